@@ -20,7 +20,7 @@ endif
 # For the shell, whatever it is: folders may have a space or an apostrophe in their names.
 quote = '$(subst ','\'',$(1))'
 
-VERSION := $(shell sed -n 's/^\#define RAN_VERSION "\([^"]*\)".*/\1/p' lib/ran.h)
+VERSION := $(shell sed -n 's/^\#define RAN_VERSION "\([^"]*\)".*/\1/p' lib/ran/base.h)
 PACKAGES := libcjson openblas libutf8proc
 
 package = $(shell $(PKG_CONFIG) $(1) $(PACKAGES) 2>/dev/null)
@@ -38,13 +38,15 @@ override ALL_CFLAGS = -std=c11 -D_GNU_SOURCE -Ilib -I. $(PACKAGE_CFLAGS) $(DEFIN
         $(CFLAGS) $(OPTIMISE) -ffp-contract=off -fPIC -pthread \
         -ffile-prefix-map=$(call quote,$(CURDIR))=. $(WARNINGS)
 
-lib_sources  := $(sort $(filter-out lib/math/simd.c,$(wildcard lib/*/*.c)))
+simd_sources := $(sort $(wildcard lib/math/simd.c lib/math/simd-*.c))
+lib_sources  := $(sort $(filter-out $(simd_sources),$(wildcard lib/*/*.c)))
 mains        := $(sort $(wildcard cmd/*/ran-*.c))
 programs     := $(patsubst %.c,$(BUILD)/%,$(notdir $(mains)))
 cmd_shared   := $(sort $(filter-out $(mains),$(wildcard cmd/*/*.c)))
 unit_tests   := $(patsubst tests/unit/%.c,$(BUILD)/tests/%,$(wildcard tests/unit/test-*.c))
 unit_shared  := $(filter-out tests/unit/test-%,$(wildcard tests/unit/*.c))
-cli_tests    := $(wildcard tests/cli/*.bats)
+# The largest first, so that no core is left with one at the end.
+cli_tests    := $(shell ls -S tests/cli/*.bats)
 bench_shared := $(patsubst %.h,%.c,$(wildcard tests/bench/*.h))
 faults       := $(BUILD)/faults/inject $(BUILD)/faults/preload.so
 load         := $(BUILD)/load/peak
@@ -74,7 +76,7 @@ simd_flags_plain8  := -DRAN_LANES=8 -DRAN_PLAIN -mavx2
 simd_flags_plain16 := -DRAN_LANES=16 -DRAN_PLAIN -mavx512f -mavx512dq -mavx512bw -mavx512vl -mavx2
 simd_flags_avx2    := -DRAN_LANES=8 -mavx2 -mfma
 simd_flags_avx512  := -DRAN_LANES=16 -mavx512f -mavx512dq -mavx512bw -mavx512vl -mavx2 -mfma
-lib_objects += $(simd:%=$(BUILD)/lib/math/simd-%.o)
+lib_objects += $(foreach isa,$(simd),$(simd_sources:%.c=$(BUILD)/%-$(isa).o))
 
 # What ends a program that overran, instead of letting it serve whoever wrote the input. As far as
 # compiler and linker know these, all together or one by one; the user's CPPFLAGS, CFLAGS and LDFLAGS
@@ -130,10 +132,13 @@ $(BUILD)/%.o: %.c $(BUILD)/flags $(BUILD)/packages
 kernels := $(filter $(BUILD)/lib/math/% $(BUILD)/lib/mask/% $(BUILD)/lib/model/%,$(lib_objects))
 $(kernels): OPTIMISE = $(if $(filter -O0 -Og,$(CFLAGS)),,-O3)
 
-$(BUILD)/lib/math/simd-%.o: lib/math/simd.c $(BUILD)/flags $(BUILD)/packages
-	@mkdir -p $(@D)
-	@echo '  CC    $@'
-	$(Q)$(compile) -DRAN_SIMD=$* $(simd_flags_$*)
+define simd_rule
+$(BUILD)/lib/math/%-$(1).o: lib/math/%.c $(BUILD)/flags $(BUILD)/packages
+	@mkdir -p $$(@D)
+	@echo '  CC    $$@'
+	$$(Q)$$(compile) -DRAN_SIMD=$(1) $(simd_flags_$(1))
+endef
+$(foreach isa,$(simd),$(eval $(call simd_rule,$(isa))))
 
 # One object is different with MPI=1. The tests have their own, wherever MPI is.
 mpi_program := $(if $(filter 1,$(MPI)),$(BUILD)/ran-train,$(if $(MPI_LIBS),$(BUILD)/mpi/ran-train))
@@ -152,7 +157,7 @@ $(BUILD)/mpi/there: $(BUILD)/mpi/flags
 	    echo 'make: MPI is missing; "share/setup mpi" installs Open MPI (Debian, Ubuntu), elsewhere' \
 	      'MPI_PACKAGE, or MPI_CFLAGS and MPI_LIBS, say where it is' >&2; exit 1; }
 	@touch $@
-$(BUILD)/mpi/mpi.o: lib/train/mpi.c lib/train/ranks.h lib/ran.h $(BUILD)/flags
+$(BUILD)/mpi/mpi.o: lib/train/mpi.c lib/train/ranks.h $(wildcard lib/ran/*.h) $(BUILD)/flags
 	@echo '  CC    $@'
 	$(Q)$(compile)
 
@@ -215,19 +220,35 @@ $(BUILD)/faults/preload.so: tests/faults/preload.c tests/faults/faults.h $(BUILD
 setup: ## install the Debian packages that building and testing need
 	@share/setup build test
 
-.PHONY: check
-check: ## everything that must pass: packages, build, unit tests, tests of the programs
+# Every test runs, however many fail; a line at the end counts them.
+.PHONY: check check-all
+check: ## packages, build, unit tests and the main tests of the programs, in a few minutes
+check-all: ## packages, build and all tests
+check check-all:
 	@share/setup build test
-	@$(MAKE) --no-print-directory all
-	@$(MAKE) --no-print-directory unit
-	@$(MAKE) --no-print-directory cli
+	@$(MAKE) --no-print-directory $(parallel) all
+	@rm -rf '$(BUILD)/results'
+	@$(MAKE) --no-print-directory $(parallel) -k unit cli TESTS=$(if $(filter check-all,$@),all,main); \
+	  status=$$?; tests/summary '$(BUILD)/results'; exit $$status
 
-.PHONY: unit
-unit: $(unit_tests) $(kept) $(benchmarks) ## the unit tests only, and what fuzzers found; benchmarks are built, lest they rot
-	@failed=; for test in $(unit_tests); do $(EMULATOR) $$test $(unit_named) || failed="$$failed $${test##*/}"; done; \
-	for fuzzer in $(kept); do \
-	  $(EMULATOR) $$fuzzer tests/fuzz/seeds/$${fuzzer##*/}/* || failed="$$failed $${fuzzer##*/}"; done; \
-	test -z "$$failed" || { echo "failed:$$failed"; exit 1; }
+# TESTS=all runs the tests whose names end in [all], too, and unit tests that repeat a thing many times do so
+# more often. Each program of tests is a target of its own, so that make runs them side by side.
+TESTS ?= main
+unit_runs := $(unit_tests:%=run/%) $(kept:%=run/%)
+cli_runs  := $(cli_tests:%=run/%)
+.PHONY: unit cli $(unit_runs) $(cli_runs)
+unit: $(unit_runs) $(benchmarks) ## the unit tests, and what fuzzers found; benchmarks are built, lest they rot (TESTS=all)
+$(unit_tests:%=run/%): run/%: %
+	@tests/run '$(BUILD)/results' $(TESTS) $(EMULATOR) $* $(unit_named)
+$(kept:%=run/%): run/%: %
+	@tests/run '$(BUILD)/results' $(TESTS) $(EMULATOR) $* tests/fuzz/seeds/$(notdir $*)/*
+cli: $(cli_runs) ## the tests of the programs (TESTS=all)
+$(cli_runs): run/%: % all $(faults) $(load) $(mpi_program)
+	@RAN_BIN=$(call quote,$(abspath $(BUILD))) RAN_MPI=$(call quote,$(abspath $(mpi_program))) \
+	  tests/run '$(BUILD)/results' $(TESTS) bats $*
+
+# All cores, unless the user says otherwise with -j.
+parallel = $(if $(filter -j% --jobserver%,$(MAKEFLAGS)),,-j$(shell nproc 2>/dev/null || echo 1))
 
 # For another processor, whose programs an emulator runs. Nothing of this machine's packages changes.
 arm64 = $(BUILD)/arm64
@@ -244,18 +265,10 @@ check-arm64: ## cross-compile everything for arm64, and run the unit tests in an
 	  PKG_CONFIG='env PKG_CONFIG_SYSROOT_DIR=$(arm64_root) PKG_CONFIG_LIBDIR=$(arm64_root)/$(arm64_libraries)/pkgconfig:$(arm64_root)/$(arm64_libraries)/openblas-pthread/pkgconfig pkg-config' \
 	  EMULATOR='qemu-aarch64-static -L $(arm64_root) -E LD_LIBRARY_PATH=/$(arm64_libraries)/openblas-pthread:/$(arm64_libraries)'
 
-.PHONY: cli
-cli: all $(faults) $(load) $(mpi_program) ## the tests of the programs only
-	@$(if $(cli_tests),RAN_BIN=$(call quote,$(abspath $(BUILD))) RAN_MPI=$(call quote,$(abspath $(mpi_program))) LC_ALL=C \
-	  $(heedful) bats $(cli_tests),:)
-# Signals that make was told to ignore, by nohup or a service, would not end the programs either, as tests
-# expect; no shell takes that back.
-heedful = $$(env --default-signal true 2>/dev/null && echo env --default-signal)
-
 .PHONY: asan
 asan: ## unit tests and tests of the programs under the address and undefined-behaviour sanitizers
 	@share/setup build test
-	@ASAN_OPTIONS=allocator_may_return_null=1 $(MAKE) --no-print-directory unit cli \
+	@ASAN_OPTIONS=allocator_may_return_null=1 $(MAKE) --no-print-directory unit cli TESTS=all \
 	  BUILD=$(BUILD)/asan CFLAGS='-O1 -g $(sanitize)' LDFLAGS='$(LDFLAGS) $(sanitize)'
 sanitize := -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
 
@@ -272,7 +285,7 @@ tsan_tests = $(1:%=$(BUILD)/tsan/tests/test-%)
 tsan = TSAN_OPTIONS=halt_on_error=1 $(MAKE) --no-print-directory BUILD=$(BUILD)/tsan benchmarks= kept= \
   CFLAGS='-O1 -g -fsanitize=thread' LDFLAGS='$(LDFLAGS) -fsanitize=thread'
 
-# What make check takes samples of, whole; it takes hours. FAULTS: of a kind in a program, 0 all of
+# What make check-all takes samples of, whole; it takes hours. FAULTS: of a kind in a program, 0 all of
 # them (under the sanitizers then those that different functions lead to); KILLS: times a training is
 # killed; THROWS: settings drawn by chance.
 FAULTS ?= 0
@@ -284,7 +297,7 @@ MEGABYTES ?= 5000
 FILES ?= 10000
 PROCESSES ?= 64
 .PHONY: check-long faults damage load dice helgrind
-check-long: check ## all faults, kills, damages, loads and throws of dice that make check takes samples of, with figures, and helgrind (FAULTS=0 KILLS=200 RECORDS=10000000 THROWS=300)
+check-long: check-all ## all faults, kills, damages, loads and throws of dice that make check-all takes samples of, with figures, and helgrind (FAULTS=0 KILLS=200 RECORDS=10000000 THROWS=300)
 	@RAN_FETCH=1 $(MAKE) --no-print-directory cli cli_tests=tests/cli/huggingface.bats
 	@$(MAKE) --no-print-directory load dice
 	@$(MAKE) --no-print-directory faults
@@ -294,6 +307,9 @@ check-long: check ## all faults, kills, damages, loads and throws of dice that m
 	@$(MAKE) --no-print-directory helgrind
 helgrind: all
 	@RAN_BIN=$(call quote,$(abspath $(BUILD))) LC_ALL=C tests/helgrind
+# Signals that make was told to ignore, by nohup or a service, would not end the programs either, as the
+# tests expect; no shell takes that back.
+heedful = $$(env --default-signal true 2>/dev/null && echo env --default-signal)
 faults_run = rm -rf '$(BUILD)/faults/work' && mkdir -p '$(BUILD)/faults/work' && \
   cd '$(BUILD)/faults/work' && RAN_BIN=$(call quote,$(abspath $(BUILD))) LC_ALL=C \
   FAULTS_BIN=$(call quote,$(abspath $(BUILD))/faults) $(heedful) $(call quote,$(abspath tests/faults))
@@ -318,7 +334,7 @@ coverage: ## lines of lib/ that unit tests and tests of the programs run, by fil
 	@share/setup build test
 	@mkdir -p $(BUILD)/coverage
 	@find $(BUILD)/coverage -name '*.gcda' -delete
-	-@$(MAKE) --no-print-directory -k unit cli BUILD=$(BUILD)/coverage CC=gcc CFLAGS='$(counting)' \
+	-@$(MAKE) --no-print-directory -k unit cli TESTS=all BUILD=$(BUILD)/coverage CC=gcc CFLAGS='$(counting)' \
 	  LDFLAGS='$(LDFLAGS) --coverage -Wl,-u,__gcov_dump'
 	@find $(BUILD)/coverage/lib -name '*.gcno' -exec gcov -t {} + 2>$(BUILD)/coverage/log | \
 	  awk -v missed=$(BUILD)/coverage/missed -f tests/coverage.awk
@@ -369,7 +385,7 @@ bench: all $(benchmarks) ## build and run the benchmarks; JSON lines and plots b
 .PHONY: demo
 demo: ## set up, build, and run the main job on real documents
 	@share/setup build demo
-	@$(MAKE) --no-print-directory all
+	@$(MAKE) --no-print-directory $(parallel) all
 	@RAN_BIN=$(call quote,$(abspath $(BUILD))) share/demo
 
 # ---- the rest ----------------------------------------------------------------------------------
@@ -394,7 +410,7 @@ install_folders := include/ran share/ran $(install_share:%=share/ran/%) $(LIBDIR
   share/bash-completion share/bash-completion/completions share/zsh $(ZSHDIR) \
   $(patsubst %,share/man/man%,1 2 3 4 5 6 7 8)
 
-$(BUILD)/ran.pc: share/ran.pc.in lib/ran.h FORCE
+$(BUILD)/ran.pc: share/ran.pc.in lib/ran/base.h FORCE
 	@mkdir -p $(@D)
 	@rm -f $@
 	@sed -e $(call quote,s|@PREFIX@|$(PREFIX)|) -e 's|@LIBDIR@|$(LIBDIR)|' -e 's|@VERSION@|$(VERSION)|' \

@@ -19,8 +19,6 @@
 #ifndef RAN_H
 #define RAN_H
 
-#define RAN_VERSION "0.1.0" /* the only place of the version; the Makefile reads it */
-
 #include "ran/base.h"
 #include "ran/math.h"
 #include "ran/record.h"

@@ -1,5 +1,5 @@
-/* count.c - how many scores a mask holds, and Table 1 of the paper about dispersed
- * attention beside what is true. */
+/* count.c - the number of scores of a mask, and Table 1 of the paper about dispersed attention,
+ * recomputed. */
 #include <inttypes.h>
 #include <math.h>
 
@@ -12,7 +12,7 @@ struct counted {
         uint64_t scores, full; /* full: of full attention under the same mask */
         double share;
         struct ran_mask_rows rows;
-        bool printed; /* the paper has a figure, and it is */
+        bool printed; /* the paper gives a number, `paper` */
         uint64_t paper;
 };
 
@@ -105,7 +105,7 @@ struct cell {
         uint64_t mask, paper;
         bool printed;
         double percent;
-        double growth; /* scores grow like N to that power, since the line above; 0 in the first */
+        double growth; /* scores grow like N to this power, since the row above; 0 in the first */
 };
 
 static struct cell cell_of(int pattern, size_t window, size_t i)

@@ -1,34 +1,15 @@
 /* grid.c - a mask as a grid: text or a picture, in blocks when it is large. */
 #include <stdlib.h>
-#include <sys/ioctl.h>
-#include <unistd.h>
 
-#include "cmd/attnmask/attnmask.h"
+#include "cmd/attnmask/panels.h"
 #include "cmd/attnmask/picture.h"
+#include "cmd/options/message.h"
 
 /* Cells of a panel. Letters are twice as high as wide, so in blocks a cell of text is, too. */
 struct grid {
         size_t tokens;       /* across and down */
         size_t across, down; /* tokens of a cell */
 };
-
-static size_t terminal_width(void)
-{
-        struct winsize size;
-
-        if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0)
-                return size.ws_col;
-        return 80;
-}
-
-size_t attnmask_size(const struct attnmask_options *o)
-{
-        const size_t usual = 512; /* pixels */
-
-        if (o->size > 0)
-                return o->size;
-        return o->format == PICTURE_TEXT ? terminal_width() : usual;
-}
 
 static size_t divide_up(size_t n, size_t by)
 {

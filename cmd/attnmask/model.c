@@ -1,12 +1,17 @@
-/* model.c - what a model attended to in documents: the model, and the records. */
+/* model.c - what a model attended to in documents, and attribution: the model, and the records. */
 #include <stdlib.h>
 
-#include "cmd/attnmask/attnmask.h"
+#include "cmd/attnmask/map.h"
+#include "cmd/attnmask/model.h"
 #include "cmd/attnmask/picture.h"
+#include "cmd/options/message.h"
+#include "cmd/options/options.h"
+#include "cmd/options/was-set.h"
+#include "cmd/records/loop.h"
 
 /* ---- a record ------------------------------------------------------------------------------- */
 
-/* Whether something else is asked for than attention. */
+/* Whether attribution is asked for, and not attention. */
 static bool maps(const struct attnmask_model *a)
 {
         return a->options->map != ATTNMASK_MAP_ATTENTION;
@@ -20,9 +25,9 @@ static void free_scratch(void *arg)
         ran_explainer_free(s->explainer);
         free(s->value);
         cmd_reading_release(&s->reading);
-        free(s->look);
+        free(s->probes);
         free(s->sum);
-        free(s->got);
+        free(s->ranked);
         free(s);
 }
 
@@ -35,7 +40,7 @@ static void *make_scratch(void *arg, struct ran_error *err)
                 return NULL;
         s->state = ran_state_new(a->model, a->pool, err);
         if (maps(a)) {
-                s->reading.whole.placed = ran_model_config(a->model)->task == RAN_TASK_TAG;
+                s->reading.whole.with_positions = map_labels_words(a->model);
                 s->explainer = ran_explainer_new(a->model, a->pool, err);
         }
         if (s->state != NULL && (s->explainer != NULL || !maps(a)))
@@ -48,11 +53,9 @@ static void *make_scratch(void *arg, struct ran_error *err)
 static int read_record(const struct attnmask_model *a, struct attnmask_scratch *s,
                        const struct ran_record *record, struct ran_error *err)
 {
-        int code = cmd_reading_read(&s->reading, &a->how, record, err);
-
-        if (code == RAN_OK)
-                ran_probe_shape(&s->shape, ran_model_config(a->model), s->reading.tokens.L);
-        return code;
+        RAN_TRY(cmd_reading_read(&s->reading, &a->how, record, err));
+        ran_probe_shape(&s->shape, ran_model_config(a->model), s->reading.tokens.L);
+        return RAN_OK;
 }
 
 static int work(void *arg, void *scratch, const struct cmd_line *line, struct ran_buf *result,
@@ -60,9 +63,8 @@ static int work(void *arg, void *scratch, const struct cmd_line *line, struct ra
 {
         const struct attnmask_model *a = arg;
         struct attnmask_scratch *s = scratch;
-        int code = read_record(a, s, &line->record, err);
-
-        return code == RAN_OK ? (maps(a) ? attnmask_map : attnmask_paid)(a, s, result, err) : code;
+        RAN_TRY(read_record(a, s, &line->record, err));
+        return (maps(a) ? attnmask_map : attnmask_attention)(a, s, result, err);
 }
 
 /* ---- a picture ------------------------------------------------------------------------------ */
@@ -80,13 +82,13 @@ static int paint(void *arg, const struct cmd_line *line, const struct ran_buf *r
         struct painter *p = arg;
 
         (void)result;
-        if (p->drawn > 0) /* which ends the program: nobody wants to hear it of a million records */
+        if (p->drawn > 0) /* RAN_EIO ends the program, rather than a message for each record */
                 return ran_fail(err, RAN_EIO,
-                                "a picture is of one document, and this is a second one: choose "
-                                "one, by head -n 1, say");
+                                "a picture is of one document, and this is a second one: select "
+                                "one, with head -n 1 for example");
         int code = read_record(p->model, p->scratch, &line->record, err);
         if (code == RAN_OK)
-                code = (maps(p->model) ? attnmask_map_picture : attnmask_paid_picture)(
+                code = (maps(p->model) ? attnmask_map_picture : attnmask_attention_picture)(
                         p->model, p->scratch, &p->sink, err);
         p->drawn += code == RAN_OK;
         return code;
@@ -129,16 +131,16 @@ static struct ran_model *open_model(struct attnmask_model *a,
 
         if (m == NULL)
                 cmd_die(CMD_FAILED, "%s", err.text);
-        if (cmd_reading_of(&a->how, m, &err) != RAN_OK)
+        if (cmd_reading_init(&a->how, m, &err) != RAN_OK)
                 cmd_die(CMD_FAILED, "%s: %s", o->model, err.text);
         const struct ran_config *c = ran_model_config(m);
-        bool language = c->task == RAN_TASK_LM || c->task == RAN_TASK_MLM;
-        if (language && document->max_tokens > 0)
+        if (!map_has_labels(m) && document->max_tokens > 0)
                 cmd_usage("--max-tokens is for models that classify or tag: a language model reads "
-                          "all");
-        if (c->task == RAN_TASK_TAG && c->join_sentences > 1)
-                cmd_note("ran-tag reads up to %zu records of one document together; here each is "
-                         "read by itself",
+                          "whole documents");
+        if (map_labels_words(m) && c->join_sentences > 1)
+                cmd_note("ran-tag reads up to %zu records of one document together, ran-attnmask "
+                         "each "
+                         "by itself",
                          c->join_sentences);
         a->how.document = document;
         a->how.unit = o->offsets;
@@ -162,9 +164,9 @@ int attnmask_model(const struct attnmask_options *options,
         const bool picture = attnmask_draws(options);
 
         if (maps(&a))
-                attnmask_map_choose(&a);
+                attnmask_map_select(&a);
         else
-                attnmask_choose(&a.choice, options, ran_model_config(m), picture);
+                attnmask_select(&a.selection, options, ran_model_config(m), picture);
         struct cmd_loop loop = {
                 .input = input,
                 .output = output,

@@ -2,7 +2,7 @@
 #ifndef CMD_ATTNMASK_PICTURE_H
 #define CMD_ATTNMASK_PICTURE_H
 
-#include "cmd/options/cmd.h"
+#include "cmd/options/write.h"
 
 enum {
         PICTURE_TEXT,

@@ -2,7 +2,7 @@
 #ifndef CMD_ATTNMASK_PNG_H
 #define CMD_ATTNMASK_PNG_H
 
-#include "cmd/options/cmd.h"
+#include "ran.h"
 
 /* One row after another; width, height from 1 to 2^31 - 1. Rows that repeat, and runs of one shade,
  * take hardly any space; nothing else is compressed. */

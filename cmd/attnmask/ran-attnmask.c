@@ -1,14 +1,18 @@
-/* ran-attnmask.c - attention patterns: who sees whom, how many scores that makes, and what they
- * are.
- */
+/* ran-attnmask.c - attention patterns: who sees whom, and how many scores that makes; attention and
+ * attribution of models. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "cmd/attnmask/attnmask.h"
+#include "cmd/attnmask/model.h"
 #include "cmd/attnmask/picture.h"
-#include "cmd/options/program.h"
+#include "cmd/options/message.h"
+#include "cmd/options/options.h"
+#include "cmd/options/was-set.h"
+#include "cmd/options/write.h"
+#include "cmd/records/io.h"
+#include "cmd/records/files.h"
 
 /* ---- options -------------------------------------------------------------------------------- */
 
@@ -26,74 +30,74 @@ enum { LARGEST_PICTURE = 8192 };
 static const struct ran_field pattern_fields[] = {
         {"attention", 0, RAN_FIELD_CHOICES, OPTION(attention), .choices = ran_attention_names,
          .initial = "full",
-         .help = "which keys a query sees, by their distance; several, with commas between, for as "
-                 "many heads"},
+         .help = "which keys a query sees, by distance; one for each head, separated by commas"},
         {"mask", 0, RAN_FIELD_CHOICE, OPTION(mask), .choices = ran_mask_names, .value = "KIND",
          .initial = "none",
-         .help = "what is hidden from it: nothing, all keys after it, or those after it that are "
-                 "no source tokens"},
+         .help = "which keys are masked: none, all after the query, or those after it that are not "
+                 "source tokens"},
         {"length", 0, RAN_FIELD_SIZE, OPTION(length), 0, RAN_MASK_LENGTH, .value = "N",
-         .help = "tokens in all; 0: not given"},
+         .help = "number of tokens; 0: not given"},
         {"window", 0, RAN_FIELD_SIZE, OPTION(window), 1, RAN_MASK_LENGTH, .value = "N",
          .initial = "4",
-         .help = "width of a window: half of it, rounded down, to each side of the query"},
+         .help = "width of the window: half of it, rounded down, on each side of the query"},
         {"dilation", 0, RAN_FIELD_SIZE, OPTION(dilation), 0, RAN_MASK_LENGTH, .value = "N",
-         .help = "dilated: tokens left out between two keys; 0: not given"},
+         .help = "dilated: tokens skipped between two keys; 0: not given"},
         {"source", 0, RAN_FIELD_SIZE, OPTION(source), 0, RAN_MASK_LENGTH, .value = "N",
-         .help = "mask prefix: how many tokens, from the first on, are source; 0: not given"},
+         .help = "mask prefix: the first N tokens are source; 0: not given"},
         {0},
 };
 static const struct ran_field answer_fields[] = {
         {"format", 0, RAN_FIELD_CHOICE, OPTION(format), .choices = picture_format_names,
          .value = "NAME", .initial = "text",
-         .help = "a grid of characters or a picture; json: for each query its keys, as intervals"},
+         .help = "a grid of characters, or a picture; json: the keys of each query, as intervals"},
         {"size", 0, RAN_FIELD_SIZE, OPTION(size), 0, LARGEST_PICTURE, .value = "N", .initial = "0",
-         .help = "characters or pixels across at most: a larger mask is drawn in blocks; 0: the "
-                 "width of the terminal, or 512 pixels"},
+         .help = "most characters or pixels across: a larger mask is drawn in blocks; 0: the width "
+                 "of the terminal, or 512 pixels"},
         {"rows", 0, RAN_FIELD_TEXT, OPTION(rows), .value = "A:B",
-         .help = "draw or list tokens A to B-1 only, as those who look"},
+         .help = "draw or list the queries A to B-1 only"},
         {"row", 0, RAN_FIELD_TEXT, OPTION(row), .value = "I",
-         .help = "what token I sees; the first is 0; of a model also cell:I, the cell of window I"},
+         .help = "what token I sees; the first is 0; with a model also cell:I, the cell of window "
+                 "I"},
         {"reach", 0, RAN_FIELD_SIZE, OPTION(reach), 0, INFINITY, .value = "K",
-         .help = "with --row: what it sees by way of others, after K layers; 0: not given"},
+         .help = "with --row: what it sees through others, after K layers; 0: not given"},
         {"count", 0, RAN_FIELD_BOOL, OPTION(count), .initial = "false",
-         .help = "how many scores there are, and how many keys a query sees"},
+         .help = "count the scores, and the keys that a query sees"},
         {"table", 0, RAN_FIELD_BOOL, OPTION(table), .initial = "false",
-         .help = "the table of the paper about dispersed attention, and what is true of it"},
+         .help = "the table of the paper about dispersed attention, recomputed"},
         {0},
 };
 static const struct ran_field score_fields[] = {
         {"scores", 0, RAN_FIELD_BOOL, OPTION(scores), .initial = "false",
-         .help = "add their attention scores to records with vectors, or with query and key"},
+         .help = "add the attention scores to records with vectors, or with query and key"},
         {"similarity", 0, RAN_FIELD_CHOICE, OPTION(similarity), .choices = ran_similarity_names,
-         .value = "KIND", .initial = "dot", .help = "how a score is made of query and key"},
+         .value = "KIND", .initial = "dot", .help = "function of query and key that gives a score"},
         {0},
 };
 static const struct ran_field model_fields[] = {
         {"model", 'm', RAN_FIELD_TEXT, OPTION(model), .value = "FILE",
-         .help = "add to records what this model, as ran-train wrote it, attended to",
+         .help = "add to records what this model, written by ran-train, attended to",
          .local = true},
         {"verify", 0, RAN_FIELD_BOOL, OPTION(verify), .initial = "false",
-         .help = "check the digest of the weights before they are used"},
+         .help = "compare the digest of the weights before use"},
         {"map", 0, RAN_FIELD_CHOICE, OPTION(map), .choices = map_names, .value = "WHAT",
          .initial = "attention",
-         .help = "what to show: the attention that was paid; how each token bears on the label; or "
-                 "how tokens bear on the outputs of tokens"},
+         .help = "what to show: attention weights; attribution of the label to tokens; or of the "
+                 "outputs of tokens to tokens"},
         {"label", 0, RAN_FIELD_TEXT, OPTION(label), .value = "NAME",
-         .help = "with --map label: of this one, in place of that which the document gets"},
+         .help = "with --map label: this label instead of the predicted one"},
         {"layer", 0, RAN_FIELD_TEXT, OPTION(layer), .value = "N",
-         .help = "layer N, the first is 0, or all; otherwise all, and of pictures the last"},
+         .help = "layer N, the first is 0, or all; default: all, in pictures the last"},
         {"head", 0, RAN_FIELD_TEXT, OPTION(head), .value = "WHAT",
-         .help = "head N, the first is 0; mean, of all heads; review, the look back at windows; or "
-                 "all; otherwise all, and of pictures the mean"},
+         .help = "head N, the first is 0; mean, of all heads; review, the attention to windows; or "
+                 "all; default: all, in pictures the mean"},
         {"in_window", 0, RAN_FIELD_TEXT, OPTION(in_window), .value = "N",
-         .help = "what the tokens of window N and its cell look at; the first is 0"},
+         .help = "the attention of the tokens of window N and of its cell; the first is 0"},
         {"top", 0, RAN_FIELD_SIZE, OPTION(top), 0, INFINITY, .value = "K", .initial = "5",
-         .help = "name the K that got most attention"},
+         .help = "list the K with the largest weights"},
         {"weights", 0, RAN_FIELD_BOOL, OPTION(weights), .initial = "false",
-         .help = "add the weights themselves, row by row; what is 0 is left out"},
+         .help = "add the weights themselves, row by row, without zeros"},
         {"offsets", 0, RAN_FIELD_CHOICE, OPTION(offsets), .choices = ran_unit_names,
-         .value = "UNIT", .initial = "codepoint", .help = "what offsets into a text count"},
+         .value = "UNIT", .initial = "codepoint", .help = "unit of the offsets in a text"},
         {0},
 };
 static const struct cmd_group groups[] = {
@@ -115,12 +119,12 @@ static const struct cmd_program program = {
                  "--scores [option...] [file...]\n"
                  "-m MODEL [option...] [file...]",
         .summary = "Shows attention patterns: who sees whom in a text of N tokens, as a grid, a "
-                   "picture or intervals; what one token sees; how many scores that makes; and "
-                   "the scores of given vectors. With a model, adds to each JSON record what the "
-                   "model attended to in its document, as the member \"attention\", or draws it.",
-        .notes = "In a grid a line is a query and a column a key: # is seen, . is not. Exit "
-                 "status: 0, all is well; 1, some records failed; 2, usage; 3, something could not "
-                 "be read, written or held in memory.",
+                   "picture or intervals; what one token sees; the number of scores; and the "
+                   "scores of given vectors. With a model, adds what the model attended to in a "
+                   "document to its JSON record, as the member \"attention\", or draws it.",
+        .notes = "In a grid, lines are queries and columns keys: # is seen, . is not. Exit status: "
+                 "0, success; 1, some records failed; 2, usage; 3, something could not be read, "
+                 "written or held in memory.",
         .groups = groups,
 };
 
@@ -145,12 +149,12 @@ static void check_pattern(void)
         bool dilated = has_pattern(RAN_ATTENTION_DILATED), prefix = options.mask == RAN_MASK_PREFIX;
 
         if (dilated && options.dilation == 0)
-                cmd_usage("--attention dilated needs --dilation N: how many tokens are left out "
-                          "between two keys");
+                cmd_usage("--attention dilated needs --dilation N: the tokens skipped between two "
+                          "keys");
         if (!dilated && options.dilation > 0)
                 cmd_usage("--dilation is for --attention dilated");
         if (prefix && options.source == 0)
-                cmd_usage("--mask prefix needs --source N: how many of the tokens are source");
+                cmd_usage("--mask prefix needs --source N: the number of source tokens");
         if (!prefix && options.source > 0)
                 cmd_usage("--source is for --mask prefix");
 }
@@ -159,7 +163,7 @@ static void check_terminal(void)
 {
         if (options.format > PICTURE_JSON && options.format != PICTURE_SVG &&
             output.output == NULL && isatty(STDOUT_FILENO))
-                cmd_usage("a picture is nothing to print on a terminal: give --output FILE");
+                cmd_usage("a terminal cannot show this picture: give --output FILE");
 }
 
 static void check_question(char **files)
@@ -173,14 +177,13 @@ static void check_question(char **files)
         static const char *const of_drawings[] = {"size", NULL};
         static const char no_records[] = "records are read with --scores or --model only";
 
-        cmd_excludes("what a model does is shown with --model FILE only", with);
+        cmd_excludes(true, "what a model does is shown with --model FILE only", with);
         bool row = options.row != NULL;
 
         if (row + options.count + options.table + options.scores > 1)
-                cmd_usage("--row, --count, --table and --scores are different questions: ask one "
-                          "at a time");
+                cmd_usage("--row, --count, --table and --scores exclude each other: give one");
         if (options.reach > 0 && !row)
-                cmd_usage("--reach is for --row: it says what that token sees after K layers");
+                cmd_usage("--reach needs --row");
         if (options.rows != NULL && (row || options.count || options.table || options.scores))
                 cmd_usage("--rows is for grids, pictures and intervals");
         if (options.format > PICTURE_JSON && (row || options.count || options.table))
@@ -191,34 +194,32 @@ static void check_question(char **files)
                        options.format == PICTURE_JSON),
                      "grids and pictures", of_drawings);
         check_terminal();
-        if (!options.scores) {
-                cmd_excludes(no_records, of_records);
-                cmd_excludes_fields(no_records, cmd_input_fields);
-        }
+        cmd_excludes(!options.scores, no_records, of_records);
+        cmd_excludes_fields(!options.scores, no_records, cmd_input_fields);
         if (files[0] != NULL && !options.scores)
                 cmd_usage("%s: files are read with --scores only", files[0]);
         if (options.length == 0 && !options.table && !options.scores)
-                cmd_usage("how many tokens? give --length N, at least 1");
+                cmd_usage("no length: give --length N, at least 1");
 }
 
 static void check_table(void)
 {
         if (options.length > 0)
-                cmd_usage("--table has lengths of its own: not with --length");
+                cmd_usage("--table has lengths of its own: leave out --length");
         if (options.mask != RAN_MASK_NONE || has_window())
                 cmd_usage("--table compares full, window and dispersed attention without a mask: "
-                          "not with --attention or --mask");
+                          "leave out --attention and --mask");
 }
 
 static void check_scores(void)
 {
         if (options.length > 0)
-                cmd_usage("with --scores there are as many tokens as a record has vectors: not "
-                          "with --length");
+                cmd_usage("--scores takes as many tokens as a record has vectors: leave out "
+                          "--length");
         if (options.attention.n > 1)
                 cmd_usage("--scores takes one --attention, not %zu", options.attention.n);
         if (options.format != PICTURE_TEXT)
-                cmd_usage("--scores writes records: not with --format");
+                cmd_usage("--scores writes records: leave out --format");
 }
 
 static void check_model(void)
@@ -232,20 +233,19 @@ static void check_model(void)
         static const char *const of_attention[] = {"layer", "head", "in_window", NULL};
         bool tokens = options.map == ATTNMASK_MAP_TOKENS;
 
-        cmd_excludes("a model has a pattern of its own", without);
-        if (options.map != ATTNMASK_MAP_ATTENTION)
-                cmd_excludes("only --map attention is of one layer, head and window", of_attention);
+        cmd_excludes(true, "a model has a pattern of its own", without);
+        cmd_excludes(options.map != ATTNMASK_MAP_ATTENTION,
+                     "--map label and --map tokens are of the whole model", of_attention);
         cmd_document_check(&document_options);
         if (options.label != NULL && options.map != ATTNMASK_MAP_LABEL)
                 cmd_usage("--label is for --map label");
-        if (attnmask_draws(&options))
-                cmd_excludes("a picture is no record and has no numbers", of_numbers);
-        else if (options.size > 0 && !(tokens && options.weights))
+        cmd_excludes(attnmask_draws(&options), "a picture has no numbers", of_numbers);
+        if (!attnmask_draws(&options) && options.size > 0 && !(tokens && options.weights))
                 cmd_usage("--size is for pictures: give --format text, pgm, png or svg");
         check_terminal();
 }
 
-/* What is right but may not be meant. */
+/* What is allowed but may not be meant. */
 static void note_oddities(void)
 {
         size_t window = options.window, N = options.length;
@@ -255,14 +255,13 @@ static void note_oddities(void)
         if (window == 1)
                 cmd_note("a window of 1 is the token itself");
         else if (window % 2 != 0)
-                cmd_note("a window of %zu is odd: it takes in %zu tokens to each side, like one of "
-                         "%zu",
+                cmd_note("a window of %zu is odd: it has %zu tokens on each side, like one of %zu",
                          window, window / 2, window - 1);
         if (N > 0 && window > N)
                 cmd_note("a window of %zu is longer than the %zu tokens there are", window, N);
         if (N > 0 && options.dilation >= N)
-                cmd_note("a dilation of %zu goes beyond the %zu tokens there are", options.dilation,
-                         N);
+                cmd_note("a dilation of %zu is longer than the %zu tokens there are",
+                         options.dilation, N);
 }
 
 /* ---- heads ---------------------------------------------------------------------------------- */
@@ -310,16 +309,8 @@ static void release(struct attnmask *a)
         free(a->heads);
 }
 
-bool attnmask_parse_rows(const char *text, size_t *from, size_t *to)
-{
-        size_t n = strcspn(text, ":");
-
-        return text[n] != '\0' && ran_parse_size(text, n, from) &&
-               ran_parse_size(text + n + 1, strlen(text + n + 1), to) && *from < *to;
-}
-
 /* --row I or --rows A:B */
-static void choose_rows(struct attnmask *a)
+static void select_rows(struct attnmask *a)
 {
         const char *rows = options.rows, *row = options.row;
         size_t N = options.length;
@@ -353,7 +344,7 @@ static void answer(void)
         struct ran_error err;
 
         if (!options.table) {
-                choose_rows(&a);
+                select_rows(&a);
                 init_heads(&a);
         }
         note_oddities();

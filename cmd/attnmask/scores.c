@@ -1,9 +1,12 @@
-/* scores.c - the attention scores of vectors that records hold: Algorithm 2 of the paper
+/* scores.c - the attention scores of vectors in records: Algorithm 2 of the paper
  * about dispersed attention, for any pattern, mask and similarity. */
 #include <math.h>
 #include <stdlib.h>
 
 #include "cmd/attnmask/attnmask.h"
+#include "cmd/formats/json.h"
+#include "cmd/options/options.h"
+#include "cmd/records/loop.h"
 
 /* ---- vectors -------------------------------------------------------------------------------- */
 
@@ -22,8 +25,8 @@ static int add_number(struct vectors *v, const char *text, size_t n, const char 
                 return RAN_ENOMEM;
         v->x = grown;
         if (!ran_parse_double(text, n, &x) || !isfinite((float)x))
-                return ran_fail(err, RAN_EFORMAT, "\"%s\": %.*s is no number that can be used",
-                                name, n < 40 ? (int)n : 40, text);
+                return ran_fail(err, RAN_EFORMAT, "\"%s\": %.*s is not a usable number", name,
+                                n < 40 ? (int)n : 40, text);
         v->x[v->floats++] = (float)x;
         return RAN_OK;
 }
@@ -95,20 +98,12 @@ static void free_scratch(void *arg)
         free(s);
 }
 
-/* A member that is there and not null. */
-static const struct ran_member *find(const struct ran_record *r, const char *name)
-{
-        const struct ran_member *m = ran_record_find(r, name, NULL);
-
-        return m != NULL && m->type != '0' ? m : NULL;
-}
-
-/* Queries and keys; *key is that of the scratch, or the same vectors are both. */
+/* Reads queries and keys; *key are the keys, which may be the same vectors as the queries. */
 static int read_record(struct scratch *s, const struct ran_record *r, const struct vectors **key,
                        struct ran_error *err)
 {
-        const struct ran_member *both = find(r, "vectors"), *q = find(r, "query"),
-                                *k = find(r, "key");
+        const struct ran_member *both = json_member(r, "vectors"), *q = json_member(r, "query"),
+                                *k = json_member(r, "key");
         int code;
 
         *key = &s->query;
@@ -126,7 +121,7 @@ static int read_record(struct scratch *s, const struct ran_record *r, const stru
         if (code == RAN_OK && (s->key.n != s->query.n || s->key.d != s->query.d))
                 return ran_fail(
                         err, RAN_EFORMAT,
-                        "%zu queries of %zu numbers and %zu keys of %zu: they must be alike",
+                        "%zu queries of %zu numbers and %zu keys of %zu: the counts must be equal",
                         s->query.n, s->query.d, s->key.n, s->key.d);
         return code;
 }

@@ -1,4 +1,4 @@
-/* eval.c - the labels that a model gives against those that the records have. */
+/* eval.c - predicted labels against those of the records. */
 #include "cmd/classify/eval.h"
 
 #include <stdlib.h>
@@ -43,7 +43,7 @@ void classify_eval_release(struct classify_eval *e)
         free(e->names);
         free(e->by_name);
         free(e->gold);
-        free(e->strange);
+        free(e->unknown_label);
         *e = (struct classify_eval){0};
 }
 
@@ -75,7 +75,7 @@ static bool find_class(const struct classify_eval *e, const char *name, size_t n
         return false;
 }
 
-static int compare_strange(const void *a, const void *b)
+static int compare_names(const void *a, const void *b)
 {
         const struct classify_eval_name *x = a, *y = b;
         size_t n = x->n < y->n ? x->n : y->n;
@@ -85,37 +85,35 @@ static int compare_strange(const void *a, const void *b)
 }
 
 /* Each once, however often the record lists it. */
-static int note_strange(struct classify_eval *e, size_t n, size_t *unknown, struct ran_error *err)
+static int note_unknown(struct classify_eval *e, size_t n, size_t *unknown, struct ran_error *err)
 {
-        int code = RAN_OK;
-
         if (n > 0)
-                qsort(e->strange, n, sizeof(*e->strange), compare_strange);
-        for (size_t i = 0; i < n && code == RAN_OK; i++) {
-                const struct classify_eval_name *name = &e->strange[i];
-                if (i > 0 && compare_strange(name - 1, name) == 0)
+                qsort(e->unknown_label, n, sizeof(*e->unknown_label), compare_names);
+        for (size_t i = 0; i < n; i++) {
+                const struct classify_eval_name *name = &e->unknown_label[i];
+                if (i > 0 && compare_names(name - 1, name) == 0)
                         continue;
-                code = ran_eval_unknown(e->eval, name->text, name->n, err);
                 ++*unknown;
+                RAN_TRY(ran_eval_unknown(e->eval, name->text, name->n, err));
         }
-        return code;
+        return RAN_OK;
 }
 
 /* The known labels of the record as classes; counts the others. */
 static int find_gold(struct classify_eval *e, size_t *n, size_t *unknown, struct ran_error *err)
 {
         const struct cmd_labels *l = &e->labels;
-        size_t strange = 0;
+        size_t n_unknown = 0;
         uint32_t *gold = ran_grow(e->gold, &e->gold_cap, l->n, sizeof(*gold), err);
 
         if (gold == NULL)
                 return RAN_ENOMEM;
         e->gold = gold;
         struct classify_eval_name *names =
-                ran_grow(e->strange, &e->strange_cap, l->n, sizeof(*names), err);
+                ran_grow(e->unknown_label, &e->unknown_cap, l->n, sizeof(*names), err);
         if (names == NULL)
                 return RAN_ENOMEM;
-        e->strange = names;
+        e->unknown_label = names;
         *n = *unknown = 0;
         for (size_t i = 0, begin = 0; i < l->n; begin = l->end[i++]) {
                 size_t length = l->end[i] - begin;
@@ -124,9 +122,9 @@ static int find_gold(struct classify_eval *e, size_t *n, size_t *unknown, struct
                 if (find_class(e, name, length, &class))
                         gold[(*n)++] = class;
                 else
-                        names[strange++] = (struct classify_eval_name){name, length};
+                        names[n_unknown++] = (struct classify_eval_name){name, length};
         }
-        return note_strange(e, strange, unknown, err);
+        return note_unknown(e, n_unknown, unknown, err);
 }
 
 int classify_eval_add(struct classify_eval *e, const struct ran_record *record, const float *p,
@@ -138,9 +136,7 @@ int classify_eval_add(struct classify_eval *e, const struct ran_record *record, 
                 e->skipped++;
                 return RAN_OK;
         }
-        int code = cmd_labels_read(&e->labels, record, err);
-        if (code != RAN_OK)
-                return code;
+        RAN_TRY(cmd_labels_read(&e->labels, record, err));
         if (!e->labels.present) {
                 e->skipped++;
                 return RAN_OK;
@@ -148,9 +144,7 @@ int classify_eval_add(struct classify_eval *e, const struct ran_record *record, 
         if (!e->multilabel && e->labels.n != 1)
                 return ran_fail(err, RAN_EFORMAT,
                                 "\"labels\" has %zu labels, and the model gives one", e->labels.n);
-        code = find_gold(e, &n, &unknown, err);
-        if (code != RAN_OK)
-                return code;
+        RAN_TRY(find_gold(e, &n, &unknown, err));
         e->compared++;
         return ran_eval_add(e->eval, e->gold, n, unknown, p, e->thresholds, err);
 }

@@ -1,4 +1,4 @@
-/* eval.h - the labels that a model gives against those that the records have. */
+/* eval.h - predicted labels against those of the records. */
 #ifndef CMD_CLASSIFY_EVAL_H
 #define CMD_CLASSIFY_EVAL_H
 
@@ -18,8 +18,8 @@ struct classify_eval {
         struct classify_eval_name {
                 const char *text;
                 size_t n;
-        } * strange; /* its labels that the model does not know */
-        size_t gold_cap, strange_cap;
+        } * unknown_label; /* its labels that the model does not know */
+        size_t gold_cap, unknown_cap;
 };
 
 /* thresholds (C): of a model with several labels, kept by the caller; else NULL. */

@@ -1,34 +1,32 @@
-/* evidence.c - the passages of a document that decided its label: found by the gradient,
- * confirmed by reading the document without each of them. */
+/* evidence.c - the passages that decided the label of a document: the gradient proposes them, and
+ * classifying the document without each of them confirms it (ablation). */
 #include "cmd/classify/evidence.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "cmd/options/cmd.h"
 #include "cmd/records/spans.h"
 
-/* For each passage that is wanted two are tried, because the gradient knows the document only as it
- * is. */
+/* Passages that are tried for each one that is wanted: the gradient is only a local estimate. */
 enum { TRIALS = 2 };
 
 #define OPTION(member) offsetof(struct classify_evidence_options, member)
 
 const struct ran_field classify_evidence_fields[] = {
         {"evidence", 0, RAN_FIELD_SIZE, OPTION(evidence), 0, INFINITY, .value = "K", .initial = "0",
-         .help = "add the K passages that most decided the label, each with the probability that "
-                 "the label has without it"},
+         .help = "add the K most important passages, each with the probability of the label "
+                 "without it"},
         {"evidence_length", 0, RAN_FIELD_SIZE, OPTION(evidence_length), 1, INFINITY, .value = "N",
-         .initial = "24", .help = "tokens of a passage at most, and never more than half of all"},
+         .initial = "24", .help = "most tokens of a passage, and at most half of all"},
         {"offsets", 0, RAN_FIELD_CHOICE, OPTION(offsets), .choices = ran_unit_names,
          .value = "UNIT", .initial = "codepoint",
-         .help = "what the offsets of passages in a text count"},
+         .help = "unit of the offsets of passages in a text"},
         {0},
 };
 
 struct passage {
-        size_t first, last; /* its words, as places of the document has them: not the last */
+        size_t first, last; /* its words, [first, last) */
         double gain;
         float without; /* NaN: nothing is left */
         size_t start, end;
@@ -93,7 +91,7 @@ void classify_evidence_free(struct classify_evidence *e)
 int classify_evidence_read(struct classify_evidence *e, const struct cmd_document *document,
                            const struct ran_record *record, struct ran_error *err)
 {
-        const struct ran_document d = cmd_document_of(document);
+        const struct ran_document d = cmd_document_view(document);
 
         e->document = document;
         e->record = record;
@@ -110,29 +108,29 @@ int classify_evidence_read(struct classify_evidence *e, const struct cmd_documen
                 e->array = moved;                                                               \
         } while (0)
 
-/* Where the tokens of word i end: at the next word, or where something was cut out. */
+/* Where the tokens of word i end: at the next word, or where the document was truncated. */
 static size_t end_of(const struct cmd_document *d, size_t i)
 {
-        size_t end = i + 1 < d->words ? d->places[i + 1] : d->L;
+        size_t end = i + 1 < d->words ? d->positions[i + 1] : d->L;
 
-        return d->places[i] < d->head && end > d->head ? d->head : end;
+        return d->positions[i] < d->head && end > d->head ? d->head : end;
 }
 
-/* The passage that gains most of those that are left: the words from each one on, as many as there
- * is room for. */
+/* The passage with the largest gain among the words that no other has: from each word on, as many
+ * words as fit into the length. */
 static struct passage best(const struct classify_evidence *e, size_t length)
 {
         const struct cmd_document *d = e->document;
         struct passage most = {0};
 
         for (size_t first = 0, last = 0; first < d->words; first++) {
-                size_t from = d->places[first];
+                size_t from = d->positions[first];
 
                 if (e->taken[first])
                         continue;
                 for (last = last > first ? last : first + 1; last < d->words; last++)
                         if (e->taken[last] || end_of(d, last) - from > length ||
-                            (from < d->head && d->places[last] >= d->head))
+                            (from < d->head && d->positions[last] >= d->head))
                                 break;
                 double gain = e->value[end_of(d, last - 1)] - e->value[from];
                 if (gain > most.gain)
@@ -141,14 +139,14 @@ static struct passage best(const struct classify_evidence *e, size_t length)
         return most;
 }
 
-static int by_place(const void *a, const void *b)
+static int by_position(const void *a, const void *b)
 {
         const struct passage *x = a, *y = b;
 
         return (x->first > y->first) - (x->first < y->first);
 }
 
-/* The passages that gain most by the gradient, in the order of the document. */
+/* The passages with the largest gains by the gradient, in the order of the document. */
 static int find(struct classify_evidence *e, size_t c, struct ran_error *err)
 {
         const struct cmd_document *d = e->document;
@@ -157,9 +155,7 @@ static int find(struct classify_evidence *e, size_t c, struct ran_error *err)
 
         ROOM(value, L + 1);
         ROOM(taken, d->words + 1);
-        int code = ran_explain_label(e->explainer, 0, c, RAN_EXPLAIN_STEPS, e->value, err);
-        if (code != RAN_OK)
-                return code;
+        RAN_TRY(ran_explain_label(e->explainer, 0, c, RAN_EXPLAIN_STEPS, e->value, err));
         for (size_t t = 0; t <= L; t++) {
                 double value = t < L ? e->value[t] : 0;
 
@@ -179,13 +175,14 @@ static int find(struct classify_evidence *e, size_t c, struct ran_error *err)
                         e->taken[i] = true;
         }
         if (e->n > 0)
-                qsort(e->passage, e->n, sizeof(*e->passage), by_place);
+                qsort(e->passage, e->n, sizeof(*e->passage), by_position);
         return RAN_OK;
 }
 
 /* ---- confirming ----------------------------------------------------------------------------- */
 
-static void leave_out(void *to, const void *from, size_t size, size_t L, size_t first, size_t end)
+static void copy_without(void *to, const void *from, size_t size, size_t L, size_t first,
+                         size_t end)
 {
         memcpy(to, from, first * size);
         memcpy((char *)to + first * size, (const char *)from + end * size, (L - end) * size);
@@ -194,51 +191,46 @@ static void leave_out(void *to, const void *from, size_t size, size_t L, size_t 
 static int remove_passage(struct classify_evidence *e, struct passage *p, size_t c,
                           struct ran_error *err)
 {
-        struct ran_document d = cmd_document_of(e->document);
-        size_t first = e->document->places[p->first], end = end_of(e->document, p->last - 1);
+        struct ran_document d = cmd_document_view(e->document);
+        size_t first = e->document->positions[p->first], end = end_of(e->document, p->last - 1);
 
         p->without = NAN;
         if (end - first == d.L)
                 return RAN_OK;
         ROOM(ids, d.L);
-        leave_out(e->ids, d.ids, sizeof(*d.ids), d.L, first, end);
+        copy_without(e->ids, d.ids, sizeof(*d.ids), d.L, first, end);
         d.ids = e->ids;
         if (d.spelling != NULL) {
                 ROOM(spelling, d.L * RAN_SPELLING);
-                leave_out(e->spelling, d.spelling, RAN_SPELLING * sizeof(*d.spelling), d.L, first,
-                          end);
+                copy_without(e->spelling, d.spelling, RAN_SPELLING * sizeof(*d.spelling), d.L,
+                             first, end);
                 d.spelling = e->spelling;
         }
         d.L -= end - first;
-        int code = ran_classify(e->m, e->state, &d, e->logits, NULL, err);
-        if (code != RAN_OK)
-                return code;
+        RAN_TRY(ran_classify(e->m, e->state, &d, e->logits, NULL, err));
         ran_probabilities(ran_model_config(e->m), e->logits, ran_model_classes(e->m), e->p);
         p->without = e->p[c];
         return RAN_OK;
 }
 
-/* What matters most first; what is nothing without is the whole, and alone. */
+/* The most important first. A passage that is the whole document is alone. */
 static int by_score(const void *a, const void *b)
 {
         const struct passage *x = a, *y = b;
 
         if (x->without != y->without)
                 return x->without < y->without ? -1 : 1;
-        return by_place(a, b);
+        return by_position(a, b);
 }
 
-/* Runs the document without each passage, and keeps those that the label is less probable without.
+/* Classifies the document without each passage, and keeps those that make the label more probable.
  */
 static int confirm(struct classify_evidence *e, size_t c, float p, struct ran_error *err)
 {
         size_t kept = 0;
 
         for (size_t i = 0; i < e->n; i++) {
-                int code = remove_passage(e, &e->passage[i], c, err);
-
-                if (code != RAN_OK)
-                        return code;
+                RAN_TRY(remove_passage(e, &e->passage[i], c, err));
                 if (!(e->passage[i].without >= p))
                         e->passage[kept++] = e->passage[i];
         }
@@ -246,15 +238,15 @@ static int confirm(struct classify_evidence *e, size_t c, float p, struct ran_er
         return RAN_OK;
 }
 
-/* ---- what they say -------------------------------------------------------------------------- */
+/* ---- output -------------------------------------------------------------------------- */
 
-/* The place of a token among those of the record. */
-static size_t uncut(const struct cmd_document *d, size_t t)
+/* The index of a token in the record, before truncation. */
+static size_t untruncated(const struct cmd_document *d, size_t t)
 {
-        return t < d->head ? t : t + d->of - d->L;
+        return t < d->head ? t : t + d->uncut - d->L;
 }
 
-/* Where the passages stand in the record and what is written there; they come in its order. */
+/* Offsets and text of the passages, which are in the order of the record. */
 static int locate(struct classify_evidence *e, struct ran_error *err)
 {
         const struct cmd_document *d = e->document;
@@ -267,17 +259,15 @@ static int locate(struct classify_evidence *e, struct ran_error *err)
                 size_t first = p->first, last = p->last;
 
                 if (d->from == CMD_FROM_TOKENS) {
-                        first = d->encoding.word[d->places[first]];
-                        last = d->encoding.word[d->places[last - 1]] + 1;
+                        first = d->encoding.word[d->positions[first]];
+                        last = d->encoding.word[d->positions[last - 1]] + 1;
                 }
                 p->text.begin = e->text.len;
-                int code = cmd_spans_next(&spans, first, last, &p->start, &p->end, &e->text, err);
-                if (code != RAN_OK)
-                        return code;
+                RAN_TRY(cmd_spans_next(&spans, first, last, &p->start, &p->end, &e->text, err));
                 p->text.end = e->text.len;
                 if (d->ids != d->encoding.ids) {
-                        p->start = uncut(d, first);
-                        p->end = uncut(d, last - 1) + 1;
+                        p->start = untruncated(d, first);
+                        p->end = untruncated(d, last - 1) + 1;
                 }
         }
         return RAN_OK;
@@ -298,14 +288,9 @@ static void add_passage(const struct classify_evidence *e, const struct passage 
 int classify_evidence_add(struct classify_evidence *e, size_t c, float p, struct ran_buf *out,
                           struct ran_error *err)
 {
-        int code = find(e, c, err);
-
-        if (code == RAN_OK)
-                code = confirm(e, c, p, err);
-        if (code == RAN_OK)
-                code = locate(e, err);
-        if (code != RAN_OK)
-                return code;
+        RAN_TRY(find(e, c, err));
+        RAN_TRY(confirm(e, c, p, err));
+        RAN_TRY(locate(e, err));
         if (e->n > 0)
                 qsort(e->passage, e->n, sizeof(*e->passage), by_score);
         ran_buf_str(out, ",\"evidence\":[");

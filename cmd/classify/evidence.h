@@ -1,4 +1,4 @@
-/* evidence.h - the passages of a document that decided its label. */
+/* evidence.h - the passages that decided the label of a document. */
 #ifndef CMD_CLASSIFY_EVIDENCE_H
 #define CMD_CLASSIFY_EVIDENCE_H
 
@@ -18,7 +18,7 @@ struct classify_evidence *classify_evidence_new(const struct classify_evidence_o
                                                 struct ran_error *err);
 void classify_evidence_free(struct classify_evidence *e);
 
-/* Takes a document, which was read with places, for the calls of _add that follow. */
+/* Takes a document, read with the positions of its words, for the calls of _add that follow. */
 int classify_evidence_read(struct classify_evidence *e, const struct cmd_document *document,
                            const struct ran_record *record, struct ran_error *err);
 /* Appends `,"evidence":[...]`: what gives class c its probability p. */

@@ -1,14 +1,15 @@
-/* conll.c - columns of words and what is said about them: a word a line, a blank line after a
- * sentence.
+/* conll.c - a word a line with columns of annotations, a blank line after each sentence.
  *
- * A block is the lines up to a blank one; lines that begin a document, with blank lines behind
- * them, may stand in front of its first word (lines.c). Where the first line of a file has a tab,
- * tabs separate columns, and fields may have spaces and be empty; elsewhere runs of spaces do.
+ * A block is the lines up to a blank one. Lines that begin a document, and blank lines after them,
+ * may precede its first word (lines.c). If the first line of a file has a tab, tabs separate
+ * columns, and fields may have spaces or be empty; otherwise runs of spaces separate columns.
  */
 #include "cmd/formats/conll.h"
 
 #include <stdlib.h>
 #include <string.h>
+
+#include "cmd/formats/json.h"
 
 enum { UNIVERSAL = 10 }; /* columns of CoNLL-U */
 
@@ -152,8 +153,8 @@ static int check_column(size_t column, size_t columns, const char *what, struct 
 {
         if (column <= columns)
                 return RAN_OK;
-        return ran_fail(err, RAN_EFORMAT, "there is no column %zu: the first line has %zu (--%s)",
-                        column, columns, what);
+        return ran_fail(err, RAN_EFORMAT, "no column %zu: the first line has %zu (--%s)", column,
+                        columns, what);
 }
 
 /* By the first line of a sentence that is no comment, if comments there may be. */
@@ -186,8 +187,8 @@ int conll_begin(struct conll *c, const char *block, size_t n, struct ran_error *
                 c->word = c->universal ? 2 : 1;
         if (c->tag == 0 && c->columns > 1)
                 c->tag = c->universal ? 4 : c->columns;
-        int code = check_column(c->word, c->columns, "word-column", err);
-        return code == RAN_OK ? check_column(c->tag, c->columns, "tag-column", err) : code;
+        RAN_TRY(check_column(c->word, c->columns, "word-column", err));
+        return check_column(c->tag, c->columns, "tag-column", err);
 }
 
 /* ---- a sentence as a record ----------------------------------------------------------------- */
@@ -229,9 +230,7 @@ static int list_rows(struct rows *rows, const struct conll *c, const char *block
                 *line = w.number;
                 if (kind_of(c, w.line, w.n) != WORD)
                         continue;
-                int code = check_line(c, &w, err);
-                if (code != RAN_OK)
-                        return code;
+                RAN_TRY(check_line(c, &w, err));
                 struct row *row = ran_grow(rows->row, &rows->cap, rows->n + 1, sizeof(*row), err);
                 if (row == NULL)
                         return RAN_ENOMEM;
@@ -245,38 +244,48 @@ static int list_rows(struct rows *rows, const struct conll *c, const char *block
 static void add_column(const struct conll *c, const struct rows *rows, size_t column,
                        struct ran_buf *out)
 {
-        ran_buf_char(out, '[');
+        json_begin(out, '[');
         for (size_t i = 0; i < rows->n; i++) {
                 const struct row *row = &rows->row[i];
                 struct ran_span field = find_field(c, row->line, row->n, column);
-                ran_buf_str(out, i > 0 ? "," : "");
-                ran_buf_json(out, row->line + field.begin, field.end - field.begin);
+                json_string(out, row->line + field.begin, field.end - field.begin);
         }
-        ran_buf_char(out, ']');
+        json_end(out, ']');
 }
 
-/* All columns but two, as arrays. Each line is read once, on and on, however many there are. */
+/* The next column of all words, as a JSON array, or only passed over. */
+static void next_column(const struct conll *c, struct rows *rows, bool wanted, struct ran_buf *out)
+{
+        if (wanted)
+                json_begin(out, '[');
+        for (size_t i = 0; i < rows->n; i++) {
+                struct row *row = &rows->row[i];
+                struct ran_span field = {0, 0};
+                next_field(c->tabs, row->line, row->n, &row->at, &field);
+                if (wanted)
+                        json_string(out, row->line + field.begin, field.end - field.begin);
+        }
+        if (wanted)
+                json_end(out, ']');
+}
+
+/* All columns but those of words and tags. Column by column, each line is read once from left to
+ * right: find_field would be quadratic in the number of columns. */
 static void add_others(const struct conll *c, struct rows *rows, size_t tag, struct ran_buf *out)
 {
         bool any = false;
 
         for (size_t column = 1; column <= c->columns; column++) {
                 bool wanted = column != c->word && column != tag;
-                if (wanted)
-                        ran_buf_str(out, any ? ",[" : ",\"columns\":[[");
-                any |= wanted;
-                for (size_t i = 0; i < rows->n; i++) {
-                        struct row *row = &rows->row[i];
-                        struct ran_span field = {0, 0};
-                        next_field(c->tabs, row->line, row->n, &row->at, &field);
-                        if (!wanted)
-                                continue;
-                        ran_buf_str(out, i > 0 ? "," : "");
-                        ran_buf_json(out, row->line + field.begin, field.end - field.begin);
+                if (wanted && !any) {
+                        json_name(out, "columns");
+                        json_begin(out, '[');
                 }
-                ran_buf_str(out, wanted ? "]" : "");
+                any |= wanted;
+                next_column(c, rows, wanted, out);
         }
-        ran_buf_str(out, any ? "]" : "");
+        if (any)
+                json_end(out, ']');
 }
 
 int conll_import(const struct conll *c, const char *block, size_t n, size_t doc,
@@ -287,17 +296,17 @@ int conll_import(const struct conll *c, const char *block, size_t n, size_t doc,
         int code = list_rows(&rows, c, block, n, line, err);
 
         if (code == RAN_OK) {
-                ran_buf_char(out, '{');
+                json_begin(out, '{');
                 if (doc > 0)
-                        ran_buf_printf(out, "\"doc\":%zu,", doc);
-                ran_buf_str(out, "\"tokens\":");
+                        json_put_size(out, "doc", doc);
+                json_name(out, "tokens");
                 add_column(c, &rows, c->word, out);
                 if (tagged) {
-                        ran_buf_str(out, ",\"tags\":");
+                        json_name(out, "tags");
                         add_column(c, &rows, c->tag, out);
                 }
                 add_others(c, &rows, tagged ? c->tag : 0, out);
-                ran_buf_char(out, '}');
+                json_end(out, '}');
         }
         free(rows.row);
         return code;
@@ -353,3 +362,43 @@ void conll_add_column(const struct conll *c, const char *block, size_t n,
         }
         ran_buf_char(out, '\n');
 }
+
+/* ---- the format ----------------------------------------------------------------------------- */
+
+/* In the columns of CoNLL-2003, and in CoNLL-U. */
+static bool begins_document(const char *line, size_t n)
+{
+        return begins_with(line, n, "-DOCSTART-") || begins_with(line, n, "# newdoc");
+}
+
+static int begin(struct import *i, const struct text_line *first, struct ran_error *err)
+{
+        struct conll *c = ran_alloc(1, sizeof(*c), err);
+
+        if (c == NULL)
+                return RAN_ENOMEM;
+        *c = (struct conll){.word = i->word_column, .tag = i->tag_column};
+        i->state = c;
+        return conll_begin(c, first->s, first->n, err);
+}
+
+static int import(const struct import *i, const struct text_line *sentence, struct ran_buf *out,
+                  size_t *line, struct ran_error *err)
+{
+        return conll_import(i->state, sentence->s, sentence->n, sentence->doc, out, line, err);
+}
+
+const struct conll *conll_of(const struct import *i)
+{
+        return i->format == &import_conll ? i->state : NULL;
+}
+
+const struct import_format import_conll = {
+        .unit = LINES_SENTENCE,
+        .looks_like = "CoNLL columns",
+        .endings = (const char *const[]){".conll", ".conllu", NULL},
+        .guess = conll_guess,
+        .begins_document = begins_document,
+        .begin = begin,
+        .import = import,
+};

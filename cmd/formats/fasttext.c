@@ -1,14 +1,25 @@
-/* fasttext.c - labels and text on a line, as fastText reads them. */
+/* fasttext.c - labels and text on a line, as fastText reads them.
+ *
+ * Words that begin with "__label__", wherever they stand, are labels; the rest is the text. One
+ * label becomes `label`, any other number of them `labels`; the format fasttext-labels always makes
+ * `labels`, for documents with any number of labels.
+ */
 #include "cmd/formats/fasttext.h"
 
 #include <string.h>
 
 #include "cmd/formats/foreign.h"
+#include "cmd/formats/import.h"
+#include "cmd/formats/json.h"
+
+enum { PREFIX = sizeof(FASTTEXT_PREFIX) - 1 };
 
 bool fasttext_is_space(char c)
 {
         return c == ' ' || (c >= '\t' && c <= '\r') || c == '\0';
 }
+
+/* ---- writing -------------------------------------------------------------------------------- */
 
 bool fasttext_has_label(const char *name)
 {
@@ -46,13 +57,12 @@ static int add_tokens(struct ran_buf *out, const struct ran_record *record,
 /* Makes one line of the text from `begin` on. */
 static int flatten(struct ran_buf *out, size_t begin, struct ran_error *err)
 {
-        const size_t n = sizeof(FASTTEXT_PREFIX) - 1;
-
         for (size_t i = begin; i < out->len; i++) {
                 bool first = i == begin || out->data[i - 1] == ' ';
                 if (fasttext_is_space(out->data[i]))
                         out->data[i] = ' ';
-                if (first && out->len - i >= n && memcmp(out->data + i, FASTTEXT_PREFIX, n) == 0)
+                if (first && out->len - i >= PREFIX &&
+                    memcmp(out->data + i, FASTTEXT_PREFIX, PREFIX) == 0)
                         return ran_fail(err, RAN_EFORMAT,
                                         "the text has a word that begins with " FASTTEXT_PREFIX
                                         ", which fastText would take for a label");
@@ -79,3 +89,101 @@ int fasttext_add_text(struct ran_buf *out, const struct ran_record *record, stru
         ran_buf_char(out, '\n');
         return code;
 }
+
+/* ---- reading -------------------------------------------------------------------------------- */
+
+/* The next word [*word, *end) from `at` on; false when no word is left. */
+static bool next_word(const char *s, size_t n, size_t at, size_t *word, size_t *end)
+{
+        while (at < n && fasttext_is_space(s[at]))
+                at++;
+        *word = at;
+        while (at < n && !fasttext_is_space(s[at]))
+                at++;
+        *end = at;
+        return *word < *end;
+}
+
+static bool is_label(const char *word, size_t n)
+{
+        return n >= PREFIX && memcmp(word, FASTTEXT_PREFIX, PREFIX) == 0;
+}
+
+/* The labels as JSON strings, a comma between, and the rest of the line as text. */
+static void split_line(const char *s, size_t n, struct ran_buf *labels, size_t *count,
+                       struct ran_buf *text)
+{
+        size_t word, end = 0;
+
+        for (size_t gap = 0; next_word(s, n, gap, &word, &end); gap = end) {
+                if (is_label(s + word, end - word)) {
+                        ++*count;
+                        json_string(labels, s + word + PREFIX, end - word - PREFIX);
+                } else if (text->len == 0) {
+                        ran_buf_add(text, s + word, end - word);
+                } else {
+                        ran_buf_add(text, s + gap, end - gap);
+                }
+        }
+}
+
+static void import(bool several, const struct text_line *line, struct ran_buf *out)
+{
+        struct ran_buf labels = {0}, text = {0};
+        size_t count = 0;
+
+        split_line(line->s, line->n, &labels, &count, &text);
+        several = several || count > 1;
+        json_begin(out, '{');
+        if (several || count == 1) {
+                json_name(out, several ? "labels" : "label");
+                if (several)
+                        json_begin(out, '[');
+                json_raw(out, labels.data, labels.len);
+                if (several)
+                        json_end(out, ']');
+        }
+        json_put_string(out, "text", text.data, text.len);
+        json_end(out, '}');
+        out->failed |= labels.failed | text.failed;
+        ran_buf_release(&labels);
+        ran_buf_release(&text);
+}
+
+static int import_one(const struct import *i, const struct text_line *text, struct ran_buf *out,
+                      size_t *line, struct ran_error *err)
+{
+        (void)i;
+        (void)line;
+        (void)err;
+        import(false, text, out);
+        return RAN_OK;
+}
+
+static int import_several(const struct import *i, const struct text_line *text, struct ran_buf *out,
+                          size_t *line, struct ran_error *err)
+{
+        (void)i;
+        (void)line;
+        (void)err;
+        import(true, text, out);
+        return RAN_OK;
+}
+
+static bool guess(const char *line, size_t n)
+{
+        size_t word, end = 0;
+
+        while (next_word(line, n, end, &word, &end))
+                if (is_label(line + word, end - word))
+                        return true;
+        return false;
+}
+
+const struct import_format import_fasttext = {
+        .unit = LINES_EACH,
+        .looks_like = "fastText's format",
+        .guess = guess,
+        .import = import_one,
+};
+const struct import_format import_fasttext_labels = {.unit = LINES_EACH, .import = import_several};

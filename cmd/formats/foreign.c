@@ -1,16 +1,13 @@
-/* foreign.c - where other tools keep in a record what we read. */
+/* foreign.c - the members of a record that hold what we read, whichever tool wrote it. */
 #include "cmd/formats/foreign.h"
 
 #include <string.h>
 
-static const struct ran_member *find(const struct ran_record *record, const char *name)
-{
-        const struct ran_member *m = ran_record_find(record, name, NULL);
+#include "cmd/formats/json.h"
 
-        return m != NULL && m->type != '0' ? m : NULL;
-}
+/* ---- members -------------------------------------------------------------------------------- */
 
-/* The type of the first item of an array; 0 where it has none. */
+/* The type of the first item of an array; 0 if it is empty. */
 static char first_type(const struct ran_record *record, const struct ran_member *m)
 {
         struct ran_span item;
@@ -20,47 +17,100 @@ static char first_type(const struct ran_record *record, const struct ran_member 
         return ran_json_next(record->line, m->value, &pos, NULL, &item, &type) ? type : 0;
 }
 
-const struct ran_member *foreign_text(const struct ran_record *record)
+static bool is_string(const struct ran_record *record, const struct ran_member *m)
 {
-        const struct ran_member *text = find(record, "text"), *data = find(record, "data");
-
-        return text != NULL || data == NULL || data->type != 's' ? text : data;
+        (void)record;
+        return m->type == 's';
 }
 
-const struct ran_member *foreign_tokens(const struct ran_record *record)
+/* Prodigy's tokens are objects, beside the text that they are of: the text says more. */
+static bool are_words(const struct ran_record *record, const struct ran_member *m)
 {
-        const struct ran_member *m = find(record, "tokens");
-        bool objects = m != NULL && m->type == 'a' && first_type(record, m) == 'o';
+        bool objects = m->type == 'a' && first_type(record, m) == 'o';
 
-        return objects && foreign_text(record) != NULL ? NULL : m;
+        return !(objects && foreign_text(record) != NULL);
 }
 
-const struct ran_member *foreign_tags(const struct ran_record *record)
+static bool are_spans(const struct ran_record *record, const struct ran_member *m)
 {
-        const struct ran_member *m = find(record, "tags");
+        char first = m->type == 'a' ? first_type(record, m) : 's';
 
-        return m != NULL ? m : find(record, "ner_tags");
+        return first == 0 || first == 'o' || first == 'a';
 }
 
-const struct ran_member *foreign_spans(const struct ran_record *record, const char **name)
+static bool is_choice(const struct ran_record *record, const struct ran_member *m)
 {
-        static const char *const names[] = {"spans", "entities", "label", "labels", "annotations"};
+        const struct ran_member *options = json_member(record, "options");
 
-        for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-                const struct ran_member *m = find(record, names[i]);
-                char first = m != NULL && m->type == 'a' ? first_type(record, m) : 's';
-                *name = names[i];
-                if (m != NULL && (i == 0 || first == 0 || first == 'o' || first == 'a'))
+        return m->type == 'a' && options != NULL && options->type == 'a';
+}
+
+enum what { TEXT, TOKENS, TAGS, SPANS, CHOICE };
+
+/* Which members hold what, ours first. The first one that is there, is not null and fits counts. */
+static const struct {
+        enum what what;
+        const char *name; /* also in the lists of foreign.h */
+        bool (*fits)(const struct ran_record *record, const struct ran_member *m); /* NULL: any */
+} members[] = {
+        {TEXT, "text", NULL},
+        {TEXT, "data", is_string}, /* doccano */
+        {TOKENS, "tokens", are_words},
+        {TAGS, "tags", NULL},
+        {TAGS, "ner_tags", NULL},       /* data sets of Hugging Face */
+        {SPANS, "spans", NULL},         /* Prodigy, too */
+        {SPANS, "entities", are_spans}, /* spaCy, doccano */
+        {SPANS, "label", are_spans},    /* doccano */
+        {SPANS, "labels", are_spans},   /* doccano */
+        {SPANS, "annotations", are_spans},
+        {CHOICE, "accept", is_choice}, /* Prodigy */
+};
+
+static const struct ran_member *find(const struct ran_record *record, enum what what,
+                                     const char **name)
+{
+        for (size_t i = 0; i < sizeof(members) / sizeof(members[0]); i++) {
+                if (members[i].what != what)
+                        continue;
+                const struct ran_member *m = json_member(record, members[i].name);
+                *name = members[i].name;
+                if (m != NULL && (members[i].fits == NULL || members[i].fits(record, m)))
                         return m;
         }
         return NULL;
 }
 
+const struct ran_member *foreign_text(const struct ran_record *record)
+{
+        const char *name;
+
+        return find(record, TEXT, &name);
+}
+
+const struct ran_member *foreign_tokens(const struct ran_record *record)
+{
+        const char *name;
+
+        return find(record, TOKENS, &name);
+}
+
+const struct ran_member *foreign_tags(const struct ran_record *record)
+{
+        const char *name;
+
+        return find(record, TAGS, &name);
+}
+
+const struct ran_member *foreign_spans(const struct ran_record *record, const char **name)
+{
+        return find(record, SPANS, name);
+}
+
 const struct ran_member *foreign_choice(const struct ran_record *record)
 {
-        const struct ran_member *m = find(record, "accept"), *options = find(record, "options");
+        const char *name;
 
-        return m != NULL && m->type == 'a' && options != NULL && options->type == 'a' ? m : NULL;
+        return find(record, CHOICE, &name);
 }
 
 /* ---- one span ------------------------------------------------------------------------------- */
@@ -119,7 +169,7 @@ bool foreign_span(struct foreign_span *span, const char *line, struct ran_span i
 
 bool foreign_accepted(const struct ran_record *record)
 {
-        const struct ran_member *m = find(record, SHAPE_ANSWER);
+        const struct ran_member *m = json_member(record, FOREIGN_ANSWER);
 
         return m == NULL || m->type != 's' ||
                !(is_named(record->line, m->value, "reject") ||

@@ -1,9 +1,14 @@
-/* fill.c - what could stand in the gaps of texts. */
+/* fill.c - the most probable tokens for masked ones. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "cmd/options/cmd.h"
+#include "cmd/options/message.h"
+#include "cmd/options/options.h"
+#include "cmd/options/write.h"
+#include "cmd/records/io.h"
+#include "cmd/records/files.h"
+#include "cmd/records/loop.h"
 #include "cmd/records/masked.h"
 #include "cmd/lm/lm.h"
 #include "ran.h"
@@ -23,11 +28,11 @@ static struct cmd_output output;
 
 static const struct ran_field fill_fields[] = {
         {"top", 0, RAN_FIELD_SIZE, OPTION(top), 1, INFINITY, .value = "N", .initial = "5",
-         .help = "give the N most probable pieces for each gap"},
+         .help = "list the N most probable tokens for each mask"},
         {"mask_token", 0, RAN_FIELD_TEXT, OPTION(mask_token), .value = "STRING",
-         .initial = "[MASK]", .help = "what stands for a gap in a text or in a list of words"},
+         .initial = "[MASK]", .help = "what marks a masked token in a text or in a list of words"},
         {"logits", 0, RAN_FIELD_BOOL, OPTION(logits), .initial = "false",
-         .help = "add a number for each gap and each piece: what the probabilities are made of"},
+         .help = "add the logits: a number for each mask and each token of the vocabulary"},
         {0},
 };
 static const struct cmd_group groups[] = {
@@ -40,11 +45,11 @@ static const struct cmd_group groups[] = {
 static const struct cmd_program program = {
         .name = "ran-lm fill",
         .usage = "-m MODEL [option...] [file...]",
-        .summary = "Adds to each JSON record, for each gap in its text that is written [MASK], the "
-                   "pieces that the model finds most probable there, as the member \"lm\".",
-        .notes = "Without a file, or for the file -, records come from standard input. Exit "
-                 "status: 0, all records good; 1, some failed; 2, usage; 3, something could not be "
-                 "read, written or held in memory.",
+        .summary = "Adds the most probable tokens for each [MASK] in the text of a JSON record, as "
+                   "the member \"lm\".",
+        .notes = "Without a file, or for the file -, it reads standard input. Exit status: 0, all "
+                 "records good; 1, some failed; 2, usage; 3, something could not be read, written "
+                 "or held in memory.",
         .groups = groups,
 };
 
@@ -53,17 +58,17 @@ static const struct cmd_program program = {
 struct filler {
         struct lm lm;
         bool *never; /* (V) */
-        size_t top;  /* candidates a gap: no more than V */
+        size_t top;  /* candidates of a mask: at most V */
 };
 
 /* What one thread needs. */
 struct scratch {
         struct ran_state *state;
-        struct cmd_masked gaps;
+        struct cmd_masked masked;
         struct ran_sampler sampler;
         uint32_t *best;      /* (top) */
         double *p;           /* (top) */
-        struct ran_buf rows; /* of logits, as they are written */
+        struct ran_buf rows; /* of logits, as JSON */
 };
 
 static void free_scratch(void *arg)
@@ -71,7 +76,7 @@ static void free_scratch(void *arg)
         struct scratch *s = arg;
 
         ran_state_free(s->state);
-        cmd_masked_release(&s->gaps);
+        cmd_masked_release(&s->masked);
         ran_sampler_release(&s->sampler);
         free(s->best);
         free(s->p);
@@ -96,8 +101,8 @@ static void *make_scratch(void *arg, struct ran_error *err)
         return NULL;
 }
 
-static int read_gaps(const struct filler *f, struct scratch *s, const struct ran_record *record,
-                     struct ran_error *err)
+static int read_masked(const struct filler *f, struct scratch *s, const struct ran_record *record,
+                       struct ran_error *err)
 {
         const struct cmd_masked_how how = {.tokenizer = f->lm.tokenizer,
                                            .V = f->lm.V,
@@ -105,7 +110,7 @@ static int read_gaps(const struct filler *f, struct scratch *s, const struct ran
                                                                            : RAN_MASK,
                                            .mask_token = options.mask_token};
 
-        return cmd_masked_read(&s->gaps, &how, record, err);
+        return cmd_masked_read(&s->masked, &how, record, err);
 }
 
 /* What a record gets. */
@@ -115,19 +120,17 @@ struct answer {
         struct ran_buf *out;
 };
 
-static int add_gap(void *arg, size_t i, const float *logits, struct ran_error *err)
+static int add_mask(void *arg, size_t i, const float *logits, struct ran_error *err)
 {
         const struct answer *a = arg;
         const struct filler *f = a->f;
         struct scratch *s = a->s;
         struct ran_buf *out = a->out;
         size_t n;
-        int code = ran_sampler_best(&s->sampler, logits, f->lm.V, f->top, s->best, s->p, &n, err);
 
-        if (code != RAN_OK)
-                return code;
+        RAN_TRY(ran_sampler_best(&s->sampler, logits, f->lm.V, f->top, s->best, s->p, &n, err));
         ran_buf_printf(out, "%s{\"start\":%zu,\"end\":%zu,\"candidates\":[", i == 0 ? "" : ",",
-                       s->gaps.start[i], s->gaps.end[i]);
+                       s->masked.start[i], s->masked.end[i]);
         for (size_t k = 0; k < n; k++) {
                 ran_buf_str(out, k == 0 ? "{" : ",{");
                 lm_add_token(out, &f->lm, s->best[k]);
@@ -148,29 +151,28 @@ static int fill_record(void *arg, void *scratch, const struct cmd_line *line, st
 {
         const struct filler *f = arg;
         struct scratch *s = scratch;
-        const struct cmd_masked *g = &s->gaps;
+        const struct cmd_masked *m = &s->masked;
         struct answer a = {f, s, out};
-        int code = read_gaps(f, s, &line->record, err);
 
+        RAN_TRY(read_masked(f, s, &line->record, err));
         s->rows.len = 0;
         ran_buf_str(out, "{\"masks\":[");
-        if (code == RAN_OK)
-                code = ran_lm_fill_each(f->lm.model, s->state, g->ids, g->L, g->places, g->n,
-                                        add_gap, &a, err);
+        RAN_TRY(ran_lm_fill_each(f->lm.model, s->state, m->ids, m->L, m->positions, m->n, add_mask,
+                                 &a, err));
         ran_buf_char(out, ']');
-        if (options.logits && code == RAN_OK) {
+        if (options.logits) {
                 ran_buf_str(out, ",\"logits\":[");
                 ran_buf_add(out, s->rows.data, s->rows.len);
                 ran_buf_char(out, ']');
                 out->failed |= s->rows.failed;
         }
         ran_buf_char(out, '}');
-        return code;
+        return RAN_OK;
 }
 
 /* ---- the program ---------------------------------------------------------------------------- */
 
-static const char *const reads[] = {"id", "ran_error", CMD_GAPS_MEMBERS, NULL};
+static const char *const reads[] = {"id", "ran_error", CMD_MASKED_MEMBERS, NULL};
 
 int lm_fill(int argc, char **argv)
 {

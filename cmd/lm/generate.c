@@ -1,14 +1,21 @@
-/* generate.c - texts that go on from a prompt, one token after another.
+/* generate.c - continues a text, one token after another.
  *
- * A document is read once: the prompt in one piece, then each token that is made, so that a token
- * costs its own computation and nothing else.
+ * A document is read once: the prompt as a whole, then each generated token. So a token costs its
+ * own computation and nothing else.
  */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "cmd/options/cmd.h"
+#include "cmd/options/message.h"
+#include "cmd/options/common.h"
+#include "cmd/options/options.h"
+#include "cmd/options/was-set.h"
+#include "cmd/options/write.h"
+#include "cmd/records/io.h"
+#include "cmd/records/files.h"
+#include "cmd/records/loop.h"
 #include "cmd/lm/text.h"
 #include "cmd/lm/lm.h"
 #include "ran.h"
@@ -30,34 +37,35 @@ static struct cmd_output output;
 
 static const struct ran_field text_fields[] = {
         {"prompt", 0, RAN_FIELD_TEXT, OPTION(prompt), .value = "TEXT", .local = true,
-         .help = "go on from TEXT (answer it, if that is what the model does) and write plain text "
-                 "as it is made; reads no records"},
+         .help = "continue TEXT, or generate its target, and write plain text as it is generated; "
+                 "reads no records"},
         {"max_new_tokens", 0, RAN_FIELD_SIZE, OPTION(max_new_tokens), 1, INFINITY, .value = "N",
          .initial = "100", .help = "end a text after N tokens"},
         {"stop", 0, RAN_FIELD_LIST, OPTION(stop), .value = "STRING",
          .help = "end a text before STRING (may be given again)"},
         {0},
 };
-static const struct ran_field chance_fields[] = {
+static const struct ran_field sampling_fields[] = {
         {"temperature", 0, RAN_FIELD_REAL, OPTION(temperature), 0, 1e6, .value = "T",
          .initial = "1",
-         .help = "below 1 makes the probable more probable; 0: always the most probable token"},
+         .help = "divide the logits by T: below 1 favours probable tokens; 0: always the most "
+                 "probable token"},
         {"top_k", 0, RAN_FIELD_SIZE, OPTION(top_k), 0, INFINITY, .value = "K", .initial = "0",
-         .help = "take one of the K most probable tokens; 0: of all"},
+         .help = "sample from the K most probable tokens; 0: from all"},
         {"top_p", 0, RAN_FIELD_REAL, OPTION(top_p), 0, 1, .value = "P", .initial = "1",
-         .help = "take one of the fewest tokens that together have the probability P; 1: of all"},
+         .help = "sample from the smallest set of tokens with the probability P; 1: from all"},
         {"seed", 0, RAN_FIELD_SIZE, OPTION(seed), 0, 9007199254740991.0, .value = "N",
          .initial = "1", .help = "another seed gives other texts"},
         {"unknown", 0, RAN_FIELD_BOOL, OPTION(unknown), .initial = "false",
-         .help = "let [UNK] stand for words that the vocabulary does not have"},
+         .help = "allow [UNK] for words that are not in the vocabulary"},
         {"per_token", 0, RAN_FIELD_BOOL, OPTION(per_token), .initial = "false",
-         .help = "add each token to the record, and its share of the nll"},
+         .help = "add each token and its nll to the record"},
         {0},
 };
 static const struct cmd_group groups[] = {
         {"Model", lm_model_fields, &model_options},
         {"Text", text_fields, &options},
-        {"Chance", chance_fields, &options},
+        {"Sampling", sampling_fields, &options},
         {"State", lm_state_fields, &model_options},
         {"Input", cmd_input_fields, &input},
         {"Output", cmd_output_fields, &output},
@@ -67,9 +75,10 @@ static const struct cmd_program program = {
         .name = "ran-lm generate",
         .usage = "-m MODEL --prompt TEXT [option...]\n"
                  "-m MODEL [option...] [file...]",
-        .summary = "Goes on from a prompt, or from the text of each JSON record, or finds a target "
-                   "for its source, and adds that as the member \"lm\".",
-        .notes = "Without --prompt, and without a file or for the file -, records come from "
+        .summary =
+                "Continues a prompt, or the text of each JSON record, or generates the target of "
+                "its source, and adds the result as the member \"lm\".",
+        .notes = "Without --prompt, and without a file or for the file -, it reads records from "
                  "standard input. Exit status: 0, all records good; 1, some failed; 2, usage; 3, "
                  "something could not be read, written or held in memory.",
         .groups = groups,
@@ -85,16 +94,15 @@ struct generator {
 /* What one thread needs. */
 struct scratch {
         struct ran_state *state;
-        struct ran_lm_context
-                *past; /* the document at work: this one's, or the one that all go on with */
-        bool own;      /* it is this one's */
+        struct ran_lm_context *context; /* of the document: this one's, or the one that all share */
+        bool own;                       /* it is this one's */
         struct ran_sampler sampler;
         struct cmd_sequence sequence;
         float *logits; /* (V) after what was read so far */
-        /* What was made. */
-        uint32_t *ids; /* (made) */
-        float *nll;    /* (made) */
-        size_t made, ids_cap, nll_cap;
+        /* What was generated. */
+        uint32_t *ids; /* (n_new) */
+        float *nll;    /* (n_new) */
+        size_t n_new, ids_cap, nll_cap;
         struct lm_text text; /* with a vocabulary */
         const char *finish;
 };
@@ -105,7 +113,7 @@ static void free_scratch(void *arg)
 
         ran_state_free(s->state);
         if (s->own)
-                ran_lm_context_free(s->past);
+                ran_lm_context_free(s->context);
         ran_sampler_release(&s->sampler);
         cmd_sequence_release(&s->sequence);
         free(s->logits);
@@ -128,24 +136,24 @@ static void *make_scratch(void *arg, struct ran_error *err)
                                           .never = g->never};
         s->state = ran_state_new(g->lm.model, g->lm.pool, err);
         s->logits = ran_alloc_floats(g->lm.V, err);
-        s->own = g->lm.past == NULL;
-        s->past = s->own ? ran_lm_context_new(g->lm.model, err) : g->lm.past;
-        if (s->state != NULL && s->logits != NULL && s->past != NULL)
+        s->own = g->lm.context == NULL;
+        s->context = s->own ? ran_lm_context_new(g->lm.model, err) : g->lm.context;
+        if (s->state != NULL && s->logits != NULL && s->context != NULL)
                 return s;
         free_scratch(s);
         return NULL;
 }
 
-static int read_on(const struct generator *g, struct scratch *s, const uint32_t *ids, size_t n,
-                   size_t sources, struct ran_error *err)
+static int read_tokens(const struct generator *g, struct scratch *s, const uint32_t *ids, size_t n,
+                       size_t sources, struct ran_error *err)
 {
         const struct ran_lm_out out = {.last = s->logits};
 
-        return ran_lm_read(g->lm.model, s->state, s->past, ids, n, sources, &out, err);
+        return ran_lm_read(g->lm.model, s->state, s->context, ids, n, sources, &out, err);
 }
 
-/* What chance depends on: the seed, the id of the record, and what the text goes on from, but not
- * the other records. */
+/* Sampling depends on the seed, the id of the record, and the text that is continued, but not on
+ * other records. */
 static uint64_t key_of(const struct scratch *s, const struct ran_record *record)
 {
         const struct ran_member *id = record != NULL ? ran_record_find(record, "id", NULL) : NULL;
@@ -153,55 +161,53 @@ static uint64_t key_of(const struct scratch *s, const struct ran_record *record)
 
         for (size_t i = 0; id != NULL && id->type != '0' && i < id->value.end - id->value.begin;
              i++)
-                key = ran_draw(key, (unsigned char)record->line[id->value.begin + i]);
+                key = ran_random_draw(key, (unsigned char)record->line[id->value.begin + i]);
         for (size_t t = 0; t < s->sequence.L; t++)
-                key = ran_draw(key, s->sequence.ids[t]);
-        return ran_key(options.seed, RAN_FOR_SAMPLING, ran_lm_context_tokens(s->past), key);
+                key = ran_random_draw(key, s->sequence.ids[t]);
+        return ran_random_key(options.seed, RAN_FOR_SAMPLING, ran_lm_context_tokens(s->context),
+                              key);
 }
 
-static int keep_token(const struct generator *g, struct scratch *s, uint32_t id,
-                      struct ran_error *err)
+static int append_token(const struct generator *g, struct scratch *s, uint32_t id,
+                        struct ran_error *err)
 {
-        uint32_t *ids = ran_grow(s->ids, &s->ids_cap, s->made + 1, sizeof *ids, err);
+        uint32_t *ids = ran_grow(s->ids, &s->ids_cap, s->n_new + 1, sizeof *ids, err);
 
         if (ids == NULL)
                 return RAN_ENOMEM;
         s->ids = ids;
-        float *nll = ran_grow(s->nll, &s->nll_cap, s->made + 1, sizeof *nll, err);
+        float *nll = ran_grow(s->nll, &s->nll_cap, s->n_new + 1, sizeof *nll, err);
         if (nll == NULL)
                 return RAN_ENOMEM;
         s->nll = nll;
-        ids[s->made] = id;
-        nll[s->made++] = (float)ran_nll(s->logits, g->lm.V, id);
+        ids[s->n_new] = id;
+        nll[s->n_new++] = (float)ran_nll(s->logits, g->lm.V, id);
         return RAN_OK;
 }
 
-/* Makes one more token of logits, and sets finish if it is the last. */
-static int make_token(const struct generator *g, struct scratch *s, uint64_t key,
-                      struct ran_error *err)
+/* Samples one more token from the logits, and sets finish if it is the last. */
+static int generate_token(const struct generator *g, struct scratch *s, uint64_t key,
+                          struct ran_error *err)
 {
         uint32_t id = 0;
-        int code = ran_sampler_draw(&s->sampler, s->logits, g->lm.V, ran_uniform(key, s->made), &id,
-                                    err);
 
-        if (code == RAN_OK)
-                code = keep_token(g, s, id, err);
-        if (code != RAN_OK)
-                return code;
+        RAN_TRY(ran_sampler_draw(&s->sampler, s->logits, g->lm.V, ran_random_uniform(key, s->n_new),
+                                 &id, err));
+        RAN_TRY(append_token(g, s, id, err));
         if (id == g->lm.reserved.end) {
                 s->finish = "end";
                 return RAN_OK;
         }
         if (g->lm.tokenizer != NULL)
-                code = lm_text_add(&s->text, id, err);
+                RAN_TRY(lm_text_add(&s->text, id, err));
         if (s->text.stopped)
                 s->finish = "stop";
-        else if (s->made == options.max_new_tokens)
+        else if (s->n_new == options.max_new_tokens)
                 s->finish = "length";
-        return code;
+        return RAN_OK;
 }
 
-/* The token that the new text stands behind, as far as spaces go: none, after [START] and [SEP]. */
+/* The token before the new text, which decides on a space; none after [START] and [SEP]. */
 static uint32_t token_before(const struct lm *lm, const struct cmd_sequence *q)
 {
         uint32_t id = q->ids[q->L - 1];
@@ -211,35 +217,34 @@ static uint32_t token_before(const struct lm *lm, const struct cmd_sequence *q)
                        : id;
 }
 
-/* Goes on from the sequence. show, which may be NULL, is called when there may be more of the text
- * to show. */
-static int make_text(const struct generator *g, struct scratch *s, uint64_t key,
-                     void (*show)(void *arg, const struct lm_text *text), void *arg,
-                     struct ran_error *err)
+/* Continues the sequence. show, which may be NULL, is called when the text may have grown. */
+static int generate_text(const struct generator *g, struct scratch *s, uint64_t key,
+                         void (*show)(void *arg, const struct lm_text *text), void *arg,
+                         struct ran_error *err)
 {
         const struct cmd_sequence *q = &s->sequence;
         const uint32_t *next = q->ids;
         size_t n = q->L, sources = q->sources;
         int code = RAN_OK;
 
-        s->made = 0;
+        s->n_new = 0;
         s->finish = NULL;
         lm_text_begin(&s->text, g->lm.tokenizer, &options.stop, token_before(&g->lm, q));
         while (s->finish == NULL) {
-                code = read_on(g, s, next, n, sources, err);
+                code = read_tokens(g, s, next, n, sources, err);
                 if (code == RAN_OK)
-                        code = make_token(g, s, key, err);
+                        code = generate_token(g, s, key, err);
                 if (code != RAN_OK)
                         break;
                 if (show != NULL)
                         show(arg, &s->text);
-                next = s->ids + s->made - 1;
+                next = s->ids + s->n_new - 1;
                 n = 1;
                 sources = 0;
         }
         lm_text_end(&s->text);
         if (code == RAN_OK && !s->own)
-                ran_lm_context_set_pending(s->past, s->ids[s->made - 1]);
+                ran_lm_context_set_pending(s->context, s->ids[s->n_new - 1]);
         return code;
 }
 
@@ -249,7 +254,7 @@ static void add_result(struct ran_buf *out, const struct generator *g, const str
 {
         double nll = 0;
 
-        for (size_t i = 0; i < s->made; i++)
+        for (size_t i = 0; i < s->n_new; i++)
                 nll += (double)s->nll[i];
         ran_buf_char(out, '{');
         if (g->lm.tokenizer != NULL) {
@@ -259,41 +264,38 @@ static void add_result(struct ran_buf *out, const struct generator *g, const str
         }
         if (s->sequence.document.from == CMD_FROM_IDS) {
                 ran_buf_str(out, "\"ids\":");
-                lm_add_ids(out, s->ids, s->made);
+                lm_add_ids(out, s->ids, s->n_new);
                 ran_buf_char(out, ',');
         }
-        ran_buf_printf(out, "\"tokens\":%zu,\"finish\":\"%s\",\"nll\":", s->made, s->finish);
+        ran_buf_printf(out, "\"tokens\":%zu,\"finish\":\"%s\",\"nll\":", s->n_new, s->finish);
         ran_buf_double(out, nll);
         if (options.per_token) {
                 ran_buf_str(out, ",\"per_token\":{");
-                lm_add_tokens(out, &g->lm, s->ids, s->nll, s->made);
+                lm_add_tokens(out, &g->lm, s->ids, s->nll, s->n_new);
                 ran_buf_char(out, '}');
         }
         ran_buf_char(out, '}');
 }
 
-static int answer_record(void *arg, void *scratch, const struct cmd_line *line, struct ran_buf *out,
-                         struct ran_error *err)
+static int generate_record(void *arg, void *scratch, const struct cmd_line *line,
+                           struct ran_buf *out, struct ran_error *err)
 {
         const struct generator *g = arg;
         struct scratch *s = scratch;
         struct cmd_sequence_how how = lm_how(&g->lm);
 
         how.ask = true;
-        int code = cmd_sequence_read(&s->sequence, &how, &line->record, err);
-        if (code != RAN_OK)
-                return code;
+        RAN_TRY(cmd_sequence_read(&s->sequence, &how, &line->record, err));
         if (s->own)
-                ran_lm_context_clear(s->past);
-        code = make_text(g, s, key_of(s, &line->record), NULL, NULL, err);
-        if (code == RAN_OK)
-                add_result(out, g, s);
-        return code;
+                ran_lm_context_clear(s->context);
+        RAN_TRY(generate_text(g, s, key_of(s, &line->record), NULL, NULL, err));
+        add_result(out, g, s);
+        return RAN_OK;
 }
 
 static const char *const reads[] = {"id", "ran_error", CMD_SEQUENCE_MEMBERS, NULL};
 
-static int answer_records(struct generator *g, char **files)
+static int generate_records(struct generator *g, char **files)
 {
         const struct cmd_loop loop = {
                 .input = &input,
@@ -303,7 +305,7 @@ static int answer_records(struct generator *g, char **files)
                 .pool = lm_loop_pool(&g->lm),
                 .make_scratch = make_scratch,
                 .free_scratch = free_scratch,
-                .work = answer_record,
+                .work = generate_record,
                 .arg = g,
         };
 
@@ -331,7 +333,7 @@ static void show_text(void *arg, const struct lm_text *text)
         stream->out.len = 0;
 }
 
-static int answer_prompt(struct generator *g)
+static int generate_from_prompt(struct generator *g)
 {
         struct ran_error err;
         struct stream stream = {0};
@@ -339,8 +341,7 @@ static int answer_prompt(struct generator *g)
 
         if (g->lm.tokenizer == NULL)
                 cmd_die(CMD_FAILED,
-                        "%s: this model has no vocabulary: it goes on from records with "
-                        "\"ids\"",
+                        "%s: this model has no vocabulary: it continues records with \"ids\"",
                         model_options.model);
         if (output.output != NULL)
                 cmd_check_writable(output.output);
@@ -349,13 +350,13 @@ static int answer_prompt(struct generator *g)
                            : cmd_sequence_read_text(&s->sequence, &how, options.prompt,
                                                     strlen(options.prompt), &err);
         if (rc == RAN_OK)
-                rc = make_text(g, s, key_of(s, NULL), show_text, &stream, &err);
+                rc = generate_text(g, s, key_of(s, NULL), show_text, &stream, &err);
         if (rc == RAN_OK) {
-                show_text(&stream, &s->text); /* what had to wait for the end */
+                show_text(&stream, &s->text); /* the rest, which is certain now */
                 ran_buf_char(&stream.out, '\n');
                 cmd_write_file(output.output, &stream.out);
                 if (cmd_common.verbose)
-                        cmd_note("%zu tokens, finish: %s", s->made, s->finish);
+                        cmd_note("%zu tokens, finish: %s", s->n_new, s->finish);
         }
         ran_buf_release(&stream.out);
         if (s != NULL)
@@ -372,16 +373,16 @@ static void check_usage(char **files)
         static const char *const of_records[] = {"into", "only", "drop", NULL};
 
         if (options.prompt != NULL && options.per_token)
-                cmd_usage("--prompt writes plain text: --per-token is for records");
+                cmd_usage("--prompt writes plain text: leave out --per-token");
         for (size_t i = 0; i < options.stop.n; i++)
                 if (options.stop.item[i][0] == '\0')
                         cmd_usage("--stop needs a text that is not empty");
+        cmd_excludes(options.prompt != NULL, "--prompt reads no records", of_records);
+        cmd_excludes_fields(options.prompt != NULL, "--prompt reads no records", cmd_input_fields);
         if (options.prompt == NULL)
                 return;
-        cmd_excludes("--prompt reads no records", of_records);
-        cmd_excludes_fields("--prompt reads no records", cmd_input_fields);
         if (files[0] != NULL)
-                cmd_usage("--prompt reads no records: %s is one file too many", files[0]);
+                cmd_usage("--prompt reads no records: leave out %s", files[0]);
         if (ran_utf8_valid(options.prompt, strlen(options.prompt)) < strlen(options.prompt))
                 cmd_usage("--prompt needs a text in UTF-8");
 }
@@ -395,13 +396,16 @@ int lm_generate(int argc, char **argv)
         check_usage(files);
         lm_open(&g.lm, &model_options, RAN_TASK_LM, files);
         if (g.lm.tokenizer == NULL && options.stop.n > 0)
-                cmd_die(CMD_USAGE, "%s: this model has no vocabulary, and makes no text to --stop",
+                cmd_die(CMD_USAGE,
+                        "%s: this model has no vocabulary: without a text there is nothing to "
+                        "--stop",
                         model_options.model);
         g.never = lm_never(&g.lm, options.unknown, model_options.state_out == NULL, &err);
         if (g.never == NULL)
                 cmd_die(CMD_FAILED, "%s", err.text);
-        int status = options.prompt != NULL ? answer_prompt(&g) : answer_records(&g, files);
-        lm_keep(&g.lm, &model_options);
+        int status =
+                options.prompt != NULL ? generate_from_prompt(&g) : generate_records(&g, files);
+        lm_save_state(&g.lm, &model_options);
         free(g.never);
         lm_close(&g.lm);
         return cmd_finish(status);

@@ -2,7 +2,6 @@
 #ifndef CMD_LM_LM_H
 #define CMD_LM_LM_H
 
-#include "cmd/options/cmd.h"
 #include "ran.h"
 #include "cmd/records/sequence.h"
 
@@ -11,8 +10,7 @@ int lm_score(int argc, char **argv);
 int lm_generate(int argc, char **argv);
 int lm_fill(int argc, char **argv);
 
-/* ---- the model (lm/model.c) -------------------------------------------------------------------
- */
+/* ---- the model (lm/model.c) ----------------------------------------------------------------- */
 
 struct lm_options {
         char *model;
@@ -29,25 +27,24 @@ struct lm {
         struct cmd_reserved reserved;
         int mask;
         struct ran_pool *pool;
-        /* With --state-in or --state-out: all records are one document, and this is what was read
-         * of it. Else NULL: each record is a document of its own. */
-        struct ran_lm_context *past;
-        struct ran_cache *cache; /* what is remembered of it; NULL: nothing, or no such document */
+        /* With --state-in or --state-out: all records are one document, of which this is the
+         * context. Else NULL: each record is a document of its own. */
+        struct ran_lm_context *context;
+        struct ran_cache *cache; /* of that document; NULL: none, or no such document */
 };
-/* Opens the model and the state; dies when the model is of another task than this or cannot keep a
- * state, or when the state is to be written over one of the files. */
+/* Opens the model and the state; dies when the model is of another task or has no state, or when
+ * the state would be written over one of the files. */
 void lm_open(struct lm *lm, const struct lm_options *options, int task, char **files);
-/* Writes the state; once the run has ended well. */
-void lm_keep(const struct lm *lm, const struct lm_options *options);
+/* Saves the state, after a run without errors. */
+void lm_save_state(const struct lm *lm, const struct lm_options *options);
 void lm_close(struct lm *lm);
 
-/* How records are read; the caller sets `end` or `ask` and, while a document goes on, `before`. */
+/* How records are read; the caller sets `end` or `ask`. */
 struct cmd_sequence_how lm_how(const struct lm *lm);
 /* Threads for cmd_loop: one, when the records are one document. */
 struct ran_pool *lm_loop_pool(const struct lm *lm);
 
-/* ---- what the output is made of (lm/model.c) --------------------------------------------------
- */
+/* ---- parts of the output (lm/model.c) ------------------------------------------------------- */
 
 /* `"pieces":["the","cat"],"nll":[2.5,1.25]`; "ids" where there is no vocabulary. */
 void lm_add_tokens(struct ran_buf *out, const struct lm *lm, const uint32_t *ids, const float *nll,
@@ -61,9 +58,8 @@ void lm_add_row(struct ran_buf *out, const float *x, size_t n);
 /* `[[1,2],[3,4]]` */
 void lm_add_rows(struct ran_buf *out, const float *x, size_t rows, size_t cols);
 
-/* (V) Which tokens never come out of the model: the reserved ones, unless [UNK] (`unknown`) or
- * [END]
- * (`end`) may, and ids without a piece. Without a vocabulary all may. The caller frees it. */
+/* (V) Tokens that are never generated: the reserved ones, but [UNK] if `unknown` and [END] if
+ * `end`, and ids without a token. Without a vocabulary all may be. The caller frees it. */
 bool *lm_never(const struct lm *lm, bool unknown, bool end, struct ran_error *err);
 
 #endif

@@ -1,28 +1,32 @@
-/* model.c - the model of the verbs of ran-lm, and the state of a document that goes on. */
+/* model.c - the model of the verbs of ran-lm, and the state of a continued document. */
 #include "cmd/lm/lm.h"
 
 #include <stdlib.h>
 
 #include "cmd/records/model.h"
+#include "cmd/options/message.h"
+#include "cmd/options/options.h"
+#include "cmd/options/outputs.h"
+#include "cmd/options/write.h"
 
 #define OPTION(member) offsetof(struct lm_options, member)
 
 const struct ran_field lm_model_fields[] = {
         {"model", 'm', RAN_FIELD_TEXT, OPTION(model), .value = "FILE",
-         .help = "the model, as ran-train wrote it", .local = true},
+         .help = "the model, written by ran-train", .local = true},
         {"verify", 0, RAN_FIELD_BOOL, OPTION(verify), .initial = "false",
-         .help = "check the digest of the weights before they are used"},
+         .help = "compare the digest of the weights before use"},
         {0},
 };
 const struct ran_field lm_state_fields[] = {
         {"state_in", 0, RAN_FIELD_TEXT, OPTION(state_in), .value = "FILE", .local = true,
-         .help = "go on from what was read when FILE was written; all records are one document"},
+         .help = "continue from the state in FILE; all records are one document"},
         {"state_out", 0, RAN_FIELD_TEXT, OPTION(state_out), .value = "FILE", .local = true,
-         .help = "write what was read to FILE, to go on from; all records are one document"},
+         .help = "save the state to FILE, for --state-in; all records are one document"},
         {0},
 };
 
-static void open_past(struct lm *lm, const struct lm_options *options, char **files)
+static void open_context(struct lm *lm, const struct lm_options *options, char **files)
 {
         struct ran_error err;
 
@@ -30,11 +34,11 @@ static void open_past(struct lm *lm, const struct lm_options *options, char **fi
                 return;
         if (lm->mask == RAN_MASK_PREFIX)
                 cmd_die(CMD_FAILED,
-                        "%s: this model goes from a source to a target, and reads each source "
-                        "whole: there is no state to go on from",
+                        "%s: this model has sources and targets and reads each source whole: it "
+                        "has no state",
                         options->model);
         if (ran_model_metadata(lm->model, "digest") == NULL)
-                cmd_die(CMD_FAILED, "%s: the model has no digest, by which a state names it",
+                cmd_die(CMD_FAILED, "%s: the model has no digest, which its state would record",
                         options->model);
         cmd_check_inputs("state-out", options->state_out, files);
         if (options->state_out != NULL)
@@ -44,10 +48,10 @@ static void open_past(struct lm *lm, const struct lm_options *options, char **fi
                 if (lm->cache == NULL)
                         cmd_die(CMD_FAILED, "%s", err.text);
         }
-        lm->past = options->state_in != NULL
-                           ? ran_lm_context_load(lm->model, lm->cache, options->state_in, &err)
-                           : ran_lm_context_new(lm->model, &err);
-        if (lm->past == NULL)
+        lm->context = options->state_in != NULL
+                              ? ran_lm_context_load(lm->model, lm->cache, options->state_in, &err)
+                              : ran_lm_context_new(lm->model, &err);
+        if (lm->context == NULL)
                 cmd_die(CMD_FAILED, "%s", err.text);
 }
 
@@ -56,29 +60,29 @@ void lm_open(struct lm *lm, const struct lm_options *options, int task, char **f
         struct ran_error err;
 
         if (options->model == NULL)
-                cmd_usage("which model? give --model FILE");
+                cmd_usage("no model: give --model FILE");
         *lm = (struct lm){.model = cmd_model_open(options->model, options->verify, task)};
         lm->tokenizer = ran_model_tokenizer(lm->model);
         lm->V = ran_model_vocabulary(lm->model);
         lm->mask = ran_model_config(lm->model)->mask;
         if (cmd_reserved_find(&lm->reserved, lm->tokenizer, task, lm->mask, &err) != RAN_OK)
                 cmd_die(CMD_FAILED, "%s: %s", options->model, err.text);
-        open_past(lm, options, files);
+        open_context(lm, options, files);
         lm->pool = cmd_pool();
 }
 
-void lm_keep(const struct lm *lm, const struct lm_options *options)
+void lm_save_state(const struct lm *lm, const struct lm_options *options)
 {
         struct ran_error err;
 
         if (options->state_out != NULL &&
-            ran_lm_context_save(lm->past, lm->cache, options->state_out, &err) != RAN_OK)
+            ran_lm_context_save(lm->context, lm->cache, options->state_out, &err) != RAN_OK)
                 cmd_die(CMD_FAILED, "%s", err.text);
 }
 
 void lm_close(struct lm *lm)
 {
-        ran_lm_context_free(lm->past);
+        ran_lm_context_free(lm->context);
         ran_cache_free(lm->cache);
         ran_pool_free(lm->pool);
         ran_model_free(lm->model);
@@ -91,16 +95,16 @@ struct cmd_sequence_how lm_how(const struct lm *lm)
                 .V = lm->V,
                 .mask = lm->mask,
                 .reserved = lm->reserved,
-                .before = lm->past != NULL ? ran_lm_context_pending(lm->past) : RAN_NO_ID,
+                .before = lm->context != NULL ? ran_lm_context_pending(lm->context) : RAN_NO_ID,
         };
 }
 
 struct ran_pool *lm_loop_pool(const struct lm *lm)
 {
-        return lm->past != NULL ? NULL : lm->pool;
+        return lm->context != NULL ? NULL : lm->pool;
 }
 
-/* ---- what the output is made of ------------------------------------------------------------- */
+/* ---- parts of the output -------------------------------------------------------------------- */
 
 static void add_piece(struct ran_buf *out, const struct ran_tokenizer *tokenizer, uint32_t id)
 {

@@ -1,18 +1,20 @@
-/* ran-lm.c - how likely texts are, how they could go on, and what could fill their gaps. */
-#include "cmd/options/cmd.h"
+/* ran-lm.c - scores texts, continues them, and fills masked tokens. */
+#include "cmd/options/options.h"
+#include "cmd/options/verbs.h"
 #include "cmd/lm/lm.h"
 
 int main(int argc, char **argv)
 {
         static const struct cmd_verb verbs[] = {
-                {"score", "add likelihood and perplexity to records", lm_score},
-                {"generate", "go on from a prompt or from records, or answer a source",
+                {"score", "add log likelihood and perplexity to records", lm_score},
+                {"generate", "continue a prompt or records, or generate the target of a source",
                  lm_generate},
-                {"fill", "find words for the gaps in texts", lm_fill},
+                {"fill", "predict the masked tokens of texts", lm_fill},
                 {NULL, NULL, NULL},
         };
 
-        return cmd_run_verb("ran-lm",
-                            "Asks language models how likely texts are, and for texts and words.",
-                            verbs, argc, argv);
+        return cmd_run_verb(
+                "ran-lm",
+                "Scores texts with language models, continues them, and fills masked tokens.",
+                verbs, argc, argv);
 }

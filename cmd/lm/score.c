@@ -1,9 +1,16 @@
-/* score.c - how likely a language model finds the text of each record. */
+/* score.c - log likelihood and perplexity of the text of each record. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "cmd/options/cmd.h"
+#include "cmd/options/message.h"
+#include "cmd/options/options.h"
+#include "cmd/options/outputs.h"
+#include "cmd/options/was-set.h"
+#include "cmd/options/write.h"
+#include "cmd/records/io.h"
+#include "cmd/records/files.h"
+#include "cmd/records/loop.h"
 #include "cmd/lm/perplexity.h"
 #include "cmd/lm/lm.h"
 #include "ran.h"
@@ -22,33 +29,33 @@ static struct cmd_output output;
 
 static const struct ran_field score_fields[] = {
         {"end", 0, RAN_FIELD_BOOL, OPTION(end), .initial = "true",
-         .help = "predict the end of each document, too; not while a document goes on"},
+         .help = "predict the end of each document, too, unless it is continued"},
         {"total", 0, RAN_FIELD_BOOL, OPTION(total), .initial = "false",
-         .help = "write one object with the figures of all records together, and no records"},
+         .help = "write one object with the measures of all records together, and no records"},
         {"per_token", 0, RAN_FIELD_BOOL, OPTION(per_token), .initial = "false",
-         .help = "add each token that was predicted, and its share of the nll"},
+         .help = "add each predicted token and its nll"},
         {"logits", 0, RAN_FIELD_BOOL, OPTION(logits), .initial = "false",
-         .help = "add a number for each token that was read and each that could follow: what the "
-                 "probabilities are made of"},
+         .help = "add the logits: for each token read, a number for each token of the vocabulary"},
         {0},
 };
 static const struct ran_field history_fields[] = {
         {"history", 0, RAN_FIELD_SIZE, OPTION(history), 0, INFINITY, .value = "N", .initial = "0",
-         .help = "predict each token from N tokens before it at most; 0: from all"},
+         .help = "predict each token from at most N tokens before it; 0: from all"},
         {"stride", 0, RAN_FIELD_SIZE, OPTION(stride), 0, INFINITY, .value = "S", .initial = "0",
-         .help = "and from more than N - S of them, at N / S times the cost; 0: half of N"},
+         .help = "step from chunk to chunk: more than N - S tokens of context, at N / S times the "
+                 "cost; 0: half of N"},
         {0},
 };
 static const struct ran_field cache_fields[] = {
         {"cache", 0, RAN_FIELD_SIZE, offsetof(struct lm_options, cache.positions), 0, INFINITY,
          .value = "N", .initial = "0",
-         .help = "expect words again that came after like ones of the last N tokens of the "
-                 "document; 0: do not"},
+         .help = "raise the probability of tokens that followed similar positions among the last N "
+                 "tokens of the document; 0: no cache"},
         {"cache_weight", 0, RAN_FIELD_REAL, offsetof(struct lm_options, cache.weight), 0, 0.999,
-         .value = "P", .initial = "0.12", .help = "the share of the cache in the probabilities"},
+         .value = "P", .initial = "0.12", .help = "weight of the cache in the probabilities"},
         {"cache_theta", 0, RAN_FIELD_REAL, offsetof(struct lm_options, cache.theta), 0,
          RAN_CACHE_THETA, .value = "T", .initial = "8",
-         .help = "how much more the likest count; 0: all the same"},
+         .help = "how strongly the most similar positions dominate; 0: all count the same"},
         {0},
 };
 static const struct cmd_group groups[] = {
@@ -60,12 +67,12 @@ static const struct cmd_group groups[] = {
 static const struct cmd_program program = {
         .name = "ran-lm score",
         .usage = "-m MODEL [option...] [file...]",
-        .summary = "Adds to each JSON record how likely the model finds its text, or its target "
-                   "after its source, as the member \"lm\": nll, in nats, and perplexity by token "
-                   "and by word, bits by byte.",
-        .notes = "Without a file, or for the file -, records come from standard input. Exit "
-                 "status: 0, all records good; 1, some failed; 2, usage; 3, something could not be "
-                 "read, written or held in memory.",
+        .summary = "Adds the negative log likelihood (nll, in nats) of its text, or of its target "
+                   "after its source, to each JSON record as the member \"lm\", with perplexity "
+                   "per token and per word and bits per byte.",
+        .notes = "Without a file, or for the file -, it reads standard input. Exit status: 0, all "
+                 "records good; 1, some failed; 2, usage; 3, something could not be read, written "
+                 "or held in memory.",
         .groups = groups,
 };
 
@@ -81,9 +88,9 @@ struct scratch {
         struct ran_state *state;
         struct ran_cache *cache; /* of this record, where each is a document of its own */
         struct cmd_sequence sequence;
-        size_t read; /* tokens of it that the model read, but for [END] */
+        size_t read; /* its tokens that the model read, without [END] */
         uint32_t *gold;
-        float *nll, *logits; /* (read), (read, V): only if asked for */
+        float *nll, *logits; /* (read), (read, V): logits with --logits only */
         size_t gold_cap, nll_cap, logits_cap;
         struct ran_buf text;
 };
@@ -109,7 +116,7 @@ static void *make_scratch(void *arg, struct ran_error *err)
 
         if (s == NULL)
                 return NULL;
-        const bool cache = model_options.cache.positions > 0 && lm->past == NULL;
+        const bool cache = model_options.cache.positions > 0 && lm->context == NULL;
         if (cache)
                 s->cache = ran_cache_new(ran_model_config(lm->model), &model_options.cache, err);
         s->state = ran_state_new(lm->model, lm->pool, err);
@@ -142,92 +149,87 @@ static int fit(struct scratch *s, size_t n, size_t V, struct ran_error *err)
         return RAN_OK;
 }
 
-/* The last token has nothing to predict, and is read for its logits only; or, behind a source,
- * because its window then holds more than the source, which decides who sees that. While a document
- * goes on it is read when the next piece is there. */
+/* The last token predicts nothing. It is read for its logits; or, after a source, because its
+ * window then holds more than the source, which decides who sees it. In a continued document it is
+ * read with the next text. */
 static size_t tokens_to_read(const struct lm *lm, const struct cmd_sequence *q)
 {
         bool logits = options.logits && !q->ended;
 
-        return lm->past == NULL && (logits || q->sources > 0) ? q->L : q->L - 1;
+        return lm->context == NULL && (logits || q->sources > 0) ? q->L : q->L - 1;
 }
 
-/* Reads tokens [from, n) as one, and asks what follows those from `asked` on. */
-static int read_piece(struct lm *lm, struct scratch *s, size_t from, size_t asked, size_t n,
+/* Reads tokens [from, n) as one, and scores those that follow the tokens from `scored` on. */
+static int read_chunk(struct lm *lm, struct scratch *s, size_t from, size_t scored, size_t n,
                       struct ran_error *err)
 {
         const struct cmd_sequence *q = &s->sequence;
         const struct ran_lm_out out = {
-                .skip = asked - from,
-                .gold = s->gold + asked,
-                .nll = s->nll + asked,
-                .logits = options.logits ? s->logits + asked * lm->V : NULL,
-                .cache = lm->past != NULL ? lm->cache : s->cache,
+                .skip = scored - from,
+                .gold = s->gold + scored,
+                .nll = s->nll + scored,
+                .logits = options.logits ? s->logits + scored * lm->V : NULL,
+                .cache = lm->context != NULL ? lm->cache : s->cache,
         };
 
-        return ran_lm_read(lm->model, s->state, lm->past, q->ids + from, n - from,
+        return ran_lm_read(lm->model, s->state, lm->context, q->ids + from, n - from,
                            q->sources < n ? q->sources : n, &out, err);
 }
 
-/* Pieces of `history` tokens begin each `stride` tokens and know of nothing before them. Each is
- * asked about the tokens that the one before it did not have. */
-static int read_pieces(struct lm *lm, struct scratch *s, size_t n, struct ran_error *err)
+/* Chunks of `history` tokens start every `stride` tokens and see nothing before them. Each scores
+ * the tokens that the one before it did not have. */
+static int read_chunks(struct lm *lm, struct scratch *s, size_t n, struct ran_error *err)
 {
-        size_t N = options.history > 0 ? options.history : n, asked = 0;
-        size_t stride = options.stride > 0 ? options.stride : N - N / 2;
-        int code = RAN_OK;
+        size_t history = options.history > 0 ? options.history : n, scored = 0;
+        size_t stride = options.stride > 0 ? options.stride : history - history / 2;
 
         if (s->cache != NULL)
                 ran_cache_clear(s->cache);
-        for (size_t from = 0; asked < n && code == RAN_OK; from += stride) {
-                size_t end = n - from < N ? n : from + N;
+        for (size_t from = 0; scored < n; from += stride) {
+                size_t end = n - from < history ? n : from + history;
 
-                code = read_piece(lm, s, from, asked, end, err);
-                asked = end;
+                RAN_TRY(read_chunk(lm, s, from, scored, end, err));
+                scored = end;
         }
-        return code;
+        return RAN_OK;
 }
 
-/* Reads the record and fills gold, nll and logits: of token t, what it says about token t + 1. */
+/* Reads the record and fills gold, nll and logits: element t is about token t + 1. */
 static int score(struct lm *lm, struct scratch *s, const struct ran_record *record,
                  struct ran_error *err)
 {
         struct cmd_sequence *q = &s->sequence;
         struct cmd_sequence_how how = lm_how(lm);
 
-        how.end = options.end && lm->past == NULL;
-        int code = cmd_sequence_read(q, &how, record, err);
-        if (code != RAN_OK)
-                return code;
+        how.end = options.end && lm->context == NULL;
+        RAN_TRY(cmd_sequence_read(q, &how, record, err));
         size_t n = tokens_to_read(lm, q);
         s->read = q->ended ? q->L - 1 : n;
-        code = fit(s, n, lm->V, err);
-        if (code != RAN_OK)
-                return code;
+        RAN_TRY(fit(s, n, lm->V, err));
         for (size_t t = 0; t < n; t++)
                 s->gold[t] = t + 1 >= q->first && t + 1 < q->L ? q->ids[t + 1] : RAN_NO_ID;
-        code = read_pieces(lm, s, n, err);
-        if (code == RAN_OK && lm->past != NULL)
-                ran_lm_context_set_pending(lm->past, q->ids[q->L - 1]);
-        return code;
+        RAN_TRY(read_chunks(lm, s, n, err));
+        if (lm->context != NULL)
+                ran_lm_context_set_pending(lm->context, q->ids[q->L - 1]);
+        return RAN_OK;
 }
 
-/* ---- the figures of a record ---------------------------------------------------------------- */
+/* ---- the measures of a record --------------------------------------------------------------- */
 
-static int sum_up(const struct lm *lm, struct scratch *s, const struct ran_record *record,
-                  struct perplexity *f, struct ran_error *err)
+static int measure(const struct lm *lm, struct scratch *s, const struct ran_record *record,
+                   struct perplexity *p, struct ran_error *err)
 {
         const struct cmd_sequence *q = &s->sequence;
 
-        *f = (struct perplexity){.records = 1};
+        *p = (struct perplexity){.records = 1};
         for (size_t i = q->first; i < q->L; i++)
-                perplexity_add_token(f, (double)s->nll[i - 1], q->ids[i] == lm->reserved.unk);
-        return perplexity_count(f, &q->document, record,
+                perplexity_add_token(p, (double)s->nll[i - 1], q->ids[i] == lm->reserved.unk);
+        return perplexity_count(p, &q->document, record,
                                 lm->mask == RAN_MASK_PREFIX ? "target" : "tokens", q->ended,
                                 &s->text, err);
 }
 
-/* [END] stands behind the last character of a text, or the last word. */
+/* [END] comes after the last character of a text, or the last word. */
 static void add_offsets(struct ran_buf *out, const struct cmd_sequence *q)
 {
         const struct ran_encoding *e = &q->document.encoding;
@@ -275,19 +277,16 @@ static int score_record(void *arg, void *scratch, const struct cmd_line *line, s
 {
         struct lm *lm = &((struct scorer *)arg)->lm;
         struct scratch *s = scratch;
-        struct perplexity f;
-        int code = score(lm, s, &line->record, err);
+        struct perplexity p;
 
-        if (code == RAN_OK)
-                code = sum_up(lm, s, &line->record, &f, err);
-        if (code != RAN_OK)
-                return code;
+        RAN_TRY(score(lm, s, &line->record, err));
+        RAN_TRY(measure(lm, s, &line->record, &p, err));
         if (options.total) {
-                ran_buf_add(out, &f, sizeof f);
+                ran_buf_add(out, &p, sizeof p);
                 return RAN_OK;
         }
         ran_buf_char(out, '{');
-        perplexity_json(&f, out);
+        perplexity_json(&p, out);
         if (options.per_token)
                 add_per_token(out, lm, s);
         if (options.logits) {
@@ -304,12 +303,12 @@ static int add_up(void *arg, const struct cmd_line *line, const struct ran_buf *
                   struct ran_error *err)
 {
         struct scorer *c = arg;
-        struct perplexity f;
+        struct perplexity p;
 
         (void)line;
         (void)err;
-        memcpy(&f, result->data, sizeof f);
-        perplexity_merge(&c->total, &f);
+        memcpy(&p, result->data, sizeof p);
+        perplexity_merge(&c->total, &p);
         return RAN_OK;
 }
 
@@ -359,14 +358,14 @@ static void check_history(void)
 
         cmd_requires(model_options.cache.positions > 0, "--cache N", of_cache);
         if (options.stride > 0 && options.history == 0)
-                cmd_usage("--stride is for --history N, and without that all tokens are read once");
+                cmd_usage("--stride needs --history N");
         if (options.stride > options.history)
-                cmd_usage("--stride %zu leaves tokens out: it is %zu, as --history, at most",
+                cmd_usage("--stride %zu leaves tokens out: at most %zu, like --history",
                           options.stride, options.history);
         if (options.history > 0 &&
             (model_options.state_in != NULL || model_options.state_out != NULL))
-                cmd_usage("--history forgets what --state-in and --state-out keep: give one of "
-                          "them");
+                cmd_usage("--history and --state-in or --state-out exclude each other: a state has "
+                          "the whole history");
 }
 
 int lm_score(int argc, char **argv)
@@ -376,18 +375,17 @@ int lm_score(int argc, char **argv)
         char **files = cmd_files(&input, argv + cmd_parse(&program, argc, argv));
 
         if (options.total && (options.per_token || options.logits))
-                cmd_usage("--total writes sums: it takes no --per-token and no --logits");
-        if (options.total)
-                cmd_excludes("--total writes sums and no records", of_records);
+                cmd_usage("--total writes sums: leave out --per-token and --logits");
+        cmd_excludes(options.total, "--total writes sums and no records", of_records);
         check_history();
         lm_open(&c.lm, &model_options, RAN_TASK_LM, files);
         if (options.history > 0 && c.lm.mask == RAN_MASK_PREFIX)
                 cmd_die(CMD_FAILED,
-                        "%s: this model goes from a source to a target, and reads each source "
-                        "whole: it takes no --history",
+                        "%s: this model has sources and targets and reads each source whole: it "
+                        "takes no --history",
                         model_options.model);
         int status = run(&c, files);
-        lm_keep(&c.lm, &model_options);
+        lm_save_state(&c.lm, &model_options);
         lm_close(&c.lm);
         return cmd_finish(status);
 }

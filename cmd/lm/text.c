@@ -1,4 +1,4 @@
-/* text.c - the text of a continuation while it is made, token by token.
+/* text.c - the text of a continuation while it is generated, token by token.
  *
  *      |  shown already  |  sure  |  may yet become a stop string, or is half a character  |
  *                                 ^ sure                                                    ^ len
@@ -25,8 +25,7 @@ void lm_text_begin(struct lm_text *t, const struct ran_tokenizer *tokenizer,
 
 /* ---- stop strings --------------------------------------------------------------------------- */
 
-/* Where the first stop string begins; none begins before `from`. The length of the text: there is
- * none. */
+/* The start of the first stop string, which is not before `from`; the length of the text: none. */
 static size_t find_stop(const struct lm_text *t, size_t from)
 {
         size_t first = t->text.len;
@@ -41,7 +40,7 @@ static size_t find_stop(const struct lm_text *t, size_t from)
         return first;
 }
 
-/* Whether the text from `at` on is the beginning of a stop string. */
+/* Whether the text from `at` on may become a stop string. */
 static bool may_stop(const struct lm_text *t, size_t at)
 {
         size_t n = t->text.len - at;
@@ -62,7 +61,7 @@ static size_t width(unsigned char first)
         return first < 0xc2 ? 1 : first < 0xe0 ? 2 : first < 0xf0 ? 3 : first < 0xf5 ? 4 : 1;
 }
 
-/* Whether the text from `at` on is the beginning of one character and no more. */
+/* Whether the text from `at` on is an incomplete character. */
 static bool is_half(const struct lm_text *t, size_t at)
 {
         const unsigned char *s = (const unsigned char *)t->text.data;
@@ -99,19 +98,13 @@ int lm_text_add(struct lm_text *t, uint32_t id, struct ran_error *err)
 {
         const uint32_t pair[2] = {t->last, id};
         const bool alone = t->last == RAN_NO_ID;
-        size_t before = 0;
-        int code = RAN_OK;
 
         t->scratch.len = 0;
         if (!alone)
-                code = ran_tokenizer_decode(t->tokenizer, pair, 1, &t->scratch, err);
-        before = t->scratch.len;
+                RAN_TRY(ran_tokenizer_decode(t->tokenizer, pair, 1, &t->scratch, err));
+        size_t before = t->scratch.len;
         t->scratch.len = 0;
-        if (code == RAN_OK)
-                code = ran_tokenizer_decode(t->tokenizer, pair + alone, alone ? 1 : 2, &t->scratch,
-                                            err);
-        if (code != RAN_OK)
-                return code;
+        RAN_TRY(ran_tokenizer_decode(t->tokenizer, pair + alone, alone ? 1 : 2, &t->scratch, err));
         t->last = id;
         return lm_text_add_bytes(t, t->scratch.data + before, t->scratch.len - before, err);
 }

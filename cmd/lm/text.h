@@ -1,4 +1,4 @@
-/* text.h - the text of a continuation while it is made, token by token. */
+/* text.h - the text of a continuation while it is generated, token by token. */
 #ifndef CMD_LM_TEXT_H
 #define CMD_LM_TEXT_H
 
@@ -8,14 +8,14 @@
 struct lm_text {
         const struct ran_tokenizer *tokenizer;
         const struct ran_list *stops;
-        uint32_t last; /* the token before the next one, for what stands between; or RAN_NO_ID */
+        uint32_t last; /* the token before the next one, for the space between; or RAN_NO_ID */
         struct ran_buf text; /* all so far; what a token adds may be half a character */
         size_t sure;  /* so many bytes will stay: whole characters, and no part of a stop string */
         bool stopped; /* a stop string came, and it and what followed are gone */
         struct ran_buf scratch;
 };
 void lm_text_release(struct lm_text *t);
-/* An empty text, which goes on from the token `last`. */
+/* An empty text, which continues the token `last`. */
 void lm_text_begin(struct lm_text *t, const struct ran_tokenizer *tokenizer,
                    const struct ran_list *stops, uint32_t last);
 int lm_text_add(struct lm_text *t, uint32_t id, struct ran_error *err);

@@ -1,6 +1,8 @@
 /* help.c - what --help, --version, --print-options and --print-config write. */
-#include "cmd/options/cmd.h"
-#include "cmd/options/program.h"
+#include "cmd/options/options.h"
+#include "cmd/options/table.h"
+#include "cmd/options/help.h"
+#include "cmd/options/was-set.h"
 
 #include <string.h>
 
@@ -37,7 +39,7 @@ static void wrap(struct ran_buf *out, const char *text, size_t at, size_t indent
         ran_buf_char(out, '\n');
 }
 
-/* Two columns: what it is called, what it is. */
+/* Two columns: name and explanation. */
 static void add_entry(struct ran_buf *out, const struct ran_buf *left, const char *right)
 {
         ran_buf_add(out, left->data, left->len);
@@ -60,7 +62,7 @@ static void add_spelling(struct ran_buf *out, const struct ran_field *field)
                 ran_buf_printf(out, " %s", cmd_option_value(field));
 }
 
-/* A default as a person would write it; NULL where there is none worth a word. */
+/* A default as people write it; NULL: none to mention. */
 static const char *default_of(const struct ran_field *field, const char *initial)
 {
         switch (field->type) {
@@ -156,7 +158,8 @@ void cmd_help(const struct cmd_program *program, struct ran_buf *out)
                 ran_buf_str(out, "\nVerbs:\n");
                 for (const struct cmd_verb *v = program->verbs; v->name != NULL; v++)
                         add_verb(out, v);
-                ran_buf_printf(out, "'%s VERB --help' has the options of a verb.\n", program->name);
+                ran_buf_printf(out, "'%s VERB --help' lists the options of a verb.\n",
+                               program->name);
         }
         for (size_t i = 0; (g = cmd_group_at(program, i)) != NULL; i++) {
                 ran_buf_printf(out, "\n%s:\n", g->title);
@@ -181,7 +184,7 @@ void cmd_version(const struct cmd_program *program, struct ran_buf *out)
                        (int)strcspn(program->name, " "), program->name, RAN_VERSION, ran_isa());
 }
 
-/* A line of --print-options: name, letter, what the value is called, its words, what it does. */
+/* A line of --print-options: name, letter, name of the value, its words, help. */
 static void print_option(struct ran_buf *out, const char *no, const struct ran_field *field)
 {
         const char *before = "";
@@ -199,7 +202,7 @@ static void print_option(struct ran_buf *out, const char *no, const struct ran_f
         if (no[0] == '\0')
                 ran_buf_printf(out, "\t%s\n", field->help);
         else
-                ran_buf_printf(out, "\tturns --%s off\n", cmd_option_name(field).text);
+                ran_buf_printf(out, "\tturn --%s off\n", cmd_option_name(field).text);
 }
 
 void cmd_print_options(const struct cmd_program *program, struct ran_buf *out)
@@ -218,7 +221,7 @@ void cmd_print_options(const struct cmd_program *program, struct ran_buf *out)
         }
 }
 
-/* One setting a line, for people; ran_fields_json knows how each is written. */
+/* One setting a line, for people. */
 static void print(const struct cmd_program *program, bool all, struct ran_buf *out)
 {
         const struct cmd_group *g;

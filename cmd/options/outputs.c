@@ -1,13 +1,14 @@
-/* outputs.c - what is written must not be what is read, nor be written twice: what the user had
- * would be gone. */
-#include "cmd/options/cmd.h"
-#include "cmd/options/program.h"
+/* outputs.c - no output may be a file that is read, nor be written twice. */
+#include "cmd/options/message.h"
+#include "cmd/options/options.h"
+#include "cmd/options/outputs.h"
+#include "cmd/options/table.h"
 
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Options whose files are written; all others that name one are read. */
+/* Options whose files are written. All other files are read. */
 static const char *const written[] = {"output",    "rejects",        "log", "conll_out",
                                       "state_out", "dump_gradients", NULL};
 
@@ -24,7 +25,7 @@ static bool is_dash(const char *path)
         return strcmp(path, "-") == 0;
 }
 
-/* Only a file keeps what it had: whatever else there is may have several readers and writers. */
+/* Only regular files can be lost. A pipe or a terminal may have several readers and writers. */
 static bool is_file(const char *path, bool read, struct stat *st)
 {
         int code = read && is_dash(path) ? fstat(STDIN_FILENO, st) : stat(path, st);
@@ -50,8 +51,8 @@ void cmd_check_input(const char *option, const char *path, const char *input)
             !is_file(input, true, &in) || !same_file(&out, &in))
                 return;
         if (strcmp(option, "output") == 0)
-                cmd_usage("%s is read: it cannot be the output, too", shown(input));
-        cmd_usage("%s is read: it cannot be what --%s writes, too", shown(input), option);
+                cmd_usage("%s is an input: it cannot also be the output", shown(input));
+        cmd_usage("%s is an input: --%s cannot write it, too", shown(input), option);
 }
 
 void cmd_check_inputs(const char *option, const char *path, char **inputs)
@@ -68,12 +69,13 @@ void cmd_check_standard_output(char **inputs)
                 return;
         for (; *inputs != NULL; inputs++)
                 if (is_file(*inputs, true, &in) && same_file(&out, &in))
-                        cmd_usage("%s is read: it cannot be standard output, too", shown(*inputs));
+                        cmd_usage("%s is an input: it cannot also be standard output",
+                                  shown(*inputs));
 }
 
 /* ---- options, with each other --------------------------------------------------------------- */
 
-/* What a field names, if it names a file and somebody gave one. */
+/* The file of a field; NULL if it has none. */
 static const char *file_of(const struct ran_field *f, const void *base)
 {
         if (f->type != RAN_FIELD_TEXT || f->value == NULL ||
@@ -82,13 +84,13 @@ static const char *file_of(const struct ran_field *f, const void *base)
         return *(char *const *)(const void *)((const char *)base + f->offset);
 }
 
-/* A state may go on in its own file. */
+/* A recurrent state may be updated in its own file. */
 static bool may_share(const struct ran_field *a, const struct ran_field *b)
 {
         return strncmp(a->name, "state_", 6) == 0 && strncmp(b->name, "state_", 6) == 0;
 }
 
-/* A file that option `out` writes, and another one. */
+/* The file of option `out`, which is written, and that of another option. */
 static void check_pair(const char *out, const char *path, const struct ran_field *other,
                        const char *other_path)
 {
@@ -105,7 +107,7 @@ static void check_pair(const char *out, const char *path, const struct ran_field
                           path);
 }
 
-/* own: the field that names it, or NULL. */
+/* own: the field of the path, or NULL. */
 static void check_with_all(const struct cmd_program *program, const char *out, const char *path,
                            const struct ran_field *own)
 {
@@ -126,7 +128,7 @@ static void check_written(const struct cmd_program *program, const struct ran_fi
         const struct cmd_option_name option = cmd_option_name(out);
 
         if (is_dash(path))
-                cmd_usage("--%s -: a file is needed here; one of that name is ./-", option.text);
+                cmd_usage("--%s -: give the name of a file (a file called - is ./-)", option.text);
         check_with_all(program, option.text, path, out);
 }
 

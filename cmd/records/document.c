@@ -1,7 +1,8 @@
-/* document.c - the ids of a record's document, whichever member holds them; and its gold labels. */
+/* document.c - the ids of a record's document, whichever member holds them. */
 #include "cmd/records/document.h"
-#include "cmd/options/cmd.h"
+#include "cmd/options/was-set.h"
 #include "cmd/formats/foreign.h"
+#include "cmd/formats/json.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -13,11 +14,12 @@ static const char *const truncate_names[] = {"head", "tail", "head-tail", "error
 
 const struct ran_field cmd_document_fields[] = {
         {"max_tokens", 0, RAN_FIELD_SIZE, OPTION(max_tokens), 0, INFINITY, .value = "N",
-         .initial = "0", .help = "tokens of a document to use; 0: all, however many"},
+         .initial = "0", .help = "read at most N tokens of a document; 0: all"},
         {"truncate", 0, RAN_FIELD_CHOICE, OPTION(truncate), .choices = truncate_names,
          .value = "WHAT", .initial = "head",
-         .help = "which of them to keep of a longer document: its head, its tail, half of each, or "
-                 "none, which is an error"},
+         .help = "what to read of a longer document: its head, its tail, half of each; or report "
+                 "an "
+                 "error"},
         {0},
 };
 
@@ -33,16 +35,8 @@ void cmd_document_release(struct cmd_document *d)
         ran_encoding_release(&d->encoding);
         ran_buf_release(&d->text);
         free(d->given);
-        free(d->places);
+        free(d->positions);
         *d = (struct cmd_document){0};
-}
-
-/* A member that is there and not null. */
-static const struct ran_member *find(const struct ran_record *r, const char *name)
-{
-        const struct ran_member *m = ran_record_find(r, name, NULL);
-
-        return m != NULL && m->type != '0' ? m : NULL;
 }
 
 /* ---- ids ------------------------------------------------------------------------------------ */
@@ -56,7 +50,8 @@ static int add_id(struct cmd_document *d, const char *text, size_t n, char type,
                 return ran_fail(err, RAN_EFORMAT, "ids must be whole numbers, not %.*s",
                                 n < 40 ? (int)n : 40, text);
         if (id >= V || id > UINT32_MAX)
-                return ran_fail(err, RAN_EFORMAT, "id %zu is not in the vocabulary, of %zu", id, V);
+                return ran_fail(err, RAN_EFORMAT, "id %zu is not in the vocabulary (%zu tokens)",
+                                id, V);
         uint32_t *grown = ran_grow(d->given, &d->given_cap, d->L + 1, sizeof(*grown), err);
         if (grown == NULL)
                 return RAN_ENOMEM;
@@ -75,9 +70,7 @@ static int read_ids(struct cmd_document *d, const char *line, struct ran_span va
                 return ran_fail(err, RAN_EFORMAT, "\"ids\" must be an array");
         d->L = 0;
         while (ran_json_next(line, value, &pos, NULL, &item, &type)) {
-                int code = add_id(d, line + item.begin, item.end - item.begin, type, V, err);
-                if (code != RAN_OK)
-                        return code;
+                RAN_TRY(add_id(d, line + item.begin, item.end - item.begin, type, V, err));
         }
         d->ids = d->given;
         return RAN_OK;
@@ -117,24 +110,21 @@ static int read_encoding(struct cmd_document *d, const char *line, const struct 
                                 lists > 1 ? "ids" : "vocab");
         if (!same)
                 return ran_fail(err, RAN_EFORMAT,
-                                "\"encoding\" was made with another vocabulary than the model's");
+                                "\"encoding\" is of another vocabulary than the model's");
         return read_ids(d, line, ids, ids_type, V, err);
 }
 
 /* ---- words ---------------------------------------------------------------------------------- */
 
-/* What else is wanted of the pieces from `first` on, which are those of d->text. */
-static int look_at_text(struct cmd_document *d, size_t first, struct ran_error *err)
+/* Adds spelling and offsets of the tokens from `first` on, which are those of d->text. */
+static int add_details(struct cmd_document *d, size_t first, struct ran_error *err)
 {
         const struct ran_buf *text = &d->text;
-        int code = RAN_OK;
 
         if (d->spelling > 0)
-                code = ran_encoding_spell(&d->encoding, first, text->data, text->len, d->spelling,
-                                          err);
-        return code == RAN_OK ? ran_encoding_convert(&d->encoding, first, text->data, text->len,
-                                                     d->unit, err)
-                              : code;
+                RAN_TRY(ran_encoding_spell(&d->encoding, first, text->data, text->len, d->spelling,
+                                           err));
+        return ran_encoding_convert(&d->encoding, first, text->data, text->len, d->unit, err);
 }
 
 static int read_tokens(struct cmd_document *d, const char *line, const struct ran_member *m,
@@ -152,16 +142,12 @@ static int read_tokens(struct cmd_document *d, const char *line, const struct ra
                 if (type != 's')
                         return ran_fail(err, RAN_EFORMAT, "\"%s\" must be an array of strings",
                                         name);
-                d->text.len = 0;
-                int code = ran_json_decode(line, item, &d->text, err);
                 size_t first = d->encoding.n;
-                if (code == RAN_OK)
-                        code = ran_tokenizer_encode_word(tokenizer, d->text.data, d->text.len,
-                                                         &d->encoding, err);
-                if (code == RAN_OK)
-                        code = look_at_text(d, first, err);
-                if (code != RAN_OK)
-                        return code;
+                d->text.len = 0;
+                RAN_TRY(ran_json_decode(line, item, &d->text, err));
+                RAN_TRY(ran_tokenizer_encode_word(tokenizer, d->text.data, d->text.len,
+                                                  &d->encoding, err));
+                RAN_TRY(add_details(d, first, err));
         }
         return RAN_OK;
 }
@@ -172,11 +158,9 @@ static int read_text(struct cmd_document *d, const char *line, const struct ran_
         if (m->type != 's')
                 return ran_fail(err, RAN_EFORMAT, "\"%s\" must be a string", name);
         d->text.len = 0;
-        int code = ran_json_decode(line, m->value, &d->text, err);
-        if (code != RAN_OK)
-                return code;
-        code = ran_tokenizer_encode(tokenizer, d->text.data, d->text.len, &d->encoding, err);
-        return code == RAN_OK ? look_at_text(d, 0, err) : code;
+        RAN_TRY(ran_json_decode(line, m->value, &d->text, err));
+        RAN_TRY(ran_tokenizer_encode(tokenizer, d->text.data, d->text.len, &d->encoding, err));
+        return add_details(d, 0, err);
 }
 
 static int read_words(struct cmd_document *d, const char *line, const struct ran_member *m,
@@ -187,7 +171,7 @@ static int read_words(struct cmd_document *d, const char *line, const struct ran
 
         d->from = list ? CMD_FROM_TOKENS : CMD_FROM_TEXT;
         d->ids = d->encoding.ids;
-        d->L = d->of = d->encoding.n;
+        d->L = d->uncut = d->encoding.n;
         d->empty = code == RAN_OK && d->L == 0;
         return code;
 }
@@ -201,17 +185,17 @@ int cmd_document_read_words(struct cmd_document *d, const struct ran_record *rec
                 return read_words(d, record->line, tokens, "tokens", true, tokenizer, err);
         if (text != NULL)
                 return read_words(d, record->line, text, "text", false, tokenizer, err);
-        return ran_fail(err, RAN_EFORMAT, "no text: one of tokens and text is needed");
+        return ran_fail(err, RAN_EFORMAT, "no \"tokens\" and no \"text\"");
 }
 
 int cmd_document_read_member(struct cmd_document *d, const struct ran_record *record,
                              const char *name, const struct ran_tokenizer *tokenizer,
                              struct ran_error *err)
 {
-        const struct ran_member *m = find(record, name);
+        const struct ran_member *m = json_member(record, name);
 
         if (m == NULL)
-                return ran_fail(err, RAN_EFORMAT, "there is no \"%s\"", name);
+                return ran_fail(err, RAN_EFORMAT, "no \"%s\"", name);
         return read_words(d, record->line, m, name, m->type == 'a', tokenizer, err);
 }
 
@@ -220,8 +204,9 @@ int cmd_document_read_member(struct cmd_document *d, const struct ran_record *re
 static int read_source(struct cmd_document *d, const struct ran_record *record,
                        const struct ran_tokenizer *tokenizer, size_t V, struct ran_error *err)
 {
-        const struct ran_member *encoding = find(record, "encoding"), *ids = find(record, "ids"),
-                                *tokens = foreign_tokens(record), *text = foreign_text(record);
+        const struct ran_member *encoding = json_member(record, "encoding"),
+                                *ids = json_member(record, "ids"), *tokens = foreign_tokens(record),
+                                *text = foreign_text(record);
         bool encoding_ok = !d->by_words && d->spelling == 0;
 
         if (!encoding_ok)
@@ -232,17 +217,17 @@ static int read_source(struct cmd_document *d, const struct ran_record *record,
                                                         : CMD_FROM_TEXT;
         if (d->from == CMD_FROM_IDS && d->spelling > 0)
                 return ran_fail(err, RAN_EFORMAT,
-                                "the model looks at the spelling of words, which \"ids\" do not "
-                                "have: \"tokens\" or \"text\" is needed");
+                                "the model reads the spelling of words, which \"ids\" lack: give "
+                                "\"tokens\" or \"text\"");
         if (tokenizer == NULL && ids == NULL)
                 return ran_fail(err, RAN_EFORMAT,
-                                "no \"ids\": the model has no vocabulary, so it needs ids");
+                                "no \"ids\": the model has no vocabulary, so it needs them");
         if (d->from == CMD_FROM_ENCODING)
                 return read_encoding(d, record->line, encoding, tokenizer, V, err);
         if (d->from == CMD_FROM_IDS)
                 return read_ids(d, record->line, ids->value, ids->type, V, err);
         if (tokens == NULL && text == NULL)
-                return ran_fail(err, RAN_EFORMAT, "no document: one of %stokens and text is needed",
+                return ran_fail(err, RAN_EFORMAT, "no document: give one of %stokens and text",
                                 encoding_ok        ? "encoding, ids, "
                                 : d->spelling == 0 ? "ids, "
                                                    : "");
@@ -252,7 +237,7 @@ static int read_source(struct cmd_document *d, const struct ran_record *record,
 void cmd_document_word(const struct cmd_document *d, size_t i, size_t *start, size_t *end)
 {
         const struct ran_encoding *e = &d->encoding;
-        size_t t = d->places[i];
+        size_t t = d->positions[i];
 
         *start = e->start[t];
         while (t + 1 < d->L && e->word[t + 1] == e->word[t])
@@ -260,7 +245,7 @@ void cmd_document_word(const struct cmd_document *d, size_t i, size_t *start, si
         *end = e->end[t];
 }
 
-/* White space is a word to some vocabularies, but none that has a tag: it has no place. */
+/* White space is a word to some vocabularies. It has no tag, and so no word position. */
 static bool is_blank(const struct cmd_document *d, size_t first)
 {
         const struct ran_encoding *e = &d->encoding;
@@ -272,23 +257,24 @@ static bool is_blank(const struct cmd_document *d, size_t first)
         return true;
 }
 
-static int find_places(struct cmd_document *d, struct ran_error *err)
+static int find_positions(struct cmd_document *d, struct ran_error *err)
 {
         const size_t *word = d->ids == d->given ? NULL : d->encoding.word;
 
         if (d->L > UINT32_MAX)
                 return ran_fail(err, RAN_EFORMAT,
                                 "the document has %zu tokens, too many to find words in", d->L);
-        uint32_t *places = ran_grow(d->places, &d->places_cap, d->L, sizeof(*places), err);
-        if (places == NULL)
+        uint32_t *positions =
+                ran_grow(d->positions, &d->positions_cap, d->L, sizeof(*positions), err);
+        if (positions == NULL)
                 return RAN_ENOMEM;
-        d->places = places;
+        d->positions = positions;
         d->words = 0;
         for (size_t t = 0; t < d->L; t++) {
                 if (word != NULL && t > 0 && word[t] == word[t - 1])
                         continue;
                 if (d->from != CMD_FROM_TEXT || !is_blank(d, t))
-                        places[d->words++] = (uint32_t)t;
+                        positions[d->words++] = (uint32_t)t;
         }
         return RAN_OK;
 }
@@ -301,11 +287,11 @@ static void keep_ends(void *objects, size_t size, size_t n, size_t head, size_t 
                         tail * size);
 }
 
-/* What to keep of a document that may be too long. */
-static int choose_ends(struct cmd_document *d, const struct cmd_document_options *options,
-                       struct ran_error *err)
+/* Sets head and tail of a document that may be too long. */
+static int set_ends(struct cmd_document *d, const struct cmd_document_options *options,
+                    struct ran_error *err)
 {
-        d->of = d->head = d->L;
+        d->uncut = d->head = d->L;
         d->tail = 0;
         if (options == NULL || options->max_tokens == 0 || d->L <= options->max_tokens)
                 return RAN_OK;
@@ -322,7 +308,7 @@ static int choose_ends(struct cmd_document *d, const struct cmd_document_options
         return RAN_OK;
 }
 
-static void cut(struct cmd_document *d)
+static void truncate_to_ends(struct cmd_document *d)
 {
         struct ran_encoding *e = &d->encoding;
 
@@ -346,29 +332,27 @@ int cmd_document_read(struct cmd_document *d, const struct ran_record *record,
         int code = read_source(d, record, tokenizer, V, err);
 
         if (code == RAN_OK && d->by_words)
-                code = find_places(d, err);
+                code = find_positions(d, err);
         d->empty = code == RAN_OK && (d->L == 0 || (d->by_words && d->words == 0));
         if (code != RAN_OK)
                 return code;
         if (d->empty)
                 return ran_fail(err, RAN_EFORMAT, "the document has no tokens");
-        code = choose_ends(d, options, err);
-        if (code != RAN_OK)
-                return code;
+        RAN_TRY(set_ends(d, options, err));
         if (d->by_words)
                 return RAN_OK;
         if (d->head < d->L)
-                cut(d);
-        return d->placed ? find_places(d, err) : RAN_OK;
+                truncate_to_ends(d);
+        return d->with_positions ? find_positions(d, err) : RAN_OK;
 }
 
-struct ran_document cmd_document_of(const struct cmd_document *d)
+struct ran_document cmd_document_view(const struct cmd_document *d)
 {
         return (struct ran_document){
                 .ids = d->ids,
                 .L = d->L,
                 .spelling = d->spelling > 0 ? d->encoding.spelling : NULL,
-                .places = d->places,
+                .positions = d->positions,
                 .words = d->words,
         };
 }
@@ -377,6 +361,6 @@ void cmd_document_truncated(const struct cmd_document *d, struct ran_buf *out)
 {
         size_t kept = d->by_words ? d->head + d->tail : d->L;
 
-        if (kept < d->of)
-                ran_buf_printf(out, ",\"truncated\":{\"kept\":%zu,\"of\":%zu}", kept, d->of);
+        if (kept < d->uncut)
+                ran_buf_printf(out, ",\"truncated\":{\"kept\":%zu,\"of\":%zu}", kept, d->uncut);
 }

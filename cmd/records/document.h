@@ -2,6 +2,7 @@
 #ifndef CMD_RECORDS_DOCUMENT_H
 #define CMD_RECORDS_DOCUMENT_H
 
+#include "cmd/formats/foreign.h"
 #include "ran.h"
 
 enum { CMD_TRUNCATE_HEAD, CMD_TRUNCATE_TAIL, CMD_TRUNCATE_HEAD_TAIL, CMD_TRUNCATE_ERROR };
@@ -11,61 +12,64 @@ struct cmd_document_options {
         int truncate;
 };
 extern const struct ran_field cmd_document_fields[];
-/* Ends with 2 if one of them was asked for that says nothing without the other. */
+/* Exits with 2 if --truncate was asked for without --max-tokens. */
 void cmd_document_check(const struct cmd_document_options *options);
 
 enum { CMD_FROM_ENCODING, CMD_FROM_IDS, CMD_FROM_TOKENS, CMD_FROM_TEXT };
 
 /* Zero-initialise; reused from record to record, one a thread. */
 struct cmd_document {
-        bool by_words;       /* set by the caller: `places`, too */
-        bool placed;         /* set by the caller: places of what is read by tokens */
-        size_t spelling;     /* set by the caller: buckets for that of words; 0: not wanted */
-        int unit;            /* set by the caller: what offsets count, RAN_UNIT_... */
+        /* Set by the caller. */
+        bool by_words;       /* read by words, with positions */
+        bool with_positions; /* with positions, though read by tokens */
+        size_t spelling;     /* buckets of the spelling of words; 0: without spelling */
+        int unit;            /* of offsets: RAN_UNIT_... */
+        /* Filled by a read. */
         const uint32_t *ids; /* (L) */
         size_t L;            /* at least 1 after a successful read */
-        size_t of;           /* tokens before the cut; equal to L when nothing was cut */
-        size_t head, tail;   /* by words nothing is cut off: these are the tokens to be read, from
-                                both   ends, head + tail of them */
-        int from;            /* the member that was read: CMD_FROM_... */
-        uint32_t *places;    /* (words) the token that stands for each word: its first */
-        size_t words, places_cap;
-        /* Of tokens and text: what ids points into, cut like them. */
+        size_t uncut;        /* tokens before truncation */
+        size_t head, tail;   /* by words, ids are not truncated: the first `head` and the last
+                                `tail` are to be read */
+        int from;            /* the member: CMD_FROM_... */
+        uint32_t *positions; /* (words) the token that stands for each word: its first */
+        size_t words, positions_cap;
+        /* Of tokens and text: ids points into it. */
         struct ran_encoding encoding;
         uint32_t *given; /* of encoding and ids: the same */
         size_t given_cap;
-        bool empty;          /* a read failed because the document has no token */
-        struct ran_buf text; /* of text: the text itself; else scratch */
+        bool empty;          /* the read failed because the document has no token */
+        struct ran_buf text; /* of text: the text; else scratch */
 };
 void cmd_document_release(struct cmd_document *d);
 
 /* Members read here, for cmd_loop.reads. */
-#define CMD_DOCUMENT_MEMBERS "encoding", "ids", "tokens", "text", "data"
+#define CMD_DOCUMENT_MEMBERS "encoding", "ids", FOREIGN_TOKENS, FOREIGN_TEXT
 
-/* Takes the first present of encoding, ids, tokens, text. tokenizer may be NULL: ids only. Every id
- * is below V. An encoding of another vocabulary, a record without any of them, one without a single
- * token, and one that is too long under --truncate=error are RAN_EFORMAT. options may be NULL.
+/* Reads the first member there is of encoding, ids, tokens and text. Without a tokenizer: ids only.
+ * Every id is below V. RAN_EFORMAT for an encoding of another vocabulary, a record with none of
+ * these members, a document without a token, and one that is too long under --truncate=error.
+ * options may be NULL.
  *
- * By words: options say what head and tail are; of ids each is a word; an encoding is passed over,
- * because it does not say where words begin. With spelling it is passed over, too, and ids are
- * RAN_EFORMAT, because neither says how words are spelled. */
+ * By words, options set head and tail, each of `ids` is a word, and `encoding` is ignored: it does
+ * not tell where words begin. With spelling, `encoding` is ignored and `ids` are RAN_EFORMAT:
+ * neither tells how words are spelled. */
 int cmd_document_read(struct cmd_document *d, const struct ran_record *record,
                       const struct ran_tokenizer *tokenizer, size_t V,
                       const struct cmd_document_options *options, struct ran_error *err);
-/* The same for tokens, else text, whatever else there is; the document may have no token at all. */
+/* Reads tokens, else text, whatever other members there are. The document may have no token. */
 int cmd_document_read_words(struct cmd_document *d, const struct ran_record *record,
                             const struct ran_tokenizer *tokenizer, struct ran_error *err);
-/* The same for the member of this name, a string or a list of words, which may have no token at
- * all. A record without it is RAN_EFORMAT. */
+/* Reads the member of this name, a string or a list of words, which may have no token. RAN_EFORMAT
+ * for a record without it. */
 int cmd_document_read_member(struct cmd_document *d, const struct ran_record *record,
                              const char *name, const struct ran_tokenizer *tokenizer,
                              struct ran_error *err);
-/* What was read, for the library. */
-struct ran_document cmd_document_of(const struct cmd_document *d);
-/* Appends `,"truncated":{"kept":k,"of":n}` when the document was cut, else nothing. */
+/* The document as the library takes it; points into d. */
+struct ran_document cmd_document_view(const struct cmd_document *d);
+/* Appends `"truncated":{"kept":k,"of":n}` after a comma when the document was truncated. */
 void cmd_document_truncated(const struct cmd_document *d, struct ran_buf *out);
 
-/* Of a text that was read by words: the code points of word i. */
+/* Of a text that was read by words: where word i starts and ends, in code points. */
 void cmd_document_word(const struct cmd_document *d, size_t i, size_t *start, size_t *end);
 
 #endif

@@ -1,7 +1,9 @@
-/* emit.c - records as they go out: what came in, byte for byte, and one member more. */
+/* emit.c - output records: the input, byte for byte, with one more member. */
 #include "cmd/records/emit.h"
 
 #include <string.h>
+
+#include "cmd/formats/json.h"
 
 static bool is_named(const struct ran_record *r, const struct ran_member *m, const char *name)
 {
@@ -11,8 +13,8 @@ static bool is_named(const struct ran_record *r, const struct ran_member *m, con
                (n == 0 || memcmp(r->names.data + m->name.begin, name, n) == 0);
 }
 
-/* stale: NULL, or in an error record the result that would be out of date. What cannot be decoded
- * is left out of an error record, too, so that whoever looks into it can. */
+/* stale: NULL, or for an error record the name of an earlier result. An error record also drops
+ * what cannot be decoded, so that other tools can read it. */
 static bool is_dropped(const struct ran_record *r, const struct ran_member *m,
                        const struct cmd_output *how, const char *stale)
 {
@@ -23,27 +25,20 @@ static bool is_dropped(const struct ran_record *r, const struct ran_member *m,
         return stale != NULL && (is_named(r, m, stale) || !ran_json_decodable(r->line, m->whole));
 }
 
-static void add_member(struct ran_buf *out, const char *name, const struct ran_buf *value)
-{
-        ran_buf_json(out, name, strlen(name));
-        ran_buf_char(out, ':');
-        ran_buf_add(out, value->data, value->len);
-}
-
 static void add_span(struct ran_buf *out, const struct ran_record *r, struct ran_span span)
 {
         ran_buf_add(out, r->line + span.begin, span.end - span.begin);
 }
 
-/* What stands before the i-th member: white space and, after the first, a comma. */
+/* The bytes before the i-th member: white space and, except for the first, a comma. */
 static struct ran_span gap_before(const struct ran_record *r, size_t i)
 {
         return (struct ran_span){i == 0 ? r->object.begin + 1 : r->members[i - 1].whole.end,
                                  r->members[i].whole.begin};
 }
 
-/* White space stays, too: a member brings along what stands before it, the first that is kept what
- * stands behind the opening brace. */
+/* Keeps white space, too: each member comes with the bytes before it, and the first one kept with
+ * the bytes after the opening brace. */
 static void emit_whole(struct ran_buf *out, const struct ran_record *r,
                        const struct cmd_output *how, const char *name, const struct ran_buf *value,
                        const char *stale)
@@ -70,7 +65,9 @@ static void emit_whole(struct ran_buf *out, const struct ran_record *r,
         }
         if (!placed) {
                 ran_buf_str(out, kept > 0 ? "," : "");
-                add_member(out, name, value);
+                ran_buf_json(out, name, strlen(name));
+                ran_buf_char(out, ':');
+                ran_buf_add(out, value->data, value->len);
         }
         if (r->object.end > end && end > 0)
                 add_span(out, r, (struct ran_span){end, r->object.end});
@@ -78,22 +75,20 @@ static void emit_whole(struct ran_buf *out, const struct ran_record *r,
                 ran_buf_char(out, '}');
 }
 
-/* A record without an id is called by its place; null is none, and in an error record (readable),
- * what cannot be decoded. */
+/* Without an id, file and line number take its place; null is no id, nor, in an error record
+ * (readable), is a string that cannot be decoded. */
 static void emit_id(struct ran_buf *out, const struct cmd_line *line, bool readable)
 {
         const struct ran_record *r = &line->record;
-        const struct ran_member *id = ran_record_find(r, "id", NULL);
+        const struct ran_member *id = json_member(r, "id");
         struct ran_buf place = {0};
 
-        ran_buf_str(out, "\"id\":");
-        if (id != NULL && id->type != '0' &&
-            !(readable && !ran_json_decodable(r->line, id->value))) {
-                add_span(out, r, id->value);
+        if (id != NULL && !(readable && !ran_json_decodable(r->line, id->value))) {
+                json_put_raw(out, "id", r->line + id->value.begin, id->value.end - id->value.begin);
                 return;
         }
         ran_buf_printf(&place, "%s:%zu", line->file, line->number);
-        ran_buf_json(out, place.data, place.len);
+        json_put_string(out, "id", place.data, place.len);
         out->failed |= place.failed;
         ran_buf_release(&place);
 }
@@ -102,11 +97,10 @@ static void emit(struct ran_buf *out, const struct cmd_line *line, const struct 
                  const char *name, const struct ran_buf *value, const char *stale)
 {
         if (how->only) {
-                ran_buf_char(out, '{');
+                json_begin(out, '{');
                 emit_id(out, line, stale != NULL);
-                ran_buf_char(out, ',');
-                add_member(out, name, value);
-                ran_buf_char(out, '}');
+                json_put_raw(out, name, value->data, value->len);
+                json_end(out, '}');
         } else {
                 emit_whole(out, &line->record, how, name, value, stale);
         }
@@ -124,11 +118,11 @@ void emit_error(struct ran_buf *out, const struct cmd_line *line, const struct c
 {
         struct ran_buf error = {0};
 
-        ran_buf_str(&error, "{\"message\":");
-        ran_buf_json(&error, err->text, strlen(err->text));
-        ran_buf_str(&error, ",\"file\":");
-        ran_buf_json(&error, line->file, strlen(line->file));
-        ran_buf_printf(&error, ",\"line\":%zu}", line->number);
+        json_begin(&error, '{');
+        json_put_string(&error, "message", err->text, strlen(err->text));
+        json_put_string(&error, "file", line->file, strlen(line->file));
+        json_put_size(&error, "line", line->number);
+        json_end(&error, '}');
         emit(out, line, how, "ran_error", &error, stale);
         out->failed |= error.failed;
         ran_buf_release(&error);

@@ -1,4 +1,4 @@
-/* files.c - which files are read: operands, folders among them, and lists of names. */
+/* files.c - which files are read: operands, files of folders, and lists of names. */
 #include "cmd/records/files.h"
 
 #include <dirent.h>
@@ -9,11 +9,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "cmd/records/lines.h"
+#include "cmd/formats/import.h"
+#include "cmd/formats/lines.h"
+#include "cmd/options/message.h"
 
 /* ---- --files-from --------------------------------------------------------------------------- */
 
-/* The names that were listed point into it. */
+/* The listed names point into it. */
 static struct ran_buf list;
 
 static bool is_listed(const char *name)
@@ -28,7 +30,7 @@ static void read_list(char *file)
         struct ran_error err;
         struct lines l;
 
-        lines_open_whole(&l, &file, 1);
+        lines_open_files(&l, &file, 1);
         if (lines_next(&l, &err) != RAN_OK)
                 cmd_die(CMD_FAILED, "%s", err.text);
         if (l.line[0].why != 0)
@@ -40,8 +42,8 @@ static void read_list(char *file)
                 cmd_die(CMD_FAILED, "no memory for the names in %s", file);
 }
 
-/* Ends each name with a NUL; where there is one already, line feeds are part of names. */
-static void cut_list(void)
+/* Ends each name with a NUL. If the list has any NUL already, line feeds are part of names. */
+static void split_list(void)
 {
         if (memchr(list.data, '\0', list.len - 1) != NULL)
                 return;
@@ -73,11 +75,11 @@ char **cmd_files(const struct cmd_input *input, char **operands)
         if (input->files_from == NULL)
                 return operands;
         read_list(input->files_from);
-        cut_list();
+        split_list();
         for (size_t at = 0; next_name(&at) != NULL;)
                 names++;
         if (names == 0)
-                cmd_die(CMD_FAILED, "%s names no file", input->files_from);
+                cmd_die(CMD_FAILED, "%s lists no file", input->files_from);
         while (operands[n] != NULL)
                 n++;
         all = ran_alloc(n + names + 1, sizeof(*all), &err);
@@ -94,8 +96,8 @@ char **cmd_files(const struct cmd_input *input, char **operands)
 /* Names in folders; messages and records use them for as long as the program runs. */
 static struct ran_list found;
 
-/* What cannot be read is found out before the work begins, not hours into it; but a document among
- * others does not keep them from being read. */
+/* A file that cannot be opened fails before the work begins, not hours into it. But one document
+ * among many must not stop the others. */
 static int add(struct files *f, char *name, bool document, bool among_others, struct ran_error *err)
 {
         if (!(document && among_others) && strcmp(name, "-") != 0 && access(name, R_OK) != 0)
@@ -114,17 +116,17 @@ static int add(struct files *f, char *name, bool document, bool among_others, st
         return RAN_OK;
 }
 
-/* A walk over the files of a folder. The paths that wait for their turn are a stack: what was found
- * last comes first. */
+/* A walk over the files of a folder, with a stack of paths to visit: the last one found is the
+ * first one visited. */
 struct walk {
         struct waiting {
                 char *path;
-                size_t depth; /* folders that it is in, from the first on */
+                size_t depth; /* folders around it */
         } * stack;
-        struct place { /* of a folder */
+        struct folder {
                 dev_t device;
                 ino_t number;
-        } * above; /* those that the folder at hand is in */
+        } * above; /* (depth) the folders around the current one */
         size_t n, cap, above_cap;
 };
 
@@ -140,24 +142,21 @@ static int push(struct walk *w, const char *folder, const char *name, size_t dep
                 struct ran_error *err)
 {
         struct waiting *stack = ran_grow(w->stack, &w->cap, w->n + 1, sizeof(*stack), err);
-        size_t n = strlen(folder);
-        bool slash = n > 0 && folder[n - 1] == '/';
+        size_t n = strlen(folder), size = n + strlen(name) + 2;
+        bool slash = name[0] != '\0' && !(n > 0 && folder[n - 1] == '/');
 
         if (stack == NULL)
                 return RAN_ENOMEM;
         w->stack = stack;
-        char *path = ran_alloc(n + strlen(name) + 2, 1, err);
+        char *path = ran_alloc(size, 1, err);
         if (path == NULL)
                 return RAN_ENOMEM;
-        memcpy(path, folder, n);
-        if (name[0] != '\0' && !slash)
-                path[n++] = '/';
-        memcpy(path + n, name, strlen(name));
+        snprintf(path, size, "%s%s%s", folder, slash ? "/" : "", name);
         stack[w->n++] = (struct waiting){path, depth};
         return RAN_OK;
 }
 
-/* The last first, as they go onto a stack. */
+/* Descending: they go onto a stack. */
 static int by_name(const void *a, const void *b)
 {
         const struct waiting *x = a, *y = b;
@@ -196,30 +195,16 @@ static int push_entries(struct walk *w, const char *path, size_t depth, struct r
 static int enter(struct walk *w, const char *path, size_t depth, const struct stat *status,
                  struct ran_error *err)
 {
-        struct place *above = ran_grow(w->above, &w->above_cap, depth + 1, sizeof(*above), err);
+        struct folder *above = ran_grow(w->above, &w->above_cap, depth + 1, sizeof(*above), err);
 
         if (above == NULL)
                 return RAN_ENOMEM;
         w->above = above;
-        above[depth] = (struct place){status->st_dev, status->st_ino};
+        above[depth] = (struct folder){status->st_dev, status->st_ino};
         for (size_t i = 0; i < depth; i++)
                 if (above[i].device == status->st_dev && above[i].number == status->st_ino)
-                        return cannot_read(path, "this folder is one that it is in", err);
+                        return cannot_read(path, "a link leads back to this folder", err);
         return push_entries(w, path, depth, err);
-}
-
-/* Whether the name of a file says that it holds many records, so that it is not taken whole. */
-static bool holds_records(const char *name)
-{
-        static const char *const ends[] = {".jsonl", ".ndjson", ".conll", ".conllu", ".tsv"};
-        size_t n = strlen(name);
-
-        for (size_t i = 0; i < sizeof(ends) / sizeof(ends[0]); i++) {
-                size_t m = strlen(ends[i]);
-                if (n > m && memcmp(name + n - m, ends[i], m) == 0)
-                        return true;
-        }
-        return false;
 }
 
 /* The names live as long as the program. */
@@ -231,30 +216,29 @@ static int add_found(struct files *f, char *path, bool document, struct ran_erro
         if (grown != NULL)
                 found.item = grown;
         if (name == NULL)
-                return ran_fail(err, RAN_ENOMEM, "no memory for the names of files");
+                return ran_fail(err, RAN_ENOMEM, "no memory for file names");
         found.item[found.n++] = name;
         return add(f, name, document, true, err);
 }
 
-/* What cannot be looked at, a link to nowhere, say, is a file that cannot be read. */
-static int visit(struct files *f, struct walk *w, const struct waiting *at, int format,
-                 struct ran_error *err)
+/* Where stat fails, as on a dangling link, is a file that cannot be read. */
+static int visit(struct files *f, struct walk *w, const struct waiting *at,
+                 const struct import_format *format, struct ran_error *err)
 {
-        bool automatic = format == CMD_FORMAT_AUTO;
+        bool document = format == NULL ? !import_has_ending(at->path) : format->unit == LINES_FILE;
         struct stat status = {.st_mode = S_IFREG};
 
         stat(at->path, &status);
         if (S_ISDIR(status.st_mode))
                 return enter(w, at->path, at->depth, &status, err);
         if (S_ISREG(status.st_mode))
-                return add_found(
-                        f, at->path,
-                        format == CMD_FORMAT_FILE || (automatic && !holds_records(at->path)), err);
-        cmd_note("%s is no file, and is left out", at->path);
+                return add_found(f, at->path, document, err);
+        cmd_note("skipping %s: not a file", at->path);
         return RAN_OK;
 }
 
-static int add_folder(struct files *f, const char *path, int format, struct ran_error *err)
+static int add_folder(struct files *f, const char *path, const struct import_format *format,
+                      struct ran_error *err)
 {
         size_t before = f->n;
         struct walk w = {0};
@@ -267,18 +251,17 @@ static int add_folder(struct files *f, const char *path, int format, struct ran_
         }
         walk_release(&w);
         if (code == RAN_OK && f->n == before)
-                code = ran_fail(err, RAN_EIO, "%s: there is no file in this folder", path);
+                code = ran_fail(err, RAN_EIO, "%s: no file in this folder", path);
         return code;
 }
 
-/* Whether an operand, or a name that --files-from lists, is a document. */
+/* Whether an operand, or a listed name, is one document. */
 static bool is_document(const char *name, const struct cmd_input *input)
 {
-        bool named_whole = is_listed(name) || (input->folder_label && strcmp(name, "-") != 0);
+        const struct import_format *format = import_choice(input->input_format);
+        bool by_itself = is_listed(name) || (input->folder_label && strcmp(name, "-") != 0);
 
-        if (input->input_format == CMD_FORMAT_AUTO)
-                return named_whole && !holds_records(name);
-        return input->input_format == CMD_FORMAT_FILE;
+        return format == NULL ? by_itself && !import_has_ending(name) : format->unit == LINES_FILE;
 }
 
 int files_expand(struct files *f, char **operands, const struct cmd_input *input,
@@ -294,7 +277,7 @@ int files_expand(struct files *f, char **operands, const struct cmd_input *input
                 struct stat status;
                 if (strcmp(*operands, "-") != 0 && stat(*operands, &status) == 0 &&
                     S_ISDIR(status.st_mode))
-                        code = add_folder(f, *operands, input->input_format, err);
+                        code = add_folder(f, *operands, import_choice(input->input_format), err);
                 else
                         code = add(f, *operands, is_document(*operands, input),
                                    is_listed(*operands), err);

@@ -4,6 +4,7 @@
 
 #include "cmd/records/labels.h"
 #include "cmd/formats/foreign.h"
+#include "cmd/formats/json.h"
 
 void cmd_labels_release(struct cmd_labels *l)
 {
@@ -18,8 +19,9 @@ static bool has_names(const struct cmd_names *called)
         return called != NULL && called->n > 0;
 }
 
-int cmd_label_add(const struct cmd_names *called, const char *what, const char *line,
-                  struct ran_span value, char type, struct ran_buf *out, struct ran_error *err)
+int cmd_labels_add_name(const struct cmd_names *called, const char *what, const char *line,
+                        struct ran_span value, char type, struct ran_buf *out,
+                        struct ran_error *err)
 {
         const char *name = line + value.begin;
         size_t n = value.end - value.begin;
@@ -29,7 +31,7 @@ int cmd_label_add(const struct cmd_names *called, const char *what, const char *
                 return ran_json_decode(line, value, out, err);
         if (type != 'n')
                 return ran_fail(err, RAN_EFORMAT, "a %s must be a string or a number", what);
-        if (has_names(called) && cmd_names_of(called, name, n, &name, &n, &why) != RAN_OK)
+        if (has_names(called) && cmd_names_find(called, name, n, &name, &n, &why) != RAN_OK)
                 return ran_fail(err, RAN_EFORMAT, "the %s %s", what, why.text);
         ran_buf_add(out, name, n);
         return RAN_OK;
@@ -44,9 +46,7 @@ static int add_label(struct cmd_labels *l, const char *what, const char *line,
         if (grown == NULL)
                 return RAN_ENOMEM;
         l->end = grown;
-        int code = cmd_label_add(l->called, what, line, value, type, &l->names, err);
-        if (code != RAN_OK)
-                return code;
+        RAN_TRY(cmd_labels_add_name(l->called, what, line, value, type, &l->names, err));
         if (l->names.failed)
                 return ran_fail(err, RAN_ENOMEM, "no memory for the %ss of a record", what);
         l->end[l->n++] = l->names.len;
@@ -62,23 +62,12 @@ static int add_labels(struct cmd_labels *l, const char *what, const char *line,
 
         if (m->type != 'a')
                 return ran_fail(err, RAN_EFORMAT, "\"%ss\" must be an array", what);
-        while (ran_json_next(line, m->value, &pos, NULL, &item, &type)) {
-                int code = add_label(l, what, line, item, type, err);
-                if (code != RAN_OK)
-                        return code;
-        }
+        while (ran_json_next(line, m->value, &pos, NULL, &item, &type))
+                RAN_TRY(add_label(l, what, line, item, type, err));
         return RAN_OK;
 }
 
-/* A member that is there and not null. */
-static const struct ran_member *find(const struct ran_record *record, const char *name)
-{
-        const struct ran_member *m = ran_record_find(record, name, NULL);
-
-        return m != NULL && m->type != '0' ? m : NULL;
-}
-
-/* Whether the object is there, and has a member. */
+/* Whether there is an object with a member. */
 static bool says_something(const struct ran_record *record, const struct ran_member *cats)
 {
         struct ran_span name, item;
@@ -96,26 +85,24 @@ static int add_cats(struct cmd_labels *l, const char *line, const struct ran_mem
         struct ran_span name, item;
         size_t pos = 0;
         char type;
-        int code = RAN_OK;
 
-        while (code == RAN_OK && ran_json_next(line, cats->value, &pos, &name, &item, &type)) {
+        while (ran_json_next(line, cats->value, &pos, &name, &item, &type)) {
                 double value = type == 't';
                 bool is_number = type == 'n' &&
                                  ran_parse_double(line + item.begin, item.end - item.begin, &value);
                 if (!(type == 't' || type == 'f' || (is_number && (value == 0 || value == 1))))
                         return ran_fail(err, RAN_EFORMAT, "each of \"cats\" must be 1 or 0");
                 if (value == 1)
-                        code = add_label(l, "label", line, name, 's', err);
+                        RAN_TRY(add_label(l, "label", line, name, 's', err));
         }
-        return code;
+        return RAN_OK;
 }
 
-/* Data sets of Hugging Face have -1 where there is no label; it is one only where numbers have no
- * names. */
+/* `label`, but -1 is no label when numbers have names, as in data sets of Hugging Face. */
 static const struct ran_member *find_label(const struct cmd_labels *l,
                                            const struct ran_record *record)
 {
-        const struct ran_member *m = find(record, "label");
+        const struct ran_member *m = json_member(record, "label");
         bool none = m != NULL && m->type == 'n' && has_names(l->called) &&
                     m->value.end - m->value.begin == 2 &&
                     memcmp(record->line + m->value.begin, "-1", 2) == 0;
@@ -125,15 +112,17 @@ static const struct ran_member *find_label(const struct cmd_labels *l,
 
 bool cmd_labels_there(const struct ran_record *record)
 {
-        return find(record, "label") != NULL || find(record, "labels") != NULL ||
-               foreign_choice(record) != NULL || says_something(record, find(record, "cats"));
+        return json_member(record, "label") != NULL || json_member(record, "labels") != NULL ||
+               foreign_choice(record) != NULL ||
+               says_something(record, json_member(record, "cats"));
 }
 
 int cmd_labels_read(struct cmd_labels *l, const struct ran_record *record, struct ran_error *err)
 {
-        const struct ran_member *one = find_label(l, record), *several = find(record, "labels");
-        const struct ran_member *choice = foreign_choice(record), *cats = find(record, "cats");
-        int code = RAN_OK;
+        const struct ran_member *one = find_label(l, record),
+                                *several = json_member(record, "labels");
+        const struct ran_member *choice = foreign_choice(record),
+                                *cats = json_member(record, "cats");
 
         l->n = l->names.len = 0;
         l->present =
@@ -141,18 +130,18 @@ int cmd_labels_read(struct cmd_labels *l, const struct ran_record *record, struc
         l->several = several != NULL;
         l->either = false;
         if (one != NULL && several != NULL)
-                return ran_fail(err, RAN_EFORMAT, "both \"label\" and \"labels\" are given");
+                return ran_fail(err, RAN_EFORMAT, "the record has both \"label\" and \"labels\"");
         if (several != NULL)
                 return add_labels(l, "label", record->line, several, err);
         if (one != NULL && one->type != 'a')
                 return add_label(l, "label", record->line, one->value, one->type, err);
         if (one != NULL || choice != NULL)
-                code = add_labels(l, "label", record->line, one != NULL ? one : choice, err);
+                RAN_TRY(add_labels(l, "label", record->line, one != NULL ? one : choice, err));
         else if (l->present)
-                code = add_cats(l, record->line, cats, err);
+                RAN_TRY(add_cats(l, record->line, cats, err));
         l->either = l->present && l->n == 1;
         l->several = l->present && !l->either;
-        return code;
+        return RAN_OK;
 }
 
 /* ---- tags ----------------------------------------------------------------------------------- */
@@ -168,7 +157,7 @@ static size_t count_numbers(const char *line, struct ran_span array)
         return numbers;
 }
 
-/* Takes the names apart, as far as they are tags of a scheme. */
+/* Parses the names that are tags of a scheme, and sets the kind. */
 static int parse_names(struct cmd_labels *l, struct ran_error *err)
 {
         struct ran_tag *tags = ran_grow(l->tags, &l->tags_cap, l->n, sizeof(*tags), err);
@@ -185,7 +174,7 @@ static int parse_names(struct cmd_labels *l, struct ran_error *err)
                 else
                         marked += tags[i].length > 0 ? 1 : 0;
         }
-        if (others > 0 && marked > 0) /* a slip among tags of a scheme */
+        if (others > 0 && marked > 0) /* a typing error among tags of a scheme */
                 return ran_fail(err, RAN_EFORMAT, "%s", why.text);
         l->kind = others > 0 ? CMD_TAGS_NAMES : CMD_TAGS_OUTSIDE;
         for (size_t i = 0; others == 0 && i < l->n; i++)
@@ -194,7 +183,7 @@ static int parse_names(struct cmd_labels *l, struct ran_error *err)
         return RAN_OK;
 }
 
-/* A tag of any scheme becomes one of IOB2 by another first letter. */
+/* Tags of all schemes differ from IOB2 in their first letters only. */
 static void convert(struct cmd_labels *l)
 {
         ran_tags_to_iob2(l->tags, l->n, &l->census);
@@ -202,13 +191,14 @@ static void convert(struct cmd_labels *l)
                 l->names.data[begin] = l->tags[i].part;
 }
 
-bool cmd_tags_agree(enum cmd_tag_kind a, enum cmd_tag_kind b)
+bool cmd_labels_tags_agree(enum cmd_tag_kind a, enum cmd_tag_kind b)
 {
         return a == b || (a == CMD_TAGS_OUTSIDE && b != CMD_TAGS_NUMBERS) ||
                (b == CMD_TAGS_OUTSIDE && a != CMD_TAGS_NUMBERS);
 }
 
-int cmd_tags_read(struct cmd_labels *l, const struct ran_record *record, struct ran_error *err)
+int cmd_labels_read_tags(struct cmd_labels *l, const struct ran_record *record,
+                         struct ran_error *err)
 {
         const struct ran_member *m = foreign_tags(record);
 
@@ -220,18 +210,15 @@ int cmd_tags_read(struct cmd_labels *l, const struct ran_record *record, struct 
         l->either = false;
         if (!l->present)
                 return RAN_OK;
-        int code = add_labels(l, "tag", record->line, m, err);
-        if (code != RAN_OK)
-                return code;
+        RAN_TRY(add_labels(l, "tag", record->line, m, err));
         size_t numbers = has_names(l->called) ? 0 : count_numbers(record->line, m->value);
         if (numbers > 0 && numbers < l->n)
-                return ran_fail(err, RAN_EFORMAT,
-                                "some of the tags are numbers, and some are names");
+                return ran_fail(err, RAN_EFORMAT, "some tags are numbers, others are names");
         if (numbers > 0)
                 l->kind = CMD_TAGS_NUMBERS;
         else
-                code = parse_names(l, err);
+                RAN_TRY(parse_names(l, err));
         if (l->kind == CMD_TAGS_SCHEME)
                 convert(l);
-        return code;
+        return RAN_OK;
 }

@@ -1,4 +1,4 @@
-/* masked.h - a document with gaps in it, as a model for filling gaps (task mlm) reads it. */
+/* masked.h - a document with masked tokens, as a masked language model (task mlm) reads it. */
 #ifndef CMD_RECORDS_MASKED_H
 #define CMD_RECORDS_MASKED_H
 
@@ -9,29 +9,30 @@
 struct cmd_masked_how {
         const struct ran_tokenizer *tokenizer; /* NULL: ids only */
         size_t V;
-        uint32_t mask;          /* the id of a gap */
-        const char *mask_token; /* what stands for one in a text, or is one of the words */
-        bool none;              /* there may be none */
+        uint32_t mask;          /* the id of a masked token */
+        const char *mask_token; /* "[MASK]", in a text or as a word */
+        bool none;              /* a document without masked tokens is fine */
 };
 
 /* Zero-initialise; reused from record to record, one a thread. */
 struct cmd_masked {
         uint32_t *ids; /* (L) */
         size_t L;
-        uint32_t *places;    /* (n) where the gaps are, ascending */
+        uint32_t *positions; /* (n) of the masked tokens, ascending */
         size_t *start, *end; /* (n) the same in code points of the text, in words, or in ids */
         size_t n;
-        size_t ids_cap, places_cap, start_cap, end_cap;
+        size_t ids_cap, positions_cap, start_cap, end_cap;
         struct cmd_document document; /* of ids; else scratch */
         struct ran_encoding encoding; /* scratch */
 };
 void cmd_masked_release(struct cmd_masked *g);
 
 /* Members read here, for cmd_loop.reads. */
-#define CMD_GAPS_MEMBERS CMD_DOCUMENT_MEMBERS, "masked_at"
+#define CMD_MASKED_MEMBERS CMD_DOCUMENT_MEMBERS, "masked_at"
 
-/* Takes the first present of encoding, ids, tokens, text. Gaps of ids are those that `masked_at`
- * lists, or else the id of [MASK]. RAN_EFORMAT when there is none, unless there may be. */
+/* Reads the first member there is of encoding, ids, tokens and text. Of ids, `masked_at` lists the
+ * masked positions, or else they are those with the id of [MASK]. RAN_EFORMAT without any, unless
+ * how->none. */
 int cmd_masked_read(struct cmd_masked *g, const struct cmd_masked_how *how,
                     const struct ran_record *record, struct ran_error *err);
 

@@ -4,13 +4,13 @@
 
 #include "ran.h"
 
-/* Opens a model for this task (RAN_TASK_...); dies with 3, and says which program a model of
- * another task is for. The caller frees it. */
+/* Opens a model for this task (RAN_TASK_...). The caller frees it. Exits with 3 on failure; for a
+ * model of another task, the message names its program. */
 struct ran_model *cmd_model_open(const char *path, bool verify, int task);
 
-/* What is done with a model of the task: "ran-tag". */
-const char *cmd_program_of_task(int task);
-/* How that is begun: "ran-tag", "ran-lm score". */
-const char *cmd_use_of_task(int task);
+/* The program for models of the task: "ran-tag". */
+const char *cmd_model_program_of_task(int task);
+/* The same with a verb: "ran-lm score". */
+const char *cmd_model_use_of_task(int task);
 
 #endif

@@ -1,10 +1,10 @@
-/* names.c - what the labels or tags are called that records give as numbers. */
+/* names.c - names of labels or tags that are numbers in records. */
 #include "cmd/records/names.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "cmd/options/cmd.h"
+#include "cmd/options/message.h"
 
 void cmd_names_release(struct cmd_names *names)
 {
@@ -37,21 +37,20 @@ static int refuse(const struct cmd_names *names, const char *why, struct ran_err
 static int read_lines(struct cmd_names *names, const char *s, size_t n, struct ran_error *err)
 {
         const char *end = s + n;
-        int code = RAN_OK;
 
         if (ran_utf8_valid(s, n) < n || memchr(s, '\0', n) != NULL)
-                return refuse(names, "these are no lines of UTF-8", err);
-        while (code == RAN_OK && s < end) {
+                return refuse(names, "not text in UTF-8", err);
+        while (s < end) {
                 const char *feed = memchr(s, '\n', (size_t)(end - s));
                 size_t length = (size_t)((feed != NULL ? feed : end) - s);
                 size_t written = length > 0 && s[length - 1] == '\r' ? length - 1 : length;
                 if (written == 0)
-                        return refuse(names, "a line is empty, where each has a name", err);
+                        return refuse(names, "an empty line: each line must be a name", err);
                 ran_buf_add(&names->text, s, written);
-                code = end_name(names, err);
+                RAN_TRY(end_name(names, err));
                 s += length + (feed != NULL);
         }
-        return code;
+        return RAN_OK;
 }
 
 /* ---- JSON ----------------------------------------------------------------------------------- */
@@ -97,11 +96,10 @@ static int read_list(struct cmd_names *names, const char *json, struct value lis
 {
         struct value item;
         size_t pos = 0;
-        int code = RAN_OK;
 
-        while (code == RAN_OK && ran_json_next(json, list.at, &pos, NULL, &item.at, &item.type))
-                code = add_string(names, json, item, err);
-        return code;
+        while (ran_json_next(json, list.at, &pos, NULL, &item.at, &item.type))
+                RAN_TRY(add_string(names, json, item, err));
+        return RAN_OK;
 }
 
 static size_t count_members(const char *json, struct value object)
@@ -153,7 +151,7 @@ static int read_numbered(struct cmd_names *names, const char *json, struct value
         return code;
 }
 
-/* The names of a class label, which may be what a list in the feature holds. */
+/* The names of a class label; the feature may be a list of such. */
 static struct value names_of_feature(const char *json, struct value feature)
 {
         struct value found = {.type = 0};
@@ -165,7 +163,7 @@ static struct value names_of_feature(const char *json, struct value feature)
         return found;
 }
 
-/* The list, or object of numbers, that has the names. */
+/* The list, or the object of numbers, with the names. */
 static struct value find(const char *json, struct value object, bool tags)
 {
         static const char *const of_labels[] = {"label", "labels", NULL};
@@ -189,12 +187,13 @@ static int read_json(struct cmd_names *names, const char *json, struct value all
                 return read_list(names, json, list, err);
         if (list.type == 'o')
                 return read_numbered(names, json, list, err);
-        return refuse(names,
-                      tags ? "it has neither \"id2label\" nor \"names\", nor names among "
-                             "\"features\" of \"tags\" or \"ner_tags\""
-                           : "it has neither \"id2label\" nor \"names\", nor names among "
-                             "\"features\" of \"label\" or \"labels\"",
-                      err);
+        return refuse(
+                names,
+                tags ? "no \"id2label\", no \"names\", and no names of \"tags\" or \"ner_tags\" in "
+                       "\"features\""
+                     : "no \"id2label\", no \"names\", and no names of \"label\" or \"labels\" in "
+                       "\"features\"",
+                err);
 }
 
 static int scan_json(struct cmd_names *names, const char *s, size_t n, bool tags,
@@ -212,10 +211,9 @@ static int scan_json(struct cmd_names *names, const char *s, size_t n, bool tags
                            : ran_record_scan(&scanned, object.data, object.len, &why);
         bool one = code == RAN_OK && scanned.count == 1;
         const struct ran_member *all = one ? ran_record_find(&scanned, "names", NULL) : NULL;
-        code = all == NULL
-                       ? refuse(names, code == RAN_ENOMEM ? why.text : "this is no valid JSON", err)
-                       : read_json(names, object.data, (struct value){all->value, all->type}, tags,
-                                   err);
+        code = all == NULL ? refuse(names, code == RAN_ENOMEM ? why.text : "not valid JSON", err)
+                           : read_json(names, object.data, (struct value){all->value, all->type},
+                                       tags, err);
         ran_record_release(&scanned);
         ran_buf_release(&object);
         return code;
@@ -236,7 +234,7 @@ int cmd_names_read(struct cmd_names *names, const char *s, size_t n, bool tags,
                 at++;
         bool json = at < n && (s[at] == '{' || s[at] == '[');
         code = json ? scan_json(names, s, n, tags, err) : read_lines(names, s, n, err);
-        return code == RAN_OK && names->n == 0 ? refuse(names, "it has no names", err) : code;
+        return code == RAN_OK && names->n == 0 ? refuse(names, "no names", err) : code;
 }
 
 void cmd_names_open(struct cmd_names *names, const char *file, bool tags)
@@ -253,16 +251,16 @@ void cmd_names_open(struct cmd_names *names, const char *file, bool tags)
         ran_bytes_release(&bytes);
 }
 
-int cmd_names_of(const struct cmd_names *names, const char *s, size_t n, const char **name,
-                 size_t *length, struct ran_error *err)
+int cmd_names_find(const struct cmd_names *names, const char *s, size_t n, const char **name,
+                   size_t *length, struct ran_error *err)
 {
         size_t number, begin;
 
         if (!ran_parse_size(s, n, &number) || number >= names->n)
-                return ran_fail(err, RAN_EFORMAT, "%.*s has no name in %s, which has 0 to %zu",
+                return ran_fail(err, RAN_EFORMAT, "%.*s has no name: %s names 0 to %zu",
                                 (int)(n < 40 ? n : 40), s, names->file, names->n - 1);
         begin = number > 0 ? names->end[number - 1] : 0;
         *length = names->end[number] - begin;
-        *name = *length > 0 ? names->text.data + begin : ""; /* no text at all has no place */
+        *name = *length > 0 ? names->text.data + begin : ""; /* data may be NULL */
         return RAN_OK;
 }

@@ -1,7 +1,9 @@
 /* reading.c - the document of a record as a model reads it, whatever its task. */
 #include "cmd/records/reading.h"
 
-int cmd_reading_of(struct cmd_reading_how *how, const struct ran_model *m, struct ran_error *err)
+#include "cmd/formats/json.h"
+
+int cmd_reading_init(struct cmd_reading_how *how, const struct ran_model *m, struct ran_error *err)
 {
         const struct ran_config *c = ran_model_config(m);
 
@@ -14,7 +16,7 @@ int cmd_reading_of(struct cmd_reading_how *how, const struct ran_model *m, struc
 void cmd_reading_release(struct cmd_reading *r)
 {
         cmd_sequence_release(&r->sequence);
-        cmd_masked_release(&r->gaps);
+        cmd_masked_release(&r->masked);
         cmd_document_release(&r->whole);
         *r = (struct cmd_reading){0};
 }
@@ -27,15 +29,15 @@ static int read_whole(struct cmd_reading *r, const struct cmd_reading_how *how,
 
         d->spelling = ran_model_config(how->model)->spelling;
         d->unit = how->unit;
-        int code = cmd_document_read(d, record, ran_model_tokenizer(how->model),
-                                     ran_model_vocabulary(how->model), how->document, err);
-        r->tokens = cmd_document_of(d);
+        RAN_TRY(cmd_document_read(d, record, ran_model_tokenizer(how->model),
+                                  ran_model_vocabulary(how->model), how->document, err));
+        r->tokens = cmd_document_view(d);
         r->document = d;
         r->end = d->L;
-        return code;
+        return RAN_OK;
 }
 
-/* The last token is predicted, and read only behind a source: see ran-lm score. */
+/* As ran-lm score: the last token is predicted, and read only after a source. */
 static int read_sequence(struct cmd_reading *r, const struct cmd_reading_how *how,
                          const struct ran_record *record, struct ran_error *err)
 {
@@ -51,13 +53,11 @@ static int read_sequence(struct cmd_reading *r, const struct cmd_reading_how *ho
         struct cmd_sequence *q = &r->sequence;
 
         q->document.unit = how->unit;
-        int code = cmd_sequence_read(q, &sequence, record, err);
-        if (code != RAN_OK)
-                return code;
+        RAN_TRY(cmd_sequence_read(q, &sequence, record, err));
         size_t L = q->sources > 0 ? q->L : q->L - 1;
         if (L == 0)
                 return ran_fail(err, RAN_EFORMAT,
-                                "the document has one token, which is predicted from none");
+                                "the document has one token, and nothing to predict it from");
         r->tokens = (struct ran_document){.ids = q->ids, .L = L};
         r->sources = q->sources < L ? q->sources : L;
         r->document = &q->document;
@@ -66,22 +66,22 @@ static int read_sequence(struct cmd_reading *r, const struct cmd_reading_how *ho
         return RAN_OK;
 }
 
-static int read_gaps(struct cmd_reading *r, const struct cmd_reading_how *how,
-                     const struct ran_record *record, struct ran_error *err)
+static int read_masked(struct cmd_reading *r, const struct cmd_reading_how *how,
+                       const struct ran_record *record, struct ran_error *err)
 {
         const struct ran_tokenizer *tokenizer = ran_model_tokenizer(how->model);
-        const struct cmd_masked_how gaps = {
+        const struct cmd_masked_how masked = {
                 .tokenizer = tokenizer,
                 .V = ran_model_vocabulary(how->model),
                 .mask = tokenizer != NULL ? how->reserved.mask : RAN_MASK,
                 .mask_token = "[MASK]",
                 .none = true,
         };
-        int code = cmd_masked_read(&r->gaps, &gaps, record, err);
 
-        if (code != RAN_OK || r->gaps.n == 0)
-                return code == RAN_OK ? read_whole(r, how, record, err) : code;
-        r->tokens = (struct ran_document){.ids = r->gaps.ids, .L = r->gaps.L};
+        RAN_TRY(cmd_masked_read(&r->masked, &masked, record, err));
+        if (r->masked.n == 0)
+                return read_whole(r, how, record, err);
+        r->tokens = (struct ran_document){.ids = r->masked.ids, .L = r->masked.L};
         return RAN_OK;
 }
 
@@ -94,7 +94,7 @@ int cmd_reading_read(struct cmd_reading *r, const struct cmd_reading_how *how,
         case RAN_TASK_LM:
                 return read_sequence(r, how, record, err);
         case RAN_TASK_MLM:
-                return read_gaps(r, how, record, err);
+                return read_masked(r, how, record, err);
         default:
                 return read_whole(r, how, record, err);
         }
@@ -107,24 +107,24 @@ void cmd_reading_add_token(const struct cmd_reading *r, const struct cmd_reading
         const struct cmd_document *d = r->document;
         size_t n, i = t - r->first;
 
-        ran_buf_printf(out, "\"token\":%zu,", t);
+        json_put_size(out, "token", t);
         if (tokenizer == NULL) {
-                ran_buf_printf(out, "\"id\":%lu", (unsigned long)r->tokens.ids[t]);
+                json_put_size(out, "id", r->tokens.ids[t]);
                 return;
         }
         const char *piece = ran_tokenizer_piece(tokenizer, r->tokens.ids[t], &n);
-        ran_buf_str(out, "\"piece\":");
         if (piece != NULL)
-                ran_buf_json(out, piece, n);
+                json_put_string(out, "piece", piece, n);
         else
-                ran_buf_str(out, "null");
+                json_put_raw(out, "piece", "null", 4);
         if (d == NULL || t < r->first || t >= r->end)
                 return;
         if (d->from == CMD_FROM_TOKENS)
-                ran_buf_printf(out, ",\"word\":%zu", d->encoding.word[i]);
-        if (d->from == CMD_FROM_TOKENS || d->from == CMD_FROM_TEXT)
-                ran_buf_printf(out, ",\"start\":%zu,\"end\":%zu", d->encoding.start[i],
-                               d->encoding.end[i]);
+                json_put_size(out, "word", d->encoding.word[i]);
+        if (d->from == CMD_FROM_TOKENS || d->from == CMD_FROM_TEXT) {
+                json_put_size(out, "start", d->encoding.start[i]);
+                json_put_size(out, "end", d->encoding.end[i]);
+        }
 }
 
 void cmd_reading_add_run(const struct cmd_reading *r, size_t from, size_t to, struct ran_buf *out)
@@ -132,9 +132,13 @@ void cmd_reading_add_run(const struct cmd_reading *r, size_t from, size_t to, st
         const struct cmd_document *d = r->document;
         size_t first = from > r->first ? from : r->first, end = to < r->end ? to : r->end;
 
-        ran_buf_printf(out, "\"tokens\":[%zu,%zu]", from, to);
-        if (d != NULL && d->from == CMD_FROM_TEXT && first < end)
-                ran_buf_printf(out, ",\"start\":%zu,\"end\":%zu",
-                               d->encoding.start[first - r->first],
-                               d->encoding.end[end - 1 - r->first]);
+        json_name(out, "tokens");
+        json_begin(out, '[');
+        json_size(out, from);
+        json_size(out, to);
+        json_end(out, ']');
+        if (d != NULL && d->from == CMD_FROM_TEXT && first < end) {
+                json_put_size(out, "start", d->encoding.start[first - r->first]);
+                json_put_size(out, "end", d->encoding.end[end - 1 - r->first]);
+        }
 }

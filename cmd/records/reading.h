@@ -6,15 +6,15 @@
 #include "ran.h"
 #include "cmd/records/sequence.h"
 
-/* How to read. Fill it with cmd_reading_of. */
+/* How to read: fill it with cmd_reading_init. */
 struct cmd_reading_how {
         const struct ran_model *model;
         struct cmd_reserved reserved;                /* of language models */
         const struct cmd_document_options *document; /* of classifiers and taggers; may be NULL */
         int unit;                                    /* what offsets count, RAN_UNIT_... */
 };
-/* RAN_EINVAL when the vocabulary lacks a piece that the model's task needs. */
-int cmd_reading_of(struct cmd_reading_how *how, const struct ran_model *m, struct ran_error *err);
+/* RAN_EINVAL when the vocabulary lacks a reserved token that the model's task needs. */
+int cmd_reading_init(struct cmd_reading_how *how, const struct ran_model *m, struct ran_error *err);
 
 /* Zero-initialise; reused from record to record, one a thread. */
 struct cmd_reading {
@@ -25,7 +25,7 @@ struct cmd_reading {
         size_t first, end;
         /* What holds them. */
         struct cmd_sequence sequence;
-        struct cmd_masked gaps;
+        struct cmd_masked masked;
         struct cmd_document whole;
 };
 void cmd_reading_release(struct cmd_reading *r);
@@ -33,19 +33,18 @@ void cmd_reading_release(struct cmd_reading *r);
 /* Members read here, for cmd_loop.reads. */
 #define CMD_READING_MEMBERS CMD_DOCUMENT_MEMBERS, "segments", "source", "target", "masked_at"
 
-/* Reads what ran-classify, ran-tag, ran-lm score or ran-lm fill would read of the record: for task
- * lm with [START] before it, and nothing that is only predicted; a text without gaps, too, for task
- * mlm. RAN_EFORMAT when the record is none for the model, or has no token. */
+/* Reads the record as ran-classify, ran-tag, ran-lm score or ran-lm fill would: for task lm, with
+ * [START] and without a last token that is only predicted; for task mlm, also without masked
+ * tokens. RAN_EFORMAT when the model cannot read the record, or it has no token. */
 int cmd_reading_read(struct cmd_reading *r, const struct cmd_reading_how *how,
                      const struct ran_record *record, struct ran_error *err);
 
-/* `"token":5,"piece":"rain"`, with "start" and "end" of a text; of words "word", too, and start and
- * end within it. Without a vocabulary "id" stands in the place of "piece". */
+/* Appends `"token":5,"piece":"rain"`; of a text also "start" and "end"; of words also "word", and
+ * start and end within it. Without a vocabulary, "id" instead of "piece". */
 void cmd_reading_add_token(const struct cmd_reading *r, const struct cmd_reading_how *how, size_t t,
                            struct ran_buf *out);
 
-/* `"tokens":[512,600]`, the run [from, to), which is not empty, with "start" and "end" of a text.
- */
+/* Appends `"tokens":[512,600]` for [from, to), not empty; of a text also "start" and "end". */
 void cmd_reading_add_run(const struct cmd_reading *r, size_t from, size_t to, struct ran_buf *out);
 
 #endif

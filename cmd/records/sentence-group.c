@@ -1,14 +1,16 @@
-/* sentence-group.c - sentences of one document: records in a row that have the same `doc`. */
+/* sentence-group.c - sentences of one document: successive records with the same `doc`. */
 #include "cmd/records/sentence-group.h"
 
 #include <string.h>
+
+#include "cmd/formats/json.h"
 
 void sentence_group_release(struct sentence_group *doc)
 {
         ran_buf_release(&doc->id);
 }
 
-/* Written alike, quotes and all: 1 and "1" are two. */
+/* Compared as written: 1 and "1" differ. */
 static bool is_same(const struct sentence_group *doc, const char *file, const char *id, size_t n)
 {
         return n > 0 && doc->file != NULL && strcmp(doc->file, file) == 0 && doc->id.len == n &&
@@ -18,10 +20,9 @@ static bool is_same(const struct sentence_group *doc, const char *file, const ch
 bool sentence_group_goes_on(struct sentence_group *doc, const char *file,
                             const struct ran_record *record, size_t most)
 {
-        const struct ran_member *m = ran_record_find(record, CMD_DOC_MEMBER, NULL);
-        bool named = m != NULL && m->type != '0';
-        const char *id = named ? record->line + m->value.begin : "";
-        size_t n = named ? m->value.end - m->value.begin : 0;
+        const struct ran_member *m = json_member(record, SENTENCE_GROUP_MEMBER);
+        const char *id = m != NULL ? record->line + m->value.begin : "";
+        size_t n = m != NULL ? m->value.end - m->value.begin : 0;
 
         if (doc->n < most && !doc->id.failed && is_same(doc, file, id, n)) {
                 doc->n++;

@@ -1,26 +1,26 @@
-/* sentence-group.h - sentences of one document: records in a row that have the same `doc`. */
+/* sentence-group.h - sentences of one document: successive records with the same `doc`. */
 #ifndef CMD_RECORDS_SENTENCE_GROUP_H
 #define CMD_RECORDS_SENTENCE_GROUP_H
 
 #include "ran.h"
 
-#define CMD_DOC_MEMBER "doc"
+#define SENTENCE_GROUP_MEMBER "doc"
 
-/* The document that is being read. Zero-initialise. */
+/* The current document. Zero-initialise. */
 struct sentence_group {
-        struct ran_buf id; /* its `doc`, as JSON */
-        const char *file;  /* NULL: no record has come yet */
-        size_t n;          /* sentences that it has so far */
+        struct ran_buf id; /* its `doc` as JSON */
+        const char *file;  /* NULL: no record so far */
+        size_t n;          /* sentences so far */
 };
 void sentence_group_release(struct sentence_group *doc);
 
-/* Whether a record goes on with the document that those before it belong to, and then takes it in;
- * it begins one of its own otherwise. A document lies in one file, has `most` sentences at most,
- * and a record without `doc` is one by itself. */
+/* Adds a record to the current document and returns true, or begins a new document with it. A
+ * document is in one file and has at most `most` sentences; a record without `doc` is a document.
+ */
 bool sentence_group_goes_on(struct sentence_group *doc, const char *file,
                             const struct ran_record *record, size_t most);
 
-/* Whether a further record may go on with it. */
+/* Whether the next record may belong to the current document. */
 bool sentence_group_is_open(const struct sentence_group *doc, size_t most);
 
 #endif

@@ -6,7 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "cmd/options/cmd.h"
+#include "cmd/options/message.h"
 
 enum { MOST = 1000000 }; /* parts */
 
@@ -46,8 +46,8 @@ static bool parse(const char *s, unsigned long *which, unsigned long *of)
                *which <= *of;
 }
 
-/* Where the part after the first i of n begins. */
-static uint64_t cut(uint64_t all, unsigned long i, unsigned long n)
+/* The end of part i of n, and the beginning of the next one. */
+static uint64_t boundary(uint64_t all, unsigned long i, unsigned long n)
 {
         return all / n * i + all % n * i / n;
 }
@@ -61,17 +61,17 @@ void shard_init(struct shard *s, const char *text, char **files)
         if (text == NULL)
                 return;
         if (!parse(text, &which, &of))
-                cmd_usage(
-                        "--shard %s: give I/N, the I-th of N parts, as in 1/4 to 4/4 (%d at most)",
-                        text, MOST);
+                cmd_usage("--shard %s: give I/N, part I of N, as in 1/4 to 4/4 (N at most %d)",
+                          text, MOST);
         for (; *files != NULL; files++) {
                 if (!shard_size(*files, &size))
-                        cmd_usage("--shard cuts files at their sizes, and %s has none: give files, "
-                                  "or cut the input with split or parallel --pipe",
-                                  strcmp(*files, "-") == 0 ? "standard input" : *files);
+                        cmd_usage(
+                                "--shard needs the sizes of files, and %s has none: give files, or "
+                                "split the input with split or parallel --pipe",
+                                strcmp(*files, "-") == 0 ? "standard input" : *files);
                 all += size;
         }
-        s->from = cut(all, which - 1, of);
+        s->from = boundary(all, which - 1, of);
         if (which < of)
-                s->to = cut(all, which, of);
+                s->to = boundary(all, which, of);
 }

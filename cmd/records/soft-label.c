@@ -5,7 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Probabilities are rounded by whoever writes them: their sum may be so far from 1. */
+#include "cmd/formats/json.h"
+
+/* Written probabilities are rounded: their sum may be so far from 1. */
 static const double sum_slack = 0.01;
 
 struct soft_name {
@@ -27,15 +29,16 @@ static bool is(const struct ran_buf *name, const char *word)
         return name->len == strlen(word) && memcmp(name->data, word, name->len) == 0;
 }
 
-/* What the object at `value` is. */
+/* An object of labels and probabilities, or a prediction with one. */
 struct shape {
-        struct ran_span probs; /* its member of that name, or else itself */
-        bool found, several; /* there is that member; it is of a model that gives several labels */
-        bool labelled;       /* it is a prediction at least */
+        struct ran_span probs; /* its member "probs", or else the object itself */
+        bool found;            /* it has "probs" */
+        bool several;          /* it is of a model that gives several labels */
+        bool labelled;         /* it is a prediction */
 };
 
-static int look_at(struct shape *shape, struct ran_buf *scratch, const char *line,
-                   struct ran_span value, const char *member, struct ran_error *err)
+static int find_probs(struct shape *shape, struct ran_buf *scratch, const char *line,
+                      struct ran_span value, const char *member, struct ran_error *err)
 {
         struct ran_span name, item;
         size_t pos = 0;
@@ -44,8 +47,7 @@ static int look_at(struct shape *shape, struct ran_buf *scratch, const char *lin
         *shape = (struct shape){.probs = value};
         while (ran_json_next(line, value, &pos, &name, &item, &type)) {
                 scratch->len = 0;
-                if (ran_json_decode(line, name, scratch, err) != RAN_OK)
-                        return err->code;
+                RAN_TRY(ran_json_decode(line, name, scratch, err));
                 shape->several |= is(scratch, "labels") && type == 'a';
                 shape->labelled |= type != 'n';
                 if (!is(scratch, "probs") || type != 'o')
@@ -58,8 +60,8 @@ static int look_at(struct shape *shape, struct ran_buf *scratch, const char *lin
         if (shape->labelled && !shape->found)
                 return ran_fail(
                         err, RAN_EFORMAT,
-                        "\"%s\" has no \"probs\", which ran-classify --probs writes, and is "
-                        "no object of labels and numbers",
+                        "\"%s\" has no \"probs\" (ran-classify --probs writes them), and is "
+                        "no object of labels and probabilities",
                         member);
         return RAN_OK;
 }
@@ -78,8 +80,7 @@ static int add(struct cmd_soft_label *s, const char *line, struct ran_span name,
         if (all == NULL)
                 return RAN_ENOMEM;
         s->p = all;
-        if (ran_json_decode(line, name, &s->names, err) != RAN_OK)
-                return err->code;
+        RAN_TRY(ran_json_decode(line, name, &s->names, err));
         if (s->names.failed)
                 return ran_fail(err, RAN_ENOMEM, "no memory for the labels of a record");
         size_t n = s->names.len - begin;
@@ -123,7 +124,7 @@ static int refuse_repeats(struct cmd_soft_label *s, struct ran_error *err)
         return RAN_OK;
 }
 
-/* Those of a document of one label add up to 1, but for rounding; then exactly. */
+/* With one label a document, they add up to 1 but for rounding: makes that exact. */
 static int normalise(struct cmd_soft_label *s, const char *member, struct ran_error *err)
 {
         double sum = 0;
@@ -132,15 +133,15 @@ static int normalise(struct cmd_soft_label *s, const char *member, struct ran_er
                 sum += (double)s->p[i];
         if (!(fabs(sum - 1) <= sum_slack))
                 return ran_fail(err, RAN_EFORMAT,
-                                "the probabilities in \"%s\" add up to %.4g, not to 1 (labels that "
-                                "do not exclude each other: --multilabel)",
+                                "the probabilities in \"%s\" add up to %.4g, not to 1 (for several "
+                                "labels a document, use --multilabel)",
                                 member, sum);
         for (size_t i = 0; i < s->n; i++)
                 s->p[i] = (float)((double)s->p[i] / sum);
         return RAN_OK;
 }
 
-static int add_guess(struct cmd_labels *l, const struct cmd_soft_label *s, size_t i,
+static int add_label(struct cmd_labels *l, const struct cmd_soft_label *s, size_t i,
                      struct ran_error *err)
 {
         size_t begin = i > 0 ? s->end[i - 1] : 0;
@@ -157,52 +158,48 @@ static int add_guess(struct cmd_labels *l, const struct cmd_soft_label *s, size_
 }
 
 /* The label or labels that a model with these probabilities would give. */
-static int guess(struct cmd_labels *l, const struct cmd_soft_label *s, bool several,
-                 struct ran_error *err)
+static int predict(struct cmd_labels *l, const struct cmd_soft_label *s, bool several,
+                   struct ran_error *err)
 {
-        int code = RAN_OK;
-
         l->several = several;
         if (!several)
-                return add_guess(l, s, ran_most_probable(s->p, s->n), err);
-        for (size_t i = 0; i < s->n && code == RAN_OK; i++)
+                return add_label(l, s, ran_most_probable(s->p, s->n), err);
+        for (size_t i = 0; i < s->n; i++)
                 if (s->p[i] >= 0.5f)
-                        code = add_guess(l, s, i, err);
-        return code;
+                        RAN_TRY(add_label(l, s, i, err));
+        return RAN_OK;
 }
 
 int cmd_soft_label_read(struct cmd_soft_label *s, struct cmd_labels *labels,
                         const struct ran_record *record, const char *member, bool several,
                         struct ran_error *err)
 {
-        const struct ran_member *m = ran_record_find(record, member, NULL);
+        const struct ran_member *m = json_member(record, member);
         struct ran_span name, item;
         struct shape shape;
         size_t pos = 0;
         char type;
 
         s->n = s->names.len = 0;
-        s->present = m != NULL && m->type != '0';
+        s->present = m != NULL;
         s->guessed = s->present && !labels->present;
         if (!s->present)
                 return RAN_OK;
         if (m->type != 'o')
-                return ran_fail(err, RAN_EFORMAT,
-                                "\"%s\" is no object of labels and their probabilities", member);
-        if (look_at(&shape, &s->names, record->line, m->value, member, err) != RAN_OK)
-                return err->code;
+                return ran_fail(err, RAN_EFORMAT, "\"%s\" is no object of labels and probabilities",
+                                member);
+        RAN_TRY(find_probs(&shape, &s->names, record->line, m->value, member, err));
         if (labels->present && shape.several && !labels->several)
                 return ran_fail(err, RAN_EFORMAT,
                                 "\"%s\" is of a model that gives several labels, but the document "
-                                "has one, its \"label\"",
+                                "has one \"label\"",
                                 member);
         s->names.len = 0;
         while (ran_json_next(record->line, shape.probs, &pos, &name, &item, &type))
-                if (add(s, record->line, name, item, type, err) != RAN_OK)
-                        return err->code;
+                RAN_TRY(add(s, record->line, name, item, type, err));
         several = labels->present ? labels->several : several || shape.several;
-        int code = refuse_repeats(s, err);
-        if (code == RAN_OK && !several)
-                code = normalise(s, member, err);
-        return code == RAN_OK && s->guessed ? guess(labels, s, several, err) : code;
+        RAN_TRY(refuse_repeats(s, err));
+        if (!several)
+                RAN_TRY(normalise(s, member, err));
+        return s->guessed ? predict(labels, s, several, err) : RAN_OK;
 }

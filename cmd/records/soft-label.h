@@ -10,7 +10,7 @@
 struct cmd_soft_label {
         struct ran_buf names; /* decoded, one after another */
         size_t *end;          /* (n) where each ends in names */
-        float *p;             /* (n); they add up to 1 where a document has one label */
+        float *p;             /* (n); with one label a document, they add up to 1 */
         size_t n, end_cap, p_cap, order_cap;
         bool present;            /* the record has the member, not null */
         bool guessed;            /* the record has no label of its own */
@@ -18,9 +18,9 @@ struct cmd_soft_label {
 };
 void cmd_soft_label_release(struct cmd_soft_label *s);
 /* Reads the member of that name: a prediction of ran-classify with its "probs", or an object of
- * labels and probabilities itself. `labels` have been read; where the record has none of its own
- * they become what is most probable, or at least 0.5 where there may be several. several: there
- * may be, if neither the record nor the prediction says it. RAN_EFORMAT for all else. */
+ * labels and probabilities. `labels` have been read; if the record has none, they become the most
+ * probable label, or, of several, all labels of at least 0.5. several: assume several labels when
+ * neither the record nor the prediction tells. RAN_EFORMAT for anything else. */
 int cmd_soft_label_read(struct cmd_soft_label *s, struct cmd_labels *labels,
                         const struct ran_record *record, const char *member, bool several,
                         struct ran_error *err);

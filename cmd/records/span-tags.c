@@ -1,11 +1,11 @@
-/* span-tags.c - tags for the words of a text, from spans of its characters. */
+/* span-tags.c - the tags of words, from spans of characters. */
 #include "cmd/records/span-tags.h"
 #include "cmd/formats/foreign.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-enum { LONGEST_LABEL = 256 }; /* it is written out for each of its words */
+enum { LONGEST_LABEL = 256 }; /* each of its words gets a copy */
 
 struct span {
         size_t start, end;     /* code points */
@@ -14,7 +14,7 @@ struct span {
 
 struct word {
         size_t start, end; /* code points */
-        size_t owner;      /* 1 + the span that it is of; 0: none */
+        size_t owner;      /* 1 + its span; 0: none */
 };
 
 struct spans {
@@ -22,7 +22,7 @@ struct spans {
         struct span *at;
         size_t n, cap;
         struct ran_buf labels;
-        const struct cmd_names *called; /* what numbers among them are called */
+        const struct cmd_names *called; /* names of those that are numbers */
         struct word *word;              /* (words) */
         size_t words;
 };
@@ -41,8 +41,8 @@ static int read_number(const struct spans *s, const char *line, struct ran_span 
 {
         if (type == 'n' && ran_parse_size(line + value.begin, value.end - value.begin, out))
                 return RAN_OK;
-        return ran_fail(err, RAN_EFORMAT,
-                        "start and end of %s[%zu] must be whole numbers from 0 on", s->name, s->n);
+        return ran_fail(err, RAN_EFORMAT, "start and end of %s[%zu] must be whole numbers", s->name,
+                        s->n);
 }
 
 static int read_label(struct spans *s, const char *line, struct ran_span value, char type,
@@ -52,13 +52,13 @@ static int read_label(struct spans *s, const char *line, struct ran_span value, 
                 return ran_fail(err, RAN_EFORMAT,
                                 "the label of %s[%zu] must be a string or a number", s->name, s->n);
         label->begin = s->labels.len;
-        int code = cmd_label_add(s->called, "label", line, value, type, &s->labels, err);
+        RAN_TRY(cmd_labels_add_name(s->called, "label", line, value, type, &s->labels, err));
         label->end = s->labels.len;
-        if (code == RAN_OK && label->end - label->begin > LONGEST_LABEL)
-                code = ran_fail(err, RAN_EFORMAT,
+        if (label->end - label->begin > LONGEST_LABEL)
+                return ran_fail(err, RAN_EFORMAT,
                                 "the label of %s[%zu] has %zu bytes, more than %d", s->name, s->n,
                                 label->end - label->begin, LONGEST_LABEL);
-        return code;
+        return RAN_OK;
 }
 
 static int read_span(struct spans *s, const char *line, struct ran_span item, char type,
@@ -72,17 +72,16 @@ static int read_span(struct spans *s, const char *line, struct ran_span item, ch
         s->at = at;
         at += s->n;
         if (!foreign_span(&shape, line, item, type))
-                return ran_fail(err, RAN_EFORMAT,
-                                "%s[%zu] must be an object with one each of start, end and label, "
-                                "or a list of these three",
-                                s->name, s->n);
-        int code = read_number(s, line, shape.start, shape.start_type, &at->start, err);
-        if (code == RAN_OK)
-                code = read_number(s, line, shape.end, shape.end_type, &at->end, err);
-        if (code == RAN_OK)
-                code = read_label(s, line, shape.label, shape.label_type, &at->label, err);
+                return ran_fail(
+                        err, RAN_EFORMAT,
+                        "%s[%zu] must be an object of start, end and label, or a list of these "
+                        "three",
+                        s->name, s->n);
+        RAN_TRY(read_number(s, line, shape.start, shape.start_type, &at->start, err));
+        RAN_TRY(read_number(s, line, shape.end, shape.end_type, &at->end, err));
+        RAN_TRY(read_label(s, line, shape.label, shape.label_type, &at->label, err));
         s->n++;
-        return code;
+        return RAN_OK;
 }
 
 static int read_spans(struct spans *s, const char *line, const struct ran_member *m,
@@ -94,17 +93,14 @@ static int read_spans(struct spans *s, const char *line, const struct ran_member
 
         if (m->type != 'a')
                 return ran_fail(err, RAN_EFORMAT, "\"%s\" must be an array", s->name);
-        while (ran_json_next(line, m->value, &pos, NULL, &item, &type)) {
-                int code = read_span(s, line, item, type, err);
-                if (code != RAN_OK)
-                        return code;
-        }
+        while (ran_json_next(line, m->value, &pos, NULL, &item, &type))
+                RAN_TRY(read_span(s, line, item, type, err));
         return RAN_OK;
 }
 
 /* ---- words ---------------------------------------------------------------------------------- */
 
-/* Where each word stands is found once: one may have as many pieces as the text has letters. */
+/* Finds each word once: a word may have as many subwords as the text has letters. */
 static int list_words(struct spans *s, const struct cmd_document *d, struct ran_error *err)
 {
         s->words = d->words;
@@ -129,17 +125,17 @@ static size_t word_at(const struct spans *s, size_t point)
         return low;
 }
 
-static int off_borders(const struct spans *s, size_t i, size_t first, size_t last,
-                       struct ran_error *err)
+static int not_at_words(const struct spans *s, size_t i, size_t first, size_t last,
+                        struct ran_error *err)
 {
         return ran_fail(err, RAN_EFORMAT,
-                        "%s[%zu], %zu to %zu, does not fall on the borders of words: those "
-                        "here go from %zu to %zu",
+                        "%s[%zu], %zu to %zu, does not start and end at words: the nearest go "
+                        "from %zu to %zu",
                         s->name, i, s->at[i].start, s->at[i].end, s->word[first].start,
                         s->word[last].end);
 }
 
-/* Gives a span its words. */
+/* Assigns its words to a span. */
 static int own(struct spans *s, size_t i, size_t points, struct ran_error *err)
 {
         size_t start = s->at[i].start, end = s->at[i].end;
@@ -153,12 +149,12 @@ static int own(struct spans *s, size_t i, size_t points, struct ran_error *err)
                                 "characters",
                                 s->name, i, start, end, points);
         size_t first = word_at(s, start), last = word_at(s, end - 1);
-        if (last == s->words) /* it ends in white space behind the last word */
+        if (last == s->words) /* it ends in white space after the last word */
                 last--;
         if (first > last)
                 first = last;
         if (s->word[first].start != start || s->word[last].end != end)
-                return off_borders(s, i, first, last, err);
+                return not_at_words(s, i, first, last, err);
         for (size_t word = first; word <= last; word++) {
                 if (s->word[word].owner > 0)
                         return ran_fail(err, RAN_EFORMAT, "%s[%zu], %zu to %zu, overlaps %s[%zu]",
@@ -195,7 +191,7 @@ static int add_tags(struct cmd_labels *l, const struct spans *s, struct ran_erro
                         struct ran_span label = s->at[owner - 1].label;
                         bool begins = i == 0 || owner != s->word[i - 1].owner;
                         ran_buf_str(&l->names, begins ? "B-" : "I-");
-                        if (label.end > label.begin) /* else there may be no labels to point into */
+                        if (label.end > label.begin) /* else labels.data may be NULL */
                                 ran_buf_add(&l->names, s->labels.data + label.begin,
                                             label.end - label.begin);
                 }
@@ -209,20 +205,20 @@ static int tag_words(struct cmd_labels *l, struct spans *s, const struct cmd_doc
                      struct ran_error *err)
 {
         size_t points = count_points(&d->text);
-        int code = list_words(s, d, err);
 
-        for (size_t i = 0; i < s->n && code == RAN_OK; i++)
-                code = own(s, i, points, err);
+        RAN_TRY(list_words(s, d, err));
+        for (size_t i = 0; i < s->n; i++)
+                RAN_TRY(own(s, i, points, err));
         l->n = l->names.len = 0;
         l->present = true;
         l->several = l->either = false;
         l->kind = s->n > 0 ? CMD_TAGS_SCHEME : CMD_TAGS_OUTSIDE;
         l->census = (struct ran_tag_census){0};
-        return code == RAN_OK ? add_tags(l, s, err) : code;
+        return add_tags(l, s, err);
 }
 
-int cmd_span_tags(struct cmd_labels *l, const struct cmd_document *d,
-                  const struct ran_record *record, struct ran_error *err)
+int cmd_span_tags_read(struct cmd_labels *l, const struct cmd_document *d,
+                       const struct ran_record *record, struct ran_error *err)
 {
         struct spans s = {.called = l->called};
         const struct ran_member *m = foreign_spans(record, &s.name);
@@ -232,7 +228,7 @@ int cmd_span_tags(struct cmd_labels *l, const struct cmd_document *d,
                 return RAN_OK;
         if (d->from != CMD_FROM_TEXT)
                 return ran_fail(err, RAN_EFORMAT,
-                                "\"%s\" are of characters of a \"text\"; \"%s\" need \"tags\"",
+                                "\"%s\" mark characters of a \"text\"; \"%s\" need \"tags\"",
                                 s.name, d->from == CMD_FROM_IDS ? "ids" : "tokens");
         int code = read_spans(&s, record->line, m, err);
         if (code == RAN_OK)

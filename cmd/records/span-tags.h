@@ -1,17 +1,18 @@
-/* span-tags.h - tags for the words of a text, from spans of its characters. */
+/* span-tags.h - the tags of words, from spans of characters. */
 #ifndef CMD_RECORDS_SPAN_TAGS_H
 #define CMD_RECORDS_SPAN_TAGS_H
 
+#include "cmd/formats/foreign.h"
 #include "cmd/records/document.h"
 #include "cmd/records/labels.h"
 #include "ran.h"
 
-/* Of a document that was read by words and has some: what the spans of its record (shapes.h), in
- * code points, say about them, as cmd_tags_read would give it in IOB2; nothing is present without
- * spans. RAN_EFORMAT for spans that overlap, are
- * out of range or do not begin and end where words do, and for a document that is no text. */
-#define CMD_SPAN_MEMBERS "spans", "entities", "label", "labels", "annotations"
-int cmd_span_tags(struct cmd_labels *l, const struct cmd_document *d,
-                  const struct ran_record *record, struct ran_error *err);
+/* Reads the spans of a record (foreign.h), in code points, as tags of its document, which was read by
+ * words and has some: in IOB2, as from cmd_labels_read_tags. Without spans, `present` is false.
+ * RAN_EFORMAT for spans that overlap, are out of range or do not start and end at words, and for a
+ * document that is no text. */
+#define CMD_SPAN_TAGS_MEMBERS FOREIGN_SPANS
+int cmd_span_tags_read(struct cmd_labels *l, const struct cmd_document *d,
+                       const struct ran_record *record, struct ran_error *err);
 
 #endif

@@ -1,4 +1,4 @@
-/* spans.c - where words of a document stand in its record, and what they say. */
+/* spans.c - offsets and text of words in a record. */
 #include "cmd/records/spans.h"
 
 void cmd_spans_begin(struct cmd_spans *s, const struct cmd_document *document,
@@ -27,15 +27,13 @@ static int add_tokens(struct cmd_spans *s, size_t first, size_t last, struct ran
                         continue;
                 if (s->word > first)
                         ran_buf_char(text, ' ');
-                int code = ran_json_decode(s->record->line, item, text, err);
-                if (code != RAN_OK)
-                        return code;
+                RAN_TRY(ran_json_decode(s->record->line, item, text, err));
         }
         return RAN_OK;
 }
 
-/* Passes code points of the text, which is valid UTF-8, until there are `point` behind. */
-static void pass(struct cmd_spans *s, size_t point)
+/* Moves on in the text, which is valid UTF-8, to this code point. */
+static void move_to(struct cmd_spans *s, size_t point)
 {
         const struct ran_buf *text = &s->document->text;
 
@@ -47,20 +45,20 @@ static void pass(struct cmd_spans *s, size_t point)
         }
 }
 
-/* How many units were passed. */
-static size_t passed(const struct cmd_spans *s)
+/* The current offset in units. */
+static size_t offset(const struct cmd_spans *s)
 {
         return s->unit == RAN_UNIT_BYTE ? s->byte : s->unit == RAN_UNIT_UTF16 ? s->utf16 : s->point;
 }
 
-/* *start and *end come in code points, and leave in units. */
+/* Converts *start and *end from code points to units. */
 static void add_text(struct cmd_spans *s, size_t *start, size_t *end, struct ran_buf *text)
 {
-        pass(s, *start);
+        move_to(s, *start);
         size_t begin = s->byte;
-        *start = passed(s);
-        pass(s, *end);
-        *end = passed(s);
+        *start = offset(s);
+        move_to(s, *end);
+        *end = offset(s);
         ran_buf_add(text, s->document->text.data + begin, s->byte - begin);
 }
 
@@ -72,9 +70,7 @@ int cmd_spans_next(struct cmd_spans *s, size_t first, size_t last, size_t *start
         *start = first;
         *end = last;
         if (d->from == CMD_FROM_TOKENS) {
-                int code = add_tokens(s, first, last, text, err);
-                if (code != RAN_OK)
-                        return code;
+                RAN_TRY(add_tokens(s, first, last, text, err));
         } else if (d->from == CMD_FROM_IDS || d->from == CMD_FROM_ENCODING) {
                 add_ids(s, first, last, text);
         } else {

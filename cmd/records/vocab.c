@@ -1,8 +1,9 @@
-/* vocab.c - opening vocabularies, and reading the words that one is learned from. */
+/* vocab.c - opening vocabularies; reading words to learn one from. */
 #include "cmd/records/vocab.h"
 
-#include "cmd/options/cmd.h"
+#include "cmd/options/message.h"
 #include "cmd/formats/foreign.h"
+#include "cmd/formats/json.h"
 
 struct ran_tokenizer *cmd_vocab_open(const char *path)
 {
@@ -20,77 +21,72 @@ struct ran_tokenizer *cmd_vocab_open(const char *path)
         return t;
 }
 
-void cmd_words_release(struct cmd_words *w)
+void cmd_vocab_words_release(struct cmd_vocab_words *w)
 {
         ran_encoding_release(&w->encoding);
         ran_buf_release(&w->text);
 }
 
-/* behind: another one comes before it, with a space between, as where ran_tokenizer_encode_word
- * makes pieces of them. */
-static int read_string(struct cmd_words *w, const char *line, struct ran_span value, bool behind,
-                       const struct ran_counter *counter, struct ran_buf *words,
+/* after: it follows another word. A space goes between them, as in ran_tokenizer_encode_word. */
+static int read_string(struct cmd_vocab_words *w, const char *line, struct ran_span value,
+                       bool after, const struct ran_counter *counter, struct ran_buf *words,
                        struct ran_error *err)
 {
         w->text.len = 0;
-        if (behind)
+        if (after)
                 ran_buf_char(&w->text, ' ');
-        int code = ran_json_decode(line, value, &w->text, err);
-        if (code != RAN_OK)
-                return code;
+        RAN_TRY(ran_json_decode(line, value, &w->text, err));
         return ran_counter_words(counter, w->text.data, w->text.len, &w->encoding, words, err);
 }
 
 /* A string, or an array of strings. */
-static int read_member(struct cmd_words *w, const char *name, const char *line,
+static int read_member(struct cmd_vocab_words *w, const char *name, const char *line,
                        const struct ran_member *m, const struct ran_counter *counter,
                        struct ran_buf *words, struct ran_error *err)
 {
         struct ran_span item;
         size_t pos = 0;
-        bool behind = false;
+        bool after = false;
         char type;
-        int code = RAN_OK;
 
         if (m->type == 's')
                 return read_string(w, line, m->value, false, counter, words, err);
         if (m->type != 'a')
                 return ran_fail(err, RAN_EFORMAT, "\"%s\" must be a string or an array of strings",
                                 name);
-        while (code == RAN_OK && ran_json_next(line, m->value, &pos, NULL, &item, &type)) {
+        while (ran_json_next(line, m->value, &pos, NULL, &item, &type)) {
                 if (type != 's')
                         return ran_fail(err, RAN_EFORMAT, "\"%s\" must hold strings only", name);
-                code = read_string(w, line, item, behind, counter, words, err);
-                behind = true;
+                RAN_TRY(read_string(w, line, item, after, counter, words, err));
+                after = true;
         }
-        return code;
+        return RAN_OK;
 }
 
-int cmd_words_read(struct cmd_words *w, const struct ran_record *record,
-                   const struct ran_counter *counter, struct ran_buf *words, struct ran_error *err)
+int cmd_vocab_words_read(struct cmd_vocab_words *w, const struct ran_record *record,
+                         const struct ran_counter *counter, struct ran_buf *words,
+                         struct ran_error *err)
 {
         static const char *const names[] = {"tokens", "text", "source", "target"};
         const struct ran_member *members[] = {
                 foreign_tokens(record),
                 foreign_text(record),
-                ran_record_find(record, "source", NULL),
-                ran_record_find(record, "target", NULL),
+                json_member(record, "source"),
+                json_member(record, "target"),
         };
         bool found = false;
 
         for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
                 const struct ran_member *m = members[i];
-                bool pair = i >= 2; /* source goes with target; the others stand alone */
-                if (m == NULL || m->type == '0' || (w->pairs && !pair))
+                bool pair = i >= 2; /* source and target belong together */
+                if (m == NULL || (w->pairs && !pair))
                         continue;
-                int code = read_member(w, names[i], record->line, m, counter, words, err);
-                if (code != RAN_OK)
-                        return code;
+                RAN_TRY(read_member(w, names[i], record->line, m, counter, words, err));
                 found = true;
                 if (!pair)
                         break;
         }
         return found ? RAN_OK
                      : ran_fail(err, RAN_EFORMAT,
-                                "no words: one of tokens, text, source and target is needed");
+                                "no words: give one of tokens, text, source and target");
 }

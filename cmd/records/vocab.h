@@ -1,26 +1,30 @@
-/* vocab.h - vocabularies for the programs that read or learn one. */
+/* vocab.h - opening vocabularies; reading words to learn one from. */
 #ifndef CMD_RECORDS_VOCAB_H
 #define CMD_RECORDS_VOCAB_H
 
+#include "cmd/formats/foreign.h"
 #include "ran.h"
 
-/* Loads a tokenizer.json or a vocab.txt; says what the file leaves open. Dies with 3. */
+/* Loads a tokenizer.json or a vocab.txt, and notes what the file leaves open. Exits with 3 on
+ * failure.
+ */
 struct ran_tokenizer *cmd_vocab_open(const char *path);
 
 /* Scratch for reading words, one a thread. Zero-initialise. */
-struct cmd_words {
-        bool pairs; /* set by the caller: those of source and target, whatever else there is */
+struct cmd_vocab_words {
+        bool pairs; /* set by the caller: of source and target only */
         struct ran_encoding encoding;
         struct ran_buf text;
 };
-void cmd_words_release(struct cmd_words *w);
+void cmd_vocab_words_release(struct cmd_vocab_words *w);
 
-/* Members that words are read from, for cmd_loop.reads. */
-#define CMD_WORDS_MEMBERS "tokens", "text", "data", "source", "target"
+/* Members read here, for cmd_loop.reads. */
+#define CMD_VOCAB_WORDS_MEMBERS FOREIGN_TOKENS, FOREIGN_TEXT, "source", "target"
 
-/* Appends the words of a record for ran_counter_add: those of tokens, else of text, else of source
- * and target. RAN_EFORMAT when it has none of these members. */
-int cmd_words_read(struct cmd_words *w, const struct ran_record *record,
-                   const struct ran_counter *counter, struct ran_buf *words, struct ran_error *err);
+/* Appends the words of a record for ran_counter_add: of tokens, else of text, else of source and
+ * target. RAN_EFORMAT when it has none of these members. */
+int cmd_vocab_words_read(struct cmd_vocab_words *w, const struct ran_record *record,
+                         const struct ran_counter *counter, struct ran_buf *words,
+                         struct ran_error *err);
 
 #endif

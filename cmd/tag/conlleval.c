@@ -1,4 +1,4 @@
-/* conlleval.c - in the place of the script conlleval. */
+/* conlleval.c - the score of the script conlleval. */
 #include "cmd/tag/conlleval.h"
 
 #include <errno.h>
@@ -6,7 +6,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cmd/options/cmd.h"
+#include "cmd/options/message.h"
+#include "cmd/options/outputs.h"
+#include "cmd/options/write.h"
 
 static int add_line(struct ran_conll *conll, const struct ran_conll_reader *r, bool is_token,
                     struct ran_error *err)
@@ -18,7 +20,8 @@ static int add_line(struct ran_conll *conll, const struct ran_conll_reader *r, b
         return RAN_OK;
 }
 
-/* Adds the sentences of a file; the status of the script, which is not 0 where it gives up. */
+/* Adds the sentences of a file. Returns the status of the script, which is not 0 when it gives up.
+ */
 static int add_columns(struct ran_conll *conll, FILE *in, const char *name)
 {
         struct ran_conll_reader r = {.in = in};

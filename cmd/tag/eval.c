@@ -1,14 +1,15 @@
-/* eval.c - the tags that a model gives against those that the records have. */
+/* eval.c - predicted tags against those of the records. */
 #include "cmd/tag/eval.h"
 #include "cmd/records/span-tags.h"
 #include "cmd/formats/conll.h"
 #include "cmd/formats/foreign.h"
 #include "cmd/records/spans.h"
+#include "cmd/options/message.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-enum { LISTED = 20 }; /* unknown tags that are named before the others are only counted */
+enum { LISTED = 20 }; /* unknown tags that are named; further ones are only counted */
 
 int tag_eval_init(struct tag_eval *e, const struct ran_model *model, const struct ran_tag *tags,
                   struct ran_error *err)
@@ -42,9 +43,9 @@ bool tag_eval_tagged(const struct ran_record *record)
 
 /* ---- one record, in any thread -------------------------------------------------------------- */
 
-/* What travels from _pack to _add: this head, the ends of the gold tags in their text (n), the tags
- * that were found (n, RAN_LABEL_UNKNOWN where nothing was read), the text, and with columns the
- * words, a line feed after each. */
+/* How a record travels from _pack to _add: this head, the ends of the gold tags in their text (n),
+ * the predicted tags (n, RAN_LABEL_UNKNOWN for a word that was not read), the text, and with
+ * columns the words, a line feed after each. */
 struct packed {
         size_t n, text;
 };
@@ -77,8 +78,8 @@ static int check(const struct tag_eval *e, const struct cmd_labels *gold, size_t
                                 gold->n);
         if (e->tags != NULL && gold->kind == CMD_TAGS_NUMBERS)
                 return ran_fail(err, RAN_EFORMAT,
-                                "the \"tags\" are numbers, but the model knows them by name: "
-                                "--label-names FILE says what they are called");
+                                "the \"tags\" are numbers, but those of the model are names: give "
+                                "--label-names FILE");
         if (e->tags != NULL && gold->kind == CMD_TAGS_NAMES)
                 return ran_fail(err, RAN_EFORMAT,
                                 "the \"tags\" are of no scheme, but those of the model are IOB2");
@@ -95,10 +96,10 @@ int tag_eval_pack(const struct tag_eval *e, const struct tag_scratch *s, const s
 {
         const struct ran_record *record = &item->line->record;
         struct ran_buf *out = item->result;
-        int code = cmd_tags_read(gold, record, item->err);
+        int code = cmd_labels_read_tags(gold, record, item->err);
 
         if (code == RAN_OK && !gold->present)
-                code = cmd_span_tags(gold, &r->document, record, item->err);
+                code = cmd_span_tags_read(gold, &r->document, record, item->err);
         if (code == RAN_OK)
                 code = check(e, gold, r->words, item->err);
         if (code != RAN_OK)
@@ -131,13 +132,13 @@ static void note_unknown(struct tag_eval *e, const struct cmd_line *line, const 
 {
         if (is_known(e, name, n) || ++e->unknown > LISTED)
                 return;
-        cmd_warn("%s:%zu: the model does not know the tag \"%.*s\": no answer is right",
+        cmd_warn("%s:%zu: the model does not know the tag \"%.*s\": any answer counts as wrong",
                  strcmp(line->file, "-") == 0 ? "standard input" : line->file, line->number,
                  (int)(n < 200 ? n : 200), name);
 }
 
-/* A line that conlleval reads: the word, the gold tag and the one found. *text moves to the next
- * word. */
+/* A line for conlleval: the word, the gold tag and the predicted one. *text moves to the next word.
+ */
 static void add_columns(struct tag_eval *e, const char **text, const char *gold, size_t n,
                         const char *found)
 {
@@ -156,13 +157,13 @@ static void add_columns(struct tag_eval *e, const char **text, const char *gold,
         *text = end + 1;
 }
 
-/* What was found, as a name: a word that was not read is outside. */
+/* The predicted tag by name: a word that was not read is outside. */
 static const char *found_name(const struct tag_eval *e, uint32_t tag)
 {
         return tag != RAN_LABEL_UNKNOWN ? ran_model_label(e->model, tag) : "O";
 }
 
-/* The tags of both sides taken apart, for the strict score. */
+/* Parses the tags of both sides, for the strict score. */
 static int parse(struct tag_eval *e, size_t i, const char *gold, size_t n, uint32_t found,
                  struct ran_error *err)
 {
@@ -219,7 +220,7 @@ int tag_eval_add(struct tag_eval *e, const struct cmd_line *line, const struct r
 
 /* ---- the report ----------------------------------------------------------------------------- */
 
-/* Of tags that mark nothing: how many are right. */
+/* Tags that mark no entities only have an accuracy. */
 static void report_plain(struct tag_eval *e, int format, struct ran_buf *out)
 {
         struct ran_conll_report r;

@@ -1,8 +1,8 @@
-/* eval.h - the tags that a model gives against those that the records have. */
+/* eval.h - predicted tags against those of the records. */
 #ifndef CMD_TAG_EVAL_H
 #define CMD_TAG_EVAL_H
 
-#include "cmd/options/cmd.h"
+#include "cmd/records/loop.h"
 #include "cmd/records/labels.h"
 #include "ran.h"
 #include "cmd/tag/words.h"
@@ -29,9 +29,8 @@ void tag_eval_release(struct tag_eval *e);
 
 /* Whether the record has tags, or spans, to compare with. */
 bool tag_eval_tagged(const struct ran_record *record);
-/* In any thread: packs what is to be compared, the tags of a record that was tagged (its item is
- * `item`) and its own, and where columns are written its words. RAN_EFORMAT when they cannot be
- * compared. */
+/* In any thread: packs predicted and gold tags of a record (its item is `item`), and with columns
+ * its words. RAN_EFORMAT when they cannot be compared. */
 int tag_eval_pack(const struct tag_eval *e, const struct tag_scratch *s, const struct tag_record *r,
                   struct cmd_labels *gold, const struct cmd_item *item);
 /* In order: compares them. */

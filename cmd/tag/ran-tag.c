@@ -3,7 +3,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cmd/options/cmd.h"
+#include "cmd/options/message.h"
+#include "cmd/options/options.h"
+#include "cmd/options/outputs.h"
+#include "cmd/options/was-set.h"
+#include "cmd/options/write.h"
+#include "cmd/records/io.h"
+#include "cmd/records/files.h"
+#include "cmd/records/loop.h"
 #include "cmd/formats/conll.h"
 #include "cmd/records/sentence-group.h"
 #include "cmd/records/document.h"
@@ -38,21 +45,21 @@ static const char *const output_formats[] = {"jsonl", "conll", NULL};
 
 static const struct ran_field model_fields[] = {
         {"model", 'm', RAN_FIELD_TEXT, OPTION(model), .value = "FILE",
-         .help = "the model, as ran-train tag wrote it", .local = true},
+         .help = "the model, written by ran-train tag", .local = true},
         {"verify", 0, RAN_FIELD_BOOL, OPTION(verify), .initial = "false",
-         .help = "check the digest of the weights before they are used"},
+         .help = "compare the digest of the weights before use"},
         {0},
 };
 static const struct ran_field prediction_fields[] = {
         {"logits", 0, RAN_FIELD_BOOL, OPTION(logits), .initial = "false",
-         .help = "add a number for each word and tag: what the tags are chosen by"},
+         .help = "add the logits: a number for each word and tag"},
         {"offsets", 0, RAN_FIELD_CHOICE, OPTION(offsets), .choices = ran_unit_names,
          .value = "UNIT", .initial = "codepoint",
-         .help = "what start and end of entities count in a text"},
+         .help = "unit of the offsets of entities in a text"},
         {"output_format", 0, RAN_FIELD_CHOICE, OPTION(output_format), .choices = output_formats,
          .value = "NAME", .initial = "jsonl",
-         .help = "write records, or for each a line with word and tag for each word, and an empty "
-                 "one; what came in columns keeps them, and has one more"},
+         .help = "jsonl: records; conll: a line with word and tag for each word, and an empty line "
+                 "after each record; columns of the input are kept, before one more"},
         {0},
 };
 static const struct ran_field eval_fields[] = {
@@ -60,16 +67,17 @@ static const struct ran_field eval_fields[] = {
          .help = "compare with the tags of the records and write one report instead"},
         {"eval_format", 0, RAN_FIELD_CHOICE, OPTION(eval_format), .choices = eval_formats,
          .value = "NAME", .initial = "text",
-         .help = "what conlleval prints and the strict score for people, the first alone, or both "
-                 "for machines"},
+         .help = "text: the report of conlleval and the strict score; conlleval: the former alone; "
+                 "json: both"},
         {"label_names", 0, RAN_FIELD_TEXT, OPTION(label_names), .value = "FILE", .local = true,
          .help = CMD_NAMES_HELP},
         {"conll_out", 0, RAN_FIELD_TEXT, OPTION(conll_out), .value = "FILE", .local = true,
-         .help = "with --eval, write word, gold tag and found tag to FILE, a line a word, for "
-                 "conlleval to read"},
+         .help = "with --eval, write word, true tag and predicted tag to FILE, a line a word, as "
+                 "conlleval reads them"},
         {"conlleval", 0, RAN_FIELD_BOOL, OPTION(conlleval), .local = true,
-         .help = "without a model, score such files as the script conlleval does, to the byte and "
-                 "with its exit statuses"},
+         .help = "without a model, score such files like the script conlleval, to the byte and "
+                 "with "
+                 "its exit statuses"},
         {0},
 };
 static const struct cmd_group groups[] = {
@@ -85,11 +93,12 @@ static const struct cmd_program program = {
         .name = "ran-tag",
         .usage = "-m MODEL [option...] [file...]\n"
                  "--conlleval [file...]",
-        .summary = "Adds to each JSON record a tag for each word of its \"tokens\" (or \"ids\", or "
-                   "\"text\") and the entities that the tags mark, as the member \"prediction\".",
-        .notes = "Without a file, or for the file -, records come from standard input. Exit "
-                 "status: 0, all records good; 1, some failed; 2, usage; 3, something could not be "
-                 "read, written or held in memory.",
+        .summary = "Tags the words of the \"tokens\" (or \"ids\", or \"text\") of each JSON "
+                   "record, and "
+                   "adds the tags and the entities that they mark as the member \"prediction\".",
+        .notes = "Without a file, or for the file -, it reads standard input. Exit status: 0, all "
+                 "records good; 1, some failed; 2, usage; 3, something could not be read, written "
+                 "or held in memory.",
         .groups = groups,
 };
 
@@ -172,9 +181,7 @@ static int add_entity(struct ran_buf *out, struct scratch *s, const struct tag_r
         size_t start, end;
 
         s->text.len = 0;
-        int code = cmd_spans_next(spans, entity->start, entity->end, &start, &end, &s->text, err);
-        if (code != RAN_OK)
-                return code;
+        RAN_TRY(cmd_spans_next(spans, entity->start, entity->end, &start, &end, &s->text, err));
         ran_buf_printf(out, "{\"start\":%zu,\"end\":%zu,\"label\":", start, end);
         ran_buf_json(out, entity->type, entity->length);
         if (r->document.from != CMD_FROM_IDS) {
@@ -197,9 +204,7 @@ static int add_entities(struct ran_buf *out, struct scratch *s, const struct tag
         ran_buf_str(out, ",\"entities\":[");
         for (size_t i = 0; i < n; i++) {
                 ran_buf_str(out, i == 0 ? "" : ",");
-                int code = add_entity(out, s, r, &spans, &r->entities[i], err);
-                if (code != RAN_OK)
-                        return code;
+                RAN_TRY(add_entity(out, s, r, &spans, &r->entities[i], err));
         }
         ran_buf_char(out, ']');
         return RAN_OK;
@@ -228,17 +233,16 @@ static int add_prediction(const struct tagger *t, struct scratch *s, const struc
                           const struct cmd_item *item)
 {
         struct ran_buf *out = item->result;
-        int code = RAN_OK;
 
         ran_buf_char(out, '{');
         add_tags(out, t, s->tags, r);
         if (t->tags != NULL)
-                code = add_entities(out, s, r, &item->line->record, item->err);
+                RAN_TRY(add_entities(out, s, r, &item->line->record, item->err));
         if (options.logits)
                 add_logits(out, s->tags, r, t->C);
         cmd_document_truncated(&r->document, out);
         ran_buf_char(out, '}');
-        return code;
+        return RAN_OK;
 }
 
 /* The tag of a word as a field; one that was not read has none. */
@@ -300,7 +304,7 @@ static void predict(void *arg, void *scratch, struct cmd_item *items, size_t n)
 
 /* ---- evaluation ----------------------------------------------------------------------------- */
 
-/* For take; nothing comes of a record without tags. */
+/* For take; a record without tags gives nothing. */
 static void tag_tagged(void *arg, void *scratch, struct cmd_item *items, size_t n)
 {
         const struct program_state *p = arg;
@@ -332,9 +336,13 @@ static void write_report(struct tag_eval *eval)
 
 /* ---- the program ---------------------------------------------------------------------------- */
 
-static const char *const reads[] = {
-        "id",           "ran_error", CMD_DOCUMENT_MEMBERS, CMD_TAG_MEMBERS, CMD_SPAN_MEMBERS,
-        CMD_DOC_MEMBER, NULL};
+static const char *const reads[] = {"id",
+                                    "ran_error",
+                                    CMD_DOCUMENT_MEMBERS,
+                                    CMD_LABELS_TAG_MEMBERS,
+                                    CMD_SPAN_TAGS_MEMBERS,
+                                    SENTENCE_GROUP_MEMBER,
+                                    NULL};
 
 static int evaluate(struct program_state *p, struct cmd_loop *loop, char **files)
 {
@@ -358,7 +366,7 @@ static int evaluate(struct program_state *p, struct cmd_loop *loop, char **files
         if (eval->compared == 0)
                 cmd_die(CMD_FAILED, "no record has tags: there is nothing to compare with");
         if (eval->skipped > 0)
-                cmd_note("%zu records have no tags and were left out", eval->skipped);
+                cmd_note("%zu records have no tags and are left out", eval->skipped);
         write_report(eval);
         tag_eval_release(eval);
         cmd_names_release(&p->names);
@@ -383,16 +391,16 @@ static int run(struct program_state *p, char **files)
         return options.eval ? evaluate(p, &loop, files) : cmd_records(&loop, files, NULL);
 }
 
-/* Neither a model nor records: columns go in, and what the script prints comes out. */
+/* --conlleval reads columns and prints a score, without a model or records. */
 static void check_conlleval(void)
 {
-        static const char why[] = "--conlleval reads what a model found";
+        static const char why[] = "--conlleval reads predictions";
         static const char *const others[] = {"verify",      "logits", "offsets", "output_format",
                                              "eval_format", "into",   "only",    "max_tokens",
                                              "truncate",    "drop",   NULL};
 
-        cmd_excludes(why, others);
-        cmd_excludes_fields(why, cmd_input_fields);
+        cmd_excludes(options.conlleval, why, others);
+        cmd_excludes_fields(options.conlleval, why, cmd_input_fields);
 }
 
 static void check_usage(void)
@@ -403,26 +411,23 @@ static void check_usage(void)
         const char *const *of_records = not_in_columns + 1;
 
         if (options.conlleval && (options.model != NULL || options.eval))
-                cmd_usage(
-                        "--conlleval reads what a model found; it takes no --model and no --eval");
+                cmd_usage("--conlleval reads predictions: leave out --model and --eval");
         if (!options.conlleval && options.model == NULL)
-                cmd_usage("which model? give --model FILE");
+                cmd_usage("no model: give --model FILE");
         if (options.conll_out != NULL && !options.eval)
-                cmd_usage("--conll-out is for --eval");
+                cmd_usage("--conll-out needs --eval");
         if (options.label_names != NULL && !options.eval)
                 cmd_usage("--label-names is for --eval: the tags of the model have names");
         output.lines = options.output_format == OUTPUT_CONLL;
-        if (output.lines)
-                cmd_excludes("--output-format=conll writes words and tags only", not_in_columns);
-        if (options.eval)
-                cmd_excludes("--eval writes a report and no records", of_records);
-        if (options.conlleval)
-                check_conlleval();
+        cmd_excludes(output.lines, "--output-format=conll writes words and tags only",
+                     not_in_columns);
+        cmd_excludes(options.eval, "--eval writes a report and no records", of_records);
+        check_conlleval();
         cmd_requires(options.eval, "--eval", of_eval);
         cmd_document_check(&document_options);
 }
 
-/* The model's tags taken apart; NULL when one of them is of no scheme. The caller frees them. */
+/* The tags of the model, parsed; NULL when one of them is of no scheme. The caller frees them. */
 static struct ran_tag *parse_tags(const struct ran_model *m)
 {
         size_t C = ran_model_classes(m);

@@ -1,8 +1,8 @@
-/* words.c - tags for the words of one record, or of several that are read as one document.
+/* words.c - tags for the words of one record, or of several that are one document.
  *
- * All words of the records stand one after another in the arrays of the scratch. Those that
- * --max-tokens leaves are put together to one document, each record a sentence (two, if its middle
- * was cut out), and at[] says which of them a word is.
+ * The arrays of the scratch have the words of all records, one after another. Those that
+ * --max-tokens leaves form one document, in which each record is a sentence (two, if its middle was
+ * truncated), and at[] has the index of a word in it.
  */
 #include "cmd/tag/words.h"
 
@@ -30,7 +30,7 @@ void tag_scratch_free(struct tag_scratch *s)
         free(s->record);
         free(s->ids);
         free(s->spelling);
-        free(s->places);
+        free(s->positions);
         free(s->begins);
         free(s->at);
         free(s->found);
@@ -74,7 +74,7 @@ static int reserve(struct tag_scratch *s, const struct cmd_document *d, struct r
         if (L < d->L || L > UINT32_MAX || __builtin_mul_overflow(L, RAN_SPELLING, &features))
                 return ran_fail(err, RAN_EFORMAT, "a document of %zu tokens is too long to tag", L);
         if (room(&s->ids, &s->ids_cap, L, sizeof(*s->ids), err) != RAN_OK ||
-            room(&s->places, &s->places_cap, words, sizeof(*s->places), err) != RAN_OK ||
+            room(&s->positions, &s->positions_cap, words, sizeof(*s->positions), err) != RAN_OK ||
             room(&s->begins, &s->begins_cap, words, sizeof(*s->begins), err) != RAN_OK ||
             room(&s->at, &s->at_cap, words, sizeof(*s->at), err) != RAN_OK ||
             (d->spelling > 0 &&
@@ -95,8 +95,8 @@ static void add_tokens(struct tag_scratch *s, const struct cmd_document *d, size
         s->document.L += n;
 }
 
-/* Adds the words that begin at the tokens [from, to), of which the first is a sentence's first.
- * They stand at their tokens plus `shift`. */
+/* Adds the words that begin at the tokens [from, to); the first of them begins a sentence. `shift`
+ * turns an index of the record's tokens into one of the document's. */
 static void add_words(struct tag_scratch *s, const struct cmd_document *d, size_t from, size_t to,
                       size_t shift)
 {
@@ -104,10 +104,10 @@ static void add_words(struct tag_scratch *s, const struct cmd_document *d, size_
         bool first = true;
 
         for (size_t i = 0; i < d->words; i++) {
-                if (d->places[i] < from || d->places[i] >= to)
+                if (d->positions[i] < from || d->positions[i] >= to)
                         continue;
                 s->at[s->words + i] = all->words;
-                s->places[all->words] = (uint32_t)(d->places[i] + shift);
+                s->positions[all->words] = (uint32_t)(d->positions[i] + shift);
                 s->begins[all->words++] = first;
                 first = false;
         }
@@ -117,15 +117,14 @@ static int add_record(struct tag_scratch *s, const struct cmd_document *d, struc
 {
         size_t L = s->document.L, read = s->document.words, tail = d->L - d->tail;
 
-        if (reserve(s, d, err) != RAN_OK)
-                return err->code;
+        RAN_TRY(reserve(s, d, err));
         for (size_t i = 0; i < d->words; i++)
                 s->at[s->words + i] = TAG_NOT_READ;
         add_words(s, d, 0, d->head, L);
         add_words(s, d, tail, d->L, L + d->head - tail);
         if (s->document.words == read)
                 return ran_fail(err, RAN_EFORMAT,
-                                "no word begins among the %zu tokens that are left of it",
+                                "no word begins in the %zu tokens that truncation leaves",
                                 d->head + d->tail);
         add_tokens(s, d, 0, d->head);
         add_tokens(s, d, tail, d->L);
@@ -157,7 +156,7 @@ static int run_model(const struct tagger *t, struct tag_scratch *s, struct ran_e
 
         d->ids = s->ids;
         d->spelling = ran_model_config(t->model)->spelling > 0 ? s->spelling : NULL;
-        d->places = s->places;
+        d->positions = s->positions;
         d->begins = s->begins;
         if (t->logits && __builtin_mul_overflow(n, t->C, &logits))
                 return ran_fail(err, RAN_ENOMEM, "no memory for the logits of %zu words", n);
@@ -170,8 +169,8 @@ static int run_model(const struct tagger *t, struct tag_scratch *s, struct ran_e
         return ran_tag(t->model, s->state, d, s->tags, s->score, t->logits ? s->logits : NULL, err);
 }
 
-/* Hands out the words of all to the records that they are of. */
-static void share_out(const struct tagger *t, struct tag_scratch *s, size_t n)
+/* Gives each record its words. */
+static void assign_words(const struct tagger *t, struct tag_scratch *s, size_t n)
 {
         for (size_t i = 0, from = 0; i < n; from += s->record[i++].words) {
                 s->record[i].at = s->at + from;
@@ -195,7 +194,7 @@ void tag_words(const struct tagger *t, struct tag_scratch *s, struct cmd_item *i
         if (code == RAN_OK && s->words > 0)
                 code = run_model(t, s, &err);
         if (code == RAN_OK)
-                share_out(t, s, n);
+                assign_words(t, s, n);
         for (size_t i = 0; i < n && code != RAN_OK; i++)
                 if (items[i].code == RAN_OK)
                         items[i].code = ran_fail(items[i].err, code, "%s", err.text);

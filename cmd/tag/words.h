@@ -1,8 +1,8 @@
-/* words.h - tags for the words of one record, or of several that are read as one document. */
+/* words.h - tags for the words of one record, or of several that are one document. */
 #ifndef CMD_TAG_WORDS_H
 #define CMD_TAG_WORDS_H
 
-#include "cmd/options/cmd.h"
+#include "cmd/records/loop.h"
 #include "cmd/records/document.h"
 #include "ran.h"
 
@@ -10,8 +10,7 @@ struct tagger {
         const struct ran_model *model;
         struct ran_pool *pool;
         size_t C;
-        struct ran_tag
-                *tags; /* (C) taken apart; NULL: they are of no scheme, and mark no entities */
+        struct ran_tag *tags; /* (C) parsed; NULL: of no scheme, they mark no entities */
         struct cmd_document_options options;
         bool logits; /* wanted */
 };
@@ -22,9 +21,8 @@ struct tagger {
 struct tag_record {
         struct cmd_document document;
         size_t words;
-        const size_t *at; /* (words) which of those that were read it is; TAG_NOT_READ: none, it was
-                             cut */
-        struct ran_tag *found; /* (words) its tags taken apart; what was not read is outside */
+        const size_t *at;            /* (words) index in the document; TAG_NOT_READ: truncated */
+        struct ran_tag *found;       /* (words) its tags, parsed; what was not read is outside */
         struct ran_entity *entities; /* (words) room for them */
 };
 
@@ -33,16 +31,16 @@ struct tag_scratch {
         struct ran_state *state;
         struct tag_record *record;
         size_t record_cap;
-        /* Of all records, one after another: their tokens and words. */
+        /* The tokens and words of all records, one after another. */
         struct ran_document document; /* what the model reads: the arrays below */
-        uint32_t *ids, *spelling, *places;
+        uint32_t *ids, *spelling, *positions;
         bool *begins;
-        size_t ids_cap, spelling_cap, places_cap, begins_cap;
+        size_t ids_cap, spelling_cap, positions_cap, begins_cap;
         size_t *at;
         struct ran_tag *found;
         struct ran_entity *entities;
         size_t words, at_cap, found_cap, entities_cap;
-        /* Of those that were read, as ran_tag gives them. */
+        /* What ran_tag gives for those that were read. */
         uint32_t *tags;
         float *score, *logits;
         size_t tags_cap, score_cap, logits_cap;

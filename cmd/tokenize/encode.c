@@ -1,14 +1,20 @@
-/* encode.c - text to pieces, and back. */
+/* encode.c - text to tokens, and back. */
 #include "cmd/tokenize/tokenize.h"
 
 #include <stdlib.h>
 
-#include "cmd/options/cmd.h"
+#include "cmd/formats/json.h"
+#include "cmd/options/message.h"
+#include "cmd/options/options.h"
+#include "cmd/options/write.h"
+#include "cmd/records/io.h"
+#include "cmd/records/files.h"
+#include "cmd/records/loop.h"
 #include "cmd/records/document.h"
 #include "cmd/records/vocab.h"
 
 /* What both verbs know. */
-struct task {
+struct conversion {
         char *vocab, *model;
         int unit; /* RAN_UNIT_..., for encode */
         struct cmd_input input;
@@ -19,7 +25,7 @@ struct task {
 static const struct ran_field vocab_fields[] = {
         {.name = "vocab",
          .type = RAN_FIELD_TEXT,
-         .offset = offsetof(struct task, vocab),
+         .offset = offsetof(struct conversion, vocab),
          .value = "FILE",
          .help = "the vocabulary: a tokenizer.json (WordLevel, WordPiece or BPE), or a vocab.txt "
                  "of BERT",
@@ -27,9 +33,9 @@ static const struct ran_field vocab_fields[] = {
         {.name = "model",
          .letter = 'm',
          .type = RAN_FIELD_TEXT,
-         .offset = offsetof(struct task, model),
+         .offset = offsetof(struct conversion, model),
          .value = "FILE",
-         .help = "a model file, whose vocabulary it is to be",
+         .help = "a model, whose vocabulary to use",
          .local = true},
         {.name = NULL},
 };
@@ -66,17 +72,17 @@ static struct ran_model *open_model(const char *path)
         return m;
 }
 
-/* The rest of a verb: runs the loop, whose input, output and arg are those of the task. */
-static int run(struct task *task, struct cmd_loop *loop, char **files)
+/* The rest of a verb: runs the loop, whose input, output and arg are those of the conversion. */
+static int run(struct conversion *c, struct cmd_loop *loop, char **files)
 {
-        if ((task->vocab == NULL) == (task->model == NULL))
-                cmd_usage("which vocabulary? --vocab FILE, or that of -m MODEL");
-        struct ran_tokenizer *t = task->vocab != NULL ? cmd_vocab_open(task->vocab) : NULL;
-        struct ran_model *m = task->model != NULL ? open_model(task->model) : NULL;
-        task->tokenizer = t != NULL ? t : ran_model_tokenizer(m);
-        loop->input = &task->input;
-        loop->output = &task->output;
-        loop->arg = task;
+        if ((c->vocab == NULL) == (c->model == NULL))
+                cmd_usage("no vocabulary: give --vocab FILE or -m MODEL");
+        struct ran_tokenizer *t = c->vocab != NULL ? cmd_vocab_open(c->vocab) : NULL;
+        struct ran_model *m = c->model != NULL ? open_model(c->model) : NULL;
+        c->tokenizer = t != NULL ? t : ran_model_tokenizer(m);
+        loop->input = &c->input;
+        loop->output = &c->output;
+        loop->arg = c;
         loop->pool = cmd_pool();
         int status = cmd_records(loop, files, NULL);
         ran_pool_free(loop->pool);
@@ -90,45 +96,44 @@ static int run(struct task *task, struct cmd_loop *loop, char **files)
 static const struct ran_field encode_fields[] = {
         {.name = "offsets",
          .type = RAN_FIELD_CHOICE,
-         .offset = offsetof(struct task, unit),
+         .offset = offsetof(struct conversion, unit),
          .choices = ran_unit_names,
          .initial = "codepoint",
-         .help = "what the offsets count"},
+         .help = "unit of the offsets"},
         {.name = NULL},
 };
 
 static int encode_record(void *arg, void *scratch, const struct cmd_line *line,
                          struct ran_buf *result, struct ran_error *err)
 {
-        const struct task *c = arg;
+        const struct conversion *c = arg;
         struct cmd_document *d = &((struct scratch *)scratch)->document;
 
         d->unit = c->unit;
-        int code = cmd_document_read_words(d, &line->record, c->tokenizer, err);
-        if (code == RAN_OK && d->empty)
-                code = ran_fail(err, RAN_EFORMAT, "the document has no tokens");
-        if (code == RAN_OK)
-                ran_encoding_json(&d->encoding, c->tokenizer, d->from == CMD_FROM_TOKENS, result);
-        return code;
+        RAN_TRY(cmd_document_read_words(d, &line->record, c->tokenizer, err));
+        if (d->empty)
+                return ran_fail(err, RAN_EFORMAT, "the document has no tokens");
+        ran_encoding_json(&d->encoding, c->tokenizer, d->from == CMD_FROM_TOKENS, result);
+        return RAN_OK;
 }
 
 int tokenize_encode(int argc, char **argv)
 {
         static const char *const reads[] = {"tokens", "text", "data", NULL};
-        static struct task task;
+        static struct conversion c;
         const struct cmd_group groups[] = {
-                {"Vocabulary", vocab_fields, &task},
-                {"Encoding", encode_fields, &task},
-                {"Input", cmd_input_fields, &task.input},
-                {"Output", cmd_output_fields, &task.output},
+                {"Vocabulary", vocab_fields, &c},
+                {"Encoding", encode_fields, &c},
+                {"Input", cmd_input_fields, &c.input},
+                {"Output", cmd_output_fields, &c.output},
                 {NULL, NULL, NULL},
         };
         const struct cmd_program program = {
                 .name = "ran-tokenize encode",
                 .usage = "--vocab FILE|-m MODEL [option...] [file...]",
-                .summary =
-                        "Adds to each record the member encoding: the pieces of its tokens, else "
-                        "of its text, their ids, and where each stands in the original.",
+                .summary = "Adds the member encoding to each record: the subwords of its tokens, "
+                           "else of "
+                           "its text, their ids, and their offsets.",
                 .groups = groups,
         };
         struct cmd_loop loop = {
@@ -140,53 +145,44 @@ int tokenize_encode(int argc, char **argv)
         };
         int first = cmd_parse(&program, argc, argv);
 
-        return run(&task, &loop, cmd_files(&task.input, argv + first));
+        return run(&c, &loop, cmd_files(&c.input, argv + first));
 }
 
 /* ---- decode --------------------------------------------------------------------------------- */
 
-/* Whether the record has a member of that name, and not null. */
-static bool has(const struct ran_record *record, const char *name)
-{
-        const struct ran_member *m = ran_record_find(record, name, NULL);
-
-        return m != NULL && m->type != '0';
-}
-
 static int decode_record(void *arg, void *scratch, const struct cmd_line *line,
                          struct ran_buf *result, struct ran_error *err)
 {
-        const struct task *c = arg;
+        const struct conversion *c = arg;
         struct scratch *s = scratch;
 
-        if (!has(&line->record, "encoding") && !has(&line->record, "ids"))
+        if (json_member(&line->record, "encoding") == NULL &&
+            json_member(&line->record, "ids") == NULL)
                 return ran_fail(err, RAN_EFORMAT, "no ids: one of encoding and ids is needed");
-        int code = cmd_document_read(&s->document, &line->record, c->tokenizer,
-                                     ran_tokenizer_size(c->tokenizer), NULL, err);
+        RAN_TRY(cmd_document_read(&s->document, &line->record, c->tokenizer,
+                                  ran_tokenizer_size(c->tokenizer), NULL, err));
         s->text.len = 0;
-        if (code == RAN_OK)
-                code = ran_tokenizer_decode(c->tokenizer, s->document.ids, s->document.L, &s->text,
-                                            err);
-        if (code == RAN_OK)
-                ran_buf_json(result, s->text.data, s->text.len);
-        return code;
+        RAN_TRY(ran_tokenizer_decode(c->tokenizer, s->document.ids, s->document.L, &s->text, err));
+        ran_buf_json(result, s->text.data, s->text.len);
+        return RAN_OK;
 }
 
 int tokenize_decode(int argc, char **argv)
 {
         static const char *const reads[] = {"encoding", "ids", NULL};
-        static struct task task;
+        static struct conversion c;
         const struct cmd_group groups[] = {
-                {"Vocabulary", vocab_fields, &task},
-                {"Input", cmd_input_fields, &task.input},
-                {"Output", cmd_output_fields, &task.output},
+                {"Vocabulary", vocab_fields, &c},
+                {"Input", cmd_input_fields, &c.input},
+                {"Output", cmd_output_fields, &c.output},
                 {NULL, NULL, NULL},
         };
         const struct cmd_program program = {
                 .name = "ran-tokenize decode",
                 .usage = "--vocab FILE|-m MODEL [option...] [file...]",
-                .summary = "Turns the ids of each record, those of its encoding or bare ones, into "
-                           "the member text.",
+                .summary =
+                        "Adds the text of the ids of each record, of its encoding or bare, as the "
+                        "member text.",
                 .groups = groups,
         };
         struct cmd_loop loop = {
@@ -198,5 +194,5 @@ int tokenize_decode(int argc, char **argv)
         };
         int first = cmd_parse(&program, argc, argv);
 
-        return run(&task, &loop, cmd_files(&task.input, argv + first));
+        return run(&c, &loop, cmd_files(&c.input, argv + first));
 }

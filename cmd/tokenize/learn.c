@@ -1,14 +1,20 @@
-/* learn.c - vocabularies out of records, and out of BERT's vocab.txt. */
+/* learn.c - vocabularies from records, and from BERT's vocab.txt. */
 #include "cmd/tokenize/tokenize.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "cmd/options/cmd.h"
+#include "cmd/options/message.h"
+#include "cmd/options/options.h"
+#include "cmd/options/outputs.h"
+#include "cmd/options/write.h"
+#include "cmd/records/io.h"
+#include "cmd/records/files.h"
+#include "cmd/records/loop.h"
 #include "cmd/records/vocab.h"
 
-/* ---- the vocabulary that is made ------------------------------------------------------------ */
+/* ---- output -------------------------------------------------------------------------------- */
 
 static char *output;
 
@@ -17,8 +23,7 @@ static const struct ran_field output_field[] = {
          .letter = 'o',
          .type = RAN_FIELD_TEXT,
          .value = "FILE",
-         .help = "write the vocabulary to FILE, which appears when it is whole, not to standard "
-                 "output",
+         .help = "write the vocabulary to FILE, when it is complete, instead of standard output",
          .local = true},
         {.name = NULL},
 };
@@ -44,12 +49,12 @@ struct learn {
 static void *make_words(void *arg, struct ran_error *err)
 {
         (void)arg;
-        return ran_alloc(1, sizeof(struct cmd_words), err);
+        return ran_alloc(1, sizeof(struct cmd_vocab_words), err);
 }
 
 static void free_words(void *scratch)
 {
-        cmd_words_release(scratch);
+        cmd_vocab_words_release(scratch);
         free(scratch);
 }
 
@@ -58,7 +63,7 @@ static int collect(void *arg, void *scratch, const struct cmd_line *line, struct
 {
         const struct learn *l = arg;
 
-        return cmd_words_read(scratch, &line->record, l->counter, result, err);
+        return cmd_vocab_words_read(scratch, &line->record, l->counter, result, err);
 }
 
 static int count(void *arg, const struct cmd_line *line, const struct ran_buf *result,
@@ -70,8 +75,8 @@ static int count(void *arg, const struct cmd_line *line, const struct ran_buf *r
 
         ran_counter_report(l->counter, &report);
         if (report.pruned > 0 && !l->pruned) {
-                cmd_warn("%s:%zu: more than %zu different words: from here on the rarest are "
-                         "forgotten (--max-distinct)",
+                cmd_warn("%s:%zu: more than %zu different words: forgetting the rarest from here "
+                         "on (--max-distinct)",
                          line->file, line->number, l->settings.max_distinct);
                 l->pruned = true;
         }
@@ -83,7 +88,7 @@ static void say_counts(const struct ran_counter *counter, const struct ran_token
         struct ran_counter_report report;
 
         ran_counter_report(counter, &report);
-        cmd_note("%" PRIu64 " words, %zu of them different; a vocabulary of %zu pieces",
+        cmd_note("%" PRIu64 " words, %zu of them different; a vocabulary of %zu tokens",
                  report.words, report.distinct, ran_tokenizer_size(t));
         if (report.pruned > 0)
                 cmd_note("rare words were forgotten %zu times, with %.2g%% of all occurrences",
@@ -104,7 +109,7 @@ static struct ran_counter *new_counter(const struct ran_vocab_settings *settings
 
 static int count_and_write(struct learn *l, char **files)
 {
-        static const char *const reads[] = {CMD_WORDS_MEMBERS, NULL};
+        static const char *const reads[] = {CMD_VOCAB_WORDS_MEMBERS, NULL};
         struct cmd_sink out;
         struct cmd_loop loop = {
                 .input = &l->input,
@@ -146,11 +151,11 @@ int tokenize_learn(int argc, char **argv)
                 .prefix = "vocab-",
                 .usage = "[-o VOCAB.json] [option...] [file...]",
                 .summary = "Learns a vocabulary from the words of the records: their tokens, else "
-                           "text, else source and target. Memory grows with the different words "
-                           "only, so the corpus may be of any size. The result is a Hugging Face "
-                           "tokenizer.json.",
-                .notes = "The first five pieces are reserved: [UNK] [MASK] [SEP] [START] [END]. No "
-                         "text becomes one of them but [UNK]. --type and --size are enough for "
+                           "text, else source and target. Memory grows with the number of "
+                           "different words only: the corpus may have any size. The result is a "
+                           "Hugging Face tokenizer.json.",
+                .notes = "The first five tokens are reserved: [UNK] [MASK] [SEP] [START] [END]. Of "
+                         "these, a text becomes [UNK] only. --type and --size are short for "
                          "--vocab-type and --vocab-size.",
                 .groups = groups,
         };
@@ -185,20 +190,20 @@ static const struct ran_field import_fields[] = {
          .offset = IMPORT(letters),
          .choices = letters_names,
          .initial = "auto",
-         .help = "make letters lower case, or keep them; auto: keep them if a piece has a capital"},
+         .help = "make letters lower case, or keep them; auto: keep them if a token has a capital"},
         {.name = "accents",
          .type = RAN_FIELD_CHOICE,
          .offset = IMPORT(accents),
          .choices = accents_names,
          .initial = "auto",
-         .help = "remove accents, or keep them; auto: remove them where letters become lower case"},
+         .help = "remove accents, or keep them; auto: remove them if letters become lower case"},
         {.name = "clean",
          .type = RAN_FIELD_CHOICE,
          .offset = IMPORT(clean),
-         .choices = ran_clean_names,
+         .choices = ran_vocab_clean_names,
          .initial = "all",
-         .help = "control characters to remove: all, with those for private use, as Hugging Face; "
-                 "cc-cf: these two categories, as the original BERT"},
+         .help = "control characters to remove: all, private use included, like Hugging Face; "
+                 "cc-cf: these two categories, like the original BERT"},
         {.name = "cjk",
          .type = RAN_FIELD_BOOL,
          .offset = IMPORT(cjk),
@@ -210,15 +215,14 @@ static const struct ran_field import_fields[] = {
          .low = 1,
          .high = 1e6,
          .initial = "100",
-         .help = "a longer word, in characters, is [UNK]: 100 as Hugging Face, 200 as the original "
-                 "BERT"},
+         .help = "a word with more characters is [UNK]: 100 like Hugging Face, 200 like the "
+                 "original BERT"},
         {.name = "special",
          .type = RAN_FIELD_BOOL,
          .offset = IMPORT(special),
          .initial = "false",
-         .help = "where a text spells out [PAD], [UNK], [CLS], [SEP] or [MASK], make it that "
-                 "piece, "
-                 "as Hugging Face's BERT does"},
+         .help = "read [PAD], [UNK], [CLS], [SEP] or [MASK] in a text as that token, like Hugging "
+                 "Face's BERT"},
         {.name = NULL},
 };
 
@@ -249,7 +253,7 @@ static struct ran_tokenizer *import_vocab(const struct import *i, const char *pa
         ran_bytes_release(&file);
         if (t == NULL)
                 cmd_die(CMD_FAILED, "%s: %s", path, err.text);
-        cmd_note("%s: %zu pieces, letters %s, accents %s", path, ran_tokenizer_size(t),
+        cmd_note("%s: %zu tokens, letters %s, accents %s", path, ran_tokenizer_size(t),
                  settings.lowercase ? "made lower case" : "kept",
                  settings.strip_accents ? "removed" : "kept");
         return t;
@@ -267,15 +271,15 @@ int tokenize_import(int argc, char **argv)
                 .name = "ran-tokenize import",
                 .usage = "[-o VOCAB.json] [option...] VOCAB.txt",
                 .summary =
-                        "Makes a tokenizer.json of BERT's vocab.txt. All programs read a vocab.txt "
-                        "too, as this one does without options.",
+                        "Converts BERT's vocab.txt to a tokenizer.json. All programs also read a "
+                        "vocab.txt, like this one without options.",
                 .groups = groups,
         };
         int first = cmd_parse(&program, argc, argv);
         struct cmd_sink out;
 
         if (first + 1 != argc)
-                cmd_usage("one vocab.txt is needed");
+                cmd_usage("give one vocab.txt");
         cmd_check_input("output", output, argv[first]);
         struct ran_tokenizer *t = import_vocab(&i, argv[first]);
         cmd_sink_open(&out, output);

@@ -1,18 +1,19 @@
-/* ran-tokenize.c - learns vocabularies, turns text into pieces of one, and pieces into text. */
-#include "cmd/options/cmd.h"
+/* ran-tokenize.c - learns vocabularies, and converts text to tokens and back. */
+#include "cmd/options/options.h"
+#include "cmd/options/verbs.h"
 #include "cmd/tokenize/tokenize.h"
 
 int main(int argc, char **argv)
 {
         static const struct cmd_verb verbs[] = {
                 {"learn", "learn a vocabulary from records", tokenize_learn},
-                {"import", "make a vocabulary of BERT's vocab.txt", tokenize_import},
-                {"encode", "add pieces, ids and offsets to records", tokenize_encode},
-                {"decode", "turn ids back to text", tokenize_decode},
+                {"import", "convert BERT's vocab.txt", tokenize_import},
+                {"encode", "add subwords, ids and offsets to records", tokenize_encode},
+                {"decode", "turn ids back into text", tokenize_decode},
                 {NULL, NULL, NULL},
         };
 
         return cmd_run_verb("ran-tokenize",
-                            "Learns vocabularies, turns text into pieces of one, and back.", verbs,
+                            "Learns vocabularies, and converts text to tokens and back.", verbs,
                             argc, argv);
 }

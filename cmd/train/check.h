@@ -1,18 +1,8 @@
-/* check.h - what is wrong with data for training, and what a person should know of it. */
+/* check.h - ran-train --check: what a person should know of data before training. */
 #ifndef CMD_TRAIN_CHECK_H
 #define CMD_TRAIN_CHECK_H
 
-#include "cmd/train/data.h"
-
-/* What forbids training, a sentence each. Zero-initialise. */
-struct train_problems {
-        char **sentence;
-        size_t n, cap;
-};
-/* dev: NULL when there is none. bad_ok: bad lines are left out on purpose. */
-void train_find_problems(struct train_problems *p, const struct train_data *train,
-                         const struct train_data *dev, bool bad_ok);
-void train_problems_release(struct train_problems *p);
+#include "cmd/train/problems.h"
 
 /* Counts, lengths and repeated texts, before any document is held out. Writes one JSON object, or a
  * page for people, to stdout. */

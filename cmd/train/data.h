@@ -1,31 +1,32 @@
-/* data.h - labelled documents as ran-train reads them, or documents whose words are tagged: a
- * data set, and where each one stands. */
+/* data.h - documents with labels, with a tag for each word, or texts alone, as ran-train reads
+ * them: a data set, and where each document stands. */
 #ifndef CMD_TRAIN_DATA_H
 #define CMD_TRAIN_DATA_H
 
-#include "cmd/options/cmd.h"
+#include "cmd/records/io.h"
 #include "cmd/records/labels.h"
+#include "cmd/records/loop.h"
 #include "ran.h"
 
-struct train_place {
+struct train_task;
+
+struct train_location {
         const char *file; /* NULL: nowhere */
         size_t line;
 };
 
 /* Zero-initialise. */
 struct train_data {
-        int task; /* of the source that it is read from */
+        const struct train_task *task; /* of the source that it is read from */
         struct ran_dataset set;
-        struct train_place *place; /* (B) of each document of the set, until it is split */
+        struct train_location *location; /* (B) of each document of the set, until it is split */
         struct cmd_counts counts;
-        struct train_place *empty; /* documents without a token; they count as bad */
+        struct train_location *empty; /* (empties) documents without a token; they count as bad */
         size_t empties;
-        struct ran_spool place_spool, empty_spool; /* where the two lie */
-        struct train_place one,
-                several; /* the first record with `label`, the first with `labels` */
-        struct train_place tagged[CMD_TAG_KINDS]; /* the first record with tags of each kind */
-        struct train_place plain,
-                paired;               /* language models: the first text, the first with a source */
+        struct ran_spool location_spool, empty_spool; /* where the two lie */
+        /* The first record with `label` and with `labels`, with tags of each kind, and, for
+         * language models, with one text and with a source. */
+        struct train_location one, several, tagged[CMD_TAG_KINDS], plain, paired;
         size_t lone;                  /* language models: documents of one id, left out */
         struct ran_tag_census census; /* of the tags, before they became IOB2 */
         size_t unknown;               /* labels that the given classes do not have */
@@ -35,30 +36,35 @@ struct train_data {
         size_t grouped;               /* documents that have that member */
         size_t V;                     /* 1 + the largest id */
 };
-#define TRAIN_LISTED 20 /* places of one kind that are named before the others are only counted */
+#define TRAIN_LISTED \
+        20 /* locations of one kind that are named before the others are only counted */
 void train_data_release(struct train_data *d);
+/* Gives the empty data set these classes, after those that it has; dies when that is not possible.
+ * Labels of the data are then looked up among them. */
+void train_data_set_classes(struct train_data *d, char *const *names, size_t C);
+
+/* The number of ids where nobody knows it before the data are read. */
+#define TRAIN_ANY_ID ((size_t)UINT32_MAX)
 
 /* How documents become ids. */
 struct train_source {
-        int task; /* RAN_TASK_CLASSIFY: a record has labels; RAN_TASK_TAG: tags for its words;
-                     RAN_TASK_LM: a text, or a source and a target */
+        const struct train_task *task;
         int mask; /* of a language model; RAN_MASK_NONE: as each record wants it */
         const struct cmd_input *input;
         struct ran_pool *pool;
         const struct ran_tokenizer *tokenizer; /* NULL: the documents are ids */
-        size_t V;                              /* of which all are below this */
+        size_t V;                              /* all ids are below */
         size_t keep; /* bytes of each long array that stay in memory, see ran_spool */
-        size_t join; /* tagging: sentences that are read as one document, at most; 0: each by itself
-                      */
-        size_t spelling; /* buckets for that of words; 0: not wanted */
-        /* Classification: the member that holds probabilities to learn from, or NULL; how much they
-         * count where a document has labels, too; whether documents may have several labels where
-         * nothing else says it. judge: documents are not learned from, labels are all that counts.
-         */
+        /* Tagging: sentences that are read as one document, at most; 0: each by itself. */
+        size_t join;
+        size_t spelling; /* buckets for the spelling of words; 0: not wanted */
+        /* Classification: the member with probabilities to learn from, or NULL; their weight where
+         * a document has labels, too; whether documents may have several labels where nothing else
+         * says it. judge: development data, of which only the labels count. */
         const char *soft_label;
         double soft_share;
         bool several, judge;
-        const char *group; /* the member in which documents that are held out together are the same,
+        const char *group; /* documents with the same value of this member are held out together;
                             * or NULL */
         /* A vocabulary that is learned has these words of the file, too; NULL: there is none. */
         struct ran_vectors *vectors;

@@ -1,9 +1,11 @@
-/* init.c - opens what a training begins with, and says what is taken from it. */
+/* init.c - initial weights from another model, or from word vectors, and what is taken from them.
+ */
 #include "cmd/train/init.h"
 
 #include <string.h>
 
-#include "cmd/options/cmd.h"
+#include "cmd/options/message.h"
+#include "cmd/options/was-set.h"
 
 /* ---- another model -------------------------------------------------------------------------- */
 
@@ -20,8 +22,8 @@ static void show(const struct ran_field *field, const struct ran_config *config,
                 cmd_die(CMD_FAILED, "out of memory");
 }
 
-/* Sets one field of the configuration as the model has it; `must`: another value that somebody gave
- * contradicts it, otherwise it comes first. */
+/* Sets one field of the configuration as the model has it, unless an option set it. must: the
+ * option may not differ from the model. */
 static void take(const struct ran_field *field, struct ran_config *config,
                  const struct ran_config *from, const char *model, bool must)
 {
@@ -41,8 +43,8 @@ static void take(const struct ran_field *field, struct ran_config *config,
         ran_buf_release(&theirs);
 }
 
-/* The settings of the encoder are the model's. Those of the head and of the task are, too, where
- * the task is the same, unless somebody says otherwise. */
+/* The settings of the encoder come from the model. So do those of the head and of the task, if the
+ * task is the same and no option sets them. */
 static void take_config(struct ran_config *config, const struct ran_config *from, const char *model)
 {
         if (!cmd_was_set("encoder"))
@@ -59,20 +61,20 @@ static void take_config(struct ran_config *config, const struct ran_config *from
         }
 }
 
-static void open_model(struct train_start *s, struct ran_config *config)
+static void open_model(struct train_init *s, struct ran_config *config)
 {
-        const char *name = s->options->init;
+        const char *name = s->options->model;
         struct ran_error err = {0};
 
-        s->init = ran_model_open(name, true, &err);
-        if (s->init == NULL)
+        s->model = ran_model_open(name, true, &err);
+        if (s->model == NULL)
                 cmd_die(CMD_FAILED, "%s", err.text);
-        take_config(config, ran_model_config(s->init), name);
+        take_config(config, ran_model_config(s->model), name);
 }
 
 /* ---- word vectors --------------------------------------------------------------------------- */
 
-static void open_vectors(struct train_start *s, struct ran_config *config)
+static void open_vectors(struct train_init *s, struct ran_config *config)
 {
         struct ran_error err = {0};
         bool given = cmd_was_set("dim");
@@ -87,22 +89,22 @@ static void open_vectors(struct train_start *s, struct ran_config *config)
 static void tell_vectors(const struct ran_vectors_report *r, const char *name, size_t V)
 {
         if (r->found == 0)
-                cmd_die(CMD_FAILED, "no piece of the vocabulary has a vector in %s", name);
-        cmd_note("%zu of the %zu pieces of the vocabulary have one of the %zu vectors in %s",
+                cmd_die(CMD_FAILED, "no token of the vocabulary has a vector in %s", name);
+        cmd_note("%zu of the %zu tokens of the vocabulary have one of the %zu vectors in %s",
                  r->found, V, r->rows, name);
         /* GloVe does not count its row of unknown words. */
         if (r->header && r->rows != r->promised && r->rows != r->promised + 1)
-                cmd_warn("%s: its first line speaks of %zu vectors, but it has %zu", name,
+                cmd_warn("%s: the first line says %zu vectors, but there are %zu", name,
                          r->promised, r->rows);
         else if (!r->header && r->cut)
-                cmd_warn("%s: the last line has no end: perhaps the file was cut off there", name);
+                cmd_warn("%s: the last line has no end: the file may be truncated", name);
         if (r->not_utf8 > 0)
-                cmd_warn("%s: %zu words are not UTF-8: no text can hold them", name, r->not_utf8);
+                cmd_warn("%s: %zu words are not UTF-8 and match no text", name, r->not_utf8);
         if (r->repeated > 0)
-                cmd_note("%s: %zu rows repeat a word: the first one counts", name, r->repeated);
+                cmd_note("%s: %zu rows repeat a word: the first row counts", name, r->repeated);
 }
 
-static void read_vectors(struct train_start *s, const struct ran_train_job *job)
+static void read_vectors(struct train_init *s, const struct ran_train_job *job)
 {
         const char *name = s->options->vectors;
         struct ran_vectors_report report;
@@ -110,8 +112,8 @@ static void read_vectors(struct train_start *s, const struct ran_train_job *job)
 
         if (job->tokenizer == NULL)
                 cmd_die(CMD_FAILED,
-                        "the documents are ids, without a vocabulary (--vocab): there are no words "
-                        "to look up in %s",
+                        "the documents are ids without a vocabulary: give --vocab to look up words "
+                        "in %s",
                         name);
         size_t V = ran_tokenizer_size(job->tokenizer);
         if (ran_embedding_init(&s->embedding, V, job->config->dim, &err) != RAN_OK ||
@@ -122,39 +124,40 @@ static void read_vectors(struct train_start *s, const struct ran_train_job *job)
 
 /* ---- both ----------------------------------------------------------------------------------- */
 
-void train_start_open(struct train_start *s, const struct train_start_options *options,
-                      struct ran_config *config)
+void train_init_open(struct train_init *s, const struct train_init_options *options,
+                     struct ran_config *config)
 {
         s->options = options;
-        if (options->init != NULL && options->vectors != NULL)
-                cmd_usage("--init and --vectors exclude each other: a model brings an embedding");
-        if (options->init != NULL)
+        if (options->model != NULL && options->vectors != NULL)
+                cmd_usage("--init and --vectors exclude each other: both initialise the embedding");
+        if (options->model != NULL)
                 open_model(s, config);
         if (options->vectors != NULL)
                 open_vectors(s, config);
 }
 
-void train_start_job(struct train_start *s, struct ran_train_job *job)
+void train_init_job(struct train_init *s, struct ran_train_job *job)
 {
         if (s->file != NULL) {
                 read_vectors(s, job);
                 job->vectors = &s->embedding;
         }
-        if (s->init == NULL)
+        if (s->model == NULL)
                 return;
-        job->init = s->init;
-        if (ran_model_config(s->init)->encoder != job->config->encoder)
-                cmd_note("%s has another encoder: only its vocabulary and embedding are taken",
-                         s->options->init);
+        job->init = s->model;
+        if (ran_model_config(s->model)->encoder != job->config->encoder)
+                cmd_note("%s has another encoder: only vocabulary and embedding are initialised "
+                         "from it",
+                         s->options->model);
         else
-                cmd_note("vocabulary, embedding and encoder are those of %s; the head %s",
-                         s->options->init, ran_train_keeps_head(job) ? "is, too" : "begins anew");
+                cmd_note("vocabulary, embedding and encoder are initialised from %s, the head %s",
+                         s->options->model, ran_train_keeps_head(job) ? "too" : "at random");
 }
 
-void train_start_release(struct train_start *s)
+void train_init_release(struct train_init *s)
 {
-        ran_model_free(s->init);
+        ran_model_free(s->model);
         ran_vectors_free(s->file);
         ran_embedding_release(&s->embedding);
-        *s = (struct train_start){0};
+        *s = (struct train_init){0};
 }

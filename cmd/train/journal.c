@@ -5,11 +5,12 @@
  *     {"trial":2,"settings":{"dropout":0.3},...}
  *     {"complete":true}
  *
- * The file is as untrusted as any other. What a trial of that number must have tried follows from
- * the trials before it, so that the settings are compared with that, not read.
+ * The file is as untrusted as any other. The settings of a trial follow from the trials before it:
+ * they are compared, not read.
  */
 #include "cmd/train/journal.h"
-#include "cmd/options/cmd.h"
+#include "cmd/options/message.h"
+#include "cmd/options/write.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -18,7 +19,7 @@
 
 static const char *const ends[] = {"running", "done", "behind", "diverged", NULL};
 static const char first_member[] = "\"ran_tune\":1,";
-static const double most_seconds = 1e12; /* so many can be added up, and written again */
+static const double most_seconds = 1e12; /* sums of these can be written again */
 
 /* ---- trials --------------------------------------------------------------------------------- */
 
@@ -78,12 +79,12 @@ static int refuse(const struct train_journal *j, size_t line, const char *what,
                   struct ran_error *err)
 {
         return ran_fail(err, RAN_EFORMAT,
-                        "%s:%zu: %s: this is no journal of ran-train --tune, or it was damaged; "
-                        "remove it, or begin anew by --overwrite-checkpoint",
+                        "%s:%zu: %s: this is no journal of ran-train --tune, or it is damaged; "
+                        "remove it, or start again with --overwrite-checkpoint",
                         j->path, line, what);
 }
 
-/* A line at work. What is wrong with it is said once, in *err. */
+/* A line that is being read. Its first error goes into *err. */
 struct entry {
         const struct train_journal *j;
         const struct ran_record *r;
@@ -138,7 +139,7 @@ static bool read_count(const struct entry *e, const char *name, size_t *n)
 
         return member(e, name, 'n', 'n', &v) &&
                (ran_parse_size(e->r->line + v.begin, v.end - v.begin, n) ||
-                wrong(e, "a count is none"));
+                wrong(e, "a count is not a number"));
 }
 
 static char *copy(const struct ran_record *r, struct ran_span v)
@@ -156,7 +157,7 @@ static bool read_dev(const struct entry *e, struct train_trial *t)
                 return false;
         while (ran_json_next(e->r->line, all, &pos, NULL, &item, &type)) {
                 if (type != 'n' && type != '0')
-                        return wrong(e, "\"dev\" holds something that is no number");
+                        return wrong(e, "\"dev\" has an item that is not a number");
                 train_trial_reach(t, ++epoch, number(e, item, NAN));
         }
         return true;
@@ -174,7 +175,7 @@ static bool read_end(const struct entry *e, struct train_trial *t)
                         t->end = (enum train_trial_end)i;
                         return true;
                 }
-        return wrong(e, "\"end\" is none that there is");
+        return wrong(e, "\"end\" is unknown");
 }
 
 static bool read_model(const struct entry *e, struct train_trial *t)
@@ -187,7 +188,7 @@ static bool read_model(const struct entry *e, struct train_trial *t)
         if (e->r->line[v.begin] != '"')
                 return true;
         if (n != sizeof t->model + 1)
-                return wrong(e, "\"model\" is no digest");
+                return wrong(e, "\"model\" is not a digest");
         memcpy(t->model, e->r->line + v.begin + 1, n - 2);
         return true;
 }
@@ -203,7 +204,7 @@ static bool read_trial(struct train_journal *j, const struct entry *e)
         if (number != j->n + 1)
                 return wrong(e, "the trials are not in order");
         if (j->n > 0 && j->trial[j->n - 1].end == TRAIN_TRIAL_RUNNING)
-                return wrong(e, "a trial follows one that is not ended");
+                return wrong(e, "a trial follows one that has not ended");
         if (!member(e, "settings", 'o', 'o', &settings))
                 return false;
         t = train_journal_add(j, copy(e->r, settings));
@@ -218,7 +219,7 @@ static bool read_trial(struct train_journal *j, const struct entry *e)
         return true;
 }
 
-/* The first line, braces left out, is compared as a whole once there is something to compare. */
+/* The first line is kept without its braces, and compared as a whole later. */
 static bool read_header(struct train_journal *j, const struct entry *e)
 {
         struct ran_span inside = {e->r->object.begin + 1, e->r->object.end - 1};

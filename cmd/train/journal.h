@@ -1,13 +1,13 @@
-/* journal.h - MODEL.tune: what a search for settings has tried, so that it can go on. */
+/* journal.h - MODEL.tune: the trials of a search for settings, so that it can be resumed. */
 #ifndef CMD_TRAIN_JOURNAL_H
 #define CMD_TRAIN_JOURNAL_H
 
 #include "ran.h"
 
 enum train_trial_end {
-        TRAIN_TRIAL_RUNNING, /* interrupted: its checkpoint goes on */
+        TRAIN_TRIAL_RUNNING, /* interrupted: its checkpoint continues */
         TRAIN_TRIAL_DONE,
-        TRAIN_TRIAL_BEHIND,   /* ended early, because a better one was much further by then */
+        TRAIN_TRIAL_BEHIND,   /* ended early: a better one was much better by then */
         TRAIN_TRIAL_DIVERGED, /* or memory did not suffice */
 };
 struct train_trial {
@@ -45,7 +45,7 @@ void train_journal_drop(struct train_journal *j); /* the last one */
 void train_trial_reach(struct train_trial *t, size_t epoch, double metric);
 /* Appends the members of a trial, as they stand in the journal and in the log. */
 void train_trial_json(const struct train_journal *j, size_t i, struct ran_buf *out);
-/* Writes the whole file anew: it is never half there. Dies with 3 when that is not possible. */
+/* Replaces the whole file at once. Dies with 3 when that is not possible. */
 void train_journal_write(const struct train_journal *j);
 
 #endif

@@ -1,10 +1,12 @@
-/* learn.c - reads documents with labels or tags of which the vocabulary is not known yet.
+/* learn.c - reads documents and learns a vocabulary from them.
  *
- * The lines are read once, since they may come from a pipe: their words are counted, and those of
- * text are kept. Then the vocabulary is learned, and what was kept goes through the same functions
+ * The lines are read once, since they may come from a pipe: their words are counted, and lines of
+ * text are kept. Then the vocabulary is learned, and the kept lines go through the same functions
  * as any other line.
  */
+#include "cmd/formats/json.h"
 #include "cmd/train/reader.h"
+#include "cmd/options/message.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -14,11 +16,11 @@
 struct spool {
         char *lines;
         size_t *end; /* (n) */
-        struct train_place *place;
+        struct train_location *location;
         char *raw;       /* how they came, for --rejects */
         size_t *raw_end; /* (n) */
         size_t n;
-        struct ran_spool lines_spool, end_spool, place_spool, raw_spool,
+        struct ran_spool lines_spool, end_spool, location_spool, raw_spool,
                 raw_end_spool; /* where they lie */
 };
 
@@ -26,7 +28,7 @@ struct learner {
         struct train_reader reader;
         struct ran_counter *counter;
         struct spool spool;
-        struct train_place first_ids, first_words;
+        struct train_location first_ids, first_words;
         struct train_source *with; /* the source of the reader, once there is a vocabulary */
         size_t spelling;           /* that it then has */
         struct ran_tokenizer *tokenizer;
@@ -41,7 +43,7 @@ static int keep_raw(struct spool *s, const struct cmd_line *line, struct ran_err
         char *raw = end != NULL ? ran_spool_reserve(&s->raw_spool, at + n + blank, 1, err) : NULL;
 
         if (raw == NULL)
-                return err->code;
+                return RAN_ENOMEM;
         memcpy(raw + at, line->raw, n);
         if (blank)
                 raw[at + n] = '\n';
@@ -54,18 +56,18 @@ static int keep_raw(struct spool *s, const struct cmd_line *line, struct ran_err
 static int keep_line(struct spool *s, const struct cmd_line *line, struct ran_error *err)
 {
         size_t at = s->n > 0 ? s->end[s->n - 1] : 0, length = line->record.length;
-        struct train_place *place = train_place_add(&s->place_spool, s->n, line, err);
-        size_t *end =
-                place != NULL ? ran_spool_reserve(&s->end_spool, s->n + 1, sizeof *end, err) : NULL;
+        struct train_location *at_line = train_location_add(&s->location_spool, s->n, line, err);
+        size_t *end = at_line != NULL ? ran_spool_reserve(&s->end_spool, s->n + 1, sizeof *end, err)
+                                      : NULL;
         char *lines = end != NULL ? ran_spool_reserve(&s->lines_spool, at + length, 1, err) : NULL;
 
         if (lines == NULL)
-                return err->code;
+                return RAN_ENOMEM;
         memcpy(lines + at, line->record.line, length);
         end[s->n++] = at + length;
         s->lines = lines;
         s->end = end;
-        s->place = place;
+        s->location = at_line;
         return RAN_OK;
 }
 
@@ -73,17 +75,9 @@ static void release_spool(struct spool *s)
 {
         ran_spool_release(&s->lines_spool);
         ran_spool_release(&s->end_spool);
-        ran_spool_release(&s->place_spool);
+        ran_spool_release(&s->location_spool);
         ran_spool_release(&s->raw_spool);
         ran_spool_release(&s->raw_end_spool);
-}
-
-/* A member that is there and not null. */
-static const struct ran_member *find(const struct ran_record *record, const char *name)
-{
-        const struct ran_member *m = ran_record_find(record, name, NULL);
-
-        return m != NULL && m->type != '0' ? m : NULL;
 }
 
 /* Packs ids, or collects the words of a text. */
@@ -93,38 +87,36 @@ static int count(void *arg, void *scratch, const struct cmd_line *line, struct r
         struct learner *l = arg;
         struct train_scratch *s = scratch;
 
-        if (find(&line->record, "encoding") != NULL)
+        if (json_member(&line->record, "encoding") != NULL)
                 return ran_fail(err, RAN_EFORMAT,
-                                "\"encoding\" needs the vocabulary that it was made with: --vocab");
-        if (find(&line->record, "ids") != NULL)
+                                "\"encoding\" needs its vocabulary: give --vocab FILE");
+        if (json_member(&line->record, "ids") != NULL)
                 return train_encode(&l->reader, s, line, result, err);
-        if (train_read_labels(s, l->reader.source, &line->record, err) != RAN_OK)
-                return err->code;
-        return cmd_words_read(&s->words, &line->record, l->counter, result, err);
+        RAN_TRY(train_read_labels(s, l->reader.source, &line->record, err));
+        return cmd_vocab_words_read(&s->words, &line->record, l->counter, result, err);
 }
 
 static int take_counted(void *arg, const struct cmd_line *line, const struct ran_buf *result,
                         struct ran_error *err)
 {
         struct learner *l = arg;
-        bool ids = find(&line->record, "ids") != NULL;
-        struct train_place *first = ids ? &l->first_ids : &l->first_words;
+        bool ids = json_member(&line->record, "ids") != NULL;
+        struct train_location *first = ids ? &l->first_ids : &l->first_words;
 
         if (first->file == NULL)
-                *first = train_place_of(line);
+                *first = train_location_of(line);
         if (ids)
                 return train_take(&l->reader, line, result, err);
-        if (ran_counter_add(l->counter, result->data, result->len, err) != RAN_OK)
-                return err->code;
-        if (l->reader.source->input->rejects != NULL && keep_raw(&l->spool, line, err) != RAN_OK)
-                return err->code;
+        RAN_TRY(ran_counter_add(l->counter, result->data, result->len, err));
+        if (l->reader.source->input->rejects != NULL)
+                RAN_TRY(keep_raw(&l->spool, line, err));
         return keep_line(&l->spool, line, err);
 }
 
 /* Lines are encoded so many at a time, in parallel, and added in order. */
-enum { BLOCK = 64 };
+enum { BATCH = 64 };
 
-struct replay {
+struct batch {
         struct learner *learner;
         size_t first; /* line of the spool that slot 0 has */
         struct slot {
@@ -133,23 +125,23 @@ struct replay {
                 struct ran_buf packed;
                 int code; /* RAN_OK, or err says what is wrong */
                 struct ran_error err;
-        } slot[BLOCK];
+        } slot[BATCH];
 };
 
 static void encode_spooled(void *arg, size_t i)
 {
-        struct replay *r = arg;
-        struct slot *slot = &r->slot[i];
-        const struct spool *spool = &r->learner->spool;
-        size_t n = r->first + i, begin = n == 0 ? 0 : spool->end[n - 1];
+        struct batch *b = arg;
+        struct slot *slot = &b->slot[i];
+        const struct spool *spool = &b->learner->spool;
+        size_t n = b->first + i, begin = n == 0 ? 0 : spool->end[n - 1];
 
-        slot->line.file = spool->place[n].file;
-        slot->line.number = spool->place[n].line;
+        slot->line.file = spool->location[n].file;
+        slot->line.number = spool->location[n].line;
         slot->packed.len = 0;
         int code = ran_record_scan(&slot->line.record, spool->lines + begin, spool->end[n] - begin,
                                    &slot->err);
         if (code == RAN_OK)
-                code = train_encode(&r->learner->reader, &slot->scratch, &slot->line, &slot->packed,
+                code = train_encode(&b->learner->reader, &slot->scratch, &slot->line, &slot->packed,
                                     &slot->err);
         if (code == RAN_OK && slot->packed.failed)
                 code = ran_fail(&slot->err, RAN_ENOMEM, "out of memory for a document");
@@ -159,15 +151,15 @@ static void encode_spooled(void *arg, size_t i)
 /* Nearly all that can be wrong with a line has been found by now; what is left shows in its words:
  * a document that turns out to have no token, spans that do not begin where words do. Returns false
  * when that ends the run. */
-static bool add_spooled(struct replay *r, struct cmd_run *run, size_t i)
+static bool add_spooled(struct batch *b, struct cmd_run *run, size_t i)
 {
-        const struct spool *spool = &r->learner->spool;
-        struct slot *slot = &r->slot[i];
-        const size_t n = r->first + i;
+        const struct spool *spool = &b->learner->spool;
+        struct slot *slot = &b->slot[i];
+        const size_t n = b->first + i;
 
         if (slot->code == RAN_OK)
                 slot->code =
-                        train_take(&r->learner->reader, &slot->line, &slot->packed, &slot->err);
+                        train_take(&b->learner->reader, &slot->line, &slot->packed, &slot->err);
         if (slot->code == RAN_OK)
                 return true;
         if (spool->raw_end != NULL) {
@@ -179,26 +171,26 @@ static bool add_spooled(struct replay *r, struct cmd_run *run, size_t i)
 }
 
 /* Encodes the lines that waited. */
-static void replay(struct learner *l, struct cmd_run *run)
+static void encode_waiting(struct learner *l, struct cmd_run *run)
 {
         struct ran_error err = {0};
-        struct replay *r = ran_alloc(1, sizeof *r, &err);
+        struct batch *b = ran_alloc(1, sizeof *b, &err);
 
-        if (r == NULL)
+        if (b == NULL)
                 cmd_die(CMD_FAILED, "%s", err.text);
-        r->learner = l;
-        for (bool more = true; more && r->first < l->spool.n; r->first += BLOCK) {
-                size_t n = l->spool.n - r->first < BLOCK ? l->spool.n - r->first : BLOCK;
-                ran_parallel(l->reader.source->pool, n, encode_spooled, r);
+        b->learner = l;
+        for (bool more = true; more && b->first < l->spool.n; b->first += BATCH) {
+                size_t n = l->spool.n - b->first < BATCH ? l->spool.n - b->first : BATCH;
+                ran_parallel(l->reader.source->pool, n, encode_spooled, b);
                 for (size_t i = 0; i < n && more; i++)
-                        more = add_spooled(r, run, i);
+                        more = add_spooled(b, run, i);
         }
-        for (size_t i = 0; i < BLOCK; i++) {
-                train_scratch_release(&r->slot[i].scratch);
-                ran_record_release(&r->slot[i].line.record);
-                ran_buf_release(&r->slot[i].packed);
+        for (size_t i = 0; i < BATCH; i++) {
+                train_scratch_release(&b->slot[i].scratch);
+                ran_record_release(&b->slot[i].line.record);
+                ran_buf_release(&b->slot[i].packed);
         }
-        free(r);
+        free(b);
 }
 
 static struct ran_tokenizer *learn(struct learner *l)
@@ -215,10 +207,10 @@ static struct ran_tokenizer *learn(struct learner *l)
         if (t == NULL)
                 cmd_die(CMD_FAILED, "no vocabulary can be learned: %s", err.text);
         ran_counter_report(l->counter, &report);
-        cmd_note("learned a vocabulary of %zu pieces from %" PRIu64 " words, %zu different",
+        cmd_note("learned a vocabulary of %zu tokens from %" PRIu64 " words, %zu different",
                  ran_tokenizer_size(t), report.words, report.distinct);
         if (wanted > 0)
-                cmd_note("%zu words that have vectors are among them", wanted);
+                cmd_note("%zu of them are there for their vectors", wanted);
         return t;
 }
 
@@ -230,8 +222,8 @@ static void finish(void *arg, struct cmd_run *run)
 
         if (l->first_ids.file != NULL && l->first_words.file != NULL)
                 cmd_die(CMD_FAILED,
-                        "%s:%zu brings ids but %s:%zu words: give --vocab FILE, the "
-                        "vocabulary that the ids are from",
+                        "%s:%zu has ids but %s:%zu has words: give --vocab FILE, the "
+                        "vocabulary of the ids",
                         l->first_ids.file, l->first_ids.line, l->first_words.file,
                         l->first_words.line);
         if (l->first_words.file == NULL)
@@ -240,7 +232,7 @@ static void finish(void *arg, struct cmd_run *run)
         with->tokenizer = l->tokenizer;
         with->V = ran_tokenizer_size(l->tokenizer);
         with->spelling = l->spelling;
-        replay(l, run);
+        encode_waiting(l, run);
 }
 
 struct ran_tokenizer *train_data_learn(struct train_data *d, const struct train_source *source,
@@ -251,7 +243,7 @@ struct ran_tokenizer *train_data_learn(struct train_data *d, const struct train_
                             .with = &with,
                             .spelling = source->spelling};
         struct spool *spool = &l.spool;
-        struct cmd_loop loop = train_loop(source);
+        struct cmd_loop loop = train_loop(&l.reader);
         struct ran_error err = {0};
 
         with.spelling = 0;
@@ -262,7 +254,7 @@ struct ran_tokenizer *train_data_learn(struct train_data *d, const struct train_
         loop.take = take_counted;
         loop.finish = finish;
         loop.arg = &l;
-        spool->lines_spool.keep = spool->end_spool.keep = spool->place_spool.keep =
+        spool->lines_spool.keep = spool->end_spool.keep = spool->location_spool.keep =
                 spool->raw_spool.keep = spool->raw_end_spool.keep = source->keep;
         train_begin(&l.reader);
         cmd_records(&loop, files, &d->counts);

@@ -1,11 +1,13 @@
 /* progress.c - the live line, the plain lines and the log of a training run.
  *
- * On a terminal one line is drawn again and again, and stays where an epoch has been evaluated. In
- * a file or a pipe there is one plain line for each evaluation and every half minute in between, so
- * that a log stays short and a long run is never silent.
+ * On a terminal one line is redrawn, and stays after each evaluation. In a file or a pipe there is
+ * one plain line for each evaluation and every half minute in between: a log stays short, and a
+ * long run is never silent.
  */
 #include "cmd/train/progress.h"
-#include "cmd/options/cmd.h"
+#include "cmd/options/message.h"
+#include "cmd/options/common.h"
+#include "cmd/options/options.h"
 
 #include <errno.h>
 #include <math.h>
@@ -65,7 +67,9 @@ double train_progress_metric(const struct train_progress *p, double metric)
 
 const char *train_progress_name(const struct train_progress *p)
 {
-        return p->texts ? "perplexity" : p->metric;
+        if (p->texts)
+                return "perplexity";
+        return p->single && strcmp(p->metric, "micro_f1") == 0 ? "accuracy" : p->metric;
 }
 
 /* ---- lines for people ----------------------------------------------------------------------- */
@@ -77,7 +81,7 @@ static void add_dev(const struct train_progress *p, struct ran_buf *line)
         ran_buf_printf(line, "  dev %s %.2f", train_progress_name(p),
                        train_progress_metric(p, d->metric));
         if (d->improved)
-                ran_buf_str(line, " (the best)");
+                ran_buf_str(line, " (best)");
         else
                 ran_buf_printf(line, " (best %.2f, epoch %zu)", train_progress_metric(p, d->best),
                                d->best_epoch);
@@ -105,14 +109,14 @@ static void make_line(const struct train_progress *p, const struct ran_train_rep
         if (p->trial > 0)
                 ran_buf_printf(line, "trial %zu  ", p->trial);
         if (r->event == RAN_REPORT_REFIT) {
-                ran_buf_printf(line, "epoch %zu was the best: now all documents are learned from",
-                               r->best_epoch);
+                ran_buf_printf(line, "epoch %zu was best; refitting on all %zu documents",
+                               r->best_epoch, p->documents);
                 return;
         }
         if (r->refit)
-                ran_buf_str(line, "all documents  ");
+                ran_buf_str(line, "refit  ");
         if (r->event == RAN_REPORT_LINEAR)
-                ran_buf_printf(line, "wide path  %zu times through the documents", r->step);
+                ran_buf_printf(line, "linear model  pass %zu", r->step);
         else
                 add_steps(r, line);
         if (p->has_dev && !r->refit)
@@ -221,7 +225,7 @@ static void make_entry(const struct train_progress *p, const struct ran_train_re
         ran_buf_printf(b, ",\"seed\":%llu", (unsigned long long)p->seed);
 }
 
-/* A log that fails (a full disk) must not cost the training: it is said once, and at the end. */
+/* Training survives a log that fails (a full disk): it is said once, and at the end. */
 void train_progress_entry(struct train_progress *p, const struct ran_buf *members)
 {
         struct ran_buf entry = {0};
@@ -237,7 +241,7 @@ void train_progress_entry(struct train_progress *p, const struct ran_buf *member
             fwrite(entry.data, 1, entry.len, p->log) != entry.len || fflush(p->log) != 0) {
                 p->log_failed = true;
                 train_progress_clear(p);
-                cmd_warn("%s: the log cannot be written: %s; training goes on without it",
+                cmd_warn("%s: the log cannot be written: %s; training continues without it",
                          p->log_name, strerror(errno));
         }
         ran_buf_release(&entry);

@@ -1,4 +1,4 @@
-/* progress.h - what a person and a machine see of a training run while it goes on. */
+/* progress.h - the live line and the log of a training run. */
 #ifndef CMD_TRAIN_PROGRESS_H
 #define CMD_TRAIN_PROGRESS_H
 
@@ -13,6 +13,8 @@ struct train_progress {
         int when;           /* TRAIN_PROGRESS_... */
         const char *metric; /* name of the dev metric, as --metric has it */
         bool texts;         /* of a language model: people read its loss as a perplexity */
+        bool single;        /* one label a document: people read its micro F1 as accuracy */
+        size_t documents;   /* of the training data, those held out too */
         uint64_t seed;
         size_t trial; /* of a search, from 1: its epochs are shown like steps; 0: of none */
         FILE *log;    /* one JSON object a report; NULL: none */
@@ -29,7 +31,7 @@ struct train_progress {
 void train_progress_begin(struct train_progress *p);
 /* Shows and logs one report. */
 void train_progress_report(struct train_progress *p, const struct ran_train_report *r);
-/* A line that stays; an entry of the log, which begins with `"event":...` and has no braces. */
+/* Shows a line that stays; writes an entry of the log, members from `"event":...` on, no braces. */
 void train_progress_line(struct train_progress *p, const struct ran_buf *line);
 void train_progress_entry(struct train_progress *p, const struct ran_buf *members);
 /* Ends the live line, so that messages start on a line of their own. */
@@ -37,8 +39,8 @@ void train_progress_clear(struct train_progress *p);
 /* Closes the log; false when some of it could not be written (which has been said by then). */
 bool train_progress_end(struct train_progress *p);
 
-/* The dev metric as people read it: a loss as it is or as a perplexity, all else in per cent; and
- * its name. */
+/* The dev metric as people read it, and its name: a loss as it is or as a perplexity, all else in
+ * per cent. */
 double train_progress_metric(const struct train_progress *p, double metric);
 const char *train_progress_name(const struct train_progress *p);
 /* "0:12:40"; the buffer is large enough for any time. */

@@ -1,7 +1,6 @@
 /* ranks.c - ranks as a command has them: who speaks, and how they end. */
 #include "cmd/train/ranks.h"
-#include "cmd/options/cmd.h"
-#include "cmd/options/program.h"
+#include "cmd/options/message.h"
 #include "cmd/train/run.h"
 
 #include <stdlib.h>

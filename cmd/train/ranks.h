@@ -4,10 +4,11 @@
 
 #include "ran.h"
 
-/* First thing in main. True: this process reads the command line and all files, being alone or rank
- * 0; false: it only follows. Ends the program where the processes cannot work together. */
+/* First thing in main. Returns true in rank 0, or a process that is alone: it reads the command
+ * line and all files; false: it only follows. Ends the program where the ranks cannot work
+ * together. */
 bool train_ranks_open(void);
-/* Trains what rank 0 wants; returns the status to end with. */
+/* Does its part of the trainings of rank 0; returns the status to end with. */
 int train_ranks_follow(void);
 /* Last thing in main; returns the status. */
 int train_ranks_close(int status);

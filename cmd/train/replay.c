@@ -1,10 +1,11 @@
-/* replay.c - trains again what a model says it was trained by, and compares.
+/* replay.c - trains a model again with the settings that it records, and compares.
  *
- * Twice: what the model says of itself with the description of the job, before the first step, so
- * that hours are not spent on other data; and in the end byte for byte.
+ * Twice: the record in the model with the description of the job, before the first step, lest hours
+ * be spent on other data; and the two models in the end, byte for byte.
  */
 #include "cmd/train/replay.h"
-#include "cmd/options/cmd.h"
+#include "cmd/options/message.h"
+#include "cmd/options/was-set.h"
 #include "cmd/records/model.h"
 
 #include <errno.h>
@@ -13,7 +14,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-/* ---- what a model says ---------------------------------------------------------------------- */
+/* ---- the record in a model ----------------------------------------------------------------------
+ */
 
 /* A JSON value as it is written; n 0: there is none. */
 struct value {
@@ -79,12 +81,12 @@ static void check_version(const struct train_replay *r)
         struct value version = value_of(&r->said, "version");
 
         if (version.n == 0)
-                cmd_die(CMD_DIVERGED, "%s does not say which version of ran-train made it",
+                cmd_die(CMD_DIVERGED, "%s does not record which version of ran-train made it",
                         r->path);
         if (!is(version, RAN_VERSION))
                 cmd_die(CMD_DIVERGED,
-                        "%s was trained by version %.*s; this is " RAN_VERSION
-                        ", whose models are other bytes",
+                        "%s was trained by version %.*s, and its file says so: replay it with that "
+                        "version (this is " RAN_VERSION ")",
                         r->path, SHOWN(version));
 }
 
@@ -94,14 +96,13 @@ static void check_kernels(const struct train_replay *r)
 
         if (kernels.n == 0)
                 cmd_die(CMD_DIVERGED,
-                        "%s does not say with which kernels its training ended: it is a "
-                        "checkpoint, or of an older version",
+                        "%s does not record the kernels of its training: it is a checkpoint, or "
+                        "of an older version",
                         r->path);
         if (!is(kernels, ran_isa()))
                 cmd_die(CMD_DIVERGED,
-                        "%s was trained on another kind of processor, or for one: with the "
-                        "kernels %.*s, and here they are %s; set RAN_ISA=%.*s if this one has "
-                        "those",
+                        "%s was trained with kernels for another kind of processor: %.*s, here "
+                        "%s; set RAN_ISA=%.*s if this processor has those",
                         r->path, SHOWN(kernels), ran_isa(), SHOWN(kernels));
 }
 
@@ -114,10 +115,9 @@ void train_replay_open(struct train_replay *r, const char *path, int task)
         r->model = cmd_model_open(path, true, task);
         const char *training = ran_model_metadata(r->model, "training");
         if (training == NULL)
-                cmd_die(CMD_DIVERGED, "%s does not say how it was trained", path);
+                cmd_die(CMD_DIVERGED, "%s does not record how it was trained", path);
         if (ran_record_scan(&r->said, training, strlen(training), &err) != RAN_OK)
-                cmd_die(cmd_status_of(&err), "%s: what it says of its training: %s", path,
-                        err.text);
+                cmd_die(cmd_status_of(&err), "%s: the record of its training: %s", path, err.text);
         check_version(r);
         check_kernels(r);
         r->learned = train_replay_has(r, "vocab_type");
@@ -131,7 +131,7 @@ void train_replay_restore(const struct train_replay *r, const struct ran_field *
         for (const struct ran_field *f = fields; all && f->name != NULL; f++)
                 if (!f->local && f->type != RAN_FIELD_TEXT && !train_replay_has(r, f->name))
                         cmd_die(CMD_DIVERGED,
-                                "%s does not say what \"%s\" was: its settings cannot be restored",
+                                "%s does not record \"%s\": its settings cannot be restored",
                                 r->path, f->name);
         if (ran_fields_parse(fields, base, r->said.line, r->said.length, true, &err) != RAN_OK)
                 cmd_die(err.code == RAN_ENOMEM ? CMD_FAILED : CMD_DIVERGED,
@@ -145,7 +145,7 @@ static void check_named(const struct train_replay *r, const char *given, bool wa
                         const char *option)
 {
         if (wanted && given == NULL)
-                cmd_usage("%s was trained with --%s: name that file again", r->path, option);
+                cmd_usage("%s was trained with --%s: give that file again", r->path, option);
         if (!wanted && given != NULL)
                 cmd_usage("%s was trained without --%s: leave it out", r->path, option);
 }
@@ -163,7 +163,8 @@ static void check_init(const struct train_replay *r, const char *init)
         bool same = digest != NULL && is(wanted, digest);
         ran_model_free(m);
         if (!same)
-                cmd_die(CMD_DIVERGED, "%s is not what %s began with: that has the digest %.*s",
+                cmd_die(CMD_DIVERGED,
+                        "%s is not the model that %s was initialised from, with the digest %.*s",
                         init, r->path, SHOWN(wanted));
 }
 
@@ -199,8 +200,8 @@ static void check_data(const struct train_replay *r, const struct ran_record *ou
 
         if (!same(value_of(ours, member), value_of(&r->said, member)))
                 cmd_die(CMD_DIVERGED,
-                        "the %s are not those of %s: %.*s documents with the digest %.*s, and "
-                        "there %.*s with %.*s",
+                        "the %s are not those of %s: %.*s documents with the digest %.*s here, "
+                        "%.*s with %.*s there",
                         what, r->path, SHOWN(n), SHOWN(digest), SHOWN(their_n),
                         SHOWN(their_digest));
 }
@@ -218,7 +219,7 @@ static void check_settings(const struct train_replay *r, const struct ran_record
                         cmd_die(CMD_FAILED, "out of memory");
                 was = value_of(&r->said, name.data);
                 if (!same(value, was))
-                        cmd_die(CMD_DIVERGED, "\"%s\" is %.*s here, and of %s %.*s", name.data,
+                        cmd_die(CMD_DIVERGED, "\"%s\" is %.*s here, but in %s %.*s", name.data,
                                 SHOWN(value), r->path, SHOWN(was));
                 ran_buf_release(&name);
         }
@@ -234,7 +235,7 @@ static void check_model(const struct train_replay *r, const struct ran_train_job
         if (changes.failed)
                 cmd_die(CMD_FAILED, "out of memory");
         if (changes.len > 0)
-                cmd_die(CMD_DIVERGED, "with these data the model has other settings than %s: %.*s",
+                cmd_die(CMD_DIVERGED, "these data give the model other settings than %s has: %.*s",
                         r->path, (int)changes.len, changes.data);
         ran_buf_release(&changes);
         if ((job->tokenizer == NULL) != (t == NULL) ||
@@ -289,12 +290,12 @@ int train_replay_compare(const struct train_replay *r, const char *output)
                 cmd_die(cmd_status_of(&err), "%s", err.text);
         bool equal = ran_model_same(r->model, m, &what);
         if (equal)
-                cmd_note("%s is what these data and its settings give, byte for byte", r->path);
+                cmd_note("%s is reproduced, byte for byte", r->path);
         else if (what.failed)
-                cmd_warn("%s is not what these data and its settings give", r->path);
+                cmd_warn("%s is not reproduced", r->path);
         else
-                cmd_warn("%s is not what these data and its settings give: %.*s (there, and here)",
-                         r->path, (int)what.len, what.data);
+                cmd_warn("%s is not reproduced: %.*s (there, and here)", r->path, (int)what.len,
+                         what.data);
         ran_buf_release(&what);
         ran_model_free(m);
         return equal ? CMD_OK : CMD_DIVERGED;

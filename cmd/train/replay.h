@@ -1,4 +1,4 @@
-/* replay.h - trains again what a model says it was trained by, and compares. */
+/* replay.h - trains a model again with the settings that it records, and compares. */
 #ifndef CMD_TRAIN_REPLAY_H
 #define CMD_TRAIN_REPLAY_H
 
@@ -8,17 +8,17 @@
 struct train_replay {
         const char *path;
         struct ran_model *model; /* NULL: nothing is to be replayed */
-        struct ran_record said;  /* its metadata `training` */
+        struct ran_record said;  /* its record: the metadata `training` */
         bool learned;            /* its vocabulary, from its training data */
-        int fd;                  /* where the result lies that nobody asked for; -1: nowhere */
+        int fd;                  /* the result in memory, without -o; -1: none */
         char output[32];         /* its name */
 };
 
-/* Opens the model, which must say how it was trained, by this version and with kernels that run
+/* Opens the model, which must record how it was trained, by this version and with kernels that run
  * here: dies with 3 where it cannot be read, with 4 where its training cannot be repeated. */
 void train_replay_open(struct train_replay *r, const char *path, int task);
-/* Sets the fields, not the local ones, to what the model says, and counts them as set. all: it must
- * say it of each; otherwise those that it does not mention keep their values. */
+/* Sets the fields, but for local ones, to the recorded values, and counts them as set. all: the
+ * model must record each; otherwise the others keep their values. */
 void train_replay_restore(const struct train_replay *r, const struct ran_field *fields, void *base,
                           bool all);
 /* Whether a member is there. */

@@ -1,7 +1,11 @@
 /* run.c - signals, the files of a run, and the summary at its end. */
 #include "cmd/train/run.h"
-#include "cmd/options/cmd.h"
+#include "cmd/options/message.h"
+#include "cmd/options/options.h"
+#include "cmd/options/outputs.h"
+#include "cmd/options/write.h"
 #include "cmd/records/model.h"
+#include "cmd/train/task.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -20,8 +24,8 @@ static bool is_sent(int signal)
         return signal == SIGINT || signal == SIGTERM;
 }
 
-/* A signal asks for a checkpoint and an end, which take as long as one step; the second one that
- * somebody sent ends the program at once. The others only ask: a hangup comes twice where the shell
+/* A signal asks for a checkpoint and the end, which take as long as one step. The second SIGINT or
+ * SIGTERM ends the program at once. The others only ask: a hangup comes twice where the shell
  * passes it on, and a pipe without a reader breaks at every line. */
 static void on_signal(int signal)
 {
@@ -45,8 +49,8 @@ static bool ignored(int signal)
         return sigaction(signal, NULL, &action) == 0 && action.sa_handler == SIG_IGN;
 }
 
-/* SIGINT even where a script started the program in the background, with it ignored; but nohup is
- * believed. */
+/* Catches SIGINT even if a script started the program in the background, with SIGINT ignored; but
+ * respects nohup. */
 void train_run_catch_signals(void)
 {
         catch_signal(SIGINT);
@@ -64,74 +68,83 @@ int train_run_stopped(void)
 
 /* ---- files ---------------------------------------------------------------------------------- */
 
-/* The log of a run that is resumed is gone on with. */
-static void open_log(struct train_run_options *options)
+/* A run that is resumed appends to its log. */
+static void open_log(struct train_run *run)
 {
-        if (options->log == NULL)
+        const char *name = run->options->log;
+
+        if (name == NULL)
                 return;
-        options->log_file = fopen(options->log, options->resume ? "ae" : "we");
-        if (options->log_file == NULL)
-                cmd_die(CMD_FAILED, "cannot write the log %s: %s", options->log, strerror(errno));
+        run->log = fopen(name, run->resume ? "ae" : "we");
+        if (run->log == NULL)
+                cmd_die(CMD_FAILED, "cannot write the log %s: %s", name, strerror(errno));
 }
 
-/* Where a file of the run goes that has its name from the output. */
-struct place {
+/* The output, and what must not be written over beside it. */
+struct neighbours {
         const char *output;
         const struct cmd_program *program;
         char **files; /* that are read */
 };
 
-static char *beside(const struct place *place, const char *suffix)
+/* The name of a file beside the output. */
+static char *beside(const struct neighbours *n, const char *suffix)
 {
         char *name;
 
-        if (asprintf(&name, "%s%s", place->output, suffix) < 0)
+        if (asprintf(&name, "%s%s", n->output, suffix) < 0)
                 cmd_die(CMD_FAILED, "out of memory");
-        cmd_check_beside(place->program, name, place->files);
+        cmd_check_beside(n->program, name, n->files);
         cmd_check_writable(name);
         return name;
 }
 
-/* A journal of a search that came to its end is no more worth than its model, which is written
- * over, too. */
-static void open_journal(struct train_run_options *options, const struct place *place)
+/* The journal of a complete search is worth no more than its model, which is written over, too. */
+static void open_journal(struct train_run *run, const struct neighbours *n)
 {
-        struct train_journal *j = &options->journal;
-        char *name = beside(place, ".tune");
+        struct train_journal *j = &run->journal;
+        char *name = beside(n, ".tune");
 
-        if (options->overwrite_checkpoint) {
+        if (run->options->overwrite_checkpoint) {
                 j->path = name;
         } else {
                 train_journal_open(j, name);
                 free(name);
         }
-        if (j->complete && !options->resume)
+        if (j->complete && !run->resume)
                 train_journal_clear(j);
 }
 
-char *train_run_prepare(struct train_run_options *options, const char *output,
-                        const struct cmd_program *program, char **files)
+void train_run_prepare(struct train_run *run, const char *output, const struct cmd_program *program,
+                       char **files)
 {
-        const struct place place = {output, program, files};
+        const struct train_run_options *options = run->options;
+        const struct neighbours n = {output, program, files};
 
+        run->resume = options->resume;
         cmd_check_writable(output);
-        char *checkpoint = beside(&place, ".ckpt");
-        bool exists = access(checkpoint, F_OK) == 0;
+        run->checkpoint = beside(&n, ".ckpt");
+        bool exists = access(run->checkpoint, F_OK) == 0;
         if (options->tune > 0)
-                open_journal(options, &place);
-        bool any = exists || options->journal.n > 0;
-        if (any && !options->resume && !options->overwrite_checkpoint)
+                open_journal(run, &n);
+        bool any = exists || run->journal.n > 0;
+        if (any && !run->resume && !options->overwrite_checkpoint)
                 cmd_die(CMD_FAILED,
-                        "%s is left from a training that was interrupted: go on with it by "
-                        "--resume, "
-                        "or begin anew by --overwrite-checkpoint",
-                        exists ? checkpoint : options->journal.path);
-        if (options->resume && !any) {
-                cmd_note("there is no %s to resume: training begins from the start", checkpoint);
-                options->resume = false;
+                        "%s is left from an interrupted training: continue with --resume, or start "
+                        "again with --overwrite-checkpoint",
+                        exists ? run->checkpoint : run->journal.path);
+        if (run->resume && !any) {
+                cmd_note("there is no %s to resume: training starts from the beginning",
+                         run->checkpoint);
+                run->resume = false;
         }
-        open_log(options);
-        return checkpoint;
+        open_log(run);
+}
+
+void train_run_release(struct train_run *run)
+{
+        free(run->checkpoint);
+        run->checkpoint = NULL;
 }
 
 /* ---- summary -------------------------------------------------------------------------------- */
@@ -143,28 +156,33 @@ static double peak_bytes(void)
         return getrusage(RUSAGE_SELF, &usage) == 0 ? 1024.0 * (double)usage.ru_maxrss : 0;
 }
 
+static size_t validation_documents(const struct ran_train_job *job)
+{
+        return job->dev != NULL ? job->dev->B : 0;
+}
+
 static void summarise(const struct ran_train_job *job, const struct train_progress *p)
 {
         const struct ran_train_report *last = &p->last;
         char tokens[32], rate[32], time[32], peak[32], moved[32];
 
         if (last->refit)
-                cmd_note("best epoch %zu: dev %s %.2f; the model is of all documents",
+                cmd_note("best epoch %zu: dev %s %.2f; the model is refitted on all documents",
                          last->best_epoch, train_progress_name(p),
                          train_progress_metric(p, last->best));
         else if (last->best_epoch > 0)
                 cmd_note("best epoch %zu of %zu: dev %s %.2f", last->best_epoch, last->epoch,
                          train_progress_name(p), train_progress_metric(p, last->best));
         else
-                cmd_note("%zu epochs, loss %.4f; without development data the last epoch is kept",
+                cmd_note("%zu epochs, loss %.4f; the last epoch is kept, without development data",
                          last->epoch, last->loss);
         if (last->first_encoder)
-                cmd_note(
-                        "of the encoder the first training is kept: the second one tells documents "
-                        "worse that only it has learned from");
+                cmd_note("the encoder of the first training is kept: the refitted one does worse "
+                         "on the validation documents");
         if (last->linear_only)
-                cmd_note("the wide path decides alone: the development data do not show that the "
-                         "encoder helps");
+                cmd_note("linear model only: the encoder did not improve results on %zu "
+                         "validation documents",
+                         validation_documents(job));
         cmd_note("%s tokens in %s, %s tokens/s, peak memory %sB",
                  train_amount(tokens, (double)last->tokens), train_duration(time, last->seconds),
                  train_amount(rate, last->tokens_per_second), train_amount(peak, peak_bytes()));
@@ -179,9 +197,9 @@ void train_run_tell_model(const struct ran_train_job *job)
         struct stat file = {0};
 
         stat(job->output, &file);
-        cmd_note("the model is %s (%sB); now use it:", job->output,
+        cmd_note("the model is %s (%sB); use it with:", job->output,
                  train_amount(size, (double)file.st_size));
-        cmd_note("    %s -m %s FILE", cmd_use_of_task(job->config->task), job->output);
+        cmd_note("    %s -m %s FILE", cmd_model_use_of_task(job->config->task), job->output);
 }
 
 /* ---- the run -------------------------------------------------------------------------------- */
@@ -201,7 +219,7 @@ static const char *metric_name(int metric)
         return f->choices[metric];
 }
 
-/* Says what is left, and how to go on with it; steps: whether there were any in this run. */
+/* Says what is left, and how to continue; steps: whether there were any in this run. */
 static int ended_early(const struct ran_train_job *job, const struct ran_error *err, bool steps)
 {
         bool again = err->code != RAN_EDIVERGED;
@@ -212,32 +230,35 @@ static int ended_early(const struct ran_train_job *job, const struct ran_error *
         else
                 cmd_warn("%s%s", interrupted ? "interrupted: " : "", err->text);
         if (steps && again && job->checkpoint != NULL && access(job->checkpoint, F_OK) == 0)
-                cmd_warn("%s holds what was learned: go on with the same command and --resume",
+                cmd_warn("%s has the state of the training: continue with the same command and "
+                         "--resume",
                          job->checkpoint);
         return interrupted ? 128 + stop_signal : cmd_status_of(err);
 }
 
 struct train_progress train_run_progress(const struct ran_train_job *job,
-                                         const struct train_run_options *options)
+                                         const struct train_run *run)
 {
-        struct train_progress p = {.when = options->progress,
+        const struct train_task *task = train_task_of(job->config->task);
+        struct train_progress p = {.when = run->options->progress,
                                    .metric = metric_name(job->settings->metric),
-                                   .texts = job->config->task == RAN_TASK_LM ||
-                                            job->config->task == RAN_TASK_MLM,
+                                   .texts = task->label == NULL,
+                                   .single = task->of_documents && !job->config->multilabel,
+                                   .documents = job->train->B,
                                    .seed = job->settings->seed,
-                                   .log = options->log_file,
-                                   .log_name = options->log};
+                                   .log = run->log,
+                                   .log_name = run->options->log};
 
         train_progress_begin(&p);
         return p;
 }
 
-int train_run(struct ran_train_job *job, const struct train_run_options *options)
+int train_run(struct ran_train_job *job, struct train_run *run)
 {
-        struct train_progress progress = train_run_progress(job, options);
+        struct train_progress progress = train_run_progress(job, run);
         struct ran_error err = {0};
 
-        job->resume = options->resume;
+        job->resume = run->resume;
         job->report = on_report;
         job->arg = &progress;
         train_run_catch_signals();
@@ -246,17 +267,17 @@ int train_run(struct ran_train_job *job, const struct train_run_options *options
         if (code != RAN_OK)
                 return ended_early(job, &err, progress.last.step > 0);
         summarise(job, &progress);
-        if (!options->replay)
+        if (!run->replay)
                 train_run_tell_model(job);
         if (!logged)
-                cmd_warn("the model is complete, but %s is not", options->log);
+                cmd_warn("the model is complete, but %s is not", run->options->log);
         return logged ? CMD_OK : CMD_FAILED;
 }
 
 /* ---- dry run -------------------------------------------------------------------------------- */
 
-/* Ends the trial once its speed can be told, and in any case before there would be a model. */
-static int on_trial(void *arg, const struct ran_train_report *report)
+/* Ends the measurement once the speed is known, and in any case before there would be a model. */
+static int on_measured_step(void *arg, const struct ran_train_report *report)
 {
         const double enough = 3; /* seconds; the first step is slower than the others */
         double *seconds = arg;
@@ -267,7 +288,7 @@ static int on_trial(void *arg, const struct ran_train_report *report)
         return report->seconds > enough || report->step >= report->steps;
 }
 
-/* Seconds that the training would take. Writes no file. */
+/* Seconds of the whole training. Writes no file. */
 static double measure(const struct ran_train_job *job)
 {
         struct ran_train_settings settings = *job->settings;
@@ -275,10 +296,10 @@ static double measure(const struct ran_train_job *job)
         struct ran_error err = {0};
         double seconds = 0;
 
-        settings.patience = settings.epochs; /* so that nothing but on_trial ends it */
+        settings.patience = settings.epochs; /* so that nothing but on_measured_step ends it */
         trial.settings = &settings;
         trial.output = trial.checkpoint = NULL;
-        trial.report = on_trial;
+        trial.report = on_measured_step;
         trial.arg = &seconds;
         int code = ran_train(&trial, &err);
         if (code != RAN_OK && code != RAN_EINTR)
@@ -294,19 +315,18 @@ int train_dry_run(const struct ran_train_job *job)
 
         if (ran_train_estimate(job, &e, &err) != RAN_OK)
                 cmd_die(cmd_status_of(&err), "%s", err.text);
-        printf("parameters  %zu in tables of pieces and features, %zu in the rest\n",
+        printf("parameters  %zu in tables of tokens and features, %zu in the rest\n",
                e.embedding_parameters, e.parameters);
         printf("memory      %sB at most\n", train_amount(text, (double)e.bytes));
         printf("documents   %zu, %s tokens\n", job->train->B,
                train_amount(text, (double)job->train->first[job->train->B]));
         printf("steps       %zu\n", e.steps);
-        printf("arithmetic  %s operations an epoch\n", train_amount(text, e.flops));
+        printf("arithmetic  %s operations per epoch\n", train_amount(text, e.flops));
         fflush(stdout); /* what follows takes a while */
         printf("time        %s for %zu epochs%s, on %zu threads\n",
                train_duration(text, measure(job)), job->settings->epochs,
-               job->settings->refit && job->held_out != NULL
-                       ? ", and at most as long again (--refit)"
-                       : "",
+               job->settings->refit && job->held_out != NULL ? ", and at most as much again for --refit"
+                                                         : "",
                ran_pool_threads(job->pool));
         return CMD_OK;
 }

@@ -1,14 +1,14 @@
-/* tune.h - ran-train --tune: many trainings in a budget of time, of which the best is kept.
- */
+/* tune.h - ran-train --tune: many trainings in a budget of time, of which the best is kept. */
 #ifndef CMD_TRAIN_TUNE_H
 #define CMD_TRAIN_TUNE_H
 
 #include "cmd/train/run.h"
 
-/* Trains with the settings of the job, then with others, for options->tune minutes; the model is
- * that of the best by the development data, which the job must have. `given`: a setting that stays
- * as it is. Returns the status to end with; with 0, config and settings are those of the best. */
-int train_tune(const struct ran_train_job *job, struct train_run_options *options,
+/* Trains with the settings of the job, then with others, for as long as --tune says; the model is
+ * the best one on the development data, which the job must have. `given`: whether a setting must
+ * stay as it is. Returns the status to end with; with 0, config and settings are those of the best.
+ */
+int train_tune(const struct ran_train_job *job, struct train_run *run,
                bool (*given)(const char *name), struct ran_config *config,
                struct ran_train_settings *settings);
 

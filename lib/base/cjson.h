@@ -1,17 +1,17 @@
-/* cjson.h - cJSON that says why not. */
+/* cjson.h - cJSON with a reason when parsing fails. */
 #ifndef RAN_BASE_CJSON_H
 #define RAN_BASE_CJSON_H
 
 #include <cjson/cJSON.h>
 
-#include "ran.h"
+#include "ran/base.h"
 
-/* n bytes as a value, which the caller deletes. NULL: they hold no JSON, and *code is RAN_EFORMAT,
- * or memory ran out, and it is RAN_ENOMEM; err is left to the caller. *end, where it is not NULL:
- * behind the value, where anything may follow, or where it is wrong. */
+/* Parses n bytes into a value, which the caller deletes. On failure returns NULL and sets *code:
+ * RAN_EFORMAT for invalid JSON, RAN_ENOMEM; the caller writes the sentence. *end, unless NULL: the
+ * end of the value, which anything may follow, or the position of the mistake. */
 cJSON *ran_cjson_parse(const char *text, size_t n, const char **end, int *code);
-/* Where U+0000 stands in n bytes of JSON, as itself or as an escape; NULL: nowhere. cJSON ends
- * strings there, so that one would lose its end. */
+/* The position of the first U+0000 in n bytes of JSON, raw or as an escape; NULL without one. cJSON
+ * would end a string there. */
 const char *ran_cjson_nul(const char *text, size_t n);
 
 #endif

@@ -1,9 +1,9 @@
-/* How many processors this process may use. */
+/* cpus.c - the number of processors available to this process. */
 #include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "ran.h"
+#include "ran/base.h"
 
 /* Processors in the affinity mask; the kernel may know more of them than a cpu_set_t holds. */
 static size_t affinity(void)

@@ -1,36 +1,17 @@
+/* error.c - a failure as one sentence for people. See ran/base.h. */
 #include <stdarg.h>
 #include <string.h>
 
 #include "base/error.h"
-
-/* Bytes of the control character that the n > 0 bytes at s begin with: C0 controls, DEL and the
- * UTF-8 form of the C1 controls (C2 80 to C2 9F). 0: they begin with none. */
-static size_t control(const char *s, size_t n)
-{
-        unsigned char c = (unsigned char)s[0], next = n > 1 ? (unsigned char)s[1] : 0;
-
-        if (c < 0x20 || c == 0x7f)
-                return 1;
-        return c == 0xc2 && next >= 0x80 && next <= 0x9f ? 2 : 0;
-}
+#include "base/utf8.h"
 
 /* A sentence may quote a file name or a record, which may try to steer the reader's terminal. */
 static void disarm(char *s)
 {
         for (size_t pos = 0, n = strlen(s); pos < n;) {
-                size_t length = control(s + pos, n - pos);
+                size_t length = ran_utf8_control(s + pos, n - pos);
 
                 memset(s + pos, '?', length);
-                pos += length > 0 ? length : 1;
-        }
-}
-
-void ran_buf_shown(struct ran_buf *b, const char *s, size_t n)
-{
-        for (size_t pos = 0; pos < n;) {
-                size_t length = control(s + pos, n - pos);
-
-                ran_buf_char(b, length > 0 ? '?' : s[pos]);
                 pos += length > 0 ? length : 1;
         }
 }

@@ -1,11 +1,11 @@
-/* error.h - errors that nobody wants to hear of. */
+/* error.h - an error for callers that gave none. */
 #ifndef RAN_BASE_ERROR_H
 #define RAN_BASE_ERROR_H
 
-#include "ran.h"
+#include "ran/base.h"
 
-/* err, or where that is NULL one of this thread to be thrown away: for functions that read what
- * others have filled. */
+/* err, or, if that is NULL, an error of this thread that nobody reads: for functions that need the
+ * sentence of a function they call. */
 struct ran_error *ran_error_or_spare(struct ran_error *err);
 
 #endif

@@ -8,7 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "ran.h"
+#include "ran/base.h"
 
 /* ---- reading ----------------------------------------------------------------------------------
  */

@@ -1,13 +1,12 @@
-#include <stdarg.h>
+/* memory.c - checked allocation. See ran/base.h. */
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/digits.h"
-#include "ran.h"
+#include "ran/base.h"
 
 static int out_of_memory(size_t n, size_t size, struct ran_error *err)
 {
-        return ran_fail(err, RAN_ENOMEM, "out of memory: %zu x %zu bytes were asked for", n, size);
+        return ran_fail(err, RAN_ENOMEM, "out of memory: %zu x %zu bytes requested", n, size);
 }
 
 void *ran_alloc(size_t n, size_t size, struct ran_error *err)
@@ -57,70 +56,4 @@ float *ran_alloc_floats(size_t n, struct ran_error *err)
         }
         memset(p, 0, bytes > 0 ? bytes : line);
         return p;
-}
-
-char *ran_buf_room(struct ran_buf *b, size_t n)
-{
-        if (!b->failed && b->data != NULL && n <= b->cap - b->len)
-                return b->data + b->len;
-        char *data = b->failed || n > SIZE_MAX - b->len
-                             ? NULL
-                             : ran_grow(b->data, &b->cap, b->len + n, 1, NULL);
-        if (data == NULL) {
-                b->failed = true;
-                return NULL;
-        }
-        b->data = data;
-        return data + b->len;
-}
-
-void ran_buf_add(struct ran_buf *b, const void *bytes, size_t n)
-{
-        char *room = n > 0 ? ran_buf_room(b, n) : NULL;
-
-        if (room == NULL)
-                return;
-        memcpy(room, bytes, n);
-        b->len += n;
-}
-
-void ran_buf_str(struct ran_buf *b, const char *s)
-{
-        ran_buf_add(b, s, strlen(s));
-}
-
-void ran_buf_char(struct ran_buf *b, char c)
-{
-        ran_buf_add(b, &c, 1);
-}
-
-void ran_buf_size(struct ran_buf *b, size_t x)
-{
-        char *room = ran_buf_room(b, DIGITS_MAX);
-
-        if (room != NULL)
-                b->len += digits_put(room, x);
-}
-
-void ran_buf_printf(struct ran_buf *b, const char *format, ...)
-{
-        va_list ap;
-
-        va_start(ap, format);
-        int n = vsnprintf(NULL, 0, format, ap);
-        va_end(ap);
-        if (n < 0 || ran_buf_room(b, (size_t)n + 1) == NULL) { /* vsnprintf also writes a NUL */
-                b->failed = true;
-                return;
-        }
-        va_start(ap, format);
-        vsnprintf(b->data + b->len, (size_t)n + 1, format, ap);
-        va_end(ap);
-        b->len += (size_t)n;
-}
-
-void ran_buf_release(struct ran_buf *b)
-{
-        free(b->data);
-        *b = (struct ran_buf){0};
 }

@@ -1,17 +1,17 @@
-/* Numbers to text and back.
+/* number.c - numbers to text and back.
  *
  * A finite number is written as digits * 10^exponent with the fewest digits that read back. Up to
  * 15 digits and powers up to 10^22 are exact in a double, and one operation on exact operands is
- * rounded correctly (Clinger, "How to read floating point numbers accurately", PLDI 1990), so that
- * most numbers need a few multiplications. The others go through strtod and snprintf, with texts
- * that hold no decimal point, because its character is the locale's. */
+ * rounded correctly (Clinger, "How to read floating point numbers accurately", PLDI 1990), so most
+ * numbers need only a few multiplications. The rest go through strtod and snprintf, as text without
+ * a decimal point, because that character depends on the locale. */
 #include <inttypes.h>
 #include <limits.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "ran.h"
+#include "ran/base.h"
 
 enum { EXACT_POWER = 22 };
 static const double power_of_ten[EXACT_POWER + 1] = {

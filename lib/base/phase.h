@@ -1,6 +1,6 @@
-/* phase.h - what a thread is at, for who measures where time goes (tests/bench): a phase is set
- * where it begins and lasts until the next; ran_parallel hands it to the threads that help. Nothing
- * in the library reads it, and no clock is asked. */
+/* phase.h - the current phase of each thread, for profiles (tests/bench). A phase lasts until the
+ * next one is set; ran_parallel passes it to the threads that help. The library only sets it, and
+ * reads no clock. */
 #ifndef RAN_BASE_PHASE_H
 #define RAN_BASE_PHASE_H
 
@@ -25,6 +25,6 @@ enum ran_phase {
                 RAN_PHASE_COUNT
 };
 
-extern _Thread_local volatile int ran_phase; /* a signal may look: pool.c */
+extern _Thread_local volatile int ran_phase; /* a signal handler may read it */
 
 #endif

@@ -1,17 +1,17 @@
-/* A pool of threads that may be used from inside its own tasks.
+/* pool.c - a thread pool whose tasks may start tasks.
  *
- * Each call of ran_parallel is a job on the caller's stack. Jobs stand in a list, the newest first;
- * whoever works on a job takes the next index with one atomic addition. Idle threads take the
- * newest job that has work left, so that an inner job, for which an outer task waits, is finished
- * first. A caller works on its own job and, while it waits for others to finish their share, on the
- * jobs started inside it: on nothing else, so that it is never held up by what it does not need. */
+ * Each call of ran_parallel is a job on the caller's stack. Jobs are in a list, newest first; a
+ * worker takes the next index of a job with one atomic addition. Idle threads take the newest job
+ * with work left, so an inner job, which an outer task waits for, ends first. A caller works on its
+ * own job and, while it waits for helpers, on the jobs started inside it, but on no other: work it
+ * does not need never delays it. */
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/phase.h"
-#include "ran.h"
+#include "ran/base.h"
 
 struct job {
         void (*fn)(void *arg, size_t i);

@@ -1,5 +1,4 @@
-/* posting.c - see posting.h. By the digits of the ids, least first: a few passes, whatever the
- * order.
+/* posting.c - see posting.h. A radix sort: a few passes, whatever the order.
  */
 #include "base/posting.h"
 

@@ -1,5 +1,5 @@
-/* quote.c - text as a JSON string. Vocabularies, reports and records are all written with it. */
-#include "ran.h"
+/* quote.c - text as a JSON string, for vocabularies, reports and records. */
+#include "ran/base.h"
 #include "base/utf8.h"
 
 #include <string.h>
@@ -16,7 +16,7 @@ static size_t add_special(struct ran_buf *b, const char *s, size_t n)
         unsigned char c = (unsigned char)*s;
 
         if (c >= 0x80) {
-                size_t length = utf8_sequence((const unsigned char *)s, n);
+                size_t length = ran_utf8_sequence((const unsigned char *)s, n);
                 if (length == 0) {
                         ran_buf_str(b, "\xef\xbf\xbd"); /* U+FFFD, so that the output stays UTF-8 */
                         return 1;

@@ -9,7 +9,7 @@
 
 #include <stdint.h>
 
-static inline uint64_t ran_draw_inline(uint64_t key, uint64_t position)
+static inline uint64_t ran_random_draw_inline(uint64_t key, uint64_t position)
 {
         uint64_t z = key + (position + 1) * UINT64_C(0x9e3779b97f4a7c15);
 

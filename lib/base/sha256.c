@@ -1,8 +1,8 @@
-/* SHA-256 as in FIPS 180-4; section numbers below are its. */
+/* sha256.c - SHA-256 as in FIPS 180-4, whose sections are cited below. */
 #include <string.h>
 
 #include "base/sha256.h"
-#include "ran.h"
+#include "ran/base.h"
 
 /* 4.2.2: the first 32 bits of the fractional parts of the cube roots of the first 64 primes. */
 const uint32_t ran_sha256_k[64] = {

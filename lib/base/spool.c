@@ -3,12 +3,11 @@
  *      up to `keep` bytes           beyond
  *
  *      +------------------+         +-------------------------------------------+
- *      |  memory          |  --->   |  a file without a name, mapped and shared |
+ *      |  memory          |  --->   |  an unnamed file, mapped and shared       |
  *      +------------------+         +-------------------------------------------+
  *
- * Pages of the file need no memory of their own: the system writes those that it needs room for to
- * the disk and fetches them when they are looked at. Blocks on the disk are reserved before they
- * are mapped, so that a full disk is an error here and not a SIGBUS later on.
+ * The kernel can write pages of the file to disk and load them again when they are used. Blocks are
+ * reserved on disk before they are mapped, so a full disk is an error here and not a SIGBUS later.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -18,7 +17,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "ran.h"
+#include "ran/base.h"
 
 static const char *folder(void)
 {
@@ -30,9 +29,10 @@ static const char *folder(void)
 
 static int no_room(size_t bytes, int error, struct ran_error *err)
 {
-        return ran_fail(err, RAN_EIO,
-                        "no room for %zu bytes of data in %s: %s (TMPDIR can name another folder)",
-                        bytes, folder(), strerror(error));
+        return ran_fail(
+                err, RAN_EIO,
+                "no room for %zu bytes of data in %s: %s (set TMPDIR to use another folder)", bytes,
+                folder(), strerror(error));
 }
 
 /* A file that nobody else sees, and that is gone when the program ends, however it ends. */
@@ -46,8 +46,8 @@ static int open_nameless(struct ran_error *err)
         fd = mkostemp(path, O_CLOEXEC);
         if (fd < 0)
                 ran_fail(err, RAN_EIO,
-                         "cannot make a file in %s for data that are large: %s "
-                         "(TMPDIR can name another folder)",
+                         "cannot create a temporary file in %s: %s (set TMPDIR to use another "
+                         "folder)",
                          folder(), strerror(errno));
         else
                 unlink(path);
@@ -113,7 +113,7 @@ void *ran_spool_reserve(struct ran_spool *s, size_t n, size_t size, struct ran_e
         size_t keep = s->keep > 0 ? s->keep : RAN_SPOOL_KEEP, want, room;
 
         if (__builtin_mul_overflow(n, size, &want) || want > (size_t)PTRDIFF_MAX - unit) {
-                ran_fail(err, RAN_ENOMEM, "out of memory: %zu x %zu bytes were asked for", n, size);
+                ran_fail(err, RAN_ENOMEM, "out of memory: %zu x %zu bytes requested", n, size);
                 return NULL;
         }
         if (want <= s->room && s->data != NULL)

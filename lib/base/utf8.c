@@ -9,7 +9,7 @@ size_t ran_utf8_valid(const char *s, size_t n)
         size_t pos = 0;
 
         while (pos < n) {
-                size_t length = utf8_sequence((const unsigned char *)s + pos, n - pos);
+                size_t length = ran_utf8_sequence((const unsigned char *)s + pos, n - pos);
                 if (length == 0)
                         break;
                 pos += length;

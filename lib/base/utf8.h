@@ -1,4 +1,4 @@
-/* utf8.h - well-formed UTF-8. */
+/* utf8.h - well-formed UTF-8, and control characters in it. */
 #ifndef RAN_BASE_UTF8_H
 #define RAN_BASE_UTF8_H
 
@@ -7,7 +7,7 @@
 /* Bytes (1 to 4) of the well-formed sequence at s, of which n >= 1 bytes may be read; 0 when there
  * is none: a stray or missing continuation, an overlong form, a surrogate, more than U+10FFFF
  * (Unicode, table 3-7: only the second byte has a range that depends on the first). */
-static inline size_t utf8_sequence(const unsigned char *s, size_t n)
+static inline size_t ran_utf8_sequence(const unsigned char *s, size_t n)
 {
         unsigned char lead = s[0];
         unsigned char low = 0x80, high = 0xbf;
@@ -35,6 +35,17 @@ static inline size_t utf8_sequence(const unsigned char *s, size_t n)
                         return 0;
         }
         return length;
+}
+
+/* Bytes of the control character that the n > 0 bytes at s begin with: C0 controls, DEL and the
+ * UTF-8 form of the C1 controls (C2 80 to C2 9F). 0: they begin with none. */
+static inline size_t ran_utf8_control(const char *s, size_t n)
+{
+        unsigned char c = (unsigned char)s[0], next = n > 1 ? (unsigned char)s[1] : 0;
+
+        if (c < 0x20 || c == 0x7f)
+                return 1;
+        return c == 0xc2 && next >= 0x80 && next <= 0x9f ? 2 : 0;
 }
 
 #endif

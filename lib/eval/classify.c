@@ -4,7 +4,8 @@
  * (gold, predicted) cells that is merged when it fills up, because a square table of 50,000 classes
  * would not fit and most of it would be zero.
  */
-#include "ran.h"
+#include "ran/eval.h"
+#include "ran/math.h"
 
 #include <float.h>
 #include <math.h>
@@ -320,18 +321,16 @@ static void merge_sums(struct ran_eval *e, const struct ran_eval *from)
 
 int ran_eval_merge(struct ran_eval *e, const struct ran_eval *from, struct ran_error *err)
 {
-        int code = RAN_OK;
-
         merge_sums(e, from);
-        for (size_t i = 0; i < from->n_cells && code == RAN_OK; i++) {
+        for (size_t i = 0; i < from->n_cells; i++) {
                 const struct ran_eval_cell *cell = &from->cells[i];
-                code = add_cell(e, cell->gold, cell->predicted, cell->count, err);
+                RAN_TRY(add_cell(e, cell->gold, cell->predicted, cell->count, err));
         }
-        for (size_t i = 0; i < from->n_unknown && code == RAN_OK; i++) {
+        for (size_t i = 0; i < from->n_unknown; i++) {
                 const struct ran_eval_label *label = &from->unknown[i];
-                code = add_unknown(e, label->name, label->length, label->count, err);
+                RAN_TRY(add_unknown(e, label->name, label->length, label->count, err));
         }
-        return code;
+        return RAN_OK;
 }
 
 /* ---- the numbers ---------------------------------------------------------------------------- */

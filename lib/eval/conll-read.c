@@ -4,7 +4,7 @@
  * the end of a line are dropped, so that a line of spaces is an empty one. Tabs and carriage
  * returns are characters like any other.
  */
-#include "ran.h"
+#include "ran/eval.h"
 
 #include <errno.h>
 #include <stdlib.h>

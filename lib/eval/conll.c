@@ -190,13 +190,13 @@ void ran_conll_finish(struct ran_conll *c, struct ran_conll_report *report)
         report->types = ran_types_order(&c->types, &report->n_types);
         *last -= c->inside;
         report->all.correct += c->inside;
-        report->all.rates = ran_tag_rates(1, &report->all);
+        report->all.rates = ran_types_rates(1, &report->all);
         report->accuracy = accuracy(1, report);
 }
 
 static void text_rates(const struct ran_tag_score *score, struct ran_buf *out)
 {
-        struct ran_prf rates = ran_tag_rates(100, score);
+        struct ran_prf rates = ran_types_rates(100, score);
 
         ran_buf_printf(out, "precision: %6.2f%%; recall: %6.2f%%; FB1: %6.2f", rates.precision,
                        rates.recall, rates.f1);
@@ -239,9 +239,9 @@ void ran_conll_json(const struct ran_conll_report *r, struct ran_buf *out)
                        r->correct_tokens);
         ran_buf_double(out, r->accuracy);
         ran_buf_char(out, ',');
-        ran_tag_counts_json(&r->all, out);
+        ran_types_counts_json(&r->all, out);
         ran_buf_char(out, ',');
-        ran_tag_rates_json(&r->all.rates, out);
+        ran_types_rates_json(&r->all.rates, out);
         ran_buf_char(out, ',');
         ran_types_json(r->types, r->n_types, out);
         ran_buf_char(out, '}');

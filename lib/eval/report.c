@@ -1,5 +1,5 @@
 /* report.c - the numbers of an evaluation for machines (JSON) and for people. */
-#include "ran.h"
+#include "ran/eval.h"
 
 #include <stdlib.h>
 #include <string.h>

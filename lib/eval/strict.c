@@ -145,7 +145,7 @@ static void add_up(struct ran_strict_report *r)
                 r->macro.recall += score->rates.recall / (double)r->n_types;
                 r->macro.f1 += score->rates.f1 / (double)r->n_types;
         }
-        r->all.rates = ran_tag_rates(1, &r->all);
+        r->all.rates = ran_types_rates(1, &r->all);
 }
 
 void ran_strict_finish(struct ran_strict *s, struct ran_strict_report *report)
@@ -165,11 +165,11 @@ void ran_strict_finish(struct ran_strict *s, struct ran_strict_report *report)
 void ran_strict_json(const struct ran_strict_report *r, struct ran_buf *out)
 {
         ran_buf_printf(out, "{\"sentences\":%zu,\"tokens\":%zu,", r->sentences, r->tokens);
-        ran_tag_counts_json(&r->all, out);
+        ran_types_counts_json(&r->all, out);
         ran_buf_str(out, ",\"micro\":{");
-        ran_tag_rates_json(&r->all.rates, out);
+        ran_types_rates_json(&r->all.rates, out);
         ran_buf_str(out, "},\"macro\":{");
-        ran_tag_rates_json(&r->macro, out);
+        ran_types_rates_json(&r->macro, out);
         ran_buf_printf(out, "},\"boundary_only\":%zu,\"type_only\":%zu,", r->boundary_only,
                        r->type_only);
         ran_buf_printf(out, "\"invalid_gold\":%zu,\"invalid_found\":%zu,", r->invalid_gold,

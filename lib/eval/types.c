@@ -27,7 +27,7 @@ static int add_type(struct ran_types *t, uint64_t hash, const char *type, size_t
                 return RAN_ENOMEM;
         t->ordered = grown;
         *number = ran_string_table_add(&t->names, hash, type, length, err);
-        if (*number == STRING_TABLE_NONE)
+        if (*number == RAN_STRING_TABLE_NONE)
                 return RAN_ENOMEM;
         t->score[*number] = (struct ran_tag_score){0};
         return RAN_OK;
@@ -36,13 +36,14 @@ static int add_type(struct ran_types *t, uint64_t hash, const char *type, size_t
 int ran_types_number(struct ran_types *t, const char *type, size_t length, uint32_t *number,
                      struct ran_error *err)
 {
-        uint64_t hash = string_table_hash(ran_string_table_seed, type, length);
+        uint64_t hash = ran_string_table_hash(ran_string_table_seed, type, length);
 
         *number = ran_string_table_find(&t->names, hash, "", 0, type, length);
-        return *number != STRING_TABLE_NONE ? RAN_OK : add_type(t, hash, type, length, number, err);
+        return *number != RAN_STRING_TABLE_NONE ? RAN_OK
+                                                : add_type(t, hash, type, length, number, err);
 }
 
-struct ran_prf ran_tag_rates(double whole, const struct ran_tag_score *score)
+struct ran_prf ran_types_rates(double whole, const struct ran_tag_score *score)
 {
         double correct = whole * (double)score->correct;
         struct ran_prf rates = {
@@ -72,8 +73,8 @@ const struct ran_tag_score *ran_types_order(struct ran_types *t, size_t *n)
                 if (t->score[i].gold + t->score[i].found == 0)
                         continue;
                 *score = t->score[i];
-                score->type = string_table_get(&t->names, i, &score->length);
-                score->rates = ran_tag_rates(1, score);
+                score->type = ran_string_table_get(&t->names, i, &score->length);
+                score->rates = ran_types_rates(1, score);
                 ++*n;
         }
         if (*n > 1)
@@ -83,13 +84,13 @@ const struct ran_tag_score *ran_types_order(struct ran_types *t, size_t *n)
 
 /* ---- JSON ----------------------------------------------------------------------------------- */
 
-void ran_tag_counts_json(const struct ran_tag_score *score, struct ran_buf *out)
+void ran_types_counts_json(const struct ran_tag_score *score, struct ran_buf *out)
 {
         ran_buf_printf(out, "\"gold\":%zu,\"found\":%zu,\"correct\":%zu", score->gold, score->found,
                        score->correct);
 }
 
-void ran_tag_rates_json(const struct ran_prf *rates, struct ran_buf *out)
+void ran_types_rates_json(const struct ran_prf *rates, struct ran_buf *out)
 {
         ran_buf_str(out, "\"precision\":");
         ran_buf_double(out, rates->precision);
@@ -106,9 +107,9 @@ void ran_types_json(const struct ran_tag_score *types, size_t n, struct ran_buf 
                 ran_buf_str(out, i == 0 ? "{\"type\":" : ",{\"type\":");
                 ran_buf_json(out, types[i].type, types[i].length);
                 ran_buf_char(out, ',');
-                ran_tag_counts_json(&types[i], out);
+                ran_types_counts_json(&types[i], out);
                 ran_buf_char(out, ',');
-                ran_tag_rates_json(&types[i].rates, out);
+                ran_types_rates_json(&types[i].rates, out);
                 ran_buf_char(out, '}');
         }
         ran_buf_char(out, ']');

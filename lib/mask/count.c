@@ -1,8 +1,8 @@
 /* count.c - how many scores a mask holds, in closed form.
  *
  * Let D be the distances of a pattern above 0, P(x) how many of them are at most x, and Q(x) their
- * sum. Both have closed forms. Query i sees, to the left and at its own place, 1 + P(i) keys. Over
- * the first a queries and the first b keys that makes
+ * sum. Both have closed forms. Query i sees itself and P(i) keys on its left. Over
+ * the first a queries and the first b keys that is
  *
  *      sum over 0 and D of  max(0, min(b, a - distance))
  *

@@ -1,4 +1,4 @@
-/* mask.c - who sees whom: rows and columns of attention patterns.
+/* mask.c - rows and columns of attention patterns.
  *
  * The patterns are those of Mukund and Easwarakumar, *Dispersed Hierarchical Attention Network for
  * Machine Translation and Language Understanding on Long Documents with Linear Complexity*.
@@ -41,10 +41,8 @@ int ran_mask_init(struct ran_mask *m, int pattern, size_t window, size_t dilatio
                   size_t N, size_t sources, struct ran_error *err)
 {
         size_t half = window / 2;
-        int code = check(pattern, window, dilation, N, sources, err);
 
-        if (code != RAN_OK)
-                return code;
+        RAN_TRY(check(pattern, window, dilation, N, sources, err));
         *m = (struct ran_mask){.N = N};
         if (pattern == RAN_ATTENTION_FULL) {
                 m->near = N - 1;
@@ -55,7 +53,7 @@ int ran_mask_init(struct ran_mask *m, int pattern, size_t window, size_t dilatio
                 m->near = least(half, N - 1);
         }
         if (pattern == RAN_ATTENTION_DISPERSED) {
-                m->far = N; /* without end, as long as they are looked for */
+                m->far = N; /* no limit while ran_mask_far_within counts them */
                 m->far = ran_mask_far_within(m, N - 1);
         }
         m->sources = mask == RAN_MASK_NONE ? N : mask == RAN_MASK_PREFIX ? sources : 0;
@@ -63,8 +61,8 @@ int ran_mask_init(struct ran_mask *m, int pattern, size_t window, size_t dilatio
 }
 
 /* Dispersed: the largest k with k (k + 3) / 2 <= y, that is k <= (sqrt(8 y + 9) - 3) / 2. The root
- * may be off by its last bit, which the two loops put right. */
-static size_t gaps_within(size_t y)
+ * may be off by its last bit; the two loops correct that. */
+static size_t dispersed_within(size_t y)
 {
         size_t k = (size_t)((sqrt(8.0 * (double)y + 9.0) - 3.0) / 2.0);
 
@@ -79,10 +77,11 @@ size_t ran_mask_far_within(const struct ran_mask *m, size_t x)
 {
         if (m->far == 0 || x <= m->near)
                 return 0;
-        return least(m->far, m->step > 0 ? x / m->step : gaps_within(x - m->near));
+        return least(m->far, m->step > 0 ? x / m->step : dispersed_within(x - m->near));
 }
 
-static struct ran_mask_ranges look(const struct ran_mask *m, size_t at, size_t before, size_t after)
+static struct ran_mask_ranges ranges_of(const struct ran_mask *m, size_t at, size_t before,
+                                        size_t after)
 {
         return (struct ran_mask_ranges){
                 .at = at,
@@ -95,12 +94,12 @@ static struct ran_mask_ranges look(const struct ran_mask *m, size_t at, size_t b
 
 struct ran_mask_ranges ran_mask_row(const struct ran_mask *m, size_t i)
 {
-        return look(m, i, i, ran_mask_ahead(m, i));
+        return ranges_of(m, i, i, ran_mask_ahead(m, i));
 }
 
 struct ran_mask_ranges ran_mask_column(const struct ran_mask *m, size_t j)
 {
-        return look(m, j, j < m->sources ? j : 0, m->N - 1 - j);
+        return ranges_of(m, j, j < m->sources ? j : 0, m->N - 1 - j);
 }
 
 bool ran_mask_ranges_next(const struct ran_mask *m, const struct ran_mask_ranges *s, size_t *pos,

@@ -1,4 +1,4 @@
-/* mask.h - attention patterns as index sets: what computes with them, beyond ran.h.
+/* mask.h - attention patterns as index sets, for what computes with them.
  *
  * A pattern is a set of distances. Those from 0 to `near` are a run; beyond it stand single ones,
  *
@@ -11,10 +11,10 @@
  *      query i     o . . o . o o o o o . o . . o .       dispersed(4), near = 2
  *                  far(2)  far(1)  i   far(1)  far(2)
  *
- * All masks are one: key j > i is seen when j < sources. So a query looks to the left as far as 0
- * and to the right as far as the last source token; a key is looked at from the right as far as the
- * last token, and from the left, as far as 0, if it is a source token. Hence the two questions,
- * what a query sees and who sees a key, cost the same.
+ * All masks are one: query i sees key j > i if j < sources. So a query sees keys on its left down
+ * to 0 and on its right up to the last source token. Queries on the right of a key see it, up to
+ * the last token; queries on its left see it, down to 0, if it is a source token. Hence rows and
+ * columns cost the same.
  *
  * The single keys of neighbouring queries are neighbours: at one distance they form a diagonal.
  * Work in blocks of queries reads them as runs, too.
@@ -22,7 +22,7 @@
 #ifndef RAN_MASK_MASK_H
 #define RAN_MASK_MASK_H
 
-#include "ran.h"
+#include "ran/mask.h"
 
 /* The k-th distance beyond near, k from 1 to m->far. */
 static inline size_t ran_mask_far(const struct ran_mask *m, size_t k)
@@ -33,7 +33,7 @@ static inline size_t ran_mask_far(const struct ran_mask *m, size_t k)
 /* How many of those distances are at most x. */
 size_t ran_mask_far_within(const struct ran_mask *m, size_t x);
 
-/* How far query i looks to the right. */
+/* How far query i sees to the right. */
 static inline size_t ran_mask_ahead(const struct ran_mask *m, size_t i)
 {
         return i < m->sources ? m->sources - 1 - i : 0;

@@ -1,4 +1,4 @@
-/* reach.c - what a set of queries sees, as a set: for the question what a token can know after
+/* reach.c - what a set of queries sees, as a set: to follow which tokens can influence a token over
  * several layers.
  *
  * Sets are bits, so a distance is a shift of all of them at once. A run of distances takes only as
@@ -46,7 +46,7 @@ static void smear(uint64_t *out, uint64_t *set, size_t words, size_t step, size_
                 out[w] |= set[w];
 }
 
-/* One side: tokens below n are seen, and looked from. */
+/* One side, among the tokens below n. */
 static void spread(const struct ran_mask *m, uint64_t *seen, const uint64_t *from, uint64_t *spare,
                    size_t n, bool right)
 {
@@ -70,6 +70,6 @@ void ran_mask_spread(const struct ran_mask *m, uint64_t *seen, const uint64_t *f
                      uint64_t *spare)
 {
         spread(m, seen, from, spare, m->N, false);
-        /* To the right only source tokens are seen, and only source tokens look there. */
+        /* On the right only source tokens are seen, and only by source tokens. */
         spread(m, seen, from, spare, m->sources, true);
 }

@@ -1,5 +1,5 @@
 /* similarity.c - how much a query and a key are alike. */
-#include "ran.h"
+#include "ran/mask.h"
 
 #include <math.h>
 

@@ -6,6 +6,7 @@
 #include "math/elementary.h"
 
 #include <math.h>
+#include <stdint.h>
 #include <string.h>
 
 static const double ln2_high = 0x1.62e42feep-1; /* 33 bits: n times it is exact, |n| < 2^20 */

@@ -1,16 +1,16 @@
-/* elementary.h - the elementary functions that are ours, in double: the same bits on every
- * processor and with every C library, because they are made of operations that IEEE 754 defines to
- * the last bit. Those of a C library differ between versions, and glibc's by the processor, too.
+/* elementary.h - elementary functions in double, with the same bits on every processor and with
+ * every C library: they use only operations that IEEE 754 defines to the last bit. The functions of
+ * a C library differ between versions, and those of glibc also by processor.
  *
- * Nothing else in this project calls exp, log, pow, sin, ...: sqrt, floor, rint and their like are
- * exact everywhere. ran_exp and ran_log stand in ran.h.
+ * Call these, never exp, log, pow, sin ... of the C library; sqrt, floor, rint and the like are
+ * exact everywhere. ran_exp and ran_log are in ran/math.h.
  *
  * Accuracy: within 1 ulp (units in the last place), ran_expm1 within 2.
  */
 #ifndef RAN_MATH_ELEMENTARY_H
 #define RAN_MATH_ELEMENTARY_H
 
-#include "ran.h"
+#include "ran/math.h"
 
 /* exp(x) - 1 and log(1 + x), accurate near 0 */
 double ran_expm1(double x);

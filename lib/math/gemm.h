@@ -1,8 +1,8 @@
-/* gemm.h - the one matrix product, and the linear layer made of it. */
+/* gemm.h - the matrix product, and the linear layer. */
 #ifndef RAN_MATH_GEMM_H
 #define RAN_MATH_GEMM_H
 
-#include "ran.h"
+#include "ran/base.h"
 
 /* C (M,N) = A (M,K) B (K,N), or += with add; single-threaded. C is row-major, ldc apart. A and B
  * may be transposed by their strides: element (i,k) of A is a[i*ras + k*cas], (k,j) of B is b[k*rbs
@@ -12,13 +12,13 @@ void ran_gemm(float *c, size_t ldc, const float *a, size_t ras, size_t cas, cons
               size_t rbs, size_t cbs, size_t M, size_t N, size_t K, bool add);
 
 /* y (N,O) = x (N,I) w (O,I)^T + b (O), or without b if that is NULL. Rows are ldy and ldx apart.
- * It is shared out over the pool in parts that depend on N, I and O alone. */
-void ran_linear(struct ran_pool *pool, float *y, size_t ldy, const float *x, size_t ldx,
-                const float *w, const float *b, size_t N, size_t I, size_t O);
+ * The pool computes it in parts that depend on N, I and O alone. */
+void ran_gemm_linear(struct ran_pool *pool, float *y, size_t ldy, const float *x, size_t ldx,
+                     const float *w, const float *b, size_t N, size_t I, size_t O);
 /* Adjoint of the above. Any of dx, dw, db may be NULL; db needs dw.
  *   dx = dy w, or += with add      dw += dy^T x      db += sum over N of dy */
-void ran_linear_bwd(struct ran_pool *pool, float *dx, size_t lddx, bool add, float *dw, float *db,
-                    const float *dy, size_t lddy, const float *x, size_t ldx, const float *w,
-                    size_t N, size_t I, size_t O);
+void ran_gemm_linear_bwd(struct ran_pool *pool, float *dx, size_t lddx, bool add, float *dw,
+                         float *db, const float *dy, size_t lddy, const float *x, size_t ldx,
+                         const float *w, size_t N, size_t I, size_t O);
 
 #endif

@@ -1,9 +1,10 @@
 /* simd.h - the arithmetic that depends on the processor's vector width.
  *
- * simd.c is compiled once an instruction set; each compilation fills one table. All kernels are
- * single-threaded, allocate nothing and cannot fail. Outputs come first, then inputs, then sizes.
- * A backward kernel is written beside its forward. Rows are ld apart where a leading dimension is
- * named. Every reduction has a fixed order, so a result is a function of its arguments alone.
+ * simd.c and simd-*.c are compiled once an instruction set, into one table of kernels for each;
+ * isa.c picks a table when a program starts. All kernels are single-threaded, allocate nothing and
+ * cannot fail. Outputs come first, then inputs, then sizes. A backward kernel is written beside its
+ * forward. Rows are ld apart where a leading dimension is named. Every reduction has a fixed order,
+ * so a result is a function of its arguments alone.
  *
  * Accuracy of the vector exp: at most 2 ulp; arguments are held to [-87.3, 88].
  */
@@ -14,10 +15,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* What similarity and weighted_sum do: see there. */
+/* The kinds of similarity and weighted_difference. */
 enum { RAN_ROWS_DOT, RAN_ROWS_SQUARED, RAN_ROWS_ABSOLUTE };
 
-/* So few rows do not pay for copying B into panels. */
+/* With so few rows, copying B into panels does not pay. */
 enum { RAN_FEW_ROWS = 4 };
 
 struct ran_simd {
@@ -63,22 +64,22 @@ struct ran_simd {
         /* Adjoint with respect to the unscaled scores: dp = scale p (dp - p . dp), in place */
         void (*softmax_bwd)(float *dp, const float *p, float scale, size_t n);
 
-        /* Attention over single keys (model/sparse.c): rows x_i and y_i (N, d) that belong
-         * together. out_i = x_i . y_i;  sum (x_i - y_i)^2;  sum |x_i - y_i| */
+        /* Attention over single keys (model/sparse.c): paired rows x_i and y_i (N, d). out_i = x_i
+         * . y_i;  sum (x_i - y_i)^2;  sum |x_i - y_i| */
         void (*similarity)(int how, float *out, const float *x, size_t ldx, const float *y,
                            size_t ldy, size_t N, size_t d);
         /* y_i += sum over lines l of p_l,i x_l,i, rows i (N, d): line l of p begins at p + l ldp,
          * that of x at x[l], its rows ldx apart */
         void (*weighted_sum)(float *y, size_t ldy, const float *p, size_t ldp,
                              const float *const *x, size_t ldx, size_t lines, size_t N, size_t d);
-        /* y_i += p_i (x_i - c_i);  p_i sign(x_i - c_i): adjoint of the other two likenesses */
+        /* y_i += p_i (x_i - c_i);  p_i sign(x_i - c_i): adjoint of the other two similarities */
         void (*weighted_difference)(int how, float *y, size_t ldy, const float *p, const float *x,
                                     size_t ldx, const float *c, size_t ldc, size_t N, size_t d);
         /* top = max(top, x);  x = exp(scale (x - top)) and sum += x: a softmax over lines that come
          * one after another, element by element */
         void (*online_max)(float *top, const float *x, size_t n);
         void (*online_exp)(float *x, float *sum, const float *top, float scale, size_t n);
-        /* Adjoint once all is summed up: p = exp(scale p - log_sum), dp = p (dp - delta) */
+        /* Adjoint, from the final sums: p = exp(scale p - log_sum), dp = p (dp - delta) */
         void (*online_softmax_bwd)(float *p, float *dp, const float *log_sum, const float *delta,
                                    float scale, size_t n);
 
@@ -104,6 +105,12 @@ struct ran_simd {
         void (*adam)(float *w, float *m, float *v, const float *g, size_t n, float gscale,
                      float beta1, float beta2, float rate, float root, float eps, float decay);
 };
+
+/* A table for each instruction set. The plain ones compute what base does, in wider vectors. */
+extern const struct ran_simd ran_simd_base;
+#ifdef RAN_HAVE_X86
+extern const struct ran_simd ran_simd_avx512, ran_simd_avx2, ran_simd_plain16, ran_simd_plain8;
+#endif
 
 /* The table in use: the best that this processor runs, or the one that RAN_ISA names. Set before
  * main. */

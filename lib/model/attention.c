@@ -19,16 +19,16 @@ static size_t sees(const struct ran_attention_heads *x, size_t r)
 
 static float scale_of(const struct ran_attention_heads *x)
 {
-        return (float)(1.0 / sqrt((double)x->d));
+        return (float)(1.0 / sqrt((double)x->d_k));
 }
 
 void ran_attention_weights(float *score, const struct ran_attention_heads *x, size_t j,
                            size_t first, size_t end)
 {
-        const float *q = x->qkv + j * x->d, *k = q + x->E;
+        const float *q = x->qkv + j * x->d_k, *k = q + x->E;
         size_t ld = 3 * x->E;
 
-        ran_gemm(score, x->n, q + first * ld, ld, 1, k, 1, ld, end - first, x->n, x->d, false);
+        ran_gemm(score, x->n, q + first * ld, ld, 1, k, 1, ld, end - first, x->n, x->d_k, false);
         for (size_t r = first; r < end; r++, score += x->n) {
                 size_t n = sees(x, r);
 
@@ -42,11 +42,11 @@ void ran_attention(const struct ran_attention_heads *x, size_t first, size_t end
         size_t ld = 3 * x->E;
 
         for (size_t j = 0; j < x->h; j++) {
-                const float *v = x->qkv + 2 * x->E + j * x->d;
+                const float *v = x->qkv + 2 * x->E + j * x->d_k;
 
                 ran_attention_weights(score, x, j, first, end);
-                ran_gemm(x->a + first * x->E + j * x->d, x->E, score, x->n, 1, v, ld, 1,
-                         end - first, x->d, x->n, false);
+                ran_gemm(x->a + first * x->E + j * x->d_k, x->E, score, x->n, 1, v, ld, 1,
+                         end - first, x->d_k, x->n, false);
         }
 }
 
@@ -59,16 +59,16 @@ void ran_attention_bwd(float *dqkv, const float *da, const struct ran_attention_
         float *dscore = score + n * n;
 
         for (size_t j = 0; j < x->h; j++) {
-                const float *q = x->qkv + j * x->d, *k = q + x->E, *v = k + x->E;
-                float *dq = dqkv + j * x->d, *dk = dq + x->E, *dv = dk + x->E;
-                const float *d = da + first * x->E + j * x->d;
+                const float *q = x->qkv + j * x->d_k, *k = q + x->E, *v = k + x->E;
+                float *dq = dqkv + j * x->d_k, *dk = dq + x->E, *dv = dk + x->E;
+                const float *d = da + first * x->E + j * x->d_k;
 
                 ran_attention_weights(score, x, j, first, end);
-                ran_gemm(dv, ld, score, 1, n, d, x->E, 1, n, x->d, rows, add);
-                ran_gemm(dscore, n, d, x->E, 1, v, 1, ld, rows, n, x->d, false);
+                ran_gemm(dv, ld, score, 1, n, d, x->E, 1, n, x->d_k, rows, add);
+                ran_gemm(dscore, n, d, x->E, 1, v, 1, ld, rows, n, x->d_k, false);
                 for (size_t i = 0; i < rows; i++)
                         ran_simd->softmax_bwd(dscore + i * n, score + i * n, scale_of(x), n);
-                ran_gemm(dq + first * ld, ld, dscore, n, 1, k, ld, 1, rows, x->d, n, add);
-                ran_gemm(dk, ld, dscore, 1, n, q + first * ld, ld, 1, n, x->d, rows, add);
+                ran_gemm(dq + first * ld, ld, dscore, n, 1, k, ld, 1, rows, x->d_k, n, add);
+                ran_gemm(dk, ld, dscore, 1, n, q + first * ld, ld, 1, n, x->d_k, rows, add);
         }
 }

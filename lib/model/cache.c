@@ -1,21 +1,21 @@
-/* cache.c - words that were there a while ago come again (Grave, Joulin and Usunier, Improving
- * neural language models with a continuous cache, ICLR 2017).
+/* cache.c - words that occurred recently occur again (Grave, Joulin and Usunier, Improving neural
+ * language models with a continuous cache, ICLR 2017).
  *
  *   p(w) = (1 - lambda) p_model(w) + lambda p_cache(w)                              [equation 5]
  *   p_cache(w) = sum over i with x_(i+1) = w of exp(theta h_t . h_i) / sum over i   [equation 3]
  *
- * i are the last N places before t, h_i / |h_i| stands for h_i: see ran.h.
+ * i are the last N positions before t, with h_i / |h_i| in place of h_i: see ran/model.h.
  *
- * Places are numbered from 0 as they come. The ring has N + BLOCK slots, place i is in slot
- * i mod (N + BLOCK), so that BLOCK places can be put in before the first of them looks back: what
- * they overwrite is out of reach for all of them.
+ * Positions are numbered from 0. The ring has N + BLOCK slots; position i is in slot i mod (N +
+ * BLOCK). So a block of positions can be stored before the first of them is scored: what it
+ * overwrites is out of reach for all of them.
  *
- *   slots    | 70 71 72 73 | 10 11 12 ... 67 68 69 |         N = 60, BLOCK = 4: places 70 to 73
+ *   slots    | 70 71 72 73 | 10 11 12 ... 67 68 69 |         N = 60, BLOCK = 4: positions 70 to 73
  *   seen by 72: 12 to 71     ^^ overwrite 6 to 9             are at work
  *
- * The likenesses of a block are one product with all slots, of which each row then takes its own.
- * Slots are a function of how many places there were before, so that a document gives the same
- * bits in any company and by any number of threads.
+ * The similarities of a block are one product with all slots, of which each row then takes its own.
+ * Slots depend on the number of earlier positions alone, so that a document gives the same bits in
+ * any batch and for any number of threads.
  */
 #include "model/cache.h"
 #include "math/elementary.h"
@@ -30,14 +30,14 @@ enum { BLOCK = 64 };
 
 struct ran_cache {
         struct ran_cache_settings set;
-        size_t D, slots; /* N + BLOCK */
-        size_t seen;     /* places so far */
-        float *key;      /* (slots, D) of length 1, as many as were needed yet */
-        uint32_t *next;  /* (slots) */
-        float *query;    /* (BLOCK, D) theta times the keys of a block */
-        float *like;     /* (BLOCK, slots in use) */
-        double *mass;    /* (V) for logits; all 0 between two rows */
-        size_t key_cap, next_cap, like_cap, mass_cap;
+        size_t D, slots;   /* N + BLOCK */
+        size_t seen;       /* positions so far */
+        float *key;        /* (slots, D) of length 1, as many as were needed yet */
+        uint32_t *next;    /* (slots) */
+        float *query;      /* (BLOCK, D) theta times the keys of a block */
+        float *similarity; /* (BLOCK, slots in use) */
+        double *mass;      /* (V) for logits; all 0 between two rows */
+        size_t key_cap, next_cap, similarity_cap, mass_cap;
 };
 
 /* ---- memory --------------------------------------------------------------------------------- */
@@ -74,7 +74,7 @@ void ran_cache_free(struct ran_cache *c)
         free(c->key);
         free(c->next);
         free(c->query);
-        free(c->like);
+        free(c->similarity);
         free(c->mass);
         free(c);
 }
@@ -89,7 +89,7 @@ static size_t least(size_t a, size_t b)
         return a < b ? a : b;
 }
 
-/* Slots that hold a place once there were so many. */
+/* Slots in use after so many positions. */
 static size_t used(const struct ran_cache *c, size_t seen)
 {
         return least(seen, c->slots);
@@ -118,10 +118,11 @@ int ran_cache_reserve(struct ran_cache *c, size_t n, size_t V, struct ran_error 
         if (next == NULL)
                 return RAN_ENOMEM;
         c->next = next;
-        float *like = grow(c->like, &c->like_cap, rows, least(n, BLOCK), sizeof *like, err);
-        if (like == NULL)
+        float *similarity = grow(c->similarity, &c->similarity_cap, rows, least(n, BLOCK),
+                                 sizeof *similarity, err);
+        if (similarity == NULL)
                 return RAN_ENOMEM;
-        c->like = like;
+        c->similarity = similarity;
         double *mass = grow(c->mass, &c->mass_cap, V, 1, sizeof *mass, err);
         if (mass == NULL)
                 return RAN_ENOMEM;
@@ -130,20 +131,21 @@ int ran_cache_reserve(struct ran_cache *c, size_t n, size_t V, struct ran_error 
         return RAN_OK;
 }
 
-/* ---- a block of places ---------------------------------------------------------------------- */
+/* ---- a block of positions ----------------------------------------------------------------------
+ */
 
 struct block {
         struct ran_cache *c;
         const uint32_t *gold;
         float *nll, *logits;
         size_t V;
-        size_t n;            /* places */
-        size_t at[BLOCK];    /* which rows of h, gold, nll and logits they are */
-        size_t place[BLOCK]; /* their numbers */
-        size_t width;        /* slots in use */
+        size_t n;               /* positions */
+        size_t at[BLOCK];       /* which rows of h, gold, nll and logits they are */
+        size_t position[BLOCK]; /* their numbers */
+        size_t width;           /* slots in use */
 };
 
-/* y = a x / |x|; a row of zeros is like no other. */
+/* y = a x / |x|; a row of zeros has similarity 0 to all. */
 static void scale_to(float *y, const float *x, double a, size_t D)
 {
         double length = sqrt(ran_dot(x, x, D));
@@ -152,24 +154,25 @@ static void scale_to(float *y, const float *x, double a, size_t D)
                 y[d] = length > 0 ? (float)((double)x[d] * a / length) : 0;
 }
 
-/* What place r of the block looks back on: likenesses of `n` places, in the order of their slots,
- * of which the first `wrapped` are 0, 1, ... and the others `first`, first + 1, ... */
+/* The past of position r of the block: similarities of `n` positions, in the order of their
+ * slots, of which the first `wrapped` are 0, 1, ... and the others `first`, first + 1, ... */
 struct view {
-        float *like;
+        float *similarity;
         size_t n, first, wrapped;
 };
 
 static struct view view_of(const struct block *k, size_t r)
 {
         const struct ran_cache *c = k->c;
-        size_t place = k->place[r], n = least(place, c->set.positions);
-        struct view v = {c->like + r * k->width, n, (place - n) % c->slots, 0};
+        size_t position = k->position[r], n = least(position, c->set.positions);
+        struct view v = {c->similarity + r * k->width, n, (position - n) % c->slots, 0};
 
-        if (n > c->slots - v.first) { /* close the gap between the two runs */
+        if (n > c->slots - v.first) { /* join the two runs */
                 v.wrapped = n - (c->slots - v.first);
-                memmove(v.like + v.wrapped, v.like + v.first, (n - v.wrapped) * sizeof *v.like);
+                memmove(v.similarity + v.wrapped, v.similarity + v.first,
+                        (n - v.wrapped) * sizeof *v.similarity);
         } else {
-                v.like += v.first;
+                v.similarity += v.first;
         }
         return v;
 }
@@ -182,11 +185,11 @@ static uint32_t next_of(const struct ran_cache *c, const struct view *v, size_t 
 /* log((1 - weight) exp(log_p) + weight q), where there is a cache to ask. */
 static double mix(const struct ran_cache *c, double log_p, double q)
 {
-        double model = log_p + ran_log1p(-c->set.weight), share = c->set.weight * q;
+        double model = log_p + ran_log1p(-c->set.weight), weighted = c->set.weight * q;
 
-        if (share <= 0)
+        if (weighted <= 0)
                 return model;
-        double cache = ran_log(share), top = model > cache ? model : cache;
+        double cache = ran_log(weighted), top = model > cache ? model : cache;
         return top + ran_log1p(ran_exp((model < cache ? model : cache) - top));
 }
 
@@ -200,7 +203,7 @@ static void mix_logits(const struct block *k, const struct view *v, float *logit
         if (v->n == 0)
                 return;
         for (size_t i = 0; i < v->n; i++)
-                c->mass[next_of(c, v, i)] += (double)v->like[i];
+                c->mass[next_of(c, v, i)] += (double)v->similarity[i];
         for (size_t w = 0; w < k->V; w++) {
                 logits[w] = (float)mix(c, (double)logits[w], c->mass[w]);
                 c->mass[w] = 0;
@@ -216,17 +219,17 @@ static void look_back(void *arg, size_t r)
         double q = 0;
 
         if (v.n > 0)
-                ran_simd->softmax(v.like, 1.0f, v.n, NULL);
+                ran_simd->softmax(v.similarity, 1.0f, v.n, NULL);
         for (size_t i = 0; i < v.n; i++)
                 if (next_of(c, &v, i) == gold)
-                        q += (double)v.like[i];
+                        q += (double)v.similarity[i];
         if (k->nll != NULL && gold != RAN_NO_ID && v.n > 0)
                 k->nll[k->at[r]] = (float)-mix(c, -(double)k->nll[k->at[r]], q);
         if (k->logits != NULL)
                 mix_logits(k, &v, k->logits + k->at[r] * k->V);
 }
 
-/* What nothing follows looks back, but is not remembered. */
+/* A position without a next token is scored, but not remembered. */
 static void remember(struct block *k, const float *h)
 {
         struct ran_cache *c = k->c;
@@ -236,7 +239,7 @@ static void remember(struct block *k, const float *h)
                 size_t slot = c->seen % c->slots;
 
                 scale_to(c->query + r * c->D, x, c->set.theta, c->D);
-                k->place[r] = c->seen;
+                k->position[r] = c->seen;
                 if (k->gold[k->at[r]] == RAN_NO_ID)
                         continue;
                 scale_to(c->key + slot * c->D, x, 1, c->D);
@@ -251,7 +254,8 @@ static void run_block(struct block *k, struct ran_pool *pool, const float *h)
         struct ran_cache *c = k->c;
 
         remember(k, h);
-        ran_linear(pool, c->like, k->width, c->query, c->D, c->key, NULL, k->n, c->D, k->width);
+        ran_gemm_linear(pool, c->similarity, k->width, c->query, c->D, c->key, NULL, k->n, c->D,
+                        k->width);
         /* mass is for one row at a time */
         ran_parallel(k->logits == NULL ? pool : NULL, k->n, look_back, k);
 }

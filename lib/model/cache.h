@@ -1,27 +1,27 @@
-/* cache.h - what the scorer and the file of a state do with a cache over the recent past. See ran.h
- * for what it is, and cache.c for how it is done. */
+/* cache.h - a cache over the recent past, for scoring and for the file of a context. ran/model.h
+ * has the equations, cache.c the method. */
 #ifndef RAN_MODEL_CACHE_H
 #define RAN_MODEL_CACHE_H
 
-#include "ran.h"
+#include "ran/model.h"
 
-/* Makes room for n places more, and for the logits of V tokens if those are wanted (else 0): then
- * ran_cache_mix cannot fail. */
+/* Makes room for n more positions and, with logits, for V tokens (else 0), so that ran_cache_mix
+ * cannot fail. */
 int ran_cache_reserve(struct ran_cache *c, size_t n, size_t V, struct ran_error *err);
 
-/* n places, one after another: h (n, D) is the output that tells what follows each, gold (n) what
- * does, nll (n) and logits (n, V), either or both NULL, what the model says. Puts what model and
- * cache together say in their place, the logits as log-probabilities, and remembers the places.
- * Those whose gold is RAN_NO_ID are not remembered: what follows them is not known. */
+/* n successive positions: h (n, D) are the encoder's outputs, gold (n) the next tokens; nll (n) and
+ * logits (n, V), either or both NULL, the model's. Replaces them by those of model and cache
+ * together, the logits by log-probabilities, and remembers the positions; not those whose gold is
+ * RAN_NO_ID, as their next token is not known. */
 void ran_cache_mix(struct ran_cache *c, struct ran_pool *pool, const float *h, const uint32_t *gold,
                    size_t n, float *nll, float *logits, size_t V);
 
-/* What is remembered, the oldest first: key (rows, D) of length 1, next (rows). */
+/* The memory, the oldest position first: key (rows, D) of length 1, next (rows). */
 size_t ran_cache_rows(const struct ran_cache *c);
-size_t ran_cache_positions(const struct ran_cache *c); /* as many at most */
+size_t ran_cache_positions(const struct ran_cache *c); /* rows at most */
 size_t ran_cache_width(const struct ran_cache *c);     /* D */
 void ran_cache_pack(const struct ran_cache *c, float *key, uint32_t *next);
-/* Remembers the last `positions` of that and nothing else, after `seen` places in all. */
+/* Replaces the memory by the last `positions` of these, after `seen` positions in all. */
 int ran_cache_unpack(struct ran_cache *c, const float *key, const uint32_t *next, size_t rows,
                      size_t seen, struct ran_error *err);
 

@@ -1,11 +1,10 @@
 /* config.c - what a model is, apart from its weights: the `config` of ran-model(5). */
 #include "base/field.h"
+#include "model/encoder.h"
 
 #include <stddef.h>
 #include <string.h>
 
-static const char *const encoders[] = {"ran", "contextualizer", "transformer", NULL};
-static const char *const tasks[] = {"classify", "tag", "lm", "mlm", NULL};
 static const char *const cells[] = {"gated", "plain", NULL};
 static const char *const contexts[] = {"constant", "learned", "random", NULL};
 static const char *const poolings[] = {"max", "mean", NULL};
@@ -16,7 +15,7 @@ const struct ran_field ran_config_fields[] = {
         {.name = "encoder",
          .type = RAN_FIELD_CHOICE,
          AT(encoder),
-         .choices = encoders,
+         .choices = ran_encoder_names,
          .value = "KIND",
          .initial = "ran",
          .help = "encoder: ran; the lighter contextualizer, which can classify only; or a "
@@ -24,10 +23,10 @@ const struct ran_field ran_config_fields[] = {
         {.name = "task",
          .type = RAN_FIELD_CHOICE,
          AT(task),
-         .choices = tasks,
+         .choices = ran_task_names,
          .value = "TASK",
          .initial = "classify",
-         .help = "what is learned (the verb sets it)"},
+         .help = "what to learn (the verb sets it)"},
         {.name = "dim",
          .type = RAN_FIELD_SIZE,
          AT(dim),
@@ -99,19 +98,19 @@ const struct ran_field ran_config_fields[] = {
          .type = RAN_FIELD_BOOL,
          AT(residual),
          .initial = "true",
-         .help = "carry the cell over from window to window beside its update"},
+         .help = "add the previous cell to the update of a window's cell"},
         {.name = "review",
          .type = RAN_FIELD_BOOL,
          AT(review),
          .initial = "true",
-         .help = "memory review: every token looks back on the cells of all windows"},
+         .help = "memory review: every token attends to the cells of all windows"},
         {.name = "pooling",
          .type = RAN_FIELD_CHOICE,
          AT(pooling),
          .choices = poolings,
          .value = "KIND",
          .initial = "max",
-         .help = "pool of the tokens in front of the classifier"},
+         .help = "how the classifier pools the tokens"},
         {.name = "multilabel",
          .type = RAN_FIELD_BOOL,
          AT(multilabel),
@@ -127,7 +126,7 @@ const struct ran_field ran_config_fields[] = {
          .high = 1000,
          .value = "N",
          .initial = "0",
-         .help = "tagging: read up to N sentences in a row that have the same \"doc\" as one "
+         .help = "tagging: read up to N successive sentences with the same \"doc\" as one "
                  "document; 0: each by itself"},
         {.name = "spelling",
          .type = RAN_FIELD_SIZE,
@@ -136,7 +135,7 @@ const struct ran_field ran_config_fields[] = {
          .high = 1 << 24,
          .value = "N",
          .initial = "0",
-         .help = "look at how words are spelled, too (case, shape, prefixes, suffixes): features "
+         .help = "also read how words are spelled (case, shape, prefixes, suffixes): features "
                  "hashed to a table of N rows; 0: no"},
         {.name = "wide",
          .type = RAN_FIELD_SIZE,
@@ -145,9 +144,8 @@ const struct ran_field ran_config_fields[] = {
          .high = 1 << 28,
          .value = "N",
          .initial = "0",
-         .help = "a wide path beside the encoder, as in a linear model: runs of words straight to "
-                 "the labels, or what is around a word straight to its tag, hashed to a table of "
-                 "N rows; 0: no"},
+         .help = "a linear model beside the encoder (after Wide & Deep learning): n-grams of a "
+                 "document, or the context of a word, hashed to a table of N rows; 0: no"},
         {.name = "ngrams",
          .type = RAN_FIELD_SIZE,
          AT(ngrams),
@@ -155,12 +153,12 @@ const struct ran_field ran_config_fields[] = {
          .high = 8,
          .value = "N",
          .initial = "2",
-         .help = "wide path: the longest runs, in pieces"},
+         .help = "linear model: the longest n-grams, in tokens"},
         {.name = "affixes",
          .type = RAN_FIELD_BOOL,
          AT(affixes),
-         .help = "wide path: what words begin and end with, too, two to five characters; of words "
-                 "that are unknown or in pieces nothing else"},
+         .help = "linear model: also prefixes and suffixes of words, two to five characters; for "
+                 "words that are unknown or divided nothing else"},
         {.name = "rank",
          .type = RAN_FIELD_SIZE,
          AT(rank),
@@ -168,7 +166,7 @@ const struct ran_field ran_config_fields[] = {
          .high = 65536,
          .value = "N",
          .initial = "256",
-         .help = "contextualizer: rank u of the attention that a context pays"},
+         .help = "contextualizer: rank u of the second-order attention"},
         {.name = "context",
          .type = RAN_FIELD_CHOICE,
          AT(context),
@@ -180,7 +178,8 @@ const struct ran_field ran_config_fields[] = {
          .type = RAN_FIELD_BOOL,
          AT(position_scale),
          .initial = "true",
-         .help = "contextualizer: weights of positions are 1 on average, rather than sum to 1"},
+         .help = "contextualizer: weights of positions are 1 on average; otherwise they add up to "
+                 "1"},
         {.name = "ffn_dim",
          .type = RAN_FIELD_SIZE,
          AT(ffn_dim),
@@ -188,15 +187,15 @@ const struct ran_field ran_config_fields[] = {
          .high = 1 << 20,
          .value = "N",
          .initial = "512",
-         .help = "transformer: width inside of the feed-forward part"},
+         .help = "transformer: width inside the feed-forward part"},
         {.name = "attention",
          .type = RAN_FIELD_CHOICES,
          AT(attention),
          .choices = ran_attention_names,
          .value = "PATTERN",
          .initial = "full",
-         .help = "transformer: who sees whom, one pattern for all heads or one for each: full, "
-                 "window, dilated or dispersed, the latter three with --window"},
+         .help = "transformer: which tokens see each other, one pattern for all heads or one for "
+                 "each: full, window, dilated or dispersed, the latter three with --window"},
         {.name = "dilation",
          .type = RAN_FIELD_SIZE,
          AT(dilation),
@@ -204,7 +203,7 @@ const struct ran_field ran_config_fields[] = {
          .high = 1 << 20,
          .value = "N",
          .initial = "1",
-         .help = "transformer: tokens that dilated attention leaves out between two"},
+         .help = "transformer: tokens that dilated attention skips between two"},
         {.name = "similarity",
          .type = RAN_FIELD_CHOICE,
          AT(similarity),
@@ -219,7 +218,7 @@ const struct ran_field ran_config_fields[] = {
          .high = 1 << 30,
          .value = "N",
          .initial = "0",
-         .help = "language models: adaptive softmax, the N most frequent pieces first and the rest "
+         .help = "language models: adaptive softmax, the N most frequent tokens first and the rest "
                  "in groups of falling frequency; 0: one softmax over all"},
         {0},
 };
@@ -240,50 +239,20 @@ int ran_config_check(const struct ran_config *c, struct ran_error *err)
 {
         if (ran_fields_check(ran_config_fields, c, err) != RAN_OK)
                 return RAN_EINVAL;
-        if (c->encoder == RAN_ENCODER_TRANSFORMER && c->attention.n > 1 &&
-            c->attention.n != c->heads)
+        const struct ran_encoder *encoder = ran_encoder_of(c); /* the number was in range */
+        if (!encoder->per_token && ran_task_of(c)->output != RAN_OUTPUT_DOCUMENT)
                 return ran_fail(err, RAN_EINVAL,
-                                "attention has %zu patterns for %zu heads: give one, or one for "
-                                "each head",
-                                c->attention.n, c->heads);
-        if (c->encoder == RAN_ENCODER_CONTEXTUALIZER && c->task != RAN_TASK_CLASSIFY)
-                return ran_fail(err, RAN_EINVAL,
-                                "a contextualizer makes one vector of a document and none of a "
+                                "a %s makes one vector of a document and none of a "
                                 "token: it can classify, but for '%s' the encoder must be 'ran'",
-                                tasks[c->task]);
-        if (c->task != RAN_TASK_LM && c->mask != RAN_MASK_NONE)
-                return ran_fail(
-                        err, RAN_EINVAL,
-                        "only language models (lm) hide what follows: for '%s' mask must be "
-                        "'none', not '%s'",
-                        tasks[c->task], ran_mask_names[c->mask]);
-        if (c->task == RAN_TASK_LM && c->mask == RAN_MASK_NONE)
-                return ran_fail(err, RAN_EINVAL,
-                                "a language model must not see what it predicts: mask must be "
-                                "'causal' or 'prefix'");
-        if (c->encoder == RAN_ENCODER_RAN && c->mask != RAN_MASK_NONE && c->min_window > 1)
-                return ran_fail(err, RAN_EINVAL,
-                                "under the mask '%s' a window must not depend on what follows it: "
-                                "min_window must be 1, not %zu",
-                                ran_mask_names[c->mask], c->min_window);
-        if (c->spelling > 0 && (c->task == RAN_TASK_LM || c->task == RAN_TASK_MLM))
-                return ran_fail(err, RAN_EINVAL,
-                                "language models cannot look at the spelling of words that are to "
-                                "be found: spelling must be 0");
-        if (c->wide > 0 && (c->task == RAN_TASK_LM || c->task == RAN_TASK_MLM))
-                return ran_fail(err, RAN_EINVAL,
-                                "the wide path leads from words to labels or tags, and language "
-                                "models have none: for '%s' wide must be 0",
-                                tasks[c->task]);
+                                ran_encoder_names[c->encoder], ran_task_names[c->task]);
+        RAN_TRY(ran_task_of(c)->check(c, err));
+        if (encoder->check != NULL)
+                RAN_TRY(encoder->check(c, err));
         if (c->affixes && c->wide == 1)
                 return ran_fail(err, RAN_EINVAL,
-                                "runs and affixes have rows of their own: wide must be 2 at "
+                                "n-grams and affixes have rows of their own: wide must be 2 at "
                                 "least, or affixes off");
-        if (c->affixes && c->wide > 0 && c->task == RAN_TASK_TAG)
-                return ran_fail(err, RAN_EINVAL,
-                                "a tagger looks at the beginnings and ends of words as spelling: "
-                                "affixes must be off");
-        if (c->encoder != RAN_ENCODER_CONTEXTUALIZER && c->rotary && c->head_dim % 2 != 0)
+        if (encoder->per_token && c->rotary && c->head_dim % 2 != 0)
                 return ran_fail(err, RAN_EINVAL,
                                 "rotary positions turn pairs: head_dim must be even, "
                                 "not %zu (or rotary off)",

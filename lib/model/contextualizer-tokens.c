@@ -1,5 +1,5 @@
-/* contextualizer-tokens.c - tokens as a Contextualizer sees them: by weights of their positions,
- * and long documents by two sums over them. See contextualizer.h. */
+/* contextualizer-tokens.c - tokens of a Contextualizer weighted by position, and the two sums over
+ * the tokens of long documents. See contextualizer.h. */
 #include "math/elementary.h"
 #include "math/gemm.h"
 #include "math/simd.h"
@@ -15,30 +15,30 @@
  *
  *   exp(-|s_j| t) / Σ exp(-|s_j| t')
  *
- * whose sum is geometric: nothing overflows, and no token has to be read before another. In a chunk
- * it is the product of three factors: that of the chunk's own end, and what tables hold for tokens
- * within chunks, 1 in the one of the other direction. */
+ * whose sum is geometric: nothing overflows, and no token has to be read before another. In a block
+ * it is the product of three factors: that of the block's own end, and what tables hold for tokens
+ * within blocks, 1 in the one of the other direction. */
 
-/* What is less than 1e-16 of the largest is 0: it is lost in rounding, and processors are slow at
- * products of such numbers. */
+/* Weights below 1e-16 of the largest are 0: rounding loses them, and processors are slow with
+ * subnormal products. */
 #define LEAST_WEIGHT 1e-16
-static double some(double weight)
+static double nonzero_weight(double weight)
 {
         return weight < LEAST_WEIGHT ? 0 : weight;
 }
 
-/* Row k of `down` is for the token k of a chunk; the last row of `up` for its last. */
+/* Row k of `down` is for the token k of a block; the last row of `up` for its last. */
 static void tabulate(struct ran_workspace *w, const float *position)
 {
-        struct ran_contextualizer_steps *k = w->steps;
-        size_t D = w->D, T = k->T;
+        struct ran_contextualizer_steps *k = w->own;
+        size_t D = w->D, T = k->n_tokens;
 
         for (size_t j = 0; j < D; j++) {
                 double s = (double)position[j], value = 1, factor = ran_exp(-fabs(s));
 
                 for (size_t i = 0; i < T; i++, value *= factor) {
-                        k->down[i * D + j] = s > 0 ? 1.0f : (float)some(value);
-                        k->up[(T - 1 - i) * D + j] = s > 0 ? (float)some(value) : 1.0f;
+                        k->down[i * D + j] = s > 0 ? 1.0f : (float)nonzero_weight(value);
+                        k->up[(T - 1 - i) * D + j] = s > 0 ? (float)nonzero_weight(value) : 1.0f;
                 }
         }
 }
@@ -50,7 +50,7 @@ static double series(double s, double n)
 }
 
 /* 1/(exp(x) - 1) - 1/x, x >= 0 */
-static double bend(double x)
+static double regular_part(double x)
 {
         double y = x * x;
 
@@ -62,59 +62,61 @@ static double bend(double x)
 }
 
 /* Mean of the token's number, from 0, under p(.)_j in n tokens. */
-static double mean_place(double s, double n)
+static double mean_number(double s, double n)
 {
-        double t = bend(fabs(s)) - n * bend(n * fabs(s));
+        double t = regular_part(fabs(s)) - n * regular_part(n * fabs(s));
 
         return s > 0 ? n - 1 - t : t;
 }
 
 static void scale_positions(struct ran_workspace *w, const float *position, size_t b)
 {
-        double n = (double)ran_contextualizer_length(w->rows, b),
+        double n = (double)ran_contextualizer_length(w->packed, b),
                whole = w->c->position_scale ? n : 1;
-        double *scale = (double *)w->steps->scale + b * w->D;
+        double *scale = (double *)ran_contextualizer_steps_of(w)->scale + b * w->D;
 
         for (size_t j = 0; j < w->D; j++)
                 scale[j] = whole / series(fabs((double)position[j]), n);
         for (size_t j = 0; j < w->D && w->training; j++)
-                ((double *)w->steps->mean)[b * w->D + j] = mean_place((double)position[j], n);
+                ((double *)ran_contextualizer_steps_of(w)->mean)[b * w->D + j] =
+                        mean_number((double)position[j], n);
 }
 
 void ran_contextualizer_weigh(const struct ran_workspace *w, const float *position, size_t b,
                               size_t from, size_t n, float *y, const float *x, float *anchor)
 {
-        const struct ran_contextualizer_steps *k = w->steps;
+        const struct ran_contextualizer_steps *k = w->own;
         const double *scale = (const double *)k->scale + b * w->D;
-        size_t D = w->D, behind = ran_contextualizer_length(w->rows, b) - from - n;
+        size_t D = w->D, behind = ran_contextualizer_length(w->packed, b) - from - n;
 
         for (size_t j = 0; j < D; j++) {
                 double s = (double)position[j], t = s > 0 ? (double)behind : (double)from;
 
-                anchor[j] = (float)(scale[j] * (t > 0 ? some(ran_exp(-fabs(s) * t)) : 1));
+                anchor[j] = (float)(scale[j] * (t > 0 ? nonzero_weight(ran_exp(-fabs(s) * t)) : 1));
         }
         ran_simd->mul(y, x, k->down, n * D);
-        ran_simd->mul(y, y, k->up + (k->T - n) * D, n * D);
+        ran_simd->mul(y, y, k->up + (k->n_tokens - n) * D, n * D);
         for (size_t i = 0; i < n; i++)
                 ran_simd->mul(y + i * D, y + i * D, anchor, D);
 }
 
 /* ---- tokens to rows ------------------------------------------------------------------------- */
 
-/* Where share i adds to S and X: the first one of a document in place, the others apart. */
-static float *share_square(const struct ran_workspace *w, size_t i)
+/* Partial sum i of S and X: the first one of a document in place, the others in memory of their
+ * own. */
+static float *partial_square(const struct ran_workspace *w, size_t i)
 {
-        const struct ran_contextualizer_steps *k = w->steps;
-        const struct ran_contextualizer_partial *s = &k->share[i];
+        const struct ran_contextualizer_steps *k = w->own;
+        const struct ran_contextualizer_partial *s = &k->partial[i];
 
         return s->from == 0 ? k->rows + k->row[s->b] * w->D
                             : k->part + (i - s->b - 1) * w->D * w->D;
 }
 
-static float *share_sum(const struct ran_workspace *w, size_t i)
+static float *partial_sum(const struct ran_workspace *w, size_t i)
 {
-        const struct ran_contextualizer_steps *k = w->steps;
-        const struct ran_contextualizer_partial *s = &k->share[i];
+        const struct ran_contextualizer_steps *k = w->own;
+        const struct ran_contextualizer_partial *s = &k->partial[i];
 
         return s->from == 0 ? k->sum + s->b * w->D : k->part_sum + (i - s->b - 1) * w->D;
 }
@@ -123,20 +125,20 @@ static void gather(void *arg, size_t i, float *scratch)
 {
         const struct ran_contextualizer_stage *g = arg;
         struct ran_workspace *w = g->w;
-        const struct ran_contextualizer_partial *s = &w->steps->share[i];
-        size_t D = w->D, chunk = ran_contextualizer_chunk_of(w);
-        const float *e = w->x[0] + w->rows->doc[s->b] * D;
-        float *square = share_square(w, i), *sum = share_sum(w, i), *total = scratch + D,
+        const struct ran_contextualizer_partial *s = &ran_contextualizer_steps_of(w)->partial[i];
+        size_t D = w->D, block = ran_contextualizer_block_of(w);
+        const float *e = w->x[0] + w->packed->doc[s->b] * D;
+        float *square = partial_square(w, i), *sum = partial_sum(w, i), *total = scratch + D,
               *x = total + D;
 
         memset(sum, 0, D * sizeof *sum);
         for (size_t from = s->from, n; from < s->to; from += n) {
-                n = s->to - from < chunk ? s->to - from : chunk;
+                n = s->to - from < block ? s->to - from : block;
                 if (!ran_contextualizer_is_long(w, s->b))
                         x = square + from * D;
-                ran_contextualizer_weigh(w, g->p->encoder.position, s->b, from, n, x, e + from * D,
+                ran_contextualizer_weigh(w, g->once->position, s->b, from, n, x, e + from * D,
                                          scratch);
-                memset(total, 0, D * sizeof *total); /* of the chunk first, for accuracy */
+                memset(total, 0, D * sizeof *total); /* of the block first, for accuracy */
                 ran_simd->bias_bwd(total, x, D, n, D);
                 ran_simd->add(sum, total, D);
                 if (ran_contextualizer_is_long(w, s->b))
@@ -149,17 +151,20 @@ void ran_contextualizer_gather(struct ran_contextualizer_stage *g)
         struct ran_workspace *w = g->w;
         size_t D = w->D;
 
-        tabulate(w, g->p->encoder.position);
-        for (size_t b = 0; b < w->rows->B; b++)
-                scale_positions(w, g->p->encoder.position, b);
-        ran_workspace_each(w, 0, w->steps->G, gather, g);
-        for (size_t i = 0; i < w->steps->G; i++) {
-                const struct ran_contextualizer_partial *s = &w->steps->share[i];
+        tabulate(w, g->once->position);
+        for (size_t b = 0; b < w->packed->B; b++)
+                scale_positions(w, g->once->position, b);
+        ran_workers_each(&w->workers, 0, ran_contextualizer_steps_of(w)->n_partials, gather, g);
+        for (size_t i = 0; i < ran_contextualizer_steps_of(w)->n_partials; i++) {
+                const struct ran_contextualizer_partial *s =
+                        &ran_contextualizer_steps_of(w)->partial[i];
 
                 if (s->from == 0) /* all there is of a short document */
                         continue;
-                ran_simd->add(w->steps->sum + s->b * D, share_sum(w, i), D);
-                ran_simd->add(w->steps->rows + w->steps->row[s->b] * D, share_square(w, i), D * D);
+                ran_simd->add(ran_contextualizer_steps_of(w)->sum + s->b * D, partial_sum(w, i), D);
+                ran_simd->add(ran_contextualizer_steps_of(w)->rows +
+                                      ran_contextualizer_steps_of(w)->row[s->b] * D,
+                              partial_square(w, i), D * D);
         }
 }
 
@@ -170,7 +175,8 @@ static void fold(void *arg, size_t b, float *scratch)
 {
         const struct ran_contextualizer_stage *g = arg;
         size_t D = g->w->D;
-        float *ds = g->w->steps->drows + g->w->steps->row[b] * D;
+        float *ds = ran_contextualizer_steps_of(g->w)->drows +
+                    ran_contextualizer_steps_of(g->w)->row[b] * D;
 
         (void)scratch;
         for (size_t d = 0; d < D && ran_contextualizer_is_long(g->w, b); d++)
@@ -195,13 +201,13 @@ static void moments(float *total, float *moment, const float *dx, const float *x
 }
 
 /* What n tokens from number `from` on give to the gradient of s: dx ⊙ x times the distance from the
- * mean. It is counted from the end of the chunk where p is largest: seen from the other one, what
+ * mean. It is counted from the end of the block where p is largest: seen from the other one, what
  * matters is a small difference of large floats. room: 4 D floats. */
 static void spread(const struct ran_workspace *w, const float *position, size_t b, size_t from,
                    size_t n, double *ds, const float *dx, const float *x, float *room)
 {
         size_t D = w->D;
-        const double *mean = (const double *)w->steps->mean + b * D;
+        const double *mean = (const double *)ran_contextualizer_steps_of(w)->mean + b * D;
         const float *rising = room, *falling = room + 2 * D;
 
         moments(room, room + D, dx, x, n, D, true);
@@ -217,18 +223,18 @@ static void scatter(void *arg, size_t i, float *scratch)
 {
         const struct ran_contextualizer_stage *g = arg;
         struct ran_workspace *w = g->w;
-        const struct ran_contextualizer_steps *k = w->steps;
-        const struct ran_contextualizer_partial *s = &k->share[i];
-        const float *position = g->p->encoder.position;
-        size_t D = w->D, chunk = ran_contextualizer_chunk_of(w), at = k->row[s->b] * D;
-        const float *e = w->x[0] + w->rows->doc[s->b] * D;
-        float *de = w->dx + w->rows->doc[s->b] * D;
-        float *room = scratch + D, *x = room + 4 * D, *dx = x + k->T * D;
+        const struct ran_contextualizer_steps *k = w->own;
+        const struct ran_contextualizer_partial *s = &k->partial[i];
+        const float *position = g->once->position;
+        size_t D = w->D, block = ran_contextualizer_block_of(w), at = k->row[s->b] * D;
+        const float *e = w->x[0] + w->packed->doc[s->b] * D;
+        float *de = w->dx + w->packed->doc[s->b] * D;
+        float *room = scratch + D, *x = room + 4 * D, *dx = x + k->n_tokens * D;
         double *ds = (double *)k->dposition + i * D;
 
         memset(ds, 0, D * sizeof *ds);
         for (size_t from = s->from, n; from < s->to; from += n) {
-                n = s->to - from < chunk ? s->to - from : chunk;
+                n = s->to - from < block ? s->to - from : block;
                 if (ran_contextualizer_is_long(w, s->b)) {
                         ran_contextualizer_weigh(w, position, s->b, from, n, x, e + from * D,
                                                  scratch);
@@ -246,15 +252,15 @@ static void scatter(void *arg, size_t i, float *scratch)
 void ran_contextualizer_scatter(struct ran_contextualizer_stage *g)
 {
         struct ran_workspace *w = g->w;
-        const double *ds = (const double *)w->steps->dposition;
+        const double *ds = (const double *)ran_contextualizer_steps_of(w)->dposition;
 
-        ran_workspace_each(w, 0, w->rows->B, fold, g);
-        ran_workspace_each(w, 0, w->steps->G, scatter, g);
-        for (size_t j = 0; j < w->D && g->dp->encoder.position != NULL; j++) {
+        ran_workers_each(&w->workers, 0, w->packed->B, fold, g);
+        ran_workers_each(&w->workers, 0, ran_contextualizer_steps_of(w)->n_partials, scatter, g);
+        for (size_t j = 0; j < w->D && g->donce->position != NULL; j++) {
                 double sum = 0;
 
-                for (size_t i = 0; i < w->steps->G; i++)
+                for (size_t i = 0; i < ran_contextualizer_steps_of(w)->n_partials; i++)
                         sum += ds[i * w->D + j];
-                g->dp->encoder.position[j] += (float)sum;
+                g->donce->position[j] += (float)sum;
         }
 }

@@ -16,88 +16,135 @@
  *
  *   short: Σ x_i ⊙ (W (H_i ⊙ V c))      long: W_d . (H_d ⊙ V c) for each d
  *
- * Tokens are read in chunks, which have shares; a share is one thread's, and shares are summed in
- * order. Backward, the tokens of a long document are read again: dx_i = (dS + dS^T) x_i + dX.
+ * Tokens are read in blocks. A partial sum of some blocks is one thread's; partial sums are added
+ * in order. Backward, the tokens of a long document are read again: dx_i = (dS + dS^T) x_i + dX.
  */
 #ifndef RAN_MODEL_CONTEXTUALIZER_H
 #define RAN_MODEL_CONTEXTUALIZER_H
 
 #include "model/workspace.h"
 
-/* Tokens [from, to) of document b, counted in it. */
+/* X(field, name after "contextualizer.{k}.", rows, cols, init, present when), of a step; in scope:
+ * c, D, rank. */
+#define RAN_CONTEXTUALIZER_PARAMS(X)              \
+        X(u_w, "u.weight", rank, D, GLOROT, true) \
+        X(v_w, "v.weight", rank, D, GLOROT, true) \
+        X(w_w, "w.weight", D, rank, GLOROT, true) \
+        X(w_b, "w.bias", 0, D, ZERO, true)        \
+        X(norm_w, "norm.weight", 0, D, ONE, true) \
+        X(norm_b, "norm.bias", 0, D, ZERO, true)
+
+/* The same of what there is once. */
+#define RAN_CONTEXTUALIZER_ONCE(X)                               \
+        X(position, "contextualizer.position", 0, D, ZERO, true) \
+        X(context, "contextualizer.context", 0, D, NORMAL, c->context == RAN_CONTEXT_LEARNED)
+
+struct ran_contextualizer_params {
+#define X(field, name, rows, cols, init, when) float *field;
+        RAN_CONTEXTUALIZER_PARAMS(X)
+#undef X
+};
+struct ran_contextualizer_once {
+#define X(field, name, rows, cols, init, when) float *field;
+        RAN_CONTEXTUALIZER_ONCE(X)
+#undef X
+};
+
+/* A partial sum: tokens [from, to) of document b, counted in it. */
 struct ran_contextualizer_partial {
         size_t b, from, to;
 };
 
-/* X(field, floats). Q rows, s of them tokens of short documents, which come first; T tokens of the
- * largest chunk; P shares that are not the first of their document; G shares; K steps that are
- * kept: N, or 1 when scoring; u the rank. */
+/* X(field, floats). Sizes: n_rows, n_short of them tokens of short documents, which come first;
+ * n_tokens of the largest block; n_partials partial sums, n_later of them not the first of their
+ * document; n_kept steps: N, or 1 when scoring; rank. */
 #define RAN_CONTEXTUALIZER_STEPS(X)                                     \
-        X(down, T *D) /* see tabulate() */                              \
-        X(up, T *D)                                                     \
+        X(down, n_tokens *D) /* see tabulate() */                       \
+        X(up, n_tokens *D)                                              \
         X(scale, 2 * B * D) /* doubles: largest p(i)_j of a document */ \
-        X(rows, Q *D)                                                   \
-        X(sum, B *D)     /* X */                                        \
-        X(part, P *D *D) /* what a share adds to S, and to X */         \
-        X(part_sum, P *D)                                               \
-        X(first, B *D)     /* the first contexts */                     \
-        X(h, K *Q *u)      /* H */                                      \
-        X(hv, Q *u)        /* H ⊙ V c */                              \
-        X(vc, K *B *u)     /* V c */                                    \
-        X(alpha, K *s *D)  /* without b */                              \
-        X(before, K *B *D) /* what LN reads */                          \
-        X(look, looked)    /* of who looks at a document: see show() */ \
-        X(stat, K *B * 2)
-#define RAN_CONTEXTUALIZER_ADJOINTS(X)                                             \
-        X(drows, Q *D)                                                             \
-        X(dsum, B *D)                                                              \
-        X(dhv, Q *u)                                                               \
-        X(dalpha, s *D)                                                            \
-        X(dvc, B *u)                                                               \
-        X(dbefore, B *D)                                                           \
-        X(mean, 2 * B * D)      /* doubles: of i under p(.)_j, see mean_place() */ \
-        X(dposition, 2 * G * D) /* doubles */
+        X(rows, n_rows *D)                                              \
+        X(sum, B *D)           /* X */                                  \
+        X(part, n_later *D *D) /* partial sums of S, and of X */        \
+        X(part_sum, n_later *D)                                         \
+        X(first, B *D)               /* the first contexts */           \
+        X(h, n_kept *n_rows *rank)   /* H */                            \
+        X(hv, n_rows *rank)          /* H ⊙ V c */                    \
+        X(vc, n_kept *B *rank)       /* V c */                          \
+        X(alpha, n_kept *n_short *D) /* without b */                    \
+        X(before, n_kept *B *D)      /* what LN reads */                \
+        X(probe, probed)             /* see fill_probes() */            \
+        X(stat, n_kept *B * 2)
+#define RAN_CONTEXTUALIZER_ADJOINTS(X)                                                       \
+        X(drows, n_rows *D)                                                                  \
+        X(dsum, B *D)                                                                        \
+        X(dhv, n_rows *rank)                                                                 \
+        X(dalpha, n_short *D)                                                                \
+        X(dvc, B *rank)                                                                      \
+        X(dbefore, B *D)                                                                     \
+        X(mean, 2 * B * D)               /* doubles: of i under p(.)_j, see mean_number() */ \
+        X(dposition, 2 * n_partials * D) /* doubles */
 
+/* The encoder's own part of a workspace. */
 struct ran_contextualizer_steps {
-        size_t T, Q, s, P, G;
+        size_t n_tokens, n_rows, n_short, n_later, n_partials;
         size_t *row; /* (B) first row of each document */
-        struct ran_contextualizer_partial *share;
-        size_t row_cap, share_cap;
+        struct ran_contextualizer_partial *partial;
+        size_t row_cap, partial_cap;
 #define X(field, floats) float *field;
         RAN_CONTEXTUALIZER_STEPS(X)
         RAN_CONTEXTUALIZER_ADJOINTS(X)
 #undef X
 };
 
-static inline size_t ran_contextualizer_length(const struct ran_packed *rows, size_t b)
+static inline size_t ran_contextualizer_length(const struct ran_packed *packed, size_t b)
 {
-        return rows->doc[b + 1] - rows->doc[b];
+        return packed->doc[b + 1] - packed->doc[b];
 }
 
 /* Whether document b has rows of S, rather than its tokens. */
 static inline bool ran_contextualizer_is_long(const struct ran_workspace *w, size_t b)
 {
-        return ran_contextualizer_length(w->rows, b) > w->D;
+        return ran_contextualizer_length(w->packed, b) > w->D;
 }
 
 static inline size_t ran_contextualizer_rows_of(const struct ran_workspace *w, size_t b)
 {
-        return ran_contextualizer_is_long(w, b) ? w->D : ran_contextualizer_length(w->rows, b);
+        return ran_contextualizer_is_long(w, b) ? w->D : ran_contextualizer_length(w->packed, b);
 }
 
-/* Tokens of a chunk, which begin at a multiple of it in their document. */
-static inline size_t ran_contextualizer_chunk_of(const struct ran_workspace *w)
+static inline struct ran_contextualizer_steps *
+ran_contextualizer_steps_of(const struct ran_workspace *w)
 {
-        return w->chunk_rows < 256 ? w->chunk_rows : 256;
+        return w->own;
 }
 
-/* A stage at work, for ran_workspace_each. */
+/* Tokens of a block, which begin at a multiple of it in their document. */
+static inline size_t ran_contextualizer_block_of(const struct ran_workspace *w)
+{
+        return w->slab_rows < 256 ? w->slab_rows : 256;
+}
+
+/* A stage at work, for ran_workers_each. */
 struct ran_contextualizer_stage {
         struct ran_workspace *w;
-        const struct ran_params *p;
-        struct ran_params *dp;
+        const struct ran_contextualizer_params *p; /* (N) */
+        struct ran_contextualizer_params *dp;
+        const struct ran_contextualizer_once *once;
+        struct ran_contextualizer_once *donce;
         size_t l;
 };
+static inline struct ran_contextualizer_stage
+ran_contextualizer_stage_of(struct ran_workspace *w, const struct ran_params *p,
+                            struct ran_params *dp)
+{
+        return (struct ran_contextualizer_stage){
+                .w = w,
+                .p = p->layers,
+                .dp = dp != NULL ? dp->layers : NULL,
+                .once = p->once,
+                .donce = dp != NULL ? dp->once : NULL,
+        };
+}
 
 /* y = x_i of the tokens [from, from + n) of document b, of which e are the embedded ones; after
  * ran_contextualizer_gather. anchor: room for D floats. */

@@ -14,6 +14,7 @@
  * the smallest power would vanish beside the largest, each pair has its own.
  */
 #include "model/crf.h"
+#include "ran/math.h"
 
 #include <math.h>
 #include <string.h>
@@ -40,6 +41,15 @@ enum { VECTORS = 5, MATRICES = 2 };
 /* Transitions that differ by no more have powers of which sums of millions are numbers, and so are
  * their reciprocals. */
 static const double steepest = 500;
+
+size_t ran_crf_sentence_end(const bool *begins, size_t from, size_t n)
+{
+        size_t end = from + 1;
+
+        while (end < n && (begins == NULL || !begins[end]))
+                end++;
+        return end;
+}
 
 size_t ran_crf_scratch(bool chained, size_t L, size_t C)
 {
@@ -140,7 +150,7 @@ static double alone(const struct lattice *l, size_t t)
 }
 
 /* The same of all tokens; out as put has it, or NULL. */
-static double apart(struct lattice *l, float *out, const uint32_t *path, double weight)
+static double unchained(struct lattice *l, float *out, const uint32_t *path, double weight)
 {
         double log_z = 0;
 
@@ -208,7 +218,7 @@ static void sum_before_steep(const struct lattice *l, double *in)
         double *most = l->spare;
 
         best_before(l, most);
-        memset(in, 0, C * sizeof(*in));
+        memset(in, 0, C * sizeof *in);
         for (size_t i = 0; i < C; i++)
                 for (size_t j = 0; j < C; j++)
                         in[j] += ran_exp(l->here[i] + l->transition[i * C + j] - most[j]);
@@ -256,17 +266,17 @@ static void step_back(struct lattice *l, size_t t, bool pairs)
 {
         size_t C = l->C;
         const double *in = l->in + t * C;
-        double *share = l->spare;
+        double *ratio = l->spare;
 
         arrive(l, t - 1);
         raise_here(l);
         for (size_t j = 0; j < C; j++)
-                share[j] = l->p[j] / ran_exp(in[j]);
+                ratio[j] = l->p[j] / ran_exp(in[j]);
         for (size_t i = 0; i < C; i++)
-                l->p[i] = l->here[i] * dot(l->transition + i * C, share, C);
+                l->p[i] = l->here[i] * dot(l->transition + i * C, ratio, C);
         for (size_t i = 0; i < C && pairs; i++)
                 for (size_t j = 0; j < C; j++)
-                        l->pairs[i * C + j] += l->here[i] * share[j];
+                        l->pairs[i * C + j] += l->here[i] * ratio[j];
 }
 
 static void step_back_steep(struct lattice *l, size_t t, bool pairs)
@@ -288,7 +298,7 @@ static void step_back_steep(struct lattice *l, size_t t, bool pairs)
                 }
                 l->spare[i] = sum;
         }
-        memcpy(l->p, l->spare, C * sizeof(*l->p));
+        memcpy(l->p, l->spare, C * sizeof *l->p);
 }
 
 /* The marginals of all tokens, after forward. */
@@ -341,7 +351,7 @@ double ran_crf_loss(float *dscore, const struct ran_crf_grad *d, const float *sc
 
         lay_out(&l, score, crf, L, C, scratch);
         loss = -path_score(&l, path);
-        loss += l.chained ? forward(&l) : apart(&l, dscore, path, weight);
+        loss += l.chained ? forward(&l) : unchained(&l, dscore, path, weight);
         if (dscore == NULL)
                 return weight * loss;
         if (l.chained) {
@@ -366,7 +376,7 @@ void ran_crf_marginals(float *p, const float *score, const struct ran_crf *crf, 
                 forward(&l);
                 backward(&l, p, NULL, 1, false);
         } else {
-                apart(&l, p, NULL, 1);
+                unchained(&l, p, NULL, 1);
         }
 }
 

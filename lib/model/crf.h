@@ -1,4 +1,4 @@
-/* crf.h - a linear chain over the tags of a document: loss, decoding, marginals.
+/* crf.h - a linear-chain CRF over the tags of a document: loss, decoding, marginals.
  *
  * A path y of L >= 1 tags, one of C >= 1 each, has the score
  *
@@ -6,7 +6,7 @@
  *
  * and the probability exp(score) / Z, where Z is the sum over all C^L paths. All in double; time is
  * linear in L and quadratic in C, without transitions linear in both. Documents may be of any
- * length: what is carried from token to token is shifted at each, so that nothing grows with L.
+ * length: forward and backward values are shifted at each token, so that nothing grows with L.
  *
  * Numbers are finite, or the results are not. Nothing is allocated and nothing fails; scratch holds
  * ran_crf_scratch(chained, L, C) doubles, whatever is in them.
@@ -14,9 +14,9 @@
 #ifndef RAN_MODEL_CRF_H
 #define RAN_MODEL_CRF_H
 
-#include "ran.h"
+#include "ran/model.h"
 
-/* None of it owned. NULL: zeros, so that without any of them tags are independent of each other. */
+/* None of it owned. NULL: zeros; without any of them tags are independent of each other. */
 struct ran_crf {
         const float *start, *end; /* (C) */
         const float *transition;  /* (C,C) [from, to] */
@@ -36,8 +36,11 @@ static inline bool ran_crf_allows(const struct ran_crf_rules *r, size_t from, si
         return r->start[to] || (r->open[from] && r->type[from] == r->type[to]);
 }
 
-/* chained: there are transitions. SIZE_MAX when there are too many to count: no allocation will
- * succeed then. */
+/* The word behind the sentence that word `from` of n begins; begins: see struct ran_document. Each
+ * sentence is a chain of its own. */
+size_t ran_crf_sentence_end(const bool *begins, size_t from, size_t n);
+
+/* chained: there are transitions. SIZE_MAX if that overflows: no allocation will succeed then. */
 size_t ran_crf_scratch(bool chained, size_t L, size_t C);
 
 /* -log of the probability of a path (L), times weight. score (L,C). Unless it is NULL, dscore
@@ -48,8 +51,8 @@ double ran_crf_loss(float *dscore, const struct ran_crf_grad *d, const float *sc
                     const struct ran_crf *crf, const uint32_t *path, size_t L, size_t C,
                     double weight, double *scratch);
 
-/* The best path (L), of those that rules allow; NULL: of all. Of equal ones it takes the lower tag
- * at the last token where they differ. */
+/* The best path (L) that the rules allow; NULL: of all. Of equal ones the one with the lower tag at
+ * the last token where they differ. */
 void ran_crf_decode(uint32_t *path, const float *score, const struct ran_crf *crf,
                     const struct ran_crf_rules *rules, size_t L, size_t C, double *scratch);
 

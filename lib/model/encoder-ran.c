@@ -1,175 +1,87 @@
-/* encoder-ran.c - the layers of a Recurrent Attention Network, chunk by chunk. See layer.h for the
- * order of things. */
+/* encoder-ran.c - the Recurrent Attention Network, slab by slab. See layer.h for the order of
+ * things. */
+#include "math/gemm.h"
+#include "math/simd.h"
 #include "model/encoder.h"
 #include "model/layer.h"
 
+#include <math.h>
 #include <string.h>
 
-/* ---- memory --------------------------------------------------------------------------------- */
+/* ---- configuration and tensors -------------------------------------------------------------- */
 
-/* Cuts the windows into chunks of whole windows; fills w->chunk and the largest chunk's T and R. */
-static int cut_chunks(struct ran_workspace *w, struct ran_error *err)
+static int check(const struct ran_config *c, struct ran_error *err)
 {
-        const struct ran_packed *rows = w->rows;
-        struct ran_dims *x = &w->size;
-
-        w->chunks = 0;
-        x->T = x->R = 0;
-        for (size_t from = 0, to; from < rows->m; from = to) {
-                size_t T, R;
-
-                for (to = from + 1; to < rows->m; to++)
-                        if (ran_packed_row(rows, to + 1) - ran_packed_row(rows, from) >
-                            w->chunk_rows)
-                                break;
-                T = rows->win[to] - rows->win[from];
-                R = ran_packed_row(rows, to) - ran_packed_row(rows, from);
-                x->T = T > x->T ? T : x->T;
-                x->R = R > x->R ? R : x->R;
-                size_t *chunk =
-                        ran_grow(w->chunk, &w->chunk_cap, w->chunks + 2, sizeof *chunk, err);
-                if (chunk == NULL)
-                        return RAN_ENOMEM;
-                w->chunk = chunk;
-                w->chunk[w->chunks++] = from;
-                w->chunk[w->chunks] = to;
-        }
+        if (c->mask != RAN_MASK_NONE && c->min_window > 1)
+                return ran_fail(err, RAN_EINVAL,
+                                "under the mask '%s' a window must not depend on what follows it: "
+                                "min_window must be 1, not %zu",
+                                ran_mask_names[c->mask], c->min_window);
         return RAN_OK;
 }
 
-static void cut_chunk(struct ran_workspace *w, struct ran_arena *k, struct ran_chunk *out)
+static bool uses(const struct ran_config *c, const char *field)
 {
-        RAN_DIMS;
-        RAN_CHUNK(RAN_ARENA_FIELD)
+        (void)c;
+        return strcmp(field, "window") == 0 || strcmp(field, "pooling") == 0;
 }
 
-static void cut_cells(struct ran_workspace *w, struct ran_arena *k, struct ran_cells *out)
+static void layer_tensors(struct ran_tensor_walk *k, void *layer, const struct ran_config *c,
+                          size_t l)
 {
-        RAN_DIMS;
-        RAN_CELLS(RAN_ARENA_FIELD)
+        const size_t D = c->dim, E = c->heads * c->head_dim;
+        const bool gated = c->cell == RAN_CELL_GATED;
+        const char *prefix = "ran";
+        struct ran_layer_params *p = layer;
+
+        RAN_LAYER_PARAMS(RAN_TENSOR_FIELD)
 }
 
-static void cut_adjoints(struct ran_workspace *w, struct ran_arena *k, struct ran_adjoints *out)
+static void once_tensors(struct ran_tensor_walk *k, void *once, const struct ran_config *c)
 {
-        RAN_DIMS;
-        RAN_ADJOINTS(RAN_ARENA_FIELD)
+        const size_t D = c->dim, l = 0;
+        const bool gated = c->cell == RAN_CELL_GATED,
+                   classify = ran_task_of(c)->output == RAN_OUTPUT_DOCUMENT;
+        const char *prefix = NULL;
+        struct ran_join_params *p = once;
+
+        RAN_JOIN_PARAMS(RAN_TENSOR_FIELD)
 }
 
-static size_t acts_of(const struct ran_workspace *w)
+/* ---- the recurrent state -------------------------------------------------------------------- */
+
+static size_t state_width(const struct ran_config *c)
 {
-        if (w->keeps)
-                return w->c->layers * w->chunks;
-        return w->chunks > 1 ? 2 : 1;
+        return c->dim;
 }
 
-/* Whether activations stay until the backward pass, and room for so many. */
-static int plan_acts(struct ran_workspace *w, struct ran_error *err)
+static size_t state_tokens(const struct ran_config *c)
 {
-        struct ran_arena one = {0};
-        struct ran_chunk unused;
-
-        cut_chunk(w, &one, &unused);
-        w->keeps = w->training &&
-                   (w->chunks == 1 ||
-                    one.count * (double)w->chunks * (double)w->c->layers <= (double)w->keep_floats);
-        struct ran_chunk *acts = ran_grow(w->acts, &w->acts_cap, acts_of(w), sizeof *acts, err);
-        if (acts == NULL)
-                return RAN_ENOMEM;
-        w->acts = acts;
-        return RAN_OK;
+        return c->window;
 }
-
-/* Room for what ran_encode will leave in the documents' carries. */
-static int reserve_carries(const struct ran_workspace *w, struct ran_error *err)
-{
-        const struct ran_packed *rows = w->rows;
-
-        for (size_t b = 0; b < rows->B; b++)
-                if (rows->recurrent[b] != NULL &&
-                    ran_recurrent_state_reserve(rows->recurrent[b], rows->key[b + 1] - rows->key[b],
-                                                w->training ? 0 : w->c->window, err) != RAN_OK)
-                        return RAN_ENOMEM;
-        return RAN_OK;
-}
-
-static int prepare(struct ran_workspace *w, struct ran_error *err)
-{
-        const struct ran_packed *rows = w->rows;
-        struct ran_dims *x = &w->size;
-
-        x->S = rows->m + rows->B;
-        x->K = rows->B > 0 ? rows->key[rows->B] : 0;
-        for (size_t b = 0; b < rows->B; b++) {
-                size_t states = rows->key[b + 1] - rows->key[b];
-
-                x->Y = states > x->Y ? states : x->Y;
-        }
-        for (size_t i = 0; i < rows->m; i++) {
-                size_t tokens = ran_packed_row(rows, i + 1) - ran_packed_row(rows, i) - 1;
-
-                x->longest = tokens > x->longest ? tokens : x->longest;
-        }
-        if (cut_chunks(w, err) != RAN_OK || plan_acts(w, err) != RAN_OK ||
-            ran_workspace_rotary(w, x->longest, err) != RAN_OK || reserve_carries(w, err) != RAN_OK)
-                return RAN_ENOMEM;
-        return RAN_OK;
-}
-
-static void lay_out(struct ran_workspace *w, struct ran_arena *k)
-{
-        const double rows = (double)w->size.L * (double)w->D;
-        const double score = (double)w->size.T * (double)w->size.Y;
-        const size_t layers = w->c->layers;
-        const size_t n = w->size.longest + 1;
-
-        for (size_t l = 0; l < layers; l++) {
-                cut_cells(w, k, &w->cells[l]);
-                if (w->training) {
-                        w->y[l] = ran_arena_take(k, rows);
-                        w->x[l + 1] = ran_arena_take(k, rows);
-                } else {
-                        w->y[l] = w->x[l + 1] = w->x[0]; /* rows are read once: in place */
-                }
-        }
-        for (size_t i = 0; i < acts_of(w); i++)
-                cut_chunk(w, k, &w->acts[i]);
-        w->score = ran_arena_take(k, score);
-        if (w->training) {
-                cut_adjoints(w, k, &w->adj);
-                w->dscore = ran_arena_take(k, score);
-                w->dy = ran_arena_take(k, rows);
-        }
-        /* Two score matrices of a window with its cell (attention.c), or a cell's rows (scan.c). */
-        w->lane_floats = 2 * n * n + w->F + 2 * w->E + 6 * w->D;
-        w->scratch = ran_arena_take(k, (double)w->lanes * (double)w->lane_floats);
-        w->aside = w->chunks > 1 ? ran_arena_take(k, (double)w->lanes * (double)w->lane_floats)
-                                 : w->scratch;
-}
-
-/* ---- what a document leaves for its next piece ----------------------------------------------- */
 
 /* Windows of a document that are complete, and will not change. */
 static size_t closed_windows(const struct ran_workspace *w, size_t b)
 {
-        const struct ran_packed *rows = w->rows;
-        size_t m = rows->docwin[b + 1] - rows->docwin[b];
+        const struct ran_packed *packed = w->packed;
+        size_t m = packed->doc_window[b + 1] - packed->doc_window[b];
 
-        return ran_window_stays_open(w, rows->docwin[b + 1] - 1) ? m - 1 : m;
+        return ran_window_stays_open(w, packed->doc_window[b + 1] - 1) ? m - 1 : m;
 }
 
-/* A layer's cell, keys and values, once all its chunks are done; s is the last of them. Room was
+/* A layer's cell, keys and values, once all its slabs are done; s is the last of them. Room was
  * made by ran_workspace_fit. */
 static void keep(const struct ran_layer_pass *s, size_t b)
 {
         const struct ran_workspace *w = s->w;
-        const struct ran_packed *rows = w->rows;
-        struct ran_recurrent_state *recurrent = rows->recurrent[b];
-        size_t D = w->D, closed = closed_windows(w, b), earlier = ran_packed_earlier(rows, b);
-        const float *key = s->cells->key + (rows->key[b] + earlier) * D;
-        const float *value = s->cells->value + (rows->key[b] + earlier) * D;
-        size_t last = rows->docwin[b + 1] - 1, r = ran_packed_row(rows, last) - s->r0;
+        const struct ran_packed *packed = w->packed;
+        struct ran_recurrent_state *recurrent = packed->recurrent[b];
+        size_t D = w->D, closed = closed_windows(w, b), earlier = ran_packed_earlier(packed, b);
+        const float *key = s->cells->key + (packed->key[b] + earlier) * D;
+        const float *value = s->cells->value + (packed->key[b] + earlier) * D;
+        size_t last = packed->doc_window[b + 1] - 1, r = ran_packed_row(packed, last) - s->r0;
 
-        memcpy(recurrent->G + s->l * D, s->cells->G + (rows->docwin[b] + b + closed) * D,
+        memcpy(recurrent->cell + s->l * D, s->cells->G + (packed->doc_window[b] + b + closed) * D,
                D * sizeof(float));
         if (w->c->review) {
                 memcpy(recurrent->key[s->l] + earlier * D, key, closed * D * sizeof(float));
@@ -181,27 +93,28 @@ static void keep(const struct ran_layer_pass *s, size_t b)
         if (!ran_window_stays_open(w, last))
                 return;
         memcpy(recurrent->qkv[s->l], s->act->qkv + r * 3 * w->E,
-               (ran_packed_row(rows, last + 1) - ran_packed_row(rows, last)) * 3 * w->E *
+               (ran_packed_row(packed, last + 1) - ran_packed_row(packed, last)) * 3 * w->E *
                        sizeof(float));
-        memcpy(recurrent->pre + s->l * w->F, s->act->pre + r * w->F, w->F * sizeof(float));
+        memcpy(recurrent->pre + s->l * s->own->projected, s->act->pre + r * s->own->projected,
+               s->own->projected * sizeof(float));
 }
 
 static void advance(const struct ran_workspace *w, size_t b)
 {
-        const struct ran_packed *rows = w->rows;
-        struct ran_recurrent_state *recurrent = rows->recurrent[b];
-        size_t last = rows->docwin[b + 1] - 1;
+        const struct ran_packed *packed = w->packed;
+        struct ran_recurrent_state *recurrent = packed->recurrent[b];
+        size_t last = packed->doc_window[b + 1] - 1;
 
-        recurrent->tokens += rows->doc[b + 1] - rows->doc[b];
+        recurrent->tokens += packed->doc[b + 1] - packed->doc[b];
         recurrent->states += closed_windows(w, b);
-        recurrent->open = ran_window_stays_open(w, last)
-                                  ? ran_packed_row(rows, last + 1) - ran_packed_row(rows, last) - 1
-                                  : 0;
+        recurrent->open = ran_window_stays_open(w, last) ? ran_packed_row(packed, last + 1) -
+                                                                   ran_packed_row(packed, last) - 1
+                                                         : 0;
 }
 
-/* ---- what is looked at ----------------------------------------------------------------------- */
+/* ---- attention probes ----------------------------------------------------------------------- */
 
-static void shape(const struct ran_config *c, struct ran_probe_shape *s)
+static void probe_shape(const struct ran_config *c, struct ran_probe_shape *s)
 {
         size_t m = ran_packed_windows(c, s->L, 0), rows = s->L + m;
 
@@ -214,13 +127,13 @@ static void shape(const struct ran_config *c, struct ran_probe_shape *s)
                         (struct ran_probe_table){RAN_AXIS_TOKENS, RAN_AXIS_STATES, s->L, m + 1, 1};
 }
 
-/* The windows of a chunk; rows count in the one document there is. */
-static void look_at_windows(void *arg, size_t at, float *score)
+/* The windows of a slab; rows count in the one document there is. */
+static void probe_windows(void *arg, size_t at, float *score)
 {
         const struct ran_layer_pass *s = arg;
         struct ran_probe *k = &s->w->probes->probe[at];
         size_t head, heads, from, to;
-        float share = ran_probe_heads(k, s->w->h, &head, &heads);
+        float scale = ran_probe_heads(k, s->w->h, &head, &heads);
 
         if (!ran_probe_matches(k, RAN_PROBE_HEADS, s->l))
                 return;
@@ -234,14 +147,14 @@ static void look_at_windows(void *arg, size_t at, float *score)
                         ran_attention_weights(score, &x, j, from, to);
                         for (size_t r = from; r < to; r++)
                                 ran_probe_add(k, v.at + r, v.at, score + (r - from) * v.n, v.n,
-                                              share);
+                                              scale);
                 }
         }
 }
 
 /* ---- a scan, and what others do meanwhile ---------------------------------------------------- */
 
-/* A chunk's scan is the work of one thread a document. What another chunk needs does not wait for
+/* A slab's scan is the work of one thread a document. What another slab needs does not wait for
  * it. */
 struct beside {
         struct ran_layer_pass *scanned, *other; /* other NULL: there is none */
@@ -268,39 +181,42 @@ static void scan_beside(struct beside k)
 
 static void encode_layer(struct ran_workspace *w, const struct ran_layer_params *p, size_t l)
 {
+        struct ran_layer_memory *own = w->own;
         struct ran_layer_pass s = ran_layer_pass_of(w, p, NULL, l, 0);
 
         /* Under a mask the last cell of the layer below has seen what this layer's first must not.
          */
-        ran_scan_first_cells(&s, l > 0 && w->c->mask == RAN_MASK_NONE ? &w->cells[l - 1] : NULL);
+        ran_scan_first_cells(&s, l > 0 && w->c->mask == RAN_MASK_NONE ? &own->cells[l - 1] : NULL);
         ran_window_project(&s);
-        for (size_t chunk = 0; chunk < w->chunks; chunk++) {
-                bool last = chunk + 1 == w->chunks;
+        for (size_t slab = 0; slab < own->slabs; slab++) {
+                bool last = slab + 1 == own->slabs;
                 struct ran_layer_pass next =
-                        ran_layer_pass_of(w, p, NULL, l, last ? chunk : chunk + 1);
+                        ran_layer_pass_of(w, p, NULL, l, last ? slab : slab + 1);
 
                 scan_beside((struct beside){&s, last ? NULL : &next, ran_scan, ran_window_project});
                 ran_window_finish(&s);
                 if (w->probes != NULL)
-                        ran_workspace_each(w, 0, w->probes->n, look_at_windows, &s);
+                        ran_workers_each(&w->workers, 0, w->probes->n, probe_windows, &s);
                 s = next;
         }
         ran_review_states(&s);
-        for (size_t chunk = 0; chunk < w->chunks; chunk++) {
-                s = ran_layer_pass_of(w, p, NULL, l, chunk);
+        for (size_t slab = 0; slab < own->slabs; slab++) {
+                s = ran_layer_pass_of(w, p, NULL, l, slab);
                 ran_review(&s);
         }
-        for (size_t b = 0; b < w->rows->B; b++)
-                if (w->rows->recurrent[b] != NULL)
+        for (size_t b = 0; b < w->packed->B; b++)
+                if (w->packed->recurrent[b] != NULL)
                         keep(&s, b);
 }
 
-static void encode(struct ran_workspace *w, const struct ran_params *p)
+static void forward(struct ran_workspace *w, const struct ran_params *p)
 {
+        const struct ran_layer_params *layer = p->layers;
+
         for (size_t l = 0; l < w->c->layers; l++)
-                encode_layer(w, &p->layer[l], l);
-        for (size_t b = 0; b < w->rows->B; b++)
-                if (w->rows->recurrent[b] != NULL)
+                encode_layer(w, &layer[l], l);
+        for (size_t b = 0; b < w->packed->B; b++)
+                if (w->packed->recurrent[b] != NULL)
                         advance(w, b);
 }
 
@@ -308,20 +224,22 @@ static void encode(struct ran_workspace *w, const struct ran_params *p)
 
 static void clear_adjoints(struct ran_workspace *w)
 {
-        const struct ran_packed *rows = w->rows;
-        size_t D = w->D, keys = rows->key[rows->B] * D * sizeof(float);
-        struct ran_adjoints *j = &w->adj;
+        const struct ran_packed *packed = w->packed;
+        size_t D = w->D, keys = packed->key[packed->B] * D * sizeof(float);
+        const struct ran_adjoints *j = &ran_layer_memory_of(w)->adj;
 
-        memset(j->dG, 0, (rows->m + rows->B) * D * sizeof(float));
+        memset(j->dG, 0, (packed->m + packed->B) * D * sizeof(float));
         memset(j->dkey, 0, keys);
         memset(j->dvalue, 0, keys);
-        memset(j->dupdate_glu, 0, (rows->m + rows->B) * w->U * sizeof(float));
-        memset(j->part, 0, rows->m * 6 * D * sizeof(float));
-        for (size_t b = 0; b < rows->B; b++)
-                memcpy(j->dG + (rows->docwin[b + 1] + b) * D, w->dlast + b * D, D * sizeof(float));
+        memset(j->dupdate_glu, 0,
+               (packed->m + packed->B) * (ran_layer_is_gated(w) ? 2 * D : 0) * sizeof(float));
+        memset(j->part, 0, packed->m * 6 * D * sizeof(float));
+        for (size_t b = 0; b < packed->B; b++)
+                memcpy(j->dG + (packed->doc_window[b + 1] + b) * D, w->dlast + b * D,
+                       D * sizeof(float));
 }
 
-/* A chunk that was not kept, up to its review. */
+/* A slab that was not kept, up to its review. */
 static void restore(struct ran_layer_pass *s)
 {
         s->known = true;
@@ -332,38 +250,172 @@ static void restore(struct ran_layer_pass *s)
 static void encode_layer_bwd(struct ran_workspace *w, const struct ran_layer_params *p,
                              struct ran_layer_params *dp, size_t l)
 {
+        const struct ran_layer_memory *own = w->own;
         struct ran_layer_pass s;
+
         clear_adjoints(w);
-        for (size_t chunk = 0; chunk < w->chunks; chunk++) {
-                s = ran_layer_pass_of(w, p, dp, l, chunk);
-                if (!w->keeps)
+        for (size_t slab = 0; slab < own->slabs; slab++) {
+                s = ran_layer_pass_of(w, p, dp, l, slab);
+                if (!own->keeps)
                         ran_review(&s);
                 ran_review_bwd(&s);
         }
         ran_review_states_bwd(&s);
-        if (!w->keeps)
+        if (!own->keeps)
                 restore(&s);
-        for (size_t chunk = w->chunks; chunk-- > 0;) {
+        for (size_t slab = own->slabs; slab-- > 0;) {
                 struct ran_layer_pass next =
-                        ran_layer_pass_of(w, p, dp, l, chunk > 0 ? chunk - 1 : 0);
+                        ran_layer_pass_of(w, p, dp, l, slab > 0 ? slab - 1 : 0);
 
                 ran_window_finish_bwd(&s);
-                scan_beside((struct beside){&s, chunk > 0 && !w->keeps ? &next : NULL, ran_scan_bwd,
-                                            restore});
+                scan_beside((struct beside){&s, slab > 0 && !own->keeps ? &next : NULL,
+                                            ran_scan_bwd, restore});
                 ran_window_project_bwd(&s);
-                if (chunk > 0)
+                if (slab > 0)
                         s = next;
         }
         ran_scan_weights_bwd(&s);
         ran_scan_first_cells_bwd(&s);
         if (w->c->mask != RAN_MASK_NONE)
-                memset(w->dlast, 0, w->rows->B * w->D * sizeof(float)); /* there was no such cell */
+                memset(w->dlast, 0,
+                       w->packed->B * w->D * sizeof(float)); /* there was no such cell */
 }
 
-static void encode_bwd(struct ran_workspace *w, const struct ran_params *p, struct ran_params *dp)
+static void backward(struct ran_workspace *w, const struct ran_params *p, struct ran_params *dp)
 {
+        const struct ran_layer_params *layer = p->layers;
+        struct ran_layer_params *dlayer = dp->layers;
+
         for (size_t l = w->c->layers; l-- > 0;)
-                encode_layer_bwd(w, &p->layer[l], &dp->layer[l], l);
+                encode_layer_bwd(w, &layer[l], &dlayer[l], l);
 }
 
-const struct ran_encoder ran_encoder_ran = {prepare, lay_out, encode, encode_bwd, NULL, shape};
+/* ---- a vector of each document --------------------------------------------------------------
+ *
+ * Equations (10) and (11), v being the pooled tokens and G the last cell:
+ *
+ *   plain:  h = W_gpc G + Linear_pool(v)
+ *   gated:  h = SiLU(Linear_pool(v)) + GLU_gpc(G)
+ */
+
+static void documents(struct ran_workspace *w, const struct ran_params *p)
+{
+        const struct ran_join_params *q = p->once;
+        const struct ran_packed *packed = w->packed;
+        struct ran_layer_memory *own = w->own;
+        const struct ran_join *h = &own->join;
+        float *head = w->head.head;
+        size_t D = w->D, B = packed->B;
+
+        ran_pooling(&own->pooling, w);
+        for (size_t b = 0; b < B; b++)
+                memcpy(h->last + b * D,
+                       own->cells[w->c->layers - 1].G + (packed->doc_window[b + 1] + b) * D,
+                       D * sizeof(float));
+        ran_gemm_linear(w->pool, h->head_pre, D, own->pooling.pooled, D, q->pool_w, q->pool_b, B, D,
+                        D);
+        ran_window_activation(w, head, h->head_pre, B * D);
+        if (ran_layer_is_gated(w)) {
+                ran_gemm_linear(w->pool, h->head_glu, 2 * D, h->last, D, q->gpc_value_w,
+                                q->gpc_value_b, B, D, 2 * D);
+                for (size_t b = 0; b < B; b++)
+                        ran_simd->glu_add(head + b * D, h->head_glu + b * 2 * D,
+                                          h->head_glu + b * 2 * D + D, D);
+        } else {
+                ran_gemm(head, D, h->last, D, 1, q->gpc, 1, D, B, D, D, true);
+        }
+}
+
+static void documents_bwd(struct ran_workspace *w, const struct ran_params *p,
+                          struct ran_params *dp)
+{
+        const struct ran_join_params *q = p->once;
+        struct ran_join_params *dq = dp->once;
+        const struct ran_layer_memory *own = w->own;
+        const struct ran_join *h = &own->join;
+        float *dhead = w->head.dhead;
+        size_t D = w->D, B = w->packed->B;
+
+        if (ran_layer_is_gated(w)) {
+                for (size_t b = 0; b < B; b++) {
+                        const float *glu = h->head_glu + b * 2 * D;
+                        float *dglu = h->dhead_glu + b * 2 * D;
+
+                        ran_simd->glu_bwd(dglu, dglu + D, dhead + b * D, glu, glu + D, D);
+                }
+                ran_gemm_linear_bwd(w->pool, w->dlast, D, false, dq->gpc_value_w, dq->gpc_value_b,
+                                    h->dhead_glu, 2 * D, h->last, D, q->gpc_value_w, B, D, 2 * D);
+        } else {
+                ran_gemm_linear_bwd(w->pool, w->dlast, D, false, dq->gpc, NULL, dhead, D, h->last,
+                                    D, q->gpc, B, D, D);
+        }
+        ran_window_activation_bwd(w, dhead, h->head_pre, dhead, B * D);
+        ran_gemm_linear_bwd(w->pool, own->pooling.dpooled, D, false, dq->pool_w, dq->pool_b, dhead,
+                            D, own->pooling.pooled, D, q->pool_w, B, D, D);
+        ran_pooling_bwd(&own->pooling, w);
+}
+
+/* ---- attribution and cost ------------------------------------------------------------------- */
+
+/* All that a RAN reads of a token is LN of its row, in which the length of the row hardly shows.
+ * With
+ *
+ *      scale = u sqrt(eps / (v + eps - u^2 v)),   v: variance of the row
+ *
+ * its LN grows as u does, from nothing to what it is. */
+static void path(const float *x, size_t D, double u, double *scale, double *speed)
+{
+        const double eps = RAN_LN_EPS;
+        double mean = 0, v = 0, q;
+
+        for (size_t d = 0; d < D; d++)
+                mean += (double)x[d];
+        mean /= (double)D;
+        for (size_t d = 0; d < D; d++)
+                v += ((double)x[d] - mean) * ((double)x[d] - mean);
+        v /= (double)D;
+        q = 1 / (v + eps - u * u * v);
+        *scale = u * sqrt(eps * q);
+        *speed = sqrt(eps * q) * (v + eps) * q;
+}
+
+/* Of one token in one layer. What is done once a window, not once a token, is left out. */
+static double flops_per_token(const struct ran_config *c, double m)
+{
+        double D = (double)c->dim, E = (double)(c->heads * c->head_dim), W = (double)c->window;
+        double products = c->cell == RAN_CELL_GATED ? 4 * D * E + 6 * D * D : 4 * D * E + D * D;
+
+        return 2 * products + 4 * (W + 1) * E + (c->review ? 4 * m * D : 0);
+}
+
+static int flops(const struct ran_config *c, size_t L, double *flops, struct ran_error *err)
+{
+        (void)err;
+        *flops = (double)L * (double)c->layers *
+                 flops_per_token(c, ceil((double)L / (double)c->window));
+        return RAN_OK;
+}
+
+const struct ran_encoder ran_encoder_ran = {
+        .per_token = true,
+        .check = check,
+        .uses = uses,
+        .layer_size = sizeof(struct ran_layer_params),
+        .once_size = sizeof(struct ran_join_params),
+        .layer_tensors = layer_tensors,
+        .once_tensors = once_tensors,
+        .own_size = sizeof(struct ran_layer_memory),
+        .init = ran_layer_memory_init,
+        .release = ran_layer_memory_release,
+        .prepare = ran_layer_memory_prepare,
+        .lay_out = ran_layer_memory_lay_out,
+        .forward = forward,
+        .backward = backward,
+        .documents = documents,
+        .documents_bwd = documents_bwd,
+        .state_width = state_width,
+        .state_tokens = state_tokens,
+        .probe_shape = probe_shape,
+        .path = path,
+        .flops = flops,
+};

@@ -1,10 +1,10 @@
-/* encoder.c - from ids to rows, whichever encoder works on them, and back. */
+/* encoder.c - the table of encoders; from ids to rows, and back. */
 #include "model/encoder.h"
 #include "math/simd.h"
 
 #include <string.h>
 
-/* Tokens of a document, in blocks, which threads share. */
+/* Tokens of a document, in blocks for threads. */
 struct tokens {
         const struct ran_workspace *w;
         const struct ran_params *p;
@@ -18,7 +18,7 @@ enum { BLOCK = 512 };
 static void run_block(void *arg, size_t i)
 {
         const struct tokens *k = arg;
-        size_t L = k->w->rows->doc[k->b + 1] - k->w->rows->doc[k->b], from = i * BLOCK;
+        size_t L = k->w->packed->doc[k->b + 1] - k->w->packed->doc[k->b], from = i * BLOCK;
 
         k->fn(k, from, L - from < BLOCK ? L - from : BLOCK);
 }
@@ -27,9 +27,9 @@ static void run_block(void *arg, size_t i)
 static void each_block(const struct ran_workspace *w, const struct ran_params *p, float *x,
                        void (*fn)(const struct tokens *k, size_t from, size_t n))
 {
-        const size_t *doc = w->rows->doc;
+        const size_t *doc = w->packed->doc;
 
-        for (size_t b = 0; b < w->rows->B; b++) {
+        for (size_t b = 0; b < w->packed->B; b++) {
                 struct tokens k = {w, p, b, x + doc[b] * w->D, fn};
 
                 ran_parallel(w->pool, (doc[b + 1] - doc[b] + BLOCK - 1) / BLOCK, run_block, &k);
@@ -44,31 +44,48 @@ static void drop(const struct tokens *k, size_t from, size_t n)
                               k->x + from * w->D, n * w->D, from * w->D);
 }
 
-/* A token is its piece and, where the model looks at it, the spelling of its word. */
+/* A token's row: its subword's and, in models with spelling, those of its word's features. */
 static void embed(const struct tokens *k, size_t from, size_t n)
 {
-        const struct ran_packed *rows = k->w->rows;
+        const struct ran_packed *packed = k->w->packed;
         size_t D = k->w->D, features = k->p->spelling != NULL ? RAN_SPELLING : 0;
 
         for (size_t t = from; t < from + n; t++) {
-                size_t at = rows->doc[k->b] + t;
+                size_t at = packed->doc[k->b] + t;
                 float *x = k->x + t * D;
 
-                memcpy(x, k->p->embed + rows->ids[at] * D, D * sizeof(float));
+                memcpy(x, k->p->embed + packed->ids[at] * D, D * sizeof(float));
                 for (size_t i = at * features; i < (at + 1) * features; i++)
-                        ran_simd->add(x, k->p->spelling + rows->spelling[i] * D, D);
+                        ran_simd->add(x, k->p->spelling + packed->spelling[i] * D, D);
         }
 }
 
+#define NUMBERED(number, name) [RAN_ENCODER_##number] = &ran_encoder_##name,
+#define NAMED(number, name)    [RAN_ENCODER_##number] = #name,
+
+const char *const ran_encoder_names[] = {RAN_ENCODERS(NAMED) NULL};
+
 const struct ran_encoder *ran_encoder_of(const struct ran_config *c)
 {
-        static const struct ran_encoder *const encoders[] = {
-                [RAN_ENCODER_RAN] = &ran_encoder_ran,
-                [RAN_ENCODER_CONTEXTUALIZER] = &ran_encoder_contextualizer,
-                [RAN_ENCODER_TRANSFORMER] = &ran_encoder_transformer,
-        };
+        static const struct ran_encoder *const encoders[] = {RAN_ENCODERS(NUMBERED)};
 
         return encoders[c->encoder];
+}
+
+bool ran_config_has_token_outputs(const struct ran_config *c)
+{
+        return ran_encoder_of(c)->per_token;
+}
+
+int ran_encoder_state_init(struct ran_recurrent_state *state, const struct ran_config *c,
+                           struct ran_error *err)
+{
+        return ran_recurrent_state_init(state, c, ran_encoder_of(c)->state_width(c), err);
+}
+
+size_t ran_encoder_states(const struct ran_config *c, size_t tokens)
+{
+        return tokens / ran_encoder_of(c)->state_tokens(c);
 }
 
 void ran_encode_embed(struct ran_workspace *w, const struct ran_params *p)

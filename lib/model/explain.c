@@ -1,5 +1,5 @@
-/* explain.c - how each token of a document bears on what a model makes of it, by backward passes
- * through the whole of it: exact, whatever is between them.
+/* explain.c - attribution: how each token of a document influences the model's outputs, by backward
+ * passes through the whole document; exact at any distance.
  *
  * One row of the Jacobian takes one pass, all of it as many as there are outputs. What is asked
  * here takes few: the gradient of one number, or a sum of rows with random signs, whose squares are
@@ -8,7 +8,8 @@
 #include "math/elementary.h"
 #include "math/simd.h"
 #include "model/encoder.h"
-#include "model/model.h"
+#include "model/head.h"
+#include "model/model-check.h"
 #include "model/linear-words.h"
 #include "model/linear-model.h"
 
@@ -18,16 +19,16 @@
 
 struct ran_explainer {
         const struct ran_model *m;
-        struct ran_workspace work;
-        struct ran_packed rows;
+        struct ran_workspace workspace;
+        struct ran_packed packed;
         struct ran_params none; /* no gradient of a weight is wanted */
-        bool away;              /* the work does not hold the document as it is, but elsewhere */
-        float *logits;          /* (C) of the output in question */
-        /* Of a tagger with a wide path: the document at hand, and scratch. */
+        bool moved;    /* the workspace holds another point of the path, not the document */
+        float *logits; /* (C) of the output in question */
+        /* Of a tagger with a linear model: the document at hand, and scratch. */
         struct ran_document words;
-        uint32_t *places, *bucket;
+        uint32_t *positions, *bucket;
         bool *begins;
-        size_t places_cap, begins_cap;
+        size_t positions_cap, begins_cap;
 };
 
 struct ran_explainer *ran_explainer_new(const struct ran_model *m, struct ran_pool *pool,
@@ -42,11 +43,11 @@ struct ran_explainer *ran_explainer_new(const struct ran_model *m, struct ran_po
         e->bucket = ran_alloc(ran_linear_words_features(&m->config), sizeof *e->bucket, err);
         if (e->logits == NULL || e->bucket == NULL ||
             ran_params_none(&e->none, &m->config, err) != RAN_OK ||
-            ran_workspace_init(&e->work, &m->config, true, pool, err) != RAN_OK) {
+            ran_workspace_init(&e->workspace, &m->config, true, pool, err) != RAN_OK) {
                 ran_explainer_free(e);
                 return NULL;
         }
-        e->work.settled = true;
+        e->workspace.settled = true;
         return e;
 }
 
@@ -54,11 +55,11 @@ void ran_explainer_free(struct ran_explainer *e)
 {
         if (e == NULL)
                 return;
-        ran_workspace_release(&e->work);
-        ran_packed_release(&e->rows);
+        ran_workspace_release(&e->workspace);
+        ran_packed_release(&e->packed);
         ran_params_release(&e->none);
         free(e->logits);
-        free(e->places);
+        free(e->positions);
         free(e->begins);
         free(e->bucket);
         free(e);
@@ -69,35 +70,36 @@ void ran_explainer_free(struct ran_explainer *e)
 /* From the rows of the tokens on, which begin at w->x[0]. */
 static void forward(struct ran_explainer *e)
 {
-        struct ran_workspace *w = &e->work;
+        struct ran_workspace *w = &e->workspace;
 
         ran_encoder_of(w->c)->forward(w, &e->m->params);
-        if (!ran_is_tied(w->c) && w->size.O > 0)
+        if (!ran_task_is_tied(w->c) && w->size.outputs > 0)
                 ran_head(w, &e->m->params, e->m->C);
 }
 
-static void return_home(struct ran_explainer *e)
+static void restore_document(struct ran_explainer *e)
 {
-        if (!e->away)
+        if (!e->moved)
                 return;
-        ran_encode_embed(&e->work, &e->m->params);
-        e->work.linear_weight = 1;
+        ran_encode_embed(&e->workspace, &e->m->params);
+        e->workspace.linear_weight = 1;
         forward(e);
-        e->away = false;
+        e->moved = false;
 }
 
-/* Keeps what the wide path of words looks at: the rows have the ids and their spelling. */
+/* Keeps the document for the linear model of words; the packed batch has ids and spelling. */
 static int keep_words(struct ran_explainer *e, const struct ran_document *d, struct ran_error *err)
 {
-        uint32_t *places = ran_grow(e->places, &e->places_cap, d->words, sizeof *places, err);
+        uint32_t *positions =
+                ran_grow(e->positions, &e->positions_cap, d->words, sizeof *positions, err);
 
-        if (places == NULL)
+        if (positions == NULL)
                 return RAN_ENOMEM;
-        e->places = memcpy(places, d->places, d->words * sizeof *places);
+        e->positions = memcpy(positions, d->positions, d->words * sizeof *positions);
         e->words = *d;
-        e->words.ids = e->rows.ids;
-        e->words.spelling = e->rows.spelling;
-        e->words.places = places;
+        e->words.ids = e->packed.ids;
+        e->words.spelling = e->packed.spelling;
+        e->words.positions = positions;
         if (d->begins == NULL)
                 return RAN_OK;
         bool *begins = ran_grow(e->begins, &e->begins_cap, d->words, sizeof *begins, err);
@@ -111,25 +113,25 @@ int ran_explain_read(struct ran_explainer *e, const struct ran_document *d, size
                      struct ran_error *err)
 {
         const struct ran_config *c = &e->m->config;
-        bool words = c->task == RAN_TASK_TAG && d->words > 0;
+        bool words = ran_task_of(c)->output == RAN_OUTPUT_WORD && d->words > 0;
 
-        ran_packed_clear(&e->rows);
+        ran_packed_clear(&e->packed);
         if (d->L == 0 || sources > d->L)
                 return ran_fail(err, RAN_EINVAL, "a document of %zu tokens, %zu of them source",
                                 d->L, sources);
         if (ran_model_check_document(e->m, d, err) != RAN_OK ||
             (words && ran_model_check_positions(d, err) != RAN_OK))
                 return RAN_EINVAL;
-        if (ran_packed_add(&e->rows, c, d->ids, d->L, 0, err) != RAN_OK ||
-            (c->spelling > 0 && ran_packed_spell(&e->rows, d->spelling, err) != RAN_OK) ||
-            (words && ran_packed_places(&e->rows, d->places, d->words, err) != RAN_OK) ||
+        if (ran_packed_add(&e->packed, c, d->ids, d->L, 0, err) != RAN_OK ||
+            (c->spelling > 0 && ran_packed_spell(&e->packed, d->spelling, err) != RAN_OK) ||
+            (words && ran_packed_positions(&e->packed, d->positions, d->words, err) != RAN_OK) ||
             (words && keep_words(e, d, err) != RAN_OK) ||
-            ran_workspace_fit(&e->work, &e->rows, e->m->C, err) != RAN_OK) {
-                ran_packed_clear(&e->rows);
+            ran_workspace_fit(&e->workspace, &e->packed, e->m->C, err) != RAN_OK) {
+                ran_packed_clear(&e->packed);
                 return RAN_ENOMEM;
         }
-        e->rows.sources[0] = sources;
-        e->away = true;
+        e->packed.sources[0] = sources;
+        e->moved = true;
         return RAN_OK;
 }
 
@@ -153,14 +155,14 @@ static void odds_bwd(const struct ran_config *config, float *dlogits, const floa
 /* Leaves in w->dx the adjoints of the tokens' rows, of the log odds of c in the output `row`. */
 static void differentiate(struct ran_explainer *e, size_t row, size_t c)
 {
-        struct ran_workspace *w = &e->work;
+        struct ran_workspace *w = &e->workspace;
         size_t C = e->m->C;
 
         memcpy(e->logits, w->head.logits + row * C, C * sizeof *e->logits);
         if (ran_has_linear_words(w->c))
                 ran_linear_words_add_one(e->logits, e->bucket, &e->m->params, w->c, &e->words, C,
                                          row, w->linear_weight);
-        memset(w->head.dlogits, 0, w->size.O * C * sizeof(float));
+        memset(w->head.dlogits, 0, w->size.outputs * C * sizeof(float));
         odds_bwd(w->c, w->head.dlogits + row * C, e->logits, C, c);
         ran_head_bwd(w, &e->m->params, &e->none, C);
         ran_encode_bwd(w, &e->m->params, &e->none);
@@ -168,109 +170,81 @@ static void differentiate(struct ran_explainer *e, size_t row, size_t c)
 
 /* ---- token to label ------------------------------------------------------------------------- */
 
-/* Where a token stands on the path, u of the way: its row times `at`, which grows by `speed` as u
- * does. All that a RAN reads of a token is LN of its row, in which the length of the row hardly
- * shows: with
- *
- *      at = u sqrt(eps / (v + eps - u^2 v)),   v: variance of the row
- *
- * its LN grows as u does, from nothing to what it is. A Contextualizer reads the rows themselves; a
- * Transformer both, for which u^3 is slow where LN is quick, and gets there all the same. */
-struct place {
-        double at, speed;
-};
-
-static struct place place_of(const struct ran_workspace *w, const float *x, double u)
+/* The document at the point u of the path. */
+static void move_to(struct ran_explainer *e, double u)
 {
-        const double eps = RAN_LN_EPS;
-        double mean = 0, v = 0, q;
-
-        if (w->c->encoder == RAN_ENCODER_CONTEXTUALIZER)
-                return (struct place){u, 1};
-        if (w->c->encoder == RAN_ENCODER_TRANSFORMER)
-                return (struct place){u * u * u, 3 * u * u};
-        for (size_t d = 0; d < w->D; d++)
-                mean += (double)x[d];
-        mean /= (double)w->D;
-        for (size_t d = 0; d < w->D; d++)
-                v += ((double)x[d] - mean) * ((double)x[d] - mean);
-        v /= (double)w->D;
-        q = 1 / (v + eps - u * u * v);
-        return (struct place){u * sqrt(eps * q), sqrt(eps * q) * (v + eps) * q};
-}
-
-/* The document u of the way. */
-static void go(struct ran_explainer *e, double u)
-{
-        struct ran_workspace *w = &e->work;
+        struct ran_workspace *w = &e->workspace;
 
         ran_encode_embed(w, &e->m->params);
-        for (size_t t = 0; t < e->rows.L; t++) {
+        for (size_t t = 0; t < e->packed.L; t++) {
                 float *x = w->x[0] + t * w->D;
-                const struct place place = place_of(w, x, u);
+                double scale, speed;
 
+                ran_encoder_of(w->c)->path(x, w->D, u, &scale, &speed);
                 for (size_t d = 0; d < w->D; d++)
-                        x[d] = (float)(place.at * (double)x[d]);
+                        x[d] = (float)(scale * (double)x[d]);
         }
         w->linear_weight = (float)u; /* evenly, as the rest */
         forward(e);
-        e->away = true;
+        e->moved = true;
 }
 
-/* The wide path is linear: what it adds to the logits grows evenly, and the adjoints of the logits
- * say what that is worth. */
-static void gain_wide(const struct ran_explainer *e, size_t row, double share, double *value)
+/* The linear model's logits grow evenly along the path: their adjoints weight what each token
+ * adds. */
+static void add_linear(const struct ran_explainer *e, size_t row, double part, double *value)
 {
-        const struct ran_workspace *w = &e->work;
+        const struct ran_workspace *w = &e->workspace;
         const float *weight = w->head.dlogits + row * e->m->C;
 
         if (ran_has_linear_model(w->c))
-                ran_linear_model_explain(w, &e->m->params, e->m->C, weight, share, value);
+                ran_linear_model_explain(w, &e->m->params, e->m->C, weight, part, value);
         if (ran_has_linear_words(w->c))
                 ran_linear_words_explain(value, &e->m->params, w->c, &e->words, e->m->C, row,
-                                         weight, share);
+                                         weight, part);
 }
 
-/* Adds to value what the tokens gain there, for a part `share` of the way. */
-static void gain(struct ran_explainer *e, size_t row, double u, double share, double *value)
+/* Adds to value what the tokens add to the log odds on a part of the path around u. */
+static void add_point(struct ran_explainer *e, size_t row, double u, double part, double *value)
 {
-        struct ran_workspace *w = &e->work;
+        struct ran_workspace *w = &e->workspace;
 
         ran_encode_embed(w, &e->m->params); /* no backward pass reads it any more */
-        for (size_t t = 0; t < e->rows.L; t++) {
+        for (size_t t = 0; t < e->packed.L; t++) {
                 const float *x = w->x[0] + t * w->D;
+                double scale, speed;
 
-                value[t] += share * place_of(w, x, u).speed * ran_dot(w->dx + t * w->D, x, w->D);
+                ran_encoder_of(w->c)->path(x, w->D, u, &scale, &speed);
+                value[t] += part * speed * ran_dot(w->dx + t * w->D, x, w->D);
         }
-        gain_wide(e, row, share, value);
+        add_linear(e, row, part, value);
 }
 
 int ran_explain_label(struct ran_explainer *e, size_t row, size_t c, size_t steps, double *value,
                       struct ran_error *err)
 {
-        struct ran_workspace *w = &e->work;
-        size_t rows = e->rows.L > 0 ? w->size.O : 0;
+        struct ran_workspace *w = &e->workspace;
+        size_t rows = e->packed.L > 0 ? w->size.outputs : 0;
 
-        if (ran_is_tied(w->c))
+        if (ran_task_is_tied(w->c))
                 return ran_fail(err, RAN_EINVAL, "a language model gives no labels to explain");
         if (row >= rows || c >= e->m->C)
                 return ran_fail(err, RAN_EINVAL,
                                 "no label %zu of output %zu: there are %zu and %zu", c, row,
                                 e->m->C, rows);
-        memset(value, 0, e->rows.L * sizeof *value);
+        memset(value, 0, e->packed.L * sizeof *value);
         if (steps == 0) {
-                return_home(e);
+                restore_document(e);
                 differentiate(e, row, c);
-                for (size_t t = 0; t < e->rows.L; t++)
+                for (size_t t = 0; t < e->packed.L; t++)
                         value[t] = ran_dot(w->dx + t * w->D, w->x[0] + t * w->D, w->D);
-                gain_wide(e, row, 1, value);
+                add_linear(e, row, 1, value);
         }
         for (size_t i = 0; i < steps; i++) {
                 double u = ((double)i + 0.5) / (double)steps;
 
-                go(e, u);
+                move_to(e, u);
                 differentiate(e, row, c);
-                gain(e, row, u, 1 / (double)steps, value);
+                add_point(e, row, u, 1 / (double)steps, value);
         }
         return RAN_OK;
 }
@@ -278,40 +252,40 @@ int ran_explain_label(struct ran_explainer *e, size_t row, size_t c, size_t step
 /* ---- token to token ------------------------------------------------------------------------- */
 
 /* Random signs in the rows [from, to) of the output's adjoint, nothing elsewhere. */
-static void probe(struct ran_explainer *e, size_t from, size_t to, size_t number)
+static void sample(struct ran_explainer *e, size_t from, size_t to, size_t number)
 {
-        struct ran_workspace *w = &e->work;
-        uint64_t key = ran_key(0, RAN_FOR_HUTCHINSON, 0, number);
+        struct ran_workspace *w = &e->workspace;
+        uint64_t key = ran_random_key(0, RAN_FOR_HUTCHINSON, 0, number);
 
         memset(w->dlast, 0, w->D * sizeof *w->dlast);
-        memset(w->dx, 0, e->rows.L * w->D * sizeof *w->dx);
+        memset(w->dx, 0, e->packed.L * w->D * sizeof *w->dx);
         for (size_t i = from * w->D; i < to * w->D; i++)
-                w->dx[i] = ran_draw(key, i) >> 63 != 0 ? 1.0f : -1.0f;
+                w->dx[i] = ran_random_draw(key, i) >> 63 != 0 ? 1.0f : -1.0f;
         ran_encode_bwd(w, &e->m->params, &e->none);
 }
 
-int ran_explain_tokens(struct ran_explainer *e, size_t from, size_t to, size_t probes,
+int ran_explain_tokens(struct ran_explainer *e, size_t from, size_t to, size_t samples,
                        double *value, struct ran_error *err)
 {
-        struct ran_workspace *w = &e->work;
-        size_t L = e->rows.L, D = w->D;
+        struct ran_workspace *w = &e->workspace;
+        size_t L = e->packed.L, D = w->D;
 
-        if (w->c->encoder == RAN_ENCODER_CONTEXTUALIZER)
+        if (!ran_encoder_of(w->c)->per_token)
                 return ran_fail(err, RAN_EINVAL,
                                 "a Contextualizer makes one vector of a document and none of a "
                                 "token: nothing bears on the output of a token");
-        if (from >= to || to > L || probes == 0)
+        if (from >= to || to > L || samples == 0)
                 return ran_fail(err, RAN_EINVAL,
-                                "rows %zu to %zu by %zu probes: of %zu tokens there are none", from,
-                                to, probes, L);
-        return_home(e);
+                                "rows %zu to %zu by %zu samples: of %zu tokens there are none",
+                                from, to, samples, L);
+        restore_document(e);
         memset(value, 0, L * sizeof *value);
-        for (size_t i = 0; i < probes; i++) {
-                probe(e, from, to, i);
+        for (size_t i = 0; i < samples; i++) {
+                sample(e, from, to, i);
                 for (size_t t = 0; t < L; t++)
                         value[t] += ran_dot(w->dx + t * D, w->dx + t * D, D);
         }
         for (size_t t = 0; t < L; t++)
-                value[t] *= ran_dot(w->x[0] + t * D, w->x[0] + t * D, D) / (double)(probes * D);
+                value[t] *= ran_dot(w->x[0] + t * D, w->x[0] + t * D, D) / (double)(samples * D);
         return RAN_OK;
 }

@@ -19,43 +19,245 @@
  * φ is SiLU in a gated cell and the identity in a plain one; GLU(x) = Linear_value(x) sigmoid(
  * Linear_gate(x)).
  *
- * Only the cell is recurrent. Forward, chunk by chunk from left to right:
+ * Only the cell is recurrent. Forward, slab by slab from left to right:
  *
  *   ran_window_project   LN_in and one large product for all rows whose input is known
  *   ran_scan             the cells, one row a window: their q, k, v, attention, (5) and (6)
  *   ran_window_finish    attention, output and Y of all token rows, windows in any order
  *
  * then, all states being known, ran_review. Backward in reverse: the review gives dY and dG; then
- * chunk by chunk from right to left ran_window_finish_bwd (token rows, any order), ran_scan_bwd
- * (cells from right to left) and ran_window_project_bwd (large products). When a chunk was not
+ * slab by slab from right to left ran_window_finish_bwd (token rows, any order), ran_scan_bwd
+ * (cells from right to left) and ran_window_project_bwd (large products). When a slab was not
  * kept, the forward stages are run again with all cells known, which then are rows like any other.
  *
- * Weights and gradients are ran_layer_params; gradients are added to. `chunk` numbers the chunk.
+ * Weights and gradients are ran_layer_params; gradients are added to. `slab` numbers the slab.
  */
 #ifndef RAN_MODEL_LAYER_H
 #define RAN_MODEL_LAYER_H
 
+#include "model/pooling.h"
 #include "model/workspace.h"
 
 #define RAN_SN_EPS 1e-7
 
+/* ---- tensors -------------------------------------------------------------------------------- */
+
+/* X(field, name after "ran.{l}.", rows, cols, init, present when)
+ * in scope: c, the configuration; D, E = h d_k; gated. ran-model(5) lists them, too.
+ * Neighbours that are one matrix product stand together, weights and biases each: q, k, v and the
+ * output gate; key and value of the review; value and gate of each GLU. */
+#define RAN_LAYER_PARAMS(X)                                                            \
+        X(gpc, "gpc.weight", D, D, GLOROT, true)                                       \
+        X(gpc_norm_w, "gpc_norm.weight", 0, D, ONE, true)                              \
+        X(gpc_norm_b, "gpc_norm.bias", 0, D, NORMAL, true)                             \
+        X(input_norm_w, "input_norm.weight", 0, D, ONE, true)                          \
+        X(input_norm_b, "input_norm.bias", 0, D, ZERO, true)                           \
+        X(q_w, "attn.q.weight", E, D, GLOROT, true)                                    \
+        X(k_w, "attn.k.weight", E, D, GLOROT, true)                                    \
+        X(v_w, "attn.v.weight", E, D, GLOROT, true)                                    \
+        X(output_value_w, "output_glu.value.weight", D, D, QUARTER, gated)             \
+        X(output_gate_w, "output_glu.gate.weight", D, D, GLOROT, gated)                \
+        X(q_b, "attn.q.bias", 0, E, ZERO, true)                                        \
+        X(k_b, "attn.k.bias", 0, E, ZERO, true)                                        \
+        X(v_b, "attn.v.bias", 0, E, ZERO, true)                                        \
+        X(output_value_b, "output_glu.value.bias", 0, D, ZERO, gated)                  \
+        X(output_gate_b, "output_glu.gate.bias", 0, D, ZERO, gated)                    \
+        X(out_w, "attn.out.weight", D, E, GLOROT, true)                                \
+        X(out_b, "attn.out.bias", 0, D, ZERO, true)                                    \
+        X(output_norm_w, "output_norm.weight", 0, D, ONE, gated)                       \
+        X(output_norm_b, "output_norm.bias", 0, D, ZERO, gated)                        \
+        X(update_value_w, "update_glu.value.weight", D, D, GLOROT, gated)              \
+        X(update_gate_w, "update_glu.gate.weight", D, D, GLOROT, gated)                \
+        X(update_value_b, "update_glu.value.bias", 0, D, ZERO, gated)                  \
+        X(update_gate_b, "update_glu.gate.bias", 0, D, ZERO, gated)                    \
+        X(update_norm_w, "update_norm.weight", 0, D, ONE, true)                        \
+        X(update_norm_b, "update_norm.bias", 0, D, ZERO, true)                         \
+        X(review_q_w, "review.q.weight", D, D, GLOROT, c->review)                      \
+        X(review_q_b, "review.q.bias", 0, D, ZERO, c->review)                          \
+        X(review_k_w, "review.k.weight", D, D, GLOROT, c->review)                      \
+        X(review_v_w, "review.v.weight", D, D, GLOROT, c->review)                      \
+        X(review_k_b, "review.k.bias", 0, D, ZERO, c->review)                          \
+        X(review_v_b, "review.v.bias", 0, D, ZERO, c->review)                          \
+        X(review_out_w, "review.out.weight", D, D, GLOROT, gated && c->review)         \
+        X(review_out_b, "review.out.bias", 0, D, ZERO, gated && c->review)             \
+        X(review_value_w, "review_glu.value.weight", D, D, GLOROT, gated && c->review) \
+        X(review_gate_w, "review_glu.gate.weight", D, D, GLOROT, gated && c->review)   \
+        X(review_value_b, "review_glu.value.bias", 0, D, ZERO, gated && c->review)     \
+        X(review_gate_b, "review_glu.gate.bias", 0, D, ZERO, gated && c->review)       \
+        X(review_norm_w, "review_norm.weight", 0, D, ONE, gated || !c->review)         \
+        X(review_norm_b, "review_norm.bias", 0, D, ZERO, gated || !c->review)
+
+/* The same of what a classifier has once: the layers that join pooled tokens and the last cell. */
+#define RAN_JOIN_PARAMS(X)                                                              \
+        X(pool_w, "classify.pool.weight", D, D, GLOROT, classify)                       \
+        X(pool_b, "classify.pool.bias", 0, D, ZERO, classify)                           \
+        X(gpc, "classify.gpc.weight", D, D, GLOROT, classify && !gated)                 \
+        X(gpc_value_w, "classify.gpc_glu.value.weight", D, D, GLOROT, classify &&gated) \
+        X(gpc_gate_w, "classify.gpc_glu.gate.weight", D, D, GLOROT, classify &&gated)   \
+        X(gpc_value_b, "classify.gpc_glu.value.bias", 0, D, ZERO, classify &&gated)     \
+        X(gpc_gate_b, "classify.gpc_glu.gate.bias", 0, D, ZERO, classify &&gated)
+
+struct ran_layer_params {
+#define X(field, name, rows, cols, init, when) float *field;
+        RAN_LAYER_PARAMS(X)
+#undef X
+};
+struct ran_join_params {
+#define X(field, name, rows, cols, init, when) float *field;
+        RAN_JOIN_PARAMS(X)
+#undef X
+};
+
+/* ---- memory -----------------------------------------------------------------------------------
+ *
+ * A layer keeps what crosses windows: its input, its output before the review, the cells. All else
+ * lives in a slab: some 2,048 rows of whole windows. When scoring, two slabs are used in turns, so
+ * that a million tokens need their rows once and two slabs: while one thread scans the cells of a
+ * slab, others are at what comes next. When training, each layer keeps its slabs if there is but
+ * one, or all of them are small; otherwise the backward pass computes each anew from the layer's
+ * input and cells.
+ *
+ * Sizes in the lists: tokens and rows of the largest slab; states = m + B; keys of the review;
+ * projected = 3E + 2D (gated) or 3E, what one product makes of a normalised row: q, k, v and value
+ * and gate of the output GLU; glu = 2D if gated, else 0. */
+
+/* X(field, floats): activations of a slab. */
+#define RAN_SLAB(X)                                                            \
+        X(z, rows *D)           /* LN_in of cells and tokens, after dropout */ \
+        X(z_stat, rows * 2)     /* mean and 1/deviation */                     \
+        X(pre, rows *projected) /* q, k, v, value, gate before φ */           \
+        X(qkv, rows * 3 * E)    /* after φ, q and k rotated */                \
+        X(a, rows *E)           /* heads side by side */                       \
+        X(o, rows *D)           /* Linear_out before φ */                     \
+        X(p, rows *D)           /* what LN_out (gated) or SN (plain) reads */  \
+        X(p_stat, rows * 2)                                                    \
+        X(pn, rows *D) /* after LN_out: what SN reads; unused if plain */      \
+        X(y_stat, rows * 2)                                                    \
+        X(review_pre, tokens *D) /* Linear_q(Y) before φ */                   \
+        X(review_q, tokens *D)                                                 \
+        X(review_r, tokens *D)     /* attention over the states */             \
+        X(review_o, tokens *D)     /* Linear_o(R) before φ */                 \
+        X(review_glu, tokens *glu) /* value and gate */                        \
+        X(review_sum, tokens *D)   /* what LN_rev reads */                     \
+        X(review_stat, tokens * 2)
+
+/* X(field, floats): the cells of a layer. */
+#define RAN_CELLS(X)                                                                          \
+        X(G, states *D)    /* all states */                                                   \
+        X(below, B *D)     /* last cells of the layer below: equation (1) */                  \
+        X(first_pre, B *D) /* W_g times those, before φ and after */                         \
+        X(first, B *D)                                                                        \
+        X(first_stat, B * 2)                                                                  \
+        X(update_glu, m *glu) /* value and gate of GLU_upd(G_{i-1}) */                        \
+        X(update_sum, m *D)   /* what LN_upd reads */                                         \
+        X(update_stat, m * 2)                                                                 \
+        X(kv_pre, states * 2 * D) /* key and value of each state for the review, before φ */ \
+        X(key, keys *D)           /* those of earlier states among them */                    \
+        X(value, keys *D)
+
+/* X(field, floats): adjoints, of the layer and slab at work; only for training. */
+#define RAN_ADJOINTS(X)                                                                 \
+        X(dz, rows *D)                                                                  \
+        X(dpre, rows *projected)                                                        \
+        X(dqkv, rows * 3 * E)                                                           \
+        X(da, rows *E)                                                                  \
+        X(dp, rows *D)                                                                  \
+        X(d_o, rows *D)                                                                 \
+        X(dreview_q, tokens *D)                                                         \
+        X(dreview_r, tokens *D)                                                         \
+        X(dreview_o, tokens *D)                                                         \
+        X(dreview_glu, tokens *glu)                                                     \
+        X(dreview_sum, tokens *D)                                                       \
+        X(dG, states *D) /* of all states of the layer at work */                       \
+        X(dkv_pre, states * 2 * D)                                                      \
+        X(dkey, keys *D)                                                                \
+        X(dvalue, keys *D)                                                              \
+        X(dupdate_glu, states *glu) /* row s: of the window that begins with state s */ \
+        X(dfirst, B *D)                                                                 \
+        X(part, m * 6 * D) /* a window's part of norm gradients, summed in order afterwards */
+
+/* X(field, floats): the classifier's vector, gated or plain; adjoints only for training. */
+#define RAN_JOIN(X)                                                \
+        X(last, documents *D)       /* last cells */               \
+        X(head_pre, documents *D)   /* Linear_pool(v) before φ */ \
+        X(head_glu, documents *glu) /* value and gate of GLU_gpc */
+#define RAN_JOIN_ADJOINTS(X) X(dhead_glu, documents *glu)
+
+struct ran_slab {
+#define X(field, floats) float *field;
+        RAN_SLAB(X)
+#undef X
+};
+struct ran_cells {
+#define X(field, floats) float *field;
+        RAN_CELLS(X)
+#undef X
+};
+struct ran_adjoints {
+#define X(field, floats) float *field;
+        RAN_ADJOINTS(X)
+#undef X
+};
+struct ran_join {
+#define X(field, floats) float *field;
+        RAN_JOIN(X)
+        RAN_JOIN_ADJOINTS(X)
+#undef X
+};
+
+/* The encoder's own part of a workspace. */
+struct ran_layer_memory {
+        size_t projected;                           /* see above */
+        size_t tokens, rows, states, keys, longest; /* longest: tokens of a window, open ones too */
+        size_t most_keys;                           /* of one document */
+        size_t *first;                              /* (slabs + 1) first window of each slab */
+        size_t slabs, first_cap, slab_cap;
+        bool keeps;
+        struct ran_slab *slab;   /* (N, slabs) if all are kept; else two, in turns */
+        struct ran_cells *cells; /* (N) */
+        float **y;               /* (N) (L, D): output before the review */
+        struct ran_adjoints adj;
+        float *dy;             /* (L, D) */
+        float *score, *dscore; /* (tokens, most_keys): review of one document's tokens in a slab */
+        struct ran_pooling pooling;
+        struct ran_join join;
+};
+static inline struct ran_layer_memory *ran_layer_memory_of(const struct ran_workspace *w)
+{
+        return w->own;
+}
+
+/* The memory hooks of struct ran_encoder (layer-memory.c). */
+int ran_layer_memory_init(struct ran_workspace *w, struct ran_error *err);
+void ran_layer_memory_release(struct ran_workspace *w);
+int ran_layer_memory_prepare(struct ran_workspace *w, struct ran_error *err);
+void ran_layer_memory_lay_out(struct ran_workspace *w, struct ran_arena *k);
+
+static inline bool ran_layer_is_gated(const struct ran_workspace *w)
+{
+        return w->c->cell == RAN_CELL_GATED;
+}
+
+/* ---- stages --------------------------------------------------------------------------------- */
+
 /* A layer at work. */
 struct ran_layer_pass {
         struct ran_workspace *w;
+        struct ran_layer_memory *own; /* of w */
         const struct ran_layer_params *p;
         struct ran_layer_params *dp; /* gradients, or NULL */
         size_t l;                    /* which layer */
-        size_t chunk, from, to;      /* its windows */
+        size_t slab, from, to;       /* its windows */
         size_t t0, r0;               /* its first token and row */
-        size_t T, R;                 /* its tokens and rows */
-        size_t skip;                 /* its first rows that are known: of an open window */
-        struct ran_chunk *act;
+        size_t tokens, rows;         /* of the slab */
+        size_t skip;                 /* known first rows: of an open window */
+        struct ran_slab *act;
         struct ran_cells *cells;
         bool known; /* the cells are all known already: see above */
 };
 
 struct ran_layer_pass ran_layer_pass_of(struct ran_workspace *w, const struct ran_layer_params *p,
-                                        struct ran_layer_params *dp, size_t l, size_t chunk);
+                                        struct ran_layer_params *dp, size_t l, size_t slab);
 
 /* A window as the stages see it. */
 struct ran_window_view {
@@ -63,20 +265,21 @@ struct ran_window_view {
         size_t b;     /* its document */
         size_t t, n;  /* its first token; its rows */
         size_t first; /* the row of that token: 1, or more if the window was open */
-        size_t r;     /* its first row in the chunk: the cell */
+        size_t r;     /* its first row in the slab: the cell */
         size_t state; /* the state that it begins with */
-        size_t at;    /* its first row among those of its document: what dropout counts */
+        size_t at;    /* its first row in its document, for the keys of dropout */
 };
 struct ran_window_view ran_window_view_of(const struct ran_layer_pass *s, size_t i);
 /* Dropout, or its adjoint, on the rows [from, end) of a window; x is row 0. */
 void ran_window_dropout(const struct ran_layer_pass *s, const struct ran_window_view *v, int site,
                         size_t from, size_t end, float *x);
 
-/* Adds the shares that the chunk's windows have of a norm's gradients to dw and db, in order, and
- * clears them. They lie in rows part and part + 1 of the six that a window has in adj.part. */
+/* Adds the parts of a norm's gradients of the slab's windows to dw and db, in order, and clears
+ * them. They are the rows part and part + 1 of a window's six in adj.part. */
 void ran_window_sum_parts(struct ran_layer_pass *s, int part, float *dw, float *db);
 
-/* Whether window i is left open for more tokens, when a carried document is scored. */
+/* Whether window i stays open for more tokens: the last of a document that is scored and continues.
+ */
 bool ran_window_stays_open(const struct ran_workspace *w, size_t i);
 
 void ran_window_project(struct ran_layer_pass *s);
@@ -90,33 +293,32 @@ void ran_scan_first_cells(struct ran_layer_pass *s, const struct ran_cells *belo
 void ran_scan_first_cells_bwd(struct ran_layer_pass *s);
 void ran_scan(struct ran_layer_pass *s);
 void ran_scan_bwd(struct ran_layer_pass *s);
-/* Gradients of the update gate, once the first chunk is through ran_scan_bwd. */
+/* Gradients of the update gate, after ran_scan_bwd of the first slab. */
 void ran_scan_weights_bwd(struct ran_layer_pass *s);
 
-/* The states' keys and values, once the last chunk is through the scan; then the tokens of a chunk.
- */
+/* The states' keys and values, after the scan of the last slab; then the tokens of a slab. */
 void ran_review_states(struct ran_layer_pass *s);
 void ran_review(struct ran_layer_pass *s);
-/* Adjoints: of a chunk's rows (w->dx to w->dy, adding to dkey and dvalue), then of the states
+/* Adjoints: of a slab's rows (w->dx to w->dy, adding to dkey and dvalue), then of the states
  * (adding to dG). */
 void ran_review_bwd(struct ran_layer_pass *s);
 void ran_review_states_bwd(struct ran_layer_pass *s);
 
 /* A window's rows, the cell first, for attention over all heads. The cell sees all rows and all
- * rows see the cell; among tokens the mask decides. As segments never go back to source, what a row
- * sees always is a run of rows from the first on. */
+ * rows see the cell; among tokens the mask decides. Source tokens come first, so what a row sees is
+ * always a run of rows from the first on. */
 struct ran_attention_heads {
         const float *qkv; /* (n, 3E) */
         float *a;         /* (n, E): heads side by side */
-        size_t n, E, h, d;
+        size_t n, E, h, d_k;
         int mask;
         size_t sources; /* under the prefix mask: how many of the tokens are source */
 };
 struct ran_attention_heads ran_attention_heads_of(const struct ran_layer_pass *s,
                                                   const struct ran_window_view *v);
-/* a = softmax(q k^T / sqrt(d)) v for the queries [first, end). score holds n x n floats. */
+/* a = softmax(q k^T / sqrt(d_k)) v for the queries [first, end). score holds n x n floats. */
 void ran_attention(const struct ran_attention_heads *x, size_t first, size_t end, float *score);
-/* score (end - first, n) = softmax(q k^T / sqrt(d)), the weights of head j; what is masked is 0. */
+/* score (end - first, n) = softmax(q k^T / sqrt(d_k)), the weights of head j; 0 where masked. */
 void ran_attention_weights(float *score, const struct ran_attention_heads *x, size_t j,
                            size_t first, size_t end);
 /* Adjoint of the queries [first, end): of their q, and of all k and v; dqkv (n, 3E), or += with

@@ -73,7 +73,7 @@ static void describe(uint32_t *to, const char *piece, size_t n, const struct ran
 uint32_t *ran_linear_model_pieces(const struct ran_tokenizer *t, const struct ran_config *c,
                                   struct ran_error *err)
 {
-        static const char goes_on[] = "##"; /* as pieces of words begin that are not the first */
+        static const char goes_on[] = "##"; /* begins a subword that is not a word's first */
         size_t V = ran_tokenizer_size(t), all, mark = strlen(goes_on);
         uint32_t *pieces = NULL;
 
@@ -122,8 +122,8 @@ static bool is_last(const uint32_t *pieces, const uint32_t *ids, size_t L, size_
         return t + 1 == L || kind(pieces, ids[t + 1]) != RAN_PIECE_GOES_ON;
 }
 
-/* How many ids from t on make runs: `ngrams`, unless there is an end, or a word that is not whole.
- */
+/* The longest n-gram from t on: `ngrams`, unless the document ends, or at a word that is not one
+ * subword. */
 static size_t longest_run(const struct ran_config *c, const uint32_t *pieces, const uint32_t *ids,
                           size_t L, size_t t)
 {
@@ -136,7 +136,7 @@ static size_t longest_run(const struct ran_config *c, const uint32_t *pieces, co
         return n;
 }
 
-/* Affix i of the word that token t is of, where that begins or ends with it. */
+/* Affix i of the word of token t, if that is its first or last subword. */
 static uint32_t affix(const uint32_t *pieces, const uint32_t *ids, size_t L, size_t t, size_t i)
 {
         bool there =
@@ -215,18 +215,18 @@ size_t ran_linear_model_weigh(float *x, const struct ran_posting *list, size_t n
         return count;
 }
 
-size_t ran_linear_model_read(struct ran_gram *gram, struct ran_posting *place,
+size_t ran_linear_model_read(struct ran_gram *gram, struct ran_posting *posting,
                              struct ran_posting *spare, const struct ran_config *c,
                              const uint32_t *pieces, const float *idf, const uint32_t *ids,
                              size_t L)
 {
-        size_t n = ran_linear_model_list(place, spare, c, pieces, ids, L), count = 0;
+        size_t n = ran_linear_model_list(posting, spare, c, pieces, ids, L), count = 0;
         float *x = (void *)spare;
 
-        ran_linear_model_weigh(x, place, n, idf, ran_linear_model_runs(c));
+        ran_linear_model_weigh(x, posting, n, idf, ran_linear_model_runs(c));
         for (size_t i = 0; i < n; i++)
-                if (idf[place[i].id] > 0) {
-                        gram[count] = (struct ran_gram){place[i].id, place[i].at, x[count]};
+                if (idf[posting[i].id] > 0) {
+                        gram[count] = (struct ran_gram){posting[i].id, posting[i].at, x[count]};
                         count++;
                 }
         return count;
@@ -234,23 +234,23 @@ size_t ran_linear_model_read(struct ran_gram *gram, struct ran_posting *place,
 
 static void read_document(struct ran_workspace *w, const struct ran_params *p, size_t b)
 {
-        const struct ran_packed *rows = w->rows;
+        const struct ran_packed *packed = w->packed;
         struct ran_head *h = &w->head;
-        size_t from = rows->doc[b], at = from * ran_linear_model_features(w->c);
+        size_t from = packed->doc[b], at = from * ran_linear_model_features(w->c);
 
         h->grams[b] =
                 ran_linear_model_read(h->gram + at, h->gram_posting, h->gram_spare, w->c, p->pieces,
-                                      p->idf, rows->ids + from, rows->doc[b + 1] - from);
+                                      p->idf, packed->ids + from, packed->doc[b + 1] - from);
 }
 
 void ran_linear_model_add(struct ran_workspace *w, const struct ran_params *p, size_t C)
 {
         struct ran_head *h = &w->head;
 
-        memset(h->wide, 0, w->rows->B * C * sizeof *h->wide);
-        for (size_t b = 0; b < w->rows->B; b++) {
+        memset(h->wide, 0, w->packed->B * C * sizeof *h->wide);
+        for (size_t b = 0; b < w->packed->B; b++) {
                 const struct ran_gram *gram =
-                        h->gram + w->rows->doc[b] * ran_linear_model_features(w->c);
+                        h->gram + w->packed->doc[b] * ran_linear_model_features(w->c);
                 float *wide = h->wide + b * C;
 
                 read_document(w, p, b);
@@ -279,15 +279,16 @@ static const struct ran_gram *find(const struct ran_gram *gram, size_t n, uint32
         return from < n && gram[from].bucket == bucket ? &gram[from] : NULL;
 }
 
-/* What one feature of a kind that falls in the bucket is worth. */
-struct worth {
+/* Contributions of features to a weighted sum of the logits. */
+struct contribution {
         const struct ran_head *h;
         const struct ran_params *p;
         const float *weight;
         size_t C;
 };
 
-static double worth_of(const struct worth *k, uint32_t bucket)
+/* Of one occurrence of a feature in the bucket. */
+static double contribution_of(const struct contribution *k, uint32_t bucket)
 {
         const struct ran_gram *gram = find(k->h->gram, k->h->grams[0], bucket);
 
@@ -298,24 +299,25 @@ static double worth_of(const struct worth *k, uint32_t bucket)
 }
 
 void ran_linear_model_explain(const struct ran_workspace *w, const struct ran_params *p, size_t C,
-                              const float *weight, double share, double *value)
+                              const float *weight, double scale, double *value)
 {
-        const struct worth k = {&w->head, p, weight, C};
+        const struct contribution k = {&w->head, p, weight, C};
         const struct ran_config *c = w->c;
-        const uint32_t *ids = w->rows->ids;
-        size_t L = w->rows->L, runs = ran_linear_model_runs(c);
+        const uint32_t *ids = w->packed->ids;
+        size_t L = w->packed->L, runs = ran_linear_model_runs(c);
 
         for (size_t t = 0; t < L; t++) {
                 size_t most = longest_run(c, p->pieces, ids, L, t);
 
                 for (size_t n = 1; n <= most; n++) {
-                        double part = share / (double)n *
-                                      worth_of(&k, ran_linear_model_bucket(ids + t, n, runs));
+                        double part =
+                                scale / (double)n *
+                                contribution_of(&k, ran_linear_model_bucket(ids + t, n, runs));
 
                         for (size_t i = t; i < t + n; i++)
                                 value[i] += part;
                 }
                 for (size_t i = 0; i < RAN_AFFIXES && p->pieces != NULL; i++)
-                        value[t] += share * worth_of(&k, affix(p->pieces, ids, L, t, i));
+                        value[t] += scale * contribution_of(&k, affix(p->pieces, ids, L, t, i));
         }
 }

@@ -2,13 +2,12 @@
 #include "model/linear-words.h"
 #include "math/elementary.h"
 #include "math/simd.h"
-#include "model/tagger.h"
 #include "model/linear-model.h"
 
 /* Kinds of features: part of the format of model files. */
 enum { WORD, LETTERS, SPELLING, SHAPES, RUN };
-enum { NEAR = 2 };           /* words before and behind that are looked at */
-enum { SHAPE = 1, FAR = 2 }; /* of a spelling: which; how many of words two away */
+enum { NEAR = 2 };           /* neighbours on each side */
+enum { SHAPE = 1, FAR = 2 }; /* of a spelling: which is the shape; how many count two words away */
 enum { PREFIX_4 = RAN_SPELLING / 2, SUFFIX_4 = RAN_SPELLING - 1 };
 
 size_t ran_linear_words_features(const struct ran_config *c)
@@ -22,59 +21,59 @@ size_t ran_linear_words_features(const struct ran_config *c)
         return n;
 }
 
-/* What the features of a word are worth, and to whom. */
-struct worth {
+/* Contributions of the features of a word, and the tokens that get them. */
+struct contribution {
         const struct ran_params *p;
         const float *weight;
         size_t C;
-        double share, *value;
+        double scale, *value;
 };
 
-/* A document's words, and the sentence that is looked at. */
+/* A document's words, and the sentence of word w. */
 struct reader {
         const struct ran_config *c;
         const struct ran_document *d;
         size_t from, end, w;
-        const struct worth *worth; /* NULL: features are listed */
+        const struct contribution *contribution; /* NULL: features are listed */
         uint32_t *bucket;
         size_t n;
 };
 
-/* Where word w + away begins, or the first behind the words does. */
+/* First token of word w + away; behind the last word, the end. */
 static size_t token_of(const struct reader *r, int away)
 {
         size_t w = r->w + (size_t)away;
 
-        return w < r->d->words ? r->d->places[w] : r->d->L;
+        return w < r->d->words ? r->d->positions[w] : r->d->L;
 }
 
-/* Among the words from one place to another. */
+/* Divides a feature among the words from one offset to another. */
 static void give(const struct reader *r, int first, int last, uint32_t bucket)
 {
-        const struct worth *k = r->worth;
-        double worth = k->share * ran_dot(k->weight, k->p->wide + bucket * k->C, k->C) /
-                       (double)(last - first + 1);
+        const struct contribution *k = r->contribution;
+        double all = k->scale * ran_dot(k->weight, k->p->wide + bucket * k->C, k->C) /
+                     (double)(last - first + 1);
 
         for (int away = first; away <= last; away++) {
                 size_t from = token_of(r, away), to = token_of(r, away + 1);
 
                 for (size_t t = from; t < to; t++)
-                        k->value[t] += worth / (double)(to - from);
+                        k->value[t] += all / (double)(to - from);
         }
 }
 
-/* A feature of the words from one place to another. */
+/* A feature of the words from one offset to another. */
 static void note(struct reader *r, int first, int last, uint64_t hash)
 {
         uint32_t bucket = ran_linear_model_bucket_of(hash, r->c->wide);
 
-        if (r->worth != NULL)
+        if (r->contribution != NULL)
                 give(r, first, last, bucket);
         else
                 r->bucket[r->n++] = bucket;
 }
 
-/* A feature of a kind, of the word `away` places behind w. */
+/* A feature of a kind, of the word `away` words behind w. */
 static uint64_t begin(int kind, int away)
 {
         return ran_linear_model_extend(
@@ -89,7 +88,7 @@ static bool is_there(const struct reader *r, int away)
 
 static const uint32_t *spelling_of(const struct reader *r, int away)
 {
-        return r->d->spelling + r->d->places[r->w + (size_t)away] * RAN_SPELLING;
+        return r->d->spelling + r->d->positions[r->w + (size_t)away] * RAN_SPELLING;
 }
 
 static uint64_t add_letters(uint64_t hash, const struct reader *r, int away)
@@ -137,7 +136,7 @@ static void note_spelling(struct reader *r)
         }
 }
 
-/* The shapes of the words from one place to another. */
+/* The shapes of the words from one offset to another. */
 static void note_shapes(struct reader *r, int from, int to)
 {
         uint64_t hash = ran_linear_model_extend(begin(SHAPES, from), (uint32_t)(to + NEAR));
@@ -188,7 +187,7 @@ void ran_linear_words_add(float *logits, uint32_t *bucket, const struct ran_para
                           const struct ran_config *c, const struct ran_document *d, size_t C)
 {
         for (size_t from = 0, end; from < d->words; from = end) {
-                end = ran_tag_sentence_end(d->begins, from, d->words);
+                end = ran_crf_sentence_end(d->begins, from, d->words);
                 for (size_t w = from; w < end; w++) {
                         size_t n = ran_linear_words_list(bucket, c, d, from, end, w);
 
@@ -202,13 +201,13 @@ void ran_linear_words_add(float *logits, uint32_t *bucket, const struct ran_para
 /* The sentence that word w is in. */
 static void find_sentence(struct reader *r)
 {
-        while ((r->end = ran_tag_sentence_end(r->d->begins, r->from, r->d->words)) <= r->w)
+        while ((r->end = ran_crf_sentence_end(r->d->begins, r->from, r->d->words)) <= r->w)
                 r->from = r->end;
 }
 
 void ran_linear_words_add_one(float *logits, uint32_t *bucket, const struct ran_params *p,
                               const struct ran_config *c, const struct ran_document *d, size_t C,
-                              size_t w, float share)
+                              size_t w, float scale)
 {
         struct reader r = {.c = c, .d = d, .w = w, .bucket = bucket};
 
@@ -216,15 +215,15 @@ void ran_linear_words_add_one(float *logits, uint32_t *bucket, const struct ran_
         note_all(&r);
         ran_simd->add(logits, p->head.wide_b, C);
         for (size_t i = 0; i < r.n; i++)
-                ran_simd->axpy(logits, share, p->wide + bucket[i] * C, C);
+                ran_simd->axpy(logits, scale, p->wide + bucket[i] * C, C);
 }
 
 void ran_linear_words_explain(double *value, const struct ran_params *p, const struct ran_config *c,
                               const struct ran_document *d, size_t C, size_t w, const float *weight,
-                              double share)
+                              double scale)
 {
-        const struct worth worth = {p, weight, C, share, value};
-        struct reader r = {.c = c, .d = d, .w = w, .worth = &worth};
+        const struct contribution contribution = {p, weight, C, scale, value};
+        struct reader r = {.c = c, .d = d, .w = w, .contribution = &contribution};
 
         find_sentence(&r);
         note_all(&r);

@@ -2,13 +2,14 @@
  *
  * The file is a safetensors file: `cell` (N, D), `gates` (N, F), and for each layer l
  * `key.{l}`, `value.{l}` (states, D) and `open.{l}` (1 + open, 3E), those without rows left out;
- * see recurrent-state.h. `pending` (1, 2) is a token that waits: two halves of its id, 16 bits each, because
- * the digest guards tensors only. Of a cache, `cache.key` (rows, D) and `cache.next` (rows, 2), ids
- * in halves. The metadata say which model it belongs to.
+ * see recurrent-state.h. `pending` (1, 2) is a token that waits: two halves of its id, 16 bits
+ * each, because the digest guards tensors only. Of a cache, `cache.key` (rows, D) and `cache.next`
+ * (rows, 2), ids in halves. The metadata say which model it belongs to.
  */
 #include "math/elementary.h"
 #include "model/cache.h"
-#include "model/model.h"
+#include "model/encoder.h"
+#include "model/model-check.h"
 #include "model/score.h"
 
 #include <math.h>
@@ -31,7 +32,7 @@ struct ran_lm_context *ran_lm_context_new(const struct ran_model *m, struct ran_
                 return NULL;
         p->m = m;
         p->pending = RAN_NO_ID;
-        if (ran_recurrent_state_init(&p->recurrent, &m->config, err) == RAN_OK)
+        if (ran_encoder_state_init(&p->recurrent, &m->config, err) == RAN_OK)
                 return p;
         free(p);
         return NULL;
@@ -80,7 +81,7 @@ static int check_wanted(const struct ran_model *m, const struct ran_lm_out *out,
                         struct ran_error *err)
 {
         if (out->skip > 0 && out->skip >= n)
-                return ran_fail(err, RAN_EINVAL, "nothing is wanted of %zu tokens", n);
+                return ran_fail(err, RAN_EINVAL, "skip leaves none of %zu tokens", n);
         if (out->cache != NULL && ran_cache_width(out->cache) != m->config.dim)
                 return ran_fail(err, RAN_EINVAL, "the cache is for a model of another width");
         return check_gold(m, out->gold, n - out->skip, err);
@@ -90,53 +91,53 @@ static int check_wanted(const struct ran_model *m, const struct ran_lm_out *out,
 static int check_given(const struct ran_model *m, const float *nll, const float *logits, size_t n,
                        struct ran_error *err)
 {
-        int rc = nll != NULL ? ran_score_check_result(nll, n, err) : RAN_OK;
-
-        return rc == RAN_OK && logits != NULL ? ran_score_check_scores(logits, n * m->V, err) : rc;
+        if (nll != NULL)
+                RAN_TRY(ran_score_check_result(nll, n, err));
+        return logits != NULL ? ran_score_check_scores(logits, n * m->V, err) : RAN_OK;
 }
 
 int ran_lm_read(const struct ran_model *m, struct ran_state *s, struct ran_lm_context *past,
                 const uint32_t *ids, size_t n, size_t sources, const struct ran_lm_out *out,
                 struct ran_error *err)
 {
-        if (ran_model_check_task(m, s, RAN_TASK_LM, err) != RAN_OK ||
+        if (ran_model_check_task(m, s, &ran_task_lm, err) != RAN_OK ||
             ran_model_check_ids(m, ids, n, err) != RAN_OK || check_wanted(m, out, n, err) != RAN_OK)
                 return RAN_EINVAL;
         if (past != NULL && past->m != m)
-                return ran_fail(err, RAN_EINVAL, "what was read before is another model's");
+                return ran_fail(err, RAN_EINVAL, "the context belongs to another model");
         if (sources > n || (sources > 0 && m->config.mask != RAN_MASK_PREFIX))
-                return ran_fail(err, RAN_EINVAL, "the model does not tell a source from a target");
+                return ran_fail(err, RAN_EINVAL,
+                                "the model has no source tokens: its mask is not 'prefix'");
         if (sources > 0 && past != NULL && past->recurrent.tokens > 0)
-                return ran_fail(err, RAN_EINVAL, "a source must be read at once, before all else");
-        int rc = ran_score_lm(s, past != NULL ? &past->recurrent : NULL, ids, n, sources, out, err);
-        if (rc == RAN_OK)
-                rc = check_given(m, out->nll, out->logits, n - out->skip, err);
-        return rc == RAN_OK && out->last != NULL ? ran_score_check_scores(out->last, m->V, err)
-                                                 : rc;
+                return ran_fail(err, RAN_EINVAL,
+                                "source tokens must be read at once, at the beginning");
+        RAN_TRY(ran_score_lm(s, past != NULL ? &past->recurrent : NULL, ids, n, sources, out, err));
+        RAN_TRY(check_given(m, out->nll, out->logits, n - out->skip, err));
+        return out->last != NULL ? ran_score_check_scores(out->last, m->V, err) : RAN_OK;
 }
 
 static int check_masked(const struct ran_model *m, const struct ran_state *s, const uint32_t *ids,
-                        size_t L, const uint32_t *places, size_t n, const uint32_t *gold,
+                        size_t L, const uint32_t *positions, size_t n, const uint32_t *gold,
                         struct ran_error *err)
 {
-        if (ran_model_check_task(m, s, RAN_TASK_MLM, err) != RAN_OK ||
+        if (ran_model_check_task(m, s, &ran_task_mlm, err) != RAN_OK ||
             ran_model_check_ids(m, ids, L, err) != RAN_OK || check_gold(m, gold, n, err) != RAN_OK)
                 return RAN_EINVAL;
         for (size_t i = 0; i < n; i++)
-                if (places[i] >= L || (i > 0 && places[i] <= places[i - 1]))
+                if (positions[i] >= L || (i > 0 && positions[i] <= positions[i - 1]))
                         return ran_fail(err, RAN_EINVAL, "masked token %zu is not one of the %zu",
                                         i, L);
         return RAN_OK;
 }
 
 int ran_lm_fill(const struct ran_model *m, struct ran_state *s, const uint32_t *ids, size_t L,
-                const uint32_t *places, size_t n, const uint32_t *gold, float *nll, float *logits,
-                struct ran_error *err)
+                const uint32_t *positions, size_t n, const uint32_t *gold, float *nll,
+                float *logits, struct ran_error *err)
 {
-        if (check_masked(m, s, ids, L, places, n, gold, err) != RAN_OK)
+        if (check_masked(m, s, ids, L, positions, n, gold, err) != RAN_OK)
                 return RAN_EINVAL;
-        int rc = ran_score_masked(s, ids, L, places, n, gold, nll, logits, err);
-        return rc == RAN_OK ? check_given(m, nll, logits, n, err) : rc;
+        RAN_TRY(ran_score_masked(s, ids, L, positions, n, gold, nll, logits, err));
+        return check_given(m, nll, logits, n, err);
 }
 
 /* Logits on their way to whoever takes them. */
@@ -149,20 +150,20 @@ struct checked {
 static int take_checked(void *arg, size_t i, const float *logits, struct ran_error *err)
 {
         const struct checked *k = arg;
-        int rc = ran_score_check_scores(logits, k->m->V, err);
 
-        return rc == RAN_OK ? k->take(k->arg, i, logits, err) : rc;
+        RAN_TRY(ran_score_check_scores(logits, k->m->V, err));
+        return k->take(k->arg, i, logits, err);
 }
 
 int ran_lm_fill_each(const struct ran_model *m, struct ran_state *s, const uint32_t *ids, size_t L,
-                     const uint32_t *places, size_t n, ran_lm_take *take, void *arg,
+                     const uint32_t *positions, size_t n, ran_lm_take *take, void *arg,
                      struct ran_error *err)
 {
         struct checked k = {m, take, arg};
 
-        if (check_masked(m, s, ids, L, places, n, NULL, err) != RAN_OK)
+        if (check_masked(m, s, ids, L, positions, n, NULL, err) != RAN_OK)
                 return RAN_EINVAL;
-        return ran_score_masked_each(s, ids, L, places, n, take_checked, &k, err);
+        return ran_score_masked_each(s, ids, L, positions, n, take_checked, &k, err);
 }
 
 /* ---- the file ------------------------------------------------------------------------------- */
@@ -181,25 +182,26 @@ static int each_part(const struct ran_recurrent_state *c, float *halves,
                      void *arg, struct ran_error *err)
 {
         const struct part pending = {"pending", halves, 1, 2};
-        struct part part[5] = {{"cell", c->G, c->layers, c->D}, {"gates", c->pre, c->layers, c->F}};
-        int rc = fn(arg, &part[0], err);
+        struct part part[5] = {{"cell", c->cell, c->layers, c->width},
+                               {"gates", c->pre, c->layers, c->projected}};
 
-        if (rc == RAN_OK && halves != NULL)
-                rc = fn(arg, &pending, err);
-        if (rc == RAN_OK && c->open > 0)
-                rc = fn(arg, &part[1], err);
-        for (size_t l = 0; l < c->layers && rc == RAN_OK; l++) {
-                part[2] = (struct part){"", c->key[l], c->states, c->D};
-                part[3] = (struct part){"", c->value[l], c->states, c->D};
+        RAN_TRY(fn(arg, &part[0], err));
+        if (halves != NULL)
+                RAN_TRY(fn(arg, &pending, err));
+        if (c->open > 0)
+                RAN_TRY(fn(arg, &part[1], err));
+        for (size_t l = 0; l < c->layers; l++) {
+                part[2] = (struct part){"", c->key[l], c->states, c->width};
+                part[3] = (struct part){"", c->value[l], c->states, c->width};
                 part[4] = (struct part){"", c->qkv[l], c->open > 0 ? 1 + c->open : 0, 3 * c->E};
                 snprintf(part[2].name, sizeof part[2].name, "key.%zu", l);
                 snprintf(part[3].name, sizeof part[3].name, "value.%zu", l);
                 snprintf(part[4].name, sizeof part[4].name, "open.%zu", l);
-                for (size_t i = 2; i < 5 && rc == RAN_OK; i++)
+                for (size_t i = 2; i < 5; i++)
                         if (part[i].rows > 0)
-                                rc = fn(arg, &part[i], err);
+                                RAN_TRY(fn(arg, &part[i], err));
         }
-        return rc;
+        return RAN_OK;
 }
 
 /* A cache as tensors: arrays of its own. */
@@ -237,9 +239,11 @@ static int each_kept(const struct kept *k,
 {
         const struct part key = {"cache.key", k->key, k->rows, k->D},
                           next = {"cache.next", k->halves, k->rows, 2};
-        int rc = k->rows > 0 ? fn(arg, &key, err) : RAN_OK;
 
-        return rc == RAN_OK && k->rows > 0 ? fn(arg, &next, err) : rc;
+        if (k->rows == 0)
+                return RAN_OK;
+        RAN_TRY(fn(arg, &key, err));
+        return fn(arg, &next, err);
 }
 
 static void split(float *halves, uint32_t id)
@@ -299,8 +303,9 @@ int ran_lm_context_save(const struct ran_lm_context *p, const struct ran_cache *
             (cache != NULL && keep(&kept, cache, err) != RAN_OK))
                 goto out;
         if (digest == NULL)
-                rc = ran_fail(err, RAN_EINVAL,
-                              "the model file has no digest, by which a state names its model");
+                rc = ran_fail(
+                        err, RAN_EINVAL,
+                        "the model file has no digest, which a state needs to name its model");
         else if (c->tokens == 0 && p->pending == RAN_NO_ID)
                 rc = ran_fail(err, RAN_EINVAL, "nothing was read: there is no state to keep");
         else if ((rc = each_part(c, p->pending != RAN_NO_ID ? halves : NULL, list, &k, err)) ==
@@ -323,12 +328,11 @@ static int fill(void *arg, const struct part *part, struct ran_error *err)
             t->shape[1] != part->cols)
                 return ran_fail(err, RAN_EFORMAT, "no tensor %s of %zu by %zu", part->name,
                                 part->rows, part->cols);
-        if (ran_tensor_floats(file, t, part->data, err) != RAN_OK)
-                return err->code;
+        RAN_TRY(ran_tensor_floats(file, t, part->data, err));
         for (size_t i = 0; i < part->rows * part->cols; i++)
                 if (!isfinite(part->data[i]))
-                        return ran_fail(err, RAN_EFORMAT, "tensor %s holds what is no number",
-                                        part->name);
+                        return ran_fail(err, RAN_EFORMAT,
+                                        "tensor %s has an element that is no number", part->name);
         return RAN_OK;
 }
 
@@ -346,7 +350,7 @@ static int join(const struct ran_lm_context *p, const float *halves, uint32_t *i
         *id = 0;
         for (int i = 0; i < 2; i++) {
                 if (!(halves[i] >= 0 && halves[i] < 65536 && halves[i] == floorf(halves[i])))
-                        return ran_fail(err, RAN_EFORMAT, "a token in it is no token");
+                        return ran_fail(err, RAN_EFORMAT, "it has an id that is no token");
                 *id = *id << 16 | (uint32_t)halves[i];
         }
         return ran_model_check_ids(p->m, id, 1, err);
@@ -356,7 +360,7 @@ static int parse(struct ran_lm_context *p, const struct ran_tensors *t, struct r
 {
         const char *digest = ran_model_metadata(p->m, "digest"), *number = metadata(t, "tokens");
         struct ran_recurrent_state *c = &p->recurrent;
-        size_t W = p->m->config.window;
+        size_t each = ran_encoder_of(&p->m->config)->state_tokens(&p->m->config);
         float halves[2], *pending = ran_tensors_find(t, "pending") != NULL ? halves : NULL;
 
         if (strcmp(metadata(t, "format"), FORMAT) != 0)
@@ -366,20 +370,15 @@ static int parse(struct ran_lm_context *p, const struct ran_tensors *t, struct r
                                 metadata(t, "format_version"));
         if (digest == NULL || strcmp(metadata(t, "model"), digest) != 0)
                 return ran_fail(err, RAN_EINVAL, "the state of another model");
-        if (ran_tensors_verify(t, err) != RAN_OK)
-                return err->code;
+        RAN_TRY(ran_tensors_verify(t, err));
         if (!ran_parse_size(number, strlen(number), &c->tokens))
-                return ran_fail(err, RAN_EFORMAT, "it does not say how many tokens were read");
-        if (p->m->config.encoder == RAN_ENCODER_TRANSFORMER)
-                W = 1; /* each token is a state, and nothing is open */
-        c->states = c->tokens / W;
-        c->open = c->tokens % W;
+                return ran_fail(err, RAN_EFORMAT, "it does not say how many tokens it has read");
+        c->states = c->tokens / each;
+        c->open = c->tokens % each;
         if (c->states > t->size || c->open > t->size) /* before anything of that size is made */
                 return ran_fail(err, RAN_EFORMAT, "it is too small for %zu tokens", c->tokens);
-        if (ran_recurrent_state_reserve(c, c->states, c->open, err) != RAN_OK)
-                return err->code;
-        if (each_part(c, pending, fill, (void *)t, err) != RAN_OK)
-                return err->code;
+        RAN_TRY(ran_recurrent_state_reserve(c, c->states, c->open, err));
+        RAN_TRY(each_part(c, pending, fill, (void *)t, err));
         return pending == NULL ? RAN_OK : join(p, halves, &p->pending, err);
 }
 
@@ -390,7 +389,8 @@ static int take(const struct ran_lm_context *p, const struct ran_tensors *t, str
 
         for (size_t i = 0; i < k->rows && rc == RAN_OK; i++)
                 if (ran_dot(k->key + i * k->D, k->key + i * k->D, k->D) > 1.001)
-                        rc = ran_fail(err, RAN_EFORMAT, "tensor cache.key is not of length 1");
+                        rc = ran_fail(err, RAN_EFORMAT,
+                                      "tensor cache.key has a row whose length is not 1");
                 else
                         rc = join(p, k->halves + 2 * i, &k->next[i], err);
         return rc;
@@ -408,9 +408,8 @@ static int parse_cache(const struct ran_lm_context *p, const struct ran_tensors 
 
         if (rows < tokens && rows < most)
                 return ran_fail(err, RAN_EINVAL,
-                                "of %zu tokens it keeps %zu for a cache, which are too few for one "
-                                "of %zu positions",
-                                tokens, rows, most);
+                                "it keeps %zu of %zu tokens for a cache, too few for %zu positions",
+                                rows, tokens, most);
         int rc = kept_alloc(&k, cache, rows, err);
         if (rc == RAN_OK)
                 rc = take(p, t, &k, err);

@@ -2,50 +2,11 @@
 #include "model/lm.h"
 #include "math/gemm.h"
 #include "math/simd.h"
-#include "model/encoder.h"
+#include "model/head.h"
+#include "ran/model.h"
+#include "ran/math.h"
 
 #include <string.h>
-
-/* ---- groups of ids -------------------------------------------------------------------------- */
-
-/* Ids [from, end), told apart by one softmax. */
-struct group {
-        size_t from, end;
-};
-
-size_t ran_lm_first(const struct ran_config *c, size_t V)
-{
-        return c->shortlist > 0 && c->shortlist < V ? c->shortlist : V;
-}
-
-size_t ran_lm_tails(const struct ran_config *c, size_t V)
-{
-        size_t tails = 0;
-
-        for (size_t from = ran_lm_first(c, V); from < V; tails++)
-                from = from > V / 4 ? V : 4 * from;
-        return tails;
-}
-
-/* Tail k < ran_lm_tails. */
-static struct group tail_of(const struct ran_config *c, size_t V, size_t k)
-{
-        size_t from = c->shortlist << 2 * k;
-
-        return (struct group){from, from > V / 4 ? V : 4 * from};
-}
-
-size_t ran_lm_widest(const struct ran_config *c, size_t V)
-{
-        size_t widest = 0;
-
-        for (size_t k = 0; k < ran_lm_tails(c, V); k++) {
-                struct group g = tail_of(c, V, k);
-
-                widest = g.end - g.from > widest ? g.end - g.from : widest;
-        }
-        return widest;
-}
 
 void ran_lm_init_bias(const struct ran_config *c, const struct ran_params *p, size_t V,
                       const double *count)
@@ -57,7 +18,7 @@ void ran_lm_init_bias(const struct ran_config *c, const struct ran_params *p, si
         for (size_t id = 0; id < V; id++)
                 p->head.lm_b[id] = (float)ran_log((count[id] + 0.5) / all);
         for (size_t k = 0; k < ran_lm_tails(c, V); k++) {
-                struct group g = tail_of(c, V, k);
+                struct ran_lm_group g = ran_lm_tail(c, V, k);
                 double sum = 0;
 
                 for (size_t id = g.from; id < g.end; id++)
@@ -68,7 +29,8 @@ void ran_lm_init_bias(const struct ran_config *c, const struct ran_params *p, si
 
 static const size_t NONE = SIZE_MAX;
 
-/* ---- a block of places ---------------------------------------------------------------------- */
+/* ---- a block of positions ----------------------------------------------------------------------
+ */
 
 /* Places [at, at + n), and what is wanted of them. */
 struct block {
@@ -80,12 +42,12 @@ struct block {
         const uint32_t *gold;
         const float *scale; /* with dp */
         double nll[RAN_LM_ROWS];
-        float *logits; /* (places, V), those from `listed` on; or NULL */
+        float *logits; /* (positions, V), those from `listed` on; or NULL */
         size_t listed;
-        /* a softmax at work: rows of `width` scores, and which place each belongs to */
+        /* a softmax at work: rows of `width` scores, and which position each belongs to */
         float *score;
         size_t rows, width;
-        size_t place[RAN_LM_ROWS]; /* from `at` */
+        size_t position[RAN_LM_ROWS]; /* from `at` */
         size_t target[RAN_LM_ROWS];
 };
 
@@ -94,7 +56,7 @@ static void online_exp(void *arg, size_t r)
 {
         struct block *k = arg;
         float *score = k->score + r * k->width, target = 0, scale;
-        size_t i = k->place[r], at = k->target[r];
+        size_t i = k->position[r], at = k->target[r];
         double log_sum;
 
         if (at == NONE) { /* counts for nothing */
@@ -119,7 +81,7 @@ static size_t entry_of(const struct block *k, size_t id)
 
         if (id < k->first)
                 return id;
-        while (id >= tail_of(k->w->c, k->V, tail).end)
+        while (id >= ran_lm_tail(k->w->c, k->V, tail).end)
                 tail++;
         return k->first + tail;
 }
@@ -139,11 +101,11 @@ static void first_scores(struct block *k)
         k->score = w->head.logits;
         k->width = k->first + k->tails;
         k->rows = k->n;
-        ran_linear(w->pool, k->score, k->width, head_of(k), D, k->p->embed, q->lm_b, k->n, D,
-                   k->first);
+        ran_gemm_linear(w->pool, k->score, k->width, head_of(k), D, k->p->embed, q->lm_b, k->n, D,
+                        k->first);
         if (k->tails > 0)
-                ran_linear(w->pool, k->score + k->first, k->width, head_of(k), D, q->lm_tail_w,
-                           q->lm_tail_b, k->n, D, k->tails);
+                ran_gemm_linear(w->pool, k->score + k->first, k->width, head_of(k), D, q->lm_tail_w,
+                                q->lm_tail_b, k->n, D, k->tails);
 }
 
 static void first_bwd(struct block *k)
@@ -153,12 +115,12 @@ static void first_bwd(struct block *k)
         size_t D = w->D;
         float *dhead = w->head.dhead + k->at * D;
 
-        ran_linear_bwd(w->pool, dhead, D, false, k->dp->dembed, dq->lm_b, k->score, k->width,
-                       head_of(k), D, k->p->embed, k->n, D, k->first);
+        ran_gemm_linear_bwd(w->pool, dhead, D, false, k->dp->dembed, dq->lm_b, k->score, k->width,
+                            head_of(k), D, k->p->embed, k->n, D, k->first);
         if (k->tails > 0)
-                ran_linear_bwd(w->pool, dhead, D, true, dq->lm_tail_w, dq->lm_tail_b,
-                               k->score + k->first, k->width, head_of(k), D, k->p->head.lm_tail_w,
-                               k->n, D, k->tails);
+                ran_gemm_linear_bwd(w->pool, dhead, D, true, dq->lm_tail_w, dq->lm_tail_b,
+                                    k->score + k->first, k->width, head_of(k), D,
+                                    k->p->head.lm_tail_w, k->n, D, k->tails);
 }
 
 static void first(struct block *k)
@@ -167,7 +129,7 @@ static void first(struct block *k)
         for (size_t i = 0; i < k->n; i++) {
                 uint32_t id = k->gold[k->at + i];
 
-                k->place[i] = i;
+                k->position[i] = i;
                 k->target[i] = id == RAN_NO_ID ? NONE : entry_of(k, id);
         }
         ran_parallel(k->w->pool, k->rows, online_exp, k);
@@ -176,31 +138,31 @@ static void first(struct block *k)
 }
 
 /* Scores of a tail's ids for k->rows rows of x. */
-static void tail_scores(struct block *k, struct group g, const float *x)
+static void tail_scores(struct block *k, struct ran_lm_group g, const float *x)
 {
         struct ran_workspace *w = k->w;
 
         k->score = w->head.tail;
         k->width = g.end - g.from;
-        ran_linear(w->pool, k->score, k->width, x, w->D, k->p->embed + g.from * w->D,
-                   k->p->head.lm_b + g.from, k->rows, w->D, k->width);
+        ran_gemm_linear(w->pool, k->score, k->width, x, w->D, k->p->embed + g.from * w->D,
+                        k->p->head.lm_b + g.from, k->rows, w->D, k->width);
 }
 
-static void tail_bwd(struct block *k, struct group g)
+static void tail_bwd(struct block *k, struct ran_lm_group g)
 {
         struct ran_workspace *w = k->w;
         size_t D = w->D;
 
-        ran_linear_bwd(w->pool, w->head.dtail_head, D, false, k->dp->dembed + g.from * D,
-                       k->dp->head.lm_b + g.from, k->score, k->width, w->head.tail_head, D,
-                       k->p->embed + g.from * D, k->rows, D, k->width);
+        ran_gemm_linear_bwd(w->pool, w->head.dtail_head, D, false, k->dp->dembed + g.from * D,
+                            k->dp->head.lm_b + g.from, k->score, k->width, w->head.tail_head, D,
+                            k->p->embed + g.from * D, k->rows, D, k->width);
         for (size_t r = 0; r < k->rows; r++)
-                ran_simd->add(w->head.dhead + (k->at + k->place[r]) * D, w->head.dtail_head + r * D,
-                              D);
+                ran_simd->add(w->head.dhead + (k->at + k->position[r]) * D,
+                              w->head.dtail_head + r * D, D);
 }
 
-/* A tail's softmax, for the places that look into it. */
-static void tail(struct block *k, struct group g)
+/* A tail's softmax, for the positions that look into it. */
+static void tail(struct block *k, struct ran_lm_group g)
 {
         struct ran_workspace *w = k->w;
         size_t D = w->D;
@@ -212,7 +174,7 @@ static void tail(struct block *k, struct group g)
                 if (id == RAN_NO_ID || id < g.from || id >= g.end)
                         continue;
                 memcpy(w->head.tail_head + k->rows * D, head_of(k) + i * D, D * sizeof(float));
-                k->place[k->rows] = i;
+                k->position[k->rows] = i;
                 k->target[k->rows++] = id - g.from;
         }
         if (k->rows == 0)
@@ -225,7 +187,7 @@ static void tail(struct block *k, struct group g)
 
 /* ---- all scores, for those who ask ---------------------------------------------------------- */
 
-/* Log-probabilities of a group for all places of the block: its scores less their log-sum, plus
+/* Log-probabilities of a group for all positions of the block: its scores less their log-sum, plus
  * what the first softmax says of it. */
 static void list(struct block *k, size_t from, size_t width, const double *of_tail)
 {
@@ -246,7 +208,7 @@ static void list_adaptive(struct block *k)
         double tail_log[RAN_LM_ROWS];
 
         for (size_t t = 0; t < k->tails; t++) {
-                struct group g = tail_of(k->w->c, k->V, t);
+                struct ran_lm_group g = ran_lm_tail(k->w->c, k->V, t);
 
                 first_scores(k);
                 for (size_t i = 0; i < k->n; i++) {
@@ -273,7 +235,8 @@ static void list_logits(struct block *k)
         memcpy(k->logits + (k->at - k->listed) * k->V, k->score, k->n * k->V * sizeof *k->logits);
 }
 
-/* ---- all places ----------------------------------------------------------------------------- */
+/* ---- all positions -----------------------------------------------------------------------------
+ */
 
 static void run_block(struct block *k)
 {
@@ -284,7 +247,7 @@ static void run_block(struct block *k)
                 return;
         first(k);
         for (size_t t = 0; t < k->tails; t++)
-                tail(k, tail_of(k->w->c, k->V, t));
+                tail(k, ran_lm_tail(k->w->c, k->V, t));
 }
 
 static struct block block_of(struct ran_workspace *w, const struct ran_params *p, size_t V)
@@ -304,9 +267,10 @@ void ran_lm_score(struct ran_workspace *w, const struct ran_params *p, size_t V,
         ran_phase = RAN_PHASE_HEAD;
         k.gold = gold;
         k.logits = logits;
-        ran_head_places(w);
-        for (; k.at < w->rows->places; k.at += k.n) {
-                k.n = w->rows->places - k.at < RAN_LM_ROWS ? w->rows->places - k.at : RAN_LM_ROWS;
+        ran_head_positions(w);
+        for (; k.at < w->packed->positions; k.at += k.n) {
+                k.n = w->packed->positions - k.at < RAN_LM_ROWS ? w->packed->positions - k.at
+                                                                : RAN_LM_ROWS;
                 run_block(&k);
                 for (size_t i = 0; i < k.n && nll != NULL; i++)
                         nll[k.at + i] = (float)k.nll[i];
@@ -320,16 +284,14 @@ int ran_lm_each(struct ran_workspace *w, const struct ran_params *p, size_t V, f
 
         ran_phase = RAN_PHASE_HEAD;
         k.logits = logits;
-        ran_head_places(w);
-        for (; k.at < w->rows->places; k.at += k.n) {
-                k.n = w->rows->places - k.at < RAN_LM_ROWS ? w->rows->places - k.at : RAN_LM_ROWS;
+        ran_head_positions(w);
+        for (; k.at < w->packed->positions; k.at += k.n) {
+                k.n = w->packed->positions - k.at < RAN_LM_ROWS ? w->packed->positions - k.at
+                                                                : RAN_LM_ROWS;
                 k.listed = k.at;
                 run_block(&k);
                 for (size_t i = 0; i < k.n; i++) {
-                        int rc = take(arg, k.at + i, logits + i * V, err);
-
-                        if (rc != RAN_OK)
-                                return rc;
+                        RAN_TRY(take(arg, k.at + i, logits + i * V, err));
                 }
         }
         return RAN_OK;
@@ -345,13 +307,14 @@ double ran_lm_loss(struct ran_workspace *w, const struct ran_params *p, struct r
         k.dp = dp;
         k.gold = gold;
         k.scale = scale;
-        ran_head_places(w);
-        for (; k.at < w->rows->places; k.at += k.n) {
-                k.n = w->rows->places - k.at < RAN_LM_ROWS ? w->rows->places - k.at : RAN_LM_ROWS;
+        ran_head_positions(w);
+        for (; k.at < w->packed->positions; k.at += k.n) {
+                k.n = w->packed->positions - k.at < RAN_LM_ROWS ? w->packed->positions - k.at
+                                                                : RAN_LM_ROWS;
                 run_block(&k);
                 for (size_t i = 0; i < k.n; i++)
                         loss += (double)scale[k.at + i] * k.nll[i];
         }
-        ran_head_places_bwd(w);
+        ran_head_positions_bwd(w);
         return loss;
 }

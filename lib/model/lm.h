@@ -7,36 +7,30 @@
  *              and V (Grave et al., ICML 2017, with rows of full width that stay tied). Frequent
  *              ids come first in a vocabulary, so that most tokens need the first softmax alone.
  *
- * The logits of all places at once would be the largest array of all: they are made for a block of
- * places at a time, and used at once.
+ * The logits of all positions would be the largest array of all: they are computed and used for a
+ * block of positions at a time.
  */
 #ifndef RAN_MODEL_LM_H
 #define RAN_MODEL_LM_H
 
 #include "model/workspace.h"
 
-enum { RAN_LM_ROWS = 512 }; /* places in a block */
-
-/* Ids in the first softmax: S, or V. Ids in the widest tail; 0: there is none. */
-size_t ran_lm_first(const struct ran_config *c, size_t V);
-size_t ran_lm_widest(const struct ran_config *c, size_t V);
-
-/* Sets the biases of the output such that it says how frequent each id is before it knows anything
- * else: logarithms of count (V), at least 0. Left to the rows of the embedding, that would be a
- * direction that all rare ids share, and which hides what tells them apart. */
+/* Initialises the biases of the output with the log frequencies of the ids, from count (V), at
+ * least 0. Otherwise the embedding would learn them, as a direction common to all rare ids that
+ * hides their differences. */
 void ran_lm_init_bias(const struct ran_config *c, const struct ran_params *p, size_t V,
                       const double *count);
 
-/* After ran_encode of w->rows with places (in their order): nll (places) of gold, 0 where gold is
- * RAN_NO_ID; and logits (places, V), log-probabilities if adaptive. Each may be NULL. */
+/* After ran_encode of w->packed: nll (positions) of gold, 0 where gold is RAN_NO_ID; and logits
+ * (positions, V), log-probabilities if adaptive. Each may be NULL. */
 void ran_lm_score(struct ran_workspace *w, const struct ran_params *p, size_t V,
                   const uint32_t *gold, float *nll, float *logits);
-/* Logits as above, of one place after another; logits (RAN_LM_ROWS, V), or (places, V) if these are
- * fewer, is room for a block of them. Ends with the first code of take that is not RAN_OK. */
+/* Calls take with the logits of one position after another; logits (RAN_LM_ROWS, V), or (positions,
+ * V) if these are fewer, is scratch. Ends with the first code of take other than RAN_OK. */
 int ran_lm_each(struct ran_workspace *w, const struct ran_params *p, size_t V, float *logits,
                 ran_lm_take *take, void *arg, struct ran_error *err);
-/* ran_lm_score for training: returns the sum over places of scale (places) times nll; adds the
- * gradients of the output layer to dp (dp->dembed among them) and leaves the adjoints of the
+/* ran_lm_score for training: returns the sum over positions of scale (positions) times nll; adds
+ * the gradients of the output layer to dp (dp->dembed among them) and leaves the adjoints of the
  * encoder's output in w->dx and w->dlast, as ran_head_bwd does. */
 double ran_lm_loss(struct ran_workspace *w, const struct ran_params *p, struct ran_params *dp,
                    size_t V, const uint32_t *gold, const float *scale);

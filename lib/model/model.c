@@ -3,7 +3,7 @@
 #include "base/cjson.h"
 #include "model/model.h"
 #include "model/linear-model.h"
-#include "text/string-table.h"
+#include "base/string-table.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -25,7 +25,6 @@ static int read_config(struct ran_model *m, struct ran_error *err)
         const char *format = metadata(m, "format", NULL), *text;
         const char *version = metadata(m, "format_version", NULL);
         size_t n;
-        int rc;
 
         if (format == NULL || strcmp(format, RAN_FORMAT) != 0)
                 return ran_fail(err, RAN_EFORMAT,
@@ -39,10 +38,9 @@ static int read_config(struct ran_model *m, struct ran_error *err)
         text = metadata(m, "config", &n);
         if (text == NULL)
                 return ran_fail(err, RAN_EFORMAT, "the model file has no configuration");
-        rc = ran_fields_init(ran_config_fields, &m->config, err);
-        if (rc == RAN_OK)
-                rc = ran_fields_parse(ran_config_fields, &m->config, text, n, false, err);
-        return rc == RAN_OK ? ran_config_check(&m->config, err) : rc;
+        RAN_TRY(ran_fields_init(ran_config_fields, &m->config, err));
+        RAN_TRY(ran_fields_parse(ran_config_fields, &m->config, text, n, false, err));
+        return ran_config_check(&m->config, err);
 }
 
 /* The one dimension, or rows of a matrix, that the configuration leaves open. */
@@ -55,14 +53,6 @@ static int read_size(const struct ran_model *m, const char *name, size_t *size,
                 return ran_fail(err, RAN_EFORMAT, "the model file has no tensor %s", name);
         *size = t->shape[0];
         return RAN_OK;
-}
-
-/* The tensor whose length is the number of classes, tags, or pieces to be predicted. */
-static const char *output_bias(const struct ran_config *c)
-{
-        return ran_is_tied(c)            ? "lm.bias"
-               : c->task == RAN_TASK_TAG ? "tag.out.bias"
-                                         : "classify.out.bias";
 }
 
 /* Notes it in `known`, in the order of the file's tensors. */
@@ -138,15 +128,15 @@ static int read_weights(struct ran_model *m, const struct ran_layout *layout, st
 {
         struct ran_mapped_table mapped[RAN_MAPPED_TABLES];
         size_t n = ran_params_mapped_tables(mapped, &m->params, &m->config, m->V, m->C);
-        int rc = ran_params_init(&m->params, &m->config, m->C, err);
 
-        for (size_t i = 0; i < layout->n && rc == RAN_OK; i++)
-                rc = ran_tensor_floats(&m->tensors,
-                                       ran_tensors_find(&m->tensors, layout->spec[i].name),
-                                       m->params.block + layout->spec[i].offset, err);
-        for (size_t i = 0; i < n && rc == RAN_OK; i++)
-                rc = read_table(m, mapped[i].name, mapped[i].at, &m->copy[i], err);
-        return rc;
+        RAN_TRY(ran_params_init(&m->params, &m->config, m->C, err));
+        for (size_t i = 0; i < layout->n; i++)
+                RAN_TRY(ran_tensor_floats(&m->tensors,
+                                          ran_tensors_find(&m->tensors, layout->spec[i].name),
+                                          m->params.block + layout->spec[i].offset, err));
+        for (size_t i = 0; i < n; i++)
+                RAN_TRY(read_table(m, mapped[i].name, mapped[i].at, &m->copy[i], err));
+        return RAN_OK;
 }
 
 static int make_pieces(struct ran_model *m, struct ran_error *err)
@@ -155,8 +145,8 @@ static int make_pieces(struct ran_model *m, struct ran_error *err)
                 return RAN_OK;
         if (m->tokenizer == NULL)
                 return ran_fail(err, RAN_EFORMAT,
-                                "the wide path looks at what pieces begin and end with, but the "
-                                "model has no tokenizer");
+                                "the linear model uses prefixes and suffixes, but the model has no "
+                                "tokenizer");
         m->params.pieces = m->pieces = ran_linear_model_pieces(m->tokenizer, &m->config, err);
         return m->pieces != NULL ? RAN_OK : RAN_ENOMEM;
 }
@@ -212,18 +202,18 @@ static int read_json(const struct ran_model *m, const char *key, cJSON **value,
 /* Answers go by name: no two labels can have the same one. */
 static int check_labels(const struct ran_model *m, struct ran_error *err)
 {
-        struct string_table names = {0};
+        struct ran_string_table names = {0};
         int rc = ran_string_table_reserve(&names, m->C, err);
 
         for (size_t c = 0; rc == RAN_OK && c < m->C; c++) {
                 const char *name = m->labels[c];
                 size_t n = strlen(name);
-                uint64_t hash = string_table_hash(ran_string_table_seed, name, n);
+                uint64_t hash = ran_string_table_hash(ran_string_table_seed, name, n);
 
-                if (ran_string_table_find(&names, hash, "", 0, name, n) != STRING_TABLE_NONE)
+                if (ran_string_table_find(&names, hash, "", 0, name, n) != RAN_STRING_TABLE_NONE)
                         rc = ran_fail(err, RAN_EFORMAT,
                                       "two labels in the model file have the name \"%s\"", name);
-                else if (ran_string_table_add(&names, hash, name, n, err) == STRING_TABLE_NONE)
+                else if (ran_string_table_add(&names, hash, name, n, err) == RAN_STRING_TABLE_NONE)
                         rc = RAN_ENOMEM;
         }
         ran_string_table_release(&names);
@@ -270,26 +260,25 @@ static int read_thresholds(struct ran_model *m, const cJSON *training, struct ra
 {
         const cJSON *list = cJSON_GetObjectItemCaseSensitive(training, "thresholds"), *x;
         size_t c = 0;
-        int rc = RAN_OK;
 
         m->thresholds = ran_alloc(m->C, sizeof *m->thresholds, err);
         if (m->thresholds == NULL)
-                rc = RAN_ENOMEM;
-        for (; rc == RAN_OK && list == NULL && c < m->C; c++)
+                return RAN_ENOMEM;
+        for (; list == NULL && c < m->C; c++)
                 m->thresholds[c] = 0.5f;
         cJSON_ArrayForEach(x, list)
         {
-                if (rc != RAN_OK || c == m->C || !cJSON_IsNumber(x) || !(x->valuedouble >= 0) ||
+                if (c == m->C || !cJSON_IsNumber(x) || !(x->valuedouble >= 0) ||
                     !(x->valuedouble <= 1))
                         break;
                 m->thresholds[c++] = (float)x->valuedouble;
         }
-        if (rc == RAN_OK && (c != m->C || (list != NULL && x != NULL)))
-                rc = ran_fail(err, RAN_EFORMAT,
-                              "the thresholds in the model file are not a list of %zu "
-                              "numbers from 0 to 1",
-                              m->C);
-        return rc;
+        if (c != m->C || (list != NULL && x != NULL))
+                return ran_fail(err, RAN_EFORMAT,
+                                "the thresholds in the model file are not a list of %zu "
+                                "numbers from 0 to 1",
+                                m->C);
+        return RAN_OK;
 }
 
 /* `seed` of the training metadata; 0 if it is not there. */
@@ -307,57 +296,59 @@ static int read_seed(struct ran_model *m, const cJSON *training, struct ran_erro
         return RAN_OK;
 }
 
+static int read_members(struct ran_model *m, const cJSON *training, struct ran_error *err)
+{
+        RAN_TRY(read_thresholds(m, training, err));
+        RAN_TRY(read_seed(m, training, err));
+        return ran_calibration_read(&m->calibration, training, err);
+}
+
 static int read_training(struct ran_model *m, struct ran_error *err)
 {
         cJSON *training;
-        int rc = read_json(m, "training", &training, err);
 
-        if (rc == RAN_OK)
-                rc = read_thresholds(m, training, err);
-        if (rc == RAN_OK)
-                rc = read_seed(m, training, err);
-        if (rc == RAN_OK)
-                rc = ran_calibration_read(&m->calibration, training, err);
+        RAN_TRY(read_json(m, "training", &training, err));
+        int rc = read_members(m, training, err);
         cJSON_Delete(training);
         return rc;
 }
 
 /* ---- open and free -------------------------------------------------------------------------- */
 
+/* Weights and the rest, once the header says what a model of this configuration has. */
+static int read_contents(struct ran_model *m, const struct ran_layout *layout, bool verify,
+                         struct ran_error *err)
+{
+        RAN_TRY(check_tensors(m, layout, err));
+        if (verify)
+                RAN_TRY(ran_tensors_verify(&m->tensors, err));
+        RAN_TRY(read_weights(m, layout, err));
+        RAN_TRY(read_tokenizer(m, err));
+        RAN_TRY(make_pieces(m, err));
+        if (!ran_task_is_tied(&m->config)) {
+                RAN_TRY(read_labels(m, err));
+                RAN_TRY(read_training(m, err));
+        }
+        if (ran_task_of(&m->config)->output == RAN_OUTPUT_WORD)
+                RAN_TRY(ran_tag_rules_init(&m->rules, m->labels, m->C, err));
+        return RAN_OK;
+}
+
 static int open_checked(struct ran_model *m, bool verify, struct ran_error *err)
 {
-        struct ran_layout layout = {0};
-        int rc = ran_tensors_read(&m->tensors, &m->file, err);
+        struct ran_layout layout;
 
-        if (rc == RAN_OK)
-                rc = read_config(m, err);
-        if (rc == RAN_OK)
-                rc = read_size(m, "embed.weight", &m->V, err);
-        if (rc == RAN_OK)
-                rc = read_size(m, output_bias(&m->config), &m->C, err);
-        if (rc == RAN_OK && ran_is_tied(&m->config) && m->C != m->V)
-                rc = ran_fail(err, RAN_EFORMAT,
-                              "tensor lm.bias has %zu elements, one for each of the %zu pieces of "
-                              "the embedding was expected",
-                              m->C, m->V);
-        if (rc == RAN_OK)
-                rc = ran_layout_init(&layout, &m->config, m->C, err);
-        if (rc == RAN_OK)
-                rc = check_tensors(m, &layout, err);
-        if (rc == RAN_OK && verify)
-                rc = ran_tensors_verify(&m->tensors, err);
-        if (rc == RAN_OK)
-                rc = read_weights(m, &layout, err);
-        if (rc == RAN_OK)
-                rc = read_tokenizer(m, err);
-        if (rc == RAN_OK)
-                rc = make_pieces(m, err);
-        if (rc == RAN_OK && !ran_is_tied(&m->config))
-                rc = read_labels(m, err);
-        if (rc == RAN_OK && !ran_is_tied(&m->config))
-                rc = read_training(m, err);
-        if (rc == RAN_OK && m->config.task == RAN_TASK_TAG)
-                rc = ran_tag_rules_init(&m->rules, m->labels, m->C, err);
+        RAN_TRY(ran_tensors_read(&m->tensors, &m->file, err));
+        RAN_TRY(read_config(m, err));
+        RAN_TRY(read_size(m, "embed.weight", &m->V, err));
+        RAN_TRY(read_size(m, ran_task_of(&m->config)->bias, &m->C, err));
+        if (ran_task_is_tied(&m->config) && m->C != m->V)
+                return ran_fail(err, RAN_EFORMAT,
+                                "tensor lm.bias has %zu elements, one for each of the %zu pieces "
+                                "of the embedding was expected",
+                                m->C, m->V);
+        RAN_TRY(ran_layout_init(&layout, &m->config, m->C, err));
+        int rc = read_contents(m, &layout, verify, err);
         ran_layout_release(&layout);
         return rc;
 }

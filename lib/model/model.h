@@ -4,7 +4,7 @@
 
 #include "model/calibration.h"
 #include "model/params.h"
-#include "model/tagger.h"
+#include "model/tag-rules.h"
 #include "model/tensors.h"
 
 #define RAN_FORMAT         "ran"
@@ -13,32 +13,17 @@
 struct ran_model {
         struct ran_config config;
         size_t V, C;
-        struct ran_params params;       /* what lies apart: in the mapped file, or a copy */
+        struct ran_params params;       /* mapped tables: in the mapped file, or a copy */
         float *copy[RAN_MAPPED_TABLES]; /* where the file's cannot be used as it lies */
         struct ran_bytes file;
         struct ran_tensors tensors;
         struct ran_tokenizer *tokenizer;    /* or NULL */
-        uint32_t *pieces;                   /* of the vocabulary, where a wide path wants them */
+        uint32_t *pieces;                   /* of the vocabulary, where a linear model wants them */
         char **labels;                      /* (C) */
         float *thresholds;                  /* (C) */
         struct ran_calibration calibration; /* of one label a document; or none */
         struct ran_tag_rules rules;         /* of a tagger */
 };
-
-/* RAN_EINVAL when a state was made for another model. */
-int ran_model_check_state(const struct ran_model *m, const struct ran_state *s,
-                          struct ran_error *err);
-/* And when the model is for another task. */
-int ran_model_check_task(const struct ran_model *m, const struct ran_state *s, int task,
-                         struct ran_error *err);
-/* RAN_EINVAL when one of the ids is not in the vocabulary. */
-int ran_model_check_ids(const struct ran_model *m, const uint32_t *ids, size_t L,
-                        struct ran_error *err);
-/* The same of a document, and when the model wants a spelling that it does not have. */
-int ran_model_check_document(const struct ran_model *m, const struct ran_document *d,
-                             struct ran_error *err);
-/* RAN_EINVAL when a word of a document stands at no token, or before the one before it. */
-int ran_model_check_positions(const struct ran_document *d, struct ran_error *err);
 
 /* Tensors that a checkpoint has beside those of a model: how the run stands, moments, best weights.
  * Their names begin with "train."; a reader that only scores passes them over. */

@@ -1,29 +1,29 @@
-/* packed.c - windows over documents. See packed.h. */
+/* rows.c - windows over documents. See packed.h. */
 #include "model/packed.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-void ran_packed_clear(struct ran_packed *rows)
+void ran_packed_clear(struct ran_packed *packed)
 {
-        rows->B = rows->L = rows->m = rows->places = rows->open = 0;
+        packed->B = packed->L = packed->m = packed->positions = packed->open = 0;
 }
 
-void ran_packed_release(struct ran_packed *rows)
+void ran_packed_release(struct ran_packed *packed)
 {
-        free(rows->ids);
-        free(rows->doc);
-        free(rows->docwin);
-        free(rows->record);
-        free(rows->sources);
-        free(rows->recurrent);
-        free(rows->key);
-        free(rows->place);
-        free(rows->docplace);
-        free(rows->win);
-        free(rows->windoc);
-        free(rows->spelling);
-        *rows = (struct ran_packed){0};
+        free(packed->ids);
+        free(packed->doc);
+        free(packed->doc_window);
+        free(packed->record);
+        free(packed->sources);
+        free(packed->recurrent);
+        free(packed->key);
+        free(packed->position);
+        free(packed->doc_position);
+        free(packed->window);
+        free(packed->window_doc);
+        free(packed->spelling);
+        *packed = (struct ran_packed){0};
 }
 
 static size_t shortest_window(const struct ran_config *c)
@@ -40,82 +40,82 @@ size_t ran_packed_windows(const struct ran_config *c, size_t n, size_t open)
 }
 
 /* Grows one array of rows; false leaves everything as it was. */
-#define ROOM(array, want)                                                                          \
-        do {                                                                                       \
-                void *moved =                                                                      \
-                        ran_grow(rows->array, &rows->array##_cap, want, sizeof *rows->array, err); \
-                if (moved == NULL)                                                                 \
-                        return RAN_ENOMEM;                                                         \
-                rows->array = moved;                                                               \
+#define ROOM(array, want)                                                         \
+        do {                                                                      \
+                void *moved = ran_grow(packed->array, &packed->array##_cap, want, \
+                                       sizeof *packed->array, err);               \
+                if (moved == NULL)                                                \
+                        return RAN_ENOMEM;                                        \
+                packed->array = moved;                                            \
         } while (0)
 
-int ran_packed_add(struct ran_packed *rows, const struct ran_config *c, const uint32_t *ids,
+int ran_packed_add(struct ran_packed *packed, const struct ran_config *c, const uint32_t *ids,
                    size_t n, uint64_t record, struct ran_error *err)
 {
-        return ran_packed_add_after(rows, c, ids, n, record, NULL, err);
+        return ran_packed_add_after(packed, c, ids, n, record, NULL, err);
 }
 
-int ran_packed_add_after(struct ran_packed *rows, const struct ran_config *c, const uint32_t *ids,
+int ran_packed_add_after(struct ran_packed *packed, const struct ran_config *c, const uint32_t *ids,
                          size_t n, uint64_t record, struct ran_recurrent_state *recurrent,
                          struct ran_error *err)
 {
         size_t open = recurrent != NULL ? recurrent->open : 0,
                windows = ran_packed_windows(c, n, open);
 
-        if (rows->open > 0 || (open > 0 && rows->B > 0))
+        if (packed->open > 0 || (open > 0 && packed->B > 0))
                 return ran_fail(err, RAN_EINVAL,
                                 "a document whose window is open is read by itself");
-        ROOM(ids, rows->L + n);
-        ROOM(doc, rows->B + 2);
-        ROOM(docwin, rows->B + 2);
-        ROOM(record, rows->B + 1);
-        ROOM(sources, rows->B + 1);
-        ROOM(recurrent, rows->B + 1);
-        ROOM(key, rows->B + 2);
-        ROOM(docplace, rows->B + 2);
-        ROOM(win, rows->m + windows + 1);
-        ROOM(windoc, rows->m + windows);
-        memcpy(rows->ids + rows->L, ids, n * sizeof *ids);
-        if (rows->B == 0)
-                rows->key[0] = 0;
-        rows->open = open;
-        rows->doc[rows->B] = rows->L;
-        rows->docwin[rows->B] = rows->m;
-        rows->record[rows->B] = record;
-        rows->sources[rows->B] = 0;
-        rows->recurrent[rows->B] = recurrent;
-        rows->docplace[rows->B] = rows->places;
+        ROOM(ids, packed->L + n);
+        ROOM(doc, packed->B + 2);
+        ROOM(doc_window, packed->B + 2);
+        ROOM(record, packed->B + 1);
+        ROOM(sources, packed->B + 1);
+        ROOM(recurrent, packed->B + 1);
+        ROOM(key, packed->B + 2);
+        ROOM(doc_position, packed->B + 2);
+        ROOM(window, packed->m + windows + 1);
+        ROOM(window_doc, packed->m + windows);
+        memcpy(packed->ids + packed->L, ids, n * sizeof *ids);
+        if (packed->B == 0)
+                packed->key[0] = 0;
+        packed->open = open;
+        packed->doc[packed->B] = packed->L;
+        packed->doc_window[packed->B] = packed->m;
+        packed->record[packed->B] = record;
+        packed->sources[packed->B] = 0;
+        packed->recurrent[packed->B] = recurrent;
+        packed->doc_position[packed->B] = packed->positions;
         for (size_t i = 0; i < windows; i++) {
-                rows->win[rows->m] = rows->L + (i > 0 ? i * c->window - open : 0);
-                rows->windoc[rows->m++] = rows->B;
+                packed->window[packed->m] = packed->L + (i > 0 ? i * c->window - open : 0);
+                packed->window_doc[packed->m++] = packed->B;
         }
-        rows->key[rows->B + 1] =
-                rows->key[rows->B] + (recurrent != NULL ? recurrent->states : 0) + windows + 1;
-        rows->L += n;
-        rows->B++;
-        rows->doc[rows->B] = rows->win[rows->m] = rows->L;
-        rows->docwin[rows->B] = rows->m;
-        rows->docplace[rows->B] = rows->places;
+        packed->key[packed->B + 1] =
+                packed->key[packed->B] + (recurrent != NULL ? recurrent->states : 0) + windows + 1;
+        packed->L += n;
+        packed->B++;
+        packed->doc[packed->B] = packed->window[packed->m] = packed->L;
+        packed->doc_window[packed->B] = packed->m;
+        packed->doc_position[packed->B] = packed->positions;
         return RAN_OK;
 }
 
-int ran_packed_spell(struct ran_packed *rows, const uint32_t *spelling, struct ran_error *err)
+int ran_packed_spell(struct ran_packed *packed, const uint32_t *spelling, struct ran_error *err)
 {
-        size_t at = rows->doc[rows->B - 1] * RAN_SPELLING, end;
+        size_t at = packed->doc[packed->B - 1] * RAN_SPELLING, end;
 
-        if (__builtin_mul_overflow(rows->L, RAN_SPELLING, &end))
-                return ran_fail(err, RAN_ENOMEM, "a document of %zu tokens is too long", rows->L);
+        if (__builtin_mul_overflow(packed->L, RAN_SPELLING, &end))
+                return ran_fail(err, RAN_ENOMEM, "a document of %zu tokens is too long", packed->L);
         ROOM(spelling, end);
-        memcpy(rows->spelling + at, spelling, (end - at) * sizeof *spelling);
+        memcpy(packed->spelling + at, spelling, (end - at) * sizeof *spelling);
         return RAN_OK;
 }
 
-int ran_packed_places(struct ran_packed *rows, const uint32_t *places, size_t n,
-                      struct ran_error *err)
+int ran_packed_positions(struct ran_packed *packed, const uint32_t *positions, size_t n,
+                         struct ran_error *err)
 {
-        ROOM(place, rows->places + n);
+        ROOM(position, packed->positions + n);
         for (size_t i = 0; i < n; i++)
-                rows->place[rows->places++] = rows->doc[rows->B - 1] + places[i];
-        rows->docplace[rows->B] = rows->places;
+                packed->position[packed->positions++] = packed->doc[packed->B - 1] + positions[i];
+        packed->doc_position[packed->B] = packed->positions;
         return RAN_OK;
 }

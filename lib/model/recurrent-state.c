@@ -4,55 +4,50 @@
 #include <stdlib.h>
 #include <string.h>
 
-int ran_recurrent_state_init(struct ran_recurrent_state *c, const struct ran_config *config,
-                             struct ran_error *err)
+int ran_recurrent_state_init(struct ran_recurrent_state *s, const struct ran_config *config,
+                             size_t width, struct ran_error *err)
 {
         size_t N = config->layers, E = config->heads * config->head_dim;
-        size_t D = config->encoder == RAN_ENCODER_TRANSFORMER ? E : config->dim;
 
-        *c = (struct ran_recurrent_state){
+        *s = (struct ran_recurrent_state){
                 .layers = N,
-                .D = D,
+                .width = width,
                 .E = E,
-                .F = 3 * E + (config->cell == RAN_CELL_GATED ? 2 * D : 0),
+                .projected = 3 * E + (config->cell == RAN_CELL_GATED ? 2 * width : 0),
         };
-        c->G = ran_alloc_floats(N * D, err);
-        c->pre = ran_alloc_floats(N * c->F, err);
-        c->key = ran_alloc(N, sizeof *c->key, err);
-        c->value = ran_alloc(N, sizeof *c->value, err);
-        c->qkv = ran_alloc(N, sizeof *c->qkv, err);
-        if (c->G != NULL && c->pre != NULL && c->key != NULL && c->value != NULL && c->qkv != NULL)
+        s->cell = ran_alloc_floats(N * width, err);
+        s->pre = ran_alloc_floats(N * s->projected, err);
+        s->key = ran_alloc(N, sizeof *s->key, err);
+        s->value = ran_alloc(N, sizeof *s->value, err);
+        s->qkv = ran_alloc(N, sizeof *s->qkv, err);
+        if (s->cell != NULL && s->pre != NULL && s->key != NULL && s->value != NULL &&
+            s->qkv != NULL)
                 return RAN_OK;
-        ran_recurrent_state_release(c);
+        ran_recurrent_state_release(s);
         return RAN_ENOMEM;
 }
 
-size_t ran_recurrent_state_states(const struct ran_config *config, size_t tokens)
+void ran_recurrent_state_clear(struct ran_recurrent_state *s)
 {
-        return config->encoder == RAN_ENCODER_TRANSFORMER ? tokens : tokens / config->window;
+        s->tokens = s->states = s->open = 0;
 }
 
-void ran_recurrent_state_clear(struct ran_recurrent_state *c)
+void ran_recurrent_state_release(struct ran_recurrent_state *s)
 {
-        c->tokens = c->states = c->open = 0;
-}
-
-void ran_recurrent_state_release(struct ran_recurrent_state *c)
-{
-        for (size_t l = 0; l < c->layers; l++) {
-                if (c->key != NULL)
-                        free(c->key[l]);
-                if (c->value != NULL)
-                        free(c->value[l]);
-                if (c->qkv != NULL)
-                        free(c->qkv[l]);
+        for (size_t l = 0; l < s->layers; l++) {
+                if (s->key != NULL)
+                        free(s->key[l]);
+                if (s->value != NULL)
+                        free(s->value[l]);
+                if (s->qkv != NULL)
+                        free(s->qkv[l]);
         }
-        free(c->key);
-        free(c->value);
-        free(c->qkv);
-        free(c->G);
-        free(c->pre);
-        *c = (struct ran_recurrent_state){0};
+        free(s->key);
+        free(s->value);
+        free(s->qkv);
+        free(s->cell);
+        free(s->pre);
+        *s = (struct ran_recurrent_state){0};
 }
 
 /* Makes room for n floats where there is room for *cap; the others of its kind may have it already,
@@ -76,57 +71,57 @@ static int room(float **array, size_t layers, size_t *cap, size_t n, struct ran_
         return RAN_OK;
 }
 
-int ran_recurrent_state_reserve(struct ran_recurrent_state *c, size_t states, size_t open,
+int ran_recurrent_state_reserve(struct ran_recurrent_state *s, size_t states, size_t open,
                                 struct ran_error *err)
 {
         size_t floats, rows;
 
-        if (__builtin_mul_overflow(states, c->D, &floats) ||
-            __builtin_add_overflow(open, 1, &rows) || __builtin_mul_overflow(rows, 3 * c->E, &rows))
+        if (__builtin_mul_overflow(states, s->width, &floats) ||
+            __builtin_add_overflow(open, 1, &rows) || __builtin_mul_overflow(rows, 3 * s->E, &rows))
                 return ran_fail(err, RAN_ENOMEM, "%zu states are more than memory can hold",
                                 states);
-        size_t cap = c->cap;
-        if (room(c->key, c->layers, &cap, floats, err) != RAN_OK ||
-            room(c->value, c->layers, &c->cap, floats, err) != RAN_OK ||
-            room(c->qkv, c->layers, &c->open_cap, rows, err) != RAN_OK)
+        size_t cap = s->cap;
+        if (room(s->key, s->layers, &cap, floats, err) != RAN_OK ||
+            room(s->value, s->layers, &s->cap, floats, err) != RAN_OK ||
+            room(s->qkv, s->layers, &s->open_cap, rows, err) != RAN_OK)
                 return RAN_ENOMEM;
         return RAN_OK;
 }
 
 /* ---- as one run of floats ------------------------------------------------------------------- */
 
-size_t ran_recurrent_state_floats(const struct ran_recurrent_state *c)
+size_t ran_recurrent_state_floats(const struct ran_recurrent_state *s)
 {
-        return c->layers * c->D * (1 + 2 * c->states);
+        return s->layers * s->width * (1 + 2 * s->states);
 }
 
-void ran_recurrent_state_pack(const struct ran_recurrent_state *c, float *out)
+void ran_recurrent_state_pack(const struct ran_recurrent_state *s, float *out)
 {
-        size_t n = c->states * c->D;
+        size_t n = s->states * s->width;
 
-        memcpy(out, c->G, c->layers * c->D * sizeof *out);
-        out += c->layers * c->D;
-        for (size_t l = 0; l < c->layers && n > 0; l++, out += 2 * n) {
-                memcpy(out, c->key[l], n * sizeof *out);
-                memcpy(out + n, c->value[l], n * sizeof *out);
+        memcpy(out, s->cell, s->layers * s->width * sizeof *out);
+        out += s->layers * s->width;
+        for (size_t l = 0; l < s->layers && n > 0; l++, out += 2 * n) {
+                memcpy(out, s->key[l], n * sizeof *out);
+                memcpy(out + n, s->value[l], n * sizeof *out);
         }
 }
 
-int ran_recurrent_state_unpack(struct ran_recurrent_state *c, const float *in, size_t tokens,
+int ran_recurrent_state_unpack(struct ran_recurrent_state *s, const float *in, size_t tokens,
                                size_t states, struct ran_error *err)
 {
-        size_t n = states * c->D;
+        size_t n = states * s->width;
 
-        if (ran_recurrent_state_reserve(c, states, 0, err) != RAN_OK)
+        if (ran_recurrent_state_reserve(s, states, 0, err) != RAN_OK)
                 return RAN_ENOMEM;
-        c->tokens = tokens;
-        c->states = states;
-        c->open = 0;
-        memcpy(c->G, in, c->layers * c->D * sizeof *in);
-        in += c->layers * c->D;
-        for (size_t l = 0; l < c->layers && n > 0; l++, in += 2 * n) {
-                memcpy(c->key[l], in, n * sizeof *in);
-                memcpy(c->value[l], in + n, n * sizeof *in);
+        s->tokens = tokens;
+        s->states = states;
+        s->open = 0;
+        memcpy(s->cell, in, s->layers * s->width * sizeof *in);
+        in += s->layers * s->width;
+        for (size_t l = 0; l < s->layers && n > 0; l++, in += 2 * n) {
+                memcpy(s->key[l], in, n * sizeof *in);
+                memcpy(s->value[l], in + n, n * sizeof *in);
         }
         return RAN_OK;
 }

@@ -1,46 +1,44 @@
-/* recurrent-state.h - what a document leaves behind for its next piece to go on from. See
- * MODELS.md, state to carry on; only under the masks causal and prefix.
+/* recurrent-state.h - what a document leaves for its continuation; only under the masks causal and
+ * prefix.
  *
- * While a model is trained with truncated back-propagation, pieces are whole windows, and what is
- * carried is a constant: no gradient goes through it. A reader of streams (lm-context.c) may stop within
- * a window; then the window stays open.
+ * Training with truncated back-propagation divides documents into chunks of whole windows; the
+ * state between them is a constant: no gradient passes through it. A language-model context
+ * (lm-context.c) may stop within a window, which stays open then.
  */
 #ifndef RAN_MODEL_RECURRENT_STATE_H
 #define RAN_MODEL_RECURRENT_STATE_H
 
-#include "ran.h"
+#include "ran/model.h"
 
-/* One a document. Per layer the cell G and the review's keys and values of all states before it. A
+/* One a document. Per layer the cell, and the review's keys and values of all states before it. A
  * Transformer has no cell: its states are its tokens, with the keys and values of all heads. */
 struct ran_recurrent_state {
-        size_t layers, E, F;
-        size_t D;             /* width of G, key and value; of a Transformer E */
+        size_t layers, E;
+        size_t width;         /* of cell, key and value */
+        size_t projected;     /* 3E, and 2D more of a gated cell: what one product makes of a row */
         size_t tokens;        /* read so far; 0: nothing, and all below is unused */
         size_t states;        /* earlier states: those before the cell, which is one more */
         size_t open;          /* tokens of the open window */
         size_t cap, open_cap; /* floats that key and value, and qkv, have room for */
-        float *G;             /* (N, D) */
-        float **key, **value; /* (N): (states, D) */
+        float *cell;          /* (N, width) */
+        float **key, **value; /* (N): (states, width) */
         float **qkv;          /* (N): (1 + open, 3E) rows of the open window, its cell first */
-        float *pre;           /* (N, F) the open window's cell row before phi: its gates */
+        float *pre;           /* (N, projected) the open window's cell row before φ: its gates */
 };
-int ran_recurrent_state_init(struct ran_recurrent_state *c, const struct ran_config *config,
-                             struct ran_error *err);
-/* Earlier states of a document of which so many tokens were read: whole windows, of which each has
- * left one, or tokens. */
-size_t ran_recurrent_state_states(const struct ran_config *config, size_t tokens);
-void ran_recurrent_state_clear(struct ran_recurrent_state *c); /* nothing read */
-void ran_recurrent_state_release(struct ran_recurrent_state *c);
+/* width: of a state; see ran_encoder_state_init. */
+int ran_recurrent_state_init(struct ran_recurrent_state *s, const struct ran_config *config,
+                             size_t width, struct ran_error *err);
+void ran_recurrent_state_clear(struct ran_recurrent_state *s); /* nothing read */
+void ran_recurrent_state_release(struct ran_recurrent_state *s);
 /* Room for more states and for a window of `open` tokens. */
-int ran_recurrent_state_reserve(struct ran_recurrent_state *c, size_t states, size_t open,
+int ran_recurrent_state_reserve(struct ran_recurrent_state *s, size_t states, size_t open,
                                 struct ran_error *err);
-/* Floats that ran_recurrent_state_pack writes and ran_recurrent_state_unpack reads: all of G, then
- * key and value layer by layer. Nothing may be open. `states` for unpack: from the caller, who must
- * know tokens, too.
- */
-size_t ran_recurrent_state_floats(const struct ran_recurrent_state *c);
-void ran_recurrent_state_pack(const struct ran_recurrent_state *c, float *out);
-int ran_recurrent_state_unpack(struct ran_recurrent_state *c, const float *in, size_t tokens,
+/* Floats that ran_recurrent_state_pack writes and ran_recurrent_state_unpack reads: all cells, then
+ * key and value layer by layer. No window may be open. The caller of unpack knows how many tokens
+ * and states there are. */
+size_t ran_recurrent_state_floats(const struct ran_recurrent_state *s);
+void ran_recurrent_state_pack(const struct ran_recurrent_state *s, float *out);
+int ran_recurrent_state_unpack(struct ran_recurrent_state *s, const float *in, size_t tokens,
                                size_t states, struct ran_error *err);
 
 #endif

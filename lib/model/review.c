@@ -1,4 +1,4 @@
-/* review.c - memory review, equation (9): every token looks back on the cells of its document.
+/* review.c - memory review, equation (9): every token attends to the cells of its document.
  *
  * One head over the states: softmax(phi(Linear_q(Y)) phi(Linear_k(S))^T / sqrt(D))
  * phi(Linear_v(S)). Without a mask a token sees the states after all windows of its document, G_1
@@ -11,38 +11,39 @@
 #include <math.h>
 #include <string.h>
 
-/* Tokens of one document in the chunk and the states they see. */
-struct look {
-        size_t b, from, n;  /* first token in the chunk, number of tokens */
+/* Tokens of one document in the slab and the states they see. */
+struct lookback {
+        size_t b, from, n;  /* first token in the slab, number of tokens */
         size_t key, states; /* first key, number of them: one a state */
         size_t earlier;     /* of those, states before the one the document begins with */
         size_t first, pure; /* the document's first window; how many hold source tokens only */
 };
 
-static struct look look_of(const struct ran_layer_pass *s, size_t b)
+static struct lookback lookback_of(const struct ran_layer_pass *s, size_t b)
 {
-        const struct ran_packed *rows = s->w->rows;
-        size_t from = rows->doc[b] > s->t0 ? rows->doc[b] : s->t0;
-        size_t end = rows->doc[b + 1] < s->t0 + s->T ? rows->doc[b + 1] : s->t0 + s->T;
+        const struct ran_packed *packed = s->w->packed;
+        size_t from = packed->doc[b] > s->t0 ? packed->doc[b] : s->t0;
+        size_t end =
+                packed->doc[b + 1] < s->t0 + s->tokens ? packed->doc[b + 1] : s->t0 + s->tokens;
 
         bool masked = s->w->c->mask != RAN_MASK_NONE;
-        struct look k = {.b = b,
-                         .from = from - s->t0,
-                         .n = end - from,
-                         .key = rows->key[b] + (masked ? 0 : 1),
-                         .states = rows->key[b + 1] - rows->key[b] - (masked ? 0 : 1),
-                         .earlier = ran_packed_earlier(rows, b),
-                         .first = rows->docwin[b]};
+        struct lookback k = {.b = b,
+                             .from = from - s->t0,
+                             .n = end - from,
+                             .key = packed->key[b] + (masked ? 0 : 1),
+                             .states = packed->key[b + 1] - packed->key[b] - (masked ? 0 : 1),
+                             .earlier = ran_packed_earlier(packed, b),
+                             .first = packed->doc_window[b]};
 
-        while (k.first + k.pure < rows->docwin[b + 1] &&
-               rows->win[k.first + k.pure + 1] <= rows->doc[b] + rows->sources[b] &&
+        while (k.first + k.pure < packed->doc_window[b + 1] &&
+               packed->window[k.first + k.pure + 1] <= packed->doc[b] + packed->sources[b] &&
                !ran_window_stays_open(s->w, k.first + k.pure))
                 k.pure++;
         return k;
 }
 
 /* How many of the document's states the tokens of window i see. */
-static size_t sees(const struct ran_layer_pass *s, const struct look *k, size_t i)
+static size_t sees(const struct ran_layer_pass *s, const struct lookback *k, size_t i)
 {
         size_t before = i - k->first;
 
@@ -53,22 +54,22 @@ static size_t sees(const struct ran_layer_pass *s, const struct look *k, size_t 
 
 /* ---- states --------------------------------------------------------------------------------- */
 
-/* Keys and values of a document's states, behind those that were carried. */
+/* Keys and values of a document's states, after those of earlier states. */
 static void document_states(struct ran_layer_pass *s, size_t b)
 {
         struct ran_workspace *w = s->w;
-        const struct ran_packed *rows = w->rows;
+        const struct ran_packed *packed = w->packed;
         struct ran_cells *c = s->cells;
-        size_t D = w->D, earlier = ran_packed_earlier(rows, b), key = rows->key[b];
+        size_t D = w->D, earlier = ran_packed_earlier(packed, b), key = packed->key[b];
 
         if (earlier > 0) {
-                memcpy(c->key + key * D, rows->recurrent[b]->key[s->l],
+                memcpy(c->key + key * D, packed->recurrent[b]->key[s->l],
                        earlier * D * sizeof(float));
-                memcpy(c->value + key * D, rows->recurrent[b]->value[s->l],
+                memcpy(c->value + key * D, packed->recurrent[b]->value[s->l],
                        earlier * D * sizeof(float));
         }
         key += earlier;
-        for (size_t r = rows->docwin[b] + b; r <= rows->docwin[b + 1] + b; r++, key++) {
+        for (size_t r = packed->doc_window[b] + b; r <= packed->doc_window[b + 1] + b; r++, key++) {
                 ran_window_activation(w, c->key + key * D, c->kv_pre + r * 2 * D, D);
                 ran_window_activation(w, c->value + key * D, c->kv_pre + r * 2 * D + D, D);
         }
@@ -78,14 +79,14 @@ void ran_review_states(struct ran_layer_pass *s)
 {
         struct ran_workspace *w = s->w;
         struct ran_cells *c = s->cells;
-        size_t D = w->D, S = w->rows->m + w->rows->B;
+        size_t D = w->D, states = w->packed->m + w->packed->B;
 
         ran_phase = RAN_PHASE_REVIEW;
         if (!w->c->review)
                 return;
-        ran_linear(w->pool, c->kv_pre, 2 * D, c->G, D, s->p->review_k_w, s->p->review_k_b, S, D,
-                   2 * D);
-        for (size_t b = 0; b < w->rows->B; b++)
+        ran_gemm_linear(w->pool, c->kv_pre, 2 * D, c->G, D, s->p->review_k_w, s->p->review_k_b,
+                        states, D, 2 * D);
+        for (size_t b = 0; b < w->packed->B; b++)
                 document_states(s, b);
 }
 
@@ -93,25 +94,26 @@ void ran_review_states_bwd(struct ran_layer_pass *s)
 {
         struct ran_workspace *w = s->w;
         struct ran_cells *c = s->cells;
-        size_t D = w->D, S = w->rows->m + w->rows->B;
+        size_t D = w->D, states = w->packed->m + w->packed->B;
 
         ran_phase = RAN_PHASE_REVIEW;
         if (!w->c->review)
                 return;
-        for (size_t b = 0, r = 0; b < w->rows->B; b++) {
-                size_t key = w->rows->key[b] + ran_packed_earlier(w->rows, b);
+        for (size_t b = 0, r = 0; b < w->packed->B; b++) {
+                size_t key = w->packed->key[b] + ran_packed_earlier(w->packed, b);
 
-                for (; r <= w->rows->docwin[b + 1] + b; r++, key++) {
-                        float *d = w->adj.dkv_pre + r * 2 * D;
+                for (; r <= w->packed->doc_window[b + 1] + b; r++, key++) {
+                        float *d = s->own->adj.dkv_pre + r * 2 * D;
 
                         ran_window_activation_bwd(w, d, c->kv_pre + r * 2 * D,
-                                                  w->adj.dkey + key * D, D);
+                                                  s->own->adj.dkey + key * D, D);
                         ran_window_activation_bwd(w, d + D, c->kv_pre + r * 2 * D + D,
-                                                  w->adj.dvalue + key * D, D);
+                                                  s->own->adj.dvalue + key * D, D);
                 }
         }
-        ran_linear_bwd(w->pool, w->adj.dG, D, true, s->dp->review_k_w, s->dp->review_k_b,
-                       w->adj.dkv_pre, 2 * D, c->G, D, s->p->review_k_w, S, D, 2 * D);
+        ran_gemm_linear_bwd(w->pool, s->own->adj.dG, D, true, s->dp->review_k_w, s->dp->review_k_b,
+                            s->own->adj.dkv_pre, 2 * D, c->G, D, s->p->review_k_w, states, D,
+                            2 * D);
 }
 
 /* ---- attention over the states -------------------------------------------------------------- */
@@ -119,23 +121,24 @@ void ran_review_states_bwd(struct ran_layer_pass *s)
 /* A document at work, for tasks of a window each. */
 struct task {
         struct ran_layer_pass *s;
-        struct look k;
+        struct lookback k;
 };
 
-/* fn for the document's windows in the chunk. Rows of scores are as long as the document has
+/* fn for the document's windows in the slab. Rows of scores are as long as the document has
  * windows: in a long one they take the most time of all, so every thread takes its share. */
 static void each_window(struct task *task, void (*fn)(void *arg, size_t i, float *scratch))
 {
         size_t from = task->k.first > task->s->from ? task->k.first : task->s->from;
-        size_t end = task->s->w->rows->docwin[task->k.b + 1];
+        size_t end = task->s->w->packed->doc_window[task->k.b + 1];
 
-        ran_workspace_each(task->s->w, from, end < task->s->to ? end : task->s->to, fn, task);
+        ran_workers_each(&task->s->w->workers, from, end < task->s->to ? end : task->s->to, fn,
+                         task);
 }
 
-/* The tokens of window i among those of the document in the chunk. */
+/* The tokens of window i among those of the document in the slab. */
 static size_t tokens_of(const struct task *task, size_t i, size_t *n)
 {
-        const size_t *win = task->s->w->rows->win;
+        const size_t *win = task->s->w->packed->window;
 
         *n = win[i + 1] - win[i];
         return win[i] - task->s->t0 - task->k.from;
@@ -151,7 +154,7 @@ static void online_exp(void *arg, size_t i, float *scratch)
         struct task *task = arg;
         struct ran_workspace *w = task->s->w;
         size_t n, t = tokens_of(task, i, &n), seen = sees(task->s, &task->k, i);
-        float *score = w->score + t * task->k.states;
+        float *score = task->s->own->score + t * task->k.states;
 
         (void)scratch;
         for (; n > 0; n--, score += task->k.states) {
@@ -168,30 +171,30 @@ static void online_softmax_bwd(void *arg, size_t i, float *scratch)
 
         (void)scratch;
         for (; n > 0; n--, t++)
-                ran_simd->softmax_bwd(w->dscore + t * states, w->score + t * states, scale_of(w),
-                                      states);
+                ran_simd->softmax_bwd(task->s->own->dscore + t * states,
+                                      task->s->own->score + t * states, scale_of(w), states);
 }
 
-/* w->score (n, states) = the weights that a document's tokens give to its states */
-static void weigh(struct task *task)
+/* score (n, states) = the weights that a document's tokens give to its states */
+static void score_states(struct task *task)
 {
         struct ran_layer_pass *s = task->s;
         struct ran_workspace *w = s->w;
-        const struct look *k = &task->k;
+        const struct lookback *k = &task->k;
 
-        ran_linear(w->pool, w->score, k->states, s->act->review_q + k->from * w->D, w->D,
-                   s->cells->key + k->key * w->D, NULL, k->n, w->D, k->states);
+        ran_gemm_linear(w->pool, s->own->score, k->states, s->act->review_q + k->from * w->D, w->D,
+                        s->cells->key + k->key * w->D, NULL, k->n, w->D, k->states);
         each_window(task, online_exp);
 }
 
 /* For those who want to see the weights. */
-static void show(void *arg, size_t at, float *scratch)
+static void fill_probe(void *arg, size_t at, float *scratch)
 {
         const struct task *task = arg;
         const struct ran_workspace *w = task->s->w;
         struct ran_probe *k = &w->probes->probe[at];
-        size_t t0 = task->s->t0 + task->k.from - w->rows->doc[task->k.b], from, to;
-        size_t states = task->k.states, first = task->k.key - w->rows->key[task->k.b];
+        size_t t0 = task->s->t0 + task->k.from - w->packed->doc[task->k.b], from, to;
+        size_t states = task->k.states, first = task->k.key - w->packed->key[task->k.b];
         const float one = 1.0f;
 
         (void)scratch;
@@ -199,15 +202,15 @@ static void show(void *arg, size_t at, float *scratch)
             !ran_probe_queries(k, t0, task->k.n, &from, &to))
                 return;
         for (size_t t = from; t < to; t++)
-                ran_probe_add(k, t0 + t, first, states == 1 ? &one : w->score + t * states, states,
-                              1.0f);
+                ran_probe_add(k, t0 + t, first,
+                              states == 1 ? &one : task->s->own->score + t * states, states, 1.0f);
 }
 
-static void look_back(struct ran_layer_pass *s, size_t b)
+static void lookback(struct ran_layer_pass *s, size_t b)
 {
         struct ran_workspace *w = s->w;
-        struct task task = {s, look_of(s, b)};
-        const struct look k = task.k;
+        struct task task = {s, lookback_of(s, b)};
+        const struct lookback k = task.k;
         size_t D = w->D;
         float *r = s->act->review_r + k.from * D;
         const float *value = s->cells->value + k.key * D;
@@ -216,23 +219,23 @@ static void look_back(struct ran_layer_pass *s, size_t b)
                 for (size_t i = 0; i < k.n; i++)
                         memcpy(r + i * D, value, D * sizeof *r);
         } else {
-                weigh(&task);
-                ran_linear_bwd(w->pool, r, D, false, NULL, NULL, w->score, k.states, NULL, 0, value,
-                               k.n, D, k.states);
+                score_states(&task);
+                ran_gemm_linear_bwd(w->pool, r, D, false, NULL, NULL, s->own->score, k.states, NULL,
+                                    0, value, k.n, D, k.states);
         }
         if (w->probes != NULL)
-                ran_workspace_each(w, 0, w->probes->n, show, &task);
+                ran_workers_each(&w->workers, 0, w->probes->n, fill_probe, &task);
 }
 
 /* Adds to the document's dkey and dvalue; dreview_q overwritten. */
-static void look_back_bwd(struct ran_layer_pass *s, size_t b)
+static void lookback_bwd(struct ran_layer_pass *s, size_t b)
 {
         struct ran_workspace *w = s->w;
-        struct task task = {s, look_of(s, b)};
-        const struct look k = task.k;
+        struct task task = {s, lookback_of(s, b)};
+        const struct lookback k = task.k;
         size_t D = w->D;
-        float *dq = w->adj.dreview_q + k.from * D, *dr = w->adj.dreview_r + k.from * D;
-        float *dkey = w->adj.dkey + k.key * D, *dvalue = w->adj.dvalue + k.key * D;
+        float *dq = s->own->adj.dreview_q + k.from * D, *dr = s->own->adj.dreview_r + k.from * D;
+        float *dkey = s->own->adj.dkey + k.key * D, *dvalue = s->own->adj.dvalue + k.key * D;
         const float *key = s->cells->key + k.key * D, *value = s->cells->value + k.key * D;
 
         if (k.states == 1) {
@@ -240,13 +243,13 @@ static void look_back_bwd(struct ran_layer_pass *s, size_t b)
                 ran_simd->bias_bwd(dvalue, dr, D, k.n, D);
                 return;
         }
-        weigh(&task);
-        ran_linear_bwd(w->pool, NULL, 0, false, dvalue, NULL, w->score, k.states, dr, D, NULL, k.n,
-                       D, k.states);
-        ran_linear(w->pool, w->dscore, k.states, dr, D, value, NULL, k.n, D, k.states);
+        score_states(&task);
+        ran_gemm_linear_bwd(w->pool, NULL, 0, false, dvalue, NULL, s->own->score, k.states, dr, D,
+                            NULL, k.n, D, k.states);
+        ran_gemm_linear(w->pool, s->own->dscore, k.states, dr, D, value, NULL, k.n, D, k.states);
         each_window(&task, online_softmax_bwd);
-        ran_linear_bwd(w->pool, dq, D, false, dkey, NULL, w->dscore, k.states,
-                       s->act->review_q + k.from * D, D, key, k.n, D, k.states);
+        ran_gemm_linear_bwd(w->pool, dq, D, false, dkey, NULL, s->own->dscore, k.states,
+                            s->act->review_q + k.from * D, D, key, k.n, D, k.states);
 }
 
 /* ---- token rows ----------------------------------------------------------------------------- */
@@ -254,18 +257,19 @@ static void look_back_bwd(struct ran_layer_pass *s, size_t b)
 static void drop_tokens(const struct ran_layer_pass *s, size_t i, float *x)
 {
         const struct ran_workspace *w = s->w;
-        const struct ran_packed *rows = w->rows;
-        size_t b = rows->windoc[i], n = rows->win[i + 1] - rows->win[i];
+        const struct ran_packed *packed = w->packed;
+        size_t b = packed->window_doc[i], n = packed->window[i + 1] - packed->window[i];
 
         ran_workspace_dropout(w, b, s->l, RAN_DROP_REVIEW, w->noise.dropout, x, n * w->D,
-                              (rows->win[i] - rows->doc[b]) * w->D);
+                              (packed->window[i] - packed->doc[b]) * w->D);
 }
 
 static void activate(void *arg, size_t i, float *scratch)
 {
         struct ran_layer_pass *s = arg;
         struct ran_workspace *w = s->w;
-        size_t t = w->rows->win[i] - s->t0, n = w->rows->win[i + 1] - w->rows->win[i];
+        size_t t = w->packed->window[i] - s->t0,
+               n = w->packed->window[i + 1] - w->packed->window[i];
 
         (void)scratch;
         ran_window_activation(w, s->act->review_q + t * w->D, s->act->review_pre + t * w->D,
@@ -277,7 +281,8 @@ static void finish(void *arg, size_t i, float *scratch)
 {
         struct ran_layer_pass *s = arg;
         struct ran_workspace *w = s->w;
-        size_t D = w->D, t = w->rows->win[i] - s->t0, n = w->rows->win[i + 1] - w->rows->win[i];
+        size_t D = w->D, t = w->packed->window[i] - s->t0,
+               n = w->packed->window[i + 1] - w->packed->window[i];
         float *x = s->act->review_sum + t * D;
 
         (void)scratch;
@@ -290,55 +295,58 @@ static void finish(void *arg, size_t i, float *scratch)
                         ran_simd->glu_add(x + r * D, glu, glu + D, D);
                 }
         } else {
-                memcpy(x, w->y[s->l] + w->rows->win[i] * D, n * D * sizeof *x);
+                memcpy(x, s->own->y[s->l] + w->packed->window[i] * D, n * D * sizeof *x);
         }
-        ran_simd->norm(w->x[s->l + 1] + w->rows->win[i] * D, D, s->act->review_stat + t * 2, x, D,
-                       s->p->review_norm_w, s->p->review_norm_b, RAN_LN_EPS, n, D);
+        ran_simd->norm(w->x[s->l + 1] + w->packed->window[i] * D, D, s->act->review_stat + t * 2, x,
+                       D, s->p->review_norm_w, s->p->review_norm_b, RAN_LN_EPS, n, D);
 }
 
 static void finish_bwd(void *arg, size_t i, float *scratch)
 {
         struct ran_layer_pass *s = arg;
         struct ran_workspace *w = s->w;
-        size_t D = w->D, t = w->rows->win[i] - s->t0, n = w->rows->win[i + 1] - w->rows->win[i];
-        float *part = w->adj.part + i * 6 * D, *d = w->adj.dreview_sum + t * D;
+        size_t D = w->D, t = w->packed->window[i] - s->t0,
+               n = w->packed->window[i + 1] - w->packed->window[i];
+        float *part = s->own->adj.part + i * 6 * D, *d = s->own->adj.dreview_sum + t * D;
 
         (void)scratch;
         if (!w->c->review)
-                d = w->dy + w->rows->win[i] * D;
-        ran_simd->norm_bwd(d, D, part, part + D, w->dx + w->rows->win[i] * D, D,
+                d = s->own->dy + w->packed->window[i] * D;
+        ran_simd->norm_bwd(d, D, part, part + D, w->dx + w->packed->window[i] * D, D,
                            s->act->review_sum + t * D, D, s->act->review_stat + t * 2,
                            s->p->review_norm_w, n, D);
         if (!w->c->review)
                 return;
         for (size_t r = 0; r < n; r++) {
                 const float *glu = s->act->review_glu + (t + r) * 2 * D;
-                float *dglu = w->adj.dreview_glu + (t + r) * 2 * D;
+                float *dglu = s->own->adj.dreview_glu + (t + r) * 2 * D;
 
                 ran_simd->glu_bwd(dglu, dglu + D, d + r * D, glu, glu + D, D);
         }
         drop_tokens(s, i, d);
-        ran_window_activation_bwd(w, w->adj.dreview_o + t * D, s->act->review_o + t * D, d, n * D);
+        ran_window_activation_bwd(w, s->own->adj.dreview_o + t * D, s->act->review_o + t * D, d,
+                                  n * D);
 }
 
 static void deactivate(void *arg, size_t i, float *scratch)
 {
         struct ran_layer_pass *s = arg;
         struct ran_workspace *w = s->w;
-        size_t t = w->rows->win[i] - s->t0, n = w->rows->win[i + 1] - w->rows->win[i];
-        float *dq = w->adj.dreview_q + t * w->D;
+        size_t t = w->packed->window[i] - s->t0,
+               n = w->packed->window[i + 1] - w->packed->window[i];
+        float *dq = s->own->adj.dreview_q + t * w->D;
 
         (void)scratch;
         ran_window_activation_bwd(w, dq, s->act->review_pre + t * w->D, dq, n * w->D);
 }
 
-/* ---- a chunk -------------------------------------------------------------------------------- */
+/* ---- a slab -------------------------------------------------------------------------------- */
 
 static void each_document(struct ran_layer_pass *s, void (*fn)(struct ran_layer_pass *s, size_t b))
 {
-        const struct ran_packed *rows = s->w->rows;
+        const struct ran_packed *packed = s->w->packed;
 
-        for (size_t b = rows->windoc[s->from]; b <= rows->windoc[s->to - 1]; b++)
+        for (size_t b = packed->window_doc[s->from]; b <= packed->window_doc[s->to - 1]; b++)
                 fn(s, b);
 }
 
@@ -346,28 +354,28 @@ void ran_review(struct ran_layer_pass *s)
 {
         struct ran_workspace *w = s->w;
         const struct ran_layer_params *p = s->p;
-        struct ran_chunk *a = s->act;
-        const float *y = w->y[s->l] + s->t0 * w->D;
+        struct ran_slab *a = s->act;
+        const float *y = s->own->y[s->l] + s->t0 * w->D;
         size_t D = w->D;
 
         ran_phase = RAN_PHASE_REVIEW;
         if (w->c->review) {
-                ran_linear(w->pool, a->review_pre, D, y, D, p->review_q_w, p->review_q_b, s->T, D,
-                           D);
-                ran_workspace_each(w, s->from, s->to, activate, s);
-                each_document(s, look_back);
+                ran_gemm_linear(w->pool, a->review_pre, D, y, D, p->review_q_w, p->review_q_b,
+                                s->tokens, D, D);
+                ran_workers_each(&w->workers, s->from, s->to, activate, s);
+                each_document(s, lookback);
         }
-        if (w->c->review && w->U == 0) { /* plain: the output is R */
-                memcpy(w->x[s->l + 1] + s->t0 * D, a->review_r, s->T * D * sizeof(float));
+        if (w->c->review && !ran_layer_is_gated(w)) { /* plain: the output is R */
+                memcpy(w->x[s->l + 1] + s->t0 * D, a->review_r, s->tokens * D * sizeof(float));
                 return;
         }
         if (w->c->review) {
-                ran_linear(w->pool, a->review_o, D, a->review_r, D, p->review_out_w,
-                           p->review_out_b, s->T, D, D);
-                ran_linear(w->pool, a->review_glu, 2 * D, a->review_q, D, p->review_value_w,
-                           p->review_value_b, s->T, D, 2 * D);
+                ran_gemm_linear(w->pool, a->review_o, D, a->review_r, D, p->review_out_w,
+                                p->review_out_b, s->tokens, D, D);
+                ran_gemm_linear(w->pool, a->review_glu, 2 * D, a->review_q, D, p->review_value_w,
+                                p->review_value_b, s->tokens, D, 2 * D);
         }
-        ran_workspace_each(w, s->from, s->to, finish, s);
+        ran_workers_each(&w->workers, s->from, s->to, finish, s);
 }
 
 void ran_review_bwd(struct ran_layer_pass *s)
@@ -375,28 +383,30 @@ void ran_review_bwd(struct ran_layer_pass *s)
         struct ran_workspace *w = s->w;
         const struct ran_layer_params *p = s->p;
         struct ran_layer_params *dp = s->dp;
-        struct ran_chunk *a = s->act;
-        struct ran_adjoints *j = &w->adj;
-        size_t D = w->D, T = s->T;
+        struct ran_slab *a = s->act;
+        struct ran_adjoints *j = &s->own->adj;
+        size_t D = w->D, tokens = s->tokens;
 
         ran_phase = RAN_PHASE_REVIEW;
-        if (w->U > 0 || !w->c->review) {
-                ran_workspace_each(w, s->from, s->to, finish_bwd, s);
+        if (ran_layer_is_gated(w) || !w->c->review) {
+                ran_workers_each(&w->workers, s->from, s->to, finish_bwd, s);
                 ran_window_sum_parts(s, 0, dp->review_norm_w, dp->review_norm_b);
         }
         if (!w->c->review)
                 return;
-        if (w->U > 0)
-                ran_linear_bwd(w->pool, j->dreview_r, D, false, dp->review_out_w, dp->review_out_b,
-                               j->dreview_o, D, a->review_r, D, p->review_out_w, T, D, D);
+        if (ran_layer_is_gated(w))
+                ran_gemm_linear_bwd(w->pool, j->dreview_r, D, false, dp->review_out_w,
+                                    dp->review_out_b, j->dreview_o, D, a->review_r, D,
+                                    p->review_out_w, tokens, D, D);
         else
-                memcpy(j->dreview_r, w->dx + s->t0 * D, T * D * sizeof(float));
-        each_document(s, look_back_bwd);
-        if (w->U > 0)
-                ran_linear_bwd(w->pool, j->dreview_q, D, true, dp->review_value_w,
-                               dp->review_value_b, j->dreview_glu, 2 * D, a->review_q, D,
-                               p->review_value_w, T, D, 2 * D);
-        ran_workspace_each(w, s->from, s->to, deactivate, s);
-        ran_linear_bwd(w->pool, w->dy + s->t0 * D, D, false, dp->review_q_w, dp->review_q_b,
-                       j->dreview_q, D, w->y[s->l] + s->t0 * D, D, p->review_q_w, T, D, D);
+                memcpy(j->dreview_r, w->dx + s->t0 * D, tokens * D * sizeof(float));
+        each_document(s, lookback_bwd);
+        if (ran_layer_is_gated(w))
+                ran_gemm_linear_bwd(w->pool, j->dreview_q, D, true, dp->review_value_w,
+                                    dp->review_value_b, j->dreview_glu, 2 * D, a->review_q, D,
+                                    p->review_value_w, tokens, D, 2 * D);
+        ran_workers_each(&w->workers, s->from, s->to, deactivate, s);
+        ran_gemm_linear_bwd(w->pool, s->own->dy + s->t0 * D, D, false, dp->review_q_w,
+                            dp->review_q_b, j->dreview_q, D, s->own->y[s->l] + s->t0 * D, D,
+                            p->review_q_w, tokens, D, D);
 }

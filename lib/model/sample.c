@@ -1,9 +1,10 @@
-/* sample.c - from the logits of a language model to a token.
+/* sample.c - draws a token from the logits of a language model.
  *
- * A vocabulary has a hundred thousand tokens, of which few are probable: those are taken off a
- * heap, the most probable first, until they are enough. Nothing is sorted beyond them.
+ * Few of the hundred thousand tokens of a vocabulary are probable. They come off a heap, the most
+ * probable first, until there are enough; the others are never sorted.
  */
 #include "math/elementary.h"
+#include "ran/model.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -25,18 +26,18 @@ static bool better(const double *weight, uint32_t a, uint32_t b)
         return weight[a] != weight[b] ? weight[a] > weight[b] : a < b;
 }
 
-static void sift_down(const double *weight, uint32_t *heap, size_t n, size_t place)
+static void sift_down(const double *weight, uint32_t *heap, size_t n, size_t slot)
 {
-        uint32_t token = heap[place];
+        uint32_t token = heap[slot];
 
-        for (size_t child; (child = 2 * place + 1) < n; place = child) {
+        for (size_t child; (child = 2 * slot + 1) < n; slot = child) {
                 if (child + 1 < n && better(weight, heap[child + 1], heap[child]))
                         child++;
                 if (!better(weight, heap[child], token))
                         break;
-                heap[place] = heap[child];
+                heap[slot] = heap[child];
         }
-        heap[place] = token;
+        heap[slot] = token;
 }
 
 static void make_heap(const double *weight, uint32_t *heap, size_t n)
@@ -45,7 +46,7 @@ static void make_heap(const double *weight, uint32_t *heap, size_t n)
                 sift_down(weight, heap, n, i);
 }
 
-/* Takes the best of n away, which then stands at heap[n - 1]. */
+/* Removes the best of n and leaves it at heap[n - 1]. */
 static uint32_t pop(const double *weight, uint32_t *heap, size_t n)
 {
         uint32_t best = heap[0];
@@ -68,8 +69,7 @@ static int check(const float *logits, size_t V, struct ran_error *err)
 {
         for (size_t i = 0; i < V; i++)
                 if (isnan(logits[i]) || logits[i] == INFINITY)
-                        return ran_fail(err, RAN_EINVAL,
-                                        "the model gives token %zu a score that is no number", i);
+                        return ran_fail(err, RAN_EINVAL, "the logit of token %zu is no number", i);
         return RAN_OK;
 }
 
@@ -89,12 +89,12 @@ static int fit(struct ran_sampler *s, size_t V, struct ran_error *err)
 
 static int no_token(struct ran_error *err)
 {
-        return ran_fail(err, RAN_EINVAL, "the model gives no token that may stand here a chance");
+        return ran_fail(err, RAN_EINVAL, "every token that may stand here has probability 0");
 }
 
-/* Weighs the allowed tokens: exp(logit / temperature) over that of the most probable one. Fills
- * heap with those that have any weight, by id, and returns how many there are. */
-static size_t weigh(struct ran_sampler *s, const float *logits, size_t V, double temperature)
+/* Weights of the allowed tokens: exp(logit / temperature) over that of the most probable one. Fills
+ * the heap with those above 0, by id, and returns how many there are. */
+static size_t set_weights(struct ran_sampler *s, const float *logits, size_t V, double temperature)
 {
         double most = -INFINITY;
         size_t n = 0;
@@ -136,7 +136,7 @@ static int draw_best(const struct ran_sampler *s, const float *logits, size_t V,
         return RAN_OK;
 }
 
-/* The token of the n in `from` on whose share of their weight u falls. */
+/* The token of the n in `from` at the quantile u of their weights. */
 static uint32_t pick(const double *weight, const uint32_t *from, size_t n, double u)
 {
         double sum = 0, passed = 0;
@@ -151,10 +151,9 @@ static uint32_t pick(const double *weight, const uint32_t *from, size_t n, doubl
         return from[n - 1];
 }
 
-/* Takes tokens off the heap of n until there are k, or as many as have the share top_p of the
- * weight of those k. They stand at the end of the heap, the most probable last; returns how many.
- */
-static size_t cut(const struct ran_sampler *s, size_t n)
+/* Removes tokens from the heap of n until there are k, or as many as have the part top_p of the
+ * weight of those k. They are at the end of the heap, the most probable last; returns how many. */
+static size_t most_probable(const struct ran_sampler *s, size_t n)
 {
         size_t k = s->top_k > 0 && s->top_k < n ? s->top_k : n;
         double whole = 0, sum = 0;
@@ -185,10 +184,10 @@ int ran_sampler_draw(struct ran_sampler *s, const float *logits, size_t V, doubl
                 return draw_best(s, logits, V, id, err);
         if (fit(s, V, err) != RAN_OK)
                 return RAN_ENOMEM;
-        size_t n = weigh(s, logits, V, s->temperature);
+        size_t n = set_weights(s, logits, V, s->temperature);
         if (n == 0)
                 return no_token(err);
-        size_t kept = s->top_k > 0 || s->top_p < 1 ? cut(s, n) : n;
+        size_t kept = s->top_k > 0 || s->top_p < 1 ? most_probable(s, n) : n;
         *id = pick(s->weight, s->heap + (n - kept), kept, u);
         return RAN_OK;
 }
@@ -201,7 +200,7 @@ int ran_sampler_best(struct ran_sampler *s, const float *logits, size_t V, size_
         if (fit(s, V, err) != RAN_OK)
                 return RAN_ENOMEM;
         const double whole = ran_log_sum_exp(logits, V);
-        size_t left = weigh(s, logits, V, 1);
+        size_t left = set_weights(s, logits, V, 1);
         make_heap(s->weight, s->heap, left);
         for (*n = 0; *n < k && left > 0; left--) {
                 uint32_t best = pop(s->weight, s->heap, left);

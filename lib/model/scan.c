@@ -15,24 +15,25 @@ static void drop_cell(const struct ran_layer_pass *s, const struct ran_window_vi
         ran_window_dropout(s, v, site, 0, 1, x);
 }
 
-/* Runs fn for each document that has windows in the chunk. */
+/* Runs fn for each document that has windows in the slab. */
 static void each_document(struct ran_layer_pass *s, void (*fn)(void *arg, size_t b, float *scratch))
 {
-        const struct ran_packed *rows = s->w->rows;
+        const struct ran_packed *packed = s->w->packed;
 
-        ran_workspace_each_aside(s->w, rows->windoc[s->from], rows->windoc[s->to - 1] + 1, fn, s);
+        ran_workers_each_aside(&s->w->workers, packed->window_doc[s->from],
+                               packed->window_doc[s->to - 1] + 1, fn, s);
 }
 
 static size_t first_window(const struct ran_layer_pass *s, size_t b)
 {
-        size_t i = s->w->rows->docwin[b];
+        size_t i = s->w->packed->doc_window[b];
 
         return i > s->from ? i : s->from;
 }
 
 static size_t end_window(const struct ran_layer_pass *s, size_t b)
 {
-        size_t i = s->w->rows->docwin[b + 1];
+        size_t i = s->w->packed->doc_window[b + 1];
 
         return i < s->to ? i : s->to;
 }
@@ -42,26 +43,26 @@ static size_t end_window(const struct ran_layer_pass *s, size_t b)
 void ran_scan_first_cells(struct ran_layer_pass *s, const struct ran_cells *below)
 {
         struct ran_workspace *w = s->w;
-        const struct ran_packed *rows = w->rows;
+        const struct ran_packed *packed = w->packed;
         struct ran_cells *c = s->cells;
         size_t D = w->D;
 
         ran_phase = RAN_PHASE_SCAN;
-        for (size_t b = 0; b < rows->B; b++)
+        for (size_t b = 0; b < packed->B; b++)
                 if (below != NULL)
-                        memcpy(c->below + b * D, below->G + (rows->docwin[b + 1] + b) * D,
+                        memcpy(c->below + b * D, below->G + (packed->doc_window[b + 1] + b) * D,
                                D * sizeof *c->below);
                 else
                         memset(c->below + b * D, 0, D * sizeof *c->below);
-        ran_linear(w->pool, c->first_pre, D, c->below, D, s->p->gpc, NULL, rows->B, D, D);
-        ran_window_activation(w, c->first, c->first_pre, rows->B * D);
-        for (size_t b = 0; b < rows->B; b++) {
-                float *G = c->G + (rows->docwin[b] + b) * D;
+        ran_gemm_linear(w->pool, c->first_pre, D, c->below, D, s->p->gpc, NULL, packed->B, D, D);
+        ran_window_activation(w, c->first, c->first_pre, packed->B * D);
+        for (size_t b = 0; b < packed->B; b++) {
+                float *G = c->G + (packed->doc_window[b] + b) * D;
 
                 ran_simd->norm(G, D, c->first_stat + b * 2, c->first + b * D, D, s->p->gpc_norm_w,
                                s->p->gpc_norm_b, RAN_LN_EPS, 1, D);
-                if (ran_packed_continues(rows, b))
-                        memcpy(G, rows->recurrent[b]->G + s->l * D, D * sizeof *G);
+                if (ran_packed_continues(packed, b))
+                        memcpy(G, packed->recurrent[b]->cell + s->l * D, D * sizeof *G);
         }
 }
 
@@ -69,12 +70,13 @@ void ran_scan_first_cells(struct ran_layer_pass *s, const struct ran_cells *belo
 static void project(struct ran_layer_pass *s, const struct ran_window_view *v)
 {
         struct ran_workspace *w = s->w;
-        float *z = s->act->z + v->r * w->D, *pre = s->act->pre + v->r * w->F;
+        float *z = s->act->z + v->r * w->D, *pre = s->act->pre + v->r * s->own->projected;
 
         ran_simd->norm(z, w->D, s->act->z_stat + v->r * 2, s->cells->G + v->state * w->D, w->D,
                        s->p->input_norm_w, s->p->input_norm_b, RAN_LN_EPS, 1, w->D);
         drop_cell(s, v, RAN_DROP_INPUT, z);
-        ran_linear(NULL, pre, w->F, z, w->D, s->p->q_w, s->p->q_b, 1, w->D, w->F);
+        ran_gemm_linear(NULL, pre, s->own->projected, z, w->D, s->p->q_w, s->p->q_b, 1, w->D,
+                        s->own->projected);
         ran_window_activation(w, s->act->qkv + v->r * 3 * w->E, pre,
                               3 * w->E); /* position 0: nothing rotates */
 }
@@ -86,23 +88,25 @@ static void update(struct ran_layer_pass *s, const struct ran_window_view *v, fl
         struct ran_cells *c = s->cells;
         size_t D = w->D;
         float *p = s->act->p + v->r * D, *pn = p, *o = s->act->o + v->r * D;
-        const float *G = c->G + v->state * D, *glu = s->act->pre + v->r * w->F + 3 * w->E;
+        const float *G = c->G + v->state * D,
+                    *glu = s->act->pre + v->r * s->own->projected + 3 * w->E;
 
-        ran_linear(NULL, o, D, s->act->a + v->r * w->E, w->E, s->p->out_w, s->p->out_b, 1, w->E, D);
+        ran_gemm_linear(NULL, o, D, s->act->a + v->r * w->E, w->E, s->p->out_w, s->p->out_b, 1,
+                        w->E, D);
         ran_window_activation(w, p, o, D);
         drop_cell(s, v, RAN_DROP_ATTENTION, p);
-        if (w->U > 0) {
+        if (ran_layer_is_gated(w)) {
                 ran_simd->glu_add(p, glu, glu + D, D);
                 pn = s->act->pn + v->r * D;
                 ran_simd->norm(pn, D, s->act->p_stat + v->r * 2, p, D, s->p->output_norm_w,
                                s->p->output_norm_b, RAN_LN_EPS, 1, D);
         }
         ran_simd->norm(g, D, s->act->y_stat + v->r * 2, pn, D, NULL, NULL, RAN_SN_EPS, 1, D);
-        if (w->c->residual && w->U > 0) {
+        if (w->c->residual && ran_layer_is_gated(w)) {
                 float *u = c->update_glu + v->i * 2 * D;
 
-                ran_linear(NULL, u, 2 * D, G, D, s->p->update_value_w, s->p->update_value_b, 1, D,
-                           2 * D);
+                ran_gemm_linear(NULL, u, 2 * D, G, D, s->p->update_value_w, s->p->update_value_b, 1,
+                                D, 2 * D);
                 ran_simd->glu_add(g, u, u + D, D);
         } else if (w->c->residual) {
                 ran_simd->add(g, G, D);
@@ -120,9 +124,9 @@ static void scan(void *arg, size_t b, float *scratch)
                 struct ran_window_view v = ran_window_view_of(s, i);
                 struct ran_attention_heads x = ran_attention_heads_of(s, &v);
 
-                if (i != s->w->rows->docwin[b])
+                if (i != s->w->packed->doc_window[b])
                         project(s, &v);
-                if (ran_window_stays_open(s->w, i)) { /* the cell is for those who come after */
+                if (ran_window_stays_open(s->w, i)) { /* its cell comes when it is closed */
                         memset(s->cells->G + (v.state + 1) * s->w->D, 0, s->w->D * sizeof(float));
                         continue;
                 }
@@ -139,42 +143,44 @@ void ran_scan(struct ran_layer_pass *s)
 
 /* ---- backward ------------------------------------------------------------------------------- */
 
-/* A window's shares of the gradients of the norms that its cell passes: in adj.part. */
+/* Rows of a window's part in adj.part: gradients of the norms that its cell passes. */
 enum { PART_UPDATE = 0, PART_OUTPUT = 2, PART_INPUT = 4 };
 
 /* Equations (6) to (2): from dG of the state after to dp, d_o and the gates of the cell's row, and
- * the share of G_{i-1} that goes past the window. d: D floats of scratch. */
+ * the part of dG_{i-1} that bypasses the window. d: D floats of scratch. */
 static void update_bwd(struct ran_layer_pass *s, const struct ran_window_view *v, float *d)
 {
         struct ran_workspace *w = s->w;
         struct ran_cells *c = s->cells;
         size_t D = w->D;
-        float *part = w->adj.part + v->i * 6 * D, *dG = w->adj.dG + v->state * D;
-        float *dp = w->adj.dp + v->r * D, *dglu = w->adj.dpre + v->r * w->F + 3 * w->E;
-        const float *p = s->act->p + v->r * D, *pn = w->U > 0 ? s->act->pn + v->r * D : p;
-        const float *glu = s->act->pre + v->r * w->F + 3 * w->E;
+        float *part = s->own->adj.part + v->i * 6 * D, *dG = s->own->adj.dG + v->state * D;
+        float *dp = s->own->adj.dp + v->r * D,
+              *dglu = s->own->adj.dpre + v->r * s->own->projected + 3 * w->E;
+        const float *p = s->act->p + v->r * D,
+                    *pn = ran_layer_is_gated(w) ? s->act->pn + v->r * D : p;
+        const float *glu = s->act->pre + v->r * s->own->projected + 3 * w->E;
 
         ran_simd->norm_bwd(d, D, part + PART_UPDATE * D, part + (PART_UPDATE + 1) * D, dG + D, D,
                            c->update_sum + v->i * D, D, c->update_stat + v->i * 2,
                            s->p->update_norm_w, 1, D);
-        if (w->c->residual && w->U > 0) {
+        if (w->c->residual && ran_layer_is_gated(w)) {
                 const float *u = c->update_glu + v->i * 2 * D;
-                float *du = w->adj.dupdate_glu + v->state * 2 * D;
+                float *du = s->own->adj.dupdate_glu + v->state * 2 * D;
 
                 ran_simd->glu_bwd(du, du + D, d, u, u + D, D);
-                ran_linear_bwd(NULL, dG, D, true, NULL, NULL, du, 2 * D, NULL, 0,
-                               s->p->update_value_w, 1, D, 2 * D);
+                ran_gemm_linear_bwd(NULL, dG, D, true, NULL, NULL, du, 2 * D, NULL, 0,
+                                    s->p->update_value_w, 1, D, 2 * D);
         } else if (w->c->residual) {
                 ran_simd->add(dG, d, D);
         }
         ran_simd->norm_bwd(dp, D, NULL, NULL, d, D, pn, D, s->act->y_stat + v->r * 2, NULL, 1, D);
-        if (w->U > 0) {
+        if (ran_layer_is_gated(w)) {
                 ran_simd->norm_bwd(dp, D, part + PART_OUTPUT * D, part + (PART_OUTPUT + 1) * D, dp,
                                    D, p, D, s->act->p_stat + v->r * 2, s->p->output_norm_w, 1, D);
                 ran_simd->glu_bwd(dglu, dglu + D, dp, glu, glu + D, D);
         }
         drop_cell(s, v, RAN_DROP_ATTENTION, dp);
-        ran_window_activation_bwd(w, w->adj.d_o + v->r * D, s->act->o + v->r * D, dp, D);
+        ran_window_activation_bwd(w, s->own->adj.d_o + v->r * D, s->act->o + v->r * D, dp, D);
 }
 
 /* From the cell's q, k, v and gates to G_{i-1}, through LN_in. d: D floats of scratch. */
@@ -182,16 +188,18 @@ static void project_bwd(struct ran_layer_pass *s, const struct ran_window_view *
 {
         struct ran_workspace *w = s->w;
         size_t D = w->D;
-        float *part = w->adj.part + v->i * 6 * D, *dpre = w->adj.dpre + v->r * w->F;
+        float *part = s->own->adj.part + v->i * 6 * D,
+              *dpre = s->own->adj.dpre + v->r * s->own->projected;
 
-        ran_window_activation_bwd(w, dpre, s->act->pre + v->r * w->F, w->adj.dqkv + v->r * 3 * w->E,
-                                  3 * w->E);
-        ran_linear_bwd(NULL, d, D, false, NULL, NULL, dpre, w->F, NULL, 0, s->p->q_w, 1, D, w->F);
+        ran_window_activation_bwd(w, dpre, s->act->pre + v->r * s->own->projected,
+                                  s->own->adj.dqkv + v->r * 3 * w->E, 3 * w->E);
+        ran_gemm_linear_bwd(NULL, d, D, false, NULL, NULL, dpre, s->own->projected, NULL, 0,
+                            s->p->q_w, 1, D, s->own->projected);
         drop_cell(s, v, RAN_DROP_INPUT, d);
         ran_simd->norm_bwd(d, D, part + PART_INPUT * D, part + (PART_INPUT + 1) * D, d, D,
                            s->cells->G + v->state * D, D, s->act->z_stat + v->r * 2,
                            s->p->input_norm_w, 1, D);
-        ran_simd->add(w->adj.dG + v->state * D, d, D);
+        ran_simd->add(s->own->adj.dG + v->state * D, d, D);
 }
 
 /* Right to left: the gradient of a cell needs that of the next; token rows were done before. */
@@ -203,12 +211,12 @@ static void scan_bwd(void *arg, size_t b, float *scratch)
         for (size_t i = end_window(s, b); i-- > first_window(s, b);) {
                 struct ran_window_view v = ran_window_view_of(s, i);
                 struct ran_attention_heads x = ran_attention_heads_of(s, &v);
-                float *da = w->adj.da + v.r * w->E;
+                float *da = s->own->adj.da + v.r * w->E;
 
                 update_bwd(s, &v, scratch);
-                ran_linear_bwd(NULL, da, w->E, false, NULL, NULL, w->adj.d_o + v.r * w->D, w->D,
-                               NULL, 0, s->p->out_w, 1, w->E, w->D);
-                ran_attention_bwd(w->adj.dqkv + v.r * 3 * w->E, da, &x, 0, 1, true, scratch);
+                ran_gemm_linear_bwd(NULL, da, w->E, false, NULL, NULL, s->own->adj.d_o + v.r * w->D,
+                                    w->D, NULL, 0, s->p->out_w, 1, w->E, w->D);
+                ran_attention_bwd(s->own->adj.dqkv + v.r * 3 * w->E, da, &x, 0, 1, true, scratch);
                 project_bwd(s, &v, scratch);
         }
 }
@@ -218,7 +226,7 @@ void ran_scan_bwd(struct ran_layer_pass *s)
         ran_phase = RAN_PHASE_SCAN;
         each_document(s, scan_bwd);
         ran_window_sum_parts(s, PART_UPDATE, s->dp->update_norm_w, s->dp->update_norm_b);
-        if (s->w->U > 0)
+        if (ran_layer_is_gated(s->w))
                 ran_window_sum_parts(s, PART_OUTPUT, s->dp->output_norm_w, s->dp->output_norm_b);
         ran_window_sum_parts(s, PART_INPUT, s->dp->input_norm_w, s->dp->input_norm_b);
 }
@@ -226,30 +234,33 @@ void ran_scan_bwd(struct ran_layer_pass *s)
 void ran_scan_weights_bwd(struct ran_layer_pass *s)
 {
         struct ran_workspace *w = s->w;
-        size_t D = w->D, S = w->rows->m + w->rows->B;
+        size_t D = w->D, states = w->packed->m + w->packed->B;
 
         ran_phase = RAN_PHASE_SCAN;
-        if (w->c->residual && w->U > 0)
-                ran_linear_bwd(w->pool, NULL, 0, false, s->dp->update_value_w,
-                               s->dp->update_value_b, w->adj.dupdate_glu, 2 * D, s->cells->G, D,
-                               s->p->update_value_w, S, D, 2 * D);
+        if (w->c->residual && ran_layer_is_gated(w))
+                ran_gemm_linear_bwd(w->pool, NULL, 0, false, s->dp->update_value_w,
+                                    s->dp->update_value_b, s->own->adj.dupdate_glu, 2 * D,
+                                    s->cells->G, D, s->p->update_value_w, states, D, 2 * D);
 }
 
 void ran_scan_first_cells_bwd(struct ran_layer_pass *s)
 {
         struct ran_workspace *w = s->w;
-        const struct ran_packed *rows = w->rows;
+        const struct ran_packed *packed = w->packed;
         struct ran_cells *c = s->cells;
         size_t D = w->D;
 
-        for (size_t b = 0; b < rows->B; b++)
-                if (ran_packed_continues(rows, b)) /* what was carried is a constant */
-                        memset(w->adj.dG + (rows->docwin[b] + b) * D, 0, D * sizeof(float));
-        for (size_t b = 0; b < rows->B; b++)
-                ran_simd->norm_bwd(w->adj.dfirst + b * D, D, s->dp->gpc_norm_w, s->dp->gpc_norm_b,
-                                   w->adj.dG + (rows->docwin[b] + b) * D, D, c->first + b * D, D,
-                                   c->first_stat + b * 2, s->p->gpc_norm_w, 1, D);
-        ran_window_activation_bwd(w, w->adj.dfirst, c->first_pre, w->adj.dfirst, rows->B * D);
-        ran_linear_bwd(w->pool, w->dlast, D, false, s->dp->gpc, NULL, w->adj.dfirst, D, c->below, D,
-                       s->p->gpc, rows->B, D, D);
+        for (size_t b = 0; b < packed->B; b++)
+                if (ran_packed_continues(packed, b)) /* the recurrent state is a constant */
+                        memset(s->own->adj.dG + (packed->doc_window[b] + b) * D, 0,
+                               D * sizeof(float));
+        for (size_t b = 0; b < packed->B; b++)
+                ran_simd->norm_bwd(
+                        s->own->adj.dfirst + b * D, D, s->dp->gpc_norm_w, s->dp->gpc_norm_b,
+                        s->own->adj.dG + (packed->doc_window[b] + b) * D, D, c->first + b * D, D,
+                        c->first_stat + b * 2, s->p->gpc_norm_w, 1, D);
+        ran_window_activation_bwd(w, s->own->adj.dfirst, c->first_pre, s->own->adj.dfirst,
+                                  packed->B * D);
+        ran_gemm_linear_bwd(w->pool, w->dlast, D, false, s->dp->gpc, NULL, s->own->adj.dfirst, D,
+                            c->below, D, s->p->gpc, packed->B, D, D);
 }

@@ -5,24 +5,24 @@
 #include "model/score.h"
 #include "model/cache.h"
 #include "model/encoder.h"
+#include "model/head.h"
 #include "model/lm.h"
-#include "model/model.h"
-#include "model/tagger.h"
 #include "model/linear-words.h"
+#include "ran/math.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 struct ran_state {
-        struct ran_workspace work;
-        struct ran_packed rows;
+        struct ran_workspace workspace;
+        struct ran_packed packed;
         const struct ran_params *p;
         size_t C;
-        double *chain; /* tagging: scratch of the chain of tags */
+        double *chain; /* tagging: scratch of the CRF */
         float *marginals;
-        uint32_t *bucket; /* of a word */
-        float *logits;    /* filling gaps: of a block of them */
+        uint32_t *bucket; /* features of a word */
+        float *logits;    /* of a block of masked tokens */
         size_t chain_cap, marginals_cap, logits_cap;
 };
 
@@ -38,7 +38,7 @@ struct ran_state *ran_score_state_new(const struct ran_config *c, const struct r
         if (ran_has_linear_words(c))
                 s->bucket = ran_alloc(ran_linear_words_features(c), sizeof *s->bucket, err);
         if ((ran_has_linear_words(c) && s->bucket == NULL) ||
-            ran_workspace_init(&s->work, c, false, pool, err) != RAN_OK) {
+            ran_workspace_init(&s->workspace, c, false, pool, err) != RAN_OK) {
                 free(s->bucket);
                 free(s);
                 return NULL;
@@ -46,18 +46,17 @@ struct ran_state *ran_score_state_new(const struct ran_config *c, const struct r
         return s;
 }
 
-struct ran_state *ran_state_new(const struct ran_model *m, struct ran_pool *pool,
-                                struct ran_error *err)
+const struct ran_params *ran_score_params(const struct ran_state *s)
 {
-        return ran_score_state_new(&m->config, &m->params, m->C, pool, err);
+        return s->p;
 }
 
 void ran_state_free(struct ran_state *s)
 {
         if (s == NULL)
                 return;
-        ran_workspace_release(&s->work);
-        ran_packed_release(&s->rows);
+        ran_workspace_release(&s->workspace);
+        ran_packed_release(&s->packed);
         free(s->chain);
         free(s->marginals);
         free(s->bucket);
@@ -65,19 +64,20 @@ void ran_state_free(struct ran_state *s)
         free(s);
 }
 
-/* Lays out a document of which all was checked. */
+/* Packs a document that was checked, and fits the workspace. */
 static int load(struct ran_state *s, const struct ran_document *d, size_t sources,
                 struct ran_error *err)
 {
-        const struct ran_config *c = s->work.c;
+        const struct ran_config *c = s->workspace.c;
 
-        ran_packed_clear(&s->rows);
-        if (ran_packed_add(&s->rows, c, d->ids, d->L, 0, err) != RAN_OK ||
-            (c->spelling > 0 && ran_packed_spell(&s->rows, d->spelling, err) != RAN_OK) ||
-            (d->words > 0 && ran_packed_places(&s->rows, d->places, d->words, err) != RAN_OK))
+        ran_packed_clear(&s->packed);
+        if (ran_packed_add(&s->packed, c, d->ids, d->L, 0, err) != RAN_OK ||
+            (c->spelling > 0 && ran_packed_spell(&s->packed, d->spelling, err) != RAN_OK) ||
+            (d->words > 0 &&
+             ran_packed_positions(&s->packed, d->positions, d->words, err) != RAN_OK))
                 return RAN_ENOMEM;
-        s->rows.sources[0] = sources;
-        return ran_workspace_fit(&s->work, &s->rows, s->C, err);
+        s->packed.sources[0] = sources;
+        return ran_workspace_fit(&s->workspace, &s->packed, s->C, err);
 }
 
 int ran_score(struct ran_state *s, const struct ran_document *d, float *logits, float *embedding,
@@ -85,31 +85,29 @@ int ran_score(struct ran_state *s, const struct ran_document *d, float *logits, 
 {
         if (d->L == 0)
                 return ran_fail(err, RAN_EINVAL, "a document without tokens");
-        int rc = load(s, d, 0, err);
-        if (rc != RAN_OK)
-                return rc;
-        ran_encode(&s->work, s->p);
-        ran_head(&s->work, s->p, s->C);
-        memcpy(logits, s->work.head.logits, s->C * sizeof *logits);
+        RAN_TRY(load(s, d, 0, err));
+        ran_encode(&s->workspace, s->p);
+        ran_head(&s->workspace, s->p, s->C);
+        memcpy(logits, s->workspace.head.logits, s->C * sizeof *logits);
         if (embedding != NULL)
-                memcpy(embedding, s->work.head.head, s->work.D * sizeof *embedding);
+                memcpy(embedding, s->workspace.head.head, s->workspace.D * sizeof *embedding);
         return RAN_OK;
 }
 
-int ran_score_parts(struct ran_state *s, const struct ran_document *d, float *deep, float *wide,
-                    struct ran_error *err)
+int ran_score_parts(struct ran_state *s, const struct ran_document *d, float *encoder,
+                    float *linear, struct ran_error *err)
 {
-        float share = s->work.linear_weight;
+        float weight = s->workspace.linear_weight;
 
-        if (wide == NULL)
-                s->work.linear_weight = 0;
-        int rc = ran_score(s, d, deep, NULL, err);
-        s->work.linear_weight = share;
-        if (rc != RAN_OK || wide == NULL)
+        if (linear == NULL)
+                s->workspace.linear_weight = 0;
+        int rc = ran_score(s, d, encoder, NULL, err);
+        s->workspace.linear_weight = weight;
+        if (rc != RAN_OK || linear == NULL)
                 return rc;
-        memcpy(wide, s->work.head.wide, s->C * sizeof *wide);
+        memcpy(linear, s->workspace.head.wide, s->C * sizeof *linear);
         for (size_t c = 0; c < s->C; c++)
-                deep[c] -= wide[c];
+                encoder[c] -= linear[c];
         return RAN_OK;
 }
 
@@ -119,12 +117,12 @@ int ran_score_probed(struct ran_state *s, const struct ran_document *d, size_t s
         struct ran_document whole = *d;
 
         whole.words = 0;
-        s->work.probes = probes;
-        int code = load(s, &whole, sources, err);
-        if (code == RAN_OK)
-                ran_encode(&s->work, s->p);
-        s->work.probes = NULL;
-        return code;
+        s->workspace.probes = probes;
+        int rc = load(s, &whole, sources, err);
+        if (rc == RAN_OK)
+                ran_encode(&s->workspace, s->p);
+        s->workspace.probes = NULL;
+        return rc;
 }
 
 /* The logits (words, C) of the encoder alone, in the head. */
@@ -132,34 +130,29 @@ static int read_words(struct ran_state *s, const struct ran_document *d, struct 
 {
         if (d->L == 0 || d->words == 0)
                 return ran_fail(err, RAN_EINVAL, "a document without words");
-        int rc = load(s, d, 0, err);
-        if (rc != RAN_OK)
-                return rc;
-        ran_encode(&s->work, s->p);
-        ran_head(&s->work, s->p, s->C);
+        RAN_TRY(load(s, d, 0, err));
+        ran_encode(&s->workspace, s->p);
+        ran_head(&s->workspace, s->p, s->C);
         return RAN_OK;
 }
 
-int ran_score_word_parts(struct ran_state *s, const struct ran_document *d, float *deep,
-                         float *wide, struct ran_error *err)
+int ran_score_word_parts(struct ran_state *s, const struct ran_document *d, float *encoder,
+                         float *linear, struct ran_error *err)
 {
-        size_t bytes = d->words * s->C * sizeof *deep;
-        int rc = read_words(s, d, err);
-
-        if (rc != RAN_OK)
-                return rc;
-        memcpy(deep, s->work.head.logits, bytes);
-        if (wide != NULL) {
-                memset(wide, 0, bytes);
-                ran_linear_words_add(wide, s->bucket, s->p, s->work.c, d, s->C);
+        size_t bytes = d->words * s->C * sizeof *encoder;
+        RAN_TRY(read_words(s, d, err));
+        memcpy(encoder, s->workspace.head.logits, bytes);
+        if (linear != NULL) {
+                memset(linear, 0, bytes);
+                ran_linear_words_add(linear, s->bucket, s->p, s->workspace.c, d, s->C);
         }
         return RAN_OK;
 }
 
-int ran_score_words(struct ran_state *s, const struct ran_document *d, struct ran_tag_scratch *out,
+int ran_score_words(struct ran_state *s, const struct ran_document *d, struct ran_score_words *out,
                     struct ran_error *err)
 {
-        size_t n = d->words, room = ran_crf_scratch(s->work.c->crf, n, s->C);
+        size_t n = d->words, room = ran_crf_scratch(s->workspace.c->crf, n, s->C);
 
         double *chain = ran_grow(s->chain, &s->chain_cap, room, sizeof *chain, err);
         if (chain == NULL)
@@ -170,26 +163,25 @@ int ran_score_words(struct ran_state *s, const struct ran_document *d, struct ra
         if (marginals == NULL)
                 return RAN_ENOMEM;
         s->marginals = marginals;
-        int rc = read_words(s, d, err);
-        if (rc != RAN_OK)
-                return rc;
-        if (ran_has_linear_words(s->work.c))
-                ran_linear_words_add(s->work.head.logits, s->bucket, s->p, s->work.c, d, s->C);
-        *out = (struct ran_tag_scratch){
-                ran_crf_of_params(s->p), s->work.head.logits, d->begins, s->C, chain, marginals};
+        RAN_TRY(read_words(s, d, err));
+        if (ran_has_linear_words(s->workspace.c))
+                ran_linear_words_add(s->workspace.head.logits, s->bucket, s->p, s->workspace.c, d,
+                                     s->C);
+        *out = (struct ran_score_words){
+                ran_head_crf(s->p), s->workspace.head.logits, d->begins, s->C, chain, marginals};
         return RAN_OK;
 }
 
 /* ---- language models ------------------------------------------------------------------------ */
 
-/* Tokens [from, end) of the one document at hand become its places. */
-static int place_run(struct ran_packed *rows, size_t from, size_t end, struct ran_error *err)
+/* Makes the tokens [from, end) of the one document at hand its positions. */
+static int set_positions(struct ran_packed *packed, size_t from, size_t end, struct ran_error *err)
 {
-        rows->places = rows->docplace[0] = 0;
+        packed->positions = packed->doc_position[0] = 0;
         for (size_t t = from; t < end; t++) {
                 uint32_t at = (uint32_t)t;
 
-                if (ran_packed_places(rows, &at, 1, err) != RAN_OK)
+                if (ran_packed_positions(packed, &at, 1, err) != RAN_OK)
                         return RAN_ENOMEM;
         }
         return RAN_OK;
@@ -206,75 +198,71 @@ int ran_score_lm(struct ran_state *s, struct ran_recurrent_state *recurrent, con
         if (cache != NULL &&
             ran_cache_reserve(cache, n - out->skip, out->logits != NULL ? s->C : 0, err) != RAN_OK)
                 return RAN_ENOMEM;
-        ran_packed_clear(&s->rows);
-        int rc = ran_packed_add_after(&s->rows, s->work.c, ids, n, 0, recurrent, err);
-        if (rc != RAN_OK)
-                return rc;
-        s->rows.sources[0] = sources;
-        if (place_run(&s->rows, all ? out->skip : n - 1, n, err) != RAN_OK ||
-            ran_workspace_fit(&s->work, &s->rows, s->C, err) != RAN_OK)
+        ran_packed_clear(&s->packed);
+        RAN_TRY(ran_packed_add_after(&s->packed, s->workspace.c, ids, n, 0, recurrent, err));
+        s->packed.sources[0] = sources;
+        if (set_positions(&s->packed, all ? out->skip : n - 1, n, err) != RAN_OK ||
+            ran_workspace_fit(&s->workspace, &s->packed, s->C, err) != RAN_OK)
                 return RAN_ENOMEM;
-        ran_encode(&s->work, s->p);
+        ran_encode(&s->workspace, s->p);
         if (all)
-                ran_lm_score(&s->work, s->p, s->C, out->gold, out->nll, out->logits);
+                ran_lm_score(&s->workspace, s->p, s->C, out->gold, out->nll, out->logits);
         if (cache != NULL)
-                ran_cache_mix(cache, s->work.pool, s->work.head.head, out->gold, n - out->skip,
-                              out->nll, out->logits, s->C);
+                ran_cache_mix(cache, s->workspace.pool, s->workspace.head.head, out->gold,
+                              n - out->skip, out->nll, out->logits, s->C);
         if (out->last == NULL)
                 return RAN_OK;
-        if (place_run(&s->rows, n - 1, n, err) != RAN_OK)
+        if (set_positions(&s->packed, n - 1, n, err) != RAN_OK)
                 return RAN_ENOMEM;
-        ran_lm_score(&s->work, s->p, s->C, NULL, NULL, out->last);
+        ran_lm_score(&s->workspace, s->p, s->C, NULL, NULL, out->last);
         return RAN_OK;
 }
 
-/* Reads a document of which tokens at n places are to be told. */
-static int read_masked(struct ran_state *s, const uint32_t *ids, size_t L, const uint32_t *places,
-                       size_t n, struct ran_error *err)
+/* Encodes a document with masked tokens at n positions. */
+static int read_masked(struct ran_state *s, const uint32_t *ids, size_t L,
+                       const uint32_t *positions, size_t n, struct ran_error *err)
 {
         if (L == 0 || n == 0)
                 return ran_fail(err, RAN_EINVAL, "a document without a masked token");
-        ran_packed_clear(&s->rows);
-        if (ran_packed_add(&s->rows, s->work.c, ids, L, 0, err) != RAN_OK ||
-            ran_packed_places(&s->rows, places, n, err) != RAN_OK ||
-            ran_workspace_fit(&s->work, &s->rows, s->C, err) != RAN_OK)
+        ran_packed_clear(&s->packed);
+        if (ran_packed_add(&s->packed, s->workspace.c, ids, L, 0, err) != RAN_OK ||
+            ran_packed_positions(&s->packed, positions, n, err) != RAN_OK ||
+            ran_workspace_fit(&s->workspace, &s->packed, s->C, err) != RAN_OK)
                 return RAN_ENOMEM;
-        ran_encode(&s->work, s->p);
+        ran_encode(&s->workspace, s->p);
         return RAN_OK;
 }
 
-int ran_score_masked(struct ran_state *s, const uint32_t *ids, size_t L, const uint32_t *places,
+int ran_score_masked(struct ran_state *s, const uint32_t *ids, size_t L, const uint32_t *positions,
                      size_t n, const uint32_t *gold, float *nll, float *logits,
                      struct ran_error *err)
 {
-        int rc = read_masked(s, ids, L, places, n, err);
-
-        if (rc == RAN_OK)
-                ran_lm_score(&s->work, s->p, s->C, gold, nll, logits);
-        return rc;
+        RAN_TRY(read_masked(s, ids, L, positions, n, err));
+        ran_lm_score(&s->workspace, s->p, s->C, gold, nll, logits);
+        return RAN_OK;
 }
 
 int ran_score_masked_each(struct ran_state *s, const uint32_t *ids, size_t L,
-                          const uint32_t *places, size_t n, ran_lm_take *take, void *arg,
+                          const uint32_t *positions, size_t n, ran_lm_take *take, void *arg,
                           struct ran_error *err)
 {
         size_t rows = n < RAN_LM_ROWS ? n : RAN_LM_ROWS, floats;
 
         if (__builtin_mul_overflow(rows, s->C, &floats))
-                return ran_fail(err, RAN_ENOMEM, "no memory for the logits of %zu gaps", rows);
+                return ran_fail(err, RAN_ENOMEM, "no memory for the logits of %zu masked tokens",
+                                rows);
         float *logits = ran_grow(s->logits, &s->logits_cap, floats, sizeof *logits, err);
         if (logits == NULL)
                 return RAN_ENOMEM;
         s->logits = logits;
-        int rc = read_masked(s, ids, L, places, n, err);
-        return rc == RAN_OK ? ran_lm_each(&s->work, s->p, s->C, logits, take, arg, err) : rc;
+        RAN_TRY(read_masked(s, ids, L, positions, n, err));
+        return ran_lm_each(&s->workspace, s->p, s->C, logits, take, arg, err);
 }
 
 static int no_number(struct ran_error *err)
 {
         return ran_fail(err, RAN_EFORMAT,
-                        "the model's result is no number: its weights were damaged, or never were "
-                        "of use");
+                        "the model's result is no number: its weights are damaged or useless");
 }
 
 int ran_score_check_result(const float *x, size_t n, struct ran_error *err)
@@ -295,99 +283,5 @@ int ran_score_check_scores(const float *x, size_t n, struct ran_error *err)
 
 int ran_score_check_logits(const struct ran_state *s, size_t n, struct ran_error *err)
 {
-        return ran_score_check_result(s->work.head.logits, n, err);
-}
-
-int ran_model_check_state(const struct ran_model *m, const struct ran_state *s,
-                          struct ran_error *err)
-{
-        return s->p == &m->params
-                       ? RAN_OK
-                       : ran_fail(err, RAN_EINVAL, "the state was made for another model");
-}
-
-int ran_model_check_task(const struct ran_model *m, const struct ran_state *s, int task,
-                         struct ran_error *err)
-{
-        static const char *const what[] = {"a classifier", "a tagger", "a language model (lm)",
-                                           "a masked language model (mlm)"};
-
-        if (m->config.task != task)
-                return ran_fail(err, RAN_EINVAL, "the model is %s, not %s", what[m->config.task],
-                                what[task]);
-        return ran_model_check_state(m, s, err);
-}
-
-int ran_model_check_ids(const struct ran_model *m, const uint32_t *ids, size_t L,
-                        struct ran_error *err)
-{
-        for (size_t t = 0; t < L; t++)
-                if (ids[t] >= m->V)
-                        return ran_fail(err, RAN_EINVAL,
-                                        "id %u is not in the vocabulary of %zu pieces",
-                                        (unsigned)ids[t], m->V);
-        return RAN_OK;
-}
-
-int ran_model_check_document(const struct ran_model *m, const struct ran_document *d,
-                             struct ran_error *err)
-{
-        size_t features = m->config.spelling > 0 && d->spelling != NULL ? RAN_SPELLING : 0;
-
-        if (m->config.spelling > 0 && d->spelling == NULL)
-                return ran_fail(err, RAN_EINVAL,
-                                "the model looks at the spelling of words, which ids do not have: "
-                                "it needs tokens or text");
-        for (size_t i = 0; i < d->L * features; i++)
-                if (d->spelling[i] >= m->config.spelling)
-                        return ran_fail(err, RAN_EINVAL, "there is no bucket %u of spelling",
-                                        (unsigned)d->spelling[i]);
-        return ran_model_check_ids(m, d->ids, d->L, err);
-}
-
-int ran_model_check_positions(const struct ran_document *d, struct ran_error *err)
-{
-        for (size_t i = 0; i < d->words; i++)
-                if (d->places[i] >= d->L || (i > 0 && d->places[i] < d->places[i - 1]))
-                        return ran_fail(err, RAN_EINVAL, "word %zu does not stand at a token", i);
-        return RAN_OK;
-}
-
-int ran_classify(const struct ran_model *m, struct ran_state *s, const struct ran_document *d,
-                 float *logits, float *embedding, struct ran_error *err)
-{
-        struct ran_document whole = *d;
-
-        whole.words = 0;
-        if (ran_model_check_task(m, s, RAN_TASK_CLASSIFY, err) != RAN_OK ||
-            ran_model_check_document(m, d, err) != RAN_OK)
-                return RAN_EINVAL;
-        int rc = ran_score(s, &whole, logits, embedding, err);
-        return rc == RAN_OK ? ran_score_check_logits(s, m->C, err) : rc;
-}
-
-size_t ran_most_probable(const float *p, size_t C)
-{
-        size_t best = 0;
-
-        for (size_t c = 1; c < C; c++)
-                best = p[c] > p[best] ? c : best;
-        return best;
-}
-
-void ran_probabilities(const struct ran_config *config, const float *logits, size_t C, float *p)
-{
-        double most = (double)logits[0], sum = 0;
-
-        if (config->multilabel) {
-                for (size_t c = 0; c < C; c++)
-                        p[c] = (float)(1.0 / (1.0 + ran_exp(-(double)logits[c])));
-                return;
-        }
-        for (size_t c = 1; c < C; c++)
-                most = (double)logits[c] > most ? (double)logits[c] : most;
-        for (size_t c = 0; c < C; c++)
-                sum += ran_exp((double)logits[c] - most);
-        for (size_t c = 0; c < C; c++)
-                p[c] = (float)(ran_exp((double)logits[c] - most) / sum);
+        return ran_score_check_result(s->workspace.head.logits, n, err);
 }

@@ -1,4 +1,4 @@
-/* score.h - scoring under weights that need not come from a file: training evaluates with it. */
+/* score.h - scoring with any weights, not only those of a file: training evaluates with it. */
 #ifndef RAN_MODEL_SCORE_H
 #define RAN_MODEL_SCORE_H
 
@@ -9,25 +9,29 @@
 /* As ran_state_new; config and params must outlive the state. */
 struct ran_state *ran_score_state_new(const struct ran_config *c, const struct ran_params *p,
                                       size_t C, struct ran_pool *pool, struct ran_error *err);
+/* The weights that it was made for. */
+const struct ran_params *ran_score_params(const struct ran_state *s);
+
 /* As ran_classify. */
 int ran_score(struct ran_state *s, const struct ran_document *d, float *logits, float *embedding,
               struct ran_error *err);
 
-/* The logits (C) of the encoder alone and, unless wide is NULL, those of the wide path. */
-int ran_score_parts(struct ran_state *s, const struct ran_document *d, float *deep, float *wide,
-                    struct ran_error *err);
+/* The logits (C) of the encoder alone and, unless linear is NULL, those of the linear model. */
+int ran_score_parts(struct ran_state *s, const struct ran_document *d, float *encoder,
+                    float *linear, struct ran_error *err);
 /* The same of the words of a document: (words, C). */
-int ran_score_word_parts(struct ran_state *s, const struct ran_document *d, float *deep,
-                         float *wide, struct ran_error *err);
+int ran_score_word_parts(struct ran_state *s, const struct ran_document *d, float *encoder,
+                         float *linear, struct ran_error *err);
 
-/* Encodes a document, and fills what is looked at; sources as for ran_lm_read. All was checked. */
+/* Encodes a document and fills the probes; sources as for ran_lm_read. The caller has checked all.
+ */
 struct ran_probes;
 int ran_score_probed(struct ran_state *s, const struct ran_document *d, size_t sources,
                      const struct ran_probes *probes, struct ran_error *err);
 
-/* Logits (n, C) of the n words of a document, in the state's own memory, with room for decoding
- * them; good until the state is used again. */
-struct ran_tag_scratch {
+/* Logits (n, C) of the n words of a document, with scratch for decoding them; in the state's
+ * memory, valid until its next use. */
+struct ran_score_words {
         struct ran_crf crf;
         const float *logits; /* (n, C) */
         const bool *begins;  /* (n), or NULL: the document's */
@@ -35,25 +39,25 @@ struct ran_tag_scratch {
         double *chain;    /* ran_crf_scratch of them */
         float *marginals; /* (n, C) */
 };
-int ran_score_words(struct ran_state *s, const struct ran_document *d, struct ran_tag_scratch *out,
+int ran_score_words(struct ran_state *s, const struct ran_document *d, struct ran_score_words *out,
                     struct ran_error *err);
 
-/* RAN_EFORMAT when one of n results of a model is no number: its weights are none, or so large that
- * they might as well be. */
+/* RAN_EFORMAT when one of n results is no number: weights are no numbers, or too large. */
 int ran_score_check_result(const float *x, size_t n, struct ran_error *err);
 /* The same of log-probabilities, which may be -INFINITY. */
 int ran_score_check_scores(const float *x, size_t n, struct ran_error *err);
 /* The same of the logits of the last document that was scored. */
 int ran_score_check_logits(const struct ran_state *s, size_t n, struct ran_error *err);
 
-/* As ran_lm_read and ran_lm_fill. carry: what the document goes on from, or NULL. */
+/* As ran_lm_read and ran_lm_fill. recurrent: the state that the document continues from, or NULL.
+ */
 int ran_score_lm(struct ran_state *s, struct ran_recurrent_state *recurrent, const uint32_t *ids,
                  size_t n, size_t sources, const struct ran_lm_out *out, struct ran_error *err);
-int ran_score_masked(struct ran_state *s, const uint32_t *ids, size_t L, const uint32_t *places,
+int ran_score_masked(struct ran_state *s, const uint32_t *ids, size_t L, const uint32_t *positions,
                      size_t n, const uint32_t *gold, float *nll, float *logits,
                      struct ran_error *err);
 int ran_score_masked_each(struct ran_state *s, const uint32_t *ids, size_t L,
-                          const uint32_t *places, size_t n, ran_lm_take *take, void *arg,
+                          const uint32_t *positions, size_t n, ran_lm_take *take, void *arg,
                           struct ran_error *err);
 
 #endif

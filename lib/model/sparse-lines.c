@@ -1,4 +1,4 @@
-/* sparse-lines.c - who goes with whom in attention over a pattern, for a block of tokens. */
+/* sparse-lines.c - see sparse-lines.h. */
 #include "model/sparse-lines.h"
 
 static size_t least(size_t a, size_t b)
@@ -37,7 +37,7 @@ void ran_sparse_lines_bands(struct ran_sparse_line *line, const struct ran_spars
         size_t low = c->from + first, high = low + n;
 
         for (size_t k = 0; k < lines; k++) {
-                /* whom a token sees, and who sees it, are the same question from the other side */
+                /* keys of a query and queries of a key: the same with the sides exchanged */
                 struct ran_sparse_line l = run_of(c->mask, !c->keys, t + k);
 
                 l.from = least(most(l.from, low), high);

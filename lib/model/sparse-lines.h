@@ -1,4 +1,4 @@
-/* sparse-lines.h - who goes with whom in attention over a pattern, for a block of tokens.
+/* sparse-lines.h - pairs of queries and keys of an attention pattern, for a block of tokens.
  *
  * The tokens of the block are its centres: queries, or in the second half of the backward pass
  * keys. The others are those that they see, or that see them. A line is some of the centres, one

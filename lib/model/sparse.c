@@ -1,17 +1,18 @@
 /* sparse.c - attention over a pattern: a block of queries, or of keys, against lines of scores.
  *
- * sparse-lines.h says what a line is. A tile of bands is one matrix product; a diagonal is rows that
- * belong together one by one. The softmax runs over lines element by element: largest score so far,
- * sum and weighted values of each centre are brought up to date line after line, and nothing there
- * depends on the kind.
+ * sparse-lines.h says what a line is. A tile of bands is one matrix product; a diagonal
+ * pairs rows one by one. The softmax runs over lines element by element: largest score so
+ * far, sum and weighted values of each centre are updated line after line, for both kinds alike.
  *
- * Runs of keys are read as bands, unless they are so short that most of a tile would be hidden, or
- * the similarity is no product: then they are diagonals, too.
+ * Runs of keys are read as bands. They are diagonals, too, if most of a tile would be masked, or if
+ * the similarity is not a product.
  */
 #include "model/sparse.h"
 #include "math/gemm.h"
 #include "math/simd.h"
 #include "model/sparse-lines.h"
+#include "ran/model.h"
+#include "ran/math.h"
 
 #include <float.h>
 #include <math.h>
@@ -20,9 +21,9 @@
 enum {
         BLOCK = RAN_SPARSE_BLOCK,
         STRIPE = 256,  /* centres that lines are read for at a time, at most */
-        SHORT = 64,    /* the same, where runs are short: of a tile not much is hidden then */
+        SHORT = 64,    /* the same for short runs, so that little of a tile is masked */
         LINES = 128,   /* of a tile */
-        DIAGONALS = 32 /* read before the softmax goes on */
+        DIAGONALS = 32 /* read between two updates of the softmax */
 };
 
 /* What a block works with. Rows are given by token; x.y makes a score, u.w the adjoint of a weight.
@@ -30,22 +31,22 @@ enum {
 struct block {
         const struct ran_sparse *s;
         struct ran_sparse_centres c;
-        const float *x, *y, *u, *w;   /* (L, d) */
+        const float *x, *y, *u, *w;   /* (L, d_k) */
         const float *log_sum, *delta; /* by query */
         /* Scratch. */
         float *score, *dscore; /* (LINES, STRIPE) */
         float *raw;            /* the same: similarities that their adjoint needs */
-        float *acc, *acc_w;    /* (BLOCK, d) */
+        float *acc, *acc_w;    /* (BLOCK, d_k) */
         float *top, *sum;      /* (BLOCK) */
         float *length;         /* (BLOCK) of the centres' x, for cosine */
-        float *self;           /* (BLOCK) what the adjoint takes of the centre itself */
+        float *self;           /* (BLOCK) factor of the centre itself in the adjoint */
         float *other;          /* (STRIPE) length of the others' y, for cosine */
         float *row0, *row1;    /* (STRIPE) */
 };
 
-size_t ran_sparse_floats(size_t d)
+size_t ran_sparse_floats(size_t d_k)
 {
-        return 3 * (size_t)LINES * STRIPE + 2 * BLOCK * d + 4 * BLOCK + 3 * STRIPE;
+        return 3 * (size_t)LINES * STRIPE + 2 * BLOCK * d_k + 4 * BLOCK + 3 * STRIPE;
 }
 
 static size_t least(size_t a, size_t b)
@@ -68,8 +69,8 @@ static struct block block_of(const struct ran_sparse *s, size_t head, size_t fro
         } parts[] = {{&b.score, LINES * STRIPE},
                      {&b.dscore, LINES * STRIPE},
                      {&b.raw, LINES * STRIPE},
-                     {&b.acc, BLOCK * s->d},
-                     {&b.acc_w, BLOCK * s->d},
+                     {&b.acc, BLOCK * s->d_k},
+                     {&b.acc_w, BLOCK * s->d_k},
                      {&b.top, BLOCK},
                      {&b.sum, BLOCK},
                      {&b.length, BLOCK},
@@ -80,8 +81,8 @@ static struct block block_of(const struct ran_sparse *s, size_t head, size_t fro
 
         for (size_t i = 0; i < sizeof parts / sizeof *parts; scratch += parts[i++].n)
                 *parts[i].row = scratch;
-        memset(b.acc, 0, b.c.n * s->d * sizeof *b.acc);
-        memset(b.acc_w, 0, b.c.n * s->d * sizeof *b.acc_w);
+        memset(b.acc, 0, b.c.n * s->d_k * sizeof *b.acc);
+        memset(b.acc_w, 0, b.c.n * s->d_k * sizeof *b.acc_w);
         return b;
 }
 
@@ -92,11 +93,11 @@ static float scale_of(const struct ran_sparse *s)
 {
         switch (s->similarity) {
         case RAN_SIMILARITY_COSINE:
-                return sqrtf((float)s->d);
+                return sqrtf((float)s->d_k);
         case RAN_SIMILARITY_EUCLIDEAN:
                 return 1.0f;
         default:
-                return (float)(1.0 / sqrt((double)s->d));
+                return (float)(1.0 / sqrt((double)s->d_k));
         }
 }
 
@@ -113,15 +114,16 @@ static int how_of(const struct ran_sparse *s)
 }
 
 /* Lengths of n rows. */
-static void lengths(float *out, const float *x, size_t n, size_t d)
+static void lengths(float *out, const float *x, size_t n, size_t d_k)
 {
-        ran_simd->similarity(RAN_ROWS_DOT, out, x, d, x, d, n, d);
+        ran_simd->similarity(RAN_ROWS_DOT, out, x, d_k, x, d_k, n, d_k);
         for (size_t i = 0; i < n; i++)
                 out[i] = sqrtf(out[i]);
 }
 
-/* From what similarity found to a similarity without its scale; x, y: the lengths, for cosine. */
-static void bend(const struct ran_sparse *s, float *score, const float *x, const float *y, size_t n)
+/* Finishes similarities, but for their scale; x, y: the lengths, for cosine. */
+static void finish_similarity(const struct ran_sparse *s, float *score, const float *x,
+                              const float *y, size_t n)
 {
         if (s->similarity == RAN_SIMILARITY_COSINE)
                 for (size_t i = 0; i < n; i++)
@@ -134,10 +136,10 @@ static void bend(const struct ran_sparse *s, float *score, const float *x, const
                         score[i] = -score[i];
 }
 
-/* Adjoint: from that of a similarity to what `weighted_sum` takes; for cosine there is more to it,
- * which `self` takes of the centres. raw: the similarities. */
-static void bend_bwd(const struct ran_sparse *s, float *dscore, float *self, const float *raw,
-                     const float *x, const float *y, size_t n)
+/* Adjoint: weights for `weighted_sum`; for cosine also those of the centres themselves, added to
+ * `self`. raw: the similarities. */
+static void finish_similarity_bwd(const struct ran_sparse *s, float *dscore, float *self,
+                                  const float *raw, const float *x, const float *y, size_t n)
 {
         if (s->similarity == RAN_SIMILARITY_COSINE)
                 for (size_t i = 0; i < n; i++) {
@@ -156,8 +158,8 @@ static bool keeps_raw(const struct ran_sparse *s)
 
 /* ---- lines ---------------------------------------------------------------------------------- */
 
-/* Whether runs of keys go by bands: a stripe's tiles, as wide as all that its centres look at, are
- * two thirds full at least. So in a short text nearly every run is. */
+/* Whether to read runs of keys as bands: the tiles of a stripe, as wide as all that its centres
+ * see, are at least two thirds full. In a short text nearly all are. */
 static bool has_bands(const struct block *b)
 {
         const struct ran_mask *m = b->c.mask;
@@ -166,18 +168,18 @@ static bool has_bands(const struct block *b)
         return how_of(b->s) == RAN_ROWS_DOT && 3 * least(m->N, 2 * m->near + 1) >= 2 * wide;
 }
 
-/* Centres of a stripe of diagonals: all rows that belong to them, and that the next diagonal
- * largely shares, stay in the first-level cache. The backward pass has rows of two more kinds. */
+/* Centres of a stripe of diagonals: so few that their rows, most of which the next diagonal needs
+ * again, stay in the first-level cache. The backward pass has rows of two more kinds. */
 static size_t stripe_of_diagonals(const struct block *b)
 {
         const size_t floats = b->u == NULL ? 4096 : 2048;
 
-        return most(16, least(STRIPE, floats / b->s->d));
+        return most(16, least(STRIPE, floats / b->s->d_k));
 }
 
 /* acc += the rows of x that go with each centre, weighted by the lines of p; as many lines at once
  * as have the same centres. */
-static void weighted_sum_lines(float *acc, size_t d, const float *p,
+static void weighted_sum_lines(float *acc, size_t d_k, const float *p,
                                const struct ran_sparse_line *line, size_t lines, size_t first,
                                const float *x)
 {
@@ -188,21 +190,21 @@ static void weighted_sum_lines(float *acc, size_t d, const float *p,
                 for (same = 0;
                      k + same < lines && line[k + same].from == from && line[k + same].to == to;
                      same++)
-                        row[same] = x + line[k + same].other * d;
-                ran_simd->weighted_sum(acc + from * d, d, p + from - first, STRIPE, row, d, same,
-                                       to - from, d);
+                        row[same] = x + line[k + same].other * d_k;
+                ran_simd->weighted_sum(acc + from * d_k, d_k, p + from - first, STRIPE, row, d_k,
+                                       same, to - from, d_k);
         }
 }
 
 /* ---- forward -------------------------------------------------------------------------------- */
 
-/* The softmax of the n centres from `first` on goes on by `lines` lines. */
-static void go_on(struct block *b, const struct ran_sparse_line *line, size_t lines, size_t first,
-                  size_t n)
+/* Updates the softmax of the n centres from `first` on with `lines` lines. */
+static void update_softmax(struct block *b, const struct ran_sparse_line *line, size_t lines,
+                           size_t first, size_t n)
 {
-        size_t d = b->s->d;
+        size_t d_k = b->s->d_k;
         float scale = scale_of(b->s), *top = b->top + first, *sum = b->sum + first,
-              *acc = b->acc + first * d, *before = b->row0, *unused = b->row1;
+              *acc = b->acc + first * d_k, *before = b->row0, *unused = b->row1;
 
         memcpy(before, top, n * sizeof *top);
         for (size_t k = 0; k < lines; k++) {
@@ -216,8 +218,8 @@ static void go_on(struct block *b, const struct ran_sparse_line *line, size_t li
         for (size_t i = 0; i < n; i++)
                 if (before[i] != 1.0f) {
                         sum[i] *= before[i];
-                        for (size_t c = 0; c < d; c++)
-                                acc[i * d + c] *= before[i];
+                        for (size_t c = 0; c < d_k; c++)
+                                acc[i * d_k + c] *= before[i];
                 }
         for (size_t k = 0; k < lines; k++) {
                 size_t at = line[k].from - first;
@@ -231,13 +233,14 @@ static void go_on(struct block *b, const struct ran_sparse_line *line, size_t li
 static void score_diagonal(struct block *b, float *score, const struct ran_sparse_line *l)
 {
         const struct ran_sparse *s = b->s;
-        size_t n = l->to - l->from, d = s->d;
-        const float *y = b->y + l->other * d;
+        size_t n = l->to - l->from, d_k = s->d_k;
+        const float *y = b->y + l->other * d_k;
 
-        ran_simd->similarity(how_of(s), score, b->x + (b->c.from + l->from) * d, d, y, d, n, d);
+        ran_simd->similarity(how_of(s), score, b->x + (b->c.from + l->from) * d_k, d_k, y, d_k, n,
+                             d_k);
         if (s->similarity == RAN_SIMILARITY_COSINE)
-                lengths(b->other, y, n, d);
-        bend(s, score, b->length + l->from, b->other, n);
+                lengths(b->other, y, n, d_k);
+        finish_similarity(s, score, b->length + l->from, b->other, n);
 }
 
 /* Calls fn with each stripe of all diagonals, some of them at a time. */
@@ -263,8 +266,8 @@ static void read_diagonals(struct block *b, const struct ran_sparse_line *line, 
 {
         for (size_t k = 0; k < lines; k++)
                 score_diagonal(b, b->score + k * STRIPE + line[k].from - first, &line[k]);
-        go_on(b, line, lines, first, n);
-        weighted_sum_lines(b->acc, b->s->d, b->score, line, lines, first, b->w);
+        update_softmax(b, line, lines, first, n);
+        weighted_sum_lines(b->acc, b->s->d_k, b->score, line, lines, first, b->w);
 }
 
 /* row (n) = x */
@@ -279,18 +282,19 @@ static const float *fill(float *row, float x, size_t n)
 static void score_tile(struct block *b, size_t t, size_t lines, size_t first, size_t n)
 {
         const struct ran_sparse *s = b->s;
-        size_t d = s->d;
+        size_t d_k = s->d_k;
 
-        ran_gemm(b->score, STRIPE, b->y + t * d, d, 1, b->x + (b->c.from + first) * d, 1, d, lines,
-                 n, d, false);
+        ran_gemm(b->score, STRIPE, b->y + t * d_k, d_k, 1, b->x + (b->c.from + first) * d_k, 1, d_k,
+                 lines, n, d_k, false);
         if (s->similarity != RAN_SIMILARITY_COSINE)
                 return;
-        lengths(b->other, b->y + t * d, lines, d);
+        lengths(b->other, b->y + t * d_k, lines, d_k);
         for (size_t k = 0; k < lines; k++)
-                bend(s, b->score + k * STRIPE, b->length + first, fill(b->row0, b->other[k], n), n);
+                finish_similarity(s, b->score + k * STRIPE, b->length + first,
+                                  fill(b->row0, b->other[k], n), n);
 }
 
-/* What lies outside the lines is hidden. */
+/* Masks what is outside the lines. */
 static void clear_outside(float *score, const struct ran_sparse_line *line, size_t lines,
                           size_t first, size_t n)
 {
@@ -324,40 +328,43 @@ static void each_tile(struct block *b,
 
 static void read_tile(struct block *b, size_t t, size_t lines, size_t first, size_t n)
 {
-        size_t d = b->s->d;
+        size_t d_k = b->s->d_k;
         struct ran_sparse_line line[LINES];
 
         score_tile(b, t, lines, first, n);
         ran_sparse_lines_bands(line, &b->c, t, lines, first, n);
-        go_on(b, line, lines, first, n);
+        update_softmax(b, line, lines, first, n);
         clear_outside(b->score, line, lines, first, n);
-        ran_gemm(b->acc + first * d, d, b->score, 1, STRIPE, b->w + t * d, d, 1, n, d, lines, true);
+        ran_gemm(b->acc + first * d_k, d_k, b->score, 1, STRIPE, b->w + t * d_k, d_k, 1, n, d_k,
+                 lines, true);
 }
 
 /* Rows of q, k and v of a head: part 0, 1 and 2. */
 static const float *rows_of(const struct ran_sparse *s, size_t head, size_t part)
 {
-        return s->qkv + (part * s->h + head) * s->L * s->d;
+        return s->qkv + (part * s->h + head) * s->L * s->d_k;
 }
 
-void ran_sparse_pack(float *out, size_t L, const float *rows, size_t n, size_t heads, size_t d)
+void ran_sparse_pack(float *out, size_t L, const float *rows, size_t n, size_t heads, size_t d_k)
 {
         for (size_t i = 0; i < n; i++)
                 for (size_t j = 0; j < heads; j++)
-                        memcpy(out + (j * L + i) * d, rows + (i * heads + j) * d, d * sizeof *out);
+                        memcpy(out + (j * L + i) * d_k, rows + (i * heads + j) * d_k,
+                               d_k * sizeof *out);
 }
 
-void ran_sparse_unpack(float *rows, const float *in, size_t L, size_t n, size_t heads, size_t d)
+void ran_sparse_unpack(float *rows, const float *in, size_t L, size_t n, size_t heads, size_t d_k)
 {
         for (size_t i = 0; i < n; i++)
                 for (size_t j = 0; j < heads; j++)
-                        memcpy(rows + (i * heads + j) * d, in + (j * L + i) * d, d * sizeof *rows);
+                        memcpy(rows + (i * heads + j) * d_k, in + (j * L + i) * d_k,
+                               d_k * sizeof *rows);
 }
 
 void ran_sparse_queries(const struct ran_sparse *x, size_t head, size_t i0, size_t i1,
                         float *scratch)
 {
-        size_t d = x->d, E = x->h * d;
+        size_t d_k = x->d_k, E = x->h * d_k;
         struct block b = block_of(x, head, i0, i1, scratch);
         float scale = scale_of(x);
 
@@ -369,17 +376,17 @@ void ran_sparse_queries(const struct ran_sparse *x, size_t head, size_t i0, size
                 b.sum[i] = 0;
         }
         if (x->similarity == RAN_SIMILARITY_COSINE)
-                lengths(b.length, b.x + i0 * d, b.c.n, d);
+                lengths(b.length, b.x + i0 * d_k, b.c.n, d_k);
         if (has_bands(&b))
                 each_tile(&b, read_tile);
         each_diagonal(&b, read_diagonals);
         for (size_t i = 0; i < b.c.n; i++) {
-                float *a = x->a + (i0 + i) * E + head * d;
+                float *a = x->a + (i0 + i) * E + head * d_k;
 
                 x->log_sum[head * x->L + i0 + i] =
                         (float)((double)scale * (double)b.top[i] + ran_log((double)b.sum[i]));
-                for (size_t c = 0; c < d; c++)
-                        a[c] = b.acc[i * d + c] / b.sum[i];
+                for (size_t c = 0; c < d_k; c++)
+                        a[c] = b.acc[i * d_k + c] / b.sum[i];
         }
 }
 
@@ -388,15 +395,15 @@ void ran_sparse_weights(float *p, const struct ran_sparse *x, size_t head, size_
 {
         float *own = scratch, *other = own + BLOCK, *log_sum = other + BLOCK,
               *unused = log_sum + BLOCK;
-        const float *q = rows_of(x, head, 0) + i * x->d, *k = rows_of(x, head, 1) + j * x->d;
+        const float *q = rows_of(x, head, 0) + i * x->d_k, *k = rows_of(x, head, 1) + j * x->d_k;
 
-        ran_simd->similarity(how_of(x), p, q, 0, k, x->d, n, x->d);
+        ran_simd->similarity(how_of(x), p, q, 0, k, x->d_k, n, x->d_k);
         if (x->similarity == RAN_SIMILARITY_COSINE) {
-                lengths(own, q, 1, x->d);
+                lengths(own, q, 1, x->d_k);
                 fill(own, own[0], n);
-                lengths(other, k, n, x->d);
+                lengths(other, k, n, x->d_k);
         }
-        bend(x, p, own, other, n);
+        finish_similarity(x, p, own, other, n);
         fill(log_sum, x->log_sum[head * x->L + i], n);
         memset(unused, 0, n * sizeof *unused);
         ran_simd->online_softmax_bwd(p, unused, log_sum, unused, scale_of(x), n);
@@ -424,21 +431,22 @@ static void diagonal_bwd(struct block *b, const struct ran_sparse_line *l, float
                          float *dscore)
 {
         const struct ran_sparse *s = b->s;
-        size_t n = l->to - l->from, d = s->d;
+        size_t n = l->to - l->from, d_k = s->d_k;
 
         score_diagonal(b, score, l);
         if (keeps_raw(s))
                 memcpy(b->raw, score, n * sizeof *b->raw);
-        ran_simd->similarity(RAN_ROWS_DOT, dscore, b->u + (b->c.from + l->from) * d, d,
-                             b->w + l->other * d, d, n, d);
+        ran_simd->similarity(RAN_ROWS_DOT, dscore, b->u + (b->c.from + l->from) * d_k, d_k,
+                             b->w + l->other * d_k, d_k, n, d_k);
         online_softmax_bwd(b, score, dscore, l->from, l->other, false, n);
-        bend_bwd(s, dscore, b->self + l->from, b->raw, b->length + l->from, b->other, n);
+        finish_similarity_bwd(s, dscore, b->self + l->from, b->raw, b->length + l->from, b->other,
+                              n);
 }
 
 static void diagonals_bwd(struct block *b, const struct ran_sparse_line *line, size_t lines,
                           size_t first, size_t n)
 {
-        const size_t d = b->s->d;
+        const size_t d_k = b->s->d_k;
         const int how = how_of(b->s);
 
         (void)n;
@@ -448,98 +456,99 @@ static void diagonals_bwd(struct block *b, const struct ran_sparse_line *line, s
 
                 diagonal_bwd(b, &l, b->score + in, b->dscore + in);
                 if (how != RAN_ROWS_DOT)
-                        ran_simd->weighted_difference(
-                                how, b->acc + l.from * d, d, b->dscore + in, b->y + l.other * d, d,
-                                b->x + (b->c.from + l.from) * d, d, l.to - l.from, d);
+                        ran_simd->weighted_difference(how, b->acc + l.from * d_k, d_k,
+                                                      b->dscore + in, b->y + l.other * d_k, d_k,
+                                                      b->x + (b->c.from + l.from) * d_k, d_k,
+                                                      l.to - l.from, d_k);
         }
         if (how == RAN_ROWS_DOT)
-                weighted_sum_lines(b->acc, d, b->dscore, line, lines, first, b->y);
+                weighted_sum_lines(b->acc, d_k, b->dscore, line, lines, first, b->y);
         if (b->c.keys)
-                weighted_sum_lines(b->acc_w, d, b->score, line, lines, first, b->w);
+                weighted_sum_lines(b->acc_w, d_k, b->score, line, lines, first, b->w);
 }
 
 static void tile_bwd(struct block *b, size_t t, size_t lines, size_t first, size_t n)
 {
         const struct ran_sparse *s = b->s;
-        size_t d = s->d;
+        size_t d_k = s->d_k;
         struct ran_sparse_line line[LINES];
 
         score_tile(b, t, lines, first, n);
         ran_sparse_lines_bands(line, &b->c, t, lines, first, n);
         if (keeps_raw(s))
                 memcpy(b->raw, b->score, LINES * STRIPE * sizeof *b->raw);
-        ran_gemm(b->dscore, STRIPE, b->w + t * d, d, 1, b->u + (b->c.from + first) * d, 1, d, lines,
-                 n, d, false);
+        ran_gemm(b->dscore, STRIPE, b->w + t * d_k, d_k, 1, b->u + (b->c.from + first) * d_k, 1,
+                 d_k, lines, n, d_k, false);
         for (size_t k = 0; k < lines; k++) {
                 size_t at = line[k].from, m = line[k].to - at, in = k * STRIPE + at - first;
 
                 online_softmax_bwd(b, b->score + in, b->dscore + in, at, t + k, true, m);
-                bend_bwd(s, b->dscore + in, b->self + at, b->raw + in, b->length + at,
-                         keeps_raw(s) ? fill(b->row0, b->other[k], m) : NULL, m);
+                finish_similarity_bwd(s, b->dscore + in, b->self + at, b->raw + in, b->length + at,
+                                      keeps_raw(s) ? fill(b->row0, b->other[k], m) : NULL, m);
         }
         clear_outside(b->dscore, line, lines, first, n);
-        ran_gemm(b->acc + first * d, d, b->dscore, 1, STRIPE, b->y + t * d, d, 1, n, d, lines,
-                 true);
+        ran_gemm(b->acc + first * d_k, d_k, b->dscore, 1, STRIPE, b->y + t * d_k, d_k, 1, n, d_k,
+                 lines, true);
         if (!b->c.keys)
                 return;
         clear_outside(b->score, line, lines, first, n);
-        ran_gemm(b->acc_w + first * d, d, b->score, 1, STRIPE, b->w + t * d, d, 1, n, d, lines,
-                 true);
+        ran_gemm(b->acc_w + first * d_k, d_k, b->score, 1, STRIPE, b->w + t * d_k, d_k, 1, n, d_k,
+                 lines, true);
 }
 
 /* Runs the backward pass of a block and writes dx, the adjoint of its x, among rows of 3E. */
 static void block_bwd(struct block *b, float *dx)
 {
-        size_t d = b->s->d, ld = 3 * b->s->h * d;
+        size_t d_k = b->s->d_k, ld = 3 * b->s->h * d_k;
         float scale = scale_of(b->s);
 
         memset(b->self, 0, b->c.n * sizeof *b->self);
         if (b->s->similarity == RAN_SIMILARITY_COSINE)
-                lengths(b->length, b->x + b->c.from * d, b->c.n, d);
+                lengths(b->length, b->x + b->c.from * d_k, b->c.n, d_k);
         if (has_bands(b))
                 each_tile(b, tile_bwd);
         each_diagonal(b, diagonals_bwd);
         for (size_t i = 0; i < b->c.n; i++) {
-                const float *x = b->x + (b->c.from + i) * d;
+                const float *x = b->x + (b->c.from + i) * d_k;
 
-                for (size_t c = 0; c < d; c++)
-                        dx[i * ld + c] = scale * (b->acc[i * d + c] - b->self[i] * x[c]);
+                for (size_t c = 0; c < d_k; c++)
+                        dx[i * ld + c] = scale * (b->acc[i * d_k + c] - b->self[i] * x[c]);
         }
 }
 
 void ran_sparse_queries_bwd(float *dqkv, float *delta, const struct ran_sparse *x, size_t head,
                             size_t i0, size_t i1, float *scratch)
 {
-        size_t d = x->d, E = x->h * d;
+        size_t d_k = x->d_k, E = x->h * d_k;
         struct block b = block_of(x, head, i0, i1, scratch);
 
         b.x = rows_of(x, head, 0);
         b.y = rows_of(x, head, 1);
         b.w = rows_of(x, head, 2);
-        b.u = x->da + head * x->L * d;
+        b.u = x->da + head * x->L * d_k;
         delta += head * x->L;
-        ran_simd->similarity(RAN_ROWS_DOT, delta + i0, x->a + i0 * E + head * d, E, b.u + i0 * d, d,
-                             b.c.n, d);
+        ran_simd->similarity(RAN_ROWS_DOT, delta + i0, x->a + i0 * E + head * d_k, E,
+                             b.u + i0 * d_k, d_k, b.c.n, d_k);
         b.log_sum = x->log_sum + head * x->L;
         b.delta = delta;
-        block_bwd(&b, dqkv + i0 * 3 * E + head * d);
+        block_bwd(&b, dqkv + i0 * 3 * E + head * d_k);
 }
 
 void ran_sparse_keys_bwd(float *dqkv, const float *delta, const struct ran_sparse *x, size_t head,
                          size_t j0, size_t j1, float *scratch)
 {
-        size_t d = x->d, E = x->h * d;
+        size_t d_k = x->d_k, E = x->h * d_k;
         struct block b = block_of(x, head, j0, j1, scratch);
 
         b.c.keys = true;
         b.x = rows_of(x, head, 1);
         b.y = rows_of(x, head, 0);
         b.u = rows_of(x, head, 2);
-        b.w = x->da + head * x->L * d;
+        b.w = x->da + head * x->L * d_k;
         b.log_sum = x->log_sum + head * x->L;
         b.delta = delta + head * x->L;
-        block_bwd(&b, dqkv + j0 * 3 * E + E + head * d);
+        block_bwd(&b, dqkv + j0 * 3 * E + E + head * d_k);
         for (size_t j = 0; j < b.c.n; j++)
-                memcpy(dqkv + (j0 + j) * 3 * E + 2 * E + head * d, b.acc_w + j * d,
-                       d * sizeof *dqkv);
+                memcpy(dqkv + (j0 + j) * 3 * E + 2 * E + head * d_k, b.acc_w + j * d_k,
+                       d_k * sizeof *dqkv);
 }

@@ -1,13 +1,13 @@
-/* sparse.h - attention over a pattern, at the cost of its scores: one document, any mask of ran.h,
- * no array of L x L, forward or backward.
+/* sparse.h - attention over a pattern, at the cost of its scores: one document, any mask of
+ * ran/mask.h, no array of L x L, forward or backward.
  *
- *      a_i = sum over the keys j that query i sees of p_ij v_j,    p_i = softmax(similarity(q_i,
- * k_j))
+ *      a_i = sum over the keys j that query i sees of p_ij v_j,    p_ij = softmax over j of s(q_i,
+ * k_j)
  *
- * Work is cut into blocks of queries, or of keys, of one head, which may be done in any order and
- * by any thread; a block's results do not depend on the others. Keys that stand together are read
- * as matrix products, single ones as the diagonals that they form with the queries of a block
- * (mask.h). Scores are computed anew in the backward pass: of each row only its log-sum is kept.
+ * The work is divided into blocks of queries, or of keys, of one head. Any thread may do them in
+ * any order; their results do not depend on each other. Runs of keys become matrix products, single
+ * keys the diagonals that they form with the queries of a block (mask.h). The backward pass
+ * computes scores anew, from the log-sum of each row.
  */
 #ifndef RAN_MODEL_SPARSE_H
 #define RAN_MODEL_SPARSE_H
@@ -17,25 +17,26 @@
 struct ran_sparse {
         const struct ran_mask *mask; /* (h) of each head; its N is L */
         int similarity;              /* RAN_SIMILARITY_... */
-        size_t L, h, d;
-        /* By heads, because rows of all heads lie far apart, and single keys of a long text then
-         * are read several times more slowly. q, k and v, q and k after rotary: */
-        const float *qkv; /* (3h, L, d) */
-        const float *da;  /* (h, L, d): read backward */
-        float *a;         /* (L, E), E = h d: heads side by side */
+        size_t L, h, d_k;
+        /* By heads: with heads side by side, reading single keys of a long text is several times
+         * slower. q, k and v, q and k after rotary: */
+        const float *qkv; /* (3h, L, d_k) */
+        const float *da;  /* (h, L, d_k): read backward */
+        float *a;         /* (L, E), E = h d_k: heads side by side */
         float *log_sum; /* (h, L) of the exp of each row's scores: written forward, read backward */
 };
 
-/* Sorts n rows (n, heads d) by heads: out (heads, L, d), of each head its first n rows; and back.
+/* Sorts n rows (n, heads d_k) by heads: out (heads, L, d_k), of each head its first n rows; and
+ * back.
  */
-void ran_sparse_pack(float *out, size_t L, const float *rows, size_t n, size_t heads, size_t d);
-void ran_sparse_unpack(float *rows, const float *in, size_t L, size_t n, size_t heads, size_t d);
+void ran_sparse_pack(float *out, size_t L, const float *rows, size_t n, size_t heads, size_t d_k);
+void ran_sparse_unpack(float *rows, const float *in, size_t L, size_t n, size_t heads, size_t d_k);
 
 /* Queries or keys of one call at most. Blocks should begin at multiples of it: then a result
  * depends on the document alone, to the last bit. */
 enum { RAN_SPARSE_BLOCK = 1024 };
 /* Scratch of one call. */
-size_t ran_sparse_floats(size_t d);
+size_t ran_sparse_floats(size_t d_k);
 
 /* a and log_sum of head `head` for the queries [i0, i1). */
 void ran_sparse_queries(const struct ran_sparse *x, size_t head, size_t i0, size_t i1,

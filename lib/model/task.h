@@ -1,35 +1,78 @@
-/* task.h - what a model is trained for: an entry of a table for each task (RAN_TASK_...). What
- * training adds to a task is in train/task.h. */
+/* task.h - what a model is trained for: a struct for each task, with what differs.
+ *
+ * To add a task: its number in ran/model.h, a line in RAN_TASKS below, a file with its struct
+ * ran_task here and one with its struct ran_train_task in train/ (train/task.h), and its command.
+ */
 #ifndef RAN_MODEL_TASK_H
 #define RAN_MODEL_TASK_H
 
-#include "ran.h"
+#include "model/tensor-walk.h"
 
-/* What an output stands for: a document, a word, or a token of the vocabulary to be predicted. */
+struct ran_dims;
+struct ran_head_params;
+struct ran_params;
+struct ran_workspace;
+
+/* What an output stands for: a document, a word, or a token of the vocabulary. */
 enum ran_output { RAN_OUTPUT_DOCUMENT, RAN_OUTPUT_WORD, RAN_OUTPUT_TOKEN };
 
-/* The linear model beside the encoder, where c->wide > 0: an SVM over the features of documents
- * (linear-model.h), a CRF over those of words (linear-words.h). */
+/* The linear model beside the encoder, where c->wide > 0: an SVM over features of the document
+ * (linear-model.h), or a CRF over features of words (linear-words.h). */
 enum ran_linear_kind { RAN_LINEAR_NONE, RAN_LINEAR_SVM, RAN_LINEAR_CRF };
 
 struct ran_task {
-        const char *name;
+        const char *what; /* its model, in messages: "a classifier" */
         enum ran_output output;
         enum ran_linear_kind linear;
-        bool words;   /* documents say where words begin */
-        bool sources; /* documents may begin with a source */
+        bool words;       /* documents say where words begin */
+        bool sources;     /* documents may begin with a source */
+        const char *bias; /* the tensor whose length is the number of classes */
+
+        /* What no single field of the configuration can know. */
+        int (*check)(const struct ran_config *c, struct ran_error *err);
+        /* The tensors of the head. */
+        void (*tensors)(struct ran_tensor_walk *k, struct ran_head_params *p,
+                        const struct ran_config *c, size_t C);
+        /* Sizes of logits, where these are not one row of C for each output; NULL: they are. */
+        void (*measure)(const struct ran_config *c, struct ran_dims *x);
+        /* The head, see head.h; NULL: lm.h computes the output. */
+        void (*head)(struct ran_workspace *w, const struct ran_params *p, size_t C);
+        void (*head_bwd)(struct ran_workspace *w, const struct ran_params *p, struct ran_params *dp,
+                         size_t C);
 };
 
-/* The entry of a task, a value that ran_config_check accepts. */
+/* X(number, name): all of them. Defines RAN_TASK_number's table ran_task_name; train/task.h has
+ * another table for each. */
+#define RAN_TASKS(X)          \
+        X(CLASSIFY, classify) \
+        X(TAG, tag)           \
+        X(LM, lm)             \
+        X(MLM, mlm)
+#define RAN_TASK_DECLARE(number, name) extern const struct ran_task ran_task_##name;
+RAN_TASKS(RAN_TASK_DECLARE)
+
+extern const char *const ran_task_names[]; /* by number; NULL at the end */
 const struct ran_task *ran_task_of(const struct ran_config *c);
 
-/* Whether outputs are the vocabulary (C = V), tied to the embedding: no labels, and a dense
- * gradient of the embedding. */
+/* Whether outputs are the vocabulary (C = V), tied to the embedding: there are no labels, and the
+ * gradient of the embedding is dense. */
 static inline bool ran_task_is_tied(const struct ran_config *c)
 {
         return ran_task_of(c)->output == RAN_OUTPUT_TOKEN;
 }
 
-extern const struct ran_task ran_task_classify, ran_task_tag, ran_task_lm, ran_task_mlm;
+/* Whether there is a linear model of documents (linear-model.h), or one of words (linear-words.h).
+ */
+static inline bool ran_has_linear_model(const struct ran_config *c)
+{
+        return c->wide > 0 && ran_task_of(c)->linear == RAN_LINEAR_SVM;
+}
+static inline bool ran_has_linear_words(const struct ran_config *c)
+{
+        return c->wide > 0 && ran_task_of(c)->linear == RAN_LINEAR_CRF;
+}
+
+/* RAN_EINVAL if a mask hides what follows, for tasks that read whole documents. */
+int ran_task_check_no_mask(const struct ran_config *c, struct ran_error *err);
 
 #endif

@@ -7,7 +7,7 @@
 
 enum { LENGTH_BYTES = 8, ALIGNMENT = 64, MAX_HEADER = 100000000 };
 
-/* A tensor and its place; sorting the sources themselves is not ours to do. */
+/* A tensor and its offsets; the sources themselves stay in the caller's order. */
 struct entry {
         const struct ran_tensor_source *source;
         size_t begin, end;
@@ -34,7 +34,7 @@ static int by_key(const void *a, const void *b)
         return strcmp(x->key, y->key);
 }
 
-/* Sorts the tensors and gives each its place. */
+/* Sorts the tensors and gives each its offsets. */
 static int place_tensors(struct entry *entries, const struct ran_tensor_source *tensors, size_t n,
                          struct ran_error *err)
 {
@@ -42,14 +42,11 @@ static int place_tensors(struct entry *entries, const struct ran_tensor_source *
 
         for (size_t i = 0; i < n; i++)
                 entries[i].source = &tensors[i];
-        qsort(entries, n, sizeof(*entries), by_alignment);
+        qsort(entries, n, sizeof *entries, by_alignment);
         for (size_t i = 0; i < n; i++) {
                 const struct ran_tensor_source *t = entries[i].source;
                 size_t elements, bytes;
-                int code = ran_dtype_size(t->dtype, t->shape, t->rank, &elements, &bytes, err);
-
-                if (code != RAN_OK)
-                        return code;
+                RAN_TRY(ran_dtype_size(t->dtype, t->shape, t->rank, &elements, &bytes, err));
                 if (bytes > SIZE_MAX - at)
                         return ran_fail(err, RAN_EINVAL, "the tensors are too large for one file");
                 entries[i].begin = at;
@@ -188,14 +185,14 @@ static int build_header(struct ran_buf *out, const struct ran_metadata_source *m
 static struct ran_metadata_source *with_digest(const struct ran_metadata_source *metadata, size_t n,
                                                const char *digest, struct ran_error *err)
 {
-        struct ran_metadata_source *all = ran_alloc(n + 1, sizeof(*all), err);
+        struct ran_metadata_source *all = ran_alloc(n + 1, sizeof *all, err);
 
         if (all == NULL)
                 return NULL;
         if (n > 0)
-                memcpy(all, metadata, n * sizeof(*all));
+                memcpy(all, metadata, n * sizeof *all);
         all[n] = (struct ran_metadata_source){"digest", digest};
-        qsort(all, n + 1, sizeof(*all), by_key);
+        qsort(all, n + 1, sizeof *all, by_key);
         return all;
 }
 
@@ -226,25 +223,24 @@ int ran_tensors_write(const char *path, const struct ran_tensor_source *tensors,
                       const struct ran_metadata_source *metadata, size_t metadata_n,
                       struct ran_error *err)
 {
-        struct entry *entries = ran_alloc(n, sizeof(*entries), err);
+        struct entry *entries = ran_alloc(n, sizeof *entries, err);
         struct ran_metadata_source *all = NULL;
         struct ran_buf header = {0};
         char digest[65];
 
         if (entries == NULL)
                 return RAN_ENOMEM;
-        int code = place_tensors(entries, tensors, n, err);
-        if (code != RAN_OK)
+        int rc = place_tensors(entries, tensors, n, err);
+        if (rc != RAN_OK)
                 goto out;
         digest_data(entries, n, digest);
         all = with_digest(metadata, metadata_n, digest, err);
-        code = all != NULL ? build_header(&header, all, metadata_n + 1, entries, n, err)
-                           : RAN_ENOMEM;
-        if (code == RAN_OK)
-                code = write_file(path, &header, entries, n, err);
+        rc = all != NULL ? build_header(&header, all, metadata_n + 1, entries, n, err) : RAN_ENOMEM;
+        if (rc == RAN_OK)
+                rc = write_file(path, &header, entries, n, err);
 out:
         ran_buf_release(&header);
         free(all);
         free(entries);
-        return code;
+        return rc;
 }

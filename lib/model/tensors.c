@@ -2,6 +2,7 @@
  * UTF-8 without recursion and leaves numbers as text: a double would lose 64-bit offsets. Every
  * number in it is checked before it is used, every sum and product before it is taken. */
 #include "model/tensors.h"
+#include "ran/record.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -25,9 +26,9 @@ struct reader {
 static int read_string(struct reader *r, struct ran_span value, const char **s, size_t *n)
 {
         struct ran_buf text = {0};
-        int code = ran_json_decode(r->header, value, &text, r->err);
+        int rc = ran_json_decode(r->header, value, &text, r->err);
 
-        if (code == RAN_OK) {
+        if (rc == RAN_OK) {
                 char *copy = r->t->strings + r->strings_n;
 
                 if (text.len > 0)
@@ -38,7 +39,7 @@ static int read_string(struct reader *r, struct ran_span value, const char **s, 
                 *n = text.len;
         }
         ran_buf_release(&text);
-        return code;
+        return rc;
 }
 
 static int read_dtype(struct reader *r, struct ran_span value, char type, enum ran_dtype *dtype)
@@ -48,9 +49,7 @@ static int read_dtype(struct reader *r, struct ran_span value, char type, enum r
 
         if (type != 's')
                 return ran_fail(r->err, RAN_EFORMAT, "dtype is not a string");
-        int code = read_string(r, value, &name, &n);
-        if (code != RAN_OK)
-                return code;
+        RAN_TRY(read_string(r, value, &name, &n));
         if (strlen(name) != n || !ran_dtype_find(name, dtype))
                 return ran_fail(r->err, RAN_EFORMAT, "unknown dtype \"%s\"", name);
         return RAN_OK;
@@ -79,14 +78,12 @@ static int read_sizes(struct reader *r, struct ran_span value, char type, const 
                 return ran_fail(r->err, RAN_EFORMAT, "%s is not an array", what);
         for (*count = 0; ran_json_next(r->header, value, &pos, &none, &item, &type); ++*count) {
                 size_t *shapes = ran_grow(r->t->shapes, &r->shapes_cap, r->shapes_n + 1,
-                                          sizeof(*shapes), r->err);
+                                          sizeof *shapes, r->err);
 
                 if (shapes == NULL)
                         return RAN_ENOMEM;
                 r->t->shapes = shapes;
-                int code = read_size(r, item, what, &shapes[r->shapes_n]);
-                if (code != RAN_OK)
-                        return code;
+                RAN_TRY(read_size(r, item, what, &shapes[r->shapes_n]));
                 r->shapes_n++;
         }
         return RAN_OK;
@@ -96,10 +93,7 @@ static int read_offsets(struct reader *r, struct ran_span value, char type,
                         struct ran_tensor *tensor)
 {
         size_t n;
-        int code = read_sizes(r, value, type, "data_offsets", &n);
-
-        if (code != RAN_OK)
-                return code;
+        RAN_TRY(read_sizes(r, value, type, "data_offsets", &n));
         if (n != 2)
                 return ran_fail(r->err, RAN_EFORMAT, "data_offsets holds %zu numbers, not 2", n);
         r->shapes_n -= n; /* only shapes are kept there */
@@ -118,16 +112,16 @@ static const char *const member_names[MEMBERS] = {"dtype", "shape", "data_offset
 static int find_member(struct reader *r, struct ran_span name, int *member)
 {
         struct ran_buf text = {0};
-        int code = ran_json_decode(r->header, name, &text, r->err);
+        int rc = ran_json_decode(r->header, name, &text, r->err);
 
-        for (*member = 0; code == RAN_OK && *member < MEMBERS; ++*member) {
+        for (*member = 0; rc == RAN_OK && *member < MEMBERS; ++*member) {
                 size_t n = strlen(member_names[*member]);
 
                 if (text.len == n && memcmp(text.data, member_names[*member], n) == 0)
                         break;
         }
         ran_buf_release(&text);
-        return code;
+        return rc;
 }
 
 static int read_member(struct reader *r, int member, struct ran_span value, char type,
@@ -153,15 +147,13 @@ static int read_described(struct reader *r, struct ran_span object, struct ran_t
         char type;
 
         while (ran_json_next(r->header, object, &pos, &name, &value, &type)) {
-                int member, code = find_member(r, name, &member);
+                int member;
 
-                if (code == RAN_OK && member < MEMBERS && seen[member])
-                        code = ran_fail(r->err, RAN_EFORMAT, "%s is given twice",
+                RAN_TRY(find_member(r, name, &member));
+                if (member < MEMBERS && seen[member])
+                        return ran_fail(r->err, RAN_EFORMAT, "%s is given twice",
                                         member_names[member]);
-                if (code == RAN_OK)
-                        code = read_member(r, member, value, type, tensor);
-                if (code != RAN_OK)
-                        return code;
+                RAN_TRY(read_member(r, member, value, type, tensor));
                 seen[member] = true;
         }
         for (int i = 0; i < MEMBERS; i++) {
@@ -176,11 +168,8 @@ static int check_size(struct reader *r, struct ran_tensor *tensor)
 {
         const size_t *shape = r->t->shapes + r->shapes_n - tensor->rank;
         size_t bytes;
-        int code = ran_dtype_size(tensor->dtype, shape, tensor->rank, &tensor->elements, &bytes,
-                                  r->err);
-
-        if (code != RAN_OK)
-                return code;
+        RAN_TRY(ran_dtype_size(tensor->dtype, shape, tensor->rank, &tensor->elements, &bytes,
+                               r->err));
         if (tensor->end < tensor->begin || tensor->end - tensor->begin != bytes)
                 return ran_fail(
                         r->err, RAN_EFORMAT,
@@ -201,20 +190,20 @@ static int read_tensor(struct reader *r, const struct member *m)
 {
         struct ran_tensors *t = r->t;
         struct ran_tensor *grown =
-                ran_grow(t->tensor, &r->tensors_cap, t->n + 1, sizeof(*grown), r->err);
+                ran_grow(t->tensor, &r->tensors_cap, t->n + 1, sizeof *grown, r->err);
 
         if (grown == NULL)
                 return RAN_ENOMEM;
         t->tensor = grown;
         struct ran_tensor *tensor = &grown[t->n++];
         *tensor = (struct ran_tensor){.name = m->name, .name_n = m->name_n};
-        int code = m->type == 'o' ? read_described(r, m->value, tensor)
-                                  : ran_fail(r->err, RAN_EFORMAT, "it is not an object");
-        if (code == RAN_OK)
-                code = check_size(r, tensor);
-        if (code != RAN_OK && r->err != NULL)
-                ran_fail(r->err, r->err->code, "tensor \"%s\": %s", m->name, r->err->text);
-        return code;
+        int rc = m->type == 'o' ? read_described(r, m->value, tensor)
+                                : ran_fail(r->err, RAN_EFORMAT, "it is not an object");
+        if (rc == RAN_OK)
+                rc = check_size(r, tensor);
+        if (rc != RAN_OK && r->err != NULL)
+                ran_fail(r->err, rc, "tensor \"%s\": %s", m->name, r->err->text);
+        return rc;
 }
 
 /* ---- metadata -----------------------------------------------------------------------------------
@@ -224,19 +213,17 @@ static int read_pair(struct reader *r, struct ran_span key, struct ran_span valu
 {
         struct ran_tensors *t = r->t;
         struct ran_metadata *grown =
-                ran_grow(t->metadata, &r->metadata_cap, t->metadata_n + 1, sizeof(*grown), r->err);
+                ran_grow(t->metadata, &r->metadata_cap, t->metadata_n + 1, sizeof *grown, r->err);
 
         if (grown == NULL)
                 return RAN_ENOMEM;
         t->metadata = grown;
         struct ran_metadata *pair = &grown[t->metadata_n++];
-        int code = read_string(r, key, &pair->key, &pair->key_n);
-        if (code == RAN_OK && type != 's')
-                code = ran_fail(r->err, RAN_EFORMAT, "__metadata__: \"%s\" is not a string",
+        RAN_TRY(read_string(r, key, &pair->key, &pair->key_n));
+        if (type != 's')
+                return ran_fail(r->err, RAN_EFORMAT, "__metadata__: \"%s\" is not a string",
                                 pair->key);
-        if (code == RAN_OK)
-                code = read_string(r, value, &pair->text, &pair->text_n);
-        return code;
+        return read_string(r, value, &pair->text, &pair->text_n);
 }
 
 static int read_metadata(struct reader *r, const struct member *m)
@@ -253,10 +240,7 @@ static int read_metadata(struct reader *r, const struct member *m)
         if (m->type != 'o')
                 return ran_fail(r->err, RAN_EFORMAT, "__metadata__ is not an object");
         while (ran_json_next(r->header, m->value, &pos, &key, &value, &type)) {
-                int code = read_pair(r, key, value, type);
-
-                if (code != RAN_OK)
-                        return code;
+                RAN_TRY(read_pair(r, key, value, type));
         }
         return RAN_OK;
 }
@@ -285,7 +269,7 @@ static int by_key(const void *a, const void *b)
         return compare_bytes(x->key, x->key_n, y->key, y->key_n);
 }
 
-static int by_place(const void *a, const void *b)
+static int by_offset(const void *a, const void *b)
 {
         const struct ran_tensor *x = a, *y = b;
 
@@ -322,8 +306,8 @@ static int check_names(const struct ran_tensors *t, struct ran_error *err)
         return RAN_OK;
 }
 
-/* With the tensors in the order of their places: they cover the data, and nothing twice. */
-static int check_places(const struct ran_tensors *t, struct ran_error *err)
+/* With the tensors in the order of their offsets: they cover the data, and nothing twice. */
+static int check_ranges(const struct ran_tensors *t, struct ran_error *err)
 {
         size_t at = 0;
 
@@ -356,15 +340,13 @@ static int finish(struct ran_tensors *t, struct ran_error *err)
                 t->tensor[i].shape = shape;
                 shape += t->tensor[i].rank;
         }
-        sort(t->tensor, t->n, sizeof(*t->tensor), by_name);
-        sort(t->metadata, t->metadata_n, sizeof(*t->metadata), by_key);
-        int code = check_names(t, err);
-        if (code != RAN_OK)
-                return code;
-        sort(t->tensor, t->n, sizeof(*t->tensor), by_place);
-        code = check_places(t, err);
-        sort(t->tensor, t->n, sizeof(*t->tensor), by_name);
-        return code;
+        sort(t->tensor, t->n, sizeof *t->tensor, by_name);
+        sort(t->metadata, t->metadata_n, sizeof *t->metadata, by_key);
+        RAN_TRY(check_names(t, err));
+        sort(t->tensor, t->n, sizeof *t->tensor, by_offset);
+        int rc = check_ranges(t, err);
+        sort(t->tensor, t->n, sizeof *t->tensor, by_name);
+        return rc;
 }
 
 static int read_members(struct reader *r, struct ran_span object)
@@ -375,15 +357,11 @@ static int read_members(struct reader *r, struct ran_span object)
         size_t pos = 0;
 
         while (ran_json_next(r->header, object, &pos, &name, &m.value, &m.type)) {
-                int code = read_string(r, name, &m.name, &m.name_n);
-
-                if (code == RAN_OK && m.name_n == strlen(reserved) &&
-                    memcmp(m.name, reserved, m.name_n) == 0)
-                        code = read_metadata(r, &m);
-                else if (code == RAN_OK)
-                        code = read_tensor(r, &m);
-                if (code != RAN_OK)
-                        return code;
+                RAN_TRY(read_string(r, name, &m.name, &m.name_n));
+                if (m.name_n == strlen(reserved) && memcmp(m.name, reserved, m.name_n) == 0)
+                        RAN_TRY(read_metadata(r, &m));
+                else
+                        RAN_TRY(read_tensor(r, &m));
         }
         return RAN_OK;
 }
@@ -393,20 +371,17 @@ static int read_header(struct ran_tensors *t, const char *header, size_t length,
 {
         struct reader r = {.t = t, .header = header, .err = err};
         struct ran_record record = {0};
-        int code = ran_record_scan(&record, header, length, err);
+        int rc = ran_record_scan(&record, header, length, err);
         struct ran_span object = record.object;
 
         ran_record_release(&record);
-        if (code != RAN_OK) {
-                if (err != NULL)
-                        ran_fail(err, err->code, "bad header: %s", err->text);
-                return code;
-        }
+        if (rc != RAN_OK)
+                return err != NULL ? ran_fail(err, rc, "bad header: %s", err->text) : rc;
         t->strings = ran_alloc(length, 1, err);
         if (t->strings == NULL)
                 return RAN_ENOMEM;
-        code = read_members(&r, object);
-        return code == RAN_OK ? finish(t, err) : code;
+        RAN_TRY(read_members(&r, object));
+        return finish(t, err);
 }
 
 int ran_tensors_read(struct ran_tensors *t, const struct ran_bytes *file, struct ran_error *err)
@@ -431,10 +406,10 @@ int ran_tensors_read(struct ran_tensors *t, const struct ran_bytes *file, struct
                                 (size_t)length, file->size - LENGTH_BYTES);
         t->data = file->data + LENGTH_BYTES + length;
         t->size = file->size - LENGTH_BYTES - (size_t)length;
-        int code = read_header(t, (const char *)file->data + LENGTH_BYTES, (size_t)length, err);
-        if (code != RAN_OK)
+        int rc = read_header(t, (const char *)file->data + LENGTH_BYTES, (size_t)length, err);
+        if (rc != RAN_OK)
                 ran_tensors_release(t);
-        return code;
+        return rc;
 }
 
 void ran_tensors_release(struct ran_tensors *t)

@@ -9,13 +9,13 @@
  *                   index fastest; data_offsets count from here
  *
  * The reader trusts nothing: a file that it accepts has tensors of known types whose shapes, sizes
- * and places agree with each other and with the size of the file, and no name twice. Contents are
+ * and offsets agree with each other and with the size of the file, and no name twice. Contents are
  * any bytes.
  */
 #ifndef RAN_MODEL_TENSORS_H
 #define RAN_MODEL_TENSORS_H
 
-#include "ran.h"
+#include "ran/model.h"
 
 /* In the order that the format sorts by: smallest alignment first. */
 enum ran_dtype {

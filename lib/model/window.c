@@ -1,7 +1,7 @@
-/* window.c - what the rows of a chunk go through besides the cell scan and the review. See layer.h.
+/* window.c - the stages of a slab's rows other than scan and review. See layer.h.
  *
  * Rows of a window: its cell, then its tokens. In the forward pass a cell's row is known only for
- * the first window of a document (it is G_0); the scan fills the others in. When a chunk is
+ * the first window of a document (it is G_0); the scan fills the others in. When a slab is
  * computed anew for the backward pass, all cells are known.
  */
 #include "model/layer.h"
@@ -11,32 +11,34 @@
 #include <string.h>
 
 struct ran_layer_pass ran_layer_pass_of(struct ran_workspace *w, const struct ran_layer_params *p,
-                                        struct ran_layer_params *dp, size_t l, size_t chunk)
+                                        struct ran_layer_params *dp, size_t l, size_t slab)
 {
-        const struct ran_packed *rows = w->rows;
-        size_t from = w->chunk[chunk], to = w->chunk[chunk + 1];
+        const struct ran_packed *packed = w->packed;
+        struct ran_layer_memory *own = ran_layer_memory_of(w);
+        size_t from = own->first[slab], to = own->first[slab + 1];
 
         return (struct ran_layer_pass){
                 .w = w,
+                .own = own,
                 .p = p,
                 .dp = dp,
                 .l = l,
-                .chunk = chunk,
+                .slab = slab,
                 .from = from,
                 .to = to,
-                .t0 = rows->win[from],
-                .r0 = ran_packed_row(rows, from),
-                .T = rows->win[to] - rows->win[from],
-                .R = ran_packed_row(rows, to) - ran_packed_row(rows, from),
-                .skip = from == 0 && rows->open > 0 ? 1 + rows->open : 0,
-                .act = &w->acts[w->keeps ? l * w->chunks + chunk : chunk % 2],
-                .cells = &w->cells[l],
+                .t0 = packed->window[from],
+                .r0 = ran_packed_row(packed, from),
+                .tokens = packed->window[to] - packed->window[from],
+                .rows = ran_packed_row(packed, to) - ran_packed_row(packed, from),
+                .skip = from == 0 && packed->open > 0 ? 1 + packed->open : 0,
+                .act = &own->slab[own->keeps ? l * own->slabs + slab : slab % 2],
+                .cells = &own->cells[l],
         };
 }
 
 void ran_window_activation(const struct ran_workspace *w, float *y, const float *x, size_t n)
 {
-        if (w->U > 0)
+        if (ran_layer_is_gated(w))
                 ran_simd->silu(y, x, n);
         else if (y != x)
                 memcpy(y, x, n * sizeof *y);
@@ -45,7 +47,7 @@ void ran_window_activation(const struct ran_workspace *w, float *y, const float 
 void ran_window_activation_bwd(const struct ran_workspace *w, float *dx, const float *x,
                                const float *dy, size_t n)
 {
-        if (w->U > 0)
+        if (ran_layer_is_gated(w))
                 ran_simd->silu_bwd(dx, x, dy, n);
         else if (dx != dy)
                 memcpy(dx, dy, n * sizeof *dx);
@@ -53,18 +55,18 @@ void ran_window_activation_bwd(const struct ran_workspace *w, float *dx, const f
 
 struct ran_window_view ran_window_view_of(const struct ran_layer_pass *s, size_t i)
 {
-        const struct ran_packed *rows = s->w->rows;
-        size_t b = rows->windoc[i];
+        const struct ran_packed *packed = s->w->packed;
+        size_t b = packed->window_doc[i];
 
         return (struct ran_window_view){
                 .i = i,
                 .b = b,
-                .t = rows->win[i],
-                .n = ran_packed_row(rows, i + 1) - ran_packed_row(rows, i),
-                .first = 1 + (i == 0 ? rows->open : 0),
-                .r = ran_packed_row(rows, i) - s->r0,
-                .state = ran_packed_state_before(rows, i),
-                .at = ran_packed_row(rows, i) - ran_packed_row(rows, rows->docwin[b]),
+                .t = packed->window[i],
+                .n = ran_packed_row(packed, i + 1) - ran_packed_row(packed, i),
+                .first = 1 + (i == 0 ? packed->open : 0),
+                .r = ran_packed_row(packed, i) - s->r0,
+                .state = ran_packed_state_before(packed, i),
+                .at = ran_packed_row(packed, i) - ran_packed_row(packed, packed->doc_window[b]),
         };
 }
 
@@ -72,7 +74,7 @@ struct ran_attention_heads ran_attention_heads_of(const struct ran_layer_pass *s
                                                   const struct ran_window_view *v)
 {
         const struct ran_workspace *w = s->w;
-        size_t end = w->rows->doc[v->b] + w->rows->sources[v->b], tokens = v->n - 1;
+        size_t end = w->packed->doc[v->b] + w->packed->sources[v->b], tokens = v->n - 1;
 
         return (struct ran_attention_heads){
                 .qkv = s->act->qkv + v->r * 3 * w->E,
@@ -80,7 +82,7 @@ struct ran_attention_heads ran_attention_heads_of(const struct ran_layer_pass *s
                 .n = v->n,
                 .E = w->E,
                 .h = w->h,
-                .d = w->d,
+                .d_k = w->d_k,
                 .mask = w->c->mask,
                 .sources = end <= v->t           ? 0
                            : end - v->t < tokens ? end - v->t
@@ -90,11 +92,11 @@ struct ran_attention_heads ran_attention_heads_of(const struct ran_layer_pass *s
 
 bool ran_window_stays_open(const struct ran_workspace *w, size_t i)
 {
-        const struct ran_packed *rows = w->rows;
-        size_t b = rows->windoc[i];
+        const struct ran_packed *packed = w->packed;
+        size_t b = packed->window_doc[i];
 
-        return !w->training && rows->recurrent[b] != NULL && i + 1 == rows->docwin[b + 1] &&
-               ran_packed_row(rows, i + 1) - ran_packed_row(rows, i) <= w->c->window;
+        return !w->training && packed->recurrent[b] != NULL && i + 1 == packed->doc_window[b + 1] &&
+               ran_packed_row(packed, i + 1) - ran_packed_row(packed, i) <= w->c->window;
 }
 
 void ran_window_dropout(const struct ran_layer_pass *s, const struct ran_window_view *v, int site,
@@ -111,13 +113,13 @@ void ran_window_sum_parts(struct ran_layer_pass *s, int part, float *dw, float *
         size_t D = s->w->D;
 
         for (size_t i = s->from; i < s->to; i++) {
-                float *share = s->w->adj.part + (i * 6 + (size_t)part) * D;
+                float *sums = s->own->adj.part + (i * 6 + (size_t)part) * D;
 
                 if (dw != NULL) {
-                        ran_simd->add(dw, share, D);
-                        ran_simd->add(db, share + D, D);
+                        ran_simd->add(dw, sums, D);
+                        ran_simd->add(db, sums + D, D);
                 }
-                memset(share, 0, 2 * D * sizeof *share);
+                memset(sums, 0, 2 * D * sizeof *sums);
         }
 }
 
@@ -130,7 +132,7 @@ static void normalise(void *arg, size_t i, float *scratch)
         struct ran_window_view v = ran_window_view_of(s, i);
         size_t D = w->D, b = v.b;
         float *z = s->act->z + v.r * D, *stat = s->act->z_stat + v.r * 2;
-        bool cell = s->known || i == w->rows->docwin[b];
+        bool cell = s->known || i == w->packed->doc_window[b];
 
         (void)scratch;
         ran_simd->norm(z + v.first * D, D, stat + v.first * 2, w->x[s->l] + v.t * D, D,
@@ -138,10 +140,10 @@ static void normalise(void *arg, size_t i, float *scratch)
         if (v.first > 1)
                 return; /* an open window: its cell and first tokens are known, and no dropout */
         if (cell)
-                ran_simd->norm(z, D, stat, s->cells->G + ran_packed_state_before(w->rows, i) * D, D,
-                               s->p->input_norm_w, s->p->input_norm_b, RAN_LN_EPS, 1, D);
+                ran_simd->norm(z, D, stat, s->cells->G + ran_packed_state_before(w->packed, i) * D,
+                               D, s->p->input_norm_w, s->p->input_norm_b, RAN_LN_EPS, 1, D);
         else
-                memset(z, 0, D * sizeof *z); /* the scan will see to it */
+                memset(z, 0, D * sizeof *z); /* the scan fills it in */
         ran_window_dropout(s, &v, RAN_DROP_INPUT, cell ? 0 : 1, v.n, z);
 }
 
@@ -155,20 +157,22 @@ static void activate(void *arg, size_t i, float *scratch)
 
         (void)scratch;
         for (size_t r = known; r < v.n; r++)
-                ran_window_activation(w, qkv + r * 3 * E, s->act->pre + (v.r + r) * w->F, 3 * E);
+                ran_window_activation(w, qkv + r * 3 * E,
+                                      s->act->pre + (v.r + r) * s->own->projected, 3 * E);
         if (w->c->rotary)
-                ran_simd->rotary(qkv + known * 3 * E, 3 * E, w->rotary + known * 2 * w->d, 1.0f,
-                                 v.n - known, 2 * w->h, w->d);
+                ran_simd->rotary(qkv + known * 3 * E, 3 * E, w->rotary.table + known * 2 * w->d_k,
+                                 1.0f, v.n - known, 2 * w->h, w->d_k);
 }
 
 /* The known rows of an open window. */
 static void recall(struct ran_layer_pass *s)
 {
         struct ran_workspace *w = s->w;
-        const struct ran_recurrent_state *recurrent = w->rows->recurrent[0];
+        const struct ran_recurrent_state *recurrent = w->packed->recurrent[0];
 
         memcpy(s->act->qkv, recurrent->qkv[s->l], s->skip * 3 * w->E * sizeof(float));
-        memcpy(s->act->pre, recurrent->pre + s->l * w->F, w->F * sizeof(float));
+        memcpy(s->act->pre, recurrent->pre + s->l * s->own->projected,
+               s->own->projected * sizeof(float));
 }
 
 void ran_window_project(struct ran_layer_pass *s)
@@ -178,10 +182,11 @@ void ran_window_project(struct ran_layer_pass *s)
         ran_phase = RAN_PHASE_PROJECTIONS;
         if (s->skip > 0)
                 recall(s);
-        ran_workspace_each(w, s->from, s->to, normalise, s);
-        ran_linear(w->pool, s->act->pre + s->skip * w->F, w->F, s->act->z + s->skip * w->D, w->D,
-                   s->p->q_w, s->p->q_b, s->R - s->skip, w->D, w->F);
-        ran_workspace_each(w, s->from, s->to, activate, s);
+        ran_workers_each(&w->workers, s->from, s->to, normalise, s);
+        ran_gemm_linear(w->pool, s->act->pre + s->skip * s->own->projected, s->own->projected,
+                        s->act->z + s->skip * w->D, w->D, s->p->q_w, s->p->q_b, s->rows - s->skip,
+                        w->D, s->own->projected);
+        ran_workers_each(&w->workers, s->from, s->to, activate, s);
 }
 
 static void deactivate(void *arg, size_t i, float *scratch)
@@ -190,14 +195,15 @@ static void deactivate(void *arg, size_t i, float *scratch)
         struct ran_workspace *w = s->w;
         struct ran_window_view v = ran_window_view_of(s, i);
         size_t E = w->E;
-        float *dqkv = w->adj.dqkv + v.r * 3 * E;
+        float *dqkv = s->own->adj.dqkv + v.r * 3 * E;
 
         (void)scratch;
         if (w->c->rotary)
-                ran_simd->rotary(dqkv, 3 * E, w->rotary, -1.0f, v.n, 2 * w->h, w->d);
+                ran_simd->rotary(dqkv, 3 * E, w->rotary.table, -1.0f, v.n, 2 * w->h, w->d_k);
         for (size_t r = 0; r < v.n; r++)
-                ran_window_activation_bwd(w, w->adj.dpre + (v.r + r) * w->F,
-                                          s->act->pre + (v.r + r) * w->F, dqkv + r * 3 * E, 3 * E);
+                ran_window_activation_bwd(w, s->own->adj.dpre + (v.r + r) * s->own->projected,
+                                          s->act->pre + (v.r + r) * s->own->projected,
+                                          dqkv + r * 3 * E, 3 * E);
 }
 
 /* Token rows only: the scan has done the cells. */
@@ -207,7 +213,7 @@ static void normalise_bwd(void *arg, size_t i, float *scratch)
         struct ran_workspace *w = s->w;
         struct ran_window_view v = ran_window_view_of(s, i);
         size_t D = w->D;
-        float *dz = w->adj.dz + v.r * D, *part = w->adj.part + i * 6 * D;
+        float *dz = s->own->adj.dz + v.r * D, *part = s->own->adj.part + i * 6 * D;
 
         (void)scratch;
         ran_window_dropout(s, &v, RAN_DROP_INPUT, 1, v.n, dz);
@@ -220,12 +226,13 @@ void ran_window_project_bwd(struct ran_layer_pass *s)
         struct ran_workspace *w = s->w;
 
         ran_phase = RAN_PHASE_PROJECTIONS;
-        ran_workspace_each(w, s->from, s->to, deactivate, s);
-        ran_linear_bwd(w->pool, w->adj.dz, w->D, false, s->dp->q_w, s->dp->q_b, w->adj.dpre, w->F,
-                       s->act->z, w->D, s->p->q_w, s->R, w->D, w->F);
-        ran_linear_bwd(w->pool, NULL, 0, false, s->dp->out_w, s->dp->out_b, w->adj.d_o, w->D,
-                       s->act->a, w->E, s->p->out_w, s->R, w->E, w->D);
-        ran_workspace_each(w, s->from, s->to, normalise_bwd, s);
+        ran_workers_each(&w->workers, s->from, s->to, deactivate, s);
+        ran_gemm_linear_bwd(w->pool, s->own->adj.dz, w->D, false, s->dp->q_w, s->dp->q_b,
+                            s->own->adj.dpre, s->own->projected, s->act->z, w->D, s->p->q_w,
+                            s->rows, w->D, s->own->projected);
+        ran_gemm_linear_bwd(w->pool, NULL, 0, false, s->dp->out_w, s->dp->out_b, s->own->adj.d_o,
+                            w->D, s->act->a, w->E, s->p->out_w, s->rows, w->E, w->D);
+        ran_workers_each(&w->workers, s->from, s->to, normalise_bwd, s);
         ran_window_sum_parts(s, 0, s->dp->input_norm_w, s->dp->input_norm_b);
 }
 
@@ -245,14 +252,14 @@ static void finish(void *arg, size_t i, float *scratch)
         struct ran_layer_pass *s = arg;
         struct ran_workspace *w = s->w;
         struct ran_window_view v = ran_window_view_of(s, i);
-        size_t D = w->D, F = w->F, first = s->known ? 0 : v.first;
+        size_t D = w->D, projected = s->own->projected, first = s->known ? 0 : v.first;
         float *p = s->act->p + v.r * D, *pn = p, *stat = s->act->y_stat + v.r * 2;
 
         ran_window_activation(w, p + first * D, s->act->o + (v.r + first) * D, (v.n - first) * D);
         ran_window_dropout(s, &v, RAN_DROP_ATTENTION, first, v.n, p);
-        if (w->U > 0) {
+        if (ran_layer_is_gated(w)) {
                 for (size_t r = first; r < v.n; r++) {
-                        const float *glu = s->act->pre + (v.r + r) * F + 3 * w->E;
+                        const float *glu = s->act->pre + (v.r + r) * projected + 3 * w->E;
 
                         ran_simd->glu_add(p + r * D, glu, glu + D, D);
                 }
@@ -261,10 +268,10 @@ static void finish(void *arg, size_t i, float *scratch)
                                D, s->p->output_norm_w, s->p->output_norm_b, RAN_LN_EPS, v.n - first,
                                D);
         }
-        if (s->known) /* only its mean and deviation are wanted: the state is known */
+        if (s->known) /* for its mean and deviation: the state itself is known */
                 ran_simd->norm(scratch, D, stat, pn, D, NULL, NULL, RAN_SN_EPS, 1, D);
-        ran_simd->norm(w->y[s->l] + v.t * D, D, stat + v.first * 2, pn + v.first * D, D, NULL, NULL,
-                       RAN_SN_EPS, v.n - v.first, D);
+        ran_simd->norm(s->own->y[s->l] + v.t * D, D, stat + v.first * 2, pn + v.first * D, D, NULL,
+                       NULL, RAN_SN_EPS, v.n - v.first, D);
 }
 
 void ran_window_finish(struct ran_layer_pass *s)
@@ -272,11 +279,11 @@ void ran_window_finish(struct ran_layer_pass *s)
         struct ran_workspace *w = s->w;
 
         ran_phase = RAN_PHASE_ATTENTION;
-        ran_workspace_each(w, s->from, s->to, attend, s);
+        ran_workers_each(&w->workers, s->from, s->to, attend, s);
         ran_phase = RAN_PHASE_PROJECTIONS;
-        ran_linear(w->pool, s->act->o + s->skip * w->D, w->D, s->act->a + s->skip * w->E, w->E,
-                   s->p->out_w, s->p->out_b, s->R - s->skip, w->E, w->D);
-        ran_workspace_each(w, s->from, s->to, finish, s);
+        ran_gemm_linear(w->pool, s->act->o + s->skip * w->D, w->D, s->act->a + s->skip * w->E, w->E,
+                        s->p->out_w, s->p->out_b, s->rows - s->skip, w->E, w->D);
+        ran_workers_each(&w->workers, s->from, s->to, finish, s);
 }
 
 /* Token rows; the cell's rows of d_o are cleared for the product, the scan writes them later. */
@@ -285,19 +292,20 @@ static void finish_bwd(void *arg, size_t i, float *scratch)
         struct ran_layer_pass *s = arg;
         struct ran_workspace *w = s->w;
         struct ran_window_view v = ran_window_view_of(s, i);
-        size_t D = w->D, F = w->F, r1 = v.r + 1, n = v.n - 1;
-        float *dp = w->adj.dp + r1 * D, *d_o = w->adj.d_o + r1 * D, *part = w->adj.part + i * 6 * D;
-        const float *p = s->act->p + r1 * D, *pn = w->U > 0 ? s->act->pn + r1 * D : p;
+        size_t D = w->D, projected = s->own->projected, r1 = v.r + 1, n = v.n - 1;
+        float *dp = s->own->adj.dp + r1 * D, *d_o = s->own->adj.d_o + r1 * D,
+              *part = s->own->adj.part + i * 6 * D;
+        const float *p = s->act->p + r1 * D, *pn = ran_layer_is_gated(w) ? s->act->pn + r1 * D : p;
 
         (void)scratch;
-        ran_simd->norm_bwd(dp, D, NULL, NULL, w->dy + v.t * D, D, pn, D, s->act->y_stat + r1 * 2,
-                           NULL, n, D);
-        if (w->U > 0) {
+        ran_simd->norm_bwd(dp, D, NULL, NULL, s->own->dy + v.t * D, D, pn, D,
+                           s->act->y_stat + r1 * 2, NULL, n, D);
+        if (ran_layer_is_gated(w)) {
                 ran_simd->norm_bwd(dp, D, part, part + D, dp, D, p, D, s->act->p_stat + r1 * 2,
                                    s->p->output_norm_w, n, D);
                 for (size_t r = 0; r < n; r++) {
-                        const float *glu = s->act->pre + (r1 + r) * F + 3 * w->E;
-                        float *dglu = w->adj.dpre + (r1 + r) * F + 3 * w->E;
+                        const float *glu = s->act->pre + (r1 + r) * projected + 3 * w->E;
+                        float *dglu = s->own->adj.dpre + (r1 + r) * projected + 3 * w->E;
 
                         ran_simd->glu_bwd(dglu, dglu + D, dp + r * D, glu, glu + D, D);
                 }
@@ -313,10 +321,10 @@ static void attend_bwd(void *arg, size_t i, float *score)
         struct ran_workspace *w = s->w;
         struct ran_window_view v = ran_window_view_of(s, i);
         struct ran_attention_heads x = ran_attention_heads_of(s, &v);
-        float *dqkv = w->adj.dqkv + v.r * 3 * w->E;
+        float *dqkv = s->own->adj.dqkv + v.r * 3 * w->E;
 
-        memset(dqkv, 0, w->E * sizeof *dqkv); /* the cell's q: the scan will see to it */
-        ran_attention_bwd(dqkv, w->adj.da + v.r * w->E, &x, 1, v.n, false, score);
+        memset(dqkv, 0, w->E * sizeof *dqkv); /* the cell's q: the scan adds to it */
+        ran_attention_bwd(dqkv, s->own->adj.da + v.r * w->E, &x, 1, v.n, false, score);
 }
 
 void ran_window_finish_bwd(struct ran_layer_pass *s)
@@ -324,11 +332,11 @@ void ran_window_finish_bwd(struct ran_layer_pass *s)
         struct ran_workspace *w = s->w;
 
         ran_phase = RAN_PHASE_PROJECTIONS;
-        ran_workspace_each(w, s->from, s->to, finish_bwd, s);
-        if (w->U > 0)
+        ran_workers_each(&w->workers, s->from, s->to, finish_bwd, s);
+        if (ran_layer_is_gated(w))
                 ran_window_sum_parts(s, 0, s->dp->output_norm_w, s->dp->output_norm_b);
-        ran_linear_bwd(w->pool, w->adj.da, w->E, false, NULL, NULL, w->adj.d_o, w->D, NULL, 0,
-                       s->p->out_w, s->R, w->E, w->D);
+        ran_gemm_linear_bwd(w->pool, s->own->adj.da, w->E, false, NULL, NULL, s->own->adj.d_o, w->D,
+                            NULL, 0, s->p->out_w, s->rows, w->E, w->D);
         ran_phase = RAN_PHASE_ATTENTION;
-        ran_workspace_each(w, s->from, s->to, attend_bwd, s);
+        ran_workers_each(&w->workers, s->from, s->to, attend_bwd, s);
 }

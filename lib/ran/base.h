@@ -8,16 +8,18 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#define RAN_VERSION "0.2.0" /* the only place of the version; the Makefile reads it */
+
 /* ---- errors (base/error.c) ------------------------------------------------------------------ */
 
 enum ran_code {
         RAN_OK = 0,
-        RAN_EIO,       /* a file could not be opened, read or written */
+        RAN_EIO,       /* a file cannot be opened, read or written */
         RAN_ENOMEM,    /* memory ran out */
-        RAN_EFORMAT,   /* bytes are not what the format asks for */
-        RAN_EINVAL,    /* an option, a configuration or a request that cannot be served */
-        RAN_EDIVERGED, /* training met a number that is not finite */
-        RAN_EINTR,     /* stopped because the caller asked for it */
+        RAN_EFORMAT,   /* the bytes of a file or record break its format */
+        RAN_EINVAL,    /* an option, a configuration or an argument is out of its range */
+        RAN_EDIVERGED, /* training produced a number that is not finite */
+        RAN_EINTR,     /* the caller asked to stop */
 };
 
 struct ran_error {
@@ -25,12 +27,14 @@ struct ran_error {
         char text[512]; /* one sentence, no newline, control characters replaced by '?' */
 };
 
-/* Fills err and returns code, so that `return ran_fail(err, RAN_EIO, ...)` reads
- * well. */
+/* Sets err to the code and the sentence, unless err is NULL, and returns the code:
+ * `return ran_fail(err, RAN_EIO, "cannot open %s", path);`. Control characters in the sentence
+ * become '?'; a sentence that is too long is cut at a character. */
 int ran_fail(struct ran_error *err, enum ran_code code, const char *format, ...)
         __attribute__((format(printf, 3, 4)));
 
-/* Returns the code of a call that failed: RAN_TRY(ran_model_write(path, parts, err)); */
+/* Runs a call that returns a code, and returns that code from the function if it is not RAN_OK:
+ * RAN_TRY(ran_fields_init(fields, base, err)); */
 #define RAN_TRY(call)                        \
         do {                                 \
                 int ran_try_code = (call);   \
@@ -40,36 +44,40 @@ int ran_fail(struct ran_error *err, enum ran_code code, const char *format, ...)
 
 /* ---- memory (base/memory.c) ----------------------------------------------------------------- */
 
-/* n objects of `size` bytes, zeroed; n = 0 gives a valid pointer. NULL when n * size overflows or
- * memory runs out: the sentence then says how much was asked for. Free with free(). */
+/* Allocates n objects of `size` bytes, zeroed; n = 0 gives a valid pointer. Returns NULL
+ * (RAN_ENOMEM) when n * size overflows or memory runs out; the sentence says how much was
+ * requested. The caller frees it with free(). */
 void *ran_alloc(size_t n, size_t size, struct ran_error *err);
 
-/* Room for at least `want` objects in an array that doubles: returns p or a moved copy and updates
- * *cap; NULL on failure, p then still valid and owned by the caller. */
+/* Grows an array of *cap objects of `size` bytes to at least `want` objects, by doubling. Returns
+ * the array, which may have moved, and updates *cap. On failure (RAN_ENOMEM) returns NULL; p stays
+ * valid and the caller's. New objects are uninitialised. */
 void *ran_grow(void *p, size_t *cap, size_t want, size_t size, struct ran_error *err);
 
-/* n floats, zeroed, at a multiple of 64 bytes. Free with free(). */
+/* Allocates n floats, zeroed, aligned to 64 bytes. NULL on failure (RAN_ENOMEM). The caller frees
+ * them with free(). */
 float *ran_alloc_floats(size_t n, struct ran_error *err);
 
-/* An array that may be larger than memory (base/spool.c): what outgrows `keep` bytes moves to a
- * file without a name in TMPDIR (or /var/tmp), mapped into memory. Zero-initialise; `keep` may be
- * set. */
+/* An array that may be larger than memory (base/spool.c). Once it outgrows `keep` bytes it moves to
+ * an unnamed file in TMPDIR (default /var/tmp), mapped into memory. Zero-initialise; you may set
+ * `keep`. */
 #define RAN_SPOOL_KEEP ((size_t)256 << 20)
 struct ran_spool {
         void *data;
-        size_t room; /* bytes there is room for */
-        size_t keep; /* 0: RAN_SPOOL_KEEP */
-        int file;    /* where mapped */
+        size_t room; /* capacity in bytes */
+        size_t keep; /* largest size in memory, in bytes; 0: RAN_SPOOL_KEEP */
+        int file;    /* its descriptor, if mapped */
         bool mapped;
 };
-/* Room for at least n objects of `size` bytes; what was added is arbitrary. Returns data, which may
- * have moved. NULL on failure (memory, disk): what was there stays as it was. */
+/* Grows the array to at least n objects of `size` bytes; new ones are uninitialised. Returns
+ * `data`, which may have moved. On failure (RAN_ENOMEM, RAN_EIO) returns NULL and leaves the array
+ * as it was. */
 void *ran_spool_reserve(struct ran_spool *s, size_t n, size_t size, struct ran_error *err);
-void ran_spool_release(struct ran_spool *s); /* keeps `keep` */
+void ran_spool_release(struct ran_spool *s); /* `keep` stays */
 
-/* A growing run of bytes. Zero-initialise. After a failed allocation `failed` stays set and further
- * additions do nothing, so that a caller checks once, at the end. data may be NULL when len is 0.
- */
+/* A growing byte buffer (base/buffer.c). Zero-initialise. After a failed allocation `failed` stays
+ * set and additions do nothing: check it once, at the end. data may be NULL when len is 0; the
+ * bytes do not end in NUL. */
 struct ran_buf {
         char *data;
         size_t len, cap;
@@ -80,41 +88,41 @@ void ran_buf_str(struct ran_buf *b, const char *s);
 void ran_buf_char(struct ran_buf *b, char c);
 void ran_buf_printf(struct ran_buf *b, const char *format, ...)
         __attribute__((format(printf, 2, 3)));
-void ran_buf_size(struct ran_buf *b, size_t x); /* its digits */
-/* Room for n more bytes, to be written at the end; b->len is then the caller's to raise. NULL, and
- * failed, when there is none. */
+void ran_buf_size(struct ran_buf *b, size_t x); /* in decimal */
+/* Reserves n more bytes and returns where they start; write them, then add to b->len. NULL, with
+ * `failed` set, without memory. */
 char *ran_buf_room(struct ran_buf *b, size_t n);
 void ran_buf_release(struct ran_buf *b); /* frees and zeroes */
-/* Appends s as a JSON string, quotes included: only what must be escaped is. What is not UTF-8
+/* Appends s as a JSON string with its quotes, escaping only what JSON requires. Invalid UTF-8
  * becomes U+FFFD (base/quote.c). */
 void ran_buf_json(struct ran_buf *b, const char *s, size_t n);
-/* Appends s for people: control characters, which could steer a terminal, are shown as '?'
- * (base/error.c). */
+/* Appends s for a terminal: each control character, which could steer it, becomes '?'. */
 void ran_buf_shown(struct ran_buf *b, const char *s, size_t n);
 
 /* ---- numbers (base/number.c) ---------------------------------------------------------------- */
 
-/* The shortest decimal text that reads back as the same float32 / double, as a JSON number; NaN and
- * the infinities become null. Never the locale's comma. */
+/* Appends a JSON number: the shortest decimal that reads back as the same float or double. NaN and
+ * infinities become null. The locale never matters. */
 void ran_buf_float(struct ran_buf *b, float x);
 void ran_buf_double(struct ran_buf *b, double x);
-/* Reads a whole JSON-style number in [s, s+n), also .5 for 0.5; false, and *x left alone, when it
- * is none, has trailing bytes or is larger than any double. Locale never matters. ran_parse_size
- * refuses signs, fractions and overflow. */
+/* Parse all of the n bytes at s as a JSON number (also .5 for 0.5) or as digits only. They return
+ * false and leave *x alone for anything else: trailing bytes, a number too large; for
+ * ran_parse_size also a sign or a fraction. The locale never matters. */
 bool ran_parse_double(const char *s, size_t n, double *x);
 bool ran_parse_size(const char *s, size_t n, size_t *x);
 
 /* ---- UTF-8 (base/utf8.c) ------------------------------------------------------------------- */
 
-/* How many bytes of s come before the first that is not valid UTF-8: n when all is well. */
+/* The length of the longest prefix of s that is valid UTF-8, in bytes: n if all of it is. */
 size_t ran_utf8_valid(const char *s, size_t n);
-/* How many bytes of a byte order mark a text of n bytes begins with: 3 or none. */
+/* The length of the byte order mark at the start of s, in bytes: 3 or 0. */
 size_t ran_utf8_mark(const char *s, size_t n);
 
 /* ---- random numbers (base/random.c) --------------------------------------------------------- */
 
-/* No generator state: a number is a function of (seed, purpose, epoch, record, position), so that
- * nothing depends on the order of work. Take a key once, then draw at positions. */
+/* Counter-based: a number is a function of (seed, purpose, epoch, record, position) and there is no
+ * generator state, so results do not depend on the order of work. Make a key once, then draw at
+ * positions. */
 enum ran_purpose {
         RAN_FOR_INIT = 1,
         RAN_FOR_SHUFFLE,
@@ -127,29 +135,30 @@ enum ran_purpose {
         RAN_FOR_HUTCHINSON,
         RAN_FOR_SEARCH,
 };
-uint64_t ran_key(uint64_t seed, uint64_t purpose, uint64_t epoch, uint64_t record);
-uint64_t ran_draw(uint64_t key, uint64_t position);  /* 64 uniform bits */
-double ran_uniform(uint64_t key, uint64_t position); /* in [0, 1), 53 bits */
+uint64_t ran_random_key(uint64_t seed, uint64_t purpose, uint64_t epoch, uint64_t record);
+uint64_t ran_random_draw(uint64_t key, uint64_t position);  /* 64 uniform bits */
+double ran_random_uniform(uint64_t key, uint64_t position); /* in [0, 1), 53 bits */
 
 /* ---- threads (base/pool.c) ------------------------------------------------------------------ */
 
-/* A pool of `threads` threads in all, the caller's among them. ran_parallel runs fn(arg, i) for
- * every i < n and returns when all are done. It may be called from inside a task: idle threads
- * help, so that one long document can use every core; the caller itself works only on its own tasks
- * and on what those start. Several threads may call it at once, for one pool. 0 threads are 1.
- * Which thread runs a task, and when, must never change a result. pool NULL: all in the caller. */
+/* A pool of `threads` threads, counting the caller's; 0 means 1. ran_parallel runs fn(arg, i) for
+ * every i < n and returns when all are done; without a pool (NULL) the caller runs them all. A task
+ * may call ran_parallel again: idle threads help, so one long document can use every core, while
+ * the caller works only on its own tasks and the tasks that these start. Several threads may use
+ * one pool at once. Results must not depend on which thread runs a task, or when. */
 struct ran_pool;
 struct ran_pool *ran_pool_new(size_t threads, struct ran_error *err);
 void ran_pool_free(struct ran_pool *pool);
 size_t ran_pool_threads(const struct ran_pool *pool);
 void ran_parallel(struct ran_pool *pool, size_t n, void (*fn)(void *arg, size_t i), void *arg);
-/* Threads to use when nobody says: RAN_THREADS, if that is a number from 1 to 4096, else the
- * processors this process may run on (affinity mask and cgroup quota), at least 1. */
+/* The default number of threads: the environment variable RAN_THREADS if it is a number from 1 to
+ * 4096, else the processors available to this process (affinity mask, cgroup quota), at least 1. */
 size_t ran_threads_default(void);
 
 /* ---- files (base/file.c) -------------------------------------------------------------------- */
 
-/* A whole file, mapped read-only (or read into memory where it cannot be mapped: a pipe). */
+/* The contents of a file, mapped read-only; what cannot be mapped (a pipe) is read into memory.
+ * RAN_EIO, RAN_ENOMEM. */
 struct ran_bytes {
         const unsigned char *data;
         size_t size;
@@ -158,23 +167,24 @@ struct ran_bytes {
 int ran_bytes_open(struct ran_bytes *b, const char *path, struct ran_error *err);
 void ran_bytes_release(struct ran_bytes *b);
 
-/* Writes a file so that nobody ever sees half of it: to one without a name (or, where the file
- * system has none, under a temporary name in the same folder), synced, put in its place by _commit.
- * _abort (fine after failure) drops it. Errors of _write are kept and reported by _commit. A path
- * that exists and is no regular file (/dev/stdout, a fifo) is written in place. A process has one
- * writer for a path at a time. */
+/* Writes a file atomically: nobody sees half of it. The bytes go to an unnamed file (or a temporary
+ * name in the same folder, where the file system lacks unnamed files); _commit syncs it and moves
+ * it into place, _abort drops it. _write keeps its first error for _commit. An existing path that
+ * is not a regular file (/dev/stdout, a fifo) is written in place. Open one writer for a path at a
+ * time. */
 struct ran_writer;
 struct ran_writer *ran_writer_open(const char *path, struct ran_error *err);
 void ran_writer_write(struct ran_writer *w, const void *bytes, size_t n);
-/* RAN_EIO, with the sentence of _commit, once something could not be written: for long work, which
- * need not go on then. */
+/* RAN_EIO, with the sentence that _commit would give, once a write has failed: lets long work stop
+ * early. */
 int ran_writer_check(const struct ran_writer *w, struct ran_error *err);
-int ran_writer_commit(struct ran_writer *w, struct ran_error *err); /* also frees w, always */
-void ran_writer_abort(struct ran_writer *w);                        /* also frees w */
-/* Removes all temporary names that there are; for a program that is about to end early. */
+int ran_writer_commit(struct ran_writer *w,
+                      struct ran_error *err); /* frees w, whatever it returns */
+void ran_writer_abort(struct ran_writer *w);  /* frees w; NULL is fine */
+/* Removes the temporary files of all open writers; for a program that exits early. */
 void ran_writer_abandon_all(void);
 
-/* SHA-256 (FIPS 180-4), for digests of vocabularies, models and records. */
+/* SHA-256 (FIPS 180-4, base/sha256.c): digests of vocabularies, models and records. */
 struct ran_sha256 {
         uint32_t state[8];
         uint64_t length;
@@ -182,25 +192,24 @@ struct ran_sha256 {
 };
 void ran_sha256_init(struct ran_sha256 *s);
 void ran_sha256_add(struct ran_sha256 *s, const void *bytes, size_t n);
-void ran_sha256_hex(struct ran_sha256 *s, char hex[65]); /* finishes; 64 digits and a NUL */
+void ran_sha256_hex(struct ran_sha256 *s, char hex[65]); /* ends it: 64 hex digits and a NUL */
 
 /* ---- settings (base/field.c) ---------------------------------------------------------------- */
 
-/* One declaration a setting: its name, type, range, default and help serve the command line
- * (--min-window), configuration files ("min_window"), --help, --print-config and the metadata of a
- * model file alike. A table is an array ended by a field without a name; `offset` is where the
- * value lies in the struct that the table describes. */
+/* A setting is declared once: name, type, range, default and help serve the command line
+ * (--min-window), configuration files ("min_window"), --help, --print-config and the metadata of
+ * model files. A table is an array of fields that ends with one without a name; `offset` is the
+ * offset of the value in the struct that the table describes. */
 enum ran_field_type {
-        RAN_FIELD_BOOL,    /* bool:   --x, --no-x, --x=true|false */
+        RAN_FIELD_BOOL,    /* bool: --x, --no-x, --x=true|false */
         RAN_FIELD_SIZE,    /* size_t */
         RAN_FIELD_REAL,    /* double */
         RAN_FIELD_CHOICE,  /* int: index into choices */
-        RAN_FIELD_CHOICES, /* struct ran_choices: --x=one,two; in JSON a string, or a list of them
-                            */
+        RAN_FIELD_CHOICES, /* struct ran_choices: --x=one,two; in JSON a string or a list */
         RAN_FIELD_TEXT,    /* char *, owned by the struct (ran_fields_release), NULL when unset */
-        RAN_FIELD_LIST,    /* struct ran_list: may be given again and again */
+        RAN_FIELD_LIST,    /* struct ran_list: may be given several times */
 };
-#define RAN_CHOICES_MAX 256 /* more are refused */
+#define RAN_CHOICES_MAX 256 /* names in a list */
 struct ran_choices {
         size_t n;                            /* at least 1 once set */
         unsigned char item[RAN_CHOICES_MAX]; /* indices into choices */
@@ -210,41 +219,42 @@ struct ran_list {
         size_t n, cap;
 };
 struct ran_field {
-        const char *name; /* as in JSON: lower case, '_' between words; the long option has '-' */
+        const char *name; /* as in JSON: lower case, '_' between words, '-' in the long option */
         char letter;      /* short option, or 0 */
         enum ran_field_type type;
         size_t offset;
-        double low, high;           /* SIZE and REAL: range, both ends allowed */
+        double low, high;           /* SIZE and REAL: the range, inclusive */
         const char *const *choices; /* CHOICE, CHOICES: names without commas, NULL at the end */
         const char *value;          /* what --help calls the value: "N", "FILE" */
         const char *initial;        /* default as text; NULL: zero, false, unset, empty */
         const char *help;
-        bool local; /* says where and how to run, not what to compute: not in --print-config,
-                       not accepted in --config (an output file, --jobs, --quiet) */
-        /* Another default as long as a CHOICE field before it in the table has that value. */
+        bool local; /* where and how to run, not what to compute (an output file, --jobs, --quiet):
+                       not in
+                       --print-config, refused in --config */
+        /* Another default while a CHOICE field earlier in the table has that value. */
         struct ran_exception {
                 const char *field, *value, *initial; /* field NULL: no exception */
         } unless;
 };
 int ran_fields_init(const struct ran_field *fields, void *base,
                     struct ran_error *err); /* defaults */
-/* The same for one field of the table; those before it have their values. */
+/* Sets one field of the table to its default; earlier fields must be set. */
 int ran_field_init(const struct ran_field *fields, const struct ran_field *field, void *base,
                    struct ran_error *err);
 void ran_fields_release(const struct ran_field *fields, void *base);
-/* Sets one field from text, which is UTF-8 unless the field is local; the sentence says what would
- * be right. */
+/* Sets one field from text, which must be UTF-8 unless the field is local. RAN_EINVAL: the sentence
+ * names the option and the values that it takes. */
 int ran_field_set(const struct ran_field *field, void *base, const char *text,
                   struct ran_error *err);
-/* Sets the fields that a JSON object names. An unknown member, or a value of the wrong type, is an
- * error; with `ignore_unknown` members of other names are left alone (model files of later
- * versions). Those before the one that is wrong are set then. */
+/* Sets the fields that a JSON object names. RAN_EFORMAT if the text is not a JSON object,
+ * RAN_EINVAL for a wrong value, a repeated member or an unknown one; with `ignore_unknown` unknown
+ * members are skipped (model files of later versions). After a failure earlier members stay set. */
 int ran_fields_parse(const struct ran_field *fields, void *base, const char *json, size_t n,
                      bool ignore_unknown, struct ran_error *err);
-/* Appends "name":value pairs, comma between, in table order and without braces, local fields and
- * unset text left out. The numbers are the shortest that read back. */
+/* Appends "name":value pairs in table order, with commas and without braces; leaves out local
+ * fields and unset text. Numbers are the shortest that read back. */
 void ran_fields_json(const struct ran_field *fields, const void *base, struct ran_buf *out);
-/* The same of those fields only that are different in `other`. */
+/* The same for the fields that differ from `other` only. */
 void ran_fields_changes(const struct ran_field *fields, const void *base, const void *other,
                         struct ran_buf *out);
 

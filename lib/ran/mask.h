@@ -6,7 +6,7 @@
 
 /* ---- attention patterns (mask/) ------------------------------------------------------------- */
 
-/* Whether query i sees key j is a matter of their distance |i - j|. With H = window / 2 rounded
+/* Whether query i sees key j depends on their distance |i - j|. With H = window / 2 rounded
  * down and d = dilation, the distances are
  *
  *      full        any
@@ -14,31 +14,31 @@
  *      dilated     0, (d+1), 2(d+1), ..., H(d+1)
  *      dispersed   0 ... H, then H + 2, H + 2 + 3, H + 2 + 3 + 4, ... without end
  *
- * A mask takes keys after the query away: causal all of them, prefix those that are no source
- * tokens. Every token sees itself. */
+ * A mask removes keys after the query: causal all of them, prefix all but source tokens. Every token
+ * sees itself. */
 enum { RAN_ATTENTION_FULL, RAN_ATTENTION_WINDOW, RAN_ATTENTION_DILATED, RAN_ATTENTION_DISPERSED };
 enum { RAN_MASK_NONE, RAN_MASK_CAUSAL, RAN_MASK_PREFIX };
 extern const char *const ran_attention_names[]; /* "full" ..., NULL at the end */
 extern const char *const ran_mask_names[];
 
-/* Who sees whom among N tokens: a few numbers, never a matrix, and no work that grows with N beyond
- * sqrt(N). To be copied freely. */
+/* The mask of N tokens in a few numbers, never as a matrix; no operation takes longer than sqrt(N).
+ * It can be copied. */
 #define RAN_MASK_LENGTH 1000000000 /* tokens at most: no count below can overflow */
 struct ran_mask {
         size_t N;
         size_t near; /* distances 0 ... near are seen */
         size_t far;  /* and this many more below N: mask/mask.h says which */
         size_t step;
-        size_t sources; /* keys below it are seen from before, too: none N, causal 0 */
+        size_t sources; /* earlier queries see keys below it, too: N without a mask, causal 0 */
 };
-/* pattern, mask: RAN_ATTENTION_..., RAN_MASK_...; dilation counts for dilated only, window for all
+/* pattern, mask: RAN_ATTENTION_..., RAN_MASK_...; dilation matters for dilated only, window for all
  * but full, sources for the prefix mask only. RAN_EINVAL for N = 0, a window of 0, more source
  * tokens than tokens, and anything larger than RAN_MASK_LENGTH. */
 int ran_mask_init(struct ran_mask *m, int pattern, size_t window, size_t dilation, int mask,
                   size_t N, size_t sources, struct ran_error *err);
 
-/* The keys that a query sees, or the queries that see a key: those of the run [from, to), which
- * holds the token itself, and single ones, some to the left of it and some to the right. */
+/* The keys that a query sees, or the queries that see a key: the run [from, to), which contains the
+ * token itself, and single ones, `left` of them before it and `right` behind. */
 struct ran_mask_ranges {
         size_t at;
         size_t from, to, left, right;
@@ -51,10 +51,9 @@ struct ran_mask_ranges ran_mask_column(const struct ran_mask *m,
 bool ran_mask_ranges_next(const struct ran_mask *m, const struct ran_mask_ranges *s, size_t *pos,
                           size_t *from, size_t *to);
 
-/* How many keys of [j0, j1) all queries of [i0, i1) see, in all: the scores of a part. In closed
- * form; i1, j1 <= N. */
+/* Scores of the queries [i0, i1) and keys [j0, j1), in closed form; i1, j1 <= N. */
 uint64_t ran_mask_count(const struct ran_mask *m, size_t i0, size_t i1, size_t j0, size_t j1);
-/* Over all queries, how many keys one sees. */
+/* How many keys a query sees, over all queries. */
 struct ran_mask_rows {
         size_t least, most;
         double median; /* the mean of the middle two where N is even */
@@ -62,7 +61,7 @@ struct ran_mask_rows {
 void ran_mask_rows(const struct ran_mask *m, struct ran_mask_rows *rows);
 /* Scores without a mask by the formulas of the paper that dispersed attention comes from: equation
  * (3) for window, Algorithm 1 for dispersed, which agrees with the mask for a window of 4 only.
- * False where they say nothing: for other patterns, an odd window, or one longer than N. */
+ * False where they do not apply: for other patterns, an odd window, or one longer than N. */
 bool ran_mask_paper(int pattern, size_t window, size_t N, uint64_t *scores);
 
 /* Sets of tokens: bit i % 64 of word i / 64. */
@@ -71,7 +70,7 @@ bool ran_mask_paper(int pattern, size_t window, size_t N, uint64_t *scores);
 void ran_mask_spread(const struct ran_mask *m, uint64_t *seen, const uint64_t *from,
                      uint64_t *spare);
 
-/* How much query q and key k, both (d), are alike, before the softmax:
+/* Similarity of query q and key k, both (d), before the softmax:
  *
  *      dot         q.k / sqrt(d)
  *      cosine      sqrt(d) q.k / (|q| |k| + 1e-8)

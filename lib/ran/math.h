@@ -4,20 +4,21 @@
 
 #include <stddef.h>
 
-/* ---- the processor (math/gemm.c) ------------------------------------------------------------- */
+/* ---- the processor (math/isa.c) ------------------------------------------------------------- */
 
-/* The kernels in use: the best that this processor runs, or those that the environment variable
- * RAN_ISA names ("avx512", "avx2", "base", "portable"). Chosen before main, when OpenBLAS is told
- * to keep to one thread, too: in the whole program, since it has one setting for all. */
+/* The name of the instruction set in use: the best that the processor runs, or the one that the
+ * environment variable RAN_ISA names ("avx512", "avx2", "base", "portable"). It is chosen before
+ * main. At the same time OpenBLAS is set to one thread, for the whole program: it has only one such
+ * setting. */
 const char *ran_isa(void);
-/* NULL when RAN_ISA is unset or was honoured; else its value, which this processor or build does
- * not know, and *known lists what would do. */
+/* The value of RAN_ISA if this processor or build does not support it, else NULL. *known: the
+ * supported names, separated by ", ". */
 const char *ran_isa_refused(const char **known);
 
 /* ---- elementary functions (math/elementary.c) ------------------------------------------------ */
 
-/* The same bits on every processor and with every C library, within 1 ulp: programs whose results
- * hold such numbers call these, not those of the C library. */
+/* exp and natural logarithm, within 1 ulp, with the same bits on every processor and with every C
+ * library. Use these, not those of the C library, for numbers that go into results. */
 double ran_exp(double x);
 double ran_log(double x);
 

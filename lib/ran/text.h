@@ -6,151 +6,150 @@
 
 /* ---- vocabularies and tokenisation (text/) -------------------------------------------------- */
 
-/* Reserved tokens, always the first ids of a vocabulary learned here. User text never becomes one
- * of them, except [UNK]: "[MASK]" in a document is a bracket, a word and a bracket, or unknown. */
+/* Reserved tokens: the first ids of every vocabulary that ran_counter_learn makes. Text never
+ * becomes one of them, except [UNK]: "[MASK]" in a document is bracket, word, bracket, or unknown.
+ */
 enum { RAN_UNK = 0, RAN_MASK, RAN_SEP, RAN_START, RAN_END, RAN_RESERVED };
-#define RAN_NO_ID UINT32_MAX /* no token at all */
+#define RAN_NO_ID UINT32_MAX /* no token */
 
-/* Pieces of one document, in order. Offsets count code points of the original text, end exclusive;
- * for pre-split words they count inside the word, and word[] says which one. Zero-initialise;
- * arrays grow as needed and are reused. */
+/* The tokens of one document, in order. Offsets [start, end) count code points of the original
+ * text; for pre-split words they count within the word. Zero-initialise; the arrays (n) grow as
+ * needed and are reused. */
 struct ran_encoding {
         uint32_t *ids;
         size_t *start, *end;
-        size_t *word; /* which word (pre-token, or member of "tokens") the piece belongs to */
+        size_t *word; /* the word (pre-token, or member of "tokens") of each token */
         size_t n, cap;
-        size_t words;       /* words in all */
-        uint32_t *spelling; /* (n, RAN_SPELLING) once ran_encoding_spell was asked for it */
+        size_t words;       /* number of words */
+        uint32_t *spelling; /* (n, RAN_SPELLING), after ran_encoding_spell */
         size_t spelling_cap;
-        void *scratch; /* owned by the tokeniser between calls; freed by _release */
+        void *scratch; /* the tokeniser's; freed by _release */
 };
 void ran_encoding_release(struct ran_encoding *e);
-/* Turns the offsets of pieces [first, e->n), which count code points of `text`, into other units.
- */
+/* Converts the offsets of tokens [first, e->n), which count code points of `text` (n bytes of
+ * UTF-8), to another unit. RAN_ENOMEM. */
 enum ran_unit { RAN_UNIT_CODEPOINT, RAN_UNIT_BYTE, RAN_UNIT_UTF16 };
 extern const char *const ran_unit_names[]; /* "codepoint" ..., NULL at the end */
 int ran_encoding_convert(struct ran_encoding *e, size_t first, const char *text, size_t n,
                          enum ran_unit unit, struct ran_error *err);
 
-/* The member "encoding" of a record: {"vocab", "pieces", "ids", "offsets"}, with `words` "words",
- * too (text/encoding-json.c). */
+/* Appends the member "encoding" of a record: {"vocab", "pieces", "ids", "offsets"}, and "words" if
+ * `words` is set (text/encoding-json.c). */
 struct ran_tokenizer;
 void ran_encoding_json(const struct ran_encoding *e, const struct ran_tokenizer *t, bool words,
                        struct ran_buf *out);
 
-/* What the spelling of a word says, whatever the vocabulary knows of it: case, shape, prefixes and
- * suffixes of up to four characters, each hashed to one of so many buckets, at least 1
- * (text/spelling.c). */
+/* Features of the spelling of a word, known to the vocabulary or not: case, shape, prefixes and
+ * suffixes of up to four characters, each hashed to one of `buckets` >= 1 (text/spelling.c). */
 enum { RAN_SPELLING = 10 };
 void ran_spelling(const char *word, size_t n, size_t buckets, uint32_t feature[RAN_SPELLING]);
-/* Fills e->spelling for the pieces [first, e->n), which are those of `text`: each has that of its
- * word, as it is written there, before any normalisation; text may be NULL where n is 0. Before
- * ran_encoding_convert. */
+/* Fills e->spelling for tokens [first, e->n), those of `text` (n bytes; NULL if n is 0): each gets
+ * the features of its word as written there, before normalisation. Call it before
+ * ran_encoding_convert. RAN_ENOMEM. */
 int ran_encoding_spell(struct ran_encoding *e, size_t first, const char *text, size_t n,
                        size_t buckets, struct ran_error *err);
 
-/* How text is cut into words and a vocabulary learned: `ran-tokenize learn` and ran-train offer the
- * same table. */
+/* How text is split into words and a vocabulary is learned: one table of options for `ran-tokenize
+ * learn` and ran-train. */
 enum { RAN_VOCAB_WORD, RAN_VOCAB_WORDPIECE, RAN_VOCAB_BPE };
 enum { RAN_NORMALIZE_NONE, RAN_NORMALIZE_NFC, RAN_NORMALIZE_NFKC };
 enum { RAN_CLEAN_NONE, RAN_CLEAN_ALL, RAN_CLEAN_CC_CF };
 enum { RAN_SPLIT_PUNCTUATION, RAN_SPLIT_SPACES, RAN_SPLIT_GPT2 };
 struct ran_vocab_settings {
         int vocab_type;        /* RAN_VOCAB_... */
-        size_t vocab_size;     /* pieces at most, the reserved ones among them */
-        size_t min_count;      /* words, or pairs to be joined, that are rarer stay out */
-        size_t limit_alphabet; /* wordpiece: single characters at most */
-        size_t max_word;       /* wordpiece: a longer word (in characters) is [UNK] */
-        size_t max_distinct;   /* different words kept while counting; the rarest go */
+        size_t vocab_size;     /* tokens at most, reserved ones included */
+        size_t min_count;      /* rarer words, or merges, are left out */
+        size_t limit_alphabet; /* wordpiece: at most so many single characters */
+        size_t max_word;       /* wordpiece: a word of more characters is [UNK] */
+        size_t max_distinct;   /* distinct words kept while counting; the rarest are pruned */
         int normalize;         /* RAN_NORMALIZE_... */
         bool lowercase, strip_accents;
-        int clean;       /* RAN_CLEAN_...: control characters that are removed */
-        bool cjk;        /* a CJK ideograph is a word of its own */
+        int clean;       /* RAN_CLEAN_...: which control characters are removed */
+        bool cjk;        /* each CJK ideograph is a word */
         int split_at;    /* RAN_SPLIT_... */
-        char *eol_token; /* the word that a line feed becomes; NULL: white space */
+        char *eol_token; /* the word for a line feed; NULL: it is white space */
 };
 extern const struct ran_field ran_vocab_fields[];
-extern const char *const ran_clean_names[]; /* "none" ..., NULL at the end */
+extern const char *const ran_vocab_clean_names[]; /* "none" ..., NULL at the end */
 
-/* A tokeniser is immutable once loaded and may be shared by threads. Loads a Hugging Face
- * tokenizer.json or, when the first character is no '{', a BERT vocab.txt: a piece a line, taken as
- * BERT reads it (lower case and no accents unless a piece holds a capital letter). */
+/* Loads a Hugging Face tokenizer.json or, if the first character is not '{', a BERT vocab.txt: one
+ * token on each line, read as BERT reads it (lower case without accents, unless a token has a
+ * capital letter). NULL: RAN_EFORMAT, RAN_ENOMEM. A tokeniser is immutable; threads may share it.
+ */
 struct ran_tokenizer;
 struct ran_tokenizer *ran_tokenizer_load(const char *data, size_t n, struct ran_error *err);
-/* A vocab.txt read as `settings` say (the fields from max_word on); special: pieces like "[CLS]"
- * are special tokens wherever they stand in a text, as in the library of Hugging Face. */
+/* Loads a vocab.txt with `settings` (from max_word on). special: tokens like "[CLS]" in a text are
+ * special tokens, as in the library of Hugging Face. */
 struct ran_tokenizer *ran_tokenizer_import(const char *vocab_txt, size_t n,
                                            const struct ran_vocab_settings *settings, bool special,
                                            struct ran_error *err);
-/* Whether a vocab.txt tells capitals apart: a piece that is no name in brackets holds one. */
+/* Whether a vocab.txt is cased: a token other than a name in brackets has a capital letter. */
 bool ran_vocab_txt_is_cased(const char *vocab_txt, size_t n);
-/* What a person should know about the file it was loaded from (a truncation that is ignored), as a
- * sentence; NULL: nothing. */
+/* A sentence about the file for its user (a setting that is ignored, as truncation), or NULL. */
 const char *ran_tokenizer_notice(const struct ran_tokenizer *t);
-/* The tokenizer.json that ran_tokenizer_load reads back, always the same for the same tokeniser,
- * and its SHA-256 in hex. */
+/* The tokeniser as a tokenizer.json (*n bytes), which ran_tokenizer_load reads back: equal
+ * tokenisers have equal bytes. Its SHA-256 in hex. */
 const char *ran_tokenizer_json(const struct ran_tokenizer *t, size_t *n);
 const char *ran_tokenizer_digest(const struct ran_tokenizer *t);
 void ran_tokenizer_free(struct ran_tokenizer *t);
-size_t ran_tokenizer_size(const struct ran_tokenizer *t); /* V: one more than the largest id */
-/* The piece of an id, as in the vocabulary ("##ing"); NULL when out of range or an id without a
- * piece. Not NUL-free: *n. */
+size_t ran_tokenizer_size(const struct ran_tokenizer *t); /* V: the largest id + 1 */
+/* The text of an id as in the vocabulary ("##ing"), *n bytes, which may include NUL; NULL for an id
+ * without one. */
 const char *ran_tokenizer_piece(const struct ran_tokenizer *t, uint32_t id, size_t *n);
-/* The id of a piece, special and reserved ones too; false when there is none. */
+/* Finds the id of a token, special and reserved ones too; false if there is none. */
 bool ran_tokenizer_find(const struct ran_tokenizer *t, const char *piece, size_t n, uint32_t *id);
-/* The id that stands for what is not in the vocabulary; RAN_NO_ID: none, as with byte pairs. */
+/* The id for text outside the vocabulary; RAN_NO_ID if there is none, as with byte pairs. */
 uint32_t ran_tokenizer_unknown(const struct ran_tokenizer *t);
-/* Encodes UTF-8 text, replacing what e held. RAN_EFORMAT for what is not UTF-8. */
+/* Encodes n bytes of text into e, replacing its contents. RAN_EFORMAT for invalid UTF-8,
+ * RAN_ENOMEM. */
 int ran_tokenizer_encode(const struct ran_tokenizer *t, const char *text, size_t n,
                          struct ran_encoding *e, struct ran_error *err);
-/* Appends one word that is split already (it is normalised, and cut into pieces; a word that
- * vanishes in normalisation becomes [UNK]): call with word 0, 1, ...; e->n = e->words = 0 starts
- * anew. Nothing is appended on failure. */
+/* Appends the tokens of one pre-split word; a word that normalisation removes becomes [UNK]. Call
+ * it for word 0, 1, ... after setting e->n = e->words = 0. On failure nothing is appended. */
 int ran_tokenizer_encode_word(const struct ran_tokenizer *t, const char *word, size_t n,
                               struct ran_encoding *e, struct ran_error *err);
-/* Text for ids, appended to out: a space between words, and none before "." and the like if the
- * vocabulary was made for text split at punctuation; the end-of-line token is a line feed.
- * RAN_EFORMAT for an id without a piece: then nothing is appended. */
+/* Appends the text of n ids to out: a space between words, but none before "." and the like if the
+ * vocabulary splits text at punctuation; a line feed for the end-of-line token. RAN_EFORMAT for an
+ * id without text; then nothing is appended. */
 int ran_tokenizer_decode(const struct ran_tokenizer *t, const uint32_t *ids, size_t n,
                          struct ran_buf *out, struct ran_error *err);
 
-/* Rows of an embedding to begin training with. */
+/* Initial values for rows of an embedding matrix. */
 struct ran_embedding {
         size_t V, D;
         float *rows;     /* (V, D) */
-        bool *given;     /* (V): the others begin by chance */
-        char digest[65]; /* SHA-256 of the file that they are from */
+        bool *given;     /* (V): whether the row is given; others are drawn at random */
+        char digest[65]; /* SHA-256 of their file */
 };
 int ran_embedding_init(struct ran_embedding *e, size_t V, size_t D,
-                       struct ran_error *err); /* none */
+                       struct ran_error *err); /* none given */
 void ran_embedding_release(struct ran_embedding *e);
 
-/* A file of word vectors (text/vectors.c): those of GloVe, word2vec and fastText as text, and the
- * binary ones of word2vec. It is opened before the vocabulary is known, so that a file of another
- * kind or width is found out early, and then read once, so that it may be a pipe. dim: how many
- * numbers a vector should have; 0: any. path must live on. */
+/* A file of word vectors (text/vectors.c): text of GloVe, word2vec or fastText, or word2vec's
+ * binary format. Opening it checks format and width (`dim` numbers; 0: any) before there is a
+ * vocabulary. It is read once, so it may be a pipe. `path` must outlive it. */
 struct ran_vectors;
 struct ran_vectors *ran_vectors_open(const char *path, size_t dim, struct ran_error *err);
 void ran_vectors_free(struct ran_vectors *v);
 size_t ran_vectors_width(const struct ran_vectors *v);
 struct ran_vectors_report {
-        size_t rows, promised; /* in the file; by its header */
+        size_t rows, promised; /* in the file; according to its header */
         bool header;
-        bool cut;        /* the last line has no end */
-        size_t found;    /* pieces that have a vector */
-        size_t repeated; /* rows of a word that had one already: the first counts */
-        size_t not_utf8; /* words that no text can hold */
+        bool cut;        /* the last line lacks its newline */
+        size_t found;    /* tokens with a vector */
+        size_t repeated; /* further rows of a word; the first one counts */
+        size_t not_utf8; /* words that are not UTF-8, which no text contains */
 };
-/* Fills the rows of those pieces that are a whole word of the file, as it stands or, if no row of
- * the file is that, as the vocabulary normalises it ("Paris" for the piece "paris"): the first one
- * of each kind. The row "<unk>" is that of [UNK]. */
+/* Fills the rows of tokens that are a whole word of the file: an exact match or, without one, a
+ * match after the vocabulary's normalisation ("Paris" for the token "paris"); the first row of each
+ * kind counts. The row "<unk>" goes to [UNK]. RAN_EFORMAT, RAN_EIO, RAN_ENOMEM. */
 int ran_vectors_read(struct ran_vectors *v, const struct ran_tokenizer *t, struct ran_embedding *to,
                      struct ran_vectors_report *report, struct ran_error *err);
 
-/* Counts words, to learn a vocabulary from them. ran_counter_words may run in many threads at once,
- * each with an encoding (for its scratch) and a buffer of its own: it appends the words of a text
- * to `words` in a form that ran_counter_add takes. ran_counter_add changes the counter: one thread,
- * and always in the same order for the same vocabulary. */
+/* Counts words and learns a vocabulary. ran_counter_words appends the words of a text to `words`,
+ * in a format for ran_counter_add; several threads may call it at once, each with its own encoding
+ * (for scratch memory) and buffer. ran_counter_add changes the counter: call it from one thread,
+ * and in the same order for the same vocabulary. */
 struct ran_counter;
 struct ran_counter *ran_counter_new(const struct ran_vocab_settings *settings,
                                     struct ran_error *err);
@@ -158,21 +157,20 @@ void ran_counter_free(struct ran_counter *c);
 int ran_counter_words(const struct ran_counter *c, const char *text, size_t n,
                       struct ran_encoding *e, struct ran_buf *words, struct ran_error *err);
 int ran_counter_add(struct ran_counter *c, const char *words, size_t n, struct ran_error *err);
-/* These are to be in a vocabulary of words, too, beside the vocab_size most frequent. */
+/* Adds words to include in a vocabulary of words in addition to the vocab_size most frequent. */
 int ran_counter_want(struct ran_counter *c, const char *words, size_t n, struct ran_error *err);
-/* A vocabulary of what was counted; RAN_EINVAL when no word is left to learn from. */
+/* Learns a vocabulary from the counts; RAN_EINVAL without a word to learn from. */
 struct ran_tokenizer *ran_counter_learn(const struct ran_counter *c, struct ran_error *err);
 struct ran_counter_report {
-        uint64_t words;   /* counted in all */
-        size_t distinct;  /* held now */
-        size_t pruned;    /* times that a word was dropped to keep to max_distinct */
-        uint64_t dropped; /* occurrences that were dropped with them */
+        uint64_t words;   /* occurrences counted */
+        size_t distinct;  /* distinct words kept */
+        size_t pruned;    /* times a word was dropped, to keep to max_distinct */
+        uint64_t dropped; /* their occurrences */
 };
 void ran_counter_report(const struct ran_counter *c, struct ran_counter_report *report);
 
-/* Wants (ran_counter_want) the words of the next n rows of a file, but for those that a text would
- * have as several; *wanted: how many. The rows are kept in memory meanwhile, and are still to be
- * read. */
+/* Passes the words of the next n rows to ran_counter_want, except words that a text would split;
+ * *wanted: how many. The rows stay in memory for ran_vectors_read. */
 int ran_vectors_want(struct ran_vectors *v, size_t n, struct ran_counter *c, size_t *wanted,
                      struct ran_error *err);
 

@@ -16,15 +16,15 @@ struct ran_dataset {
         size_t *first;       /* (B+1) where each begins in ids */
         uint32_t *labels;    /* all labels, one after another; ascending within a document */
         size_t *label_first; /* (B+1) where those of a document begin */
-        uint32_t *places;   /* tagging, else NULL: as labels, the token of its document that each is
-                             * of;   mlm: the first token of each word, all labels being 0 */
-        uint32_t *sources;  /* (B) language models, else NULL: leading ids that are source */
-        uint32_t *spelling; /* or NULL: as ids, RAN_SPELLING each */
-        bool *begins;       /* as places: the word is the first of a sentence */
-        float *weight;      /* (B) */
-        /* Or NULL: soft targets, which documents are learned from in the place of their labels:
+        uint32_t *positions; /* tagging, else NULL: as labels, the token of its document that each
+                              * is of;   mlm: the first token of each word, and all labels are 0 */
+        uint32_t *sources;   /* (B) language models, else NULL: leading ids that are source */
+        uint32_t *spelling;  /* or NULL: as ids, RAN_SPELLING each */
+        bool *begins;        /* as positions: the word is the first of a sentence */
+        float *weight;       /* (B) */
+        /* Or NULL: soft targets, which replace the labels in training:
          * soft[i] is the probability of class soft_labels[i], ascending within a document, from
-         * soft_first[b] on. A document that has none is learned from its labels. */
+         * soft_first[b] on. A document without any keeps its labels. */
         uint32_t *soft_labels;
         float *soft;
         size_t *soft_first; /* (B+1) */
@@ -33,12 +33,13 @@ struct ran_dataset {
         char **names;       /* (C) label names, ordered by their bytes; shared with nobody */
         size_t C;
         bool multilabel; /* records hold "labels": set by the caller */
-        bool given;      /* mlm: places are gaps, and labels what stood there: set by the caller */
+        bool given; /* mlm: positions are masked tokens, and labels what stood there: set by the
+                       caller */
         char digest[65]; /* SHA-256 of what was read, in order: set by the caller */
         /* Where the arrays lie that grow with the documents and may be larger than memory. */
         struct {
-                struct ran_spool ids, first, labels, label_first, places, begins, spelling, sources,
-                        weight, soft_labels, soft, soft_first, guessed, group;
+                struct ran_spool ids, first, labels, label_first, positions, begins, spelling,
+                        sources, weight, soft_labels, soft, soft_first, guessed, group;
         } spool;
         size_t keep; /* bytes of each that stay in memory; 0: RAN_SPOOL_KEEP */
         /* While it is built. */
@@ -67,10 +68,10 @@ int ran_dataset_soft_target(struct ran_dataset *d, const uint32_t *labels, const
 /* Says to which group the document that was added last belongs: that of n bytes, or, n 0, one of
  * its own. All documents, or none. */
 int ran_dataset_group(struct ran_dataset *d, const char *name, size_t n, struct ran_error *err);
-/* Appends a document for tagging: word i stands at token places[i] (ascending) and has the tag
+/* Appends a document for tagging: word i stands at token positions[i] (ascending) and has the tag
  * tags[i]. A dataset holds documents of one kind. */
 int ran_dataset_add_words(struct ran_dataset *d, const uint32_t *ids, size_t L,
-                          const uint32_t *places, const uint32_t *tags, size_t n, double weight,
+                          const uint32_t *positions, const uint32_t *tags, size_t n, double weight,
                           struct ran_error *err);
 /* Appends a document for a language model: it reads L - 1 ids, and predicts those from the second
  * one on that are not among the first `sources`. RAN_EINVAL when there is none to predict. */
@@ -78,7 +79,7 @@ int ran_dataset_add_text(struct ran_dataset *d, const uint32_t *ids, size_t L, s
                          double weight, struct ran_error *err);
 /* Makes the document that was added last, for tagging, longer by a sentence. Its weight stays. */
 int ran_dataset_continue(struct ran_dataset *d, const uint32_t *ids, size_t L,
-                         const uint32_t *places, const uint32_t *tags, size_t n,
+                         const uint32_t *positions, const uint32_t *tags, size_t n,
                          struct ran_error *err);
 /* Gives the L tokens that were added last their spelling (L, RAN_SPELLING): all documents, or none.
  */
@@ -114,8 +115,8 @@ struct ran_train_settings {
         double beta1, beta2, epsilon;
         double dropout, embed_dropout, word_dropout, label_smoothing;
         double vectors_rms; /* root mean square that `vectors` of the job are scaled to; 0: as is */
-        double init_rate;   /* share of the learning rate, for what `init` of the job brings */
-        double wide_cost;   /* of errors of the wide path, see train/svm.h; 0: chosen */
+        double init_rate;   /* factor of the learning rate, for weights from `init` of the job */
+        double wide_cost;   /* C of the linear model, see train/svm.h; 0: chosen */
         bool refit;         /* after the best epoch is known, learn from held-out documents, too */
         bool freeze;        /* the rows of the embedding that `vectors` or `init` bring stay */
         int schedule, metric, class_weights, wide_ratios;
@@ -127,16 +128,16 @@ int ran_train_settings_check(const struct ran_train_settings *s, const struct ra
 
 struct ran_train_report {
         enum {
-                RAN_REPORT_LINEAR, /* the wide path is being learned: step times through the data */
+                RAN_REPORT_LINEAR, /* the linear model is being fitted: step is the pass */
                 RAN_REPORT_STEP,   /* an epoch is at work until here */
                 RAN_REPORT_DEV,
                 RAN_REPORT_CHECKPOINT,
-                RAN_REPORT_KEPT,  /* what is best of the epochs is known, and whether its encoder
-                                     counts: `best` is of that, and may be less than it was */
-                RAN_REPORT_REFIT, /* the best epoch is known, all documents are learned from now */
+                RAN_REPORT_KEPT,  /* the best epoch is known, and whether its encoder counts: `best`
+                                     is of that, and may be lower than before */
+                RAN_REPORT_REFIT, /* refitting on all documents begins */
                 RAN_REPORT_END
         } event;
-        bool refit;                        /* what is reported is of that */
+        bool refit;                        /* the report is of the refit */
         size_t epoch, epochs, step, steps; /* from 1 */
         double loss;                       /* of the last steps, smoothed; of dev for REPORT_DEV */
         double learning_rate, gradient_norm;
@@ -148,9 +149,10 @@ struct ran_train_report {
         size_t best_epoch, stale;            /* epochs since the best */
         uint64_t moved;                      /* bytes between this rank and others so far */
         bool improved;
-        bool first_encoder; /* with REPORT_END: it is not of all documents, which led it astray */
-        bool linear_only;   /* with REPORT_END: the wide path, since nothing shows that the encoder
-                               helps */
+        bool first_encoder; /* with REPORT_END: the refit made it worse, so the first encoder is
+                               kept */
+        bool linear_only;   /* with REPORT_END: the encoder did not help, only the linear model is
+                               used */
 };
 
 /* Processes that train one model together (train/ranks.h). NULL stands for one that is alone. */
@@ -171,12 +173,12 @@ struct ran_train_job {
         const struct ran_train_settings *settings;
         const struct ran_dataset *train, *dev; /* dev NULL or empty: the last epoch is kept; else it
                                                   has the classes of train */
-        const bool *held_out; /* (B) documents of train that dev has, not to be learned from until
+        const bool *held_out; /* (B) documents of train that dev has, not to be trained on until
                              the settings say `refit`; NULL: none */
         const struct ran_tokenizer
                 *tokenizer; /* goes into the model; NULL: ids only, then V says how many */
         size_t V;
-        /* Where weights begin; NULL: by chance. init: tensors of the same name and shape, those of
+        /* Initial weights; NULL: random. init: tensors of the same name and shape, those of
          * the head only where ran_train_keeps_head, and the embedding, which must fit. */
         const struct ran_embedding *vectors;
         const struct ran_model *init;
@@ -204,6 +206,9 @@ int ran_train_follow(struct ran_ranks *ranks, struct ran_error *err);
 /* Everything that can change the result of a job, as JSON members `"training":{...},"config":{...},
  * "vocabulary":...`: the same text means the same model. */
 void ran_train_describe(const struct ran_train_job *job, struct ran_buf *out);
+/* Whether two such texts, or two of the member "training", are of the same run, whichever version of
+ * the library wrote them: a new version resumes what an old one began. */
+bool ran_train_same_run(const char *a, size_t a_n, const char *b, size_t b_n);
 /* Whether the head of `init` serves, too: same encoder, task and classes. */
 bool ran_train_keeps_head(const struct ran_train_job *job);
 /* Loss and gradients of the first batch (the documents in order, no dropout, no shuffling) as a

@@ -1,5 +1,5 @@
 /* json.c - values of a line that has been scanned: decoding strings, walking arrays and objects. */
-#include "ran.h"
+#include "ran/record.h"
 #include "record/json.h"
 
 #include <string.h>
@@ -190,7 +190,7 @@ bool ran_json_next(const char *line, struct ran_span value, size_t *pos, struct 
         }
         item->begin = at;
         item->end = skip_value(line, at, last);
-        *type = json_type(line[at]);
+        *type = ran_json_type(line[at]);
         *pos = item->end;
         return true;
 }

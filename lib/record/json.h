@@ -1,11 +1,11 @@
-/* json.h - what the scanner and the functions on scanned values have in common. */
+/* json.h - shared by the scanner and the functions on scanned values. */
 #ifndef RAN_RECORD_JSON_H
 #define RAN_RECORD_JSON_H
 
 #include "base/utf8.h"
 
 /* The type of a value, as in ran_member, from its first byte. */
-static inline char json_type(char first)
+static inline char ran_json_type(char first)
 {
         switch (first) {
         case '"':

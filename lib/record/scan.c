@@ -5,7 +5,7 @@
  * million brackets costs memory, not the stack.
  */
 #include "base/phase.h"
-#include "ran.h"
+#include "ran/record.h"
 #include "record/json.h"
 
 #include <stdlib.h>
@@ -170,7 +170,7 @@ static bool skip_escape(struct scan *s)
 static bool skip_wide(struct scan *s)
 {
         while (s->pos < s->n && s->s[s->pos] >= 0x80) {
-                size_t length = utf8_sequence(s->s + s->pos, s->n - s->pos);
+                size_t length = ran_utf8_sequence(s->s + s->pos, s->n - s->pos);
                 if (length == 0)
                         return fail(s, "this is not valid UTF-8");
                 s->pos += length;
@@ -349,7 +349,7 @@ static bool scan_member(struct scan *s, struct ran_record *r)
         if (!skip_value(s))
                 return false;
         m.value.end = m.whole.end = s->pos;
-        m.type = json_type(r->line[m.value.begin]);
+        m.type = ran_json_type(r->line[m.value.begin]);
         return decode_name(s, r, name, &m.name) && add_member(s, r, &m);
 }
 

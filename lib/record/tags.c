@@ -24,11 +24,10 @@ int ran_tag_parse(struct ran_tag *tag, const char *text, size_t n, struct ran_er
          * words are cut into characters. */
         if (n == 0 || text[0] == '\0' || strchr(n == 1 ? "BI" : "BIESLU", text[0]) == NULL ||
             (n > 1 && text[1] != '-'))
-                return ran_fail(
-                        err, RAN_EFORMAT,
-                        "\"%.*s\" is no tag: it should be \"O\", or B, I, E, S, L or U with "
-                        "a hyphen and a type, as in \"B-PER\"",
-                        n < 64 ? (int)n : 64, text);
+                return ran_fail(err, RAN_EFORMAT,
+                                "\"%.*s\" is not a tag: expected \"O\", or B, I, E, S, L or U, a "
+                                "hyphen and a type, as in \"B-PER\"",
+                                n < 64 ? (int)n : 64, text);
         size_t head = n > 1 ? 2 : 1;
         *tag = (struct ran_tag){text[0], text + head, n - head};
         return RAN_OK;
@@ -127,7 +126,7 @@ int ran_tag_census_scheme(const struct ran_tag_census *census, enum ran_tag_sche
         if (census->iobes > 0 && census->bilou > 0)
                 return ran_fail(err, RAN_EFORMAT,
                                 "tags of two schemes: %zu of IOBES (E-, S-) and %zu of BILOU (L-, "
-                                "U-); convert those of one of them first",
+                                "U-); convert one of them first",
                                 census->iobes, census->bilou);
         if (census->iobes > 0 || census->bilou > 0) {
                 *scheme = census->iobes > 0 ? RAN_TAGS_IOBES : RAN_TAGS_BILOU;

@@ -11,7 +11,7 @@ struct letter {
         uint32_t index;       /* in the strings that name it */
 };
 struct alphabet {
-        struct string_table names;
+        struct ran_string_table names;
         struct letter *letter;
         size_t cap;
 };
@@ -19,10 +19,10 @@ struct alphabet {
 static struct letter *letter_of(struct alphabet *all, const char *s, size_t n,
                                 struct ran_error *err)
 {
-        uint64_t hash = string_table_hash(ran_string_table_seed, s, n);
+        uint64_t hash = ran_string_table_hash(ran_string_table_seed, s, n);
         uint32_t i = ran_string_table_find(&all->names, hash, "", 0, s, n);
 
-        if (i != STRING_TABLE_NONE)
+        if (i != RAN_STRING_TABLE_NONE)
                 return &all->letter[i];
         struct letter *letter =
                 ran_grow(all->letter, &all->cap, all->names.n + 1, sizeof(*letter), err);
@@ -30,7 +30,7 @@ static struct letter *letter_of(struct alphabet *all, const char *s, size_t n,
                 return NULL;
         all->letter = letter;
         i = ran_string_table_add(&all->names, hash, s, n, err);
-        if (i == STRING_TABLE_NONE)
+        if (i == RAN_STRING_TABLE_NONE)
                 return NULL;
         letter[i] = (struct letter){.index = i};
         return &letter[i];
@@ -40,7 +40,7 @@ static int count_letters(const struct ran_counter *c, struct alphabet *all, stru
 {
         for (size_t i = 0; i < c->words.n; i++) {
                 size_t n, length;
-                const char *word = string_table_get(&c->words, (uint32_t)i, &n);
+                const char *word = ran_string_table_get(&c->words, (uint32_t)i, &n);
                 for (size_t pos = 0; pos < n; pos += length) {
                         length = ran_unicode_length(word + pos, n - pos);
                         struct letter *letter = letter_of(all, word + pos, length, err);
@@ -78,7 +78,7 @@ static int add_letter(struct ran_tokenizer *t, const struct alphabet *all,
 {
         struct ran_buf text = {0};
         size_t n;
-        const char *s = string_table_get(&all->names, letter->index, &n);
+        const char *s = ran_string_table_get(&all->names, letter->index, &n);
         uint32_t id;
         int code = RAN_OK;
 
@@ -99,7 +99,6 @@ static int add_alphabet(const struct ran_counter *c, struct alphabet *all, struc
                         struct ran_error *err)
 {
         size_t room = c->settings.vocab_size - t->pieces.n, kept = 0, n = all->names.n;
-        int code = RAN_OK;
 
         qsort_r(all->letter, n, sizeof(*all->letter), by_frequency, all);
         for (; kept < n && kept < c->settings.limit_alphabet; kept++) {
@@ -110,12 +109,12 @@ static int add_alphabet(const struct ran_counter *c, struct alphabet *all, struc
         }
         qsort_r(all->letter, kept, sizeof(*all->letter), by_bytes, all);
         for (int goes_on = 0; goes_on <= 1; goes_on++) {
-                for (size_t i = 0; i < kept && code == RAN_OK; i++) {
+                for (size_t i = 0; i < kept; i++) {
                         if (goes_on ? all->letter[i].goes_on : all->letter[i].begins)
-                                code = add_letter(t, all, &all->letter[i], goes_on, err);
+                                RAN_TRY(add_letter(t, all, &all->letter[i], goes_on, err));
                 }
         }
-        return code;
+        return RAN_OK;
 }
 
 int ran_learn_alphabet(const struct ran_counter *c, struct ran_tokenizer *t, struct ran_error *err)

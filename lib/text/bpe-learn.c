@@ -13,19 +13,16 @@ static size_t spell(const struct ran_tokenizer *t, const char *word, size_t n, u
 /* A piece for each byte, in the order of the characters that they are written as. */
 static int add_bytes(struct ran_tokenizer *t, struct ran_error *err)
 {
-        int code = RAN_OK;
-
-        for (int32_t c = 0; c < 0x200 && code == RAN_OK; c++) {
+        for (int32_t c = 0; c < 0x200; c++) {
                 char piece[4];
                 if (ran_gpt2_byte(c) >= 0)
-                        code = ran_tokenizer_add(t, piece, ran_unicode_put(piece, c), err);
+                        RAN_TRY(ran_tokenizer_add(t, piece, ran_unicode_put(piece, c), err));
         }
-        return code == RAN_OK ? ran_tokenizer_find_bytes(t, err) : code;
+        return ran_tokenizer_find_bytes(t, err);
 }
 
 int ran_learn_bpe(const struct ran_counter *c, struct ran_tokenizer *t, struct ran_error *err)
 {
-        int code = add_bytes(t, err);
-
-        return code == RAN_OK ? ran_learn_merges(c, t, spell, err) : code;
+        RAN_TRY(add_bytes(t, err));
+        return ran_learn_merges(c, t, spell, err);
 }

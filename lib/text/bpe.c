@@ -16,14 +16,14 @@ struct bpe_symbol {
         uint32_t prev, next; /* BPE_NONE at the ends */
 };
 
-void ran_bpe_release(struct bpe *b)
+void ran_bpe_release(struct ran_bpe *b)
 {
         ran_pairs_release(&b->merges);
         free(b->joined);
-        *b = (struct bpe){0};
+        *b = (struct ran_bpe){0};
 }
 
-int ran_bpe_add_merge(struct bpe *b, uint32_t left, uint32_t right, uint32_t joined,
+int ran_bpe_add_merge(struct ran_bpe *b, uint32_t left, uint32_t right, uint32_t joined,
                       struct ran_error *err)
 {
         size_t n = b->merges.n;
@@ -35,22 +35,22 @@ int ran_bpe_add_merge(struct bpe *b, uint32_t left, uint32_t right, uint32_t joi
         if (ran_pairs_add(&b->merges, left, right, err) == PAIRS_NONE)
                 return RAN_ENOMEM;
         if (b->merges.n == n)
-                return ran_fail(err, RAN_EFORMAT, "two pieces are merged twice");
+                return ran_fail(err, RAN_EFORMAT, "two tokens are merged twice");
         grown[n] = joined;
         return RAN_OK;
 }
 
-void ran_bpe_scratch_release(struct bpe_scratch *s)
+void ran_bpe_scratch_release(struct ran_bpe_scratch *s)
 {
         free(s->symbol);
         free(s->queue);
         free(s->piece);
-        *s = (struct bpe_scratch){0};
+        *s = (struct ran_bpe_scratch){0};
 }
 
 /* ---- the queue: a heap of ranks and places -------------------------------------------------- */
 
-static void push(struct bpe_scratch *s, uint64_t entry)
+static void push(struct ran_bpe_scratch *s, uint64_t entry)
 {
         size_t at = s->queue_n++;
 
@@ -59,7 +59,7 @@ static void push(struct bpe_scratch *s, uint64_t entry)
         s->queue[at] = entry;
 }
 
-static uint64_t pop(struct bpe_scratch *s)
+static uint64_t pop(struct ran_bpe_scratch *s)
 {
         uint64_t first = s->queue[0], entry = s->queue[--s->queue_n];
         size_t at = 0;
@@ -78,7 +78,7 @@ static uint64_t pop(struct bpe_scratch *s)
 /* ---- merging -------------------------------------------------------------------------------- */
 
 /* The merge of the symbol at `at` and the next one, or PAIRS_NONE. */
-static uint32_t merge_at(const struct bpe *b, const struct bpe_scratch *s, uint32_t at)
+static uint32_t merge_at(const struct ran_bpe *b, const struct ran_bpe_scratch *s, uint32_t at)
 {
         const struct bpe_symbol *symbol = &s->symbol[at];
 
@@ -87,7 +87,7 @@ static uint32_t merge_at(const struct bpe *b, const struct bpe_scratch *s, uint3
         return ran_pairs_find(&b->merges, symbol->id, s->symbol[symbol->next].id);
 }
 
-static void offer(const struct bpe *b, struct bpe_scratch *s, uint32_t at)
+static void offer(const struct ran_bpe *b, struct ran_bpe_scratch *s, uint32_t at)
 {
         uint32_t rank = merge_at(b, s, at);
 
@@ -96,7 +96,7 @@ static void offer(const struct bpe *b, struct bpe_scratch *s, uint32_t at)
 }
 
 /* Makes one symbol of that at `at` and the next one. */
-static void merge(const struct bpe *b, struct bpe_scratch *s, uint32_t at, uint32_t id)
+static void merge(const struct ran_bpe *b, struct ran_bpe_scratch *s, uint32_t at, uint32_t id)
 {
         struct bpe_symbol *left = &s->symbol[at], *right = &s->symbol[left->next];
 
@@ -111,7 +111,7 @@ static void merge(const struct bpe *b, struct bpe_scratch *s, uint32_t at, uint3
         offer(b, s, at);
 }
 
-static int reserve(struct bpe_scratch *s, size_t n, struct ran_error *err)
+static int reserve(struct ran_bpe_scratch *s, size_t n, struct ran_error *err)
 {
         if (n > UINT32_MAX / 3)
                 return ran_fail(err, RAN_EINVAL, "a word of %zu bytes is too long", n);
@@ -123,7 +123,7 @@ static int reserve(struct bpe_scratch *s, size_t n, struct ran_error *err)
         if (queue == NULL)
                 return RAN_ENOMEM;
         s->queue = queue;
-        struct bpe_piece *piece = ran_grow(s->piece, &s->piece_cap, n, sizeof(*piece), err);
+        struct ran_bpe_piece *piece = ran_grow(s->piece, &s->piece_cap, n, sizeof(*piece), err);
         if (piece == NULL)
                 return RAN_ENOMEM;
         s->piece = piece;
@@ -131,7 +131,8 @@ static int reserve(struct bpe_scratch *s, size_t n, struct ran_error *err)
 }
 
 /* What a word of bytes begins as. */
-static size_t begin_bytes(const struct bpe *b, const char *word, size_t n, struct bpe_scratch *s)
+static size_t begin_bytes(const struct ran_bpe *b, const char *word, size_t n,
+                          struct ran_bpe_scratch *s)
 {
         for (size_t i = 0; i < n; i++)
                 s->symbol[i].id = b->byte[(unsigned char)word[i]];
@@ -141,7 +142,8 @@ static size_t begin_bytes(const struct bpe *b, const char *word, size_t n, struc
 }
 
 /* What one of characters begins as: pieces of one, else of their bytes. */
-static size_t begin_chars(const struct bpe *b, const char *word, size_t n, struct bpe_scratch *s)
+static size_t begin_chars(const struct ran_bpe *b, const char *word, size_t n,
+                          struct ran_bpe_scratch *s)
 {
         size_t count = 0;
 
@@ -154,8 +156,8 @@ static size_t begin_chars(const struct bpe *b, const char *word, size_t n, struc
                 if (c >= 0x80)
                         id = ran_string_table_find(
                                 b->chars,
-                                string_table_hash(ran_string_table_seed, word + pos, length), "", 0,
-                                word + pos, length);
+                                ran_string_table_hash(ran_string_table_seed, word + pos, length),
+                                "", 0, word + pos, length);
                 if (id != BPE_NONE)
                         s->symbol[count++] = (struct bpe_symbol){.id = id, .n = (uint32_t)length};
                 else
@@ -167,7 +169,8 @@ static size_t begin_chars(const struct bpe *b, const char *word, size_t n, struc
 }
 
 /* Cuts a word into s->piece; returns how many. Room has been reserved. */
-static size_t merge_all(const struct bpe *b, const char *word, size_t n, struct bpe_scratch *s)
+static size_t merge_all(const struct ran_bpe *b, const char *word, size_t n,
+                        struct ran_bpe_scratch *s)
 {
         size_t symbols = (b->chars != NULL ? begin_chars : begin_bytes)(b, word, n, s), count = 0;
 
@@ -189,17 +192,14 @@ static size_t merge_all(const struct bpe *b, const char *word, size_t n, struct 
                         merge(b, s, at, wanted);
         }
         for (uint32_t i = 0; i != BPE_NONE; i = s->symbol[i].next)
-                s->piece[count++] = (struct bpe_piece){s->symbol[i].id, s->symbol[i].n};
+                s->piece[count++] = (struct ran_bpe_piece){s->symbol[i].id, s->symbol[i].n};
         return count;
 }
 
-int ran_bpe_cut(const struct bpe *b, const char *word, size_t n, struct bpe_scratch *s,
-                const struct bpe_piece **pieces, size_t *count, struct ran_error *err)
+int ran_bpe_cut(const struct ran_bpe *b, const char *word, size_t n, struct ran_bpe_scratch *s,
+                const struct ran_bpe_piece **pieces, size_t *count, struct ran_error *err)
 {
-        int code = reserve(s, n, err);
-
-        if (code != RAN_OK)
-                return code;
+        RAN_TRY(reserve(s, n, err));
         *count = merge_all(b, word, n, s);
         *pieces = s->piece;
         return RAN_OK;

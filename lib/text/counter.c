@@ -59,7 +59,7 @@ void ran_counter_report(const struct ran_counter *c, struct ran_counter_report *
 /* The end-of-line token is a piece of every vocabulary that has one: counting it would tell
  * nothing. Longer words are not learned, and JSON libraries do not agree on U+0000 in a piece,
  * which byte pairs write as another character. */
-static bool counts(const struct ran_counter *c, const struct word *word)
+static bool counts(const struct ran_counter *c, const struct ran_word *word)
 {
         const char *eol = c->settings.eol_token;
 
@@ -73,8 +73,8 @@ int ran_counter_words(const struct ran_counter *c, const char *text, size_t n,
                       struct ran_encoding *e, struct ran_buf *words, struct ran_error *err)
 {
         struct ran_encoding_scratch *scratch = ran_encoding_scratch(e, err);
-        struct words walk;
-        struct word word;
+        struct ran_words walk;
+        struct ran_word word;
 
         if (scratch == NULL)
                 return RAN_ENOMEM;
@@ -96,17 +96,17 @@ int ran_counter_words(const struct ran_counter *c, const char *text, size_t n,
 static int count_word(struct ran_counter *c, const char *word, size_t n, uint64_t times,
                       struct ran_error *err)
 {
-        uint64_t hash = string_table_hash(ran_string_table_seed, word, n);
+        uint64_t hash = ran_string_table_hash(ran_string_table_seed, word, n);
         uint32_t i = ran_string_table_find(&c->words, hash, "", 0, word, n);
 
-        if (i == STRING_TABLE_NONE) {
+        if (i == RAN_STRING_TABLE_NONE) {
                 uint64_t *count =
                         ran_grow(c->count, &c->count_cap, c->words.n + 1, sizeof(*count), err);
                 if (count == NULL)
                         return RAN_ENOMEM;
                 c->count = count;
                 i = ran_string_table_add(&c->words, hash, word, n, err);
-                if (i == STRING_TABLE_NONE)
+                if (i == RAN_STRING_TABLE_NONE)
                         return RAN_ENOMEM;
                 count[i] = 0;
         }
@@ -158,7 +158,7 @@ static int prune(struct ran_counter *c, struct ran_error *err)
                         continue;
                 }
                 size_t length;
-                const char *word = string_table_get(&c->words, (uint32_t)i, &length);
+                const char *word = ran_string_table_get(&c->words, (uint32_t)i, &length);
                 code = count_word(&kept, word, length, c->count[i], err);
         }
         if (code != RAN_OK) {
@@ -183,7 +183,7 @@ static const char *next_word(const char *words, size_t n, size_t *pos, size_t *l
         if (n - *pos >= sizeof(bytes))
                 memcpy(&bytes, words + *pos, sizeof(bytes));
         if (bytes == 0 || bytes > n - *pos - sizeof(bytes)) {
-                ran_fail(err, RAN_EINVAL, "these are not the words of a text");
+                ran_fail(err, RAN_EINVAL, "these words are not from ran_counter_words");
                 return NULL;
         }
         const char *word = words + *pos + sizeof(bytes);
@@ -198,11 +198,9 @@ int ran_counter_add(struct ran_counter *c, const char *words, size_t n, struct r
                 const char *word = next_word(words, n, &pos, &length, err);
                 if (word == NULL)
                         return RAN_EINVAL;
-                int code = count_word(c, word, length, 1, err);
-                if (code == RAN_OK && c->words.n > c->settings.max_distinct)
-                        code = prune(c, err);
-                if (code != RAN_OK)
-                        return code;
+                RAN_TRY(count_word(c, word, length, 1, err));
+                if (c->words.n > c->settings.max_distinct)
+                        RAN_TRY(prune(c, err));
                 c->report.words++;
         }
         return RAN_OK;
@@ -214,10 +212,11 @@ int ran_counter_want(struct ran_counter *c, const char *words, size_t n, struct 
                 const char *word = next_word(words, n, &pos, &length, err);
                 if (word == NULL)
                         return RAN_EINVAL;
-                uint64_t hash = string_table_hash(ran_string_table_seed, word, length);
+                uint64_t hash = ran_string_table_hash(ran_string_table_seed, word, length);
                 if (ran_string_table_find(&c->wanted, hash, "", 0, word, length) ==
-                            STRING_TABLE_NONE &&
-                    ran_string_table_add(&c->wanted, hash, word, length, err) == STRING_TABLE_NONE)
+                            RAN_STRING_TABLE_NONE &&
+                    ran_string_table_add(&c->wanted, hash, word, length, err) ==
+                            RAN_STRING_TABLE_NONE)
                         return RAN_ENOMEM;
         }
         return RAN_OK;
@@ -257,16 +256,16 @@ int ran_learn_words(const struct ran_counter *c, struct ran_tokenizer *t, struct
         }
         if (n == 0)
                 code = ran_fail(err, RAN_EINVAL,
-                                "no word occurs at least %zu times (min_count); the most frequent "
-                                "words of a larger corpus will",
+                                "no word occurs %zu times or more (min_count): lower min_count or "
+                                "use more text",
                                 c->settings.min_count);
         qsort_r(order, n, sizeof(*order), by_count, (void *)c);
         for (size_t i = 0; i < n && code == RAN_OK && t->pieces.n < c->settings.vocab_size; i++) {
-                const char *word = string_table_get(&c->words, order[i], &length);
+                const char *word = ran_string_table_get(&c->words, order[i], &length);
                 code = add_new(t, word, length, err);
         }
         for (size_t i = 0; i < c->wanted.n && code == RAN_OK; i++) {
-                const char *word = string_table_get(&c->wanted, (uint32_t)i, &length);
+                const char *word = ran_string_table_get(&c->wanted, (uint32_t)i, &length);
                 code = add_new(t, word, length, err);
         }
         free(order);
@@ -292,28 +291,26 @@ static int learn(const struct ran_counter *c, struct ran_tokenizer *t, struct ra
 {
         const char *eol = c->settings.eol_token;
         const char *unk = t->type == TOKENIZER_BPE ? NULL : ran_tokenizer_reserved[RAN_UNK];
-        int code = ran_text_rules_set(&t->rules, &c->settings, err);
 
+        RAN_TRY(ran_text_rules_set(&t->rules, &c->settings, err));
         t->attach = t->rules.split == RAN_SPLIT_PUNCTUATION;
         t->max_chars = c->settings.max_word;
-        if (code == RAN_OK && t->type == TOKENIZER_WORDPIECE)
-                code = ran_tokenizer_set_prefix(t, TOKENIZER_PREFIX, err);
-        if (code == RAN_OK)
-                code = ran_tokenizer_add_reserved(t, err);
-        if (code == RAN_OK && eol != NULL)
-                code = ran_tokenizer_add(t, eol, strlen(eol), err);
-        if (code == RAN_OK)
-                code = learn_pieces(c, t, err);
-        return code == RAN_OK ? ran_tokenizer_finish(t, unk, err) : code;
+        if (t->type == TOKENIZER_WORDPIECE)
+                RAN_TRY(ran_tokenizer_set_prefix(t, TOKENIZER_PREFIX, err));
+        RAN_TRY(ran_tokenizer_add_reserved(t, err));
+        if (eol != NULL)
+                RAN_TRY(ran_tokenizer_add(t, eol, strlen(eol), err));
+        RAN_TRY(learn_pieces(c, t, err));
+        return ran_tokenizer_finish(t, unk, err);
 }
 
 struct ran_tokenizer *ran_counter_learn(const struct ran_counter *c, struct ran_error *err)
 {
         if (c->words.n == 0) {
-                ran_fail(err, RAN_EINVAL, "there is no word to learn a vocabulary from");
+                ran_fail(err, RAN_EINVAL, "cannot learn a vocabulary: there are no words");
                 return NULL;
         }
-        enum tokenizer_type type = (enum tokenizer_type)c->settings.vocab_type;
+        enum ran_tokenizer_type type = (enum ran_tokenizer_type)c->settings.vocab_type;
         struct ran_tokenizer *t = ran_tokenizer_new(type, err);
         if (t != NULL && learn(c, t, err) != RAN_OK) {
                 ran_tokenizer_free(t);

@@ -1,33 +1,33 @@
-/* counter.h - words and how often each was seen; what a vocabulary is learned from. */
+/* counter.h - counts of words, and learning a vocabulary. */
 #ifndef RAN_TEXT_COUNTER_H
 #define RAN_TEXT_COUNTER_H
 
-#include "ran.h"
-#include "text/string-table.h"
+#include "ran/text.h"
+#include "base/string-table.h"
 #include "text/tokenizer.h"
 
 struct ran_counter {
         struct ran_vocab_settings settings; /* eol_token is that of rules */
-        struct text_rules rules;
-        struct string_table words, wanted;
+        struct ran_text_rules rules;
+        struct ran_string_table words, wanted;
         uint64_t *count; /* (words.n) */
         size_t count_cap;
         struct ran_counter_report report;
 };
 
-/* Each adds pieces to t, which holds the reserved ones, until it has settings.vocab_size;
- * RAN_EINVAL when there is nothing to learn from. */
+/* Each adds tokens to t, which has the reserved ones, up to settings.vocab_size; RAN_EINVAL without
+ * words. */
 int ran_learn_words(const struct ran_counter *c, struct ran_tokenizer *t, struct ran_error *err);
 int ran_learn_wordpiece(const struct ran_counter *c, struct ran_tokenizer *t,
                         struct ran_error *err);
 int ran_learn_bpe(const struct ran_counter *c, struct ran_tokenizer *t, struct ran_error *err);
-/* The single characters that a word-piece vocabulary begins with. */
+/* Adds the single characters that a WordPiece vocabulary starts from. */
 int ran_learn_alphabet(const struct ran_counter *c, struct ran_tokenizer *t, struct ran_error *err);
 
-/* The smallest pieces of a word, in row, which has room for n; returns how many, 0 when the word
- * cannot be spelt. */
+/* Writes the smallest units of a word to row, which has room for n, and returns their number; 0 if
+ * the word cannot be written in them. */
 typedef size_t spell_fn(const struct ran_tokenizer *t, const char *word, size_t n, uint32_t *row);
-/* Adds what the pieces of the counted words join to. */
+/* Merges frequent pairs of units of the counted words into new tokens. */
 int ran_learn_merges(const struct ran_counter *c, struct ran_tokenizer *t, spell_fn *spell,
                      struct ran_error *err);
 

@@ -18,7 +18,7 @@ void ran_encoding_release(struct ran_encoding *e)
         free(e->spelling);
         struct ran_encoding_scratch *scratch = e->scratch;
         if (scratch != NULL) {
-                ran_word_scratch_release(&scratch->words);
+                ran_words_scratch_release(&scratch->words);
                 ran_bpe_scratch_release(&scratch->bpe);
                 ran_word_cache_release(&scratch->known);
                 ran_buf_release(&scratch->spelled);
@@ -46,10 +46,9 @@ static int grow(struct ran_encoding *e, struct ran_error *err)
         if (ids == NULL)
                 return RAN_ENOMEM;
         e->ids = ids;
-        if (grow_sizes(&e->start, &start, want, err) != RAN_OK ||
-            grow_sizes(&e->end, &end, want, err) != RAN_OK ||
-            grow_sizes(&e->word, &word, want, err) != RAN_OK)
-                return RAN_ENOMEM;
+        RAN_TRY(grow_sizes(&e->start, &start, want, err));
+        RAN_TRY(grow_sizes(&e->end, &end, want, err));
+        RAN_TRY(grow_sizes(&e->word, &word, want, err));
         e->cap = cap < start ? cap : start;
         return RAN_OK;
 }
@@ -79,17 +78,18 @@ struct ran_encoding_scratch *ran_encoding_scratch(struct ran_encoding *e, struct
 static int add_part(struct ran_encoding_scratch *s, uint32_t id, size_t from, size_t to,
                     struct ran_error *err)
 {
-        struct word_part *part = ran_grow(s->part, &s->part_cap, s->parts + 1, sizeof(*part), err);
+        struct ran_word_part *part =
+                ran_grow(s->part, &s->part_cap, s->parts + 1, sizeof(*part), err);
 
         if (part == NULL)
                 return RAN_ENOMEM;
         s->part = part;
-        part[s->parts++] = (struct word_part){id, (uint32_t)from, (uint32_t)to};
+        part[s->parts++] = (struct ran_word_part){id, (uint32_t)from, (uint32_t)to};
         return RAN_OK;
 }
 
 /* The longest piece that fits, again and again; when none does, the whole word is unknown. */
-static int cut_pieces(const struct ran_tokenizer *t, const struct word *word,
+static int cut_pieces(const struct ran_tokenizer *t, const struct ran_word *word,
                       struct ran_encoding_scratch *s, struct ran_error *err)
 {
         size_t chars = 0;
@@ -100,14 +100,12 @@ static int cut_pieces(const struct ran_tokenizer *t, const struct word *word,
                         &t->pieces, t->least, first ? ran_string_table_seed : t->prefix_hash,
                         t->prefix, first ? 0 : t->prefix_n, word->s + pos, word->n - pos,
                         t->longest, &length);
-                if (id == STRING_TABLE_NONE) {
+                if (id == RAN_STRING_TABLE_NONE) {
                         s->parts = 0;
                         return add_part(s, t->unk, 0, word->chars, err);
                 }
                 size_t next = chars + ran_unicode_count(word->s + pos, length);
-                int code = add_part(s, id, chars, next, err);
-                if (code != RAN_OK)
-                        return code;
+                RAN_TRY(add_part(s, id, chars, next, err));
                 chars = next;
         }
         return RAN_OK;
@@ -141,7 +139,7 @@ static size_t trailing_space(const char *text, size_t n)
 
 /* A piece of bytes [begin, end) covers the characters [*from, *to), which it has a byte of each; of
  * these, white space at its ends is left out. */
-static void trim(const struct word *word, size_t begin, size_t end, size_t *from, size_t *to)
+static void trim(const struct ran_word *word, size_t begin, size_t end, size_t *from, size_t *to)
 {
         const unsigned char *s = (const unsigned char *)word->s;
 
@@ -162,13 +160,13 @@ static void trim(const struct word *word, size_t begin, size_t end, size_t *from
         *to -= ran_unicode_count(word->s + end - trail, trail);
 }
 
-/* The piece that a whole word is, or STRING_TABLE_NONE: only some vocabularies ask for it. */
-static int find_whole(const struct ran_tokenizer *t, const struct word *word,
+/* The piece that a whole word is, or RAN_STRING_TABLE_NONE: only some vocabularies ask for it. */
+static int find_whole(const struct ran_tokenizer *t, const struct ran_word *word,
                       struct ran_encoding_scratch *s, uint32_t *id, struct ran_error *err)
 {
         const size_t widest = 2; /* bytes of such a character */
 
-        *id = STRING_TABLE_NONE;
+        *id = RAN_STRING_TABLE_NONE;
         if (!t->bpe.whole || word->n > t->longest)
                 return RAN_OK;
         s->spelled.len = 0;
@@ -179,35 +177,35 @@ static int find_whole(const struct ran_tokenizer *t, const struct word *word,
         for (size_t i = 0; i < word->n; i++)
                 n += ran_unicode_put(out + n, ran_gpt2_char((unsigned char)word->s[i]));
         if (!ran_tokenizer_find(t, out, n, id) || *id < t->least)
-                *id = STRING_TABLE_NONE;
+                *id = RAN_STRING_TABLE_NONE;
         return RAN_OK;
 }
 
 /* So the word " the" stands where "the" does, and white space alone stands nowhere: between two
  * characters, where the word goes on, or ends. */
-static int cut_bytes(const struct ran_tokenizer *t, const struct word *word,
+static int cut_bytes(const struct ran_tokenizer *t, const struct ran_word *word,
                      struct ran_encoding_scratch *s, struct ran_error *err)
 {
-        struct bpe_piece whole = {.n = (uint32_t)word->n};
-        const struct bpe_piece *piece = &whole;
+        struct ran_bpe_piece whole = {.n = (uint32_t)word->n};
+        const struct ran_bpe_piece *piece = &whole;
         size_t count = 1, pos = 0, chars = 0;
-        int code = find_whole(t, word, s, &whole.id, err);
 
-        if (code == RAN_OK && whole.id == STRING_TABLE_NONE)
-                code = ran_bpe_cut(&t->bpe, word->s, word->n, &s->bpe, &piece, &count, err);
-        for (size_t i = 0; i < count && code == RAN_OK; i++) {
+        RAN_TRY(find_whole(t, word, s, &whole.id, err));
+        if (whole.id == RAN_STRING_TABLE_NONE)
+                RAN_TRY(ran_bpe_cut(&t->bpe, word->s, word->n, &s->bpe, &piece, &count, err));
+        for (size_t i = 0; i < count; i++) {
                 bool inside = ((unsigned char)word->s[pos] & 0xc0) == 0x80;
                 size_t next = chars + ran_unicode_count(word->s + pos, piece[i].n);
                 size_t from = chars - inside, to = next;
                 trim(word, pos, pos + piece[i].n, &from, &to);
-                code = add_part(s, piece[i].id, from, to > from ? to : from, err);
+                RAN_TRY(add_part(s, piece[i].id, from, to > from ? to : from, err));
                 pos += piece[i].n;
                 chars = next;
         }
-        return code;
+        return RAN_OK;
 }
 
-static int cut(const struct ran_tokenizer *t, const struct word *word,
+static int cut(const struct ran_tokenizer *t, const struct ran_word *word,
                struct ran_encoding_scratch *s, struct ran_error *err)
 {
         s->parts = 0;
@@ -216,85 +214,83 @@ static int cut(const struct ran_tokenizer *t, const struct word *word,
         if (t->type == TOKENIZER_BPE)
                 return cut_bytes(t, word, s, err);
         uint32_t id = ran_string_table_find(
-                &t->pieces, string_table_hash(ran_string_table_seed, word->s, word->n), "", 0,
+                &t->pieces, ran_string_table_hash(ran_string_table_seed, word->s, word->n), "", 0,
                 word->s, word->n);
         bool pieces = t->type == TOKENIZER_WORDPIECE;
 
         if (id < t->least)
-                id = STRING_TABLE_NONE;
+                id = RAN_STRING_TABLE_NONE;
         if (pieces && word->chars > t->max_chars)
                 id = t->unk;
-        else if (id == STRING_TABLE_NONE && pieces)
+        else if (id == RAN_STRING_TABLE_NONE && pieces)
                 return cut_pieces(t, word, s, err);
-        return add_part(s, id != STRING_TABLE_NONE ? id : t->unk, 0, word->chars, err);
+        return add_part(s, id != RAN_STRING_TABLE_NONE ? id : t->unk, 0, word->chars, err);
 }
 
-static int add_extent(struct ran_encoding *e, const struct word *word, uint32_t id, size_t from,
+static int add_extent(struct ran_encoding *e, const struct ran_word *word, uint32_t id, size_t from,
                       size_t to, struct ran_error *err)
 {
         size_t start, end;
 
         if (from < to) {
-                ran_word_extent(word, from, to, &start, &end);
+                ran_words_extent(word, from, to, &start, &end);
         } else {
                 bool last = from == word->chars;
-                ran_word_extent(word, from - last, from - last + 1, &start, &end);
+                ran_words_extent(word, from - last, from - last + 1, &start, &end);
                 *(last ? &start : &end) = last ? end : start;
         }
         return add(e, id, start, end, err);
 }
 
-static int add_known(struct ran_encoding *e, const struct word *word,
-                     const struct cached_word *known, struct ran_error *err)
+static int add_known(struct ran_encoding *e, const struct ran_word *word,
+                     const struct ran_cached_word *known, struct ran_error *err)
 {
-        int code = RAN_OK;
-
-        for (size_t i = 0; i < known->parts && code == RAN_OK; i++)
-                code = add_extent(e, word, known->id[i], known->from[i], known->to[i], err);
-        return code;
+        for (size_t i = 0; i < known->parts; i++)
+                RAN_TRY(add_extent(e, word, known->id[i], known->from[i], known->to[i], err));
+        return RAN_OK;
 }
 
-static int add_new(const struct ran_tokenizer *t, const struct word *word, struct ran_encoding *e,
-                   struct ran_error *err)
+static int add_new(const struct ran_tokenizer *t, const struct ran_word *word,
+                   struct ran_encoding *e, struct ran_error *err)
 {
         struct ran_encoding_scratch *s = e->scratch;
-        int code = cut(t, word, s, err);
 
-        for (size_t i = 0; i < s->parts && code == RAN_OK; i++)
-                code = add_extent(e, word, s->part[i].id, s->part[i].from, s->part[i].to, err);
-        return code;
+        RAN_TRY(cut(t, word, s, err));
+        for (size_t i = 0; i < s->parts; i++)
+                RAN_TRY(add_extent(e, word, s->part[i].id, s->part[i].from, s->part[i].to, err));
+        return RAN_OK;
 }
 
-static int add_word(const struct ran_tokenizer *t, struct word *word, struct ran_encoding *e,
+static int add_word(const struct ran_tokenizer *t, struct ran_word *word, struct ran_encoding *e,
                     struct ran_error *err)
 {
         struct ran_encoding_scratch *s = e->scratch;
-        struct cached_word *set;
+        struct ran_cached_word *set;
 
         if (word->n > WORD_CACHE_BYTES)
                 return add_new(t, word, e, err);
         if (!word->keyed)
                 ran_word_cache_key(word->key, word->s, word->n);
-        const struct cached_word *known = ran_word_cache_find(&s->known, word->key, word->n, &set);
+        const struct ran_cached_word *known =
+                ran_word_cache_find(&s->known, word->key, word->n, &set);
         if (known != NULL)
                 return add_known(e, word, known, err);
-        int code = add_new(t, word, e, err);
-        if (code == RAN_OK)
-                ran_word_cache_keep(set, word->key, word->n, s->part, s->parts);
-        return code;
+        RAN_TRY(add_new(t, word, e, err));
+        ran_word_cache_keep(set, word->key, word->n, s->part, s->parts);
+        return RAN_OK;
 }
 
 /* ---- texts to words ------------------------------------------------------------------------- */
 
 /* An added token in a text: bytes [begin, end), white space that is its own included. */
 struct found {
-        const struct added_token
+        const struct ran_added_token
                 *token; /* NULL: there is none, begin and end are those of the text's end */
         size_t begin, end;
 };
 
 /* The first added token in text. */
-static struct found find_added(const struct added_tokens *a, const char *text, size_t n)
+static struct found find_added(const struct ran_added_tokens *a, const char *text, size_t n)
 {
         for (size_t pos = 0; a->content.n > 0 && pos < n; pos++) {
                 if (!a->first[(unsigned char)text[pos]])
@@ -302,9 +298,9 @@ static struct found find_added(const struct added_tokens *a, const char *text, s
                 size_t length;
                 uint32_t i = ran_string_table_longest(&a->content, 0, ran_string_table_seed, "", 0,
                                                       text + pos, n - pos, a->longest, &length);
-                if (i == STRING_TABLE_NONE)
+                if (i == RAN_STRING_TABLE_NONE)
                         continue;
-                const struct added_token *token = &a->token[i];
+                const struct ran_added_token *token = &a->token[i];
                 size_t end = pos + length;
                 return (struct found){
                         token, pos - (token->left ? trailing_space(text, pos) : 0),
@@ -319,15 +315,13 @@ static int encode_plain(const struct ran_tokenizer *t, const char *text, size_t 
                         size_t *points, struct ran_encoding *e, struct ran_error *err)
 {
         struct ran_encoding_scratch *scratch = e->scratch;
-        struct words words;
-        struct word word;
+        struct ran_words words;
+        struct ran_word word;
 
         ran_words_begin(&words, &t->rules, &scratch->words, text, n, *points);
         words.lead |= !numbered && e->words > 0;
         while (ran_words_next(&words, &word, err)) {
-                int code = add_word(t, &word, e, err);
-                if (code != RAN_OK)
-                        return code;
+                RAN_TRY(add_word(t, &word, e, err));
                 e->words += numbered;
         }
         *points = words.points;
@@ -341,22 +335,22 @@ static int encode(const struct ran_tokenizer *t, const char *text, size_t n, boo
 
         if (scratch == NULL)
                 return RAN_ENOMEM;
-        int code = ran_word_cache_use(&scratch->known, t->digest, err);
+        RAN_TRY(ran_word_cache_use(&scratch->known, t->digest, err));
         *points = 0;
-        for (size_t pos = 0; pos < n && code == RAN_OK;) {
+        for (size_t pos = 0; pos < n;) {
                 struct found found = find_added(&t->added, text + pos, n - pos);
                 if (found.begin > 0)
-                        code = encode_plain(t, text + pos, found.begin, numbered, points, e, err);
-                if (code == RAN_OK && found.token != NULL) {
+                        RAN_TRY(encode_plain(t, text + pos, found.begin, numbered, points, e, err));
+                if (found.token != NULL) {
                         size_t end = *points + ran_unicode_count(text + pos + found.begin,
                                                                  found.end - found.begin);
-                        code = add(e, found.token->id, *points, end, err);
+                        RAN_TRY(add(e, found.token->id, *points, end, err));
                         e->words += numbered;
                         *points = end;
                 }
                 pos += found.end;
         }
-        return code;
+        return RAN_OK;
 }
 
 int ran_tokenizer_encode(const struct ran_tokenizer *t, const char *text, size_t n,
@@ -369,7 +363,7 @@ int ran_tokenizer_encode(const struct ran_tokenizer *t, const char *text, size_t
         return encode(t, text, n, true, &points, e, err);
 }
 
-static uint32_t space_of(const struct bpe *b)
+static uint32_t space_of(const struct ran_bpe *b)
 {
         return b->chars != NULL && b->ascii[' '] != BPE_NONE ? b->ascii[' '] : b->byte[' '];
 }
@@ -454,7 +448,7 @@ int ran_tokenizer_decode(const struct ran_tokenizer *t, const uint32_t *ids, siz
                 if (piece == NULL) {
                         out->len = before;
                         return ran_fail(err, RAN_EFORMAT,
-                                        "id %u stands for no piece of this vocabulary (%zu pieces)",
+                                        "id %u is not in this vocabulary of %zu tokens",
                                         (unsigned)ids[i], t->pieces.n);
                 }
                 if (t->type == TOKENIZER_BPE) {
@@ -475,6 +469,6 @@ int ran_tokenizer_decode(const struct ran_tokenizer *t, const uint32_t *ids, siz
                 ran_buf_add(out, piece, length);
                 begin = false;
         }
-        return out->failed ? ran_fail(err, RAN_ENOMEM, "no memory for the text of %zu pieces", n)
+        return out->failed ? ran_fail(err, RAN_ENOMEM, "no memory for the text of %zu tokens", n)
                            : RAN_OK;
 }

@@ -41,11 +41,11 @@ static void add_pieces(const struct ran_encoding *e, const struct ran_tokenizer 
         }
 }
 
-enum { ONE = 1 + DIGITS_MAX };
+enum { ONE = 1 + RAN_DIGITS_MAX };
 
 static char *put_number(char *at, size_t x)
 {
-        at += digits_put(at, x);
+        at += ran_digits_put(at, x);
         *at++ = ',';
         return at;
 }

@@ -21,8 +21,8 @@ static int check_bpe(const cJSON *model, struct ran_error *err)
         }
         if (!ran_hf_is_null(dropout) && !(cJSON_IsNumber(dropout) && dropout->valuedouble == 0))
                 return ran_fail(err, RAN_EFORMAT,
-                                "'dropout' of the model BPE is not supported: the same text "
-                                "would have different pieces");
+                                "'dropout' of the model BPE is not supported: the same text would "
+                                "get different tokens");
         return RAN_OK;
 }
 
@@ -61,7 +61,7 @@ static int add_merge(struct ran_tokenizer *t, const cJSON *item, struct ran_buf 
         uint32_t a, b, id;
 
         if (!find_halves(item, &left, &left_n, &right))
-                return ran_fail(err, RAN_EFORMAT, "two pieces are needed");
+                return ran_fail(err, RAN_EFORMAT, "expected two tokens");
         joined->len = 0;
         ran_buf_add(joined, left, left_n);
         ran_buf_str(joined, right);
@@ -72,10 +72,11 @@ static int add_merge(struct ran_tokenizer *t, const cJSON *item, struct ran_buf 
             !ran_tokenizer_find(t, right, strlen(right), &b) ||
             !ran_tokenizer_find(t, joined->data, joined->len - 1, &id))
                 return ran_fail(err, RAN_EFORMAT,
-                                "'%.*s' and '%.80s', or what they make, are not in the vocabulary",
+                                "'%.*s' and '%.80s', or their merge, are not in the vocabulary",
                                 left_n < 80 ? (int)left_n : 80, left, right);
         if (t->bpe.chars == NULL && !ran_gpt2_bytes(joined->data, joined->len - 1, NULL))
-                return ran_fail(err, RAN_EFORMAT, "'%.80s' is no row of bytes", joined->data);
+                return ran_fail(err, RAN_EFORMAT, "'%.80s' is not a sequence of bytes",
+                                joined->data);
         t->rules.uncut |= t->bpe.chars != NULL && goes_over_space(joined->data);
         return ran_bpe_add_merge(&t->bpe, a, b, id, err);
 }
@@ -103,17 +104,14 @@ static int read_merges(struct ran_tokenizer *t, const cJSON *merges, struct ran_
 
 int ran_hf_read_bpe(struct ran_tokenizer *t, const cJSON *model, struct ran_error *err)
 {
-        int code = check_bpe(model, err);
-
         bool chars = t->rules.split == SPLIT_META;
 
-        if (code == RAN_OK)
-                code = ran_hf_bool(model, "ignore_merges", false, &t->bpe.whole, err);
-        if (code == RAN_OK && chars && t->bpe.whole)
-                code = ran_fail(err, RAN_EFORMAT,
+        RAN_TRY(check_bpe(model, err));
+        RAN_TRY(ran_hf_bool(model, "ignore_merges", false, &t->bpe.whole, err));
+        if (chars && t->bpe.whole)
+                return ran_fail(err, RAN_EFORMAT,
                                 "\"ignore_merges\": true of the model BPE is not supported with "
                                 "\"byte_fallback\"");
-        if (code == RAN_OK)
-                code = (chars ? ran_tokenizer_find_chars : ran_tokenizer_find_bytes)(t, err);
-        return code == RAN_OK ? read_merges(t, ran_hf_member(model, "merges"), err) : code;
+        RAN_TRY((chars ? ran_tokenizer_find_chars : ran_tokenizer_find_bytes)(t, err));
+        return read_merges(t, ran_hf_member(model, "merges"), err);
 }

@@ -7,6 +7,7 @@
 #include "base/cjson.h"
 #include "text/hf.h"
 #include "text/tokenizer.h"
+#include "ran/record.h"
 
 /* ---- members -------------------------------------------------------------------------------- */
 
@@ -61,7 +62,7 @@ static bool read_number(const cJSON *item, double limit, size_t *value)
 
 /* The decoder of pieces of characters is a Sequence that undoes what the normalizer did. Nothing
  * hangs on it: text is put together as the pieces say. */
-static int read_decoder(struct ran_tokenizer *t, const cJSON *object, enum hf_letters letters,
+static int read_decoder(struct ran_tokenizer *t, const cJSON *object, enum ran_hf_letters letters,
                         struct ran_error *err)
 {
         static const char *const wanted[] = {
@@ -128,7 +129,8 @@ static size_t whole_number(const char *text, size_t n)
 }
 
 /* The members of the vocabulary go by without a node for each: they are most of a file. */
-static int collect_vocab(struct entries *all, const struct hf_lists *lists, struct ran_error *err)
+static int collect_vocab(struct entries *all, const struct ran_hf_lists *lists,
+                         struct ran_error *err)
 {
         const char *json = lists->json;
         struct ran_span name, item;
@@ -140,16 +142,13 @@ static int collect_vocab(struct entries *all, const struct hf_lists *lists, stru
                 return ran_fail(err, RAN_ENOMEM, "out of memory");
         while (ran_json_next(json, lists->vocab, &pos, &name, &item, &type)) {
                 const char *piece = all->text.data + all->text.len;
-                int code = ran_json_decode(json, name, &all->text, err);
+                RAN_TRY(ran_json_decode(json, name, &all->text, err));
                 ran_buf_char(&all->text, '\0');
-                if (code == RAN_OK)
-                        code = add_entry(
-                                all, piece,
-                                type == 'n' ? whole_number(json + item.begin, item.end - item.begin)
-                                            : (size_t)NO_ID,
-                                NULL, err);
-                if (code != RAN_OK)
-                        return code;
+                RAN_TRY(add_entry(all, piece,
+                                  type == 'n'
+                                          ? whole_number(json + item.begin, item.end - item.begin)
+                                          : (size_t)NO_ID,
+                                  NULL, err));
         }
         return RAN_OK;
 }
@@ -166,9 +165,7 @@ static int collect_added(struct entries *all, const cJSON *added, struct ran_err
                         return ran_fail(err, RAN_EFORMAT, "an added token has no content");
                 if (!read_number(ran_hf_member(item, "id"), UINT32_MAX, &id))
                         id = (size_t)NO_ID;
-                int code = add_entry(all, content, id, item, err);
-                if (code != RAN_OK)
-                        return code;
+                RAN_TRY(add_entry(all, content, id, item, err));
         }
         return RAN_OK;
 }
@@ -182,7 +179,7 @@ static int check_ids(const struct entries *all, struct ran_error *err)
         for (size_t i = 0; i < all->n; i++) {
                 if (all->at[i].id >= limit)
                         return ran_fail(err, RAN_EFORMAT,
-                                        "the id of '%.80s' is no whole number from 0 to %zu",
+                                        "the id of '%.80s' is not a whole number from 0 to %zu",
                                         all->at[i].piece, limit - 1);
         }
         return RAN_OK;
@@ -198,24 +195,20 @@ static void sort(struct entries *all)
         }
 }
 
-static int collect(struct entries *all, const struct hf_lists *lists, const cJSON *added,
+static int collect(struct entries *all, const struct ran_hf_lists *lists, const cJSON *added,
                    struct ran_error *err)
 {
-        int code = collect_vocab(all, lists, err);
-
-        if (code == RAN_OK)
-                code = collect_added(all, added, err);
-        if (code == RAN_OK)
-                code = check_ids(all, err);
-        if (code == RAN_OK)
-                sort(all);
-        return code;
+        RAN_TRY(collect_vocab(all, lists, err));
+        RAN_TRY(collect_added(all, added, err));
+        RAN_TRY(check_ids(all, err));
+        sort(all);
+        return RAN_OK;
 }
 
 /* Whether normalisation neither makes such a piece of something else nor takes it away: without
  * any; or by form NFC, if the piece is of ASCII, does not end in a character that joins with marks
  * behind it, and has none of the three that other characters become. */
-static bool is_left_alone(const struct normalizer *z, const char *piece)
+static bool is_left_alone(const struct ran_normalizer *z, const char *piece)
 {
         unsigned char last = (unsigned char)piece[strlen(piece) - 1];
         bool joins = (last | 0x20) >= 'a' && (last | 0x20) <= 'z';
@@ -231,20 +224,14 @@ static bool is_left_alone(const struct normalizer *z, const char *piece)
 
 static int add_added(struct ran_tokenizer *t, const struct entry *e, struct ran_error *err)
 {
-        struct added_token token = {.id = (uint32_t)e->id};
-        bool normalized, single;
-        int code = ran_hf_bool(e->added, "special", false, &token.special, err);
+        struct ran_added_token token = {.id = (uint32_t)e->id};
+        bool normalized = false, single = false;
 
-        if (code == RAN_OK)
-                code = ran_hf_bool(e->added, "normalized", !token.special, &normalized, err);
-        if (code == RAN_OK)
-                code = ran_hf_bool(e->added, "single_word", false, &single, err);
-        if (code == RAN_OK)
-                code = ran_hf_bool(e->added, "lstrip", false, &token.left, err);
-        if (code == RAN_OK)
-                code = ran_hf_bool(e->added, "rstrip", false, &token.right, err);
-        if (code != RAN_OK)
-                return code;
+        RAN_TRY(ran_hf_bool(e->added, "special", false, &token.special, err));
+        RAN_TRY(ran_hf_bool(e->added, "normalized", !token.special, &normalized, err));
+        RAN_TRY(ran_hf_bool(e->added, "single_word", false, &single, err));
+        RAN_TRY(ran_hf_bool(e->added, "lstrip", false, &token.left, err));
+        RAN_TRY(ran_hf_bool(e->added, "rstrip", false, &token.right, err));
         if (is_left_alone(&t->rules.normal, e->piece))
                 normalized = false; /* it is in a text where it is in the normalised text */
         if (normalized || single)
@@ -262,27 +249,26 @@ static bool is_repetition(const struct entry *e, const struct entry *before)
 
 static int add_pieces(struct ran_tokenizer *t, const struct entries *all, struct ran_error *err)
 {
-        int code = ran_string_table_reserve(&t->pieces, all->n, err);
-
-        for (size_t i = 0; i < all->n && code == RAN_OK; i++) {
+        RAN_TRY(ran_string_table_reserve(&t->pieces, all->n, err));
+        for (size_t i = 0; i < all->n; i++) {
                 const struct entry *e = &all->at[i];
                 bool again = i > 0 && e[-1].id == e->id;
                 if (again && !is_repetition(e, e - 1))
                         return ran_fail(err, RAN_EFORMAT,
                                         "'%.80s' and '%.80s' have the same id %zu", e[-1].piece,
                                         e->piece, e->id);
-                while (code == RAN_OK && t->pieces.n < e->id)
-                        code = ran_tokenizer_add(t, "", 0, err);
-                if (code == RAN_OK && !again)
-                        code = ran_tokenizer_add(t, e->piece, strlen(e->piece), err);
-                if (code == RAN_OK && e->added != NULL)
-                        code = add_added(t, e, err);
+                while (t->pieces.n < e->id)
+                        RAN_TRY(ran_tokenizer_add(t, "", 0, err));
+                if (!again)
+                        RAN_TRY(ran_tokenizer_add(t, e->piece, strlen(e->piece), err));
+                if (e->added != NULL)
+                        RAN_TRY(add_added(t, e, err));
         }
-        return code;
+        return RAN_OK;
 }
 
-static int read_pieces(struct ran_tokenizer *t, const struct hf_lists *lists, const cJSON *added,
-                       struct ran_error *err)
+static int read_pieces(struct ran_tokenizer *t, const struct ran_hf_lists *lists,
+                       const cJSON *added, struct ran_error *err)
 {
         struct entries all = {0};
 
@@ -305,7 +291,8 @@ static int read_wordpiece(struct ran_tokenizer *t, const cJSON *model, struct ra
 
         t->max_chars = 100;
         if (!ran_hf_is_null(most) && !read_number(most, UINT32_MAX, &t->max_chars))
-                return ran_fail(err, RAN_EFORMAT, "'max_input_chars_per_word' is no whole number");
+                return ran_fail(err, RAN_EFORMAT,
+                                "'max_input_chars_per_word' is not a whole number");
         return ran_tokenizer_set_prefix(t, prefix != NULL ? prefix : TOKENIZER_PREFIX, err);
 }
 
@@ -343,33 +330,31 @@ static int set_notice(struct ran_tokenizer *t, const cJSON *document, struct ran
 }
 
 static int read_document(struct ran_tokenizer *t, const cJSON *document,
-                         const struct hf_lists *lists, struct ran_error *err)
+                         const struct ran_hf_lists *lists, struct ran_error *err)
 {
         const cJSON *model = ran_hf_member(document, "model");
         const char *unk = ran_hf_text(model, "unk_token");
         bool bpe = t->type == TOKENIZER_BPE, chars = false;
-        int code = bpe ? ran_hf_bool(model, "byte_fallback", false, &chars, err) : RAN_OK;
-        enum hf_letters letters = chars ? HF_CHARS : bpe ? HF_BYTES : HF_WORDS;
 
-        if (code == RAN_OK)
-                code = ran_hf_read_rules(&t->rules, document, letters, err);
-        if (code == RAN_OK)
-                code = read_decoder(t, ran_hf_member(document, "decoder"), letters, err);
-        if (code == RAN_OK && t->type == TOKENIZER_WORDPIECE)
-                code = read_wordpiece(t, model, err);
-        if (code == RAN_OK)
-                code = read_pieces(t, lists, ran_hf_member(document, "added_tokens"), err);
-        if (code == RAN_OK && bpe)
-                code = ran_hf_read_bpe(t, model, err);
-        if (code == RAN_OK)
-                code = set_notice(t, document, err);
-        if (code == RAN_OK && unk == NULL && !bpe)
+        if (bpe)
+                RAN_TRY(ran_hf_bool(model, "byte_fallback", false, &chars, err));
+        enum ran_hf_letters letters = chars ? HF_CHARS : bpe ? HF_BYTES : HF_WORDS;
+
+        RAN_TRY(ran_hf_read_rules(&t->rules, document, letters, err));
+        RAN_TRY(read_decoder(t, ran_hf_member(document, "decoder"), letters, err));
+        if (t->type == TOKENIZER_WORDPIECE)
+                RAN_TRY(read_wordpiece(t, model, err));
+        RAN_TRY(read_pieces(t, lists, ran_hf_member(document, "added_tokens"), err));
+        if (bpe)
+                RAN_TRY(ran_hf_read_bpe(t, model, err));
+        RAN_TRY(set_notice(t, document, err));
+        if (unk == NULL && !bpe)
                 unk = ran_tokenizer_reserved[RAN_UNK];
-        return code == RAN_OK ? ran_tokenizer_finish(t, unk, err) : code;
+        return ran_tokenizer_finish(t, unk, err);
 }
 
-/* One of enum tokenizer_type, or -1. Early files of byte pairs, like that of GPT-2 itself, do not
- * name their type. */
+/* One of enum ran_tokenizer_type, or -1. Early files of byte pairs, like that of GPT-2 itself, do
+ * not name their type. */
 static int find_type(const cJSON *model)
 {
         if (ran_hf_member(model, "type") == NULL && ran_hf_member(model, "merges") != NULL)
@@ -381,14 +366,15 @@ static int find_type(const cJSON *model)
         return -1;
 }
 
-static struct ran_tokenizer *from_document(const cJSON *document, const struct hf_lists *lists,
+static struct ran_tokenizer *from_document(const cJSON *document, const struct ran_hf_lists *lists,
                                            struct ran_error *err)
 {
         const cJSON *model = ran_hf_member(document, "model");
         int type = find_type(model);
 
         if (!cJSON_IsObject(model)) {
-                ran_fail(err, RAN_EFORMAT, "this is no tokenizer.json: it has no object 'model'");
+                ran_fail(err, RAN_EFORMAT,
+                         "this is not a tokenizer.json: it has no object 'model'");
                 return NULL;
         }
         if (type < 0) {
@@ -397,7 +383,7 @@ static struct ran_tokenizer *from_document(const cJSON *document, const struct h
                          ran_hf_type(model));
                 return NULL;
         }
-        struct ran_tokenizer *t = ran_tokenizer_new((enum tokenizer_type)type, err);
+        struct ran_tokenizer *t = ran_tokenizer_new((enum ran_tokenizer_type)type, err);
         if (t != NULL && read_document(t, document, lists, err) != RAN_OK) {
                 ran_tokenizer_free(t);
                 t = NULL;
@@ -414,14 +400,14 @@ static bool is_named(const char *json, struct ran_span quoted, const char *name)
 }
 
 /* Finds the lists of the model in a document that was scanned. */
-static void find_lists(struct hf_lists *lists, const struct ran_record *document)
+static void find_lists(struct ran_hf_lists *lists, const struct ran_record *document)
 {
         const struct ran_member *model = ran_record_find(document, "model", NULL);
         struct ran_span name, item;
         size_t pos = 0;
         char type;
 
-        *lists = (struct hf_lists){.json = document->line};
+        *lists = (struct ran_hf_lists){.json = document->line};
         if (model == NULL || model->type != 'o')
                 return;
         while (ran_json_next(document->line, model->value, &pos, &name, &item, &type)) {
@@ -431,7 +417,7 @@ static void find_lists(struct hf_lists *lists, const struct ran_record *document
 }
 
 /* The document without the lists, as cJSON has it. */
-static cJSON *parse_rest(const char *data, size_t n, const struct hf_lists *lists,
+static cJSON *parse_rest(const char *data, size_t n, const struct ran_hf_lists *lists,
                          struct ran_error *err)
 {
         struct ran_buf rest = {0};
@@ -456,11 +442,12 @@ struct ran_tokenizer *ran_tokenizer_read_json(const char *data, size_t n, struct
 {
         struct ran_record scanned = {0};
         struct ran_tokenizer *t = NULL;
-        struct hf_lists lists;
+        struct ran_hf_lists lists;
         struct ran_error why;
 
         if (ran_cjson_nul(data, n) != NULL) {
-                ran_fail(err, RAN_EFORMAT, "the vocabulary holds U+0000, which is not supported");
+                ran_fail(err, RAN_EFORMAT,
+                         "the vocabulary contains U+0000, which is not supported");
                 return NULL;
         }
         int code = ran_record_scan(&scanned, data, n, &why);

@@ -6,28 +6,26 @@
 
 /* ---- normalizer ----------------------------------------------------------------------------- */
 
-static int read_bert(struct normalizer *z, const cJSON *object, struct ran_error *err)
+static int read_bert(struct ran_normalizer *z, const cJSON *object, struct ran_error *err)
 {
         bool clean = true, cjk = true, lower = true, strip = true;
-        int code = ran_hf_bool(object, "clean_text", true, &clean, err);
 
-        if (code == RAN_OK)
-                code = ran_hf_bool(object, "handle_chinese_chars", true, &cjk, err);
-        if (code == RAN_OK)
-                code = ran_hf_bool(object, "lowercase", true, &lower, err);
-        if (code == RAN_OK) /* null: as lowercase */
-                code = ran_hf_bool(object, "strip_accents", lower, &strip, err);
-        if (code == RAN_OK && clean)
-                code = ran_normalizer_add(z, NORMAL_CLEAN, err);
-        if (code == RAN_OK && cjk)
-                code = ran_normalizer_add(z, NORMAL_CJK, err);
-        if (code == RAN_OK && strip)
-                code = ran_normalizer_add(z, NORMAL_NFD, err);
-        if (code == RAN_OK && strip)
-                code = ran_normalizer_add(z, NORMAL_STRIP_NONSPACING, err);
-        if (code == RAN_OK && lower)
-                code = ran_normalizer_add(z, NORMAL_LOWERCASE, err);
-        return code;
+        RAN_TRY(ran_hf_bool(object, "clean_text", true, &clean, err));
+        RAN_TRY(ran_hf_bool(object, "handle_chinese_chars", true, &cjk, err));
+        RAN_TRY(ran_hf_bool(object, "lowercase", true, &lower, err));
+        /* null: as lowercase */
+        RAN_TRY(ran_hf_bool(object, "strip_accents", lower, &strip, err));
+        if (clean)
+                RAN_TRY(ran_normalizer_add(z, NORMAL_CLEAN, err));
+        if (cjk)
+                RAN_TRY(ran_normalizer_add(z, NORMAL_CJK, err));
+        if (strip)
+                RAN_TRY(ran_normalizer_add(z, NORMAL_NFD, err));
+        if (strip)
+                RAN_TRY(ran_normalizer_add(z, NORMAL_STRIP_NONSPACING, err));
+        if (lower)
+                RAN_TRY(ran_normalizer_add(z, NORMAL_LOWERCASE, err));
+        return RAN_OK;
 }
 
 /* A word between two spaces, as hf-write.c puts it. */
@@ -38,7 +36,7 @@ static bool is_spaced_word(const char *s)
         return n > 2 && s[0] == ' ' && s[n - 1] == ' ' && strcspn(s + 1, " \t\n\v\f\r") == n - 2;
 }
 
-static int read_replace(struct normalizer *z, const cJSON *object, struct ran_error *err)
+static int read_replace(struct ran_normalizer *z, const cJSON *object, struct ran_error *err)
 {
         const cJSON *pattern = ran_hf_member(object, "pattern");
         const char *string = ran_hf_text(pattern, "String"), *regex = ran_hf_text(pattern, "Regex");
@@ -50,27 +48,27 @@ static int read_replace(struct normalizer *z, const cJSON *object, struct ran_er
         if (string == NULL || strcmp(string, "\n") != 0 || content == NULL ||
             !is_spaced_word(content) || z->eol != NULL)
                 return ran_fail(err, RAN_EFORMAT,
-                                "a normalizer of type Replace is understood only where it turns "
+                                "a normalizer of type Replace is supported only if it turns "
                                 "\"\\n\" into one word between spaces");
         return ran_normalizer_add_eol(z, content + 1, strlen(content) - 2, err);
 }
 
 /* Without byte pairs words end at white space anyhow, and that at the ends of a text makes no
  * difference, unless it is what becomes a word. */
-static int read_strip(struct normalizer *z, const cJSON *object, bool bytes, struct ran_error *err)
+static int read_strip(struct ran_normalizer *z, const cJSON *object, bool bytes,
+                      struct ran_error *err)
 {
         bool left = true, right = true;
-        int code = ran_hf_bool(object, "strip_left", true, &left, err);
 
-        if (code == RAN_OK)
-                code = ran_hf_bool(object, "strip_right", true, &right, err);
-        if (code == RAN_OK && !bytes)
+        RAN_TRY(ran_hf_bool(object, "strip_left", true, &left, err));
+        RAN_TRY(ran_hf_bool(object, "strip_right", true, &right, err));
+        if (!bytes)
                 return RAN_OK;
-        if (code == RAN_OK && left)
-                code = ran_normalizer_add(z, NORMAL_STRIP_LEFT, err);
-        if (code == RAN_OK && right)
-                code = ran_normalizer_add(z, NORMAL_STRIP_RIGHT, err);
-        return code;
+        if (left)
+                RAN_TRY(ran_normalizer_add(z, NORMAL_STRIP_LEFT, err));
+        if (right)
+                RAN_TRY(ran_normalizer_add(z, NORMAL_STRIP_RIGHT, err));
+        return RAN_OK;
 }
 
 static bool says(const char *text, const char *what)
@@ -80,7 +78,7 @@ static bool says(const char *text, const char *what)
 
 /* With pieces of characters, the last steps write spaces in another way, and put one in front; no
  * step of z, as they are done when pieces are looked up. */
-static bool read_meta(struct text_rules *r, const cJSON *object)
+static bool read_meta(struct ran_text_rules *r, const cJSON *object)
 {
         const char *type = ran_hf_type(object);
 
@@ -96,7 +94,8 @@ static bool read_meta(struct text_rules *r, const cJSON *object)
         return true;
 }
 
-static int read_step(struct normalizer *z, const cJSON *object, bool bytes, struct ran_error *err)
+static int read_step(struct ran_normalizer *z, const cJSON *object, bool bytes,
+                     struct ran_error *err)
 {
         const char *type = ran_hf_type(object);
 
@@ -106,7 +105,8 @@ static int read_step(struct normalizer *z, const cJSON *object, bool bytes, stru
                 return read_replace(z, object, err);
         if (strcmp(type, "Strip") == 0)
                 return read_strip(z, object, bytes, err);
-        for (const struct hf_plain_step *plain = ran_hf_plain_steps; plain->type != NULL; plain++) {
+        for (const struct ran_hf_plain_step *plain = ran_hf_plain_steps; plain->type != NULL;
+             plain++) {
                 if (strcmp(type, plain->type) == 0)
                         return ran_normalizer_add(z, plain->step, err);
         }
@@ -118,7 +118,7 @@ static int read_step(struct normalizer *z, const cJSON *object, bool bytes, stru
 }
 
 /* A step of a Sequence. *stripped: one of those before it was Strip. */
-static int read_next(struct text_rules *r, const cJSON *step, enum hf_letters letters,
+static int read_next(struct ran_text_rules *r, const cJSON *step, enum ran_hf_letters letters,
                      bool *stripped, struct ran_error *err)
 {
         bool words = r->normal.eol != NULL, meta = r->split == SPLIT_META || r->always;
@@ -127,26 +127,25 @@ static int read_next(struct text_rules *r, const cJSON *step, enum hf_letters le
                 return RAN_OK;
         if (meta)
                 return ran_fail(err, RAN_EFORMAT,
-                                "the normalizer '%s' is not supported behind those that write "
-                                "spaces as '" WORDS_META "'",
+                                "the normalizer '%s' is not supported after one that writes spaces "
+                                "as '" WORDS_META "'",
                                 ran_hf_type(step));
-        int code = read_step(&r->normal, step, letters != HF_WORDS, err);
+        RAN_TRY(read_step(&r->normal, step, letters != HF_WORDS, err));
         *stripped |= strcmp(ran_hf_type(step), "Strip") == 0;
-        if (code == RAN_OK && *stripped && letters == HF_WORDS && !words && r->normal.eol != NULL)
+        if (*stripped && letters == HF_WORDS && !words && r->normal.eol != NULL)
                 return ran_fail(err, RAN_EFORMAT,
                                 "the normalizer 'Strip' is not supported before a Replace "
                                 "of line feeds");
-        return code;
+        return RAN_OK;
 }
 
-static int read_normalizer(struct text_rules *r, const cJSON *object, enum hf_letters letters,
-                           struct ran_error *err)
+static int read_normalizer(struct ran_text_rules *r, const cJSON *object,
+                           enum ran_hf_letters letters, struct ran_error *err)
 {
         bool stripped = false;
-        int code = RAN_OK;
 
         if (!ran_hf_is_null(object) && strcmp(ran_hf_type(object), "Sequence") != 0) {
-                code = read_next(r, object, letters, &stripped, err);
+                RAN_TRY(read_next(r, object, letters, &stripped, err));
         } else if (!ran_hf_is_null(object)) {
                 const cJSON *steps = ran_hf_member(object, "normalizers"), *step;
                 if (!cJSON_IsArray(steps))
@@ -154,30 +153,26 @@ static int read_normalizer(struct text_rules *r, const cJSON *object, enum hf_le
                                         "the normalizer Sequence has no list 'normalizers'");
                 cJSON_ArrayForEach(step, steps)
                 {
-                        code = read_next(r, step, letters, &stripped, err);
-                        if (code != RAN_OK)
-                                return code;
+                        RAN_TRY(read_next(r, step, letters, &stripped, err));
                 }
         }
-        if (code == RAN_OK && letters == HF_CHARS && r->split != SPLIT_META)
+        if (letters == HF_CHARS && r->split != SPLIT_META)
                 return ran_fail(err, RAN_EFORMAT,
-                                "\"byte_fallback\": true of the model BPE is supported only where "
-                                "the normalizer is a Replace of spaces by '" WORDS_META "'");
-        return code;
+                                "\"byte_fallback\": true of the model BPE is supported only if the "
+                                "normalizer is a Replace of spaces by '" WORDS_META "'");
+        return RAN_OK;
 }
 
 /* ---- pre_tokenizer -------------------------------------------------------------------------- */
 
-static int read_byte_level(struct text_rules *r, const cJSON *object, struct ran_error *err)
+static int read_byte_level(struct ran_text_rules *r, const cJSON *object, struct ran_error *err)
 {
         bool regex;
-        int code = ran_hf_bool(object, "add_prefix_space", true, &r->lead, err);
 
-        if (code == RAN_OK)
-                code = ran_hf_bool(object, "use_regex", true, &regex, err);
-        if (code == RAN_OK)
-                r->split = regex ? RAN_SPLIT_GPT2 : SPLIT_NOWHERE;
-        return code;
+        RAN_TRY(ran_hf_bool(object, "add_prefix_space", true, &r->lead, err));
+        RAN_TRY(ran_hf_bool(object, "use_regex", true, &regex, err));
+        r->split = regex ? RAN_SPLIT_GPT2 : SPLIT_NOWHERE;
+        return RAN_OK;
 }
 
 static int refuse_pre_tokenizer(const char *type, bool bytes, struct ran_error *err)
@@ -185,7 +180,7 @@ static int refuse_pre_tokenizer(const char *type, bool bytes, struct ran_error *
         if (bytes)
                 return ran_fail(err, RAN_EFORMAT,
                                 "the pre_tokenizer '%s' is not supported for the model BPE "
-                                "(ByteLevel is, by itself or behind Digits or one Split)",
+                                "(ByteLevel is, by itself or after Digits or one Split)",
                                 type);
         return ran_fail(err, RAN_EFORMAT,
                         "the pre_tokenizer '%s' is not supported (BertPreTokenizer, "
@@ -196,9 +191,9 @@ static int refuse_pre_tokenizer(const char *type, bool bytes, struct ran_error *
 /* What the pre-tokenizers of a file do, one after another. */
 struct splits {
         bool spaces, punctuation, runs;
-        bool bytes;                       /* ByteLevel, which comes last */
-        const struct hf_pattern *pattern; /* of a Split before it */
-        size_t digits;                    /* of Digits before it */
+        bool bytes;                           /* ByteLevel, which comes last */
+        const struct ran_hf_pattern *pattern; /* of a Split before it */
+        size_t digits;                        /* of Digits before it */
 };
 
 static bool is_isolating(const cJSON *object)
@@ -212,34 +207,33 @@ static bool is_isolating(const cJSON *object)
 static int read_pattern(struct splits *splits, const cJSON *object, struct ran_error *err)
 {
         const char *regex = ran_hf_text(ran_hf_member(object, "pattern"), "Regex");
-        const struct hf_pattern *pattern = ran_hf_patterns;
+        const struct ran_hf_pattern *pattern = ran_hf_patterns;
         bool invert;
-        int code = ran_hf_bool(object, "invert", false, &invert, err);
 
+        RAN_TRY(ran_hf_bool(object, "invert", false, &invert, err));
         while (regex != NULL && pattern->regex != NULL && strcmp(pattern->regex, regex) != 0)
                 pattern++;
-        if (code == RAN_OK &&
-            (regex == NULL || pattern->regex == NULL || !is_isolating(object) || invert))
+        if (regex == NULL || pattern->regex == NULL || !is_isolating(object) || invert)
                 return ran_fail(err, RAN_EFORMAT,
                                 "the pattern of the pre_tokenizer 'Split' is not supported (those "
                                 "of GPT-2, and of GPT-4, Llama 3 and Qwen, isolated, are): %.200s",
                                 regex != NULL ? regex : "no Regex");
         splits->pattern = pattern;
-        return code;
+        return RAN_OK;
 }
 
 static int read_digits(struct splits *splits, const cJSON *object, struct ran_error *err)
 {
         bool single;
-        int code = ran_hf_bool(object, "individual_digits", false, &single, err);
 
+        RAN_TRY(ran_hf_bool(object, "individual_digits", false, &single, err));
         splits->digits = single ? 1 : SIZE_MAX;
-        return code;
+        return RAN_OK;
 }
 
 /* ByteLevel, and what may cut the text before it. A space in front is then one for each part, and
  * regular expressions do not cut what others have cut: both are something else. */
-static int read_bytes(struct text_rules *r, struct splits *splits, const cJSON *object,
+static int read_bytes(struct ran_text_rules *r, struct splits *splits, const cJSON *object,
                       struct ran_error *err)
 {
         const char *type = ran_hf_type(object);
@@ -258,15 +252,15 @@ static int read_bytes(struct text_rules *r, struct splits *splits, const cJSON *
         if (r->lead || (splits->pattern != NULL && r->split == RAN_SPLIT_GPT2))
                 return ran_fail(err, RAN_EFORMAT,
                                 "\"%s\": true of the pre_tokenizer ByteLevel is not supported "
-                                "behind another one",
+                                "after another one",
                                 r->lead ? "add_prefix_space" : "use_regex");
         r->split = splits->pattern != NULL ? splits->pattern->split : r->split;
         r->digits = splits->pattern != NULL ? splits->pattern->digits : splits->digits;
         return RAN_OK;
 }
 
-static int read_split(struct text_rules *r, struct splits *splits, const cJSON *object, bool bytes,
-                      struct ran_error *err)
+static int read_split(struct ran_text_rules *r, struct splits *splits, const cJSON *object,
+                      bool bytes, struct ran_error *err)
 {
         const char *type = ran_hf_type(object);
 
@@ -285,8 +279,8 @@ static int read_split(struct text_rules *r, struct splits *splits, const cJSON *
         return RAN_OK;
 }
 
-static int read_splits(struct text_rules *r, struct splits *splits, const cJSON *object, bool bytes,
-                       struct ran_error *err)
+static int read_splits(struct ran_text_rules *r, struct splits *splits, const cJSON *object,
+                       bool bytes, struct ran_error *err)
 {
         const cJSON *list = ran_hf_member(object, "pretokenizers"), *item;
 
@@ -297,9 +291,7 @@ static int read_splits(struct text_rules *r, struct splits *splits, const cJSON 
                                 "the pre_tokenizer Sequence has no list 'pretokenizers'");
         cJSON_ArrayForEach(item, list)
         {
-                int code = read_split(r, splits, item, bytes, err);
-                if (code != RAN_OK)
-                        return code;
+                RAN_TRY(read_split(r, splits, item, bytes, err));
         }
         return RAN_OK;
 }
@@ -319,14 +311,11 @@ static int read_no_pre_tokenizer(const cJSON *object, struct ran_error *err)
 
 /* Without byte pairs each of them cuts what those before it left, so that their order does not
  * matter; but words of letters and digits that are cut at punctuation, too, are something else. */
-static int read_pre_tokenizer(struct text_rules *r, const cJSON *object, bool bytes,
+static int read_pre_tokenizer(struct ran_text_rules *r, const cJSON *object, bool bytes,
                               struct ran_error *err)
 {
         struct splits splits = {0};
-        int code = read_splits(r, &splits, object, bytes, err);
-
-        if (code != RAN_OK)
-                return code;
+        RAN_TRY(read_splits(r, &splits, object, bytes, err));
         if (splits.bytes)
                 return RAN_OK;
         if (splits.runs ? splits.punctuation : !splits.spaces)
@@ -337,14 +326,11 @@ static int read_pre_tokenizer(struct text_rules *r, const cJSON *object, bool by
         return RAN_OK;
 }
 
-int ran_hf_read_rules(struct text_rules *r, const cJSON *document, enum hf_letters letters,
+int ran_hf_read_rules(struct ran_text_rules *r, const cJSON *document, enum ran_hf_letters letters,
                       struct ran_error *err)
 {
         const cJSON *cutter = ran_hf_member(document, "pre_tokenizer");
-        int code = read_normalizer(r, ran_hf_member(document, "normalizer"), letters, err);
-
-        if (code != RAN_OK)
-                return code;
+        RAN_TRY(read_normalizer(r, ran_hf_member(document, "normalizer"), letters, err));
         return letters == HF_CHARS ? read_no_pre_tokenizer(cutter, err)
                                    : read_pre_tokenizer(r, cutter, letters == HF_BYTES, err);
 }

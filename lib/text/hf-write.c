@@ -6,7 +6,7 @@
 #include "text/hf.h"
 #include "text/tokenizer.h"
 
-const struct hf_plain_step ran_hf_plain_steps[] = {
+const struct ran_hf_plain_step ran_hf_plain_steps[] = {
         {"NFC", NORMAL_NFC},
         {"NFD", NORMAL_NFD},
         {"NFKC", NORMAL_NFKC},
@@ -19,7 +19,7 @@ const struct hf_plain_step ran_hf_plain_steps[] = {
 #define GPT4_PATTERN(digits)                                                 \
         "(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\\r\\n\\p{L}\\p{N}]?\\p{L}+|" digits \
         "| ?[^\\s\\p{L}\\p{N}]+[\\r\\n]*|\\s*[\\r\\n]+|\\s+(?!\\S)|\\s+"
-const struct hf_pattern ran_hf_patterns[] = {
+const struct ran_hf_pattern ran_hf_patterns[] = {
         {GPT4_PATTERN("\\p{N}{1,3}"), SPLIT_GPT4, 3},
         {GPT4_PATTERN("\\p{N}"), SPLIT_GPT4, 1},
         {"'s|'t|'re|'ve|'m|'ll|'d| ?\\p{L}+| ?\\p{N}+| ?[^\\s\\p{L}\\p{N}]+|\\s+(?!\\S)|\\s+",
@@ -44,7 +44,7 @@ static void write_bool(struct ran_buf *out, const char *name, bool value)
 
 /* ---- normalizer ----------------------------------------------------------------------------- */
 
-static bool take(const struct normalizer *z, size_t *i, enum normal_step step)
+static bool take(const struct ran_normalizer *z, size_t *i, enum ran_normalizer_step step)
 {
         bool there = *i < z->n && z->step[*i] == step;
 
@@ -55,7 +55,7 @@ static bool take(const struct normalizer *z, size_t *i, enum normal_step step)
 /* BertNormalizer does up to four steps in a fixed order: as many of those at step i as follow it.
  * It is the only one that can do the first two, and that strips nonspacing marks after form NFD.
  * Returns where it ends; i when it is not needed. */
-static size_t write_bert(const struct normalizer *z, size_t i, struct ran_buf *out)
+static size_t write_bert(const struct ran_normalizer *z, size_t i, struct ran_buf *out)
 {
         size_t end = i;
         bool clean = take(z, &end, NORMAL_CLEAN);
@@ -76,7 +76,7 @@ static size_t write_bert(const struct normalizer *z, size_t i, struct ran_buf *o
         return end;
 }
 
-static void write_eol(const struct normalizer *z, struct ran_buf *out)
+static void write_eol(const struct ran_normalizer *z, struct ran_buf *out)
 {
         struct ran_buf content = {0};
 
@@ -92,9 +92,10 @@ static void write_eol(const struct normalizer *z, struct ran_buf *out)
         ran_buf_release(&content);
 }
 
-static void write_step(const struct normalizer *z, enum normal_step step, struct ran_buf *out)
+static void write_step(const struct ran_normalizer *z, enum ran_normalizer_step step,
+                       struct ran_buf *out)
 {
-        const struct hf_plain_step *plain = ran_hf_plain_steps;
+        const struct ran_hf_plain_step *plain = ran_hf_plain_steps;
 
         if (step == NORMAL_EOL) {
                 write_eol(z, out);
@@ -110,7 +111,7 @@ static void write_step(const struct normalizer *z, enum normal_step step, struct
 }
 
 /* White space at the beginning, at the end, or both: returns where it ends, i where it is not. */
-static size_t write_strip(const struct normalizer *z, size_t i, struct ran_buf *out)
+static size_t write_strip(const struct ran_normalizer *z, size_t i, struct ran_buf *out)
 {
         size_t end = i;
         bool left = take(z, &end, NORMAL_STRIP_LEFT), right = take(z, &end, NORMAL_STRIP_RIGHT);
@@ -125,7 +126,7 @@ static size_t write_strip(const struct normalizer *z, size_t i, struct ran_buf *
 }
 
 /* Spaces as pieces of characters have them; one in front. Returns how many steps that is. */
-static size_t write_meta(const struct text_rules *r, struct ran_buf *out)
+static size_t write_meta(const struct ran_text_rules *r, struct ran_buf *out)
 {
         if (r->split != SPLIT_META)
                 return 0;
@@ -136,9 +137,9 @@ static size_t write_meta(const struct text_rules *r, struct ran_buf *out)
         return r->always ? 2 : 1;
 }
 
-static void write_normalizer(const struct text_rules *r, struct ran_buf *out)
+static void write_normalizer(const struct ran_text_rules *r, struct ran_buf *out)
 {
-        const struct normalizer *z = &r->normal;
+        const struct ran_normalizer *z = &r->normal;
         struct ran_buf list = {0};
         size_t written = 0;
 
@@ -176,8 +177,8 @@ static void write_added(const struct ran_tokenizer *t, struct ran_buf *out)
         ran_buf_str(out, ",\n\"added_tokens\":[");
         for (size_t i = 0; i < t->added.content.n; i++) {
                 size_t n;
-                const char *content = string_table_get(&t->added.content, (uint32_t)i, &n);
-                const struct added_token *token = &t->added.token[i];
+                const char *content = ran_string_table_get(&t->added.content, (uint32_t)i, &n);
+                const struct ran_added_token *token = &t->added.token[i];
                 ran_buf_printf(out, "%s\n{\"id\":%u,\"content\":", i > 0 ? "," : "",
                                (unsigned)token->id);
                 ran_buf_json(out, content, n);
@@ -203,9 +204,9 @@ static void write_byte_level(struct ran_buf *out, bool lead, bool regex)
 }
 
 /* What cuts a text of byte pairs before ByteLevel does. */
-static void write_split(const struct text_rules *r, struct ran_buf *out)
+static void write_split(const struct ran_text_rules *r, struct ran_buf *out)
 {
-        const struct hf_pattern *pattern = ran_hf_patterns;
+        const struct ran_hf_pattern *pattern = ran_hf_patterns;
 
         if (r->split != SPLIT_GPT4) {
                 ran_buf_str(out, "{\"type\":\"Digits\"");
@@ -220,7 +221,7 @@ static void write_split(const struct text_rules *r, struct ran_buf *out)
         ran_buf_str(out, "},\"behavior\":\"Isolated\",\"invert\":false}");
 }
 
-static void write_pre_tokenizer(const struct text_rules *r, struct ran_buf *out)
+static void write_pre_tokenizer(const struct ran_text_rules *r, struct ran_buf *out)
 {
         bool bytes = r->split >= RAN_SPLIT_GPT2, several = bytes && r->digits > 0;
 
@@ -291,10 +292,10 @@ static void write_merges(const struct ran_tokenizer *t, struct ran_buf *out)
                 const struct piece_pair *pair = &t->bpe.merges.at[i];
                 size_t n;
                 text.len = 0;
-                const char *piece = string_table_get(&t->pieces, pair->a, &n);
+                const char *piece = ran_string_table_get(&t->pieces, pair->a, &n);
                 ran_buf_add(&text, piece, n);
                 ran_buf_char(&text, ' ');
-                piece = string_table_get(&t->pieces, pair->b, &n);
+                piece = ran_string_table_get(&t->pieces, pair->b, &n);
                 ran_buf_add(&text, piece, n);
                 out->failed |= text.failed;
                 if (text.failed)
@@ -374,7 +375,7 @@ int ran_tokenizer_write(struct ran_tokenizer *t, struct ran_error *err)
         ran_buf_str(out, "}\n");
         char *behind = ran_buf_room(out, TOKENIZER_STEP);
         if (behind == NULL)
-                return ran_fail(err, RAN_ENOMEM, "no memory to write %zu pieces", t->pieces.n);
+                return ran_fail(err, RAN_ENOMEM, "no memory to write %zu tokens", t->pieces.n);
         memset(behind, 0, TOKENIZER_STEP);
         return RAN_OK;
 }

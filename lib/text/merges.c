@@ -39,7 +39,7 @@ struct learner {
         size_t *begin;    /* (words) where each begins in row */
         uint32_t *length; /* (words) its pieces now; 0: the word takes no part */
 
-        struct pairs pairs;
+        struct ran_pairs pairs;
         struct pair *pair; /* (pairs.n) */
         size_t pair_cap;
 
@@ -132,8 +132,8 @@ static bool is_too_long(const struct learner *l, uint32_t a, uint32_t b)
 {
         size_t m, n;
 
-        string_table_get(&l->t->pieces, a, &m);
-        string_table_get(&l->t->pieces, b, &n);
+        ran_string_table_get(&l->t->pieces, a, &m);
+        ran_string_table_get(&l->t->pieces, b, &n);
         return l->t->type == TOKENIZER_WORDPIECE && m + n - l->t->prefix_n > TOKENIZER_PIECE_MOST;
 }
 
@@ -179,7 +179,7 @@ static int add_occurrence(struct learner *l, struct pair *p, uint32_t word, stru
                 l->free = l->occurrence[i].next;
         } else {
                 if (l->occurrences >= NONE)
-                        return ran_fail(err, RAN_ENOMEM, "more than %zu places of pairs",
+                        return ran_fail(err, RAN_ENOMEM, "more than %zu occurrences of pairs",
                                         l->occurrences);
                 struct occurrence *grown = ran_grow(l->occurrence, &l->occurrence_cap,
                                                     l->occurrences + 1, sizeof(*grown), err);
@@ -201,8 +201,8 @@ static int gain(struct learner *l, uint32_t a, uint32_t b, uint32_t word, struct
         if (pair == NONE)
                 return RAN_ENOMEM;
         l->pair[pair].count += l->counter->count[word];
-        int code = add_occurrence(l, &l->pair[pair], word, err);
-        return code == RAN_OK ? mark_changed(l, pair, err) : code;
+        RAN_TRY(add_occurrence(l, &l->pair[pair], word, err));
+        return mark_changed(l, pair, err);
 }
 
 /* The word holds the pair, which is there, once less. */
@@ -220,42 +220,39 @@ static int join_in_word(struct learner *l, uint32_t word, uint32_t a, uint32_t b
                         struct ran_error *err)
 {
         uint32_t *row = l->row + l->begin[word], n = l->length[word], to = 0;
-        int code = RAN_OK;
 
-        for (uint32_t from = 0; from < n && code == RAN_OK;) {
+        for (uint32_t from = 0; from < n;) {
                 if (from + 1 == n || row[from] != a || row[from + 1] != b) {
                         row[to++] = row[from++];
                         continue;
                 }
                 if (to > 0) {
-                        code = lose(l, row[to - 1], a, word, err);
-                        if (code == RAN_OK)
-                                code = gain(l, row[to - 1], joined, word, err);
+                        RAN_TRY(lose(l, row[to - 1], a, word, err));
+                        RAN_TRY(gain(l, row[to - 1], joined, word, err));
                 }
-                if (from + 2 < n && code == RAN_OK) {
-                        code = lose(l, b, row[from + 2], word, err);
-                        if (code == RAN_OK)
-                                code = gain(l, joined, row[from + 2], word, err);
+                if (from + 2 < n) {
+                        RAN_TRY(lose(l, b, row[from + 2], word, err));
+                        RAN_TRY(gain(l, joined, row[from + 2], word, err));
                 }
                 row[to++] = joined;
                 from += 2;
         }
         l->length[word] = to;
-        return code;
+        return RAN_OK;
 }
 
 /* The piece that two pieces make. Another pair may have made it before. */
 static int joined_piece(struct learner *l, uint32_t a, uint32_t b, uint32_t *id,
                         struct ran_error *err)
 {
-        const struct string_table *pieces = &l->t->pieces;
+        const struct ran_string_table *pieces = &l->t->pieces;
         struct ran_buf text = {0};
         size_t n, prefix = l->t->prefix_n;
-        const char *piece = string_table_get(pieces, a, &n);
+        const char *piece = ran_string_table_get(pieces, a, &n);
         int code = RAN_OK;
 
         ran_buf_add(&text, piece, n);
-        piece = string_table_get(pieces, b, &n);
+        piece = ran_string_table_get(pieces, b, &n);
         ran_buf_add(&text, piece + prefix, n - prefix);
         if (text.failed) {
                 code = ran_fail(err, RAN_ENOMEM, "out of memory");
@@ -271,24 +268,22 @@ static int joined_piece(struct learner *l, uint32_t a, uint32_t b, uint32_t *id,
 
 static int join(struct learner *l, uint32_t pair, struct ran_error *err)
 {
-        uint32_t a = l->pairs.at[pair].a, b = l->pairs.at[pair].b, joined;
+        uint32_t a = l->pairs.at[pair].a, b = l->pairs.at[pair].b, joined = NONE;
         uint32_t first = l->pair[pair].words, last = NONE;
-        int code = joined_piece(l, a, b, &joined, err);
 
+        RAN_TRY(joined_piece(l, a, b, &joined, err));
         l->pair[pair].words = NONE;
-        for (uint32_t i = first; i != NONE && code == RAN_OK; i = l->occurrence[i].next) {
-                code = join_in_word(l, l->occurrence[i].word, a, b, joined, err);
+        for (uint32_t i = first; i != NONE; i = l->occurrence[i].next) {
+                RAN_TRY(join_in_word(l, l->occurrence[i].word, a, b, joined, err));
                 last = i;
         }
-        if (code != RAN_OK)
-                return code;
         if (last != NONE) {
                 l->occurrence[last].next = l->free;
                 l->free = first;
         }
         l->pair[pair].count = 0; /* runs of one piece hold it more often than it can be joined */
-        code = mark_changed(l, pair, err);
-        return code == RAN_OK ? settle(l, err) : code;
+        RAN_TRY(mark_changed(l, pair, err));
+        return settle(l, err);
 }
 
 /* ---- all of it ------------------------------------------------------------------------------ */
@@ -296,7 +291,7 @@ static int join(struct learner *l, uint32_t pair, struct ran_error *err)
 /* Writes each word as a row of pieces. Words that cannot be spelt take no part. */
 static int spell_words(struct learner *l, spell_fn *spell, struct ran_error *err)
 {
-        const struct string_table *words = &l->counter->words;
+        const struct ran_string_table *words = &l->counter->words;
 
         l->begin = ran_alloc(words->n, sizeof(*l->begin), err);
         l->length = ran_alloc(words->n, sizeof(*l->length), err);
@@ -306,7 +301,7 @@ static int spell_words(struct learner *l, spell_fn *spell, struct ran_error *err
         size_t end = 0;
         for (size_t i = 0; i < words->n; i++) {
                 size_t n;
-                const char *word = string_table_get(words, (uint32_t)i, &n);
+                const char *word = ran_string_table_get(words, (uint32_t)i, &n);
                 l->begin[i] = end;
                 l->length[i] = (uint32_t)spell(l->t, word, n, l->row + end);
                 end += l->length[i];
@@ -319,9 +314,7 @@ static int count_pairs(struct learner *l, struct ran_error *err)
         for (size_t i = 0; i < l->counter->words.n; i++) {
                 const uint32_t *row = l->row + l->begin[i];
                 for (uint32_t k = 1; k < l->length[i]; k++) {
-                        int code = gain(l, row[k - 1], row[k], (uint32_t)i, err);
-                        if (code != RAN_OK)
-                                return code;
+                        RAN_TRY(gain(l, row[k - 1], row[k], (uint32_t)i, err));
                 }
         }
         return settle(l, err);

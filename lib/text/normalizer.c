@@ -15,7 +15,8 @@ enum {
         COMBINING_CLASSES = 256,
 };
 
-int ran_normalizer_add(struct normalizer *z, enum normal_step step, struct ran_error *err)
+int ran_normalizer_add(struct ran_normalizer *z, enum ran_normalizer_step step,
+                       struct ran_error *err)
 {
         if (z->n == NORMAL_STEPS_MAX)
                 return ran_fail(err, RAN_EFORMAT, "more than %d steps of normalisation",
@@ -24,11 +25,12 @@ int ran_normalizer_add(struct normalizer *z, enum normal_step step, struct ran_e
         return RAN_OK;
 }
 
-int ran_normalizer_add_eol(struct normalizer *z, const char *word, size_t n, struct ran_error *err)
+int ran_normalizer_add_eol(struct ran_normalizer *z, const char *word, size_t n,
+                           struct ran_error *err)
 {
         if (n > NORMAL_EOL_MOST)
                 return ran_fail(err, RAN_EFORMAT,
-                                "the end-of-line token has %zu bytes, more than %d", n,
+                                "the end-of-line token has %zu bytes; the maximum is %d", n,
                                 NORMAL_EOL_MOST);
         z->eol = strndup(word, n);
         if (z->eol == NULL)
@@ -36,20 +38,20 @@ int ran_normalizer_add_eol(struct normalizer *z, const char *word, size_t n, str
         return ran_normalizer_add(z, NORMAL_EOL, err);
 }
 
-void ran_glyphs_release(struct glyphs *g)
+void ran_glyphs_release(struct ran_glyphs *g)
 {
         free(g->at);
-        *g = (struct glyphs){0};
+        *g = (struct ran_glyphs){0};
 }
 
 /* Makes room for `more` glyphs behind those in g. */
-static int reserve(struct glyphs *g, size_t more, struct ran_error *err)
+static int reserve(struct ran_glyphs *g, size_t more, struct ran_error *err)
 {
         if (more <= g->cap - g->n)
                 return RAN_OK;
         if (more > SIZE_MAX - g->n)
                 return ran_fail(err, RAN_ENOMEM, "a text of %zu characters is too long", g->n);
-        struct glyph *at = ran_grow(g->at, &g->cap, g->n + more, sizeof(*at), err);
+        struct ran_glyph *at = ran_grow(g->at, &g->cap, g->n + more, sizeof(*at), err);
         if (at == NULL)
                 return RAN_ENOMEM;
         g->at = at;
@@ -57,20 +59,19 @@ static int reserve(struct glyphs *g, size_t more, struct ran_error *err)
 }
 
 /* Room for it has been reserved. */
-static void push(struct glyphs *g, int32_t c, const struct glyph *from)
+static void push(struct ran_glyphs *g, int32_t c, const struct ran_glyph *from)
 {
-        g->at[g->n++] = (struct glyph){c, from->begin, from->end};
+        g->at[g->n++] = (struct ran_glyph){c, from->begin, from->end};
 }
 
-static int read_text(const char *text, size_t n, struct glyphs *out, struct ran_error *err)
+static int read_text(const char *text, size_t n, struct ran_glyphs *out, struct ran_error *err)
 {
         if (n >= UINT32_MAX)
                 return ran_fail(err, RAN_EINVAL, "%zu bytes are too many to be normalised at once",
                                 n);
 
         out->n = 0;
-        if (reserve(out, n, err) != RAN_OK)
-                return RAN_ENOMEM;
+        RAN_TRY(reserve(out, n, err));
         for (size_t pos = 0; pos < n;) {
                 utf8proc_int32_t c;
                 utf8proc_ssize_t length = utf8proc_iterate((const utf8proc_uint8_t *)text + pos,
@@ -78,7 +79,7 @@ static int read_text(const char *text, size_t n, struct glyphs *out, struct ran_
                 if (length <= 0)
                         return ran_fail(err, RAN_EFORMAT, "the text is not valid UTF-8");
                 uint32_t i = (uint32_t)out->n;
-                out->at[out->n++] = (struct glyph){c, i, i + 1};
+                out->at[out->n++] = (struct ran_glyph){c, i, i + 1};
                 pos += (size_t)length;
         }
         return RAN_OK;
@@ -86,15 +87,14 @@ static int read_text(const char *text, size_t n, struct glyphs *out, struct ran_
 
 /* ---- steps: each reads all of `in` and fills `out`, which is empty -------------------------- */
 
-static int end_of_line(struct glyphs *out, const struct glyphs *in, const char *eol,
+static int end_of_line(struct ran_glyphs *out, const struct ran_glyphs *in, const char *eol,
                        struct ran_error *err)
 {
         size_t n = strlen(eol);
 
         for (size_t i = 0; i < in->n; i++) {
-                const struct glyph *g = &in->at[i];
-                if (reserve(out, n + 2, err) != RAN_OK)
-                        return RAN_ENOMEM;
+                const struct ran_glyph *g = &in->at[i];
+                RAN_TRY(reserve(out, n + 2, err));
                 if (g->c != '\n') {
                         push(out, g->c, g);
                         continue;
@@ -115,10 +115,9 @@ static int end_of_line(struct glyphs *out, const struct glyphs *in, const char *
         return RAN_OK;
 }
 
-static int clean(struct glyphs *out, const struct glyphs *in, struct ran_error *err)
+static int clean(struct ran_glyphs *out, const struct ran_glyphs *in, struct ran_error *err)
 {
-        if (reserve(out, in->n, err) != RAN_OK)
-                return RAN_ENOMEM;
+        RAN_TRY(reserve(out, in->n, err));
         for (size_t i = 0; i < in->n; i++) {
                 int32_t c = in->at[i].c;
                 if (!ran_unicode_is_control(c) && !ran_unicode_is_private(c))
@@ -128,11 +127,10 @@ static int clean(struct glyphs *out, const struct glyphs *in, struct ran_error *
 }
 
 /* Leaves out the characters that `drop` says. */
-static int filter(struct glyphs *out, const struct glyphs *in, bool (*drop)(int32_t c),
+static int filter(struct ran_glyphs *out, const struct ran_glyphs *in, bool (*drop)(int32_t c),
                   struct ran_error *err)
 {
-        if (reserve(out, in->n, err) != RAN_OK)
-                return RAN_ENOMEM;
+        RAN_TRY(reserve(out, in->n, err));
         for (size_t i = 0; i < in->n; i++) {
                 if (!drop(in->at[i].c))
                         push(out, in->at[i].c, &in->at[i]);
@@ -141,12 +139,12 @@ static int filter(struct glyphs *out, const struct glyphs *in, bool (*drop)(int3
 }
 
 /* Leaves out white space at the beginning, or at the end. */
-static int strip(struct glyphs *out, const struct glyphs *in, bool left, struct ran_error *err)
+static int strip(struct ran_glyphs *out, const struct ran_glyphs *in, bool left,
+                 struct ran_error *err)
 {
         size_t begin = 0, end = in->n;
 
-        if (reserve(out, in->n, err) != RAN_OK)
-                return RAN_ENOMEM;
+        RAN_TRY(reserve(out, in->n, err));
         while (left && begin < end && ran_unicode_is_space(in->at[begin].c))
                 begin++;
         while (!left && end > begin && ran_unicode_is_space(in->at[end - 1].c))
@@ -156,13 +154,12 @@ static int strip(struct glyphs *out, const struct glyphs *in, bool left, struct 
         return RAN_OK;
 }
 
-static int space_cjk(struct glyphs *out, const struct glyphs *in, struct ran_error *err)
+static int space_cjk(struct ran_glyphs *out, const struct ran_glyphs *in, struct ran_error *err)
 {
         for (size_t i = 0; i < in->n; i++) {
-                const struct glyph *g = &in->at[i];
+                const struct ran_glyph *g = &in->at[i];
                 bool cjk = ran_unicode_is_cjk(g->c);
-                if (reserve(out, 3, err) != RAN_OK)
-                        return RAN_ENOMEM;
+                RAN_TRY(reserve(out, 3, err));
                 if (cjk)
                         push(out, ' ', g);
                 push(out, g->c, g);
@@ -172,12 +169,11 @@ static int space_cjk(struct glyphs *out, const struct glyphs *in, struct ran_err
         return RAN_OK;
 }
 
-static int lowercase(struct glyphs *out, const struct glyphs *in, struct ran_error *err)
+static int lowercase(struct ran_glyphs *out, const struct ran_glyphs *in, struct ran_error *err)
 {
         for (size_t i = 0; i < in->n; i++) {
-                const struct glyph *g = &in->at[i];
-                if (reserve(out, 2, err) != RAN_OK)
-                        return RAN_ENOMEM;
+                const struct ran_glyph *g = &in->at[i];
+                RAN_TRY(reserve(out, 2, err));
                 push(out, utf8proc_tolower(g->c), g);
                 if (g->c == 0x130) /* the one letter whose lower case is two characters */
                         push(out, 0x307, g);
@@ -187,16 +183,15 @@ static int lowercase(struct glyphs *out, const struct glyphs *in, struct ran_err
 
 /* ---- the four normalisation forms of Unicode ------------------------------------------------ */
 
-static int decompose(struct glyphs *out, const struct glyphs *in, bool compatible,
+static int decompose(struct ran_glyphs *out, const struct ran_glyphs *in, bool compatible,
                      struct ran_error *err)
 {
         int32_t first = compatible ? FIRST_COMPATIBLE : FIRST_CANONICAL;
         int options = UTF8PROC_DECOMPOSE | (compatible ? UTF8PROC_COMPAT : 0);
 
         for (size_t i = 0; i < in->n; i++) {
-                const struct glyph *g = &in->at[i];
-                if (reserve(out, LONGEST_DECOMPOSITION, err) != RAN_OK)
-                        return RAN_ENOMEM;
+                const struct ran_glyph *g = &in->at[i];
+                RAN_TRY(reserve(out, LONGEST_DECOMPOSITION, err));
                 if (g->c < first) {
                         push(out, g->c, g);
                         continue;
@@ -216,7 +211,7 @@ static int decompose(struct glyphs *out, const struct glyphs *in, bool compatibl
 
 /* Sorts n marks by combining class, stably, by counting: a run of marks may be as long as its
  * author likes. */
-static void sort_marks(struct glyph *marks, size_t n, struct glyph *scratch)
+static void sort_marks(struct ran_glyph *marks, size_t n, struct ran_glyph *scratch)
 {
         size_t first[COMBINING_CLASSES + 1] = {0};
 
@@ -230,11 +225,10 @@ static void sort_marks(struct glyph *marks, size_t n, struct glyph *scratch)
 }
 
 /* Canonical order: between starters (class 0), marks stand by class. */
-static int reorder(struct glyphs *g, struct glyphs *scratch, struct ran_error *err)
+static int reorder(struct ran_glyphs *g, struct ran_glyphs *scratch, struct ran_error *err)
 {
         scratch->n = 0;
-        if (reserve(scratch, g->n, err) != RAN_OK)
-                return RAN_ENOMEM;
+        RAN_TRY(reserve(scratch, g->n, err));
         for (size_t i = 0; i < g->n;) {
                 unsigned last = ran_unicode_combining_class(g->at[i].c);
                 if (last == 0) {
@@ -270,18 +264,18 @@ static int32_t composition(int32_t a, int32_t b)
 
 /* Joins each mark with the starter before it where Unicode has a character for both, unless a mark
  * of the same or a higher class stands between them. */
-static void compose(struct glyphs *g)
+static void compose(struct ran_glyphs *g)
 {
         size_t kept = 0, starter = SIZE_MAX;
         unsigned between = 0; /* class of the last mark kept since the starter */
 
         for (size_t i = 0; i < g->n; i++) {
-                struct glyph mark = g->at[i];
+                struct ran_glyph mark = g->at[i];
                 unsigned class = ran_unicode_combining_class(mark.c);
                 bool open = starter != SIZE_MAX && (starter + 1 == kept || between < class);
                 int32_t c = open ? composition(g->at[starter].c, mark.c) : 0;
                 if (c != 0) {
-                        struct glyph *s = &g->at[starter];
+                        struct ran_glyph *s = &g->at[starter];
                         s->c = c;
                         s->begin = mark.begin < s->begin ? mark.begin : s->begin;
                         s->end = mark.end > s->end ? mark.end : s->end;
@@ -295,22 +289,21 @@ static void compose(struct glyphs *g)
         g->n = kept;
 }
 
-static int normal_form(struct glyphs *out, struct glyphs *in, enum normal_step form,
+static int normal_form(struct ran_glyphs *out, struct ran_glyphs *in, enum ran_normalizer_step form,
                        struct ran_error *err)
 {
         bool compatible = form == NORMAL_NFKC || form == NORMAL_NFKD;
-        int code = decompose(out, in, compatible, err);
 
-        if (code == RAN_OK)
-                code = reorder(out, in, err);
-        if (code == RAN_OK && (form == NORMAL_NFC || form == NORMAL_NFKC))
+        RAN_TRY(decompose(out, in, compatible, err));
+        RAN_TRY(reorder(out, in, err));
+        if (form == NORMAL_NFC || form == NORMAL_NFKC)
                 compose(out);
-        return code;
+        return RAN_OK;
 }
 
 /* ---- all steps ------------------------------------------------------------------------------ */
 
-static bool all_below(const struct glyphs *g, int32_t c)
+static bool all_below(const struct ran_glyphs *g, int32_t c)
 {
         for (size_t i = 0; i < g->n; i++) {
                 if (g->at[i].c >= c)
@@ -319,8 +312,8 @@ static bool all_below(const struct glyphs *g, int32_t c)
         return true;
 }
 
-static int apply_step(const struct normalizer *z, enum normal_step step, struct glyphs *out,
-                      struct glyphs *in, struct ran_error *err)
+static int apply_step(const struct ran_normalizer *z, enum ran_normalizer_step step,
+                      struct ran_glyphs *out, struct ran_glyphs *in, struct ran_error *err)
 {
         switch (step) {
         case NORMAL_EOL:
@@ -345,20 +338,21 @@ static int apply_step(const struct normalizer *z, enum normal_step step, struct 
         }
 }
 
-int ran_normalizer_apply(const struct normalizer *z, const char *text, size_t n, struct glyphs *out,
-                         struct glyphs *spare, size_t *points, struct ran_error *err)
+int ran_normalizer_apply(const struct ran_normalizer *z, const char *text, size_t n,
+                         struct ran_glyphs *out, struct ran_glyphs *spare, size_t *points,
+                         struct ran_error *err)
 {
-        int code = read_text(text, n, out, err);
-
+        RAN_TRY(read_text(text, n, out, err));
         *points = out->n;
-        for (size_t i = 0; i < z->n && code == RAN_OK; i++) {
+        for (size_t i = 0; i < z->n; i++) {
                 if (z->step[i] == NORMAL_NFC && all_below(out, FIRST_UNCOMPOSED))
                         continue;
-                struct glyphs in = *out;
+                struct ran_glyphs in = *out;
                 *out = *spare;
                 out->n = 0;
-                code = apply_step(z, z->step[i], out, &in, err);
+                int code = apply_step(z, z->step[i], out, &in, err);
                 *spare = in;
+                RAN_TRY(code);
         }
-        return code;
+        return RAN_OK;
 }

@@ -1,5 +1,5 @@
-/* normalizer.h - normalisation of a stretch of text, step by step, each character remembering which
- * ones of the original it came from.
+/* normalizer.h - normalisation of a stretch of text, step by step; each character keeps the range
+ * of the original that it comes from.
  *
  * The steps are those of Hugging Face's normalizers, so that each list of steps can be written as a
  * tokenizer.json and most documents can be read as a list of steps. All of them leave ASCII white
@@ -8,10 +8,10 @@
 #ifndef RAN_TEXT_NORMALIZER_H
 #define RAN_TEXT_NORMALIZER_H
 
-#include "ran.h"
+#include "ran/text.h"
 
-enum normal_step {
-        NORMAL_EOL,         /* a line feed becomes the word `eol` between spaces */
+enum ran_normalizer_step {
+        NORMAL_EOL,         /* a line feed becomes the word `eol`, between spaces */
         NORMAL_CLEAN,       /* no Cc, Cf, Co, U+FFFD; white space becomes a space */
         NORMAL_CLEAN_CC_CF, /* no Cc, Cf, U+FFFD but tab, line feed and carriage return */
         NORMAL_CJK,         /* spaces around CJK ideographs */
@@ -22,43 +22,46 @@ enum normal_step {
         NORMAL_STRIP_NONSPACING, /* no Mn */
         NORMAL_STRIP_MARKS,      /* no Mn, Mc, Me */
         NORMAL_LOWERCASE,        /* each character by itself: no final sigma */
-        NORMAL_STRIP_LEFT,       /* no white space at the beginning: of all of a text only, */
-        NORMAL_STRIP_RIGHT,      /* and so at the end */
+        NORMAL_STRIP_LEFT,       /* no white space at the start; for whole texts only */
+        NORMAL_STRIP_RIGHT,      /* the same at the end */
 };
 
 enum {
         NORMAL_STEPS_MAX = 32,
-        NORMAL_EOL_MOST = 100, /* bytes: it is written out for each line feed */
+        NORMAL_EOL_MOST = 100, /* bytes; each line feed becomes so many */
 };
 
-struct normalizer {
-        enum normal_step step[NORMAL_STEPS_MAX];
+struct ran_normalizer {
+        enum ran_normalizer_step step[NORMAL_STEPS_MAX];
         size_t n;
         char *eol; /* for NORMAL_EOL */
 };
 
-/* RAN_EFORMAT when there are too many steps. */
-int ran_normalizer_add(struct normalizer *z, enum normal_step step, struct ran_error *err);
+/* Adds a step. RAN_EFORMAT if there are too many. */
+int ran_normalizer_add(struct ran_normalizer *z, enum ran_normalizer_step step,
+                       struct ran_error *err);
 
-/* Adds NORMAL_EOL, with the n bytes at word, which are copied; the caller frees z->eol. RAN_EFORMAT
- * for too many of them. */
-int ran_normalizer_add_eol(struct normalizer *z, const char *word, size_t n, struct ran_error *err);
+/* Adds NORMAL_EOL with a copy of the n bytes at word; the caller frees z->eol. RAN_EFORMAT if n is
+ * too large. */
+int ran_normalizer_add_eol(struct ran_normalizer *z, const char *word, size_t n,
+                           struct ran_error *err);
 
-/* A character and the code points [begin, end) of the stretch that it came from. Marks that were
- * put into canonical order keep their places, so begin need not grow from glyph to glyph. */
-struct glyph {
+/* A character, and the code points [begin, end) of the stretch that it comes from. Marks moved into
+ * canonical order keep theirs, so begin need not grow from glyph to glyph. */
+struct ran_glyph {
         int32_t c;
         uint32_t begin, end;
 };
-struct glyphs {
-        struct glyph *at;
+struct ran_glyphs {
+        struct ran_glyph *at;
         size_t n, cap;
 };
-void ran_glyphs_release(struct glyphs *g);
+void ran_glyphs_release(struct ran_glyphs *g);
 
 /* Normalises the n bytes at text into *out, with *spare as scratch; *points becomes the number of
  * code points read. RAN_EFORMAT for bytes that are no UTF-8. Time is linear in n. */
-int ran_normalizer_apply(const struct normalizer *z, const char *text, size_t n, struct glyphs *out,
-                         struct glyphs *spare, size_t *points, struct ran_error *err);
+int ran_normalizer_apply(const struct ran_normalizer *z, const char *text, size_t n,
+                         struct ran_glyphs *out, struct ran_glyphs *spare, size_t *points,
+                         struct ran_error *err);
 
 #endif

@@ -1,7 +1,7 @@
 /* offsets.c - offsets of pieces in bytes or UTF-16 units instead of code points. */
 #include <stdlib.h>
 
-#include "ran.h"
+#include "ran/text.h"
 
 const char *const ran_unit_names[] = {"codepoint", "byte", "utf16", NULL};
 

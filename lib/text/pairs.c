@@ -1,21 +1,21 @@
 /* pairs.c - numbered pairs in a hash table. */
 #include "text/pairs.h"
-#include "text/string-table.h"
+#include "base/string-table.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 enum { FIRST_SLOTS_LOG2 = 10 };
 
-void ran_pairs_release(struct pairs *p)
+void ran_pairs_release(struct ran_pairs *p)
 {
         free(p->at);
         free(p->slot);
-        *p = (struct pairs){0};
+        *p = (struct ran_pairs){0};
 }
 
 /* Where the pair is, or would be. */
-static size_t slot_of(const struct pairs *p, uint32_t a, uint32_t b)
+static size_t slot_of(const struct ran_pairs *p, uint32_t a, uint32_t b)
 {
         /* All of a and b bear on the upper bits. */
         size_t i = (size_t)(((uint64_t)a << 32 | b) * ran_string_table_multiplier >> p->shift);
@@ -25,7 +25,7 @@ static size_t slot_of(const struct pairs *p, uint32_t a, uint32_t b)
         return i;
 }
 
-static int grow_slots(struct pairs *p, struct ran_error *err)
+static int grow_slots(struct ran_pairs *p, struct ran_error *err)
 {
         size_t slots = p->slots != 0 ? p->slots * 2 : (size_t)1 << FIRST_SLOTS_LOG2;
         uint32_t *slot = ran_alloc(slots, sizeof(*slot), err);
@@ -42,12 +42,12 @@ static int grow_slots(struct pairs *p, struct ran_error *err)
         return RAN_OK;
 }
 
-uint32_t ran_pairs_find(const struct pairs *p, uint32_t a, uint32_t b)
+uint32_t ran_pairs_find(const struct ran_pairs *p, uint32_t a, uint32_t b)
 {
         return p->slots > 0 ? p->slot[slot_of(p, a, b)] : PAIRS_NONE;
 }
 
-uint32_t ran_pairs_add(struct pairs *p, uint32_t a, uint32_t b, struct ran_error *err)
+uint32_t ran_pairs_add(struct ran_pairs *p, uint32_t a, uint32_t b, struct ran_error *err)
 {
         if (p->n >= p->slots / 2 && grow_slots(p, err) != RAN_OK)
                 return PAIRS_NONE;
@@ -55,7 +55,7 @@ uint32_t ran_pairs_add(struct pairs *p, uint32_t a, uint32_t b, struct ran_error
         if (p->slot[i] != PAIRS_NONE)
                 return p->slot[i];
         if (p->n >= PAIRS_NONE) {
-                ran_fail(err, RAN_ENOMEM, "more than %zu pairs of pieces", p->n);
+                ran_fail(err, RAN_ENOMEM, "more than %zu pairs of tokens", p->n);
                 return PAIRS_NONE;
         }
         struct piece_pair *at = ran_grow(p->at, &p->cap, p->n + 1, sizeof(*at), err);

@@ -7,7 +7,7 @@
 
 static const char *const types[] = {"word", "wordpiece", "bpe", NULL};
 static const char *const forms[] = {"none", "nfc", "nfkc", NULL};
-const char *const ran_clean_names[] = {"none", "all", "cc-cf", NULL};
+const char *const ran_vocab_clean_names[] = {"none", "all", "cc-cf", NULL};
 static const char *const splits[] = {"punctuation", "spaces", "gpt2", NULL};
 
 #define AT(member) offsetof(struct ran_vocab_settings, member)
@@ -81,7 +81,7 @@ const struct ran_field ran_vocab_fields[] = {
         {.name = "clean",
          .type = RAN_FIELD_CHOICE,
          .offset = AT(clean),
-         .choices = ran_clean_names,
+         .choices = ran_vocab_clean_names,
          .initial = "all",
          .unless = {"vocab_type", "bpe", "none"},
          .help = "control characters to remove: all, with those for private use, as Hugging Face; "
@@ -109,11 +109,11 @@ const struct ran_field ran_vocab_fields[] = {
         {.name = NULL},
 };
 
-static void add_steps(struct normalizer *z, const struct ran_vocab_settings *s)
+static void add_steps(struct ran_normalizer *z, const struct ran_vocab_settings *s)
 {
         const struct {
                 bool wanted;
-                enum normal_step step;
+                enum ran_normalizer_step step;
         } all[] = {
                 {s->normalize == RAN_NORMALIZE_NFC, NORMAL_NFC},
                 {s->normalize == RAN_NORMALIZE_NFKC, NORMAL_NFKC},
@@ -132,12 +132,12 @@ static void add_steps(struct normalizer *z, const struct ran_vocab_settings *s)
 }
 
 /* The end-of-line token goes through the same steps as text and must come out whole. */
-static int check_eol(const struct text_rules *r, const struct ran_vocab_settings *s,
+static int check_eol(const struct ran_text_rules *r, const struct ran_vocab_settings *s,
                      struct ran_error *err)
 {
-        struct word_scratch scratch = {0};
-        struct words words;
-        struct word word;
+        struct ran_words_scratch scratch = {0};
+        struct ran_words words;
+        struct ran_word word;
         const char *eol = r->normal.eol;
 
         ran_words_begin(&words, r, &scratch, "\n", 1, 0);
@@ -145,11 +145,11 @@ static int check_eol(const struct text_rules *r, const struct ran_vocab_settings
                      memcmp(word.s, eol, word.n) == 0;
         bool unknown = whole && s->vocab_type == RAN_VOCAB_WORDPIECE && word.chars > s->max_word;
         whole = whole && !ran_words_next(&words, &word, err);
-        ran_word_scratch_release(&scratch);
+        ran_words_scratch_release(&scratch);
         if (words.code == RAN_OK && whole && unknown)
                 return ran_fail(err, RAN_EINVAL,
-                                "the end-of-line token '%s' is longer than --max-word %zu, beyond "
-                                "which words are unknown",
+                                "the end-of-line token '%s' is longer than --max-word %zu, so it "
+                                "would be unknown",
                                 eol, s->max_word);
         if (words.code != RAN_OK || whole)
                 return words.code;
@@ -166,36 +166,36 @@ static int check_settings(const struct ran_vocab_settings *s, struct ran_error *
         bool bpe = s->vocab_type == RAN_VOCAB_BPE;
 
         if (bpe != (s->split_at == RAN_SPLIT_GPT2))
-                return ran_fail(err, RAN_EINVAL,
-                                "--vocab-type bpe needs --split-at gpt2, and no other type can "
-                                "have it");
+                return ran_fail(
+                        err, RAN_EINVAL,
+                        "--vocab-type bpe requires --split-at gpt2, and no other type allows it");
         if (bpe && s->eol_token != NULL)
                 return ran_fail(err, RAN_EINVAL,
                                 "--vocab-type bpe keeps each line feed as it is: leave out "
                                 "--eol-token");
         if (s->eol_token != NULL && strlen(s->eol_token) > NORMAL_EOL_MOST)
-                return ran_fail(err, RAN_EINVAL, "--eol-token has %zu bytes, more than %d",
+                return ran_fail(err, RAN_EINVAL, "--eol-token has %zu bytes; the maximum is %d",
                                 strlen(s->eol_token), NORMAL_EOL_MOST);
         if (bpe && s->vocab_size < RAN_RESERVED + 256)
                 return ran_fail(err, RAN_EINVAL,
-                                "--vocab-type bpe has a piece for each byte beside the reserved "
-                                "ones: --vocab-size must be %d or more, not %zu",
+                                "--vocab-type bpe has a token for each byte and the reserved ones: "
+                                "--vocab-size must be %d or more, not %zu",
                                 RAN_RESERVED + 256, s->vocab_size);
         return RAN_OK;
 }
 
-int ran_text_rules_set(struct text_rules *r, const struct ran_vocab_settings *settings,
+int ran_text_rules_set(struct ran_text_rules *r, const struct ran_vocab_settings *settings,
                        struct ran_error *err)
 {
         if (check_settings(settings, err) != RAN_OK)
                 return RAN_EINVAL;
         r->split = settings->split_at;
         const char *eol = settings->eol_token;
-        int code = eol != NULL ? ran_normalizer_add_eol(&r->normal, eol, strlen(eol), err) : RAN_OK;
+        if (eol != NULL)
+                RAN_TRY(ran_normalizer_add_eol(&r->normal, eol, strlen(eol), err));
         add_steps(&r->normal, settings);
-        if (code == RAN_OK)
-                code = ran_text_rules_prepare(r, err);
-        if (code == RAN_OK && r->normal.eol != NULL)
-                code = check_eol(r, settings, err);
-        return code;
+        RAN_TRY(ran_text_rules_prepare(r, err));
+        if (r->normal.eol != NULL)
+                RAN_TRY(check_eol(r, settings, err));
+        return RAN_OK;
 }

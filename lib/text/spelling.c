@@ -16,8 +16,8 @@
 #include <string.h>
 #include <utf8proc.h>
 
-#include "ran.h"
-#include "text/string-table.h"
+#include "ran/text.h"
+#include "base/string-table.h"
 
 enum { AFFIX = (RAN_SPELLING - 2) / 2, RUN = 2 };
 enum { PREFIX = 2, SUFFIX = PREFIX + AFFIX };
@@ -63,7 +63,7 @@ struct reading {
 static uint64_t hash_character(uint64_t hash, int32_t c)
 {
         for (int shift = 0; shift < 24; shift += 8)
-                hash = string_table_hash_byte(hash, (char)(c >> shift));
+                hash = ran_string_table_hash_byte(hash, (char)(c >> shift));
         return hash;
 }
 
@@ -132,7 +132,7 @@ void ran_spelling(const char *word, size_t n, size_t buckets, uint32_t feature[R
                 hash[SUFFIX + i] = tail;
         }
         for (size_t i = 0; i < RAN_SPELLING; i++)
-                feature[i] = (uint32_t)(ran_draw(hash[i], i) % buckets);
+                feature[i] = (uint32_t)(ran_random_draw(hash[i], i) % buckets);
 }
 
 /* ---- the words of an encoding --------------------------------------------------------------- */
@@ -158,9 +158,9 @@ int ran_encoding_spell(struct ran_encoding *e, size_t first, const char *text, s
         struct walk w = {.text = n > 0 ? text : "", .n = n};
 
         if (buckets == 0)
-                return ran_fail(err, RAN_EINVAL, "there are no buckets to hash a spelling to");
+                return ran_fail(err, RAN_EINVAL, "spelling features need at least one bucket");
         if (e->n > SIZE_MAX / RAN_SPELLING)
-                return ran_fail(err, RAN_ENOMEM, "a document of %zu pieces is too long", e->n);
+                return ran_fail(err, RAN_ENOMEM, "a document of %zu tokens is too long", e->n);
         uint32_t *spelling =
                 ran_grow(e->spelling, &e->spelling_cap, e->n * RAN_SPELLING, sizeof *spelling, err);
         if (spelling == NULL)

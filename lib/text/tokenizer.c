@@ -15,7 +15,7 @@ const char *const ran_tokenizer_reserved[RAN_RESERVED] = {
 
 /* ---- putting one together ------------------------------------------------------------------- */
 
-struct ran_tokenizer *ran_tokenizer_new(enum tokenizer_type type, struct ran_error *err)
+struct ran_tokenizer *ran_tokenizer_new(enum ran_tokenizer_type type, struct ran_error *err)
 {
         struct ran_tokenizer *t = ran_alloc(1, sizeof(*t), err);
 
@@ -30,46 +30,44 @@ int ran_tokenizer_add(struct ran_tokenizer *t, const char *piece, size_t n, stru
 
         if (n == 0) {
                 id = ran_string_table_skip(&t->pieces, err);
-                return id != STRING_TABLE_NONE ? RAN_OK : RAN_ENOMEM;
+                return id != RAN_STRING_TABLE_NONE ? RAN_OK : RAN_ENOMEM;
         }
-        if (!ran_unicode_valid(piece, n))
-                return ran_fail(err, RAN_EFORMAT, "piece %zu is not valid UTF-8", t->pieces.n);
+        if (ran_utf8_valid(piece, n) < n)
+                return ran_fail(err, RAN_EFORMAT, "token %zu is not valid UTF-8", t->pieces.n);
         if (ran_tokenizer_find(t, piece, n, &id))
-                return ran_fail(err, RAN_EFORMAT, "the piece '%.*s' is there twice, as %u and %zu",
+                return ran_fail(err, RAN_EFORMAT, "the token '%.*s' occurs twice, as %u and %zu",
                                 n < 80 ? (int)n : 80, piece, (unsigned)id, t->pieces.n);
-        id = ran_string_table_add(&t->pieces, string_table_hash(ran_string_table_seed, piece, n),
-                                  piece, n, err);
-        return id != STRING_TABLE_NONE ? RAN_OK : RAN_ENOMEM;
+        id = ran_string_table_add(
+                &t->pieces, ran_string_table_hash(ran_string_table_seed, piece, n), piece, n, err);
+        return id != RAN_STRING_TABLE_NONE ? RAN_OK : RAN_ENOMEM;
 }
 
 int ran_tokenizer_add_reserved(struct ran_tokenizer *t, struct ran_error *err)
 {
-        int code = RAN_OK;
-
-        for (size_t i = 0; i < RAN_RESERVED && code == RAN_OK; i++)
-                code = ran_tokenizer_add(t, ran_tokenizer_reserved[i],
-                                         strlen(ran_tokenizer_reserved[i]), err);
-        return code;
+        for (size_t i = 0; i < RAN_RESERVED; i++)
+                RAN_TRY(ran_tokenizer_add(t, ran_tokenizer_reserved[i],
+                                          strlen(ran_tokenizer_reserved[i]), err));
+        return RAN_OK;
 }
 
-int ran_tokenizer_add_special(struct ran_tokenizer *t, const struct added_token *token,
+int ran_tokenizer_add_special(struct ran_tokenizer *t, const struct ran_added_token *token,
                               struct ran_error *err)
 {
-        struct added_tokens *a = &t->added;
+        struct ran_added_tokens *a = &t->added;
         size_t length, n = a->content.n;
-        const char *content = string_table_get(&t->pieces, token->id, &length);
+        const char *content = ran_string_table_get(&t->pieces, token->id, &length);
 
         if (length > TOKENIZER_PIECE_MOST)
                 return ran_fail(err, RAN_EFORMAT,
-                                "the added token '%.40s...' has %zu bytes, more than %d", content,
-                                length, TOKENIZER_PIECE_MOST);
-        struct added_token *grown = ran_grow(a->token, &a->cap, n + 1, sizeof(*grown), err);
+                                "the added token '%.40s...' has %zu bytes; the maximum is %d",
+                                content, length, TOKENIZER_PIECE_MOST);
+        struct ran_added_token *grown = ran_grow(a->token, &a->cap, n + 1, sizeof(*grown), err);
         if (grown == NULL)
                 return RAN_ENOMEM;
         a->token = grown;
         if (ran_string_table_add(&a->content,
-                                 string_table_hash(ran_string_table_seed, content, length), content,
-                                 length, err) == STRING_TABLE_NONE)
+                                 ran_string_table_hash(ran_string_table_seed, content, length),
+                                 content, length, err) == RAN_STRING_TABLE_NONE)
                 return RAN_ENOMEM;
         a->token[n] = *token;
         a->first[(unsigned char)content[0]] = true;
@@ -83,16 +81,17 @@ int ran_tokenizer_set_prefix(struct ran_tokenizer *t, const char *prefix, struct
         size_t n = strlen(prefix);
 
         if (n > TOKENIZER_PIECE_MOST)
-                return ran_fail(err, RAN_EFORMAT,
-                                "the prefix of pieces that go on has %zu bytes, more than %d", n,
-                                TOKENIZER_PIECE_MOST);
+                return ran_fail(
+                        err, RAN_EFORMAT,
+                        "the prefix of continuing subwords has %zu bytes; the maximum is %d", n,
+                        TOKENIZER_PIECE_MOST);
         char *copy = strdup(prefix);
         if (copy == NULL)
                 return ran_fail(err, RAN_ENOMEM, "out of memory");
         free(t->prefix);
         t->prefix = copy;
         t->prefix_n = n;
-        t->prefix_hash = string_table_hash(ran_string_table_seed, copy, t->prefix_n);
+        t->prefix_hash = ran_string_table_hash(ran_string_table_seed, copy, t->prefix_n);
         return RAN_OK;
 }
 
@@ -103,7 +102,7 @@ static size_t longest_piece(const struct ran_tokenizer *t)
 
         for (size_t i = 0; i < t->pieces.n; i++) {
                 size_t n;
-                string_table_get(&t->pieces, (uint32_t)i, &n);
+                ran_string_table_get(&t->pieces, (uint32_t)i, &n);
                 longest = n > longest ? n : longest;
         }
         if (t->type == TOKENIZER_WORDPIECE && longest / widest > t->max_chars)
@@ -132,7 +131,7 @@ int ran_tokenizer_find_bytes(struct ran_tokenizer *t, struct ran_error *err)
                 t->bpe.byte[i] = BPE_NONE;
                 if (!ran_tokenizer_find(t, piece, n, &t->bpe.byte[i]) && ran_gpt2_byte_occurs(byte))
                         return ran_fail(err, RAN_EFORMAT,
-                                        "the vocabulary has no piece '%.*s' for the byte 0x%02x",
+                                        "the vocabulary has no token '%.*s' for the byte 0x%02x",
                                         (int)n, piece, byte);
         }
         return RAN_OK;
@@ -140,7 +139,7 @@ int ran_tokenizer_find_bytes(struct ran_tokenizer *t, struct ran_error *err)
 
 int ran_tokenizer_find_chars(struct ran_tokenizer *t, struct ran_error *err)
 {
-        struct bpe *b = &t->bpe;
+        struct ran_bpe *b = &t->bpe;
 
         b->chars = &t->pieces;
         for (int i = 0; i < 256; i++) {
@@ -150,7 +149,7 @@ int ran_tokenizer_find_chars(struct ran_tokenizer *t, struct ran_error *err)
                 if (!ran_tokenizer_find(t, piece, TOKENIZER_BYTE_LENGTH, &b->byte[i]) &&
                     ran_gpt2_byte_occurs((unsigned char)i))
                         return ran_fail(err, RAN_EFORMAT,
-                                        "the vocabulary has no piece '%s', which \"byte_fallback\" "
+                                        "the vocabulary has no token '%s', which \"byte_fallback\" "
                                         "needs",
                                         piece);
                 if (i >= 128)
@@ -180,21 +179,17 @@ int ran_tokenizer_finish(struct ran_tokenizer *t, const char *unk, struct ran_er
         t->unk = RAN_NO_ID;
         if (unk != NULL && !ran_tokenizer_find(t, unk, strlen(unk), &t->unk))
                 return ran_fail(err, RAN_EFORMAT,
-                                "the vocabulary has no piece '%s' for unknown words", unk);
+                                "the vocabulary has no token '%s' for unknown words", unk);
         t->least = begins_with_reserved(t) ? RAN_RESERVED : 0;
         t->longest = longest_piece(t);
         if (t->type == TOKENIZER_WORDPIECE && t->longest > TOKENIZER_PIECE_MOST)
                 return ran_fail(err, RAN_EFORMAT,
-                                "a piece has %zu bytes, more than the %d that one of WordPiece may "
-                                "have",
+                                "a token has %zu bytes; the maximum for WordPiece is %d",
                                 t->longest, TOKENIZER_PIECE_MOST);
-        int code = check_merges(t, err);
-        if (code == RAN_OK)
-                code = ran_text_rules_prepare(&t->rules, err);
-        if (code == RAN_OK)
-                code = ran_tokenizer_write(t, err);
-        if (code != RAN_OK)
-                return code;
+        RAN_TRY(check_merges(t, err));
+        RAN_TRY(ran_text_rules_prepare(&t->rules, err));
+        RAN_TRY(ran_tokenizer_write(t, err));
+
         struct ran_sha256 sha;
         ran_sha256_init(&sha);
         ran_sha256_add(&sha, t->json.data, t->json.len);
@@ -260,7 +255,7 @@ const char *ran_tokenizer_piece(const struct ran_tokenizer *t, uint32_t id, size
 {
         if (id >= t->pieces.n)
                 return NULL;
-        const char *piece = string_table_get(&t->pieces, id, n);
+        const char *piece = ran_string_table_get(&t->pieces, id, n);
         return *n > 0 ? piece : NULL;
 }
 
@@ -272,9 +267,10 @@ uint32_t ran_tokenizer_unknown(const struct ran_tokenizer *t)
 bool ran_tokenizer_find(const struct ran_tokenizer *t, const char *piece, size_t n, uint32_t *id)
 {
         uint32_t found = ran_string_table_find(
-                &t->pieces, string_table_hash(ran_string_table_seed, piece, n), "", 0, piece, n);
+                &t->pieces, ran_string_table_hash(ran_string_table_seed, piece, n), "", 0, piece,
+                n);
 
-        if (found != STRING_TABLE_NONE)
+        if (found != RAN_STRING_TABLE_NONE)
                 *id = found;
-        return found != STRING_TABLE_NONE;
+        return found != RAN_STRING_TABLE_NONE;
 }

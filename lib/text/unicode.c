@@ -113,15 +113,6 @@ int32_t ran_unicode_get(const char *s, size_t n, size_t *length)
         return taken > 0 ? c : -1;
 }
 
-bool ran_unicode_valid(const char *s, size_t n)
-{
-        size_t length = 1;
-
-        for (size_t pos = 0; pos < n && length > 0; pos += length)
-                length = utf8_sequence((const unsigned char *)s + pos, n - pos);
-        return length > 0;
-}
-
 size_t ran_unicode_length(const char *s, size_t n)
 {
         size_t length = 1;

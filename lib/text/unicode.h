@@ -27,7 +27,6 @@ unsigned ran_unicode_combining_class(int32_t c);
 
 /* Appends c as UTF-8 at s (4 bytes of room); returns how many bytes it took. */
 size_t ran_unicode_put(char *s, int32_t c);
-bool ran_unicode_valid(const char *s, size_t n); /* is it well-formed UTF-8? */
 /* The first character of n > 0 bytes, and its length; -1 and 1 when they do not begin with one. */
 int32_t ran_unicode_get(const char *s, size_t n, size_t *length);
 /* Bytes of the first character of well-formed UTF-8; n > 0. */

@@ -11,7 +11,6 @@
  * nowhere else: words of some files hold U+00A0 or U+0085. A file of many gigabytes goes through a
  * buffer of a row; only the rows of words that the vocabulary has are kept.
  */
-#include "base/error.h"
 #include "text/tokenizer.h"
 
 #include <errno.h>
@@ -64,11 +63,9 @@ static int read_more(struct ran_vectors *v, struct ran_error *err)
 /* Until n bytes are there, or the file has ended. */
 static int need(struct ran_vectors *v, size_t n, struct ran_error *err)
 {
-        int code = RAN_OK;
-
-        while (code == RAN_OK && v->end - v->begin < n && !v->ended)
-                code = read_more(v, err);
-        return code;
+        while (v->end - v->begin < n && !v->ended)
+                RAN_TRY(read_more(v, err));
+        return RAN_OK;
 }
 
 struct line {
@@ -96,11 +93,10 @@ static int look(struct ran_vectors *v, size_t from, struct line *line, struct ra
                         break;
                 if (held > from + LONGEST_ROW)
                         return ran_fail(err, RAN_EFORMAT,
-                                        "%s:%llu: the line is longer than any row of word vectors",
+                                        "%s:%llu: the line is too long for a row of word vectors",
                                         v->path, (unsigned long long)v->row + 1);
                 searched = held > from ? held : from;
-                if (read_more(v, err) != RAN_OK)
-                        return err->code;
+                RAN_TRY(read_more(v, err));
         }
         size_t held = v->end - v->begin;
         line->text = (const char *)v->data + v->begin + from;
@@ -214,11 +210,10 @@ static int read_beginning(struct ran_vectors *v, size_t dim, struct ran_error *e
         struct line line;
         size_t width = 0;
 
-        if (need(v, 8, err) != RAN_OK || refuse_foreign(v, err) != RAN_OK)
-                return err->code;
+        RAN_TRY(need(v, 8, err));
+        RAN_TRY(refuse_foreign(v, err));
         v->begin = ran_utf8_mark((const char *)v->data, v->end);
-        if (look(v, 0, &line, err) != RAN_OK)
-                return err->code;
+        RAN_TRY(look(v, 0, &line, err));
         v->header = read_header(&line, &v->promised, &width);
         /* The only ambiguity: a number may be the word of a vector of one number. */
         if (v->header && dim == 1 && width != 1)
@@ -226,11 +221,10 @@ static int read_beginning(struct ran_vectors *v, size_t dim, struct ran_error *e
         if (v->header) {
                 v->begin += line.whole;
                 v->row = 1;
-                if (look(v, 0, &line, err) != RAN_OK)
-                        return err->code;
+                RAN_TRY(look(v, 0, &line, err));
         }
         if (line.whole == 0)
-                return ran_fail(err, RAN_EFORMAT, "%s holds no word vectors", v->path);
+                return ran_fail(err, RAN_EFORMAT, "%s contains no word vectors", v->path);
         v->width = count_numbers(line.text, line.n);
         if (v->width == 0 && v->header && width <= WIDEST && looks_binary(v, width)) {
                 v->binary = true;
@@ -239,8 +233,8 @@ static int read_beginning(struct ran_vectors *v, size_t dim, struct ran_error *e
         }
         if (v->width == 0 || v->width > WIDEST)
                 return ran_fail(err, RAN_EFORMAT,
-                                "%s:%llu: no word vectors: a row is a word and numbers, with a "
-                                "space between them",
+                                "%s:%llu: not word vectors: a row is a word and numbers separated "
+                                "by spaces",
                                 v->path, (unsigned long long)v->row + 1);
         if (dim > 0 && v->width != dim)
                 return ran_fail(err, RAN_EINVAL, "%s: its vectors have %zu numbers each, not %zu",
@@ -252,7 +246,6 @@ struct ran_vectors *ran_vectors_open(const char *path, size_t dim, struct ran_er
 {
         struct ran_vectors *v = ran_alloc(1, sizeof *v, err);
 
-        err = ran_error_or_spare(err);
         if (v == NULL)
                 return NULL;
         v->path = path;
@@ -310,8 +303,7 @@ static int find_word(struct filling *f, const char *word, size_t n, uint32_t *id
                 return RAN_OK;
         }
         e->n = e->words = 0;
-        if (ran_tokenizer_encode_word(f->t, word, n, e, err) != RAN_OK)
-                return err->code;
+        RAN_TRY(ran_tokenizer_encode_word(f->t, word, n, e, err));
         if (e->n == 1 && e->ids[0] != f->t->unk) {
                 const char *piece = ran_tokenizer_piece(f->t, e->ids[0], &length);
                 *id = e->ids[0];
@@ -330,8 +322,7 @@ static int choose(struct filling *f, const char *word, size_t n, uint32_t *id,
         unsigned fit = NOT_GIVEN;
 
         f->report->rows++;
-        if (find_word(f, word, n, id, &fit, err) != RAN_OK)
-                return err->code;
+        RAN_TRY(find_word(f, word, n, id, &fit, err));
         if (*id == RAN_NO_ID)
                 return RAN_OK;
         if (fit > f->fit[*id]) {
@@ -353,7 +344,7 @@ static void keep(struct filling *f, uint32_t id, size_t width)
 static int bad_number(const struct ran_vectors *v, const char *s, size_t n, struct ran_error *err)
 {
         return ran_fail(err, RAN_EFORMAT,
-                        "%s:%llu: '%.*s' is no finite number (a word and %zu numbers are expected)",
+                        "%s:%llu: '%.*s' is not a finite number (expected a word and %zu numbers)",
                         v->path, (unsigned long long)v->row, n < 40 ? (int)n : 40, s, v->width);
 }
 
@@ -374,7 +365,7 @@ static int read_numbers(const struct ran_vectors *v, const struct line *line, fl
                                         "%s:%llu: %zu numbers, where the first row has %zu%s",
                                         v->path, (unsigned long long)v->row,
                                         count_numbers(line->text, line->n), v->width,
-                                        v->cut ? ": the file was cut off" : "");
+                                        v->cut ? ": the file is truncated" : "");
                 if (row == NULL ? !has_number_characters(s, n - at)
                                 : !ran_parse_double(s, n - at, &x) || !isfinite((float)x))
                         return bad_number(v, s, n - at, err);
@@ -392,13 +383,11 @@ static int take_line(struct ran_vectors *v, const struct line *line, struct fill
         uint32_t id;
         size_t n = 0;
 
-        if (read_numbers(v, line, NULL, &n, err) != RAN_OK ||
-            choose(f, line->text, n, &id, err) != RAN_OK)
-                return err->code;
+        RAN_TRY(read_numbers(v, line, NULL, &n, err));
+        RAN_TRY(choose(f, line->text, n, &id, err));
         if (id == RAN_NO_ID)
                 return RAN_OK;
-        if (read_numbers(v, line, f->row, &n, err) != RAN_OK)
-                return err->code;
+        RAN_TRY(read_numbers(v, line, f->row, &n, err));
         keep(f, id, v->width);
         return RAN_OK;
 }
@@ -408,13 +397,12 @@ static int read_lines(struct ran_vectors *v, struct filling *f, struct ran_error
         struct line line;
 
         for (;;) {
-                if (look(v, 0, &line, err) != RAN_OK)
-                        return err->code;
+                RAN_TRY(look(v, 0, &line, err));
                 if (line.whole == 0)
                         return RAN_OK;
                 v->row++;
-                if (line.n > 0 && take_line(v, &line, f, err) != RAN_OK)
-                        return err->code;
+                if (line.n > 0)
+                        RAN_TRY(take_line(v, &line, f, err));
                 f->report->cut = v->cut;
                 v->begin += line.whole;
         }
@@ -422,9 +410,10 @@ static int read_lines(struct ran_vectors *v, struct filling *f, struct ran_error
 
 static int cut_off(const struct ran_vectors *v, struct ran_error *err)
 {
-        return ran_fail(err, RAN_EFORMAT,
-                        "%s: the file was cut off: vector %llu is not whole, and %zu were promised",
-                        v->path, (unsigned long long)v->row, v->promised);
+        return ran_fail(
+                err, RAN_EFORMAT,
+                "%s: the file is truncated: vector %llu is incomplete, and the header promises %zu",
+                v->path, (unsigned long long)v->row, v->promised);
 }
 
 static float load_float(const unsigned char *p)
@@ -450,8 +439,7 @@ static int find_space(struct ran_vectors *v, size_t from, size_t *n, struct ran_
         const unsigned char *space = NULL;
 
         for (size_t want = 256; space == NULL; want *= 2) {
-                if (need(v, from + want, err) != RAN_OK)
-                        return err->code;
+                RAN_TRY(need(v, from + want, err));
                 if (v->end - v->begin > from)
                         space = memchr(v->data + v->begin + from, ' ', v->end - v->begin - from);
                 if (space == NULL && (v->ended || want > LONGEST_ROW))
@@ -468,17 +456,15 @@ static int look_binary(struct ran_vectors *v, size_t from, struct vector *vector
 
         *vector = (struct vector){0};
         for (;; at++) {
-                if (need(v, at + 1, err) != RAN_OK)
-                        return err->code;
+                RAN_TRY(need(v, at + 1, err));
                 if (v->end - v->begin <= at)
                         return RAN_OK;
                 if (v->data[v->begin + at] != '\n')
                         break;
         }
         v->row++;
-        if (find_space(v, at, &vector->n, err) != RAN_OK ||
-            need(v, at + vector->n + 1 + size, err) != RAN_OK)
-                return err->code;
+        RAN_TRY(find_space(v, at, &vector->n, err));
+        RAN_TRY(need(v, at + vector->n + 1 + size, err));
         if (v->end - v->begin < at + vector->n + 1 + size)
                 return cut_off(v, err);
         vector->word = v->data + v->begin + at;
@@ -496,11 +482,10 @@ static int take_binary(const struct ran_vectors *v, const struct vector *vector,
                 f->row[i] = load_float(vector->numbers + 4 * i);
                 if (!isfinite(f->row[i]))
                         return ran_fail(err, RAN_EFORMAT,
-                                        "%s: vector %llu holds a number that is not finite",
+                                        "%s: vector %llu contains a number that is not finite",
                                         v->path, (unsigned long long)v->row);
         }
-        if (choose(f, (const char *)vector->word, vector->n, &id, err) != RAN_OK)
-                return err->code;
+        RAN_TRY(choose(f, (const char *)vector->word, vector->n, &id, err));
         if (id != RAN_NO_ID)
                 keep(f, id, v->width);
         return RAN_OK;
@@ -511,12 +496,10 @@ static int read_binary(struct ran_vectors *v, struct filling *f, struct ran_erro
         struct vector vector;
 
         for (;;) {
-                if (look_binary(v, 0, &vector, err) != RAN_OK)
-                        return err->code;
+                RAN_TRY(look_binary(v, 0, &vector, err));
                 if (vector.whole == 0)
                         return RAN_OK;
-                if (take_binary(v, &vector, f, err) != RAN_OK)
-                        return err->code;
+                RAN_TRY(take_binary(v, &vector, f, err));
                 v->begin += vector.whole;
         }
 }
@@ -528,10 +511,9 @@ int ran_vectors_read(struct ran_vectors *v, const struct ran_tokenizer *t, struc
         struct filling f = {.t = t, .to = to, .report = report};
         int code = RAN_ENOMEM;
 
-        err = ran_error_or_spare(err);
         if (to->V != V || to->D != v->width)
                 return ran_fail(err, RAN_EINVAL,
-                                "%s: %zu numbers a word do not fit an embedding of %zu by %zu",
+                                "%s: %zu numbers for a word do not fit an embedding of %zu by %zu",
                                 v->path, v->width, to->V, to->D);
         *report = (struct ran_vectors_report){.promised = v->promised, .header = v->header};
         f.fit = ran_alloc(V, 1, err);
@@ -560,15 +542,13 @@ static int look_word(struct ran_vectors *v, size_t from, const char **word, size
 
         *n = 0;
         if (v->binary) {
-                if (look_binary(v, from, &vector, err) != RAN_OK)
-                        return err->code;
+                RAN_TRY(look_binary(v, from, &vector, err));
                 *word = (const char *)vector.word;
                 *n = vector.n;
                 *whole = vector.whole;
                 return RAN_OK;
         }
-        if (look(v, from, &line, err) != RAN_OK)
-                return err->code;
+        RAN_TRY(look(v, from, &line, err));
         v->row++;
         *word = line.text;
         *whole = line.whole;
@@ -584,8 +564,7 @@ static int want(struct ran_counter *c, const char *word, size_t n, struct ran_en
         words->len = 0;
         if (n == 0 || ran_utf8_valid(word, n) < n)
                 return RAN_OK;
-        if (ran_counter_words(c, word, n, e, words, err) != RAN_OK)
-                return err->code;
+        RAN_TRY(ran_counter_words(c, word, n, e, words, err));
         if (words->len > sizeof length)
                 memcpy(&length, words->data, sizeof length);
         if (length == 0 || words->len != sizeof length + length)
@@ -604,7 +583,6 @@ int ran_vectors_want(struct ran_vectors *v, size_t n, struct ran_counter *c, siz
         const char *word = NULL;
         int code = RAN_OK;
 
-        err = ran_error_or_spare(err);
         *wanted = 0;
         for (size_t i = 0, from = 0; i < n && whole > 0 && code == RAN_OK; i++, from += whole) {
                 code = look_word(v, from, &word, &length, &whole, err);
@@ -615,28 +593,4 @@ int ran_vectors_want(struct ran_vectors *v, size_t n, struct ran_counter *c, siz
         ran_encoding_release(&e);
         ran_buf_release(&words);
         return code;
-}
-
-/* ---- rows to begin with --------------------------------------------------------------------- */
-
-int ran_embedding_init(struct ran_embedding *e, size_t V, size_t D, struct ran_error *err)
-{
-        size_t n;
-
-        *e = (struct ran_embedding){.V = V, .D = D};
-        if (__builtin_mul_overflow(V, D, &n))
-                return ran_fail(err, RAN_EINVAL, "so large a vocabulary cannot be");
-        e->rows = ran_alloc_floats(n, err);
-        e->given = ran_alloc(V, sizeof *e->given, err);
-        if (e->rows != NULL && e->given != NULL)
-                return RAN_OK;
-        ran_embedding_release(e);
-        return RAN_ENOMEM;
-}
-
-void ran_embedding_release(struct ran_embedding *e)
-{
-        free(e->rows);
-        free(e->given);
-        *e = (struct ran_embedding){0};
 }

@@ -15,7 +15,8 @@ static int add_lines(struct ran_tokenizer *t, const char *data, size_t n, struct
                 if (length > 0 && data[end - 1] == '\r')
                         length--;
                 if (memchr(data + pos, 0, length) != NULL)
-                        return ran_fail(err, RAN_EFORMAT, "line %zu holds U+0000", t->pieces.n + 1);
+                        return ran_fail(err, RAN_EFORMAT, "line %zu contains U+0000",
+                                        t->pieces.n + 1);
                 int code = ran_tokenizer_add(t, data + pos, length, &why);
                 if (code != RAN_OK)
                         return ran_fail(err, code, "line %zu: %s", t->pieces.n + 1, why.text);
@@ -28,35 +29,30 @@ static int add_lines(struct ran_tokenizer *t, const char *data, size_t n, struct
 static int mark_special(struct ran_tokenizer *t, struct ran_error *err)
 {
         static const char *const names[] = {"[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"};
-        int code = RAN_OK;
 
-        for (size_t id = 0; id < t->pieces.n && code == RAN_OK; id++) {
-                const struct added_token token = {.id = (uint32_t)id, .special = true};
+        for (size_t id = 0; id < t->pieces.n; id++) {
+                const struct ran_added_token token = {.id = (uint32_t)id, .special = true};
                 size_t n;
                 const char *piece = ran_tokenizer_piece(t, (uint32_t)id, &n);
                 for (size_t i = 0; piece != NULL && i < sizeof(names) / sizeof(names[0]); i++) {
                         if (n == strlen(names[i]) && memcmp(piece, names[i], n) == 0)
-                                code = ran_tokenizer_add_special(t, &token, err);
+                                RAN_TRY(ran_tokenizer_add_special(t, &token, err));
                 }
         }
-        return code;
+        return RAN_OK;
 }
 
 static int fill(struct ran_tokenizer *t, const char *data, size_t n,
                 const struct ran_vocab_settings *settings, bool special, struct ran_error *err)
 {
-        int code = ran_text_rules_set(&t->rules, settings, err);
-
+        RAN_TRY(ran_text_rules_set(&t->rules, settings, err));
         t->max_chars = settings->max_word;
         t->attach = settings->split_at == RAN_SPLIT_PUNCTUATION;
-        if (code == RAN_OK)
-                code = ran_tokenizer_set_prefix(t, TOKENIZER_PREFIX, err);
-        if (code == RAN_OK)
-                code = add_lines(t, data, n, err);
-        if (code == RAN_OK && special)
-                code = mark_special(t, err);
-        return code == RAN_OK ? ran_tokenizer_finish(t, ran_tokenizer_reserved[RAN_UNK], err)
-                              : code;
+        RAN_TRY(ran_tokenizer_set_prefix(t, TOKENIZER_PREFIX, err));
+        RAN_TRY(add_lines(t, data, n, err));
+        if (special)
+                RAN_TRY(mark_special(t, err));
+        return ran_tokenizer_finish(t, ran_tokenizer_reserved[RAN_UNK], err);
 }
 
 struct ran_tokenizer *ran_tokenizer_import(const char *vocab_txt, size_t n,

@@ -10,15 +10,15 @@ enum {
         KNOWN_SETS_LOG2 = 14, /* 2 MiB in all, of which a text touches what it needs */
         LINE = 64,
 };
-_Static_assert(sizeof(struct cached_word) == LINE, "a known word fills a cache line");
+_Static_assert(sizeof(struct ran_cached_word) == LINE, "a known word fills a cache line");
 
-void ran_word_cache_release(struct word_cache *k)
+void ran_word_cache_release(struct ran_word_cache *k)
 {
         free(k->memory);
-        *k = (struct word_cache){0};
+        *k = (struct ran_word_cache){0};
 }
 
-int ran_word_cache_use(struct word_cache *k, const char *digest, struct ran_error *err)
+int ran_word_cache_use(struct ran_word_cache *k, const char *digest, struct ran_error *err)
 {
         const size_t n = (size_t)2 << KNOWN_SETS_LOG2;
 
@@ -82,28 +82,28 @@ static size_t set_of(const uint64_t key[WORD_CACHE_KEY], size_t n)
         return (size_t)(x >> (64 - KNOWN_SETS_LOG2));
 }
 
-static bool is_word(const struct cached_word *k, const uint64_t key[WORD_CACHE_KEY], size_t n)
+static bool is_word(const struct ran_cached_word *k, const uint64_t key[WORD_CACHE_KEY], size_t n)
 {
         return k->n == n && k->key[0] == key[0] && k->key[1] == key[1] && k->key[2] == key[2];
 }
 
-const struct cached_word *ran_word_cache_find(const struct word_cache *k,
-                                              const uint64_t key[WORD_CACHE_KEY], size_t n,
-                                              struct cached_word **set)
+const struct ran_cached_word *ran_word_cache_find(const struct ran_word_cache *k,
+                                                  const uint64_t key[WORD_CACHE_KEY], size_t n,
+                                                  struct ran_cached_word **set)
 {
         *set = k->set + 2 * set_of(key, n);
         if (is_word(*set, key, n))
                 return *set;
         if (!is_word(*set + 1, key, n))
                 return NULL;
-        struct cached_word second = (*set)[1];
+        struct ran_cached_word second = (*set)[1];
         (*set)[1] = (*set)[0];
         (*set)[0] = second;
         return *set;
 }
 
-void ran_word_cache_keep(struct cached_word *set, const uint64_t key[WORD_CACHE_KEY], size_t n,
-                         const struct word_part *part, size_t parts)
+void ran_word_cache_keep(struct ran_cached_word *set, const uint64_t key[WORD_CACHE_KEY], size_t n,
+                         const struct ran_word_part *part, size_t parts)
 {
         if (parts > WORD_CACHE_PARTS)
                 return;

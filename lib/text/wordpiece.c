@@ -11,10 +11,10 @@ static size_t spell(const struct ran_tokenizer *t, const char *word, size_t n, u
                 size_t head = pos > 0 ? t->prefix_n : 0;
                 uint64_t hash = pos > 0 ? t->prefix_hash : ran_string_table_seed;
                 size = ran_unicode_length(word + pos, n - pos);
-                uint32_t id =
-                        ran_string_table_find(&t->pieces, string_table_hash(hash, word + pos, size),
-                                              t->prefix, head, word + pos, size);
-                if (id == STRING_TABLE_NONE)
+                uint32_t id = ran_string_table_find(&t->pieces,
+                                                    ran_string_table_hash(hash, word + pos, size),
+                                                    t->prefix, head, word + pos, size);
+                if (id == RAN_STRING_TABLE_NONE)
                         return 0;
                 row[length++] = id;
         }
@@ -24,11 +24,11 @@ static size_t spell(const struct ran_tokenizer *t, const char *word, size_t n, u
 int ran_learn_wordpiece(const struct ran_counter *c, struct ran_tokenizer *t, struct ran_error *err)
 {
         size_t before = t->pieces.n;
-        int code = ran_learn_alphabet(c, t, err);
 
-        if (code == RAN_OK && t->pieces.n == before)
-                code = ran_fail(err, RAN_EINVAL,
-                                "a vocabulary of %zu pieces has no room for a single character",
+        RAN_TRY(ran_learn_alphabet(c, t, err));
+        if (t->pieces.n == before)
+                return ran_fail(err, RAN_EINVAL,
+                                "a vocabulary of %zu tokens has no room for a single character",
                                 c->settings.vocab_size);
-        return code == RAN_OK ? ran_learn_merges(c, t, spell, err) : code;
+        return ran_learn_merges(c, t, spell, err);
 }

@@ -17,7 +17,7 @@ enum byte_class {
 
 /* ---- rules ---------------------------------------------------------------------------------- */
 
-static enum byte_class class_of(const struct text_rules *r, int32_t c)
+static enum byte_class class_of(const struct ran_text_rules *r, int32_t c)
 {
         if (ran_unicode_is_space(c))
                 return BYTE_SPACE;
@@ -27,9 +27,9 @@ static enum byte_class class_of(const struct text_rules *r, int32_t c)
                                                                             : BYTE_WORD;
 }
 
-int ran_text_rules_prepare(struct text_rules *r, struct ran_error *err)
+int ran_text_rules_prepare(struct ran_text_rules *r, struct ran_error *err)
 {
-        struct glyphs glyphs = {0}, spare = {0};
+        struct ran_glyphs glyphs = {0}, spare = {0};
         int code = RAN_OK;
 
         for (size_t i = 0; i < r->normal.n; i++)
@@ -50,15 +50,15 @@ int ran_text_rules_prepare(struct text_rules *r, struct ran_error *err)
         return code;
 }
 
-void ran_text_rules_release(struct text_rules *r)
+void ran_text_rules_release(struct ran_text_rules *r)
 {
         free(r->normal.eol);
-        *r = (struct text_rules){0};
+        *r = (struct ran_text_rules){0};
 }
 
 /* Whether the punctuation mark at s, the first of n bytes, may be none with what stands behind it:
  * a stroke through '<', '=' or '>' makes them signs that belong to a word. */
-static bool may_join(const struct text_rules *r, const unsigned char *s, size_t n)
+static bool may_join(const struct ran_text_rules *r, const unsigned char *s, size_t n)
 {
         return *s >= '<' && *s <= '>' && n > 1 && r->class[s[1]] == BYTE_OTHER;
 }
@@ -68,7 +68,7 @@ static bool may_join(const struct text_rules *r, const unsigned char *s, size_t 
 /* Does a word end in front of the character at pos, whatever stands there? Punctuation marks do
  * that, and ideographs: they neither join nor change places with anything. So does a line feed,
  * which becomes a word where it is no white space. */
-static bool is_border(const struct words *w, size_t pos)
+static bool is_border(const struct ran_words *w, size_t pos)
 {
         const unsigned char *s = (const unsigned char *)w->text + pos;
         utf8proc_int32_t c;
@@ -86,7 +86,7 @@ static bool is_border(const struct words *w, size_t pos)
                (class_of(w->rules, c) != BYTE_WORD || (w->rules->cjk && ran_unicode_is_cjk(c)));
 }
 
-static size_t end_of_stretch(const struct words *w, size_t begin)
+static size_t end_of_stretch(const struct ran_words *w, size_t begin)
 {
         size_t end = begin;
 
@@ -96,7 +96,7 @@ static size_t end_of_stretch(const struct words *w, size_t begin)
         return end;
 }
 
-static bool normalise_stretch(struct words *w, size_t begin, struct ran_error *err)
+static bool normalise_stretch(struct ran_words *w, size_t begin, struct ran_error *err)
 {
         size_t end = end_of_stretch(w, begin), points;
 
@@ -111,9 +111,10 @@ static bool normalise_stretch(struct words *w, size_t begin, struct ran_error *e
 }
 
 /* Writes glyphs [begin, end) as n bytes of UTF-8. */
-static bool put_glyphs(struct words *w, size_t begin, size_t end, size_t *n, struct ran_error *err)
+static bool put_glyphs(struct ran_words *w, size_t begin, size_t end, size_t *n,
+                       struct ran_error *err)
 {
-        struct word_scratch *scratch = w->scratch;
+        struct ran_words_scratch *scratch = w->scratch;
         size_t most = (end - begin) * 4; /* no overflow: glyphs are larger */
 
         char *bytes = ran_grow(scratch->bytes, &scratch->cap, most, 1, err);
@@ -129,9 +130,10 @@ static bool put_glyphs(struct words *w, size_t begin, size_t end, size_t *n, str
 }
 
 /* The next word of the stretch at hand; *found is false when there is none left. */
-static bool next_of_stretch(struct words *w, struct word *word, bool *found, struct ran_error *err)
+static bool next_of_stretch(struct ran_words *w, struct ran_word *word, bool *found,
+                            struct ran_error *err)
 {
-        const struct glyph *at = w->scratch->glyphs.at;
+        const struct ran_glyph *at = w->scratch->glyphs.at;
         size_t i = w->glyph;
 
         while (i < w->glyphs_end && ran_unicode_is_space(at[i].c))
@@ -152,11 +154,11 @@ static bool next_of_stretch(struct words *w, struct word *word, bool *found, str
         size_t n;
         if (!put_glyphs(w, begin, i, &n, err))
                 return false;
-        *word = (struct word){.s = w->scratch->bytes,
-                              .n = n,
-                              .chars = i - begin,
-                              .first = w->first,
-                              .glyphs = w->scratch->glyphs.at + begin};
+        *word = (struct ran_word){.s = w->scratch->bytes,
+                                  .n = n,
+                                  .chars = i - begin,
+                                  .first = w->first,
+                                  .glyphs = w->scratch->glyphs.at + begin};
         return true;
 }
 
@@ -165,9 +167,9 @@ static bool next_of_stretch(struct words *w, struct word *word, bool *found, str
 /* A word at pos that is ASCII, whole, and short; false otherwise, and for one with U+0000, which
  * the table cannot tell from an end. Its key is made on the way, eight bytes in a register: to load
  * them again right behind the stores would stall. */
-static bool next_short(struct words *w, struct word *word)
+static bool next_short(struct ran_words *w, struct ran_word *word)
 {
-        const struct text_rules *r = w->rules;
+        const struct ran_text_rules *r = w->rules;
         const unsigned char *s = (const unsigned char *)w->text + w->pos;
         size_t left = w->n - w->pos, n = 0;
         size_t limit = left < WORDS_SHORT ? left : WORDS_SHORT;
@@ -193,12 +195,12 @@ static bool next_short(struct words *w, struct word *word)
         }
         if (n == 0 || (n < left && (r->class[s[n]] == BYTE_OTHER || may_join(r, s + n, left - n))))
                 return false;
-        *word = (struct word){.s = (const char *)w->buffer,
-                              .n = n,
-                              .chars = n,
-                              .first = w->points,
-                              .keyed = true,
-                              .key = {key[0], key[1], key[2]}};
+        *word = (struct ran_word){.s = (const char *)w->buffer,
+                                  .n = n,
+                                  .chars = n,
+                                  .first = w->points,
+                                  .keyed = true,
+                                  .key = {key[0], key[1], key[2]}};
         w->pos += n;
         w->points += n;
         return true;
@@ -207,24 +209,24 @@ static bool next_short(struct words *w, struct word *word)
 /* ---- all of a text, for byte pairs ---------------------------------------------------------- */
 
 /* A space in front that shares the place of the first character. */
-static int add_lead(struct glyphs *g, bool always, struct ran_error *err)
+static int add_lead(struct ran_glyphs *g, bool always, struct ran_error *err)
 {
         if (g->n == 0 || (!always && g->at[0].c == ' '))
                 return RAN_OK;
-        struct glyph *at = ran_grow(g->at, &g->cap, g->n + 1, sizeof(*at), err);
+        struct ran_glyph *at = ran_grow(g->at, &g->cap, g->n + 1, sizeof(*at), err);
         if (at == NULL)
                 return RAN_ENOMEM;
         g->at = at;
         memmove(at + 1, at, g->n * sizeof(*at));
-        at[0] = (struct glyph){' ', at[1].begin, at[1].end};
+        at[0] = (struct ran_glyph){' ', at[1].begin, at[1].end};
         g->n++;
         return RAN_OK;
 }
 
 /* What the words are cut from: the text, or all of it normalised. */
-static bool make_whole(struct words *w, struct ran_error *err)
+static bool make_whole(struct ran_words *w, struct ran_error *err)
 {
-        struct glyphs *glyphs = &w->scratch->glyphs;
+        struct ran_glyphs *glyphs = &w->scratch->glyphs;
         size_t points;
 
         w->whole = true;
@@ -267,7 +269,7 @@ static size_t meta_word(const char *s, size_t n)
 }
 
 /* The first word of n bytes that have no digits, or in which they count as the rest does. */
-static size_t cut_word(const struct text_rules *r, const char *s, size_t n, size_t *chars)
+static size_t cut_word(const struct ran_text_rules *r, const char *s, size_t n, size_t *chars)
 {
         if (r->split == RAN_SPLIT_GPT2)
                 return ran_gpt2_word(s, n, chars);
@@ -275,14 +277,14 @@ static size_t cut_word(const struct text_rules *r, const char *s, size_t n, size
                 return ran_gpt4_word(s, n, r->digits, chars);
         if (r->split == SPLIT_META && !r->uncut)
                 n = meta_word(s, n);
-        if (!ran_unicode_valid(s, n))
+        if (ran_utf8_valid(s, n) < n)
                 return 0;
         *chars = ran_unicode_count(s, n);
         return n;
 }
 
 /* The same where digits are cut off first. */
-static size_t cut_between_digits(struct words *w, size_t *chars)
+static size_t cut_between_digits(struct ran_words *w, size_t *chars)
 {
         const char *s = w->text + w->pos;
         size_t left = w->n - w->pos;
@@ -295,7 +297,7 @@ static size_t cut_between_digits(struct words *w, size_t *chars)
         return cut_word(w->rules, s, w->digit - w->pos, chars);
 }
 
-static bool next_of_whole(struct words *w, struct word *word, struct ran_error *err)
+static bool next_of_whole(struct ran_words *w, struct ran_word *word, struct ran_error *err)
 {
         if (!w->whole && !make_whole(w, err))
                 return false;
@@ -312,21 +314,21 @@ static bool next_of_whole(struct words *w, struct word *word, struct ran_error *
         }
         w->pos += n;
         if (w->glyphs_end > 0) {
-                *word = (struct word){.s = s,
-                                      .n = n,
-                                      .chars = chars,
-                                      .first = w->first,
-                                      .glyphs = w->scratch->glyphs.at + w->glyph};
+                *word = (struct ran_word){.s = s,
+                                          .n = n,
+                                          .chars = chars,
+                                          .first = w->first,
+                                          .glyphs = w->scratch->glyphs.at + w->glyph};
                 w->glyph += chars;
         } else {
-                *word = (struct word){.s = s, .n = n, .chars = chars, .first = w->points};
+                *word = (struct ran_word){.s = s, .n = n, .chars = chars, .first = w->points};
                 w->points += chars;
         }
         return true;
 }
 
-void ran_words_begin(struct words *w, const struct text_rules *rules, struct word_scratch *scratch,
-                     const char *text, size_t n, size_t points)
+void ran_words_begin(struct ran_words *w, const struct ran_text_rules *rules,
+                     struct ran_words_scratch *scratch, const char *text, size_t n, size_t points)
 {
         w->rules = rules;
         w->scratch = scratch;
@@ -342,7 +344,7 @@ void ran_words_begin(struct words *w, const struct text_rules *rules, struct wor
         w->code = RAN_OK;
 }
 
-bool ran_words_next(struct words *w, struct word *word, struct ran_error *err)
+bool ran_words_next(struct ran_words *w, struct ran_word *word, struct ran_error *err)
 {
         if (w->rules->split >= RAN_SPLIT_GPT2)
                 return next_of_whole(w, word, err);
@@ -368,7 +370,8 @@ bool ran_words_next(struct words *w, struct word *word, struct ran_error *err)
         }
 }
 
-void ran_word_extent(const struct word *word, size_t from, size_t to, size_t *begin, size_t *end)
+void ran_words_extent(const struct ran_word *word, size_t from, size_t to, size_t *begin,
+                      size_t *end)
 {
         if (word->glyphs == NULL) {
                 *begin = word->first + from;
@@ -377,7 +380,7 @@ void ran_word_extent(const struct word *word, size_t from, size_t to, size_t *be
         }
         uint32_t low = word->glyphs[from].begin, high = word->glyphs[from].end;
         for (size_t i = from + 1; i < to; i++) {
-                const struct glyph *g = &word->glyphs[i];
+                const struct ran_glyph *g = &word->glyphs[i];
                 low = g->begin < low ? g->begin : low;
                 high = g->end > high ? g->end : high;
         }
@@ -385,10 +388,10 @@ void ran_word_extent(const struct word *word, size_t from, size_t to, size_t *be
         *end = word->first + high;
 }
 
-void ran_word_scratch_release(struct word_scratch *scratch)
+void ran_words_scratch_release(struct ran_words_scratch *scratch)
 {
         ran_glyphs_release(&scratch->glyphs);
         ran_glyphs_release(&scratch->spare);
         free(scratch->bytes);
-        *scratch = (struct word_scratch){0};
+        *scratch = (struct ran_words_scratch){0};
 }

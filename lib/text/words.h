@@ -1,23 +1,23 @@
-/* words.h - the words of a text: normalised, and cut at white space, punctuation and ideographs.
+/* words.h - the words of a text: normalised, and split at white space, punctuation and ideographs.
  *
- * Two ways lead through a text. Words of plain ASCII, which is most of most text, go through two
- * tables of 256 entries; every other stretch, up to the next white space, goes through the steps of
- * normalizer.h. The tables are made by sending each byte through those steps, so the two ways cannot
- * disagree. They may part in front of any ASCII character that stays what it is: no normalisation
- * joins one with what stands before it.
+ * There are two paths. Words of plain ASCII, the bulk of most texts, go through two tables of 256
+ * entries; every other stretch, up to the next white space, goes through the steps of normalizer.h.
+ * The tables come from sending each byte through those steps, so the two paths agree. They may
+ * alternate before any ASCII character that normalisation keeps: none joins it with the text before
+ * it.
  *
- * For byte pairs nothing of a text is lost: its words are those of GPT-2, which have the white
- * space (gpt2.h), or all of it is one word. Then the text is not normalised at all, or at once. So
- * it is with pairs of characters, whose words have the spaces in front of them. */
+ * For byte pairs no part of a text is lost: its words are those of GPT-2, which include the white
+ * space (gpt2.h), or all of it is one word; then the text is normalised as a whole or not at all.
+ * The same holds for pairs of characters, whose words include the spaces before them. */
 #ifndef RAN_TEXT_WORDS_H
 #define RAN_TEXT_WORDS_H
 
-#include "ran.h"
+#include "ran/text.h"
 #include "text/word-cache.h"
 #include "text/normalizer.h"
 
 enum {
-        WORDS_SHORT = 64,     /* longer words take the long way */
+        WORDS_SHORT = 64,     /* longer words take the general path */
         WORDS_STRETCH = 4096, /* a longer stretch may end without white space, to bound memory */
 };
 
@@ -31,54 +31,55 @@ enum {
 /* What SentencePiece writes for a space, U+2581. */
 #define WORDS_META "\xe2\x96\x81"
 
-/* How text is cut into words. Fill normal, split and lead, then call ran_text_rules_prepare. */
-struct text_rules {
-        struct normalizer normal;
+/* How text is split into words. Fill normal, split and lead, then call ran_text_rules_prepare. */
+struct ran_text_rules {
+        struct ran_normalizer normal;
         int split;   /* RAN_SPLIT_... or SPLIT_... */
-        bool lead;   /* a text that does not begin with a space is given one; */
-        bool always; /* one that does is, too */
+        bool lead;   /* a text without a space at its start gets one; */
+        bool always; /* so does one with a space */
         bool uncut; /* with SPLIT_META: some pieces go on over spaces, so that a text is one word */
-        /* For byte pairs: so many digits are a word at most. As GPT-4 has it they are no more than
-         * that; else they are cut off before all else, and 0 means that they are not. */
+        /* For byte pairs: the maximum number of digits in a word. With SPLIT_GPT4 that is all;
+         * otherwise digits are split off first, and 0 means not at all. */
         size_t digits;
         unsigned char class[256];
         unsigned char fold[256]; /* the byte that a byte becomes */
-        unsigned char word[256]; /* the same, but 0 for all that are not of class BYTE_WORD */
-        bool cjk;                /* ideographs stand alone */
+        unsigned char word[256]; /* the same, but 0 for bytes of another class than BYTE_WORD */
+        bool cjk;                /* each ideograph is a word */
 };
-int ran_text_rules_prepare(struct text_rules *r, struct ran_error *err);
-void ran_text_rules_release(struct text_rules *r);
+int ran_text_rules_prepare(struct ran_text_rules *r, struct ran_error *err);
+void ran_text_rules_release(struct ran_text_rules *r);
 /* The rules that settings ask for; *r must be zero. */
-int ran_text_rules_set(struct text_rules *r, const struct ran_vocab_settings *settings,
+int ran_text_rules_set(struct ran_text_rules *r, const struct ran_vocab_settings *settings,
                        struct ran_error *err);
 
 /* A word, valid until the next call. */
-struct word {
+struct ran_word {
         const char *s; /* normalised, UTF-8 */
         size_t n;
         size_t chars; /* code points in s */
         /* Character k came from the code points [first + k, first + k + 1) of the text, or, when
          * glyphs is set, [first + glyphs[k].begin, first + glyphs[k].end). */
         size_t first;
-        const struct glyph *glyphs;
+        const struct ran_glyph *glyphs;
         bool keyed; /* key is that of ran_word_cache_key; never of a longer word */
         uint64_t key[WORD_CACHE_KEY];
 };
-/* The code points of the text that characters [from, to) of a word came from, to > from. */
-void ran_word_extent(const struct word *word, size_t from, size_t to, size_t *begin, size_t *end);
+/* The code points [*begin, *end) of the text behind characters [from, to) of a word; to > from. */
+void ran_words_extent(const struct ran_word *word, size_t from, size_t to, size_t *begin,
+                      size_t *end);
 
-/* Memory for reading words, reused from text to text. Zero-initialise. */
-struct word_scratch {
-        struct glyphs glyphs, spare;
+/* Scratch memory, reused from text to text. Zero-initialise. */
+struct ran_words_scratch {
+        struct ran_glyphs glyphs, spare;
         char *bytes;
         size_t cap;
 };
-void ran_word_scratch_release(struct word_scratch *scratch);
+void ran_words_scratch_release(struct ran_words_scratch *scratch);
 
-/* A walk through the words of a text. */
-struct words {
-        const struct text_rules *rules;
-        struct word_scratch *scratch;
+/* An iterator over the words of a text. */
+struct ran_words {
+        const struct ran_text_rules *rules;
+        struct ran_words_scratch *scratch;
         const char *text;
         size_t pos, n;     /* in bytes */
         size_t points;     /* code points before pos */
@@ -91,10 +92,10 @@ struct words {
         int code;          /* RAN_OK, or why the walk ended early */
         unsigned char buffer[WORDS_SHORT];
 };
-/* points: how many code points of the document come before text. */
-void ran_words_begin(struct words *w, const struct text_rules *rules, struct word_scratch *scratch,
-                     const char *text, size_t n, size_t points);
+/* points: the number of code points of the document before text. */
+void ran_words_begin(struct ran_words *w, const struct ran_text_rules *rules,
+                     struct ran_words_scratch *scratch, const char *text, size_t n, size_t points);
 /* False at the end, or on failure: w->code says which. */
-bool ran_words_next(struct words *w, struct word *word, struct ran_error *err);
+bool ran_words_next(struct ran_words *w, struct ran_word *word, struct ran_error *err);
 
 #endif

@@ -1,6 +1,6 @@
 /* batch-check.c - whether documents are what a task and its model ask for. */
 #include "train/batch.h"
-#include "model/model.h"
+#include "model/model-check.h"
 #include "model/task.h"
 #include "train/task.h"
 
@@ -10,9 +10,9 @@ static int check_kind(const struct ran_dataset *d, const struct ran_config *c,
 {
         const struct ran_task *task = ran_task_of(c);
 
-        if (task->words && d->places == NULL && ran_task_is_tied(c))
+        if (task->words && d->positions == NULL && ran_task_is_tied(c))
                 return ran_fail(err, RAN_EINVAL, "the documents do not say where words begin");
-        if (task->sources != (d->sources != NULL) || task->words != (d->places != NULL))
+        if (task->sources != (d->sources != NULL) || task->words != (d->positions != NULL))
                 return ran_fail(err, RAN_EINVAL, "the documents are for another task");
         for (size_t b = 0; b < d->B && c->mask == RAN_MASK_CAUSAL; b++)
                 if (d->sources[b] > 0)
@@ -28,8 +28,8 @@ static int check_spelling(const struct ran_dataset *d, const struct ran_config *
 
         if (tokens > 0 && c->spelling > 0 && d->spelling == NULL)
                 return ran_fail(err, RAN_EINVAL,
-                                "the spelling of words is wanted (spelling %zu), but the documents "
-                                "have none",
+                                "the model reads the spelling of words (spelling %zu), but the "
+                                "documents have none",
                                 c->spelling);
         for (size_t i = 0; c->spelling > 0 && i < tokens * RAN_SPELLING; i++)
                 if (d->spelling[i] >= c->spelling)
@@ -43,7 +43,7 @@ static int check_ids(const uint32_t *ids, size_t n, size_t V, struct ran_error *
         for (size_t i = 0; i < n; i++)
                 if (ids[i] >= V)
                         return ran_fail(err, RAN_EINVAL,
-                                        "id %u is not in the vocabulary of %zu pieces",
+                                        "id %u is not in the vocabulary of %zu tokens",
                                         (unsigned)ids[i], V);
         return RAN_OK;
 }

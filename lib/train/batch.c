@@ -28,8 +28,7 @@ int ran_batcher_init(struct ran_batcher *k, const struct ran_config *c, const st
                 return rc;
         size_t size = layout.size;
         ran_layout_release(&layout);
-        if (ran_tree_init(&k->tree, c, C, size, err) != RAN_OK)
-                return err->code;
+        RAN_TRY(ran_tree_init(&k->tree, c, C, size, err));
         if (pthread_mutex_init(&k->lock, NULL) != 0) {
                 ran_tree_release(&k->tree);
                 return ran_fail(err, RAN_ENOMEM, "no lock to be had");
@@ -92,7 +91,7 @@ double ran_batch_weight(const struct ran_batcher *k, size_t b, size_t i)
         return weight;
 }
 
-static int plan_shards(struct ran_batcher *k, const struct ran_chunk_of_document *chunk, size_t n,
+static int plan_shards(struct ran_batcher *k, const struct ran_chunk *chunk, size_t n,
                        struct ran_error *err)
 {
         size_t tokens = 0, target, held = 0;
@@ -136,7 +135,7 @@ static int plan_shards(struct ran_batcher *k, const struct ran_chunk_of_document
         return RAN_OK;
 }
 
-/* Which rank has which shards; and what these go on from comes there. */
+/* Which rank has which shards; and the recurrent states that these need move there. */
 static int assign_shards(struct ran_batcher *k, struct ran_error *err)
 {
         if (k->bound == NULL && (k->bound = ran_ranks_bounds(k->ranks, err)) == NULL)
@@ -144,8 +143,7 @@ static int assign_shards(struct ran_batcher *k, struct ran_error *err)
         ran_ranks_partition(k->ranks, k->begin, k->shards, k->bound);
         for (size_t r = 0; r < ran_ranks_count(k->ranks); r++)
                 for (size_t i = k->shard[k->bound[r]]; i < k->shard[k->bound[r + 1]]; i++)
-                        if (ran_plan_move(&k->chunk[i], k->c, r, k->ranks, err) != RAN_OK)
-                                return err->code;
+                        RAN_TRY(ran_plan_move(&k->chunk[i], k->c, r, k->ranks, err));
         return RAN_OK;
 }
 
@@ -181,16 +179,16 @@ static void give_scratch(struct ran_batcher *k, struct ran_batch_scratch *t)
 /* Makes some ids of the chunk that was added last unknown. */
 static void drop_words(struct ran_batcher *k, struct ran_packed *rows, uint64_t record)
 {
-        uint64_t key = ran_key(k->noise.seed, RAN_FOR_WORDS, k->noise.epoch, record);
+        uint64_t key = ran_random_key(k->noise.seed, RAN_FOR_WORDS, k->noise.epoch, record);
         size_t at = rows->doc[rows->B - 1];
 
         for (size_t i = at; k->word_dropout > 0 && i < rows->L; i++)
-                if (ran_uniform(key, i - at) < k->word_dropout)
+                if (ran_random_uniform(key, i - at) < k->word_dropout)
                         rows->ids[i] = k->unknown;
 }
 
-static int load_chunk(struct ran_batcher *k, struct ran_batch_scratch *t,
-                      const struct ran_chunk_of_document *p, struct ran_error *err)
+static int load_chunk(struct ran_batcher *k, struct ran_batch_scratch *t, const struct ran_chunk *p,
+                      struct ran_error *err)
 {
         const struct ran_dataset *d = k->data;
         size_t b = p->document;
@@ -215,16 +213,14 @@ static int load(struct ran_batcher *k, struct ran_batch_scratch *t, size_t shard
 {
         ran_packed_clear(&t->packed);
         for (size_t i = k->shard[shard]; i < k->shard[shard + 1]; i++)
-                if (load_chunk(k, t, &k->chunk[i], err) != RAN_OK)
-                        return err->code;
+                RAN_TRY(load_chunk(k, t, &k->chunk[i], err));
         return ran_workspace_fit(&t->work, &t->packed, k->C, err);
 }
 
 static int differentiate(struct ran_batcher *k, struct ran_batch_scratch *t, size_t shard,
                          struct ran_grad *g, struct ran_error *err)
 {
-        if (load(k, t, shard, err) != RAN_OK)
-                return err->code;
+        RAN_TRY(load(k, t, shard, err));
         t->work.noise = k->noise;
         t->work.linear_weight = 0; /* each path learns by itself */
         ran_encode(&t->work, k->p);
@@ -255,14 +251,22 @@ static void run_shard(void *arg, size_t n)
                 give_scratch(k, t);
 }
 
-int ran_batch_gradient(struct ran_batcher *k, const struct ran_chunk_of_document *chunk, size_t n,
-                       double *loss, struct ran_grad **gradient, struct ran_error *err)
+static int begin(struct ran_batcher *k, const struct ran_chunk *chunk, size_t n,
+                 struct ran_error *err)
+{
+        RAN_TRY(plan_shards(k, chunk, n, err));
+        RAN_TRY(ran_tree_begin(&k->tree, k->shards, err));
+        return assign_shards(k, err);
+}
+
+int ran_batch_gradient(struct ran_batcher *k, const struct ran_chunk *chunk, size_t n, double *loss,
+                       struct ran_grad **gradient, struct ran_error *err)
 {
         size_t me = ran_ranks_me(k->ranks);
+        int rc = begin(k, chunk, n, err);
 
-        if (plan_shards(k, chunk, n, err) != RAN_OK ||
-            ran_tree_begin(&k->tree, k->shards, err) != RAN_OK || assign_shards(k, err) != RAN_OK)
-                return ran_ranks_break(k->ranks, err->code);
+        if (rc != RAN_OK)
+                return ran_ranks_break(k->ranks, rc);
         if (!(k->terms > 0))
                 k->terms = 1; /* only documents of weight 0: no loss, no gradient */
         ran_parallel(k->pool, k->bound[me + 1] - k->bound[me], run_shard, k);

@@ -20,10 +20,10 @@
 struct ran_batch_scratch {
         struct ran_workspace work;
         struct ran_packed packed;
-        double *crf;        /* scratch of a crf of tags */
-        uint32_t *gold;     /* (places) language models: the token that each predicts */
-        float *scale;       /* (places) and what it weighs in the loss */
-        uint32_t *position; /* scratch: places of one chunk */
+        double *crf;        /* scratch of the CRF */
+        uint32_t *gold;     /* (positions) language models: the token that each predicts */
+        float *scale;       /* (positions) its weight in the loss */
+        uint32_t *position; /* scratch: positions of one chunk */
         struct ran_masking masking;
         size_t crf_cap, gold_cap, scale_cap, position_cap;
         struct ran_batch_scratch *next;
@@ -39,7 +39,7 @@ struct ran_batcher {
         struct ran_noise noise;
         double smoothing;
         uint32_t mask;       /* mlm: the subword [MASK] */
-        double word_dropout; /* share of the ids that become `unknown` */
+        double word_dropout; /* fraction of the ids that become `unknown` */
         uint32_t unknown;
         struct ran_pool *pool;
         struct ran_ranks *ranks; /* who else works on the batch; the caller's, NULL: nobody */
@@ -47,7 +47,7 @@ struct ran_batcher {
         pthread_mutex_t lock;
         struct ran_batch_scratch *idle;
         /* the batch at work */
-        const struct ran_chunk_of_document *chunk;
+        const struct ran_chunk *chunk;
         size_t *shard; /* (shards + 1) first chunk of each */
         size_t *begin; /* (shards + 1) tokens before each */
         size_t *bound; /* (ranks + 1) the first shard of each rank */
@@ -83,7 +83,7 @@ int ran_batch_check_labels(const struct ran_dataset *d, size_t b, size_t C, bool
                            struct ran_error *err);
 /* Mean loss of the chunks chunk[0..n) and its gradient, to be handed back with ran_tree_give; on
  * all ranks, of the same chunks. */
-int ran_batch_gradient(struct ran_batcher *k, const struct ran_chunk_of_document *chunk, size_t n,
-                       double *loss, struct ran_grad **gradient, struct ran_error *err);
+int ran_batch_gradient(struct ran_batcher *k, const struct ran_chunk *chunk, size_t n, double *loss,
+                       struct ran_grad **gradient, struct ran_error *err);
 
 #endif

@@ -22,8 +22,7 @@ static int broadcast_array(struct ran_ranks *r, size_t keep, struct ran_spool *s
 
         memcpy(&data, array, sizeof data); /* a pointer to some type */
         there = data != NULL;
-        if (broadcast(r, &there, sizeof there, err) != RAN_OK)
-                return err->code;
+        RAN_TRY(broadcast(r, &there, sizeof there, err));
         if (!there)
                 return RAN_OK;
         if (r->rank > 0) {
@@ -41,19 +40,22 @@ static int broadcast_array(struct ran_ranks *r, size_t keep, struct ran_spool *s
 
 static int broadcast_arrays(struct ran_ranks *r, struct ran_dataset *d, struct ran_error *err)
 {
-        if (BROADCAST(first, d->B + 1) != RAN_OK || BROADCAST(label_first, d->B + 1) != RAN_OK ||
-            BROADCAST(soft_first, d->B + 1) != RAN_OK)
-                return err->code;
+        RAN_TRY(BROADCAST(first, d->B + 1));
+        RAN_TRY(BROADCAST(label_first, d->B + 1));
+        RAN_TRY(BROADCAST(soft_first, d->B + 1));
         size_t tokens = d->first[d->B], labels = d->label_first[d->B];
         size_t soft = d->soft_first != NULL ? d->soft_first[d->B] : 0;
-        if (BROADCAST(ids, tokens) != RAN_OK ||
-            BROADCAST(spelling, tokens * RAN_SPELLING) != RAN_OK ||
-            BROADCAST(labels, labels) != RAN_OK || BROADCAST(places, labels) != RAN_OK ||
-            BROADCAST(begins, labels) != RAN_OK || BROADCAST(sources, d->B) != RAN_OK ||
-            BROADCAST(weight, d->B) != RAN_OK || BROADCAST(soft_labels, soft) != RAN_OK ||
-            BROADCAST(soft, soft) != RAN_OK || BROADCAST(guessed, d->B) != RAN_OK ||
-            BROADCAST(group, d->B) != RAN_OK)
-                return err->code;
+        RAN_TRY(BROADCAST(ids, tokens));
+        RAN_TRY(BROADCAST(spelling, tokens * RAN_SPELLING));
+        RAN_TRY(BROADCAST(labels, labels));
+        RAN_TRY(BROADCAST(positions, labels));
+        RAN_TRY(BROADCAST(begins, labels));
+        RAN_TRY(BROADCAST(sources, d->B));
+        RAN_TRY(BROADCAST(weight, d->B));
+        RAN_TRY(BROADCAST(soft_labels, soft));
+        RAN_TRY(BROADCAST(soft, soft));
+        RAN_TRY(BROADCAST(guessed, d->B));
+        RAN_TRY(BROADCAST(group, d->B));
         return RAN_OK;
 }
 
@@ -102,15 +104,14 @@ static int broadcast_dataset(struct ran_ranks *r, struct ran_dataset *d, struct 
 {
         uint64_t head[] = {d->B, d->keep, d->multilabel, d->given};
 
-        if (broadcast(r, head, sizeof head, err) != RAN_OK ||
-            broadcast(r, d->digest, sizeof d->digest, err) != RAN_OK)
-                return err->code;
+        RAN_TRY(broadcast(r, head, sizeof head, err));
+        RAN_TRY(broadcast(r, d->digest, sizeof d->digest, err));
         d->B = head[0];
         d->keep = head[1];
         d->multilabel = head[2] != 0;
         d->given = head[3] != 0;
-        if (d->B > 0 && broadcast_arrays(r, d, err) != RAN_OK)
-                return err->code;
+        if (d->B > 0)
+                RAN_TRY(broadcast_arrays(r, d, err));
         return broadcast_names(r, d, err);
 }
 
@@ -123,8 +124,7 @@ static int broadcast_tokenizer(struct ran_ranks *r, const struct ran_tokenizer *
         const char *text = from != NULL ? ran_tokenizer_json(from, &n) : NULL;
         uint64_t bytes = n;
 
-        if (broadcast(r, &bytes, sizeof bytes, err) != RAN_OK)
-                return err->code;
+        RAN_TRY(broadcast(r, &bytes, sizeof bytes, err));
         if (bytes == 0)
                 return RAN_OK;
         if (r->rank == 0)
@@ -162,14 +162,14 @@ int ran_broadcast_job(const struct ran_train_job *job, struct ran_error *err)
         struct ran_dataset train = *job->train, dev = {0};
         if (job->dev != NULL)
                 dev = *job->dev;
-        if (broadcast(r, &what, sizeof what, err) != RAN_OK ||
-            broadcast(r, &order, sizeof order, err) != RAN_OK ||
-            broadcast(r, (void *)job->config, sizeof *job->config, err) != RAN_OK ||
-            broadcast(r, (void *)job->settings, sizeof *job->settings, err) != RAN_OK ||
-            broadcast_tokenizer(r, job->tokenizer, NULL, err) != RAN_OK ||
-            broadcast_dataset(r, &train, err) != RAN_OK ||
-            (order.dev && broadcast_dataset(r, &dev, err) != RAN_OK))
-                return err->code;
+        RAN_TRY(broadcast(r, &what, sizeof what, err));
+        RAN_TRY(broadcast(r, &order, sizeof order, err));
+        RAN_TRY(broadcast(r, (void *)job->config, sizeof *job->config, err));
+        RAN_TRY(broadcast(r, (void *)job->settings, sizeof *job->settings, err));
+        RAN_TRY(broadcast_tokenizer(r, job->tokenizer, NULL, err));
+        RAN_TRY(broadcast_dataset(r, &train, err));
+        if (order.dev)
+                RAN_TRY(broadcast_dataset(r, &dev, err));
         return order.held_out ? broadcast(r, (void *)job->held_out,
                                           order.documents * sizeof *job->held_out, err)
                               : RAN_OK;
@@ -180,12 +180,12 @@ static int receive(struct ran_broadcast_job_copy *s, struct ran_ranks *r, const 
 {
         size_t n = order->documents;
 
-        if (broadcast(r, &s->config, sizeof s->config, err) != RAN_OK ||
-            broadcast(r, &s->settings, sizeof s->settings, err) != RAN_OK ||
-            broadcast_tokenizer(r, NULL, &s->tokenizer, err) != RAN_OK ||
-            broadcast_dataset(r, &s->train, err) != RAN_OK ||
-            (order->dev && broadcast_dataset(r, &s->dev, err) != RAN_OK))
-                return err->code;
+        RAN_TRY(broadcast(r, &s->config, sizeof s->config, err));
+        RAN_TRY(broadcast(r, &s->settings, sizeof s->settings, err));
+        RAN_TRY(broadcast_tokenizer(r, NULL, &s->tokenizer, err));
+        RAN_TRY(broadcast_dataset(r, &s->train, err));
+        if (order->dev)
+                RAN_TRY(broadcast_dataset(r, &s->dev, err));
         if (!order->held_out)
                 return RAN_OK;
         if (ran_spool_reserve(&s->held_out, n, sizeof(bool), err) == NULL)
@@ -329,7 +329,7 @@ int ran_broadcast_compare(struct ran_trainer *t, struct ran_error *err)
                 if (theirs != ours && rc == RAN_OK)
                         rc = ran_fail(err, RAN_EINVAL,
                                       "rank %zu has other weights than rank 0: its processor "
-                                      "computes otherwise; RAN_ISA=portable must be set on all "
+                                      "computes differently; set RAN_ISA=portable on all "
                                       "hosts (mpirun -x RAN_ISA=portable)",
                                       i);
         }

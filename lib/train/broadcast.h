@@ -1,8 +1,8 @@
-/* broadcast.h - what rank 0 knows becomes known to all: the job, and the state that a run is in.
+/* broadcast.h - from rank 0 to all: the job, and the state of a run.
  *
- * Rank 0 alone reads files and standard input, so that a line that cannot be used is found once,
- * before any other rank has heard of it. The documents come to the others as ids, each has them
- * all (any of them may be in its share of a step), and keeps as much of them in memory as rank 0.
+ * Only rank 0 reads files and standard input, so a bad line is found once, before any other rank
+ * hears of it. The others get all documents as ids, since any may be in their part of a step, and
+ * keep as much of them in memory as rank 0.
  */
 #ifndef RAN_TRAIN_BROADCAST_H
 #define RAN_TRAIN_BROADCAST_H
@@ -27,9 +27,9 @@ bool ran_broadcast_receive(struct ran_broadcast_job_copy *s, struct ran_ranks *r
                            struct ran_pool **pool, struct ran_error *err);
 void ran_broadcast_release(struct ran_broadcast_job_copy *s);
 
-/* All go on from where rank 0 stands. */
+/* All take the state of rank 0. */
 int ran_broadcast_state(struct ran_trainer *t, struct ran_error *err);
-/* All stand where rank 0 stands, with the weights that they have. */
+/* All take the progress of rank 0 and keep their weights. */
 int ran_broadcast_progress(struct ran_trainer *t, struct ran_error *err);
 /* RAN_EINVAL on all unless all have the same weights. */
 int ran_broadcast_compare(struct ran_trainer *t, struct ran_error *err);

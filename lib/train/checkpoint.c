@@ -42,7 +42,7 @@ static size_t extras(struct ran_trainer *t, struct ran_extra x[RAN_EXTRAS])
         return n;
 }
 
-/* And what the documents go on from that are not read to their end. NULL: memory ran out. */
+/* And the recurrent states of documents that are not read to their end. NULL: memory ran out. */
 static float *recurrent_extra(const struct ran_trainer *t, struct ran_extra *x,
                               struct ran_error *err)
 {
@@ -104,27 +104,26 @@ static int same_run(const struct ran_trainer *t, const struct ran_model *m, stru
 {
         const char *training = ran_model_metadata(m, "training");
         struct ran_buf theirs = {0}, ours = {0};
-        size_t n = strlen(t->training);
+        size_t n = training != NULL ? strlen(training) : 0;
         bool same, failed;
 
         ran_fields_json(ran_config_fields, &m->config, &theirs);
         ran_fields_json(ran_config_fields, t->c, &ours);
         failed = theirs.failed || ours.failed;
         same = !failed && theirs.len == ours.len && memcmp(theirs.data, ours.data, ours.len) == 0 &&
-               training != NULL && training[0] == '{' &&
-               strncmp(training + 1, t->training, n) == 0 && strcmp(training + 1 + n, "}") == 0 &&
+               n >= 2 && training[0] == '{' && training[n - 1] == '}' &&
+               ran_train_same_run(training + 1, n - 2, t->training, strlen(t->training)) &&
                m->V == t->V && m->C == t->C && same_labels(t, m) &&
                same_tokenizer(m->tokenizer, t->job->tokenizer);
         ran_buf_release(&theirs);
         ran_buf_release(&ours);
         if (failed)
-                return ran_fail(err, RAN_ENOMEM, "no memory to compare the checkpoint");
+                return ran_fail(err, RAN_ENOMEM, "out of memory while the checkpoint was compared");
         if (!same)
                 return ran_fail(
                         err, RAN_EINVAL,
-                        "the checkpoint belongs to a run with other settings, "
-                        "data or version; give the same ones to resume, or remove it to begin "
-                        "anew");
+                        "the checkpoint belongs to a run with other settings or data; give the "
+                        "same ones to resume, or remove it to start over");
         return RAN_OK;
 }
 
@@ -184,7 +183,8 @@ int ran_trainer_resume(struct ran_trainer *t, struct ran_error *err)
                 here = t->at.batch <= (double)t->batches;
         }
         return here ? RAN_OK
-                    : ran_fail(err, RAN_EFORMAT, "the checkpoint's progress makes no sense");
+                    : ran_fail(err, RAN_EFORMAT,
+                               "the checkpoint's progress is not that of any run");
 }
 
 static void read_linear(struct ran_trainer *t, const struct ran_model *m)

@@ -63,7 +63,7 @@ static int add_spans(struct learner *l, size_t b, struct ran_error *err)
         const struct ran_document d = ran_dataset_document(l->k->d, b);
 
         for (size_t begin = 0, end; begin < d.words; begin = end) {
-                end = ran_tag_sentence_end(d.begins, begin, d.words);
+                end = ran_crf_sentence_end(d.begins, begin, d.words);
                 for (size_t from = begin; from < end; from += SPAN) {
                         size_t to = end - from < SPAN ? end : from + SPAN;
                         struct span *span =
@@ -184,7 +184,8 @@ static int run_passes(struct learner *l, struct ran_error *err)
                         learn_span(l, &l->span[l->order[i]], dcrf,
                                    first_step * (1 - (double)t / all), decay);
                 if (k->pass != NULL && k->pass(k->arg, n + 1) != 0)
-                        rc = ran_fail(err, RAN_EINTR, "stopped while the wide path was learned");
+                        rc = ran_fail(err, RAN_EINTR,
+                                      "stopped while the linear model was being fitted");
         }
         free(dcrf);
         return rc;
@@ -212,7 +213,7 @@ static int prepare(struct learner *l, struct ran_error *err)
         if (rc != RAN_OK)
                 return rc;
         if (__builtin_mul_overflow(l->rows, C, &all))
-                return ran_fail(err, RAN_EINVAL, "a wide path of %zu tags cannot be", C);
+                return ran_fail(err, RAN_EINVAL, "a linear model of %zu tags is too large", C);
         l->v = ran_alloc_floats(all, err);
         l->now = ran_alloc_floats(C + crf_floats(l), err);
         l->order = ran_alloc(l->spans, sizeof *l->order, err);

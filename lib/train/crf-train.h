@@ -1,4 +1,4 @@
-/* crf-train.h - what the wide path of a tagger learns (model/linear-words.h): a linear-chain
+/* crf-train.h - training of the linear model of a tagger (model/linear-words.h): a linear-chain
  * conditional random field,
  *
  *   min over w   1/2 |w|² + cost Σ_s -log p(tags of s | w)
@@ -17,19 +17,18 @@
 struct ran_crf_train {
         const struct ran_config *c;
         const struct ran_dataset *d;
-        const size_t *document; /* (n) learned from */
+        const size_t *document; /* (n) to train on */
         size_t n;
         double cost;
         size_t passes;
         uint64_t seed; /* of the order of sentences */
-        /* Called after each time through the sentences, with their number; a value other than 0
-         * ends it with RAN_EINTR. NULL: nobody asks. */
+        /* Called after each pass, with its number; a value other than 0 ends it with RAN_EINTR. May
+         * be NULL. */
         int (*pass)(void *arg, size_t passes);
         void *arg;
 };
 
-/* What errors cost where nobody says: from 0.3 to 3 development data of three collections have
- * about the same F1. */
+/* The default cost: from 0.3 to 3 the F1 on three collections is about the same. */
 extern const double ran_crf_train_cost;
 enum { RAN_CRF_TRAIN_PASSES = 20 };
 

@@ -7,7 +7,8 @@
  * names alone and not on the order of the records.
  */
 #include "base/error.h"
-#include "text/string-table.h"
+#include "base/string-table.h"
+#include "ran/train.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -16,7 +17,7 @@
 
 /* A class has the number of its name. */
 struct ran_known_names {
-        struct string_table names;
+        struct ran_string_table names;
 };
 
 static void forget_names(struct ran_dataset *d)
@@ -43,8 +44,8 @@ static int add_class(struct ran_dataset *d, const char *name, size_t n, struct r
         if (n > 0)
                 memcpy(copy, name, n);
         if (ran_string_table_add(&d->known->names,
-                                 string_table_hash(ran_string_table_seed, copy, n), copy, n,
-                                 err) == STRING_TABLE_NONE) {
+                                 ran_string_table_hash(ran_string_table_seed, copy, n), copy, n,
+                                 err) == RAN_STRING_TABLE_NONE) {
                 free(copy);
                 return RAN_ENOMEM;
         }
@@ -59,9 +60,9 @@ int ran_dataset_label(struct ran_dataset *d, const char *name, size_t n, uint32_
                 return ran_fail(err, RAN_EFORMAT, "a label cannot hold U+0000");
         *label = RAN_LABEL_UNKNOWN;
         if (d->known != NULL)
-                *label = ran_string_table_find(&d->known->names,
-                                               string_table_hash(ran_string_table_seed, name, n),
-                                               "", 0, name, n);
+                *label = ran_string_table_find(
+                        &d->known->names, ran_string_table_hash(ran_string_table_seed, name, n), "",
+                        0, name, n);
         if (*label != RAN_LABEL_UNKNOWN || d->fixed)
                 return RAN_OK;
         int code = add_class(d, name, n, err);
@@ -70,7 +71,7 @@ int ran_dataset_label(struct ran_dataset *d, const char *name, size_t n, uint32_
         *label = (uint32_t)d->C - 1;
         return RAN_OK;
 }
-_Static_assert(RAN_LABEL_UNKNOWN == STRING_TABLE_NONE, "a name that is not known is no class");
+_Static_assert(RAN_LABEL_UNKNOWN == RAN_STRING_TABLE_NONE, "a name that is not known is no class");
 
 int ran_dataset_set_classes(struct ran_dataset *d, char *const *names, size_t C,
                             struct ran_error *err)
@@ -103,11 +104,9 @@ static int reserve_document(struct ran_dataset *d, struct ran_error *err)
 {
         size_t n = d->B + 2;
 
-        if (reserve(d, &d->spool.first, &d->first, n, sizeof *d->first, err) != RAN_OK ||
-            reserve(d, &d->spool.label_first, &d->label_first, n, sizeof *d->first, err) !=
-                    RAN_OK ||
-            reserve(d, &d->spool.weight, &d->weight, n, sizeof *d->weight, err) != RAN_OK)
-                return err->code;
+        RAN_TRY(reserve(d, &d->spool.first, &d->first, n, sizeof *d->first, err));
+        RAN_TRY(reserve(d, &d->spool.label_first, &d->label_first, n, sizeof *d->first, err));
+        RAN_TRY(reserve(d, &d->spool.weight, &d->weight, n, sizeof *d->weight, err));
         if (d->B == 0)
                 d->first[0] = d->label_first[0] = 0;
         return RAN_OK;
@@ -117,9 +116,8 @@ static int append(struct ran_dataset *d, struct ran_spool *spool, uint32_t **arr
                   const uint32_t *more, size_t n, struct ran_error *err)
 {
         if (n > SIZE_MAX - at)
-                return ran_fail(err, RAN_ENOMEM, "the documents are larger than memory can be");
-        if (reserve(d, spool, array, at + n, sizeof **array, err) != RAN_OK)
-                return err->code;
+                return ran_fail(err, RAN_ENOMEM, "the documents are too large");
+        RAN_TRY(reserve(d, spool, array, at + n, sizeof **array, err));
         if (n > 0)
                 memcpy(*array + at, more, n * sizeof **array);
         return RAN_OK;
@@ -146,38 +144,34 @@ static size_t sort_labels(uint32_t *labels, size_t n)
         return kept;
 }
 
-/* Adds the tokens and labels of a sentence, and with places a sentence that begins at its first
- * word, behind `at` tokens and label_at labels; places count from `from`. */
+/* Adds the tokens and labels of a sentence, and with positions a sentence that begins at its first
+ * word, behind `at` tokens and label_at labels; positions count from `from`. */
 static int append_sentence(struct ran_dataset *d, size_t at, size_t label_at, size_t from,
-                           const uint32_t *ids, size_t L, const uint32_t *places,
+                           const uint32_t *ids, size_t L, const uint32_t *positions,
                            const uint32_t *labels, size_t n, struct ran_error *err)
 {
-        if (append(d, &d->spool.ids, &d->ids, at, ids, L, err) != RAN_OK ||
-            append(d, &d->spool.labels, &d->labels, label_at, labels, n, err) != RAN_OK)
-                return err->code;
-        if (places == NULL)
+        RAN_TRY(append(d, &d->spool.ids, &d->ids, at, ids, L, err));
+        RAN_TRY(append(d, &d->spool.labels, &d->labels, label_at, labels, n, err));
+        if (positions == NULL)
                 return RAN_OK;
-        if (append(d, &d->spool.places, &d->places, label_at, places, n, err) != RAN_OK ||
-            reserve(d, &d->spool.begins, &d->begins, label_at + n, sizeof *d->begins, err) !=
-                    RAN_OK)
-                return err->code;
+        RAN_TRY(append(d, &d->spool.positions, &d->positions, label_at, positions, n, err));
+        RAN_TRY(reserve(d, &d->spool.begins, &d->begins, label_at + n, sizeof *d->begins, err));
         for (size_t i = 0; i < n; i++) {
-                d->places[label_at + i] += (uint32_t)from;
+                d->positions[label_at + i] += (uint32_t)from;
                 d->begins[label_at + i] = i == 0;
         }
         return RAN_OK;
 }
 
-/* Room and values for a document's arrays but its weight and ends. places NULL: there are none. */
+/* Room and values for a document's arrays but its weight and ends. positions NULL: there are none.
+ */
 static int append_document(struct ran_dataset *d, const uint32_t *ids, size_t L,
-                           const uint32_t *places, const uint32_t *labels, size_t n,
+                           const uint32_t *positions, const uint32_t *labels, size_t n,
                            struct ran_error *err)
 {
-        if (reserve_document(d, err) != RAN_OK)
-                return err->code;
+        RAN_TRY(reserve_document(d, err));
         size_t at = d->first[d->B], label_at = d->label_first[d->B];
-        if (append_sentence(d, at, label_at, 0, ids, L, places, labels, n, err) != RAN_OK)
-                return err->code;
+        RAN_TRY(append_sentence(d, at, label_at, 0, ids, L, positions, labels, n, err));
         d->first[d->B + 1] = at + L;
         d->label_first[d->B + 1] = label_at + n;
         return RAN_OK;
@@ -187,8 +181,7 @@ int ran_dataset_add(struct ran_dataset *d, const uint32_t *ids, size_t L, const 
                     size_t n, double weight, struct ran_error *err)
 {
         err = ran_error_or_spare(err);
-        if (append_document(d, ids, L, NULL, labels, n, err) != RAN_OK)
-                return err->code;
+        RAN_TRY(append_document(d, ids, L, NULL, labels, n, err));
         d->weight[d->B++] = (float)weight;
         d->label_first[d->B] =
                 d->label_first[d->B - 1] + sort_labels(d->labels + d->label_first[d->B - 1], n);
@@ -196,12 +189,11 @@ int ran_dataset_add(struct ran_dataset *d, const uint32_t *ids, size_t L, const 
 }
 
 int ran_dataset_add_words(struct ran_dataset *d, const uint32_t *ids, size_t L,
-                          const uint32_t *places, const uint32_t *tags, size_t n, double weight,
+                          const uint32_t *positions, const uint32_t *tags, size_t n, double weight,
                           struct ran_error *err)
 {
         err = ran_error_or_spare(err);
-        if (append_document(d, ids, L, places, tags, n, err) != RAN_OK)
-                return err->code;
+        RAN_TRY(append_document(d, ids, L, positions, tags, n, err));
         d->weight[d->B++] = (float)weight;
         return RAN_OK;
 }
@@ -214,19 +206,17 @@ int ran_dataset_add_text(struct ran_dataset *d, const uint32_t *ids, size_t L, s
         err = ran_error_or_spare(err);
         if (L < 2 || sources >= L)
                 return ran_fail(err, RAN_EINVAL,
-                                "of %zu ids, %zu of them source, there is none to predict", L,
-                                sources);
+                                "%zu ids, %zu of them source: none is left to predict", L, sources);
         if (sources > UINT32_MAX)
                 return ran_fail(err, RAN_EINVAL, "a source of %zu ids is too long", sources);
-        if (append(d, &d->spool.sources, &d->sources, d->B, &n, 1, err) != RAN_OK ||
-            append_document(d, ids, L, NULL, NULL, 0, err) != RAN_OK)
-                return err->code;
+        RAN_TRY(append(d, &d->spool.sources, &d->sources, d->B, &n, 1, err));
+        RAN_TRY(append_document(d, ids, L, NULL, NULL, 0, err));
         d->weight[d->B++] = (float)weight;
         return RAN_OK;
 }
 
 int ran_dataset_continue(struct ran_dataset *d, const uint32_t *ids, size_t L,
-                         const uint32_t *places, const uint32_t *tags, size_t n,
+                         const uint32_t *positions, const uint32_t *tags, size_t n,
                          struct ran_error *err)
 {
         size_t at = d->first[d->B], label_at = d->label_first[d->B], from = at - d->first[d->B - 1];
@@ -235,8 +225,7 @@ int ran_dataset_continue(struct ran_dataset *d, const uint32_t *ids, size_t L,
         if (L > UINT32_MAX - from)
                 return ran_fail(err, RAN_EINVAL, "a document of more than %zu tokens is too long",
                                 from);
-        if (append_sentence(d, at, label_at, from, ids, L, places, tags, n, err) != RAN_OK)
-                return err->code;
+        RAN_TRY(append_sentence(d, at, label_at, from, ids, L, positions, tags, n, err));
         d->first[d->B] += L;
         d->label_first[d->B] += n;
         return RAN_OK;
@@ -249,7 +238,7 @@ int ran_dataset_spell(struct ran_dataset *d, const uint32_t *spelling, size_t L,
 
         err = ran_error_or_spare(err);
         if (end > SIZE_MAX / RAN_SPELLING)
-                return ran_fail(err, RAN_ENOMEM, "the documents are larger than memory can be");
+                return ran_fail(err, RAN_ENOMEM, "the documents are too large");
         return append(d, &d->spool.spelling, &d->spelling, (end - L) * RAN_SPELLING, spelling,
                       L * RAN_SPELLING, err);
 }
@@ -260,12 +249,10 @@ int ran_dataset_soft_target(struct ran_dataset *d, const uint32_t *labels, const
         size_t b = d->B - 1, at = d->soft_first != NULL ? d->soft_first[b] : 0;
 
         err = ran_error_or_spare(err);
-        if (append(d, &d->spool.soft_labels, &d->soft_labels, at, labels, n, err) != RAN_OK ||
-            reserve(d, &d->spool.soft, &d->soft, at + n, sizeof *d->soft, err) != RAN_OK ||
-            reserve(d, &d->spool.soft_first, &d->soft_first, b + 2, sizeof *d->first, err) !=
-                    RAN_OK ||
-            reserve(d, &d->spool.guessed, &d->guessed, b + 1, sizeof *d->guessed, err) != RAN_OK)
-                return err->code;
+        RAN_TRY(append(d, &d->spool.soft_labels, &d->soft_labels, at, labels, n, err));
+        RAN_TRY(reserve(d, &d->spool.soft, &d->soft, at + n, sizeof *d->soft, err));
+        RAN_TRY(reserve(d, &d->spool.soft_first, &d->soft_first, b + 2, sizeof *d->first, err));
+        RAN_TRY(reserve(d, &d->spool.guessed, &d->guessed, b + 1, sizeof *d->guessed, err));
         if (n > 0)
                 memcpy(d->soft + at, p, n * sizeof *p);
         d->soft_first[b] = at;
@@ -277,7 +264,7 @@ int ran_dataset_soft_target(struct ran_dataset *d, const uint32_t *labels, const
 /* FNV-1a: which documents a split takes depends on it. */
 static uint64_t number_of(const char *name, size_t n)
 {
-        return string_table_hash(UINT64_C(0xcbf29ce484222325), name, n);
+        return ran_string_table_hash(UINT64_C(0xcbf29ce484222325), name, n);
 }
 
 int ran_dataset_group(struct ran_dataset *d, const char *name, size_t n, struct ran_error *err)
@@ -285,8 +272,7 @@ int ran_dataset_group(struct ran_dataset *d, const char *name, size_t n, struct 
         size_t b = d->B - 1;
 
         err = ran_error_or_spare(err);
-        if (reserve(d, &d->spool.group, &d->group, b + 1, sizeof *d->group, err) != RAN_OK)
-                return err->code;
+        RAN_TRY(reserve(d, &d->spool.group, &d->group, b + 1, sizeof *d->group, err));
         d->group[b] = n > 0 ? number_of(name, n) : b;
         return RAN_OK;
 }
@@ -308,9 +294,9 @@ struct ran_document ran_dataset_document(const struct ran_dataset *d, size_t b)
                 .ids = d->ids + at,
                 .L = d->first[b + 1] - at,
                 .spelling = d->spelling != NULL ? d->spelling + at * RAN_SPELLING : NULL,
-                .places = d->places != NULL ? d->places + word : NULL,
-                .begins = d->places != NULL ? d->begins + word : NULL,
-                .words = d->places != NULL ? d->label_first[b + 1] - word : 0,
+                .positions = d->positions != NULL ? d->positions + word : NULL,
+                .begins = d->positions != NULL ? d->begins + word : NULL,
+                .words = d->positions != NULL ? d->label_first[b + 1] - word : 0,
         };
 }
 
@@ -370,7 +356,7 @@ static int order_classes(struct ran_dataset *d, struct ran_error *err)
         }
         for (size_t i = 0; i < d->label_first[d->B]; i++)
                 d->labels[i] = new_number[d->labels[i]];
-        for (size_t b = 0; b < d->B && d->places == NULL; b++)
+        for (size_t b = 0; b < d->B && d->positions == NULL; b++)
                 sort_labels(d->labels + d->label_first[b],
                             d->label_first[b + 1] - d->label_first[b]);
         int code = d->soft_first != NULL ? order_soft(d, new_number, err) : RAN_OK;
@@ -420,7 +406,7 @@ void ran_dataset_release(struct ran_dataset *d)
         ran_spool_release(&d->spool.first);
         ran_spool_release(&d->spool.labels);
         ran_spool_release(&d->spool.label_first);
-        ran_spool_release(&d->spool.places);
+        ran_spool_release(&d->spool.positions);
         ran_spool_release(&d->spool.begins);
         ran_spool_release(&d->spool.sources);
         ran_spool_release(&d->spool.spelling);

@@ -333,7 +333,7 @@ static void add_sentences(const void *arg, const struct ran_ensemble *at, struct
 
         memset(k->dcrf, 0, k->floats * sizeof *k->dcrf);
         for (size_t from = 0, end; from < n; from = end) {
-                end = ran_tag_sentence_end(d->begins, from, n);
+                end = ran_crf_sentence_end(d->begins, from, n);
                 add_sentence(k, at, &crf, from, end - from, s);
         }
         s->g[0] += by_crf(k->dcrf, &k->encoder->crf, C);
@@ -345,7 +345,7 @@ static size_t longest_sentence(const struct ran_dataset *d)
         size_t n = d->label_first[d->B], longest = 0;
 
         for (size_t from = 0, end; from < n; from = end) {
-                end = ran_tag_sentence_end(d->begins, from, n);
+                end = ran_crf_sentence_end(d->begins, from, n);
                 longest = end - from > longest ? end - from : longest;
         }
         return longest;

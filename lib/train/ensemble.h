@@ -1,27 +1,27 @@
-/* ensemble.h - how much the two paths of a classifier count (model/linear-model.h), or of a tagger.
+/* ensemble.h - ensemble weights of encoder and linear model, of a classifier or a tagger.
  *
  *   logits = encoder * (those of the encoder) + linear * (those of the linear model)
  *
- * and of a tagger the scores of neighbouring tags, likewise.
- * The paths learn apart from each other, and the encoder is soon surer of itself than it is right.
- * What either is worth is asked of documents that it has not learned from: the shares with the
- * least loss there, a problem of two numbers that is convex.
+ * and likewise the CRF of a tagger.
+ * Each is trained by itself, and the encoder soon becomes overconfident. So the weights minimise
+ * the loss on validation documents: a convex problem in two variables.
  */
 #ifndef RAN_TRAIN_ENSEMBLE_H
 #define RAN_TRAIN_ENSEMBLE_H
 
 #include "model/crf.h"
+#include "ran/train.h"
 
 struct ran_ensemble {
         double encoder, linear; /* >= 0 */
 };
 
-/* Where nobody can be asked: about what small and large collections came out with, of classifiers
- * and of taggers. */
+/* Without validation documents: about the weights that small and large collections had, of
+ * classifiers and of taggers. */
 extern const struct ran_ensemble ran_ensemble_default, ran_ensemble_default_words;
 
-/* The shares for logits encoder, linear (B, C) of the documents of d, the fewer of them the nearer
- * to what is prior. */
+/* The weights for logits encoder, linear (B, C) of the documents of d, the closer to `prior`
+ * the fewer there are. */
 int ran_ensemble_fit(struct ran_ensemble *ensemble, struct ran_ensemble prior,
                      const struct ran_dataset *d, const float *encoder, const float *linear,
                      struct ran_error *err);
@@ -30,10 +30,9 @@ int ran_ensemble_fit(struct ran_ensemble *ensemble, struct ran_ensemble prior,
 int ran_ensemble_loss(double *loss, const struct ran_ensemble *at, const struct ran_dataset *d,
                       const float *encoder, const float *linear, struct ran_error *err);
 
-/* Keeps the ensemble, unless there are fewer than 100 documents, but some, and they do not show
- * that the encoder helps: by three standard errors of what each of them gains. Then it becomes
- * the best one without that path. For the epoch that is the best one in the end: a path may learn
- * for some before it helps. */
+/* Drops the encoder unless it helps: with fewer than 100 documents the mean gain must exceed three
+ * standard errors; then the weights are the best ones of the linear model alone. For the best epoch
+ * only: an encoder may need some epochs before it helps. */
 int ran_ensemble_prove(struct ran_ensemble *ensemble, struct ran_ensemble prior,
                        const struct ran_dataset *d, const float *encoder, const float *linear,
                        struct ran_error *err);

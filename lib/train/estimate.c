@@ -1,59 +1,21 @@
 /* estimate.c - what a training run will cost, from sizes alone. */
 #include "base/error.h"
 #include "train/trainer.h"
+#include "model/encoder.h"
 #include "model/lm.h"
 #include "model/task.h"
 #include "train/task.h"
 
-#include <math.h>
 #include <stdlib.h>
 
-/* Arithmetic of one token in one layer of a RAN, forward. What is done once a window, not once a
- * token, is left out. */
-static double flops_per_token(const struct ran_config *c, double m)
-{
-        double D = (double)c->dim, E = (double)(c->heads * c->head_dim), W = (double)c->window;
-        double products = c->cell == RAN_CELL_GATED ? 4 * D * E + 6 * D * D : 4 * D * E + D * D;
-
-        return 2 * products + 4 * (W + 1) * E + (c->review ? 4 * m * D : 0);
-}
-
-/* Scores of a document in a layer, all heads of a Transformer. */
-static int scores(const struct ran_config *c, size_t L, double *sum, struct ran_error *err)
-{
-        for (size_t j = 0; j < c->heads; j++) {
-                struct ran_mask m;
-
-                if (ran_mask_init(&m, ran_pattern_of(c, j), c->window, c->dilation, c->mask, L, 0,
-                                  err) != RAN_OK)
-                        return err->code;
-                *sum += (double)ran_mask_count(&m, 0, L, 0, L);
-        }
-        return RAN_OK;
-}
-
-/* Arithmetic of a document of L tokens, forward, with so many scores. See contextualizer.c for why
- * the length matters so little there. */
-static double flops_per_document(const struct ran_config *c, double L, double scores)
-{
-        double D = (double)c->dim, N = (double)c->layers, u = (double)c->rank;
-
-        if (c->encoder == RAN_ENCODER_TRANSFORMER)
-                return N * (2 * L * D * (double)(4 * c->heads * c->head_dim + 2 * c->ffn_dim) +
-                            4 * (double)c->head_dim * scores);
-        if (c->encoder != RAN_ENCODER_CONTEXTUALIZER)
-                return L * N * flops_per_token(c, ceil(L / (double)c->window));
-        return L > D ? 2 * D * D * (L + N * u) : 4 * L * D * N * u;
-}
-
 /* Bytes of scratch for the longest chunk of the data beside a shard's worth of others. */
-static int scratch(const struct ran_train_job *job, const struct ran_chunk_of_document *longest,
-                   size_t C, double *bytes, struct ran_error *err)
+static int scratch(const struct ran_train_job *job, const struct ran_chunk *longest, size_t C,
+                   double *bytes, struct ran_error *err)
 {
         const struct ran_dataset *d = job->train;
         const uint32_t *ids = d->ids + d->first[longest->document] + longest->from;
         struct ran_recurrent_state recurrent = {
-                .states = ran_recurrent_state_states(job->config, longest->from)};
+                .states = ran_encoder_states(job->config, longest->from)};
         size_t L = longest->to - longest->from;
         struct ran_packed rows = {0};
         struct ran_workspace w;
@@ -64,7 +26,7 @@ static int scratch(const struct ran_train_job *job, const struct ran_chunk_of_do
         do {
                 rc = ran_packed_add_after(&rows, job->config, ids, L, 0, &recurrent, err);
                 for (uint32_t t = 0; t < L && rc == RAN_OK; t++)
-                        rc = ran_packed_places(&rows, &t, 1, err);
+                        rc = ran_packed_positions(&rows, &t, 1, err);
         } while (rc == RAN_OK && rows.L + L <= 2048);
         if (rc == RAN_OK)
                 rc = ran_workspace_bytes(&w, &rows, C, bytes, err);
@@ -73,7 +35,7 @@ static int scratch(const struct ran_train_job *job, const struct ran_chunk_of_do
         return rc;
 }
 
-static bool longer(const struct ran_chunk_of_document *a, const struct ran_chunk_of_document *b)
+static bool longer(const struct ran_chunk *a, const struct ran_chunk *b)
 {
         size_t x = a->to - a->from, y = b->to - b->from;
 
@@ -81,7 +43,7 @@ static bool longer(const struct ran_chunk_of_document *a, const struct ran_chunk
 }
 
 /* Steps of a run, as the first epoch has them, and the longest chunk that one takes. */
-static int steps(const struct ran_train_job *job, size_t *n, struct ran_chunk_of_document *longest,
+static int steps(const struct ran_train_job *job, size_t *n, struct ran_chunk *longest,
                  struct ran_error *err)
 {
         size_t B = job->train->B, *order = ran_alloc(B, sizeof *order, err);
@@ -121,7 +83,7 @@ static double data_bytes(const struct ran_train_job *job, double embedding)
         const struct ran_dataset *d = job->train;
         const struct ran_spool *const spools[] = {
                 &d->spool.ids,         &d->spool.first,      &d->spool.labels,
-                &d->spool.label_first, &d->spool.places,     &d->spool.spelling,
+                &d->spool.label_first, &d->spool.positions,  &d->spool.spelling,
                 &d->spool.sources,     &d->spool.weight,     &d->spool.soft_labels,
                 &d->spool.soft,        &d->spool.soft_first, &d->spool.guessed,
                 &d->spool.group};
@@ -132,6 +94,40 @@ static double data_bytes(const struct ran_train_job *job, double embedding)
         return bytes;
 }
 
+/* Parameters, apart from the linear model's. */
+static int count_parameters(const struct ran_config *c, size_t V, size_t C,
+                            struct ran_train_estimate *e, struct ran_error *err)
+{
+        struct ran_table table;
+        struct ran_layout layout;
+
+        if (!ran_table_shape(&table, c, V))
+                return ran_fail(err, RAN_EINVAL, "the vocabulary is too large");
+        RAN_TRY(ran_layout_init(&layout, c, C, err));
+        *e = (struct ran_train_estimate){.parameters = layout.size,
+                                         .embedding_parameters = table.rows * table.width};
+        ran_layout_release(&layout);
+        return RAN_OK;
+}
+
+static int count_flops(const struct ran_train_job *job, size_t V, double *sum,
+                       struct ran_error *err)
+{
+        const struct ran_dataset *d = job->train;
+        const struct ran_config *c = job->config;
+
+        for (size_t b = 0; b < d->B; b++) {
+                size_t L = d->first[b + 1] - d->first[b];
+                double flops;
+
+                if (L == 0)
+                        return ran_fail(err, RAN_EINVAL, "a document without tokens");
+                RAN_TRY(ran_encoder_of(c)->flops(c, L, &flops, err));
+                *sum += 3 * (flops + (double)L * output_flops(c, V));
+        }
+        return RAN_OK;
+}
+
 int ran_train_estimate(const struct ran_train_job *job, struct ran_train_estimate *e,
                        struct ran_error *err)
 {
@@ -139,50 +135,31 @@ int ran_train_estimate(const struct ran_train_job *job, struct ran_train_estimat
         const struct ran_config *c = job->config;
         size_t V = job->tokenizer != NULL ? ran_tokenizer_size(job->tokenizer) : job->V;
         size_t threads = job->pool != NULL ? ran_pool_threads(job->pool) : 1;
-        size_t C = ran_task_is_tied(c) ? V : d->C;
-        struct ran_chunk_of_document longest = {0};
-        struct ran_table table;
-        struct ran_layout layout;
-        double work = 0, bytes, shard, wide, copies = job->dev != NULL && job->dev->B > 0 ? 4 : 3;
-        double C_wide = c->wide > 0 ? (double)C : 0;
-        int rc = ran_config_check(c, err);
+        struct ran_chunk longest = {0};
+        double work = 0, copies = job->dev != NULL && job->dev->B > 0 ? 4 : 3;
 
         err = ran_error_or_spare(err);
-        if (rc == RAN_OK)
-                rc = ran_train_settings_check(job->settings, c, err);
-        if (rc == RAN_OK && !ran_table_shape(&table, c, V))
-                rc = ran_fail(err, RAN_EINVAL, "so large a vocabulary cannot be");
-        if (rc == RAN_OK)
-                rc = ran_layout_init(&layout, c, C, err);
-        if (rc != RAN_OK)
-                return rc;
-        shard = (double)layout.size;
-        *e = (struct ran_train_estimate){.parameters = layout.size};
-        e->embedding_parameters = table.rows * table.width;
-        wide = (double)c->wide * C_wide;
-        ran_layout_release(&layout);
-        for (size_t b = 0; b < d->B; b++) {
-                size_t L = d->first[b + 1] - d->first[b];
-                double all = 0;
+        RAN_TRY(ran_config_check(c, err));
+        RAN_TRY(ran_train_settings_check(job->settings, c, err));
+        const size_t C = ran_task_is_tied(c) ? V : d->C;
+        RAN_TRY(count_parameters(c, V, C, e, err));
+        RAN_TRY(count_flops(job, V, &e->flops, err));
+        RAN_TRY(steps(job, &e->steps, &longest, err));
+        if (d->B > 0)
+                RAN_TRY(scratch(job, &longest, C, &work, err));
 
-                if (L == 0)
-                        return ran_fail(err, RAN_EINVAL, "a document without tokens");
-                if (c->encoder == RAN_ENCODER_TRANSFORMER && scores(c, L, &all, err) != RAN_OK)
-                        return err->code;
-                e->flops += 3 * (flops_per_document(c, (double)L, all) +
-                                 (double)L * output_flops(c, V));
-        }
-        if ((rc = steps(job, &e->steps, &longest, err)) != RAN_OK ||
-            (d->B > 0 && (rc = scratch(job, &longest, C, &work, err)) != RAN_OK))
-                return rc;
+        const double outputs = c->wide > 0 ? (double)C : 0;
+        const double linear = (double)c->wide * outputs;
+        double shard = (double)e->parameters;
         if (ran_task_is_tied(c)) /* gradients hold all of the embedding */
                 shard += (double)e->embedding_parameters;
         /* weights, two moments and the best so far; gradients of the shards in flight; scratch;
-         * data; weights of the wide path, and as much three times while they are learned */
-        bytes = 4 * copies * (double)(e->parameters + e->embedding_parameters) +
-                4 * (double)(threads + 4) * shard + (double)threads * work +
-                data_bytes(job, (double)(V * c->dim)) + 4 * (4 * wide + (double)d->B * C_wide);
+         * data; weights of the linear model, and three times as much while it is fitted */
+        double bytes = 4 * copies * (double)(e->parameters + e->embedding_parameters) +
+                       4 * (double)(threads + 4) * shard + (double)threads * work +
+                       data_bytes(job, (double)(V * c->dim)) +
+                       4 * (4 * linear + (double)d->B * outputs);
         e->bytes = bytes < (double)SIZE_MAX ? (size_t)bytes : SIZE_MAX;
-        e->embedding_parameters += (size_t)wide;
+        e->embedding_parameters += (size_t)linear;
         return RAN_OK;
 }

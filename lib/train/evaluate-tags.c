@@ -2,6 +2,8 @@
  * counted as conlleval does. */
 #include "train/evaluate.h"
 #include "model/tagger.h"
+#include "ran/train.h"
+#include "ran/math.h"
 
 #include <math.h>
 #include <stdatomic.h>
@@ -26,15 +28,15 @@ static void decode(const struct decoder *k, size_t worker, size_t b)
 {
         const struct ran_dataset *d = k->d;
         size_t at = d->label_first[b], n = d->label_first[b + 1] - at;
-        const struct ran_tag_scratch w = {.crf = k->crf,
+        const struct ran_score_words w = {.crf = k->crf,
                                           .logits = k->logits + at * d->C,
                                           .begins = d->begins + at,
                                           .C = d->C,
                                           .chain = k->scratch + worker * k->room,
                                           .marginals = k->marginals + worker * k->longest * d->C};
 
-        ran_tag_decode(&w, &k->rules, n, k->tags + at);
-        ran_tag_marginals(&w, n);
+        ran_tagger_decode(&w, &k->rules, n, k->tags + at);
+        ran_tagger_marginals(&w, n);
         for (size_t i = 0; i < n; i++)
                 if (d->labels[at + i] != RAN_LABEL_UNKNOWN)
                         k->loss[b] -= ran_log(
@@ -81,8 +83,7 @@ static int count_tags(struct ran_conll *e, const struct ran_dataset *d, const ui
                         ran_conll_end_sentence(e);
                 if (d->labels[i] != RAN_LABEL_UNKNOWN)
                         gold = d->names[d->labels[i]];
-                if (ran_conll_add_token(e, gold, strlen(gold), found, strlen(found), err) != RAN_OK)
-                        return err->code;
+                RAN_TRY(ran_conll_add_token(e, gold, strlen(gold), found, strlen(found), err));
         }
         ran_conll_end_sentence(e);
         return RAN_OK;

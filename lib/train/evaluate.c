@@ -109,9 +109,8 @@ int ran_evaluate_classify(struct ran_eval *e, const struct ran_dataset *d,
 
                 while (known < n && gold[known] != RAN_LABEL_UNKNOWN)
                         known++;
-                if (ran_eval_add(e, gold, known, n - known, probabilities + b * d->C, thresholds,
-                                 err) != RAN_OK)
-                        return err->code;
+                RAN_TRY(ran_eval_add(e, gold, known, n - known, probabilities + b * d->C,
+                                     thresholds, err));
         }
         return RAN_OK;
 }

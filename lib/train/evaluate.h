@@ -1,5 +1,5 @@
-/* evaluate.h - the scores of a dataset under given weights. Several ranks score some of the
- * documents each, rank 0 gets the scores of all: what comes of them is true there alone. */
+/* evaluate.h - results on a dataset under given weights. Several ranks score some of the documents
+ * each; rank 0 gathers the scores, and only its results are complete. */
 #ifndef RAN_TRAIN_EVALUATE_H
 #define RAN_TRAIN_EVALUATE_H
 
@@ -31,8 +31,8 @@ struct ran_sweep {
 };
 
 /* Logits (B, C) of all documents, or (words, C) of all their words, each computed as ran-classify
- * and ran-tag would: of the encoder and, unless `linear` is NULL, as it must be where there is
- * none, of the linear model. */
+ * and ran-tag would: of the encoder and, unless `linear` is NULL, of the linear model, if there is
+ * one. */
 int ran_evaluate_predict(const struct ran_config *c, const struct ran_params *p, size_t C,
                          const struct ran_dataset *d, struct ran_pool *pool,
                          struct ran_ranks *ranks, float *encoder, float *linear,
@@ -45,18 +45,18 @@ int ran_evaluate_classify(struct ran_eval *e, const struct ran_dataset *d,
  * the one nearest 0.5 among equals. */
 float ran_evaluate_best_threshold(const struct ran_dataset *d, const float *probabilities);
 
-/* One label a document: what sets of labels go by. Documents whose labels are guessed say nothing;
- * without any other, and for lack of memory only it can fail, c stays empty. */
+/* One label a document: calibration of prediction sets. Documents with guessed labels do not count;
+ * without others c stays empty. Fails only for lack of memory. */
 int ran_evaluate_calibrate(struct ran_calibration *c, const struct ran_dataset *d,
                            const float *probabilities, struct ran_error *err);
 
-/* What the best epoch is chosen by. */
+/* Results; one of them chooses the best epoch. */
 struct ran_evaluate_rates {
         double accuracy, micro_f1, macro_f1, loss;
 };
 /* That of RAN_METRIC_...: the larger, the better. */
 double ran_evaluate_metric(const struct ran_evaluate_rates *r, int metric);
-/* Of a tagger, from its logits (words, C) and its crf: share of words right; F1 of entities as
+/* Of a tagger, from its logits (words, C) and its CRF: accuracy of words; F1 of entities as
  * conlleval counts them, over all and the mean over types; mean -log of the probability of a word's
  * tag. */
 int ran_evaluate_tags(struct ran_evaluate_rates *rates, const struct ran_dataset *d,
@@ -64,8 +64,8 @@ int ran_evaluate_tags(struct ran_evaluate_rates *rates, const struct ran_dataset
                       struct ran_error *err);
 
 /* Of a language model: only the loss, the mean over predicted tokens of -log of their probability.
- * Documents are read whole, however they are trained on. mlm: the masked are always the same ones,
- * and `mask` is the piece that stands for one. */
+ * Documents are read whole, however they are trained on. mlm: always the same tokens are masked,
+ * and `mask` is [MASK]. */
 int ran_evaluate_texts(struct ran_evaluate_rates *rates, const struct ran_config *c,
                        const struct ran_params *p, size_t V, const struct ran_dataset *d,
                        uint32_t mask, struct ran_pool *pool, struct ran_ranks *ranks,

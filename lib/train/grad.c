@@ -112,7 +112,7 @@ int ran_grad_embed(struct ran_grad *g, const uint32_t *ids, const uint32_t *spel
 
         ran_phase = RAN_PHASE_EMBEDDING;
         if (n >= UINT32_MAX)
-                return ran_fail(err, RAN_EINVAL, "%zu tokens cannot be learned from at once", L);
+                return ran_fail(err, RAN_EINVAL, "%zu tokens are too many for one document", L);
         struct ran_posting *place = ran_alloc(2 * n, sizeof *place, err);
         uint32_t *first = ran_alloc(n + 1, sizeof *first, err);
         if (place != NULL && first != NULL) {
@@ -189,7 +189,7 @@ int ran_tree_init(struct ran_tree *t, const struct ran_config *c, size_t C, size
         *t = (struct ran_tree){.c = c, .C = C, .size = block};
         if (__builtin_mul_overflow(C, c->dim, &rows)) {
                 t->c = NULL;
-                return ran_fail(err, RAN_EINVAL, "so large a vocabulary cannot be");
+                return ran_fail(err, RAN_EINVAL, "the vocabulary is too large");
         }
         if (ran_task_is_tied(c))
                 t->V = C;

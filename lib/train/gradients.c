@@ -23,7 +23,7 @@ static void add(struct names *k, size_t i, const char *tensor, size_t rows, size
                                                   .data = data};
 }
 
-/* table: the gradient of the embedding, every row. What the wide path learns has none: see
+/* table: the gradient of the embedding, every row. The linear model has none: see
  * svm.h.
  */
 static int write(const struct ran_model *m, const struct ran_layout *layout,
@@ -77,7 +77,7 @@ static int dump_batch(const struct ran_model *m, struct ran_batcher *k, struct r
         int rc;
 
         if (!ran_table_shape(&table, &m->config, m->V))
-                return ran_fail(err, RAN_EINVAL, "so large a model has no gradient in memory");
+                return ran_fail(err, RAN_EINVAL, "the model is too large for a gradient in memory");
         table.x = ran_alloc_floats(table.rows * table.width, err);
         if (table.x == NULL)
                 return RAN_ENOMEM;
@@ -130,7 +130,7 @@ int ran_dump_gradients(const char *model, const struct ran_dataset *data, size_t
                 return err->code;
         rc = data->B > 0 && documents > 0
                      ? ran_batch_check(data, &m->config, m->V, m->C, false, err)
-                     : ran_fail(err, RAN_EINVAL, "gradients of no documents");
+                     : ran_fail(err, RAN_EINVAL, "there are no documents to compute gradients of");
         if (rc == RAN_OK)
                 rc = ran_batcher_init(&k, &m->config, &m->params, m->V, m->C, data, pool, err);
         if (rc == RAN_OK && k.task->prepare != NULL)

@@ -1,4 +1,4 @@
-/* init.c - where weights begin: by chance, as another model's, or as word vectors. */
+/* init.c - initial weights: random, of another model, or word vectors. */
 #include "model/model.h"
 #include "train/trainer.h"
 #include "model/task.h"
@@ -12,11 +12,11 @@ static void init_random(struct ran_trainer *t)
 {
         float *rows = t->table.x;
         const struct ran_tensor_spec embed = {
-                .name = "embed.weight", .rows = t->V, .cols = t->D, .start = RAN_INIT_UNIFORM};
+                .name = "embed.weight", .rows = t->V, .cols = t->D, .init = RAN_INIT_UNIFORM};
         const struct ran_tensor_spec spelling = {.name = "spelling.weight",
                                                  .rows = t->c->spelling,
                                                  .cols = t->D,
-                                                 .start = RAN_INIT_UNIFORM};
+                                                 .init = RAN_INIT_UNIFORM};
 
         for (size_t i = 0; i < t->layout.n; i++)
                 ran_tensor_init(t->p.block + t->layout.spec[i].offset, &t->layout.spec[i],
@@ -75,7 +75,7 @@ static void copy_rows(struct ran_trainer *t, size_t first, size_t n, const float
                 t->optimiser.table.rate_scale[r] *= (float)t->s->init_rate;
 }
 
-/* Every tensor of the same name and shape, which learns at its own rate then. */
+/* Every tensor of the same name and shape, with a learning rate of its own. */
 static int copy_tensors(struct ran_trainer *t, struct ran_error *err)
 {
         const struct ran_model *m = t->job->init;
@@ -88,14 +88,13 @@ static int copy_tensors(struct ran_trainer *t, struct ran_error *err)
 
                 if (from == NULL)
                         continue;
-                if (ran_tensor_floats(&m->tensors, from, t->p.block + spec->offset, err) != RAN_OK)
-                        return err->code;
+                RAN_TRY(ran_tensor_floats(&m->tensors, from, t->p.block + spec->offset, err));
                 t->optimiser.rate_scale[i] = t->s->init_rate;
         }
         copy_rows(t, 0, t->V, m->params.embed);
         if (t->c->spelling > 0 && t->c->spelling == m->config.spelling)
                 copy_rows(t, t->V, t->c->spelling, m->params.spelling);
-        /* A classifier's weights mean nothing without their idf. */
+        /* A classifier's weights need their idf. */
         if (head && t->c->wide > 0 && t->c->wide == m->config.wide &&
             t->c->ngrams == m->config.ngrams && t->c->affixes == m->config.affixes &&
             (!ran_has_linear_words(t->c) || t->c->spelling == m->config.spelling)) {
@@ -103,7 +102,7 @@ static int copy_tensors(struct ran_trainer *t, struct ran_error *err)
                 if (t->idf != NULL)
                         memcpy(t->idf, m->params.idf, t->c->wide * sizeof *t->idf);
                 t->linear_rate = t->s->init_rate;
-                t->prior = (struct ran_ensemble){1, 1}; /* they were blended already */
+                t->prior = (struct ran_ensemble){1, 1}; /* the ensemble is in the weights already */
         }
         return RAN_OK;
 }
@@ -114,19 +113,19 @@ static int init_from_model(struct ran_trainer *t, struct ran_error *err)
 
         if (m->V != t->V || m->config.dim != t->D)
                 return ran_fail(err, RAN_EINVAL,
-                                "the model to begin with has an embedding of %zu by %zu, not of "
+                                "the initial model has an embedding of %zu by %zu, not of "
                                 "%zu by %zu",
                                 m->V, m->config.dim, t->V, t->D);
         if (ran_model_metadata(m, "digest") == NULL)
-                return ran_fail(err, RAN_EINVAL, "the model to begin with has no digest");
+                return ran_fail(err, RAN_EINVAL, "the initial model has no digest");
         return copy_tensors(t, err);
 }
 
 /* ---- word vectors --------------------------------------------------------------------------- */
 
-/* Vectors of words have numbers around 0.5, ten times as large as those that an embedding begins
- * with, and the steps of Adam are of one size: it would take long to move them. What the layers
- * make of a row does not depend on its length, because they normalise it first. */
+/* Word vectors have entries around 0.5, ten times those of a random embedding, and the steps of
+ * Adam do not scale with them: training would take longer. The layers normalise a row first, so its
+ * length does not matter to them. */
 static double scale_of(const struct ran_embedding *e, double rms)
 {
         double squares = 0, n = 0;
@@ -165,7 +164,7 @@ int ran_trainer_init_weights(struct ran_trainer *t, struct ran_error *err)
 
         if (t->s->freeze && job->vectors == NULL && job->init == NULL)
                 return ran_fail(err, RAN_EINVAL,
-                                "freeze keeps rows of the embedding as they were given, but none "
+                                "freeze keeps embedding rows as they were given, but none "
                                 "were");
         init_random(t);
         if (ran_has_linear_model(t->c)) {

@@ -2,7 +2,7 @@
 #ifndef RAN_TRAIN_LOSS_H
 #define RAN_TRAIN_LOSS_H
 
-#include "ran.h"
+#include "ran/train.h"
 
 /* What the probabilities of a document's classes should be: p (n) of the classes label (n),
  * ascending, and 0 of the others. With a single label they add up to 1. p NULL: all are 1. */
@@ -20,7 +20,7 @@ double ran_loss_classify(float *dlogits, const float *logits, size_t C,
                          const struct ran_target *target, bool multilabel, double smoothing,
                          double weight);
 
-/* What document b is learned from: its labels, or the probabilities that stand for them. */
+/* Target of document b: its labels, or the probabilities that stand for them. */
 struct ran_target ran_loss_target(const struct ran_dataset *d, size_t b);
 
 #endif

@@ -18,16 +18,16 @@ static const double masked = 0.15, as_mask = 0.8, as_other = 0.1;
 /* Positions of draws: one of a word, two of a token. */
 static double draw_word(const struct words *w, size_t i)
 {
-        return ran_uniform(w->key, 3 * i);
+        return ran_random_uniform(w->key, 3 * i);
 }
 
 static struct words words_of(const struct ran_dataset *d, size_t b, uint64_t seed, uint64_t epoch)
 {
         size_t at = d->label_first[b];
-        struct words w = {.position = d->places + at,
+        struct words w = {.position = d->positions + at,
                           .n = d->label_first[b + 1] - at,
                           .L = d->first[b + 1] - d->first[b],
-                          .key = ran_key(seed, RAN_FOR_MASKING, epoch, b),
+                          .key = ran_random_key(seed, RAN_FOR_MASKING, epoch, b),
                           .none = true};
 
         for (size_t i = 0; i < w.n; i++) {
@@ -65,14 +65,15 @@ size_t ran_masking_count(const struct ran_dataset *d, size_t b, uint64_t seed, u
 /* What stands at a token of a masked word. */
 static uint32_t replace(const struct words *w, size_t t, uint32_t id, uint32_t mask, size_t V)
 {
-        double how = ran_uniform(w->key, 3 * t + 1);
+        double how = ran_random_uniform(w->key, 3 * t + 1);
         size_t from = V > RAN_RESERVED ? RAN_RESERVED : 0;
 
         if (how < as_mask)
                 return mask;
         if (how >= as_mask + as_other)
                 return id;
-        return (uint32_t)(from + (size_t)(ran_uniform(w->key, 3 * t + 2) * (double)(V - from)));
+        return (uint32_t)(from +
+                          (size_t)(ran_random_uniform(w->key, 3 * t + 2) * (double)(V - from)));
 }
 
 int ran_masking_id(uint32_t *mask, const struct ran_tokenizer *tokenizer, struct ran_error *err)
@@ -80,8 +81,8 @@ int ran_masking_id(uint32_t *mask, const struct ran_tokenizer *tokenizer, struct
         *mask = RAN_MASK;
         if (tokenizer != NULL && !ran_tokenizer_find(tokenizer, "[MASK]", 6, mask))
                 return ran_fail(err, RAN_EINVAL,
-                                "the vocabulary has no piece [MASK], which a model that fills gaps "
-                                "in texts needs");
+                                "the vocabulary has no token [MASK], which a masked language model "
+                                "needs");
         return RAN_OK;
 }
 

@@ -78,17 +78,17 @@ static int finish(struct ran_ranks *r, MPI_Request *request, const char *what,
                         asked = asked > 0 ? asked : time;
                         if (time - asked > patience)
                                 return ran_fail(err, RAN_EINTR,
-                                                "stopped while other ranks were waited for");
+                                                "stopped while waiting for other ranks");
                 }
                 rest(time - began);
         }
 }
 
-enum { PIECE = 1 << 28, TAG = 1 }; /* bytes of a message; MPI counts in int */
+enum { MESSAGE = 1 << 28, TAG = 1 }; /* bytes of a message; MPI counts in int */
 
-static int piece(size_t left)
+static int message_size(size_t left)
 {
-        return left < PIECE ? (int)left : PIECE;
+        return left < MESSAGE ? (int)left : MESSAGE;
 }
 
 static int send(struct ran_ranks *r, size_t to, const void *bytes, size_t n, struct ran_error *err)
@@ -98,12 +98,11 @@ static int send(struct ran_ranks *r, size_t to, const void *bytes, size_t n, str
         for (int sent; n > 0; n -= (size_t)sent, at += sent) {
                 MPI_Request request;
 
-                sent = piece(n);
+                sent = message_size(n);
                 int code = MPI_Isend(at, sent, MPI_BYTE, (int)to, TAG, MPI_COMM_WORLD, &request);
                 if (code != MPI_SUCCESS)
                         return failed(code, "send", err);
-                if (finish(r, &request, "send", err) != RAN_OK)
-                        return err->code;
+                RAN_TRY(finish(r, &request, "send", err));
         }
         return RAN_OK;
 }
@@ -115,12 +114,11 @@ static int receive(struct ran_ranks *r, size_t from, void *bytes, size_t n, stru
         for (int got; n > 0; n -= (size_t)got, at += got) {
                 MPI_Request request;
 
-                got = piece(n);
+                got = message_size(n);
                 int code = MPI_Irecv(at, got, MPI_BYTE, (int)from, TAG, MPI_COMM_WORLD, &request);
                 if (code != MPI_SUCCESS)
                         return failed(code, "receive", err);
-                if (finish(r, &request, "receive", err) != RAN_OK)
-                        return err->code;
+                RAN_TRY(finish(r, &request, "receive", err));
         }
         return RAN_OK;
 }
@@ -132,12 +130,11 @@ static int broadcast(struct ran_ranks *r, void *bytes, size_t n, struct ran_erro
         for (int sent; n > 0; n -= (size_t)sent, at += sent) {
                 MPI_Request request;
 
-                sent = piece(n);
+                sent = message_size(n);
                 int code = MPI_Ibcast(at, sent, MPI_BYTE, 0, MPI_COMM_WORLD, &request);
                 if (code != MPI_SUCCESS)
                         return failed(code, "broadcast", err);
-                if (finish(r, &request, "broadcast", err) != RAN_OK)
-                        return err->code;
+                RAN_TRY(finish(r, &request, "broadcast", err));
         }
         return RAN_OK;
 }

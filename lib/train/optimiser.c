@@ -3,6 +3,7 @@
 #include "base/phase.h"
 #include "math/elementary.h"
 #include "math/simd.h"
+#include "ran/train.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -3,6 +3,8 @@
 #include "model/linear-model.h"
 #include "model/model.h"
 #include "model/task.h"
+#include "ran/train.h"
+#include "ran/math.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -35,6 +37,29 @@ void ran_train_describe(const struct ran_train_job *job, struct ran_buf *out)
                 ran_buf_printf(out, "\"%s\"", ran_tokenizer_digest(job->tokenizer));
         else
                 ran_buf_printf(out, "%zu", job->V);
+}
+
+/* Where the version that wrote a text stands: no text of a user holds a quote that is not escaped.
+ */
+static size_t find_version(const char *text, size_t n, size_t *end)
+{
+        static const char key[] = "\"version\":\"";
+        const char *found = memmem(text, n, key, sizeof key - 1);
+        const char *quote = NULL;
+
+        if (found != NULL)
+                quote = memchr(found + sizeof key - 1, '"',
+                               n - (size_t)(found - text) - (sizeof key - 1));
+        *end = quote != NULL ? (size_t)(quote - text) : 0;
+        return quote != NULL ? (size_t)(found - text) : 0;
+}
+
+bool ran_train_same_run(const char *a, size_t a_n, const char *b, size_t b_n)
+{
+        size_t a_end, b_end, from = find_version(a, a_n, &a_end);
+
+        return from == find_version(b, b_n, &b_end) && memcmp(a, b, from) == 0 &&
+               a_n - a_end == b_n - b_end && memcmp(a + a_end, b + b_end, a_n - a_end) == 0;
 }
 
 int ran_trainer_describe(struct ran_trainer *t, struct ran_error *err)
@@ -73,7 +98,7 @@ int ran_trainer_write_parts(struct ran_trainer *t, const char *path, struct ran_
         ran_buf_char(&training, '\0');
         if (training.failed) {
                 ran_buf_release(&training);
-                return ran_fail(err, RAN_ENOMEM, "memory ran out while the model was written");
+                return ran_fail(err, RAN_ENOMEM, "out of memory while the model was written");
         }
         parts->training = training.data;
         rc = ran_model_write(path, parts, err);
@@ -127,7 +152,7 @@ int ran_trainer_write(struct ran_trainer *t, struct ran_error *err)
         }
         ran_buf_char(&more, '\0');
         if (more.failed)
-                rc = ran_fail(err, RAN_ENOMEM, "memory ran out while the model was written");
+                rc = ran_fail(err, RAN_ENOMEM, "out of memory while the model was written");
         else
                 rc = ran_trainer_write_parts(t, t->job->output, &parts, more.data, err);
         ran_buf_release(&more);

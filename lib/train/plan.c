@@ -1,5 +1,6 @@
 /* plan.c - see plan.h. */
 #include "train/plan.h"
+#include "model/encoder.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -8,7 +9,7 @@ static int add_states(struct ran_plan *p, struct ran_error *err)
 {
         p->recurrent = ran_alloc(p->streams, sizeof *p->recurrent, err);
         for (size_t i = 0; i < p->streams && p->recurrent != NULL; i++)
-                if (ran_recurrent_state_init(&p->recurrent[i], p->c, err) != RAN_OK)
+                if (ran_encoder_state_init(&p->recurrent[i], p->c, err) != RAN_OK)
                         return RAN_ENOMEM;
         return p->recurrent != NULL ? RAN_OK : RAN_ENOMEM;
 }
@@ -18,7 +19,7 @@ int ran_plan_init(struct ran_plan *p, const struct ran_config *c, const struct r
 {
         *p = (struct ran_plan){.c = c, .d = d, .streams = streams < d->B ? streams : d->B};
         if (bptt > 0 && bptt > SIZE_MAX / c->window)
-                return ran_fail(err, RAN_EINVAL, "a chunk of %zu windows cannot be", bptt);
+                return ran_fail(err, RAN_EINVAL, "a chunk of %zu windows is too large", bptt);
         p->span = bptt > 0 ? bptt * c->window : SIZE_MAX;
         p->stream = ran_alloc(p->streams, sizeof *p->stream, err);
         p->chunk = ran_alloc(p->streams, sizeof *p->chunk, err);
@@ -47,8 +48,7 @@ static size_t length(const struct ran_dataset *d, size_t b)
         return d->first[b + 1] - d->first[b];
 }
 
-size_t ran_plan_predicts(const struct ran_dataset *d, const struct ran_chunk_of_document *p,
-                         size_t *from)
+size_t ran_plan_predicts(const struct ran_dataset *d, const struct ran_chunk *p, size_t *from)
 {
         size_t sources = d->sources[p->document], last = length(d, p->document) - 1;
 
@@ -75,20 +75,19 @@ static size_t end_of(const struct ran_plan *p, size_t b, size_t from)
         return n < left - 1 ? from + n : from + left;
 }
 
-static bool goes_on(const struct ran_plan *p, const struct ran_chunk_of_document *last)
+static bool goes_on(const struct ran_plan *p, const struct ran_chunk *last)
 {
         return last->to > 0 && last->to < length(p->d, last->document);
 }
 
 /* What comes after the stream's last chunk; one that ends at 0 if there is nothing left. */
-static struct ran_chunk_of_document next_of(struct ran_plan *p,
-                                            const struct ran_chunk_of_document *last)
+static struct ran_chunk next_of(struct ran_plan *p, const struct ran_chunk *last)
 {
-        struct ran_chunk_of_document next = {0};
+        struct ran_chunk next = {0};
 
         if (goes_on(p, last))
-                next = (struct ran_chunk_of_document){last->document,   last->to, 0,
-                                                      last->number + 1, NULL,     NULL};
+                next = (struct ran_chunk){last->document,   last->to, 0,
+                                          last->number + 1, NULL,     NULL};
         else if (p->begun < p->documents)
                 next.document = p->order[p->begun++];
         else
@@ -121,19 +120,18 @@ size_t ran_plan_steps(struct ran_plan *p, const size_t *order, size_t documents)
         return steps;
 }
 
-/* ---- what streams go on from -------------------------------------------------------------------
- */
+/* ---- recurrent states of streams ---------------------------------------------------------- */
 
 static size_t states_of(const struct ran_plan *p, size_t stream)
 {
-        return ran_recurrent_state_states(p->c, p->stream[stream].to);
+        return ran_encoder_states(p->c, p->stream[stream].to);
 }
 
 static size_t floats_of(const struct ran_plan *p, size_t stream)
 {
         if (p->recurrent == NULL || !goes_on(p, &p->stream[stream]))
                 return 0;
-        return p->c->layers * p->recurrent[stream].D * (1 + 2 * states_of(p, stream));
+        return p->c->layers * p->recurrent[stream].width * (1 + 2 * states_of(p, stream));
 }
 
 size_t ran_plan_floats(const struct ran_plan *p)
@@ -172,7 +170,7 @@ int ran_plan_unpack(struct ran_plan *p, const float *in, struct ran_error *err)
 static int move(struct ran_recurrent_state *recurrent, size_t states, size_t tokens, size_t from,
                 size_t to, struct ran_ranks *r, struct ran_error *err)
 {
-        size_t n = recurrent->layers * recurrent->D * (1 + 2 * states);
+        size_t n = recurrent->layers * recurrent->width * (1 + 2 * states);
 
         if (from == to || from == RAN_EVERY_RANK || (r->rank != from && r->rank != to))
                 return RAN_OK;
@@ -193,7 +191,7 @@ static int move(struct ran_recurrent_state *recurrent, size_t states, size_t tok
         return rc;
 }
 
-int ran_plan_move(const struct ran_chunk_of_document *chunk, const struct ran_config *c, size_t to,
+int ran_plan_move(const struct ran_chunk *chunk, const struct ran_config *c, size_t to,
                   struct ran_ranks *ranks, struct ran_error *err)
 {
         int rc = RAN_OK;
@@ -201,7 +199,7 @@ int ran_plan_move(const struct ran_chunk_of_document *chunk, const struct ran_co
         if (ranks == NULL || chunk->recurrent == NULL)
                 return RAN_OK;
         if (chunk->from > 0)
-                rc = move(chunk->recurrent, ran_recurrent_state_states(c, chunk->from), chunk->from,
+                rc = move(chunk->recurrent, ran_encoder_states(c, chunk->from), chunk->from,
                           *chunk->holder, to, ranks, err);
         *chunk->holder = to;
         return rc;
@@ -210,9 +208,8 @@ int ran_plan_move(const struct ran_chunk_of_document *chunk, const struct ran_co
 int ran_plan_collect(struct ran_plan *p, struct ran_ranks *ranks, struct ran_error *err)
 {
         for (size_t i = 0; i < p->streams && ranks != NULL; i++)
-                if (floats_of(p, i) > 0 && move(&p->recurrent[i], states_of(p, i), p->stream[i].to,
-                                                p->holder[i], 0, ranks, err) != RAN_OK)
-                        return err->code;
+                RAN_TRY(floats_of(p, i) > 0 && move(&p->recurrent[i], states_of(p, i),
+                                                    p->stream[i].to, p->holder[i], 0, ranks, err));
         return RAN_OK;
 }
 
@@ -221,12 +218,12 @@ int ran_plan_collect(struct ran_plan *p, struct ran_ranks *ranks, struct ran_err
 void ran_plan_shuffle(size_t *order, const size_t *document, size_t n, uint64_t seed,
                       uint64_t epoch)
 {
-        uint64_t key = ran_key(seed, RAN_FOR_SHUFFLE, epoch, 0);
+        uint64_t key = ran_random_key(seed, RAN_FOR_SHUFFLE, epoch, 0);
 
         for (size_t i = 0; i < n; i++)
                 order[i] = document != NULL ? document[i] : i;
         for (size_t i = n; i > 1; i--) {
-                size_t j = (size_t)(ran_uniform(key, i) * (double)i), x = order[i - 1];
+                size_t j = (size_t)(ran_random_uniform(key, i) * (double)i), x = order[i - 1];
 
                 order[i - 1] = order[j];
                 order[j] = x;

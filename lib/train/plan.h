@@ -1,14 +1,15 @@
-/* plan.h - which documents, or which chunks of them, each step of an epoch takes.
+/* plan.h - the documents, or chunks of them, of each step of an epoch.
  *
- * A step has as many streams as documents fit a batch. A stream takes one document after another,
+ * A step has a stream for each document of a batch. A stream takes one document after another,
  * in the order of the epoch: whole, or under truncated back-propagation one chunk a step.
  *
  *            step 1   step 2   step 3   step 4          order: A B C D E
  *   stream 1   A 0-99   A 100-   C 0-99   C 100-199
  *   stream 2   B 0-57   D 0-99   D 100-   E 0-80
  *
- * A chunk ends where a window does, so that the state that it leaves is the one that the next chunk
- * begins with. Its gradient goes no further back, through the cell or through what the review sees.
+ * A chunk ends where a window does: the recurrent state that it leaves is the initial one of the
+ * next chunk. Gradients do not cross chunks, through the cell or the review (truncated
+ * back-propagation through time).
  */
 #ifndef RAN_TRAIN_PLAN_H
 #define RAN_TRAIN_PLAN_H
@@ -17,11 +18,11 @@
 #include "train/ranks.h"
 
 /* Tokens [from, to) of a document. */
-struct ran_chunk_of_document {
+struct ran_chunk {
         size_t document, from, to;
         size_t number; /* of those of its document, from 0 */
         struct ran_recurrent_state
-                *recurrent; /* what it goes on from, or begins; NULL: documents are whole */
+                *recurrent; /* the state before it and after it; NULL: documents are whole */
         size_t *holder;     /* the rank that has it, or RAN_EVERY_RANK */
 };
 #define RAN_EVERY_RANK SIZE_MAX
@@ -33,10 +34,10 @@ struct ran_plan {
         size_t span;         /* tokens of a chunk */
         const size_t *order; /* (documents) of the epoch; the caller's */
         size_t documents, begun;
-        struct ran_chunk_of_document *stream;  /* (streams) the last chunk of each */
+        struct ran_chunk *stream;              /* (streams) the last chunk of each */
         struct ran_recurrent_state *recurrent; /* (streams); NULL: documents are whole */
         size_t *holder;                        /* (streams) */
-        struct ran_chunk_of_document *chunk;   /* (n) of the step at hand */
+        struct ran_chunk *chunk;               /* (n) of the step at hand */
         size_t n;
 };
 
@@ -54,17 +55,16 @@ size_t ran_plan_steps(struct ran_plan *p, const size_t *order, size_t documents)
 /* Tokens [*from, returned) of a chunk of a language model's document: those whose next one is
  * predicted, at least one. The last token of a document is read because the window that it stands
  * in holds a token of the target, whatever else. */
-size_t ran_plan_predicts(const struct ran_dataset *d, const struct ran_chunk_of_document *p,
-                         size_t *from);
+size_t ran_plan_predicts(const struct ran_dataset *d, const struct ran_chunk *p, size_t *from);
 
-/* What the documents in the streams go on from, as one run of floats: how many there are, for a
- * checkpoint, and back from one, when the plan stands where it did. */
+/* The recurrent states of the streams as one array of floats: its size, for a checkpoint, and back
+ * from one, when the plan stands where it did. */
 size_t ran_plan_floats(const struct ran_plan *p);
 void ran_plan_pack(const struct ran_plan *p, float *out);
 int ran_plan_unpack(struct ran_plan *p, const float *in, struct ran_error *err);
-/* Several ranks: what a chunk goes on from comes to the rank that is to read it, which is its
- * holder from then on; or all that streams go on from to rank 0, which holds a copy. */
-int ran_plan_move(const struct ran_chunk_of_document *chunk, const struct ran_config *c, size_t to,
+/* Several ranks: the recurrent state of a chunk moves to the rank that reads it next, its holder
+ * from then on; _collect copies all states to rank 0. */
+int ran_plan_move(const struct ran_chunk *chunk, const struct ran_config *c, size_t to,
                   struct ran_ranks *ranks, struct ran_error *err);
 int ran_plan_collect(struct ran_plan *p, struct ran_ranks *ranks, struct ran_error *err);
 

@@ -8,6 +8,7 @@
  *   0                  0 1 2 3 4 5
  */
 #include "train/ranks.h"
+#include "ran/math.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -173,8 +174,7 @@ int ran_ranks_agree(struct ran_ranks *r, int rc, struct ran_error *err)
                 return rc;
         if (r->rank == 0 && rc != RAN_OK)
                 said = *err;
-        if (ran_ranks_broadcast(r, &said, sizeof said, err) != RAN_OK)
-                return err->code;
+        RAN_TRY(ran_ranks_broadcast(r, &said, sizeof said, err));
         if (said.code != RAN_OK) {
                 *err = said;
                 return said.code;
@@ -232,7 +232,7 @@ static int compare(const struct greeting *me, const struct greeting *other, size
             me->settings != other->settings)
                 return ran_fail(err, RAN_EINVAL,
                                 "rank %zu, on %s, is another version of this program (%s, not "
-                                "%s): the same must be installed everywhere",
+                                "%s): install the same version everywhere",
                                 rank, other->host, other->version, me->version);
         if (strcmp(me->isa, other->isa) != 0)
                 return ran_fail(err, RAN_EINVAL,
@@ -250,8 +250,7 @@ int ran_ranks_handshake(struct ran_ranks *r, struct ran_error *err)
         int rc = RAN_OK;
 
         if (r->rank > 0) {
-                if (ran_ranks_send(r, 0, &me, sizeof me, err) != RAN_OK)
-                        return err->code;
+                RAN_TRY(ran_ranks_send(r, 0, &me, sizeof me, err));
         }
         for (size_t i = 1; i < r->n && r->rank == 0; i++) {
                 struct ran_error apart;

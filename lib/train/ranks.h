@@ -1,18 +1,16 @@
 /* ranks.h - processes that train one model together.
  *
- * Rank 0 reads, decides, reports and saves; the others compute what it hands them. All go through
- * the same training loop, and where that needs what others have, it calls one of these functions:
- * every rank the same ones in the same order. NULL stands for a process that is alone, for which
- * none of them does anything.
+ * Rank 0 reads, decides, reports and saves; the others compute what it sends them. All run the same
+ * training loop and call these functions in the same order. NULL stands for a single process, for
+ * which they do nothing.
  *
- * What carries the bytes is one of two or three functions behind `links`: MPI (mpi.c), or pipes in
- * the tests. A rank that fails where others wait for it cannot tell them: then the ranks are
- * broken, and closing them ends all.
+ * `links` carry the bytes: MPI (mpi.c), or pipes in the tests. A rank that fails while others wait
+ * for it cannot tell them: the ranks are then broken, and closing them ends all.
  */
 #ifndef RAN_TRAIN_RANKS_H
 #define RAN_TRAIN_RANKS_H
 
-#include "ran.h"
+#include "ran/train.h"
 
 struct ran_ranks;
 
@@ -55,8 +53,7 @@ int ran_ranks_receive(struct ran_ranks *r, size_t from, void *bytes, size_t n,
 int ran_ranks_broadcast(struct ran_ranks *r, void *bytes, size_t n, struct ran_error *err);
 /* The largest value of all ranks becomes that of each. */
 int ran_ranks_max(struct ran_ranks *r, int *value, struct ran_error *err);
-/* What rank 0 did alone came to `rc`, with that *err: so it did for all. What another rank came to
- * by itself, if it is no success, breaks the ranks. */
+/* rc and *err of rank 0 become those of all. A failure of another rank breaks the ranks. */
 int ran_ranks_agree(struct ran_ranks *r, int rc, struct ran_error *err);
 /* Items of `size` bytes, of which rank i has [bound[i], bound[i + 1]): rank 0 gets them all. */
 int ran_ranks_gather(struct ran_ranks *r, void *items, size_t size, const size_t *bound,

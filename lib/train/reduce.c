@@ -55,7 +55,8 @@ static int unpack(struct ran_tree *t, float *rows, size_t n, struct ran_error *e
                 size_t id = t->touched[i];
 
                 if (id < i || id >= t->V)
-                        return ran_fail(err, RAN_EFORMAT, "another rank sent rows that are none");
+                        return ran_fail(err, RAN_EFORMAT,
+                                        "another rank sent rows that do not exist");
                 if (id == i)
                         continue;
                 memcpy(rows + id * D, rows + i * D, D * sizeof *rows);
@@ -81,10 +82,9 @@ static int send_grad(struct ran_tree *t, struct ran_ranks *r, size_t to, size_t 
                 head.rows = n;
                 ids = t->touched;
         }
-        if (ran_ranks_send(r, to, &head, sizeof head, err) != RAN_OK ||
-            ran_ranks_send(r, to, g->p.block, t->size * sizeof(float), err) != RAN_OK ||
-            ran_ranks_send(r, to, ids, head.rows * sizeof *ids, err) != RAN_OK)
-                return err->code;
+        RAN_TRY(ran_ranks_send(r, to, &head, sizeof head, err));
+        RAN_TRY(ran_ranks_send(r, to, g->p.block, t->size * sizeof(float), err));
+        RAN_TRY(ran_ranks_send(r, to, ids, head.rows * sizeof *ids, err));
         return ran_ranks_send(r, to, g->rows.rows, head.rows * t->c->dim * sizeof(float), err);
 }
 
@@ -141,16 +141,14 @@ static int send_subtrees(struct ran_tree *t, struct ran_ranks *r, size_t rank, s
 
         for (size_t at = from; at < to; at++)
                 n += t->ready[at].sum != NULL;
-        if (ran_ranks_send(r, rank, &n, sizeof n, err) != RAN_OK ||
-            ran_ranks_send(r, rank, loss + from, (to - from) * sizeof *loss, err) != RAN_OK)
-                return err->code;
+        RAN_TRY(ran_ranks_send(r, rank, &n, sizeof n, err));
+        RAN_TRY(ran_ranks_send(r, rank, loss + from, (to - from) * sizeof *loss, err));
         for (size_t at = from; at < to; at++) {
                 struct ran_subtree *s = &t->ready[at];
 
                 if (s->sum == NULL)
                         continue;
-                if (send_grad(t, r, rank, at, s->span, s->sum, err) != RAN_OK)
-                        return err->code;
+                RAN_TRY(send_grad(t, r, rank, at, s->span, s->sum, err));
                 ran_tree_give(t, s->sum);
                 s->sum = NULL;
         }
@@ -162,12 +160,10 @@ static int receive_subtrees(struct ran_tree *t, struct ran_ranks *r, size_t rank
 {
         uint64_t n;
 
-        if (ran_ranks_receive(r, rank, &n, sizeof n, err) != RAN_OK ||
-            ran_ranks_receive(r, rank, loss + from, (to - from) * sizeof *loss, err) != RAN_OK)
-                return err->code;
+        RAN_TRY(ran_ranks_receive(r, rank, &n, sizeof n, err));
+        RAN_TRY(ran_ranks_receive(r, rank, loss + from, (to - from) * sizeof *loss, err));
         while (n-- > 0)
-                if (receive_grad(t, r, rank, err) != RAN_OK)
-                        return err->code;
+                RAN_TRY(receive_grad(t, r, rank, err));
         return RAN_OK;
 }
 
@@ -223,8 +219,7 @@ static int broadcast_sparse(struct ran_tree *t, struct ran_ranks *r, struct ran_
 {
         uint64_t rows = g->rows.n;
 
-        if (ran_ranks_broadcast(r, &rows, sizeof rows, err) != RAN_OK)
-                return err->code;
+        RAN_TRY(ran_ranks_broadcast(r, &rows, sizeof rows, err));
         if (r->rank > 0 && make_room(t, g, rows, err) == NULL)
                 return ran_ranks_break(r, err->code);
         int rc = ran_ranks_broadcast(r, g->rows.ids, rows * sizeof *g->rows.ids, err);
@@ -236,9 +231,8 @@ static int broadcast_sparse(struct ran_tree *t, struct ran_ranks *r, struct ran_
 static int broadcast(struct ran_tree *t, struct ran_ranks *r, struct ran_grad *g, double *loss,
                      struct ran_error *err)
 {
-        if (ran_ranks_broadcast(r, loss, sizeof *loss, err) != RAN_OK ||
-            ran_ranks_broadcast(r, g->p.block, t->size * sizeof(float), err) != RAN_OK)
-                return err->code;
+        RAN_TRY(ran_ranks_broadcast(r, loss, sizeof *loss, err));
+        RAN_TRY(ran_ranks_broadcast(r, g->p.block, t->size * sizeof(float), err));
         return t->V > 0 ? broadcast_dense(t, r, g, err) : broadcast_sparse(t, r, g, err);
 }
 

@@ -1,4 +1,6 @@
 /* refit.c - the encoder of a refit against that of the best epoch. */
+#include "train/validate.h"
+#include "train/refit.h"
 #include "train/broadcast.h"
 #include "train/task.h"
 #include "train/trainer.h"
@@ -22,7 +24,7 @@ static void swap(float *a, float *b, size_t n)
         }
 }
 
-/* The one of the best epoch and the one at work change places; the wide path stays. */
+/* Swaps the encoder of the best epoch and the current one; the linear model stays. */
 static void swap_encoders(struct ran_trainer *t)
 {
         swap(t->p.block, t->best_block, t->layout.size);
@@ -31,10 +33,10 @@ static void swap_encoders(struct ran_trainer *t)
                 swap(t->p.head.wide_b, t->best_block + (t->p.head.wide_b - t->p.block), t->C);
 }
 
-/* A model whose encoder has learned from the documents held out tells them better than one whose
- * encoder has not; if not, another order of documents has led it astray, as with few of them
- * happens, and the first one stays. The wide path has learned from all of them, either way: beside
- * it an encoder that is too sure of what it took in shows, which by itself does not. */
+/* An encoder trained on the held-out documents should predict them better than one that was not. If
+ * it does not, the different order of documents led to a worse optimum, as happens with few of
+ * them, and the first encoder stays. The linear model is fitted on all documents either way: beside
+ * it an overconfident encoder shows, which it does not by itself. */
 int ran_trainer_keep_better(struct ran_trainer *t, struct ran_error *err)
 {
         double after = 0, before = 0;
@@ -42,12 +44,11 @@ int ran_trainer_keep_better(struct ran_trainer *t, struct ran_error *err)
         if (ran_train_task_of(t->c)->held_out_loss == NULL ||
             (t->c->wide > 0 && t->at.encoder == 0))
                 return RAN_OK;
-        if (model_loss(t, &after, err) != RAN_OK)
-                return err->code;
+        RAN_TRY(model_loss(t, &after, err));
         if (ran_trainer_leads(t))
                 swap_encoders(t);
-        if (ran_broadcast_state(t, err) != RAN_OK || model_loss(t, &before, err) != RAN_OK)
-                return err->code;
+        RAN_TRY(ran_broadcast_state(t, err));
+        RAN_TRY(model_loss(t, &before, err));
         t->first_encoder = !(after <= before); /* nor if it is no number */
         if (ran_trainer_leads(t) && !t->first_encoder)
                 swap_encoders(t);

@@ -88,7 +88,7 @@ int ran_trainer_diverged(const struct ran_trainer *t, double epoch, double step,
         return ran_fail(
                 err, RAN_EDIVERGED,
                 "training diverged in epoch %.0f, step %.0f: the %s is not finite (learning rate "
-                "%g); a lower --learning-rate or a smaller --clip may help",
+                "%g); try a lower --learning-rate or a smaller --clip",
                 epoch, step, what, t->rate);
 }
 

@@ -8,6 +8,7 @@
  * how many trials there are, not which.
  */
 #include "base/error.h"
+#include "model/encoder.h"
 #include "train/task.h"
 
 #include <math.h>
@@ -60,21 +61,17 @@ static bool has_free_encoder(const struct ran_search *s, const struct ran_config
 /* Documents that one window of the smallest size holds are the same to all. */
 static bool has_windows(const struct ran_search *s, const struct ran_config *c)
 {
-        bool windows = c->encoder == RAN_ENCODER_RAN;
-
-        for (size_t i = 0; i < c->attention.n && c->encoder == RAN_ENCODER_TRANSFORMER; i++)
-                windows |= c->attention.item[i] != RAN_ATTENTION_FULL;
-        return windows && s->longest > 64 && has_free_encoder(s, c);
+        return ran_encoder_of(c)->uses(c, "window") && s->longest > 64 && has_free_encoder(s, c);
 }
 
 static bool has_rank(const struct ran_search *s, const struct ran_config *c)
 {
-        return c->encoder == RAN_ENCODER_CONTEXTUALIZER && has_free_encoder(s, c);
+        return ran_encoder_of(c)->uses(c, "rank") && has_free_encoder(s, c);
 }
 
 static bool has_ffn(const struct ran_search *s, const struct ran_config *c)
 {
-        return c->encoder == RAN_ENCODER_TRANSFORMER && has_free_encoder(s, c);
+        return ran_encoder_of(c)->uses(c, "ffn_dim") && has_free_encoder(s, c);
 }
 
 static bool has_free_head(const struct ran_search *s, const struct ran_config *c)
@@ -84,7 +81,7 @@ static bool has_free_head(const struct ran_search *s, const struct ran_config *c
 
 static bool has_pooling(const struct ran_search *s, const struct ran_config *c)
 {
-        return has_free_head(s, c) && c->encoder != RAN_ENCODER_CONTEXTUALIZER;
+        return has_free_head(s, c) && ran_encoder_of(c)->uses(c, "pooling");
 }
 
 static bool is_wide(const struct ran_search *s, const struct ran_config *c)
@@ -258,8 +255,7 @@ int ran_search_init(struct ran_search *s, const struct ran_train_job *job,
                 s->fixed[i] = given(rows[i].name);
         }
         k = start_of(s);
-        if (estimate(s, &k, &e, err) != RAN_OK)
-                return err->code;
+        RAN_TRY(estimate(s, &k, &e, err));
         s->flops = e.flops;
         s->parameters = (double)(e.parameters + e.embedding_parameters);
         return RAN_OK;
@@ -286,7 +282,7 @@ struct dice {
 
 static int draw(struct dice *d, int n)
 {
-        return (int)(ran_draw(d->key, d->at++) % (uint64_t)n);
+        return (int)(ran_random_draw(d->key, d->at++) % (uint64_t)n);
 }
 
 static bool is_free(const struct ran_search *s, int i, const struct candidate *k)
@@ -386,7 +382,7 @@ bool ran_search_next(const struct ran_search *s, const struct ran_trial *trial, 
         if (n == 0)
                 return true;
         for (size_t i = 0; i < tries; i++) {
-                struct dice d = {ran_key(s->job->settings->seed, RAN_FOR_SEARCH, n, i), 0};
+                struct dice d = {ran_random_key(s->job->settings->seed, RAN_FOR_SEARCH, n, i), 0};
 
                 *next = trial[ran_search_best(trial, n)];
                 next->metric = -INFINITY;

@@ -1,4 +1,4 @@
-/* settings.c - what training can be told, beside what the model is. */
+/* settings.c - settings of training; those of the model are in model/config.c. */
 #include "base/field.h"
 #include "train/task.h"
 
@@ -19,7 +19,7 @@ const struct ran_field ran_train_fields[] = {
          .high = 1000000,
          .value = "N",
          .initial = "10",
-         .help = "times through the training data, at most"},
+         .help = "largest number of epochs"},
         {.name = "batch",
          .type = RAN_FIELD_SIZE,
          AT(batch),
@@ -35,8 +35,8 @@ const struct ran_field ran_train_fields[] = {
          .high = 1 << 20,
          .value = "WINDOWS",
          .initial = "0",
-         .help = "language models: train on pieces of so many windows, each read on from where the "
-                 "one before ended, so that gradients go no further back; 0: on whole documents"},
+         .help = "language models: train on chunks of so many windows (truncated back-propagation "
+                 "through time); 0: on whole documents"},
         {.name = "patience",
          .type = RAN_FIELD_SIZE,
          AT(patience),
@@ -44,14 +44,15 @@ const struct ran_field ran_train_fields[] = {
          .high = 1000000,
          .value = "N",
          .initial = "3",
-         .help = "epochs without a better dev metric after which training ends"},
+         .help = "end after so many epochs without a better validation metric"},
         {.name = "metric",
          .type = RAN_FIELD_CHOICE,
          AT(metric),
          .choices = metrics,
          .value = "NAME",
          .initial = "micro_f1",
-         .help = "dev metric that chooses the best epoch (micro_f1 is accuracy with one label)"},
+         .help = "validation metric that chooses the best epoch (micro_f1 is accuracy with one "
+                 "label)"},
         {.name = "learning_rate",
          .type = RAN_FIELD_REAL,
          AT(learning_rate),
@@ -67,7 +68,7 @@ const struct ran_field ran_train_fields[] = {
          .high = 100,
          .value = "X",
          .initial = "0",
-         .help = "learning rate that the schedule ends at"},
+         .help = "learning rate at the end of the schedule"},
         {.name = "schedule",
          .type = RAN_FIELD_CHOICE,
          AT(schedule),
@@ -82,7 +83,7 @@ const struct ran_field ran_train_fields[] = {
          .high = 1,
          .value = "X",
          .initial = "0.05",
-         .help = "share of all steps in which the learning rate rises"},
+         .help = "part of all steps in which the learning rate rises"},
         {.name = "weight_decay",
          .type = RAN_FIELD_REAL,
          AT(weight_decay),
@@ -98,7 +99,7 @@ const struct ran_field ran_train_fields[] = {
          .high = 1e9,
          .value = "X",
          .initial = "1",
-         .help = "largest norm of all gradients together; 0: any"},
+         .help = "largest norm of the whole gradient; 0: no limit"},
         {.name = "beta1",
          .type = RAN_FIELD_REAL,
          AT(beta1),
@@ -106,7 +107,7 @@ const struct ran_field ran_train_fields[] = {
          .high = 0.999999,
          .value = "X",
          .initial = "0.9",
-         .help = "Adam: memory of the gradient"},
+         .help = "Adam: decay of the mean gradient"},
         {.name = "beta2",
          .type = RAN_FIELD_REAL,
          AT(beta2),
@@ -114,7 +115,7 @@ const struct ran_field ran_train_fields[] = {
          .high = 0.999999,
          .value = "X",
          .initial = "0.999",
-         .help = "Adam: memory of its square"},
+         .help = "Adam: decay of the mean squared gradient"},
         {.name = "epsilon",
          .type = RAN_FIELD_REAL,
          AT(epsilon),
@@ -122,7 +123,7 @@ const struct ran_field ran_train_fields[] = {
          .high = 1,
          .value = "X",
          .initial = "1e-8",
-         .help = "Adam: added to the root of the square"},
+         .help = "Adam: added to the root of the mean square"},
         {.name = "dropout",
          .type = RAN_FIELD_REAL,
          AT(dropout),
@@ -130,7 +131,7 @@ const struct ran_field ran_train_fields[] = {
          .high = 0.99,
          .value = "X",
          .initial = "0.1",
-         .help = "dropout within layers and in front of the head"},
+         .help = "dropout within layers and before the head"},
         {.name = "embed_dropout",
          .type = RAN_FIELD_REAL,
          AT(embed_dropout),
@@ -146,7 +147,7 @@ const struct ran_field ran_train_fields[] = {
          .high = 0.99,
          .value = "X",
          .initial = "0",
-         .help = "share of the pieces that are made unknown, by chance, anew in each epoch"},
+         .help = "part of the tokens that become unknown, at random in each epoch"},
         {.name = "label_smoothing",
          .type = RAN_FIELD_REAL,
          AT(label_smoothing),
@@ -154,7 +155,7 @@ const struct ran_field ran_train_fields[] = {
          .high = 0.99,
          .value = "X",
          .initial = "0",
-         .help = "share of the target that all classes divide among them"},
+         .help = "part of the target that is spread over all classes"},
         {.name = "vectors_rms",
          .type = RAN_FIELD_REAL,
          AT(vectors_rms),
@@ -162,7 +163,7 @@ const struct ran_field ran_train_fields[] = {
          .high = 100,
          .value = "X",
          .initial = "0.1",
-         .help = "scale the numbers of --vectors to this root mean square; 0: take them as they "
+         .help = "scale the numbers of --vectors to this root mean square; 0: leave them as they "
                  "are"},
         {.name = "init_rate",
          .type = RAN_FIELD_REAL,
@@ -171,7 +172,7 @@ const struct ran_field ran_train_fields[] = {
          .high = 100,
          .value = "X",
          .initial = "1",
-         .help = "learning rate of what --init brought, as a share of --learning-rate"},
+         .help = "learning rate of the weights from --init, relative to --learning-rate"},
         {.name = "wide_cost",
          .type = RAN_FIELD_REAL,
          AT(wide_cost),
@@ -179,25 +180,25 @@ const struct ran_field ran_train_fields[] = {
          .high = 1e6,
          .value = "X",
          .initial = "0",
-         .help = "wide path: what an error costs, beside the size of its weights; more follows the "
-                 "training data closer; 0: what cross-validation finds best of 0.5, 2 and 8"},
+         .help = "linear model: cost C; a larger one fits the training data more closely; 0: the "
+                 "best of 0.5, 2 and 8 by cross-validation"},
         {.name = "wide_ratios",
          .type = RAN_FIELD_CHOICE,
          AT(wide_ratios),
          .choices = ratios,
          .value = "WHEN",
          .initial = "auto",
-         .help = "wide path: features count the more, the better each tells the labels apart by "
-                 "itself; auto: if cross-validation finds that better"},
+         .help = "linear model: weight features by how well each predicts a label on its own; "
+                 "auto: if cross-validation finds that better"},
         {.name = "refit",
          .type = RAN_FIELD_BOOL,
          AT(refit),
-         .help = "in the end learn anew from all documents, those that were held out, too, for as "
-                 "many epochs as were best"},
+         .help = "train again on all documents, validation documents included, for the best number "
+                 "of epochs"},
         {.name = "freeze",
          .type = RAN_FIELD_BOOL,
          AT(freeze),
-         .help = "leave the rows of the embedding that --vectors or --init brought as they are"},
+         .help = "leave the embedding rows from --vectors or --init as they are"},
         {.name = "class_weights",
          .type = RAN_FIELD_CHOICE,
          AT(class_weights),
@@ -224,13 +225,14 @@ int ran_train_settings_check(const struct ran_train_settings *s, const struct ra
         RAN_TRY(ran_fields_check(ran_train_fields, s, err));
         if (s->bptt > 0 && !task->chunks)
                 return ran_fail(err, RAN_EINVAL,
-                                "truncated back-propagation is for language models (lm), which go "
-                                "on from what was read: bptt must be 0");
+                                "truncated back-propagation is for language models (lm): bptt must "
+                                "be 0");
         if (task->check_settings != NULL)
                 RAN_TRY(task->check_settings(s, err));
         if (config->crf && (s->label_smoothing > 0 || s->class_weights != RAN_WEIGHTS_NONE))
-                return ran_fail(err, RAN_EINVAL,
-                                "label_smoothing and class_weights are for tags that are learned "
-                                "one by one, without the CRF: crf must be off");
+                return ran_fail(
+                        err, RAN_EINVAL,
+                        "label_smoothing and class_weights need tags that are predicted one "
+                        "by one: crf must be off");
         return RAN_OK;
 }

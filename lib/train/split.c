@@ -1,5 +1,5 @@
 /* split.c - which documents of a data set are held out, as development data, and copies of them. */
-#include "ran.h"
+#include "ran/train.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -30,8 +30,8 @@ static uint32_t label_of(const struct ran_dataset *d, size_t b)
 
 static bool has_one_label(const struct ran_dataset *d, size_t b)
 {
-        return !d->multilabel && d->places == NULL && d->label_first[b + 1] > d->label_first[b] &&
-               label_of(d, b) < d->C;
+        return !d->multilabel && d->positions == NULL &&
+               d->label_first[b + 1] > d->label_first[b] && label_of(d, b) < d->C;
 }
 
 /* The documents that may be held out, in the order in which they are asked; how many these are.
@@ -46,10 +46,10 @@ static size_t draw(const struct ran_dataset *d, uint64_t seed, struct drawn *dra
                 uint64_t number = d->group != NULL ? d->group[b] : b;
                 if (known && d->guessed != NULL && d->guessed[b])
                         continue;
-                drawn[n++] =
-                        (struct drawn){.stratum = by_class ? label_of(d, b) : 0,
-                                       .draw = ran_draw(ran_key(seed, RAN_FOR_SPLIT, 0, number), 0),
-                                       .document = b};
+                drawn[n++] = (struct drawn){
+                        .stratum = by_class ? label_of(d, b) : 0,
+                        .draw = ran_random_draw(ran_random_key(seed, RAN_FOR_SPLIT, 0, number), 0),
+                        .document = b};
         }
         qsort(drawn, n, sizeof *drawn, compare_drawn);
         return n;
@@ -131,10 +131,10 @@ static int copy_document(struct ran_dataset *to, const struct ran_dataset *d, si
 
         if (d->sources != NULL)
                 code = ran_dataset_add_text(to, doc.ids, doc.L, d->sources[b], weight, err);
-        else if (d->places == NULL)
+        else if (d->positions == NULL)
                 code = ran_dataset_add(to, doc.ids, doc.L, d->labels + at, n, weight, err);
         else
-                code = ran_dataset_add_words(to, doc.ids, doc.L, doc.places, d->labels + at, n,
+                code = ran_dataset_add_words(to, doc.ids, doc.L, doc.positions, d->labels + at, n,
                                              weight, err);
         if (code == RAN_OK && doc.spelling != NULL)
                 code = ran_dataset_spell(to, doc.spelling, doc.L, err);

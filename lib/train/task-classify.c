@@ -2,7 +2,7 @@
  * cross-entropy of its own logits, the linear model as a support vector machine (svm.h), and the
  * development data decide how much each counts (ensemble.h). */
 #include "train/task.h"
-#include "model/encoder.h"
+#include "model/head.h"
 #include "train/evaluate.h"
 #include "train/loss.h"
 #include "train/trainer.h"
@@ -16,14 +16,13 @@ static int check_labels(const struct ran_dataset *d, size_t b, const struct ran_
         size_t n = d->label_first[b + 1] - d->label_first[b];
 
         if (!c->multilabel && n != 1)
-                return ran_fail(err, RAN_EINVAL, "a document has %zu labels, where one is wanted",
-                                n);
+                return ran_fail(err, RAN_EINVAL, "a document has %zu labels instead of one", n);
         return ran_batch_check_labels(d, b, C, unknown, err);
 }
 
 /* ---- batches -------------------------------------------------------------------------------- */
 
-static double terms(const struct ran_batcher *k, const struct ran_chunk_of_document *chunk)
+static double terms(const struct ran_batcher *k, const struct ran_chunk *chunk)
 {
         return ran_batch_weight(k, chunk->document, 0);
 }

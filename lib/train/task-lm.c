@@ -1,5 +1,6 @@
 /* task-lm.c - training of language models: each token of a text, from those before it; and what
  * masked ones (task-mlm.c) have in common with that. */
+#include "train/task-lm.h"
 #include "train/task.h"
 #include "model/lm.h"
 #include "train/evaluate.h"
@@ -12,9 +13,10 @@
 int ran_train_lm_check_settings(const struct ran_train_settings *s, struct ran_error *err)
 {
         if (s->metric != RAN_METRIC_LOSS)
-                return ran_fail(err, RAN_EINVAL,
-                                "the best epoch of a language model is that of the lowest loss: "
-                                "metric must be 'loss'");
+                return ran_fail(
+                        err, RAN_EINVAL,
+                        "the best epoch of a language model is the one with the lowest loss: "
+                        "metric must be 'loss'");
         if (s->label_smoothing > 0 || s->class_weights != RAN_WEIGHTS_NONE)
                 return ran_fail(err, RAN_EINVAL,
                                 "a language model has no classes: label_smoothing must be 0 and "
@@ -57,7 +59,7 @@ int ran_train_lm_validate(struct ran_trainer *t, struct ran_evaluate_rates *r,
 
 /* ---- lm ------------------------------------------------------------------------------------- */
 
-static double terms(const struct ran_batcher *k, const struct ran_chunk_of_document *chunk)
+static double terms(const struct ran_batcher *k, const struct ran_chunk *chunk)
 {
         size_t from, to = ran_plan_predicts(k->data, chunk, &from);
 
@@ -65,11 +67,11 @@ static double terms(const struct ran_batcher *k, const struct ran_chunk_of_docum
 }
 
 /* A position for each token that predicts the one after it. */
-static int load(struct ran_batcher *k, struct ran_batch_scratch *s,
-                const struct ran_chunk_of_document *chunk, struct ran_error *err)
+static int load(struct ran_batcher *k, struct ran_batch_scratch *s, const struct ran_chunk *chunk,
+                struct ran_error *err)
 {
         const struct ran_dataset *d = k->data;
-        size_t b = chunk->document, at = s->packed.places, from;
+        size_t b = chunk->document, at = s->packed.positions, from;
         size_t to = ran_plan_predicts(d, chunk, &from);
 
         RAN_BATCH_ROOM(s, position, to - from, err);
@@ -82,18 +84,18 @@ static int load(struct ran_batcher *k, struct ran_batch_scratch *s,
         }
         if (chunk->from == 0)
                 s->packed.sources[s->packed.B - 1] = d->sources[b];
-        return ran_packed_places(&s->packed, s->position, to - from, err);
+        return ran_packed_positions(&s->packed, s->position, to - from, err);
 }
 
-static struct ran_chunk_of_document whole(const struct ran_dataset *d, size_t b)
+static struct ran_chunk whole(const struct ran_dataset *d, size_t b)
 {
-        return (struct ran_chunk_of_document){.document = b, .to = d->first[b + 1] - d->first[b]};
+        return (struct ran_chunk){.document = b, .to = d->first[b + 1] - d->first[b]};
 }
 
 static int score(struct ran_sweep *k, struct ran_state *s, size_t b, struct ran_error *err)
 {
         const struct ran_dataset *d = k->d;
-        const struct ran_chunk_of_document all = whole(d, b);
+        const struct ran_chunk all = whole(d, b);
         const uint32_t *ids = d->ids + d->first[b];
         size_t from, to = ran_plan_predicts(d, &all, &from);
         uint32_t *gold = ran_alloc(all.to, sizeof *gold, err);
@@ -114,7 +116,7 @@ static int score(struct ran_sweep *k, struct ran_state *s, size_t b, struct ran_
 
 static size_t targets(const struct ran_dataset *d, size_t b)
 {
-        const struct ran_chunk_of_document all = whole(d, b);
+        const struct ran_chunk all = whole(d, b);
         size_t from, to = ran_plan_predicts(d, &all, &from);
 
         return to - from;

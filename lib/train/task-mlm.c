@@ -1,4 +1,5 @@
 /* task-mlm.c - training of masked language models: masked tokens (masking.h), from all others. */
+#include "train/task-lm.h"
 #include "train/task.h"
 #include "train/evaluate.h"
 #include "train/trainer.h"
@@ -22,7 +23,7 @@ static int prepare(struct ran_batcher *k, const struct ran_tokenizer *tokenizer,
         return ran_masking_id(&k->mask, tokenizer, err);
 }
 
-static double terms(const struct ran_batcher *k, const struct ran_chunk_of_document *chunk)
+static double terms(const struct ran_batcher *k, const struct ran_chunk *chunk)
 {
         size_t b = chunk->document;
 
@@ -40,18 +41,18 @@ static int mask(struct ran_batcher *k, struct ran_batch_scratch *s, size_t b, co
 }
 
 /* A position for each masked token of the document that `mask` had last. */
-static int load(struct ran_batcher *k, struct ran_batch_scratch *s,
-                const struct ran_chunk_of_document *chunk, struct ran_error *err)
+static int load(struct ran_batcher *k, struct ran_batch_scratch *s, const struct ran_chunk *chunk,
+                struct ran_error *err)
 {
         const struct ran_masking *m = &s->masking;
-        size_t at = s->packed.places;
+        size_t at = s->packed.positions;
 
         RAN_BATCH_ROOM(s, gold, at + m->n, err);
         RAN_BATCH_ROOM(s, scale, at + m->n, err);
         memcpy(s->gold + at, m->gold, m->n * sizeof *m->gold);
         for (size_t i = 0; i < m->n; i++)
                 s->scale[at + i] = (float)((double)k->data->weight[chunk->document] / k->terms);
-        return ran_packed_places(&s->packed, m->position, m->n, err);
+        return ran_packed_positions(&s->packed, m->position, m->n, err);
 }
 
 /* Development data are masked as in epoch 0, whatever the seed. */

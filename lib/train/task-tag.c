@@ -1,7 +1,7 @@
 /* task-tag.c - training of taggers: an output a word, by itself or, with a CRF, a sentence at a
  * time. The linear model is a CRF of its own (crf-train.h). */
 #include "train/task.h"
-#include "model/encoder.h"
+#include "model/head.h"
 #include "model/tagger.h"
 #include "train/crf-train.h"
 #include "train/evaluate.h"
@@ -24,7 +24,7 @@ static size_t words_of(const struct ran_dataset *d, size_t b)
         return d->label_first[b + 1] - d->label_first[b];
 }
 
-static double terms(const struct ran_batcher *k, const struct ran_chunk_of_document *chunk)
+static double terms(const struct ran_batcher *k, const struct ran_chunk *chunk)
 {
         double sum = 0;
 
@@ -33,15 +33,15 @@ static double terms(const struct ran_batcher *k, const struct ran_chunk_of_docum
         return sum;
 }
 
-static int load(struct ran_batcher *k, struct ran_batch_scratch *s,
-                const struct ran_chunk_of_document *chunk, struct ran_error *err)
+static int load(struct ran_batcher *k, struct ran_batch_scratch *s, const struct ran_chunk *chunk,
+                struct ran_error *err)
 {
         const struct ran_dataset *d = k->data;
         size_t b = chunk->document, n = words_of(d, b);
 
         if (k->c->crf)
                 RAN_BATCH_ROOM(s, crf, ran_crf_scratch(true, n, k->C), err);
-        return ran_packed_places(&s->packed, d->places + d->label_first[b], n, err);
+        return ran_packed_positions(&s->packed, d->positions + d->label_first[b], n, err);
 }
 
 /* Loss of the n words of a document from the label `at` on, each sentence a chain of its own, and
@@ -50,13 +50,13 @@ static double crf_loss(struct ran_batcher *k, struct ran_batch_scratch *s, size_
                        const float *logits, float *dlogits, double weight, struct ran_grad *g)
 {
         const struct ran_dataset *d = k->data;
-        const struct ran_crf crf = ran_crf_of_params(k->p);
+        const struct ran_crf crf = ran_head_crf(k->p);
         const struct ran_crf_grad d_crf = {g->p.head.crf_start, g->p.head.crf_end,
                                            g->p.head.crf_transition};
         double sum = 0;
 
         for (size_t from = 0, end; from < n; from = end) {
-                end = ran_tag_sentence_end(d->begins + at, from, n);
+                end = ran_crf_sentence_end(d->begins + at, from, n);
                 sum += ran_crf_loss(dlogits + from * k->C, &d_crf, logits + from * k->C, &crf,
                                     d->labels + at + from, end - from, k->C, weight, s->crf);
         }
@@ -91,7 +91,7 @@ static double loss(struct ran_batcher *k, struct ran_batch_scratch *s, size_t sh
 
         ran_head(&s->work, k->p, k->C);
         for (size_t i = k->shard[shard], r = 0; i < k->shard[shard + 1]; i++, r++)
-                sum += document_loss(k, s, k->chunk[i].document, s->packed.docplace[r], g);
+                sum += document_loss(k, s, k->chunk[i].document, s->packed.doc_position[r], g);
         ran_head_bwd(&s->work, k->p, &g->p, k->C);
         return sum;
 }
@@ -113,7 +113,7 @@ static int combine(struct ran_trainer *t, float *logits, const float *linear, fl
                    struct ran_crf *crf, struct ran_error *err)
 {
         const struct ran_dataset *dev = t->job->dev;
-        const struct ran_tag_scores u = {logits, ran_crf_of_params(&t->p)},
+        const struct ran_tag_scores u = {logits, ran_head_crf(&t->p)},
                                     v = {linear, ran_crf_train_view(t->crf, t->C)};
 
         RAN_TRY(ran_ensemble_fit_words(&t->ensemble, t->prior, dev, &u, &v, err));
@@ -125,11 +125,11 @@ static int combine(struct ran_trainer *t, float *logits, const float *linear, fl
 static int validate(struct ran_trainer *t, struct ran_evaluate_rates *r, struct ran_error *err)
 {
         const struct ran_dataset *dev = t->job->dev;
-        struct ran_crf crf = ran_crf_of_params(&t->p);
+        struct ran_crf crf = ran_head_crf(&t->p);
         size_t n;
 
         if (__builtin_mul_overflow(dev->label_first[dev->B], t->C, &n))
-                return ran_fail(err, RAN_ENOMEM, "development data of so many words cannot be");
+                return ran_fail(err, RAN_ENOMEM, "the development data have too many words");
         float *logits = ran_alloc_floats(n, err),
               *room = ran_alloc_floats(crf.start != NULL ? ran_crf_train_floats(t->C) : 0, err);
         float *linear = t->c->wide > 0 ? ran_alloc_floats(n, err) : NULL;

@@ -3,11 +3,12 @@
 #ifndef RAN_TRAIN_TASK_H
 #define RAN_TRAIN_TASK_H
 
+#include "model/task.h"
 #include "train/ensemble.h"
 
 struct ran_batch_scratch;
 struct ran_batcher;
-struct ran_chunk_of_document;
+struct ran_chunk;
 struct ran_evaluate_rates;
 struct ran_grad;
 struct ran_sweep;
@@ -31,11 +32,11 @@ struct ran_train_task {
          * back to the encoder's output. */
         int (*prepare)(struct ran_batcher *k, const struct ran_tokenizer *tokenizer,
                        struct ran_error *err);
-        double (*terms)(const struct ran_batcher *k, const struct ran_chunk_of_document *chunk);
+        double (*terms)(const struct ran_batcher *k, const struct ran_chunk *chunk);
         int (*mask)(struct ran_batcher *k, struct ran_batch_scratch *s, size_t b,
                     const uint32_t **ids, struct ran_error *err);
         int (*load)(struct ran_batcher *k, struct ran_batch_scratch *s,
-                    const struct ran_chunk_of_document *chunk, struct ran_error *err);
+                    const struct ran_chunk *chunk, struct ran_error *err);
         double (*loss)(struct ran_batcher *k, struct ran_batch_scratch *s, size_t shard,
                        struct ran_grad *g);
 
@@ -58,15 +59,7 @@ struct ran_train_task {
 
 const struct ran_train_task *ran_train_task_of(const struct ran_config *c);
 
-extern const struct ran_train_task ran_train_classify, ran_train_tag, ran_train_lm, ran_train_mlm;
-
-/* Both language models: settings, loss, the biases of the output, and the loss on development data.
- */
-int ran_train_lm_check_settings(const struct ran_train_settings *s, struct ran_error *err);
-double ran_train_lm_loss(struct ran_batcher *k, struct ran_batch_scratch *s, size_t shard,
-                         struct ran_grad *g);
-int ran_train_lm_init_output(struct ran_trainer *t, struct ran_error *err);
-int ran_train_lm_validate(struct ran_trainer *t, struct ran_evaluate_rates *r,
-                          struct ran_error *err);
+#define RAN_TRAIN_TASK_DECLARE(number, name) extern const struct ran_train_task ran_train_##name;
+RAN_TASKS(RAN_TRAIN_TASK_DECLARE)
 
 #endif

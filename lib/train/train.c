@@ -1,13 +1,14 @@
 /* train.c - the training loop.
  *
  * A run is a function of its settings and data: the order of documents, dropout and the start are
- * drawn by counters, sums have a fixed order, and where a run stands is a handful of numbers, so
- * that one that was interrupted and resumed gives the same bytes.
+ * drawn by counters, sums have a fixed order, and the progress is a handful of numbers, so an
+ * interrupted and resumed run gives the same bytes.
  *
- * Several ranks (ranks.h) go through the same loop with the same weights. What is decided, by
- * whoever looks on, by development data or by the clock, rank 0 decides, and files are its
- * business; what it came to is the verdict for all.
+ * Several ranks (ranks.h) go through the same loop with the same weights. Rank 0 alone decides (by
+ * reports, development data or the clock) and writes files; ran_ranks_agree tells the others.
  */
+#include "train/refit.h"
+#include "train/validate.h"
 #include "base/error.h"
 #include "train/trainer.h"
 #include "model/task.h"
@@ -60,8 +61,7 @@ static int write_checkpoint(struct ran_trainer *t, struct ran_error *err)
         t->saved = ran_trainer_now();
         if (t->job->checkpoint == NULL)
                 return RAN_OK;
-        if (ran_checkpoint_write(t, err) != RAN_OK)
-                return err->code;
+        RAN_TRY(ran_checkpoint_write(t, err));
         t->saved = ran_trainer_now();
         r = ran_trainer_report(t, RAN_REPORT_CHECKPOINT);
         ran_trainer_tell(t, &r);
@@ -70,8 +70,7 @@ static int write_checkpoint(struct ran_trainer *t, struct ran_error *err)
 
 static int save(struct ran_trainer *t, struct ran_error *err)
 {
-        if (ran_plan_collect(&t->plan, t->job->ranks, err) != RAN_OK)
-                return err->code;
+        RAN_TRY(ran_plan_collect(&t->plan, t->job->ranks, err));
         return ran_ranks_agree(t->job->ranks,
                                ran_trainer_leads(t) ? write_checkpoint(t, err) : RAN_OK, err);
 }
@@ -79,14 +78,13 @@ static int save(struct ran_trainer *t, struct ran_error *err)
 /* Stopped by the caller: what was done is kept, so that it can go on. */
 static int stop(struct ran_trainer *t, struct ran_error *err)
 {
-        if (save(t, err) != RAN_OK)
-                return err->code;
+        RAN_TRY(save(t, err));
         return ran_fail(err, RAN_EINTR, "stopped in epoch %.0f, after step %.0f", t->at.epoch + 1,
                         (double)t->optimiser.step);
 }
 
 /* What rank 0 has when the others are lost: weights and moments are those of a whole step, but not
- * what pieces of documents go on from. */
+ * the recurrent states of chunks. */
 static int keep(struct ran_trainer *t, int rc, struct ran_error *err)
 {
         struct ran_error other;
@@ -98,7 +96,7 @@ static int keep(struct ran_trainer *t, int rc, struct ran_error *err)
 }
 
 /* One step, and whatever is due after it. */
-static int go_step(struct ran_trainer *t, struct ran_error *err)
+static int run_step(struct ran_trainer *t, struct ran_error *err)
 {
         struct ran_ranks *ranks = t->job->ranks;
         struct ran_train_report r;
@@ -125,7 +123,7 @@ static int run_epoch(struct ran_trainer *t, struct ran_error *err)
 
         ran_trainer_begin_epoch(t);
         while (t->at.batch < (double)t->batches)
-                if ((rc = go_step(t, err)) != RAN_OK)
+                if ((rc = run_step(t, err)) != RAN_OK)
                         return rc;
         t->at.epoch++;
         t->at.batch = 0;
@@ -190,7 +188,7 @@ static int check_last(struct ran_trainer *t, struct ran_error *err)
 }
 
 /* Epochs until the last one. */
-static int learn(struct ran_trainer *t, struct ran_error *err)
+static int train_epochs(struct ran_trainer *t, struct ran_error *err)
 {
         int rc = learn_linear(t, err);
 
@@ -206,7 +204,7 @@ static int learn(struct ran_trainer *t, struct ran_error *err)
 }
 
 /* The weights of the best epoch, and what development data say of them. */
-static int settle(struct ran_trainer *t, struct ran_error *err)
+static int restore_best(struct ran_trainer *t, struct ran_error *err)
 {
         struct ran_train_report r;
         int next;
@@ -218,11 +216,10 @@ static int settle(struct ran_trainer *t, struct ran_error *err)
                 memcpy(t->table.x, t->best_table, ran_table_bytes(&t->table));
         }
         t->ensemble = (struct ran_ensemble){t->at.encoder, t->at.linear};
-        if (ran_broadcast_state(t, err) != RAN_OK || ran_trainer_tune(t, err) != RAN_OK)
-                return err->code;
+        RAN_TRY(ran_broadcast_state(t, err));
+        RAN_TRY(ran_trainer_tune(t, err));
         r = ran_trainer_report(t, RAN_REPORT_KEPT);
-        if (ran_trainer_tell_all(t, &r, &next, err) != RAN_OK)
-                return err->code;
+        RAN_TRY(ran_trainer_tell_all(t, &r, &next, err));
         return next == RAN_STOP ? stop(t, err) : RAN_OK;
 }
 
@@ -231,11 +228,10 @@ static int refit(struct ran_trainer *t, struct ran_error *err)
         struct ran_train_report r = ran_trainer_report(t, RAN_REPORT_REFIT);
         int next;
 
-        if (ran_ranks_agree(t->job->ranks, ran_trainer_refit(t, err), err) != RAN_OK ||
-            ran_broadcast_state(t, err) != RAN_OK ||
-            ran_trainer_tell_all(t, &r, &next, err) != RAN_OK)
-                return err->code;
-        return next == RAN_STOP ? stop(t, err) : learn(t, err);
+        RAN_TRY(ran_ranks_agree(t->job->ranks, ran_trainer_refit(t, err), err));
+        RAN_TRY(ran_broadcast_state(t, err));
+        RAN_TRY(ran_trainer_tell_all(t, &r, &next, err));
+        return next == RAN_STOP ? stop(t, err) : train_epochs(t, err);
 }
 
 static int write_model(struct ran_trainer *t, struct ran_error *err)
@@ -243,8 +239,7 @@ static int write_model(struct ran_trainer *t, struct ran_error *err)
         struct ran_train_report r;
 
         merge(t);
-        if (ran_trainer_write(t, err) != RAN_OK)
-                return err->code;
+        RAN_TRY(ran_trainer_write(t, err));
         if (t->job->checkpoint != NULL)
                 unlink(t->job->checkpoint);
         r = ran_trainer_report(t, RAN_REPORT_END);
@@ -257,9 +252,9 @@ static int run(struct ran_trainer *t, struct ran_error *err)
         int rc;
 
         t->started = t->saved = ran_trainer_now();
-        rc = learn(t, err);
+        rc = train_epochs(t, err);
         if (rc == RAN_OK && t->at.refit == 0) {
-                rc = settle(t, err);
+                rc = restore_best(t, err);
                 if (rc == RAN_OK && ran_train_refits(t->job))
                         rc = refit(t, err);
         }
@@ -290,8 +285,7 @@ static int train(const struct ran_train_job *job, struct ran_error *err)
 int ran_train(const struct ran_train_job *job, struct ran_error *err)
 {
         err = ran_error_or_spare(err);
-        if (ran_broadcast_job(job, err) != RAN_OK)
-                return err->code;
+        RAN_TRY(ran_broadcast_job(job, err));
         return train(job, err);
 }
 

@@ -44,19 +44,19 @@ void ran_trainer_begin_epoch(struct ran_trainer *t)
 
 static int allocate_tables(struct ran_trainer *t, bool dev, struct ran_error *err)
 {
-        size_t n = t->table.rows * t->table.width;
+        const size_t n = t->table.rows * t->table.width;
+        const bool crf = ran_has_linear_words(t->c) && t->c->crf;
 
         t->table.x = ran_alloc_floats(n, err);
         t->best_table = dev ? ran_alloc_floats(n, err) : NULL;
-        t->p.wide = t->linear = ran_alloc_floats(t->c->wide * t->C, err);
-        if (ran_has_linear_model(t->c) &&
-            (t->p.idf = t->idf = ran_alloc_floats(t->c->wide, err)) == NULL)
+        t->linear = ran_alloc_floats(t->c->wide * t->C, err);
+        t->idf = ran_has_linear_model(t->c) ? ran_alloc_floats(t->c->wide, err) : NULL;
+        t->crf = crf ? ran_alloc_floats(ran_crf_train_floats(t->C), err) : NULL;
+        if (t->table.x == NULL || (dev && t->best_table == NULL) || t->linear == NULL ||
+            (ran_has_linear_model(t->c) && t->idf == NULL) || (crf && t->crf == NULL))
                 return RAN_ENOMEM;
-        if (ran_has_linear_words(t->c) && t->c->crf &&
-            (t->crf = ran_alloc_floats(ran_crf_train_floats(t->C), err)) == NULL)
-                return RAN_ENOMEM;
-        if (t->table.x == NULL || (dev && t->best_table == NULL) || t->linear == NULL)
-                return RAN_ENOMEM;
+        t->p.wide = t->linear;
+        t->p.idf = t->idf;
         t->p.embed = t->table.x;
         t->p.spelling = t->c->spelling > 0 ? t->p.embed + t->V * t->D : NULL;
         if (!ran_linear_model_wants_pieces(t->c))
@@ -78,23 +78,16 @@ void ran_trainer_list_documents(struct ran_trainer *t)
 static int allocate(struct ran_trainer *t, struct ran_error *err)
 {
         const struct ran_train_job *job = t->job;
-        bool dev = ran_train_has_dev(job) && ran_ranks_leads(job->ranks);
-        int rc = ran_layout_init(&t->layout, t->c, t->C, err);
+        const bool dev = ran_train_has_dev(job) && ran_ranks_leads(job->ranks);
 
-        if (rc == RAN_OK)
-                rc = ran_params_init(&t->p, t->c, t->C, err);
-        if (rc == RAN_OK)
-                rc = ran_optimiser_init(&t->optimiser, t->s, &t->layout, &t->table,
-                                        ran_task_is_tied(t->c), job->pool, err);
-        if (rc == RAN_OK)
-                rc = ran_batcher_init(&t->batcher, t->c, &t->p, t->V, t->C, job->train, job->pool,
-                                      err);
-        if (rc == RAN_OK)
-                rc = ran_plan_init(&t->plan, t->c, job->train, t->batch, t->s->bptt, err);
-        if (rc == RAN_OK && t->s->class_weights == RAN_WEIGHTS_BALANCED)
-                rc = ran_batcher_balance(&t->batcher, err);
-        if (rc != RAN_OK)
-                return rc;
+        RAN_TRY(ran_layout_init(&t->layout, t->c, t->C, err));
+        RAN_TRY(ran_params_init(&t->p, t->c, t->C, err));
+        RAN_TRY(ran_optimiser_init(&t->optimiser, t->s, &t->layout, &t->table,
+                                   ran_task_is_tied(t->c), job->pool, err));
+        RAN_TRY(ran_batcher_init(&t->batcher, t->c, &t->p, t->V, t->C, job->train, job->pool, err));
+        RAN_TRY(ran_plan_init(&t->plan, t->c, job->train, t->batch, t->s->bptt, err));
+        if (t->s->class_weights == RAN_WEIGHTS_BALANCED)
+                RAN_TRY(ran_batcher_balance(&t->batcher, err));
         t->p.seed = t->s->seed;
         t->order = ran_alloc(job->train->B, sizeof *t->order, err);
         t->document = ran_alloc(job->train->B, sizeof *t->document, err);
@@ -107,65 +100,85 @@ static int allocate(struct ran_trainer *t, struct ran_error *err)
         return allocate_tables(t, dev, err);
 }
 
+/* Whether there is something to learn, and not more than memory can address. */
+static int check_sizes(struct ran_trainer *t, struct ran_error *err)
+{
+        const struct ran_dataset *d = t->job->train;
+        size_t tokens, rows;
+
+        if (d->B == 0 || t->C < (d->multilabel ? 1 : 2))
+                return ran_fail(err, RAN_EINVAL,
+                                "%zu documents of %zu %s: there is nothing to learn", d->B, t->C,
+                                ran_task_is_tied(t->c) ? "different ids" : "classes");
+        if (__builtin_mul_overflow(d->first[d->B], t->s->epochs, &tokens) ||
+            !ran_table_shape(&t->table, t->c, t->V) ||
+            __builtin_mul_overflow(t->c->wide, t->C, &rows) || rows > SIZE_MAX / sizeof(float))
+                return ran_fail(err, RAN_EINVAL, "too many epochs, or too large a vocabulary");
+        return RAN_OK;
+}
+
+/* What only a vocabulary can say. */
+static int check_vocabulary(const struct ran_trainer *t, struct ran_error *err)
+{
+        const struct ran_tokenizer *tokenizer = t->job->tokenizer;
+
+        if (t->s->word_dropout > 0 &&
+            (tokenizer == NULL || ran_tokenizer_unknown(tokenizer) == RAN_NO_ID))
+                return ran_fail(err, RAN_EINVAL,
+                                tokenizer != NULL
+                                        ? "word_dropout needs a vocabulary with an unknown token; "
+                                          "this one, of byte pairs, has none"
+                                        : "word_dropout needs a vocabulary, which has the unknown "
+                                          "token");
+        if (ran_linear_model_wants_pieces(t->c) && tokenizer == NULL)
+                return ran_fail(err, RAN_EINVAL,
+                                "affixes need a vocabulary, which says how tokens are spelled: "
+                                "affixes must be off");
+        return RAN_OK;
+}
+
+static int check_data(const struct ran_trainer *t, struct ran_error *err)
+{
+        const struct ran_train_job *job = t->job;
+
+        RAN_TRY(ran_train_settings_check(t->s, t->c, err));
+        RAN_TRY(ran_batch_check(job->train, t->c, t->V, t->C, false, err));
+        RAN_TRY(ran_batch_check(job->dev, t->c, t->V, t->C, true, err));
+        if (ran_train_has_dev(job) && !ran_task_is_tied(t->c) && job->dev->C != t->C)
+                return ran_fail(err, RAN_EINVAL,
+                                "the development data have %zu classes, the training data %zu",
+                                job->dev->C, t->C);
+        return RAN_OK;
+}
+
 int ran_trainer_init(struct ran_trainer *t, const struct ran_train_job *job, struct ran_error *err)
 {
-        size_t tokens, rows;
-        int rc;
+        *t = (struct ran_trainer){0};
+        RAN_TRY(ran_config_check(job->config, err));
 
+        const struct ran_train_task *task = ran_train_task_of(job->config);
         *t = (struct ran_trainer){.job = job,
                                   .c = job->config,
                                   .s = job->settings,
                                   .C = job->train->C,
-                                  .D = job->config->dim};
+                                  .D = job->config->dim,
+                                  .batch = ran_train_batch(job),
+                                  .prior = *task->prior};
         t->V = job->tokenizer != NULL ? ran_tokenizer_size(job->tokenizer) : job->V;
         if (ran_task_is_tied(t->c))
                 t->C = t->V;
-        if (job->train->B == 0 || t->C < (job->train->multilabel ? 1 : 2))
-                return ran_fail(err, RAN_EINVAL,
-                                "%zu documents of %zu %s: there is nothing to learn", job->train->B,
-                                t->C, ran_task_is_tied(t->c) ? "different ids" : "classes");
-        t->batch = ran_train_batch(job);
         t->at.best = -INFINITY;
         t->at.threshold = 0.5;
-        t->prior = *ran_train_task_of(t->c)->prior;
-        if (__builtin_mul_overflow(job->train->first[job->train->B], t->s->epochs, &tokens) ||
-            !ran_table_shape(&t->table, t->c, t->V) ||
-            __builtin_mul_overflow(t->c->wide, t->C, &rows) || rows > SIZE_MAX / sizeof(float))
-                return ran_fail(err, RAN_EINVAL,
-                                "so many epochs or so large a vocabulary cannot be");
-        if (t->s->word_dropout > 0 &&
-            (job->tokenizer == NULL || ran_tokenizer_unknown(job->tokenizer) == RAN_NO_ID))
-                return ran_fail(err, RAN_EINVAL,
-                                "word_dropout needs a vocabulary, which says what unknown is%s",
-                                job->tokenizer != NULL ? "; this one, of byte pairs, has no such "
-                                                         "piece"
-                                                       : "");
-        if (ran_linear_model_wants_pieces(t->c) && job->tokenizer == NULL)
-                return ran_fail(err, RAN_EINVAL,
-                                "without a vocabulary nobody knows what ids begin and end with: "
-                                "affixes must be off");
-        rc = ran_config_check(t->c, err);
-        if (rc == RAN_OK)
-                rc = ran_train_settings_check(t->s, t->c, err);
-        if (rc == RAN_OK)
-                rc = ran_batch_check(job->train, t->c, t->V, t->C, false, err);
-        if (rc == RAN_OK)
-                rc = ran_batch_check(job->dev, t->c, t->V, t->C, true, err);
-        if (rc == RAN_OK && ran_train_has_dev(job) && !ran_task_is_tied(t->c) &&
-            job->dev->C != t->C)
-                rc = ran_fail(err, RAN_EINVAL,
-                              "the development data are of %zu classes, the training data of %zu",
-                              job->dev->C, t->C);
-        if (rc == RAN_OK)
-                rc = allocate(t, err);
-        if (rc == RAN_OK && t->batcher.task->prepare != NULL)
-                rc = t->batcher.task->prepare(&t->batcher, job->tokenizer, err);
-        if (rc == RAN_OK && ran_ranks_leads(job->ranks))
-                rc = ran_trainer_init_weights(t, err);
-        if (rc == RAN_OK && ran_ranks_leads(job->ranks))
-                rc = ran_trainer_describe(t, err);
-        if (rc != RAN_OK)
-                return rc;
+        RAN_TRY(check_sizes(t, err));
+        RAN_TRY(check_vocabulary(t, err));
+        RAN_TRY(check_data(t, err));
+        RAN_TRY(allocate(t, err));
+        if (task->prepare != NULL)
+                RAN_TRY(task->prepare(&t->batcher, job->tokenizer, err));
+        if (ran_ranks_leads(job->ranks)) {
+                RAN_TRY(ran_trainer_init_weights(t, err));
+                RAN_TRY(ran_trainer_describe(t, err));
+        }
         t->at.encoder = t->prior.encoder;
         t->at.linear = t->prior.linear;
         t->at.cost = t->s->wide_cost * t->linear_rate;
@@ -189,9 +202,8 @@ int ran_trainer_refit(struct ran_trainer *t, struct ran_error *err)
         if (t->crf != NULL)
                 memset(t->crf, 0, ran_crf_train_floats(t->C) * sizeof *t->crf);
         ran_optimiser_release(&t->optimiser);
-        if (ran_optimiser_init(&t->optimiser, t->s, &t->layout, &t->table, ran_task_is_tied(t->c),
-                               t->job->pool, err) != RAN_OK)
-                return err->code;
+        RAN_TRY(ran_optimiser_init(&t->optimiser, t->s, &t->layout, &t->table,
+                                   ran_task_is_tied(t->c), t->job->pool, err));
         return ran_ranks_leads(t->job->ranks) ? ran_trainer_init_weights(t, err) : RAN_OK;
 }
 

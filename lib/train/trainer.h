@@ -9,24 +9,24 @@
 #include "train/cross-validate.h"
 #include "train/optimiser.h"
 
-/* Where a run stands. Numbers only, kept in a checkpoint as doubles. */
-#define RAN_PROGRESS(X)                                                                \
-        X(epoch)      /* epochs done */                                                \
-        X(batch)      /* batches done in this epoch */                                 \
-        X(updates)    /* steps of the optimiser */                                     \
-        X(decay)      /* see optimiser.h */                                            \
-        X(best)       /* dev metric of the best epoch; -infinity before the first */   \
-        X(best_epoch) /* from 1; 0: none */                                            \
-        X(stale)      /* epochs since */                                               \
-        X(encoder)    /* what the encoder counts then beside a wide path, */           \
-        X(linear)     /* and what that counts */                                       \
-        X(loss)       /* smoothed */                                                   \
-        X(loss_weight)                                                                 \
-        X(cost)       /* of the wide path's errors, as chosen; 0: not yet */           \
-        X(ratios)     /* 1: with ratios, as chosen */                                  \
-        X(fitted)     /* 1: the wide path is learned */                                \
-        X(refit)      /* 1: the best epoch is known, all documents are learned from */ \
-        X(threshold)  /* several labels: tuned on the dev data, else 0.5 */            \
+/* Progress of a run: numbers only, kept in a checkpoint as doubles in this order. */
+#define RAN_PROGRESS(X)                                                              \
+        X(epoch)      /* epochs done */                                              \
+        X(batch)      /* batches done in this epoch */                               \
+        X(updates)    /* steps of the optimiser */                                   \
+        X(decay)      /* see optimiser.h */                                          \
+        X(best)       /* dev metric of the best epoch; -infinity before the first */ \
+        X(best_epoch) /* from 1; 0: none */                                          \
+        X(stale)      /* epochs since */                                             \
+        X(encoder)    /* weight of the encoder in that ensemble, */                  \
+        X(linear)     /* and of the linear model */                                  \
+        X(loss)       /* smoothed */                                                 \
+        X(loss_weight)                                                               \
+        X(cost)       /* cost C of the linear model; 0: not chosen yet */            \
+        X(ratios)     /* 1: with ratios, as chosen */                                \
+        X(fitted)     /* 1: the linear model is fitted */                            \
+        X(refit)      /* 1: refitting on all documents */                            \
+        X(threshold)  /* several labels: tuned on the dev data, else 0.5 */          \
         X(calibrated) /* one label: dev documents that `calibration` is from */
 
 struct ran_progress {
@@ -41,19 +41,19 @@ struct ran_trainer {
         const struct ran_train_settings *s;
         size_t V, C, D;
         struct ran_layout layout;
-        struct ran_params p;            /* weights at work; what lies apart is in */
-        struct ran_table table;         /* the embedding, that of spelling behind it */
+        struct ran_params p;    /* weights; the mapped tables are */
+        struct ran_table table; /* the embedding, that of spelling behind it */
         struct ran_feature_lists lists; /* features of all documents, for a linear model of them */
-        float *linear, *idf;            /* (c->wide, C), (c->wide); idf NULL: a tagger has none */
-        float *crf;                     /* of a tagger's wide path; NULL: it has none */
-        double linear_rate; /* share of its cost, where `init` brought it; 0: it stays */
+        float *linear, *idf;    /* (c->wide, C), (c->wide); idf NULL: a tagger has none */
+        float *crf;             /* of a tagger's linear model; NULL: none */
+        double linear_rate;     /* factor of its cost, where `init` brought it; 0: it stays */
         uint32_t *pieces;
         float *best_block, *best_table; /* NULL without dev data */
-        bool first_encoder;             /* they are kept, although a second training followed */
+        bool first_encoder;             /* kept, although a refit followed */
         struct ran_optimiser optimiser;
         struct ran_batcher batcher;
         struct ran_progress at;
-        size_t *document, documents; /* those learned from */
+        size_t *document, documents; /* to train on */
         size_t *order;               /* (documents) as this epoch takes them */
         struct ran_plan plan;
         size_t batch;   /* documents, or streams, of a step */
@@ -75,10 +75,10 @@ struct ran_trainer {
 int ran_trainer_init(struct ran_trainer *t, const struct ran_train_job *job, struct ran_error *err);
 void ran_trainer_release(struct ran_trainer *t);
 
-/* Begins anew, with all documents. */
+/* Starts over, with all documents. */
 int ran_trainer_refit(struct ran_trainer *t, struct ran_error *err);
 
-/* Fills rows of the table. */
+/* Copies n rows into the table. */
 void ran_trainer_copy_rows(struct ran_trainer *t, size_t first, size_t n, const float *rows);
 
 /* init.c: fills the weights as the job says, and which of them are to learn more slowly or not at
@@ -90,8 +90,7 @@ void ran_trainer_describe_init(const struct ran_train_job *job, struct ran_buf *
 void ran_trainer_list_documents(struct ran_trainer *t);
 /* Documents of a step. */
 size_t ran_train_batch(const struct ran_train_job *job);
-/* Whether there are documents to choose the best epoch by; and whether all are learned from in the
- * end. */
+/* Whether there are validation documents; whether a refit on all documents follows. */
 bool ran_train_has_dev(const struct ran_train_job *job);
 bool ran_train_refits(const struct ran_train_job *job);
 /* Lays out the epoch that t->at stands in, and goes to where it stands there. */
@@ -100,11 +99,11 @@ void ran_trainer_begin_epoch(struct ran_trainer *t);
 /* What a checkpoint holds beside the weights and does not keep the best of; how many there are. */
 enum { RAN_EXTRAS = 11 };
 size_t ran_trainer_extras(struct ran_trainer *t, struct ran_extra x[RAN_EXTRAS]);
-/* Notes in t->at where the run stands, and takes it up where t->at says. */
+/* Saves the progress in t->at; resumes from it. */
 void ran_trainer_note(struct ran_trainer *t);
 int ran_trainer_resume(struct ran_trainer *t, struct ran_error *err);
 
-/* Writes job->checkpoint, and goes on from it. */
+/* Writes job->checkpoint, and resumes from it. */
 int ran_checkpoint_write(struct ran_trainer *t, struct ran_error *err);
 int ran_checkpoint_read(struct ran_trainer *t, struct ran_error *err);
 
@@ -134,16 +133,7 @@ int ran_trainer_diverged(const struct ran_trainer *t, double epoch, double step,
 int ran_trainer_check_results(const struct ran_trainer *t, const float *x, size_t n,
                               struct ran_error *err);
 
-/* validate.c: an epoch's figures, of development data, which may be the best; what is tuned on
- * them. */
-size_t ran_table_bytes(const struct ran_table *t);
-int ran_trainer_validate(struct ran_trainer *t, struct ran_error *err);
-int ran_trainer_tune(struct ran_trainer *t, struct ran_error *err);
-
 /* x (n) times `by`. */
 void ran_trainer_scale(float *x, size_t n, double by);
-
-/* refit.c */
-int ran_trainer_keep_better(struct ran_trainer *t, struct ran_error *err);
 
 #endif

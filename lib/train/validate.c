@@ -1,4 +1,5 @@
 /* validate.c - development data: the best epoch, and what is tuned on them in the end. */
+#include "train/validate.h"
 #include "train/broadcast.h"
 #include "train/evaluate.h"
 #include "train/task.h"
@@ -36,8 +37,7 @@ int ran_trainer_validate(struct ran_trainer *t, struct ran_error *err)
                 return ran_ranks_break(t->job->ranks, rc);
         if (ran_trainer_leads(t))
                 keep_best(t, ran_evaluate_metric(&r, t->s->metric));
-        if (ran_broadcast_progress(t, err) != RAN_OK)
-                return err->code;
+        RAN_TRY(ran_broadcast_progress(t, err));
         report = ran_trainer_report(t, RAN_REPORT_DEV);
         report.epoch = (size_t)t->at.epoch;
         report.loss = r.loss;
@@ -46,8 +46,7 @@ int ran_trainer_validate(struct ran_trainer *t, struct ran_error *err)
         report.macro_f1 = r.macro_f1;
         report.metric = ran_evaluate_metric(&r, t->s->metric);
         report.improved = t->at.stale == 0;
-        if (ran_trainer_tell_all(t, &report, &next, err) != RAN_OK)
-                return err->code;
+        RAN_TRY(ran_trainer_tell_all(t, &report, &next, err));
         return next == RAN_STOP ? RAN_EINTR : RAN_OK;
 }
 

@@ -1,10 +1,10 @@
-# licences2text.awk - passages of licence texts, without what is the same in several or names them
+# licences2text.awk - passages of licence texts, without shared paragraphs and without names of licences
 #
 # usage: LC_ALL=C awk -f share/demo.d/licences2text.awk -v into=FOLDER LICENCE...
 #
 # Writes FOLDER/FAMILY/NAME-001.txt and so on, passages of eighty words or a few more; the family of
-# GPL-2 is GPL. The folders must be there. A paragraph that came before, in any licence, is left
-# out, and so are the names of licences.
+# GPL-2 is GPL. The folders must exist. Repeated paragraphs, in any licence, and the names of licences
+# are removed.
 
 BEGIN { RS = "" }
 
@@ -34,7 +34,7 @@ FNR == 1 {
 END { finish_passage() }
 
 function finish_passage() {
-        if (count >= 20) { # less is no passage
+        if (count >= 20) { # too short for a passage
                 file = sprintf("%s/%s/%s-%03d.txt", into, family, name, ++number)
                 printf "%s", passage >file
                 close(file)

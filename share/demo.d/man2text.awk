@@ -1,10 +1,10 @@
-# man2text.awk - the words of manual pages, without what tells where in the manual they are from
+# man2text.awk - the words of manual pages, without hints at their section of the manual
 #
 # usage: LC_ALL=C awk -f share/demo.d/man2text.awk -v into=FOLDER PAGE...     writes FOLDER/PAGE.txt
 #
-# Reads the macros of man(7) as people and pod2man write them. No formatter: it keeps the words, in
-# their order. The title line, all headings, sections like SEE ALSO and the numbers in references
-# such as fork(2) are left out. A page that only names another one gives no file.
+# Reads the macros of man(7) as people and pod2man write them. Not a formatter: it keeps the words, in
+# order. It removes the title line, all headings, sections like SEE ALSO, and the numbers in
+# references such as fork(2). A page that only names another one gives no file.
 
 BEGIN {
         skipped = "^(SEE ALSO|LIBRARY|ATTRIBUTES|COLOPHON|AUTHOR|COPYRIGHT|LICEN[CS]E)"
@@ -26,7 +26,7 @@ FNR == 1 {
         sub(/[ \t]*\\".*/, "", line)
 }
 
-# What a macro does that the page defines for itself is not for us, nor how a table is set.
+# Skip the page's own macro definitions, and the layout of tables.
 line ~ /^\.\./ { in_macro = 0; next }
 line ~ /^['.][ \t]*de / { in_macro = 1 }
 in_macro { next }
@@ -45,7 +45,7 @@ line ~ /^['.]/ {
         sub(/[ \t].*/, "", macro)
         line = substr(line, length(macro) + 1)
         if (macro == "IP")
-                sub(/[ \t]+[0-9]+n?[ \t]*$/, "", line) # how far it is set in
+                sub(/[ \t]+[0-9]+n?[ \t]*$/, "", line) # the indentation
         if (index(mixed_fonts, " " macro " "))
                 add(arguments(line, ""))
         else if (index(fonts, " " macro " "))
@@ -91,8 +91,7 @@ function arguments(s, between,    all, one) {
         }
 }
 
-# Escapes become what they print; those that print nothing go. \e waits as \001 until the others
-# are done.
+# Replaces escapes by the text they print, and removes the others. \e is kept as \001 until the end.
 function plain(s) {
         gsub(/\\e/, "\001", s)
         gsub(/\\f(\[[^]]*\]|\(..|.)|\\s[-+]?[0-9]+|\\[hvwzo]'[^']*'|\\[&|^%:\/,c]/, "", s)

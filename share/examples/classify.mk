@@ -1,12 +1,12 @@
-# classify.mk - from documents to labels with make: only what is out of date is done again
+# classify.mk - from documents to labels with make: redoes only what is out of date
 #
 #     cp share/examples/classify.mk Makefile      beside train.jsonl and test.jsonl
-#     make                                        report.txt: how good a model of them is
+#     make                                        report.txt: the accuracy of the model
 #     make news.labelled.jsonl                    labels for the documents in news.jsonl
 #     make -j 4 SHARDS=8 news.labelled.jsonl      the same by eight processes, four at a time
 #
-# A program that fails leaves no output file behind, so make never takes half a file for a whole. Data
-# that are not sound end it before the training begins.
+# A program that fails leaves no output file behind, so make never uses a partial file. Unsound data
+# stop make before the training.
 
 CONFIG ?= # a recipe: make CONFIG=small-and-fast.json
 SHARDS ?= # how many processes label one file; none: one process with all threads
@@ -17,7 +17,7 @@ report.txt: test.jsonl model.ran
 	ran-classify -m model.ran --eval --eval-format=text -o $@ $<
 	cat $@
 
-# With --resume, a training that was interrupted goes on where it was.
+# --resume continues an interrupted training.
 model.ran: train.jsonl vocab.json check.txt $(CONFIG)
 	ran-train classify --vocab vocab.json $(CONFIG:%=--config %) --resume -o $@ $<
 
@@ -31,8 +31,8 @@ ifeq ($(strip $(SHARDS)),)
 %.labelled.jsonl: %.jsonl model.ran
 	ran-classify -m model.ran -o $@ $<
 else
-# The results of the parts, one after another, are those of the whole. Their names say of how many, lest
-# some be left from another number.
+# The results of the parts, concatenated, are those of the whole. Their names include the number of
+# parts, so that leftovers of another number are not used.
 numbers := $(shell seq $(SHARDS) 2>/dev/null)
 ifeq ($(numbers),)
 $(error SHARDS is a number of processes, from 1 on, not "$(SHARDS)")

@@ -3,8 +3,8 @@
  *     cc -o label label.c $(pkg-config --cflags --libs ran)
  *     ./label model.ran article.txt
  *
- * Prints each label and its probability, with a tab between. ran.h says what each function
- * promises.
+ * Prints each label and its probability, with a tab between. The headers that ran.h includes
+ * document each function.
  */
 #include <ran.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
-/* crf-train.c - what the linear chain of a tagger costs, by the number of tags: nanoseconds a word on
- * one thread, medians.
+/* crf-train.c - what the linear chain of a tagger costs, by the number of tags: nanoseconds a word
+ * on one thread, medians.
  *
  *   loss     a sentence of a training: its loss and gradient
  *   scores   the probability of each tag
@@ -55,9 +55,9 @@ static void begin(struct sentence *s, size_t L, size_t C)
         s->open = room(ran_alloc(C, sizeof *s->open, &err), &err);
         s->scratch = room(ran_alloc(ran_crf_scratch(true, L, C), sizeof *s->scratch, &err), &err);
         for (size_t i = 0; i < L * C; i++)
-                s->score[i] = (float)(10 * (ran_uniform(1, i) - 0.5));
+                s->score[i] = (float)(10 * (ran_random_uniform(1, i) - 0.5));
         for (size_t t = 0; t < L; t++)
-                s->path[t] = (uint32_t)(ran_draw(2, t) % C);
+                s->path[t] = (uint32_t)(ran_random_draw(2, t) % C);
         for (size_t c = 0; c < C; c++) { /* O, B-0, I-0, B-1, I-1, ... */
                 s->start[c] = c == 0 || c % 2 == 1;
                 s->open[c] = c > 0;
@@ -69,7 +69,7 @@ static void begin(struct sentence *s, size_t L, size_t C)
 static void choose(struct sentence *s, enum kind kind)
 {
         for (size_t i = 0; i < s->C * s->C; i++)
-                s->chain[i] = (float)((kind == STEEP ? 1e4 : 4) * (ran_uniform(3, i) - 0.5));
+                s->chain[i] = (float)((kind == STEEP ? 1e4 : 4) * (ran_random_uniform(3, i) - 0.5));
         s->crf = (struct ran_crf){.transition = kind == LOOSE ? NULL : s->chain};
         s->grad = (struct ran_crf_grad){.transition = s->dchain};
 }

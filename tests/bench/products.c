@@ -166,15 +166,15 @@ static void list_transformer(struct list *l)
 static void list_contextualizer(struct list *l)
 {
         const struct ran_config *c = l->job->c;
-        size_t D = c->dim, u = c->rank, rows = l->job->rows, chunk = rows < 256 ? rows : 256;
+        size_t D = c->dim, u = c->rank, rows = l->job->rows, block = rows < 256 ? rows : 256;
         double N = (double)c->layers, lengthy = mean(l->job, is_long);
         double square = 2 * lengthy * (double)D * (double)D;
 
         add_linear(l, rows, D, u, N * (1 - lengthy));
         add_linear(l, rows, u, D, N * (1 - lengthy));
-        add(l, D, D, chunk, true, false, square);
+        add(l, D, D, block, true, false, square);
         if (l->job->training)
-                add(l, chunk, D, D, false, false, square);
+                add(l, block, D, D, false, false, square);
         add_linear(l, D, D, u, N * (double)D * mean(l->job, inverse_of_long));
 }
 

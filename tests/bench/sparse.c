@@ -45,11 +45,11 @@ static float *random_floats(size_t n, double scale)
 {
         struct ran_error err = {0};
         float *x = ran_alloc_floats(n, &err);
-        uint64_t key = ran_key(1, n, 0, 0);
+        uint64_t key = ran_random_key(1, n, 0, 0);
 
         check(x != NULL, &err);
         for (size_t i = 0; i < n; i++)
-                x[i] = (float)(scale * (ran_uniform(key, i) - 0.5));
+                x[i] = (float)(scale * (ran_random_uniform(key, i) - 0.5));
         return x;
 }
 
@@ -104,7 +104,7 @@ static void measure_attention(void *arg)
         a.x = (struct ran_sparse){.mask = a.mask,
                                   .L = L,
                                   .h = HEADS,
-                                  .d = c->d,
+                                  .d_k = c->d,
                                   .qkv = qkv,
                                   .da = da,
                                   .a = out,
@@ -171,7 +171,7 @@ static void measure_layers(void *arg)
 
         check(ids != NULL, &err);
         for (size_t t = 0; t < cost->tokens; t++)
-                ids[t] = (uint32_t)(ran_draw(3, t) % V);
+                ids[t] = (uint32_t)(ran_random_draw(3, t) % V);
         check(ran_fields_init(ran_config_fields, &m.c, &err) == RAN_OK, &err);
         m.c.encoder = RAN_ENCODER_TRANSFORMER;
         m.c.layers = 1;

@@ -77,16 +77,16 @@ static struct ran_tokenizer *vocabulary(void)
 /* A text of L tokens: words by a power law, some with an ending that makes two pieces of them. */
 static void add_text(struct subject *s, struct ran_buf *out, size_t L, uint64_t *at)
 {
-        uint64_t key = ran_key(1, 0, 0, 0);
+        uint64_t key = ran_random_key(1, 0, 0, 0);
 
         for (size_t n = 0; n < L; n++) {
                 size_t begin = out->len,
-                       word = (size_t)pow((double)words(), ran_uniform(key, (*at)++)) - 1;
+                       word = (size_t)pow((double)words(), ran_random_uniform(key, (*at)++)) - 1;
                 uint32_t id;
 
                 add_word(out, word);
-                if (n + 1 < L && ran_uniform(key, (*at)++) < 0.15) {
-                        add_syllable(out, ran_draw(key, (*at)++) % SYLLABLES);
+                if (n + 1 < L && ran_random_uniform(key, (*at)++) < 0.15) {
+                        add_syllable(out, ran_random_draw(key, (*at)++) % SYLLABLES);
                         n += !out->failed && !ran_tokenizer_find(s->tokenizer, out->data + begin,
                                                                  out->len - begin, &id);
                 }
@@ -99,13 +99,13 @@ static void add_text(struct subject *s, struct ran_buf *out, size_t L, uint64_t 
  */
 static size_t length_of(const struct subject *s, uint64_t *at)
 {
-        uint64_t key = ran_key(2, 0, 0, 0);
+        uint64_t key = ran_random_key(2, 0, 0, 0);
         double u = -1.5;
 
         if (s->shape->documents == 1)
                 return s->shape->tokens;
         for (int i = 0; i < 3; i++)
-                u += ran_uniform(key, (*at)++);
+                u += ran_random_uniform(key, (*at)++);
         return (size_t)fmax(2, (double)s->shape->tokens * exp(1.4 * u) * 0.8);
 }
 
@@ -352,7 +352,7 @@ static float *start(struct ran_params *p, const struct ran_config *c, size_t out
         for (size_t i = 0; i < layout.n; i++)
                 ran_tensor_init(p->block + layout.spec[i].offset, &layout.spec[i], 1);
         for (size_t i = 0; i < (size_t)V * c->dim; i++)
-                embed[i] = (float)(0.1 * ran_uniform(2, i) - 0.05);
+                embed[i] = (float)(0.1 * ran_random_uniform(2, i) - 0.05);
         p->embed = embed;
         ran_layout_release(&layout);
         return embed;

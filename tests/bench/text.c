@@ -82,7 +82,7 @@ struct job {
 static void add_word(struct ran_buf *out, uint64_t i, bool capital)
 {
         static const char onsets[] = "bcdfghlmnprstvw", vowels[] = "aeiou", codas[] = "nrstld";
-        uint64_t x = ran_draw(1, i), syllables = 1 + (i > 50) + (i > 3000) + x % 4 / 3;
+        uint64_t x = ran_random_draw(1, i), syllables = 1 + (i > 50) + (i > 3000) + x % 4 / 3;
 
         for (uint64_t s = 0; s < syllables; s++, x >>= 12) {
                 char onset = onsets[x % 15];
@@ -99,12 +99,12 @@ static void invent(struct job *job, struct ran_error *err)
         uint64_t at = 0;
 
         while (job->lines.len < BYTES) {
-                size_t words = 50 + ran_draw(2, at++) % 500;
+                size_t words = 50 + ran_random_draw(2, at++) % 500;
                 ran_buf_str(&job->lines, "{\"text\":\"");
                 size_t begin = job->lines.len;
                 for (size_t w = 0; w < words; w++) {
-                        uint64_t kind = ran_draw(3, at);
-                        double u = ran_uniform(4, at++);
+                        uint64_t kind = ran_random_draw(3, at);
+                        double u = ran_random_uniform(4, at++);
                         add_word(&job->lines, (uint64_t)pow(WORDS, u) - 1, kind % 12 == 0);
                         if (kind % 300 == 0)
                                 ran_buf_str(&job->lines, "\xc3\xa9");

@@ -82,7 +82,7 @@ refused() {
   ran-tag -m "$(model ran-tag)" doc.jsonl |
     jq -e --slurpfile out out '$out[0].attention as $a | $a.row.token == 3 and
       ($a.gains | length == $a.tokens) and $a.label == (.prediction.tags[3] | tostring)'
-  refused 2 "which one?" -m "$(model ran-tag)" --map label doc.jsonl
+  refused 2 "give --row I, a token of the word" -m "$(model ran-tag)" --map label doc.jsonl
 }
 
 @test "attnmask map: a tagger with a wide path is asked about a word" {
@@ -184,14 +184,14 @@ refused() {
 
 @test "attnmask map: what there is no map of" {
   document ran-lm >doc.jsonl
-  refused 2 "a language model gives no labels" -m "$(model ran-lm)" --map label doc.jsonl
-  refused 2 "a Contextualizer makes one vector" -m "$(model contextualizer)" --map tokens
+  refused 2 "a language model has no labels" -m "$(model ran-lm)" --map label doc.jsonl
+  refused 2 "this encoder has one output" -m "$(model contextualizer)" --map tokens
   refused 2 "no label 'fog'" -m topic.ran --map label --label fog
   refused 2 "of the whole document" -m topic.ran --map label --row 1
   refused 2 "A less than B" -m topic.ran --map tokens --rows 5:5
   refused 2 "must be a token" -m topic.ran --map tokens --row cell:1
   refused 2 "give one" -m topic.ran --map tokens --row 1 --rows 1:2
-  refused 2 "only --map attention is of one layer, head and window: leave out --layer" -m topic.ran --map label --layer 0
+  refused 2 "--map label and --map tokens are of the whole model: leave out --layer" -m topic.ran --map label --layer 0
   refused 2 "--label is for --map label" -m topic.ran --map tokens --label wet
   refused 2 "with --model FILE only: leave out --map" --map label --length 5
   planted 5 1 >in.jsonl

@@ -155,7 +155,7 @@ shape='-q --epochs 1 --dim 8 --heads 2 --head-dim 4 --no-dev'
     '....####.......' '....####.......' '....####.......' '....####.......' \
     '........####...' '........####...' '........####...' '........####...' \
     '............###' '............###' '............###')" ]
-  [[ $stderr == *'layer 1, mean of 2 heads'*'lines are who looks'*'# is a weight of'* ]]
+  [[ $stderr == *'layer 1, mean of 2 heads'*'lines are queries'*'# is a weight of'* ]]
 }
 
 @test "attnmask model: a part of it, and blocks" {
@@ -194,9 +194,9 @@ shape='-q --epochs 1 --dim 8 --heads 2 --head-dim 4 --no-dev'
   refused 2 'the model has no head 2: it has 2, and the first is 0' -m "$m" --head 2
   refused 2 "--head must be a number, mean, review or all, not 'first'" -m "$m" --head first
   refused 2 'the model has no review' -m "$(model ran-no-review)" --head review
-  refused 2 'in this model no token looks at others' -m "$(model contextualizer)" --row 0
-  refused 2 'no token looks at others' -m "$(model contextualizer)" --in-window 0
-  refused 2 'cells look at no windows' -m "$m" --head review --row cell:0
+  refused 2 'in this model tokens do not attend to tokens' -m "$(model contextualizer)" --row 0
+  refused 2 'tokens do not attend to tokens' -m "$(model contextualizer)" --in-window 0
+  refused 2 'cells do not attend to windows' -m "$m" --head review --row cell:0
   refused 2 'give one' -m "$m" --row 0 --in-window 0
   refused 2 "--rows must be A:B, with A less than B, not '5:5'" -m "$m" --rows 5:5
 }
@@ -214,7 +214,7 @@ shape='-q --epochs 1 --dim 8 --heads 2 --head-dim 4 --no-dev'
 
 @test "attnmask model: documents longer than a table or a picture can be" {
   seq 9000 | jq -s -c '{ids: map(. % 20)}' >long.jsonl
-  refused 1 'more than 67108864 weights: choose some' -m "$(model ran-gated)" --weights long.jsonl
+  refused 1 'more than 67108864 weights: select some' -m "$(model ran-gated)" --weights long.jsonl
   ran-attnmask -m "$(model ran-gated)" --weights --top 0 --row 8999 --layer 0 --head 0 long.jsonl |
     jq -e '.attention.heads[0].weights[0].keys == [[8997,9000]]'
   run -0 --separate-stderr ran-attnmask -m "$(model ran-gated)" --format pgm --size 100 -o m.pgm long.jsonl
@@ -235,7 +235,7 @@ shape='-q --epochs 1 --dim 8 --heads 2 --head-dim 4 --no-dev'
   m=$(model ran-gated)
   refused 2 'a model has a pattern of its own: leave out --length' -m "$m" --length 9
   refused 2 'what a model does is shown with --model FILE only: leave out --in-window' --length 9 --in-window 0
-  refused 2 'a picture is no record and has no numbers: leave out --top' -m "$m" --format text --top 2
+  refused 2 'a picture has no numbers: leave out --top' -m "$m" --format text --top 2
   refused 2 '--size is for pictures' -m "$m" --size 100
   refused 2 '--max-tokens is for models that classify or tag' -m "$(model ran-lm)" --max-tokens 5
   refused 3 'cannot open none.ran' -m none.ran

@@ -230,13 +230,13 @@ END
   run -1 --separate-stderr ran-attnmask --scores bad.jsonl
   [ "$(jq -r '.ran_error.message // "good"' <<<"$output")" = '"vectors": vector 1 has 1 numbers, the one before it has 2
 "vectors" must be an array of arrays of numbers
-"vectors": "x" is no number that can be used
-"vectors": 1e99 is no number that can be used
+"vectors": "x" is not a usable number
+"vectors": 1e99 is not a usable number
 "vectors" must be an array of vectors
 there is no token to attend to
 "vectors": vector 0 is empty
 no vectors: either "vectors" or "query" and "key" is needed, an array of arrays of numbers
-2 queries of 1 numbers and 1 keys of 1: they must be alike
+2 queries of 1 numbers and 1 keys of 1: the counts must be equal
 no vectors: either "vectors" or "query" and "key" is needed, an array of arrays of numbers
 "vectors" is given twice
 good' ]
@@ -249,8 +249,8 @@ good' ]
 # ---- what is refused ------------------------------------------------------------------------------
 
 @test "attnmask: numbers out of range" {
-  refused 'how many tokens? give --length N'
-  refused 'how many tokens? give --length N' --length 0
+  refused 'no length: give --length N'
+  refused 'no length: give --length N' --length 0
   refused "--length must be a whole number from 0 to 1000000000, not '10000000000000000000'" --length 10000000000000000000
   refused "--length must be a whole number" --length -1
   refused "--window must be a whole number from 1 to 1000000000, not '0'" --length 9 --attention window --window 0
@@ -273,14 +273,14 @@ good' ]
   refused '--dilation is for --attention dilated' --length 9 --attention window --dilation 2
   refused '--mask prefix needs --source N' --length 9 --mask prefix
   refused '--source is for --mask prefix' --length 9 --mask causal --source 3
-  refused 'ask one at a time' --length 9 --count --row 3
-  refused '--reach is for --row' --length 9 --reach 3
+  refused 'exclude each other' --length 9 --count --row 3
+  refused '--reach needs --row' --length 9 --reach 3
   refused '--rows is for grids' --length 9 --count --rows 1:2
   refused '--format png draws a whole pattern' --length 9 --count --format png
   refused 'files are read with --scores only' --length 9 file.jsonl
   refused '--table has lengths of its own' --table --length 9
   refused '--table compares' --table --mask causal
-  refused 'not with --length' --scores --length 9
+  refused 'leave out --length' --scores --length 9
   refused '--scores takes one --attention, not 2' --scores --attention full,full
   refused '--scores writes records' --scores --format json
 }
@@ -296,10 +296,10 @@ noted() {
 }
 
 @test "attnmask: what may not be meant is said" {
-  noted 'a window of 5 is odd: it takes in 2 tokens to each side, like one of 4' --length 9 --attention window --window 5
+  noted 'a window of 5 is odd: it has 2 tokens on each side, like one of 4' --length 9 --attention window --window 5
   noted 'a window of 1 is the token itself' --length 9 --attention window --window 1
   noted 'a window of 10 is longer than the 9 tokens there are' --length 9 --attention window --window 10
-  noted 'a dilation of 9 goes beyond the 9 tokens there are' --length 9 --attention dilated --dilation 9
+  noted 'a dilation of 9 is longer than the 9 tokens there are' --length 9 --attention dilated --dilation 9
   run -0 --separate-stderr ran-attnmask --length 9 --window 5
   [ -z "$stderr" ]
 }

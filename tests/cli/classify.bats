@@ -45,9 +45,9 @@ classifies() {
   # An encoding does not say how words are spelled; with the text beside it that one is read.
   ran-classify -m spelled.ran --max-tokens 1 --truncate=head new.jsonl | jq -se 'all(.prediction.truncated.kept == 1)'
   run -1 --separate-stderr ran-classify -m spelled.ran - <<<'{"ids":[5]}'
-  [[ $stderr == *'the model looks at the spelling of words, which "ids" do not have'* ]]
+  [[ $stderr == *'the model reads the spelling of words, which "ids" lack'* ]]
   run -1 --separate-stderr ran-classify -m spelled.ran - <<<'{"encoding":{"vocab":"x","ids":[5]}}'
-  [[ $stderr == *'no document: one of tokens and text is needed'* ]]
+  [[ $stderr == *'no document: give one of tokens and text'* ]]
 }
 
 @test "classify: a wide path learns which runs of words decide, however long the document" {
@@ -189,7 +189,7 @@ classifies() {
     [[ $stderr == *"$sentence"* ]] || { echo "$record: $stderr" >&2; false; }
     jq -e '.ran_error.line == 1' <<<"$output"
   done <<'EOF2'
-{"id":1}|no document: one of encoding, ids, tokens and text is needed
+{"id":1}|no document: give one of encoding, ids, tokens and text
 {"text":""}|the document has no tokens
 {"text":"  "}|the document has no tokens
 {"tokens":[]}|the document has no tokens
@@ -290,7 +290,7 @@ EOF2
   [ "$(jq .n <<<"$output")" -eq 121 ]
   [[ $stderr == *'more.jsonl:121: "labels" has 2 labels, and the model gives one'* ]]
   [[ $stderr == *'more.jsonl:122: "labels" has 0 labels, and the model gives one'* ]]
-  [[ $stderr == *'more.jsonl:123: both "label" and "labels" are given'* ]]
+  [[ $stderr == *'more.jsonl:123: the record has both "label" and "labels"'* ]]
 }
 
 @test "eval: a label that is listed twice counts once" {
@@ -365,9 +365,9 @@ EOF2
   awk 'BEGIN { for (i = 0; i < 400; i++) printf "{\"text\":\"w%d of it\",\"label\":\"l%d\"}\n", i % 200, i % 200 }' >many.jsonl
   shape='--dim 4 --layers 1 --heads 1 --head-dim 2 --window 8 --epochs 1 --no-dev'
   run -0 --separate-stderr ran-train classify $shape -o many.ran many.jsonl
-  [[ $stderr == *'there are 200 labels: --wide 65536'* ]]
+  [[ $stderr == *'200 labels: linear model reduced to 65536 rows'* ]]
   head -c 100000 many.ran | grep -ac 'wide\\":65536'
   run -0 --separate-stderr ran-train classify $shape --wide 131072 -o many.ran many.jsonl
-  [[ $stderr != *'labels: --wide'* ]]
+  [[ $stderr != *'linear model reduced'* ]]
   head -c 100000 many.ran | grep -ac 'wide\\":131072'
 }

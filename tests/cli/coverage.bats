@@ -108,8 +108,8 @@ setup() {
     ran-classify -m model.ran --coverage 0.999 test.jsonl
   refused 2 'too few for a coverage of 1' ran-classify -m model.ran --coverage 1 test.jsonl
   ran-classify -m model.ran --coverage 0.9975 --eval test.jsonl | jq -e '.sets.coverage > 0.98'
-  refused 2 '--coverage is for models that give one label' ran-classify -m several.ran --coverage 0.9 test.jsonl
-  refused 2 '--abstain goes by the set of --coverage' ran-classify -m model.ran --abstain test.jsonl
+  refused 2 '--coverage is for models with one label' ran-classify -m several.ran --coverage 0.9 test.jsonl
+  refused 2 '--abstain needs --coverage' ran-classify -m model.ran --abstain test.jsonl
   refused 2 'leave out --abstain' ran-classify -m model.ran --coverage 0.9 --abstain --eval test.jsonl
   refused 2 '--coverage must be a number from 0 to 1' ran-classify -m model.ran --coverage 95 test.jsonl
 }

@@ -22,7 +22,7 @@ setup() {
 @test "demo: it says how good the model is, and that is better than guessing" {
   grep -q '^accuracy  *0\.' "$out"
   right=$(awk '/^accuracy/ { print $2 }' "$out")
-  guess=$(sed -n 's/^Whoever .* in \([0-9]*\) of \([0-9]*\) .*/\1 \2/p' "$out")
+  guess=$(sed -n 's/^Baseline (most frequent label): \([0-9]*\) of \([0-9]*\)\.$/\1 \2/p' "$out")
   [ -n "$guess" ]
   awk -v right="$right" -v guess="$guess" 'BEGIN { split(guess, n, " "); exit !(right > n[1] / n[2] + 0.1) }'
 }
@@ -64,7 +64,7 @@ setup() {
 
 @test "demo: without programs, without a home, with a wrong option" {
   RAN_BIN=/nowhere run -3 env PATH=/usr/bin:/bin "$demo" --offline
-  [ "$output" = "demo: there is no ran-tokenize in /nowhere: type 'make' first, or 'make demo', which does both" ]
+  [ "$output" = "demo: there is no ran-tokenize in /nowhere: run 'make' first, or 'make demo', which does both" ]
   run -3 env -u HOME "$demo" --offline
   [[ $output == 'demo: HOME is not set'* ]]
   run -2 "$demo" --online

@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# What people read first, against what is there: the README, its source map, and scripts.
+# What people read first, against what is there: the README, the source maps, and scripts.
 # The manual pages of programs have tests of their own, in manual.bats.
 
 bats_require_minimum_version 1.5.0
@@ -10,18 +10,19 @@ setup() {
   cd "$BATS_TEST_TMPDIR"
 }
 
-# source_map: the files that the source map of the README names.
+# source_map: the files that the source maps of cmd/ and lib/ name, in the first column of their tables.
 source_map() {
-  sed -n '/^### The programs/,/^### The rest/p' "$root/README.md" | awk '
-    /^### The programs/ { folder = "cmd/" }
-    /^### The library/ { folder = "lib/" }
+  local folder
+  for folder in cmd lib; do
+    awk -F '|' -v top=$folder '/^##/ && match($0, /`[a-z]+\/`/) {
+      folder = top "/" substr($0, RSTART + 1, RLENGTH - 3)
+    }
     /^\|/ {
-      sub(/^\| /, "")
-      sub(/ \|.*/, "")
-      n = split($0, word, /[`, ]+/)
-      for (i = 1; i <= n; i++)
-        if (word[i] ~ /\.c$/) print folder word[i]
-    }' | sort
+      n = split($2, word, /`/)
+      for (i = 2; i <= n; i += 2)
+        if (word[i] ~ /\.c$/) print folder "/" word[i]
+    }' "$root/$folder/README.md"
+  done | sort
 }
 
 @test "docs: the first screen of the README says what to type" {
@@ -31,7 +32,7 @@ source_map() {
 }
 
 @test "docs: the source map names every source file once, and no other" {
-  (cd "$root" && ls cmd/*/*.c lib/*/*.c) | sort >there
+  (cd "$root" && find cmd lib -name '*.c') | sort >there
   source_map >named
   diff there named
 }
@@ -42,7 +43,7 @@ source_map() {
     $command --help
   done | grep -oE -- '--[][a-z-]+' | sed 's/\[no-\]\(.*\)/\1\n--no-\1/' | sort -u >known
   # Those of other programs.
-  printf -- '--pipe-part\n--block\n--sshlogin\n--cflags\n--libs\n' >>known
+  printf -- '--cflags\n--libs\n' >>known
   grep -oE -- '--[a-z][a-z-]*' "$root/README.md" | sort -u >named
   [ -s named ]
   run -1 grep -vxFf known named
@@ -56,10 +57,14 @@ source_map() {
   done <named
 }
 
-@test "docs: the README has the version and its changes" {
+@test "docs: the list of changes has the version, and the README names the list" {
   version=$(ran-classify --version | sed -n '1s/.* //p')
-  grep -qxF "### $version" "$root/README.md"
-  grep -qF "Version $version" "$root/README.md"
+  grep -qxF "## $version" "$root/share/CHANGES.md"
+  grep -qF share/CHANGES.md "$root/README.md"
+}
+
+@test "docs: the README is short" {
+  [ "$(wc -l <"$root/README.md")" -le 200 ]
 }
 
 @test "docs: the Debian package has the version, and says what the programs need" {
@@ -179,9 +184,19 @@ records() {
   }'
 }
 
-# commands: the blocks of the README that are commands for a shell, each in a file, block.1, block.2 ...
+# commands: the commands of the README, each block or row of a table "I want to ..." in a file, block.1, block.2 ...
+# Other tables have none that begin with a program; in a table "\|" is a pipe, and <br> ends a line.
 commands() {
-  awk '/^    / && !on { on = 1; n++ } !/^    / { on = 0 } on { print substr($0, 5) >("block." n) }' "$root/README.md"
+  awk '/^    / && !on { on = 1; n++ } !/^    / { on = 0 } on { print substr($0, 5) >("block." n) }
+    /^\| .* \| `(ran-|find |head |echo )/ {
+      n++
+      sub(/^\| .* \| `/, "")
+      sub(/` \|$/, "")
+      gsub(/`<br>`/, "\n")
+      gsub(/\\\|/, "|")
+      print >("block." n)
+    }' "$root/README.md"
+  [ "$(grep -c '^| .* | `ran-' "$root/README.md")" -ge 20 ]
   # What installs, needs several machines or a terminal, a makefile, and Python.
   grep -lE '^(make|sudo|cc|parallel|mpirun|model\.ran:|import) ?' block.* | xargs rm
 }
@@ -219,5 +234,5 @@ END
   for block in $(ls block.* | sort -t . -k 2n); do
     bash -eo pipefail "$block" >said 2>&1 </dev/null || { cat "$block" said >&2; false; }
   done
-  [ -e for-people.jsonl ] && [ -s labelled.jsonl ] && [ -s map.png ] && [ -e part-03 ]
+  [ -e for-people.jsonl ] && [ -s labelled.jsonl ] && [ -s map.png ] && [ -s heads.svg ] && [ -e part-03 ]
 }

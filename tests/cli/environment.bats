@@ -10,7 +10,7 @@ setup() {
 
 @test "RAN_ISA: a name that nobody knows is refused, with those that would do" {
   RAN_ISA=quantum run --separate-stderr -2 ran-tokenize learn -o vocab.json /dev/null
-  [[ $stderr == "ran-tokenize: RAN_ISA=quantum: this processor and program know "*base* ]]
+  [[ $stderr == "ran-tokenize: RAN_ISA=quantum: this processor and program have "*base* ]]
 }
 
 @test "RAN_ISA: the kernels that it names are used; empty is as good as unset" {
@@ -43,7 +43,7 @@ shift_of() {
 
 @test "RAN_ISA: each name trains and labels alike, within rounding" {
   RAN_ISA=quantum run --separate-stderr -2 ran-tokenize learn -o vocab.json /dev/null
-  names=$(sed -n '1s/.* know //; 1s/, / /gp' <<<"$stderr")
+  names=$(sed -n '1s/.* have //; 1s/, / /gp' <<<"$stderr")
   [[ $names == *base* ]]
   awk 'BEGIN { for (i = 1; i <= 12; i++) {
     printf "{\"label\": \"%s\", \"text\": \"", i % 2 ? "odd" : "even"

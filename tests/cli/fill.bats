@@ -64,9 +64,9 @@ setup() {
 }
 
 @test "fill: what is refused" {
-  refused '{"text":"no gap"}' 'there is no gap to fill: write [MASK]' fill -m gaps.ran
-  refused '{"ids":[7,8]}' 'there is no gap to fill' fill -m gaps.ran
-  refused '{"ids":[7,8],"masked_at":[2]}' '"masked_at" must be an array of places' fill -m gaps.ran
+  refused '{"text":"no gap"}' 'no masked token: write [MASK]' fill -m gaps.ran
+  refused '{"ids":[7,8]}' 'no masked token' fill -m gaps.ran
+  refused '{"ids":[7,8],"masked_at":[2]}' '"masked_at" must be an array of positions' fill -m gaps.ran
   refused '{"ids":[7,8],"masked_at":[1,0]}' '"masked_at" must be' fill -m gaps.ran
   refused '{"ids":[7,8],"masked_at":1}' '"masked_at" must be' fill -m gaps.ran
   refused '{"ids":[1,8000]}' 'not in the vocabulary' fill -m gaps.ran
@@ -77,8 +77,8 @@ setup() {
 }
 
 @test "fill: a model that fills gaps does nothing else" {
-  dies 'fills gaps in texts, a task of ran-lm' score -m gaps.ran texts.jsonl
-  dies 'fills gaps in texts' generate -m gaps.ran --prompt x
+  dies 'predicts masked tokens: use ran-lm' score -m gaps.ran texts.jsonl
+  dies 'predicts masked tokens' generate -m gaps.ran --prompt x
   LC_ALL=C sed 's/\[MASK\]/[MxSK]/g' gaps.ran >odd.ran
-  dies 'has no piece [MASK]' fill -m odd.ran texts.jsonl
+  dies 'has no token [MASK]' fill -m odd.ran texts.jsonl
 }

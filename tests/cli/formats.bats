@@ -65,14 +65,14 @@ END
 @test "formats: a guess that was wrong ends in a sentence that says what to do" {
   reads 'vitamin B-carotene\njust words that go on\n'
   [ "$status" -eq 1 ]
-  [[ $stderr == *"input:2: the line has 5 columns, the first of the file has 2, separated by spaces (the first line of the file looked like CoNLL's columns; --input-format says what it is)"* ]]
+  [[ $stderr == *"input:2: the line has 5 columns, the first of the file has 2, separated by spaces (the first line of the file looks like CoNLL columns; set the format with --input-format)"* ]]
   reads 'x\ta\nb\n'
-  [[ $stderr == *"input:2: no tab"*"looked like label, tab, text; --input-format says what it is"* ]]
+  [[ $stderr == *"input:2: no tab"*"looks like label, tab, text; set the format with --input-format"* ]]
   reads 'b\n' --input-format tsv
   [[ $stderr != *looked* ]]
   reads '\njust words\n{"text":"a"}\nmore words\n'
   [[ $stderr == *"input:4: column 1: expected an object, '{', found 'm'"$'\n'* ]]
-  [[ $stderr == *"input:2: "*"found 'j' (say --input-format file if all of the file is one document, text if each line is, conll if each line is a word)"* ]]
+  [[ $stderr == *"input:2: "*"found 'j' (use --input-format text if each line is a document, conll if each line is a word, file if the whole file is a document)"* ]]
   [ "${lines[1]}" = '{"text":"a"}' ]
   # Where the first line says that they are JSON lines, they are.
   reads '{"text":"a"}\njust words\n'
@@ -102,7 +102,7 @@ END
 {"tokens":["c"]}' ]
   reads 'a O\n' --tag-column 3
   [ "$status" -eq 3 ]
-  [[ $stderr == *'input: there is no column 3: the first line has 2 (--tag-column)'* ]]
+  [[ $stderr == *'input: no column 3: the first line has 2 (--tag-column)'* ]]
 }
 
 @test "conll: with tabs, words have spaces, and comments have none" {
@@ -307,12 +307,12 @@ __label__wet rain' ]
 @test "files: lists and folders that hold nothing, and what cannot be opened" {
   mkdir empty loop
   run -3 --separate-stderr ran-tokenize encode --vocab vocab.json --files-from /dev/null </dev/null
-  [[ $stderr == *'/dev/null names no file'* ]]
+  [[ $stderr == *'/dev/null lists no file'* ]]
   run -3 --separate-stderr ran-tokenize encode --vocab vocab.json empty
-  [[ $stderr == *'empty: there is no file in this folder'* ]]
+  [[ $stderr == *'empty: no file in this folder'* ]]
   ln -s ../loop loop/loop
   run -3 --separate-stderr ran-tokenize encode --vocab vocab.json loop
-  [[ $stderr == *'cannot read loop/loop: this folder is one that it is in'* ]]
+  [[ $stderr == *'cannot read loop/loop: a link leads back to this folder'* ]]
   run -3 --separate-stderr ran-tokenize encode --vocab vocab.json --input-format file nowhere
   [[ $stderr == *'cannot open nowhere: No such file or directory'* ]]
   run -3 --separate-stderr ran-tokenize encode --vocab vocab.json --files-from nowhere
@@ -327,9 +327,9 @@ __label__wet rain' ]
   run -1 --separate-stderr ran-tokenize encode --vocab vocab.json --drop text all
   [ "$(jq -c '[.id, .encoding.ids, .ran_error.message]' <<<"$output")" = \
     '["all/1",[5],null]
-["all/2",null,"the file cannot be read: No such file or directory"]
+["all/2",null,"cannot read the file: No such file or directory"]
 ["all/3",[6],null]' ] || { echo "$output"; false; }
-  [[ $stderr == *'all/2:1: the file cannot be read: No such file or directory'* ]]
+  [[ $stderr == *'all/2:1: cannot read the file: No such file or directory'* ]]
   printf 'all/3\nall/4\nall/1\n' >list
   run -1 --separate-stderr ran-tokenize encode --vocab vocab.json --files-from list --only
   [ "$(jq -c .encoding.ids <<<"$output" | tr '\n' ' ')" = '[6] null [5] ' ]
@@ -385,9 +385,9 @@ __label__wet rain' ]
   ran-train classify --check --folder-label all/*/*.txt more.jsonl >report
   [ "$(jq -c '[.documents, .labels]' report)" = '[5,{"dry":2,"wet":3}]' ] || { cat report; false; }
   run -3 --separate-stderr ran-train classify -o m.ran all
-  [[ $stderr == *'there is no labelled document to train on (with --folder-label, the folder that a file is in is its label)'* ]]
+  [[ $stderr == *'there is no labelled document to train on (--folder-label takes the name of the folder as the label)'* ]]
   run -3 --separate-stderr ran-classify -m labels.ran --eval all
-  [[ $stderr == *'no record has a label: there is nothing to compare with (with --folder-label, '* ]]
+  [[ $stderr == *'no record has a label: there is nothing to compare with (--folder-label takes '* ]]
   run -0 --separate-stderr ran-classify -m labels.ran --eval --folder-label all
   run -3 --separate-stderr ran-classify -m labels.ran --eval - <<<'{"text":"a"}'
   [[ $stderr != *folder* ]]
@@ -435,7 +435,7 @@ END
     '{"text":"Ann","entities":["PER"]}' >bad.jsonl
   run -4 --separate-stderr ran-train tag --check bad.jsonl
   [[ $stderr == *'bad.jsonl:1: entities[0], 0 to 9, is out of range'* ]] || { echo "$stderr"; false; }
-  [[ $stderr == *'bad.jsonl:2: label[0] must be an object with one each of start, end and label'* ]]
+  [[ $stderr == *'bad.jsonl:2: label[0] must be an object of start, end and label'* ]]
   [[ $stderr == *'bad.jsonl:3: the label of annotations[0] must be'* ]]
   [[ $stderr == *'bad.jsonl:4: start and end of entities[0] must be whole numbers'* ]]
   [[ $stderr == *'bad.jsonl:5: spans[0] must be an object'* ]]
@@ -447,7 +447,7 @@ END
     '{"text":"c","label":"y","answer":"ignore"}' '{"text":"d","label":"z","answer":"Paris"}' \
     '{"text":"e","label":"x"}' >input.jsonl
   run --separate-stderr ran-train classify --check input.jsonl
-  [[ $stderr == *'2 records were left out: their "answer" is reject or ignore'* ]]
+  [[ $stderr == *'left out 2 records whose "answer" is reject or ignore'* ]]
   [[ $output != *'"y"'* ]]
   [[ $output == *'"z"'* ]]
   # For a vocabulary, and to be labelled, a text is a text.
@@ -498,7 +498,7 @@ END
     "{\"text\":\"snow\",$options,\"accept\":[\"hail\"],\"answer\":\"ignore\"}" >>input.jsonl
   run --separate-stderr ran-train classify --check input.jsonl
   [ "$(jq -c '[.documents, .several_labels, .labels]' <<<"$output")" = '[3,true,{"dry":1,"wet":1}]' ]
-  [[ $stderr == *'1 records were left out'* ]]
+  [[ $stderr == *'left out 1 record whose'* ]]
   run -4 --separate-stderr ran-train classify --check - <<<'{"text":"a","accept":["text/html"]}'
   [[ $stderr == *'there is neither "label" nor "labels"'* ]]
 }
@@ -540,7 +540,7 @@ END
   run -1 --separate-stderr ran-classify -m labels.ran --eval --label-names info.json - <<<'{"text":"sun","label":0}
 {"text":"sun","label":2}
 {"text":"sun","label":0.0}'
-  [[ $stderr == *'standard input:2: the label 2 has no name in info.json, which has 0 to 1'* ]]
+  [[ $stderr == *'standard input:2: the label 2 has no name: info.json names 0 to 1'* ]]
   [[ $stderr == *'standard input:3: the label 0.0 has no name'* ]]
   # Without names they are what they are.
   run --separate-stderr ran-train classify --check input.jsonl
@@ -563,17 +563,17 @@ END
     run -3 --separate-stderr ran-train classify --check --label-names file - <<<'{"text":"a","label":0}'
     [[ $stderr == "ran-train: file: $1"* ]] || { echo "$2: $stderr" >&2; false; }
   }
-  says 'it has no names' ''
-  says 'it has no names' '[]'
-  says 'a line is empty' 'a\n\nb\n'
-  says 'these are no lines of UTF-8' 'a\n\xff\n'
-  says 'these are no lines of UTF-8' 'a\0\n'
-  says 'this is no valid JSON' '["a",'
-  says 'this is no valid JSON' '["a"], "b": 1'
+  says 'no names' ''
+  says 'no names' '[]'
+  says 'an empty line' 'a\n\nb\n'
+  says 'not text in UTF-8' 'a\n\xff\n'
+  says 'not text in UTF-8' 'a\0\n'
+  says 'not valid JSON' '["a",'
+  says 'not valid JSON' '["a"], "b": 1'
   says 'each name must be a string' '["a",1]'
   says '"id2label" must name all numbers' '{"id2label":{"0":"a","2":"b"}}'
-  says 'it has neither "id2label" nor "names", nor names among "features" of "label" or "labels"' '{"features":{"label":{"dtype":"x"}}}'
-  says 'it has neither' '{"features":{"ner_tags":{"feature":{"names":["x"]}}}}'
+  says 'no "id2label", no "names", and no names of "label" or "labels" in "features"' '{"features":{"label":{"dtype":"x"}}}'
+  says 'no "id2label"' '{"features":{"ner_tags":{"feature":{"names":["x"]}}}}'
   run -3 --separate-stderr ran-train classify --check --label-names nowhere - <<<'{}'
   [[ $stderr == *'cannot '*'nowhere'* ]]
   run -2 --separate-stderr ran-classify -m labels.ran --label-names names.conll - <<<'{}'

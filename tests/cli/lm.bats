@@ -238,11 +238,11 @@ random_ids() {
 
 @test "history: what cannot be is said" {
   run -2 --separate-stderr ran-lm score -m lm.ran --stride 3 texts.jsonl
-  [[ $stderr == *'--stride is for --history'* ]]
+  [[ $stderr == *'--stride needs --history'* ]]
   run -2 --separate-stderr ran-lm score -m lm.ran --history 3 --stride 4 texts.jsonl
-  [[ $stderr == *'--stride 4 leaves tokens out: it is 3,'* ]]
+  [[ $stderr == *'--stride 4 leaves tokens out: at most 3,'* ]]
   run -2 --separate-stderr ran-lm score -m lm.ran --history 3 --state-out x.state texts.jsonl
-  [[ $stderr == *'--history forgets what --state-in and --state-out keep'* ]]
+  [[ $stderr == *'--history and --state-in or --state-out exclude each other'* ]]
   [ ! -e x.state ]
   dies 'reads each source whole: it takes no --history' score -m pairs.ran --history 3 pairs.jsonl
 }
@@ -320,9 +320,9 @@ random_ids() {
   # A smaller one has what it needs; a larger one, or one after a run without, has not.
   ran-lm score -m lm.ran --cache 9 --state-in log.state some.jsonl >/dev/null
   ran-lm score -m lm.ran --state-in log.state --state-out none.state some.jsonl >/dev/null
-  dies 'keeps 40 for a cache, which are too few for one of 41 positions' \
+  dies 'tokens for a cache, too few for 41 positions' \
     score -m lm.ran --cache 41 --state-in log.state some.jsonl
-  dies 'none.state: of ' score -m lm.ran --cache 40 --state-in none.state some.jsonl
+  dies 'none.state: it keeps ' score -m lm.ran --cache 40 --state-in none.state some.jsonl
   # A document that is shorter than the cache is kept whole.
   head -n 1 some.jsonl | $score --state-out short.state >/dev/null
   ran-lm score -m lm.ran --cache 1000 --state-in short.state some.jsonl >/dev/null
@@ -333,7 +333,7 @@ random_ids() {
   LC_ALL=C sed 's/cache\.next/cache.text/' log.state >bad.state
   dies 'no tensor cache.next of 5 by 2' score -m lm.ran --cache 5 --state-in bad.state texts.jsonl
   LC_ALL=C sed 's/cache\.key/cache.eye/' log.state >bad.state
-  dies 'keeps 0 for a cache' score -m lm.ran --cache 5 --state-in bad.state texts.jsonl
+  dies 'tokens for a cache' score -m lm.ran --cache 5 --state-in bad.state texts.jsonl
 }
 
 @test "cache: usage" {
@@ -435,7 +435,7 @@ random_ids() {
   dies 'not a state of ran-lm' score -m lm.ran --state-in lm.ran texts.jsonl
   dies 'not a safetensors file' generate -m lm.ran --state-in texts.jsonl --prompt x
   dies 'cannot open nowhere.state' score -m lm.ran --state-in nowhere.state texts.jsonl
-  dies 'whole: there is no state' score -m pairs.ran --state-out x.state pairs.jsonl
+  dies 'whole: it has no state' score -m pairs.ran --state-out x.state pairs.jsonl
   [ ! -e x.state ]
 }
 
@@ -620,7 +620,7 @@ random_ids() {
   run -2 --separate-stderr ran-lm generate -m ids.ran --stop x ids.jsonl
   [[ $stderr == *'no vocabulary'* ]]
   run -2 --separate-stderr ran-lm generate --prompt x
-  [[ $stderr == *'which model?'* ]]
+  [[ $stderr == *'no model: give --model FILE'* ]]
   run -2 --separate-stderr ran-lm generate -m lm.ran --prompt $'\377'
   run -2 --separate-stderr ran-lm generate -m lm.ran --stop $'\377'
   run -2 --separate-stderr ran-lm score -m lm.ran --total --logits texts.jsonl
@@ -633,16 +633,16 @@ random_ids() {
 @test "lm: models of other tasks" {
   ran-train classify -q --epochs 1 --dim 8 --heads 1 --head-dim 8 --no-dev -o class.ran \
     <(printf '{"text":"a b","label":"%s"}\n' x y)
-  dies 'labels documents' score -m class.ran texts.jsonl
-  dies 'labels documents' fill -m class.ran texts.jsonl
-  dies 'continues texts' fill -m lm.ran texts.jsonl
+  dies 'classifies documents' score -m class.ran texts.jsonl
+  dies 'classifies documents' fill -m class.ran texts.jsonl
+  dies 'generates text' fill -m lm.ran texts.jsonl
   dies 'cannot open' score -m nowhere.ran texts.jsonl
 }
 
 @test "lm: records that do not fit the model" {
   refused '{"text":""}' 'no tokens' score -m lm.ran
   refused '{"text":" \n "}' 'no tokens' generate -m lm.ran
-  refused '{"source":"a","target":"b"}' 'a "source" is for a model with the mask prefix' score -m lm.ran
+  refused '{"source":"a","target":"b"}' 'a "source" needs a model with --mask prefix' score -m lm.ran
   refused '{"text":"a"}' 'no "source"' score -m pairs.ran
   refused '{"text":"a"}' 'no "source"' generate -m pairs.ran
   refused '{"target":"a"}' 'no "source"' score -m pairs.ran
@@ -667,6 +667,6 @@ random_ids() {
   for piece in '[START]:lm' '[END]:lm' '[SEP]:pairs'; do
     name=${piece%:*}
     LC_ALL=C sed "s/\\[${name:1:2}\\([A-Z]*\\]\\)/[${name:1:1}x\\1/g" "${piece#*:}.ran" >odd.ran
-    dies "has no piece $name" score -m odd.ran texts.jsonl
+    dies "has no token $name" score -m odd.ran texts.jsonl
   done
 }

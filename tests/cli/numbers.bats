@@ -77,7 +77,7 @@ vectors() {
   done
   for x in 1e39 1e400 inf nan; do
     vectors $x >vectors.txt
-    refused 3 "vectors.txt:1: '$x' is no finite number" ran-train classify $shape --vectors vectors.txt -o no.ran train.jsonl
+    refused 3 "vectors.txt:1: '$x' is not a finite number" ran-train classify $shape --vectors vectors.txt -o no.ran train.jsonl
   done
   [ ! -e no.ran ]
 }

@@ -59,11 +59,11 @@ setup() {
 
 @test "options: programs with verbs say which there are" {
   run -2 --separate-stderr ran-tokenize
-  [[ $stderr == 'ran-tokenize: a verb comes first: learn, '*"Try 'ran-tokenize --help' for more." ]]
+  [[ $stderr == 'ran-tokenize: give a verb first: learn, '*"Try 'ran-tokenize --help' for more." ]]
   run -2 --separate-stderr ran-tokenize lern --vocab x
   [[ ${stderr_lines[0]} == "ran-tokenize: unknown verb 'lern'" ]]
   run -2 --separate-stderr ran-tokenize --quiet
-  [[ $stderr == *'a verb comes first'* ]]
+  [[ $stderr == *'give a verb first'* ]]
 }
 
 @test "options: -j must be a number of threads" {
@@ -108,7 +108,7 @@ ignored() {
   ignored 'records are read with --scores or --model only' ran-attnmask --table
   options=("${of_records[@]}" '--shard 1/2' '--rejects x' --verify --logits '--max-tokens 2'
     '--output-format jsonl' '--eval-format json' '--offsets byte')
-  ignored '--conlleval reads what a model found' ran-tag --conlleval
+  ignored '--conlleval reads predictions' ran-tag --conlleval
   [ ! -e x ]
 }
 
@@ -119,7 +119,7 @@ ignored() {
   [ -z "$output" ]
   cmp wanted report
   run -2 ran-tag --conlleval -o columns columns
-  [[ ${lines[0]} == *'columns is read: it cannot be the output, too' ]]
+  [[ ${lines[0]} == *'columns is an input: it cannot also be the output' ]]
 }
 
 @test "options: a value that is not UTF-8 was written to a configuration that nobody could read" {
@@ -182,7 +182,7 @@ alone() {
   for setting in model jobs quiet output rejects; do
     echo "{\"$setting\": 1}" >config.json
     run -2 --separate-stderr ran-classify -c config.json
-    [ "${stderr_lines[0]}" = "ran-classify: config.json: \"$setting\" can be given on the command line only" ]
+    [ "${stderr_lines[0]}" = "ran-classify: config.json: \"$setting\" is for the command line only" ]
   done
 }
 
@@ -235,7 +235,7 @@ alone() {
   for option in "${options[@]}"; do
     run -2 --separate-stderr ran-train classify --dump-gradients g -m none $option none
     [ -z "$output" ]
-    [[ ${stderr_lines[0]} == *'--dump-gradients is of a model as it is: leave out --'* ]] || { echo "$option: $stderr"; false; }
+    [[ ${stderr_lines[0]} == *'--dump-gradients takes a model as it is: leave out --'* ]] || { echo "$option: $stderr"; false; }
   done
   [ ! -e x ]
 }

@@ -56,42 +56,42 @@ unchanged() {
 }
 
 @test "outputs: --rejects emptied the file that was to be read" {
-  refused 2 'in.jsonl is read: it cannot be what --rejects writes, too' ran-classify -m model.ran --rejects in.jsonl in.jsonl
-  refused 2 'in.jsonl is read' ran-classify -m model.ran --rejects linked.jsonl in.jsonl
-  refused 2 'link.jsonl is read' ran-classify -m model.ran --rejects in.jsonl --files-from <(echo link.jsonl)
-  refused 2 'standard input is read' ran-classify -m model.ran --rejects in.jsonl <in.jsonl
-  refused 2 'model.ran is read' ran-classify -m model.ran --rejects model.ran in.jsonl
-  refused 2 'vocab.json is read' ran-tokenize encode --vocab vocab.json --rejects vocab.json in.jsonl
-  refused 2 'in.jsonl is read' ran-train classify --check --rejects in.jsonl in.jsonl
+  refused 2 'in.jsonl is an input: --rejects cannot write it, too' ran-classify -m model.ran --rejects in.jsonl in.jsonl
+  refused 2 'in.jsonl is an input' ran-classify -m model.ran --rejects linked.jsonl in.jsonl
+  refused 2 'link.jsonl is an input' ran-classify -m model.ran --rejects in.jsonl --files-from <(echo link.jsonl)
+  refused 2 'standard input is an input' ran-classify -m model.ran --rejects in.jsonl <in.jsonl
+  refused 2 'model.ran is an input' ran-classify -m model.ran --rejects model.ran in.jsonl
+  refused 2 'vocab.json is an input' ran-tokenize encode --vocab vocab.json --rejects vocab.json in.jsonl
+  refused 2 'in.jsonl is an input' ran-train classify --check --rejects in.jsonl in.jsonl
   unchanged
   mkdir folder
   cp in.jsonl folder
-  refused 2 'folder/in.jsonl is read' ran-classify -m model.ran --rejects folder/in.jsonl folder
+  refused 2 'folder/in.jsonl is an input' ran-classify -m model.ran --rejects folder/in.jsonl folder
   cmp in.jsonl folder/in.jsonl
 }
 
 @test "outputs: a model was written over by what it found" {
-  refused 2 'model.ran is read: it cannot be the output, too' ran-classify -m model.ran -o model.ran in.jsonl
-  refused 2 'vocab.json is read' ran-tokenize encode --vocab vocab.json -o vocab.json in.jsonl
-  refused 2 'lm.ran is read' ran-lm generate -m lm.ran --prompt word1 -o lm.ran
-  refused 2 'tagger.ran is read' ran-tag -m tagger.ran --eval --conll-out tagger.ran tagged.jsonl
-  refused 2 'model.ran is read' ran-attnmask -m model.ran -o model.ran in.jsonl
-  refused 2 'model.ran is read' ran-train classify --dump-gradients model.ran -m model.ran in.jsonl
+  refused 2 'model.ran is an input: it cannot also be the output' ran-classify -m model.ran -o model.ran in.jsonl
+  refused 2 'vocab.json is an input' ran-tokenize encode --vocab vocab.json -o vocab.json in.jsonl
+  refused 2 'lm.ran is an input' ran-lm generate -m lm.ran --prompt word1 -o lm.ran
+  refused 2 'tagger.ran is an input' ran-tag -m tagger.ran --eval --conll-out tagger.ran tagged.jsonl
+  refused 2 'model.ran is an input' ran-attnmask -m model.ran -o model.ran in.jsonl
+  refused 2 'model.ran is an input' ran-train classify --dump-gradients model.ran -m model.ran in.jsonl
   echo '{"dim": 8}' >config.json
-  refused 2 'config.json is read' ran-train classify --config config.json -o config.json in.jsonl
+  refused 2 'config.json is an input' ran-train classify --config config.json -o config.json in.jsonl
   [ "$(cat config.json)" = '{"dim": 8}' ]
   rm config.json
   unchanged
 }
 
 @test "outputs: documents were written over by a report of them, or by a log" {
-  refused 2 'in.jsonl is read' ran-classify -m model.ran --eval -o in.jsonl in.jsonl
-  refused 2 'tagged.jsonl is read' ran-tag -m tagger.ran --eval -o tagged.jsonl tagged.jsonl
-  refused 2 'tagged.jsonl is read' ran-tag -m tagger.ran --eval --conll-out tagged.jsonl tagged.jsonl
-  refused 2 'in.jsonl is read' ran-lm score -m lm.ran --total -o in.jsonl in.jsonl
-  refused 2 'in.jsonl is read: it cannot be what --log writes, too' ran-train classify --log in.jsonl -o new.ran in.jsonl
-  refused 2 'in.jsonl is read' ran-train classify --log in.jsonl --dev in.jsonl -o new.ran link.jsonl
-  refused 2 'in.jsonl is read' ran-train classify --dump-gradients in.jsonl -m model.ran in.jsonl
+  refused 2 'in.jsonl is an input' ran-classify -m model.ran --eval -o in.jsonl in.jsonl
+  refused 2 'tagged.jsonl is an input' ran-tag -m tagger.ran --eval -o tagged.jsonl tagged.jsonl
+  refused 2 'tagged.jsonl is an input' ran-tag -m tagger.ran --eval --conll-out tagged.jsonl tagged.jsonl
+  refused 2 'in.jsonl is an input' ran-lm score -m lm.ran --total -o in.jsonl in.jsonl
+  refused 2 'in.jsonl is an input: --log cannot write it, too' ran-train classify --log in.jsonl -o new.ran in.jsonl
+  refused 2 'in.jsonl is an input' ran-train classify --log in.jsonl --dev in.jsonl -o new.ran link.jsonl
+  refused 2 'in.jsonl is an input' ran-train classify --dump-gradients in.jsonl -m model.ran in.jsonl
   unchanged
 }
 
@@ -105,8 +105,8 @@ unchanged() {
 }
 
 @test "outputs: records that were appended to their own file were read again, without end" {
-  refused 2 'in.jsonl is read: it cannot be standard output, too' sh -c 'ran-classify -m model.ran in.jsonl >>in.jsonl'
-  refused 2 'standard input is read: it cannot be' sh -c 'ran-classify -m model.ran <in.jsonl >>in.jsonl'
+  refused 2 'in.jsonl is an input: it cannot also be standard output' sh -c 'ran-classify -m model.ran in.jsonl >>in.jsonl'
+  refused 2 'standard input is an input: it cannot' sh -c 'ran-classify -m model.ran <in.jsonl >>in.jsonl'
   unchanged
 }
 

@@ -161,7 +161,7 @@ goes_on() {
   begin 4
   kill -INT "$(rank_of 0)"
   if wait $job; then false; fi
-  grep -q 'model.ran.ckpt holds what was learned' said
+  grep -q 'model.ran.ckpt has the state of the training' said
   goes_on 1
 }
 
@@ -174,7 +174,7 @@ goes_on() {
   kill -KILL "$(rank_of 2)"
   if wait $job; then false; fi
   # mpirun ends the others, too, and on a busy machine rank 0 may have no time left to say it.
-  [ -z "${open_mpi:-}" ] || grep -q 'model.ran.ckpt holds what was learned\|exited on signal 9' said
+  [ -z "${open_mpi:-}" ] || grep -q 'model.ran.ckpt has the state of the training\|exited on signal 9' said
   [ -e model.ran.ckpt ]
   [ -z "$(rank_of 0)" ]
   goes_on 2

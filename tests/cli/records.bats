@@ -186,7 +186,7 @@ encodes() {
 @test "records: a result could be a second id, or make a good record one that failed" {
   encodes '{"id":9,"text":"a"}\n' --only --into id
   [ "$status" -eq 2 ]
-  [[ $stderr == *'--into id: with --only the id is there already'* ]]
+  [[ $stderr == *'--into id: --only writes the id already'* ]]
   # What is no name of JSON would be called something else.
   encodes '{"text":"a"}\n' --into $'a\xff'
   [ "$status" -eq 2 ]
@@ -361,5 +361,5 @@ encodes() {
 @test "records: a compressed file is told from broken lines" {
   printf '{"text":"a"}\n' | gzip >records.gz
   run --separate-stderr -1 ran-tokenize encode --vocab <(printf '[UNK]\na\n') records.gz
-  [[ $stderr == *"records.gz:1: this is gzip's form, not lines: zcat FILE | ... unpacks it"* ]]
+  [[ $stderr == *"records.gz:1: this is a gzip file: unpack it with zcat FILE | ..."* ]]
 }

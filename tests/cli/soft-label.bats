@@ -97,7 +97,7 @@ loss() {
     jq -e '.prediction | has("labels") and (.probs | keys == ["even", "warm", "wet", "white"])'
   # Where nothing else says so, --multilabel does.
   printf '%s\n' '{"text":"sun sun","soft":{"a":0.9,"b":0.8}}' >"$out/one.jsonl"
-  refused 3 'add up to 1.7, not to 1 (labels that do not exclude each other: --multilabel)' \
+  refused 3 'add up to 1.7, not to 1 (for several labels a document, use --multilabel)' \
     learn --soft-label soft -o "$out/no.ran" "$out/one.jsonl"
   learn -q --no-dev --multilabel --soft-label soft -o "$out/one.ran" "$out/one.jsonl"
   # A list beside it is part of the mixture.
@@ -107,11 +107,11 @@ loss() {
 @test "soft labels: only labels of their own judge a model" {
   cat train.jsonl taught.jsonl >"$out/both.jsonl"
   run -0 --separate-stderr learn --soft-label prediction -o "$out/pupil.ran" "$out/both.jsonl"
-  [[ $stderr == *'9 of the 90 documents that have a label of their own are held out'* ]]
+  [[ $stderr == *'9 of the 90 documents with a label of their own are held out for validation'* ]]
   ran-classify -m "$out/pupil.ran" --coverage 0.9 train.jsonl | sed -n 1p | jq -e '.prediction | has("set")'
   # Nothing but guesses: good enough to choose an epoch by, not for a promise.
   run -0 --separate-stderr learn --soft-label prediction -o "$out/pupil.ran" taught.jsonl
-  [[ $stderr == *'11 of 110 documents are held out'* ]]
+  [[ $stderr == *'11 of 110 documents are held out for validation'* ]]
   refused 2 'the model has no calibration' ran-classify -m "$out/pupil.ran" --coverage 0.9 train.jsonl
 }
 
@@ -133,7 +133,7 @@ loss() {
   learn --check --soft-label prediction "$out/both.jsonl" |
     jq -e '.soft_labels == {documents: 110, without_label: 110} and .ok and .documents == 200'
   run -0 --separate-stderr learn --check --check-format=text --soft-label prediction "$out/both.jsonl"
-  [[ $output == *'soft labels: 110, 110 of them without a label beside'* ]]
+  [[ $output == *'soft labels: 110, 110 of them without a label'* ]]
   run -4 --separate-stderr learn --check --soft-label predicton train.jsonl
   jq -e '.problems == ["no document has the member \"predicton\" that --soft-label names"]' <<<"$output"
   run -0 --separate-stderr learn --dry-run --soft-label prediction taught.jsonl
@@ -143,8 +143,8 @@ loss() {
 @test "soft labels: what cannot be used is named with file and line" {
   says 'there is neither "label" nor "labels" nor "prediction"' '{"text":"sun"}'
   says 'there is neither "label" nor "labels" nor "prediction"' '{"text":"sun","prediction":null}'
-  says '"prediction" is no object of labels and their probabilities' '{"text":"sun","prediction":["a"]}'
-  says '"prediction" has no "probs", which ran-classify --probs writes' '{"text":"sun","prediction":{"label":"wet","score":1}}'
+  says '"prediction" is no object of labels and probabilities' '{"text":"sun","prediction":["a"]}'
+  says '"prediction" has no "probs" (ran-classify --probs writes them)' '{"text":"sun","prediction":{"label":"wet","score":1}}'
   says '"prediction" has "probs" twice' '{"text":"sun","prediction":{"probs":{"a":1},"probs":{"a":1}}}'
   says 'the probabilities in "prediction" add up to 0.5, not to 1' '{"text":"sun","prediction":{"probs":{"a":0.2,"b":0.3}}}'
   says 'the probabilities in "prediction" add up to 0, not to 1' '{"text":"sun","prediction":{}}'

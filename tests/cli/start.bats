@@ -32,8 +32,8 @@ vectors() {
 @test "vectors: the width is theirs, and how many pieces they have is said" {
   vectors >v.txt
   run -0 --separate-stderr train --vectors v.txt -o m.ran
-  [[ $stderr == *'4 of the 15 pieces of the vocabulary have one of the 7 vectors in v.txt'* ]]
-  [[ $stderr == *'v.txt: 1 rows repeat a word: the first one counts'* ]]
+  [[ $stderr == *'4 of the 15 tokens of the vocabulary have one of the 7 vectors in v.txt'* ]]
+  [[ $stderr == *'v.txt: 1 rows repeat a word: the first row counts'* ]]
   [ "$(metadata m.ran config | jq .dim)" = 5 ]
   [ "$(metadata m.ran training | jq -r .vectors.digest)" = "$(sha256sum <v.txt | cut -d ' ' -f 1)" ]
   run -0 --separate-stderr train --vectors <(vectors) --dim 5 -o p.ran # a pipe
@@ -42,10 +42,10 @@ vectors() {
   run ! cmp -s m.ran chance.ran
   { echo 6 5; vectors | sed 's/$/ /'; } >header.txt # as GloVe counts them
   run -0 --separate-stderr train --vectors header.txt -o h.ran
-  [[ $stderr != *'speaks of'* ]]
+  [[ $stderr != *'the first line says'* ]]
   { echo 9 5; vectors; } >header.txt
   run -0 --separate-stderr train --vectors header.txt -o h.ran
-  [[ $stderr == *'header.txt: its first line speaks of 9 vectors, but it has 7'* ]]
+  [[ $stderr == *'header.txt: the first line says 9 vectors, but there are 7'* ]]
   printf 'rain 1 2\n\xff 1 2\nsun 1 2' >cut.txt
   run -0 --separate-stderr train --vectors cut.txt -o h.ran
   [[ $stderr == *'the last line has no end'* && $stderr == *'1 words are not UTF-8'* ]]
@@ -54,8 +54,8 @@ vectors() {
 @test "vectors: --vector-words puts their words into the vocabulary, from a pipe as well" {
   vectors >v.txt
   run -0 --separate-stderr train --vectors v.txt --vector-words 4 --freeze -o m.ran
-  [[ $stderr == *'3 words that have vectors are among them'* ]] # ". ." is two
-  [[ $stderr == *'5 of the 16 pieces of the vocabulary have one of the 7 vectors in v.txt'* ]]
+  [[ $stderr == *'3 of them are there for their vectors'* ]] # ". ." is two
+  [[ $stderr == *'5 of the 16 tokens of the vocabulary have one of the 7 vectors in v.txt'* ]]
   [ "$(metadata m.ran training | jq .vector_words)" = 4 ]
   run -0 --separate-stderr train --vectors <(vectors) --vector-words 4 --freeze -o p.ran
   cmp m.ran p.ran
@@ -67,7 +67,7 @@ vectors() {
   refused 2 'leave out --vocab' train --vectors v.txt --vocab vocab.json --vector-words 4 -o r.ran
   refused 2 'vocabulary of words' train --vectors v.txt --vocab-type bpe --vector-words 4 -o r.ran
   { head -3 v.txt; echo 'snow 1 2 x 4 5'; } >bad.txt
-  refused 3 "bad.txt:4: 'x' is no finite number" train --vectors bad.txt --vector-words 9 -o r.ran
+  refused 3 "bad.txt:4: 'x' is not a finite number" train --vectors bad.txt --vector-words 9 -o r.ran
 }
 
 @test "vectors: taggers have them, too; --freeze changes the model and goes into it" {
@@ -93,14 +93,14 @@ vectors() {
   gzip -k v.txt
   refused 3 'v.txt.gz is compressed by gzip' train --vectors v.txt.gz -o m.ran
   sed 's/rain/hail/; s/Sun/moon/; s/word/mot/; /unk/d' v.txt >foreign.txt
-  refused 3 'no piece of the vocabulary has a vector in foreign.txt' \
+  refused 3 'no token of the vocabulary has a vector in foreign.txt' \
     train --vectors foreign.txt -o m.ran
   sed 's/-2/nan/' v.txt >nan.txt
-  refused 3 "nan.txt:1: 'nan' is no finite number" train --vectors nan.txt -o m.ran
-  refused 2 '--freeze is for what --vectors or --init brings' train --freeze -o m.ran
+  refused 3 "nan.txt:1: 'nan' is not a finite number" train --vectors nan.txt -o m.ran
+  refused 2 '--freeze needs --vectors or --init' train --freeze -o m.ran
   ran-tokenize learn -q -o v.json train.jsonl
   ran-tokenize encode -q --vocab v.json train.jsonl | jq -c '{label: .label, ids: .encoding.ids}' >ids.jsonl
-  refused 3 'there are no words to look up' ran-train classify $shape --vectors v.txt -o m.ran ids.jsonl
+  refused 3 'give --vocab to look up words' ran-train classify $shape --vectors v.txt -o m.ran ids.jsonl
   ran-train classify $shape -q --vectors v.txt --vocab v.json -o m.ran ids.jsonl
   cp v.txt w.txt
   refused 2 'w.txt' train --vectors w.txt -o w.txt
@@ -111,18 +111,18 @@ vectors() {
 @test "init: vocabulary, embedding, encoder and settings are the model's; the head only for the same labels" {
   train -q --dim 12 -o base.ran
   run -0 --separate-stderr train --init base.ran --epochs 3 -o same.ran
-  [[ $stderr == *'vocabulary, embedding and encoder are those of base.ran; the head is, too'* ]]
+  [[ $stderr == *'vocabulary, embedding and encoder are initialised from base.ran, the head too'* ]]
   [[ $stderr != *'learned a vocabulary'* ]]
   [ "$(metadata same.ran config | jq -c '[.dim, .layers, .window]')" = '[12,1,16]' ]
   [ "$(metadata same.ran training | jq -r .init.digest)" = "$(metadata base.ran digest)" ]
   sed 's/white/black/' train.jsonl >other.jsonl
   run -0 --separate-stderr ran-train classify --epochs 2 --init base.ran -o other.ran other.jsonl
-  [[ $stderr == *'the head begins anew'* ]]
+  [[ $stderr == *'the head at random'* ]]
   ran-classify -m other.ran other.jsonl >/dev/null
   jq -c '{tokens: (.text | split(" ")), tags: [.text | split(" ")[] | if . == "rain" then "B-X" else "O" end]}' \
     train.jsonl >tags.jsonl
   run -0 --separate-stderr ran-train tag --epochs 2 --init base.ran -o t.ran tags.jsonl
-  [[ $stderr == *'the head begins anew'* ]]
+  [[ $stderr == *'the head at random'* ]]
   ran-tag -m t.ran tags.jsonl >/dev/null
 }
 
@@ -130,20 +130,20 @@ vectors() {
   small='--layers 1 --heads 2 --head-dim 8 --window 16 --epochs 1'
   ran-train lm $small -q --dim 12 -o lm.ran train.jsonl
   run -0 --separate-stderr ran-train classify --epochs 1 --init lm.ran -o c.ran train.jsonl
-  [[ $stderr == *'those of lm.ran; the head begins anew'* ]]
+  [[ $stderr == *'initialised from lm.ran, the head at random'* ]]
   [ "$(metadata c.ran config | jq -c '[.mask, .min_window, .dim]')" = '["none",16,12]' ]
   ran-classify -m c.ran train.jsonl >/dev/null
   run -0 --separate-stderr ran-train lm --epochs 1 --init lm.ran --init-rate 0 -o more.ran train.jsonl
-  [[ $stderr == *'those of lm.ran; the head is, too'* ]]
+  [[ $stderr == *'initialised from lm.ran, the head too'* ]]
   ran-lm score -m lm.ran train.jsonl >lm.jsonl
   ran-lm score -m more.ran train.jsonl >more.jsonl
   cmp lm.jsonl more.jsonl
   ran-train mlm $small -q --dim 12 -o mlm.ran train.jsonl
   run -0 --separate-stderr ran-train classify --epochs 1 --init mlm.ran -o f.ran train.jsonl
-  [[ $stderr == *'those of mlm.ran; the head begins anew'* ]]
+  [[ $stderr == *'initialised from mlm.ran, the head at random'* ]]
   ran-train mlm -q --epochs 1 --init mlm.ran -o g.ran train.jsonl
   run -0 --separate-stderr ran-train lm --epochs 1 --init c.ran -o anew.ran train.jsonl
-  [[ $stderr == *'those of c.ran; the head begins anew'* ]]
+  [[ $stderr == *'initialised from c.ran, the head at random'* ]]
   [ "$(metadata anew.ran config | jq -c '[.mask, .min_window]')" = '["causal",1]' ]
   vectors >v.txt
   ran-train lm $small -q --vectors v.txt --freeze -o v.ran train.jsonl
@@ -176,7 +176,7 @@ vectors() {
   train -q --dim 12 -o base.ran
   run -0 --separate-stderr ran-train classify --epochs 2 --encoder contextualizer --init base.ran \
     -o c.ran train.jsonl
-  [[ $stderr == *'base.ran has another encoder: only its vocabulary and embedding are taken'* ]]
+  [[ $stderr == *'base.ran has another encoder: only vocabulary and embedding are initialised from it'* ]]
   [[ $stderr != *'learned a vocabulary'* ]]
   [ "$(metadata c.ran config | jq -c '[.encoder, .dim, .layers]')" = '["contextualizer",12,2]' ]
   ran-classify -m c.ran train.jsonl >/dev/null

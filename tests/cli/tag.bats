@@ -145,7 +145,7 @@ refused() {
   [ "$(jq -c '.ran_error.message // .prediction.tags' <<<"$output")" = \
 '"the document has no tokens"
 ["B-PER"]
-"no document: one of tokens and text is needed"
+"no document: give one of tokens and text"
 "\"tokens\" must be an array of strings"
 "the document has no tokens"' ]
 }
@@ -167,9 +167,9 @@ refused() {
   grep -q '"grad.spelling.weight"' g
   # What has no spelling is refused, or trained on without.
   run -1 --separate-stderr ran-tag -m spelled.ran - <<<'{"ids":[7,8]}'
-  [[ $output == *'the model looks at the spelling of words, which \"ids\" do not have'* ]]
+  [[ $output == *'the model reads the spelling of words, which \"ids\" lack'* ]]
   run -0 --separate-stderr ran-train tag $shape --epochs 1 --spelling 500 -o ids.ran numbers.jsonl
-  [[ $stderr == *'the documents are ids, which are not spelled: --spelling 0'* ]]
+  [[ $stderr == *'the documents are ids, without spelling: --spelling 0'* ]]
   ran-tag -m ids.ran numbers.jsonl >/dev/null
 }
 
@@ -206,7 +206,7 @@ refused() {
     jq -e '.prediction.tags | (.[:5] | all(. == null)) and (.[5:] | all)'
   # The first piece of a word stands for it: where that is cut off, the word was not read.
   tags '{"tokens":["Ann-Ann"]}' --max-tokens 1 --truncate=tail
-  [[ $output == *'no word begins among the 1 tokens that are left of it'* ]]
+  [[ $output == *'no word begins in the 1 tokens that truncation leaves'* ]]
   # What was not read is missed.
   jq -c '.tags = ["B-PER","I-PER","O","B-PER","O","B-LOC","O"]' <<<"$sentence" >gold.jsonl
   ran-tag -m names.ran --eval --eval-format=json --max-tokens 3 gold.jsonl |
@@ -265,21 +265,21 @@ refused() {
 {"text":"","spans":[]}
 EOF
   cat >want <<'EOF'
-2: spans[0], 0 to 6, does not fall on the borders of words: those here go from 0 to 7
-3: spans[0], 1 to 7, does not fall on the borders of words: those here go from 0 to 7
+2: spans[0], 0 to 6, does not start and end at words: the nearest go from 0 to 7
+3: spans[0], 1 to 7, does not start and end at words: the nearest go from 0 to 7
 4: spans[1], 0 to 7, overlaps spans[0]
 5: spans[0], 8 to 13, is out of range: the text has 12 characters
 6: spans[0], 4 to 4, is empty
-7: spans[0], 3 to 5, does not fall on the borders of words: those here go from 5 to 8
-8: spans[0], 8 to 9, does not fall on the borders of words: those here go from 5 to 8
-9: start and end of spans[0] must be whole numbers from 0 on
-10: start and end of spans[0] must be whole numbers from 0 on
-11: spans[0] must be an object with one each of start, end and label, or a list of these three
-12: spans[0] must be an object with one each of start, end and label, or a list of these three
-13: spans[0] must be an object with one each of start, end and label, or a list of these three
+7: spans[0], 3 to 5, does not start and end at words: the nearest go from 5 to 8
+8: spans[0], 8 to 9, does not start and end at words: the nearest go from 5 to 8
+9: start and end of spans[0] must be whole numbers
+10: start and end of spans[0] must be whole numbers
+11: spans[0] must be an object of start, end and label, or a list of these three
+12: spans[0] must be an object of start, end and label, or a list of these three
+13: spans[0] must be an object of start, end and label, or a list of these three
 14: "spans" must be an array
 15: a tag cannot hold U+0000
-16: "spans" are of characters of a "text"; "tokens" need "tags"
+16: "spans" mark characters of a "text"; "tokens" need "tags"
 17: the document has no tokens
 EOF
   run -3 --separate-stderr ran-train tag --no-dev --min-count 1 -o bad.ran bad.jsonl
@@ -303,7 +303,7 @@ EOF
   shape='--dim 16 --layers 1 --heads 2 --head-dim 8 --window 16 --min-window 2 --min-count 1'
   jq -c '.tags |= map({"B-PER": "NNP", "I-PER": "NNP$", "B-LOC": "E", "O": "O"}[.])' names.jsonl >pos.jsonl
   run -0 --separate-stderr ran-train tag $shape --epochs 12 --learning-rate 0.02 -o pos.ran pos.jsonl
-  [[ $stderr == *'the tags mark no entities: the best epoch is chosen by accuracy'* ]]
+  [[ $stderr == *'the tags mark no entities: accuracy decides which epoch is best'* ]]
   ran-tag -m pos.ran pos.jsonl | jq -se 'all(.tags == .prediction.tags and (.prediction | keys) == ["tags"])'
   run -0 --separate-stderr ran-tag -m pos.ran --eval pos.jsonl
   [ "$output" = '101 records, 677 words; accuracy: 100.00%' ]
@@ -415,7 +415,7 @@ left O' ]
   [ "$(cat want)" = '{"B-LOC":90,"B-PER":181,"I-PER":90,"O":316}' ]
   for scheme in IOBES BILOU IOB1; do
     ran-train tag --check $scheme.jsonl 2>err | jq -c .tags >got
-    grep -q "$scheme.jsonl: the tags are $scheme, and are converted to IOB2" err
+    grep -q "$scheme.jsonl: the tags are $scheme; they are converted to IOB2" err
     cmp want got
   done
   cat IOBES.jsonl BILOU.jsonl >both.jsonl
@@ -429,8 +429,8 @@ left O' ]
   refused '{"tokens":["x"]}' 'bad.jsonl:1: there are no "tags"'
   refused '{"text":"x","tags":["O"]}' 'bad.jsonl:1: the "tags" need an array of "tokens"'
   refused '{"tokens":["x"],"tags":["PER"]}' 'bad.jsonl:1: the tags are names of no scheme, but of a scheme like IOB2 at names.jsonl:1'
-  refused '{"tokens":["x","y"],"tags":["B-PER","PER"]}' 'bad.jsonl:1: "PER" is no tag'
-  refused '{"tokens":["x","y"],"tags":["O",2]}' 'bad.jsonl:1: some of the tags are numbers'
+  refused '{"tokens":["x","y"],"tags":["B-PER","PER"]}' 'bad.jsonl:1: "PER" is not a tag'
+  refused '{"tokens":["x","y"],"tags":["O",2]}' 'bad.jsonl:1: some tags are numbers'
   refused '{"tokens":["x"],"tags":[2]}' 'bad.jsonl:1: the tags are numbers, but of a scheme like IOB2 at names.jsonl:1'
   refused '{"tokens":["x"],"tags":[null]}' 'bad.jsonl:1: a tag must be a string or a number'
   refused '{"tokens":[],"tags":[]}' 'bad.jsonl:1: the document has no tokens'
@@ -445,24 +445,24 @@ left O' ]
 @test "train tag: a tag of the development data that training has not is named" {
   echo '{"tokens":["Rex","ran"],"tags":["B-DOG","O"]}' >dev.jsonl
   run -0 --separate-stderr ran-train tag --epochs 1 --dim 8 --heads 1 --head-dim 8 --dev dev.jsonl -o m.ran names.jsonl
-  [[ $stderr == *'dev.jsonl:1: nothing was trained with the tag "B-DOG"'* ]]
+  [[ $stderr == *'dev.jsonl:1: the training data have no tag "B-DOG"'* ]]
   [ -s m.ran ]
 }
 
 @test "train tag: numbers mark no entities, so that accuracy chooses the epoch" {
   run -0 --separate-stderr ran-train tag --epochs 2 --dim 8 --heads 1 --head-dim 8 -o m.ran numbers.jsonl
-  [[ $stderr == *'the best epoch is chosen by accuracy'* ]]
+  [[ $stderr == *'accuracy decides which epoch is best'* ]]
   [[ $stderr == *'dev accuracy '[1-9]* ]]
 }
 
 @test "train tag: a plain cell is refused, with the reason" {
   run -2 --separate-stderr ran-train tag --cell plain -o m.ran names.jsonl
-  [[ $stderr == *'cannot be tagged: use --cell gated'* ]]
+  [[ $stderr == *'cannot be tagged; use --cell gated'* ]]
 }
 
 @test "train tag: what goes with tags that are learned one by one only" {
   run -2 --separate-stderr ran-train tag --class-weights balanced -o m.ran names.jsonl
-  [[ $stderr == *'one by one, without the CRF: crf must be off'* ]]
+  [[ $stderr == *'one by one: crf must be off'* ]]
   run -2 --separate-stderr ran-train tag --label-smoothing 0.1 -o m.ran names.jsonl
   [[ $stderr == *'crf must be off'* ]]
   ran-train tag -q --no-crf --class-weights balanced --epochs 1 --dim 8 --heads 1 --head-dim 8 -o m.ran names.jsonl
@@ -531,20 +531,20 @@ left O' ]
   printf '%s\n' '{"text":"a","label":"x"}' '{"text":"b","label":"y"}' >labelled.jsonl
   ran-train classify -q --no-dev --epochs 1 --dim 8 --heads 1 --head-dim 8 --min-count 1 -o labels.ran labelled.jsonl
   run -3 --separate-stderr ran-tag -m labels.ran names.jsonl
-  [[ $stderr == *'labels.ran: this model labels documents, a task of ran-classify'* ]]
+  [[ $stderr == *'labels.ran: this model classifies documents: use ran-classify'* ]]
   run -3 --separate-stderr ran-classify -m names.ran names.jsonl
-  [[ $stderr == *'names.ran: this model tags words, a task of ran-tag'* ]]
+  [[ $stderr == *'names.ran: this model tags words: use ran-tag'* ]]
   run -3 --separate-stderr ran-train tag --dump-gradients g -m labels.ran names.jsonl
-  [[ $stderr == *'this model labels documents'* ]]
+  [[ $stderr == *'this model classifies documents'* ]]
 }
 
 @test "tag: options that make no sense together" {
   run -2 --separate-stderr ran-tag names.jsonl
-  [[ $stderr == *'which model?'* ]]
+  [[ $stderr == *'no model: give --model FILE'* ]]
   run -2 --separate-stderr ran-tag -m names.ran --conll-out x names.jsonl
-  [[ $stderr == *'--conll-out is for --eval'* ]]
+  [[ $stderr == *'--conll-out needs --eval'* ]]
   run -2 --separate-stderr ran-tag -m names.ran --conlleval columns
-  [[ $stderr == *'--conlleval reads what a model found'* ]]
+  [[ $stderr == *'--conlleval reads predictions'* ]]
   # Found out before anything is read.
   run -3 --separate-stderr ran-tag -m names.ran --eval --conll-out none/x none.jsonl
   [[ $stderr == *'none/x'* ]]

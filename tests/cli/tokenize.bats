@@ -29,7 +29,7 @@ pieces() {
   run --separate-stderr ran-tokenize learn --min-count 1 -o vocab.json corpus.jsonl
   [ "$status" -eq 0 ]
   [ -z "$output" ]
-  [ "$stderr" = 'ran-tokenize: 8 words, 5 of them different; a vocabulary of 10 pieces' ]
+  [ "$stderr" = 'ran-tokenize: 8 words, 5 of them different; a vocabulary of 10 tokens' ]
   [ "$(jq -c '.model.vocab | keys_unsorted' vocab.json)" = \
     '["[UNK]","[MASK]","[SEP]","[START]","[END]","the","rain","!",",","sun"]' ]
   [ "$(jq -c '[.version, .model.type, .model.unk_token, .added_tokens, .truncation]' vocab.json)" = \
@@ -81,8 +81,8 @@ pieces() {
   for i in $(seq 1500); do echo "{\"text\":\"w$i often\"}"; done >many.jsonl
   run --separate-stderr ran-tokenize learn --max-distinct 1000 -o v.json many.jsonl
   [ "$status" -eq 0 ]
-  [ "${stderr_lines[0]}" = 'ran-tokenize: many.jsonl:1000: more than 1000 different words: from here on the rarest are forgotten (--max-distinct)' ]
-  [ "${stderr_lines[1]}" = 'ran-tokenize: 3000 words, 751 of them different; a vocabulary of 6 pieces' ]
+  [ "${stderr_lines[0]}" = 'ran-tokenize: many.jsonl:1000: more than 1000 different words: forgetting the rarest from here on (--max-distinct)' ]
+  [ "${stderr_lines[1]}" = 'ran-tokenize: 3000 words, 751 of them different; a vocabulary of 6 tokens' ]
   [ "${stderr_lines[2]}" = 'ran-tokenize: rare words were forgotten 750 times, with 25% of all occurrences' ]
 }
 
@@ -116,13 +116,13 @@ pieces() {
     printf '%s' "$text" >empty.jsonl
     run --separate-stderr ran-tokenize learn -o v.json empty.jsonl
     [ "$status" -eq 3 ]
-    [ "$stderr" = 'ran-tokenize: there is no word to learn a vocabulary from' ]
+    [ "$stderr" = 'ran-tokenize: cannot learn a vocabulary: there are no words' ]
     [ ! -e v.json ]
   done
   echo '{"text":"every word once"}' >rare.jsonl
   run --separate-stderr ran-tokenize learn -o v.json rare.jsonl
   [ "$status" -eq 3 ]
-  [[ "$stderr" == *'no word occurs at least 2 times (min_count)'* ]]
+  [[ "$stderr" == *'no word occurs 2 times or more (min_count)'* ]]
 }
 
 @test "learn: bad lines are named, the others count" {
@@ -130,7 +130,7 @@ pieces() {
   run --separate-stderr ran-tokenize learn -o v.json bad.jsonl
   [ "$status" -eq 1 ]
   [ "${stderr_lines[0]}" = 'ran-tokenize: bad.jsonl:2: "text" must be a string or an array of strings' ]
-  [ "${stderr_lines[1]}" = 'ran-tokenize: bad.jsonl:3: no words: one of tokens, text, source and target is needed' ]
+  [ "${stderr_lines[1]}" = 'ran-tokenize: bad.jsonl:3: no words: give one of tokens, text, source and target' ]
   [ "${stderr_lines[2]}" = 'ran-tokenize: bad.jsonl:4: "tokens" must hold strings only' ]
   [ "$(jq -c '.model.vocab | keys_unsorted[5:]' v.json)" = '["a"]' ]
 }
@@ -147,7 +147,7 @@ pieces() {
   run --separate-stderr ran-tokenize learn --vocab-type bpe --min-count 2 -o vocab.json corpus.jsonl
   [ "$status" -eq 0 ]
   # Words: The, " rain" 2, a comma, " the", the, " sun", an exclamation mark.
-  [ "$stderr" = 'ran-tokenize: 8 words, 7 of them different; a vocabulary of 267 pieces' ]
+  [ "$stderr" = 'ran-tokenize: 8 words, 7 of them different; a vocabulary of 267 tokens' ]
   [ "$(jq -c '.model.vocab | keys_unsorted[:6] + keys_unsorted[261:]' vocab.json)" = \
     '["[UNK]","[MASK]","[SEP]","[START]","[END]","!","he","ai","rai","the","Ġrai","Ġrain"]' ]
   [ "$(jq -c '[.model | .type, .unk_token, .ignore_merges, .byte_fallback, .merges]' vocab.json)" = \
@@ -166,7 +166,7 @@ pieces() {
   [ "$(print -c settings.json --vocab-type word)" = '["nfc",true,"all",true,"punctuation"]' ]
   run --separate-stderr ran-tokenize learn --vocab-type bpe --split-at spaces -o v.json corpus.jsonl
   [ "$status" -eq 2 ]
-  [ "${stderr_lines[0]}" = 'ran-tokenize: --vocab-type bpe needs --split-at gpt2, and no other type can have it' ]
+  [ "${stderr_lines[0]}" = 'ran-tokenize: --vocab-type bpe requires --split-at gpt2, and no other type allows it' ]
   [ ! -e v.json ]
 }
 
@@ -186,7 +186,7 @@ pieces() {
 @test "import: a vocab.txt becomes a tokenizer.json" {
   run --separate-stderr ran-tokenize import -o vocab.json vocab.txt
   [ "$status" -eq 0 ]
-  [ "$stderr" = 'ran-tokenize: vocab.txt: 10 pieces, letters made lower case, accents removed' ]
+  [ "$stderr" = 'ran-tokenize: vocab.txt: 10 tokens, letters made lower case, accents removed' ]
   [ "$(jq -c '[.normalizer.lowercase, .normalizer.strip_accents, .model.max_input_chars_per_word]' vocab.json)" = \
     '[true,true,100]' ]
   [ "$(pieces 'Running [MASK]')" = 'run|##ning|[|mask|]' ]
@@ -204,7 +204,7 @@ pieces() {
   ran-tokenize import -q vocab.txt >wanted
   ran-tokenize import -q - <vocab.txt | cmp - wanted
   cat vocab.txt | ran-tokenize import - 2>said | cmp - wanted
-  [[ $(<said) == 'ran-tokenize: standard input: '*' pieces, '* ]]
+  [[ $(<said) == 'ran-tokenize: standard input: '*' tokens, '* ]]
   run -3 --separate-stderr sh -c 'ran-tokenize import - <&-'
   [[ $stderr == 'ran-tokenize: '* ]]
 }
@@ -244,11 +244,11 @@ pieces() {
   run --separate-stderr ran-tokenize import twice.txt
   [ "$status" -eq 3 ]
   [ -z "$output" ]
-  [ "$stderr" = "ran-tokenize: twice.txt: line 4: the piece 'a' is there twice, as 1 and 3" ]
+  [ "$stderr" = "ran-tokenize: twice.txt: line 4: the token 'a' occurs twice, as 1 and 3" ]
   printf '%s\n' a b >unknown.txt
   run --separate-stderr ran-tokenize import unknown.txt
   [ "$status" -eq 3 ]
-  [ "$stderr" = "ran-tokenize: unknown.txt: the vocabulary has no piece '[UNK]' for unknown words" ]
+  [ "$stderr" = "ran-tokenize: unknown.txt: the vocabulary has no token '[UNK]' for unknown words" ]
   run --separate-stderr ran-tokenize import
   [ "$status" -eq 2 ]
 }
@@ -304,7 +304,7 @@ pieces() {
     '{"id":5,"text":"a","text":"b"}' '{"id":6,"text":"a"}' >bad.jsonl
   run --separate-stderr ran-tokenize encode -q --vocab vocab.txt bad.jsonl
   [ "$status" -eq 1 ]
-  [ "$(jq -c '[.id, .ran_error.message]' <<<"$output")" = '[1,"no text: one of tokens and text is needed"]
+  [ "$(jq -c '[.id, .ran_error.message]' <<<"$output")" = '[1,"no \"tokens\" and no \"text\""]
 [2,"the document has no tokens"]
 [3,"\"text\" must be a string"]
 [4,"\"tokens\" must be an array of strings"]
@@ -315,7 +315,7 @@ pieces() {
 @test "encode: a vocabulary must be named, and be one" {
   run --separate-stderr ran-tokenize encode corpus.jsonl
   [ "$status" -eq 2 ]
-  [ "${stderr_lines[0]}" = 'ran-tokenize: which vocabulary? --vocab FILE, or that of -m MODEL' ]
+  [ "${stderr_lines[0]}" = 'ran-tokenize: no vocabulary: give --vocab FILE or -m MODEL' ]
   run --separate-stderr ran-tokenize encode --vocab no.json corpus.jsonl
   [ "$status" -eq 3 ]
   [ "$stderr" = 'ran-tokenize: cannot open no.json: No such file or directory' ]
@@ -378,10 +378,10 @@ pieces() {
     '{"ids":[]}' >bad.jsonl
   run --separate-stderr ran-tokenize decode -q --vocab vocab.txt bad.jsonl
   [ "$status" -eq 1 ]
-  [ "$(jq -r .ran_error.message <<<"$output")" = 'id 99 is not in the vocabulary, of 10
+  [ "$(jq -r .ran_error.message <<<"$output")" = 'id 99 is not in the vocabulary (10 tokens)
 ids must be whole numbers, not "a"
 no ids: one of encoding and ids is needed
-"encoding" was made with another vocabulary than the model'\''s
+"encoding" is of another vocabulary than the model'\''s
 the document has no tokens' ]
   # Which of the two?
   ran-tokenize encode -q --vocab vocab.txt <<<'{"text":"a"}' | sed 's/"ids":/"ids":[2],&/' >bad.jsonl

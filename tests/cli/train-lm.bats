@@ -159,7 +159,7 @@ goes_on() {
   ran-train lm $shape --check --vocab-type word pairs.jsonl >report.json
   jq -e '.ok and .predicted == 24' report.json
   ran-train lm $shape --check --check-format text train.jsonl >report.txt
-  grep -q 'tokens to be predicted: [1-9]' report.txt
+  grep -q 'predicted tokens: [1-9]' report.txt
   run ! grep -q labels report.txt
   ran-train lm $shape --dry-run --bptt 1 --epochs 2 train.jsonl >dry.txt
   grep -q '^steps  *[1-9]' dry.txt
@@ -196,7 +196,7 @@ goes_on() {
   for i in $(seq 30); do echo "{\"ids\":[$((i % 7)),$((i % 5)),$((i % 3))]}"; done >ids.jsonl
   echo '{"ids":[3]}' >>ids.jsonl
   run -0 --separate-stderr ran-train lm $shape --epochs 1 -o m.ran ids.jsonl
-  [[ $stderr == *'ids.jsonl:31: after its one id there is none to predict: left out'* ]]
+  [[ $stderr == *'ids.jsonl:31: left out: one id alone has nothing to predict'* ]]
   ran-train lm $shape --check ids.jsonl 2>/dev/null | jq -e '.ok and .documents == 30 and .one_id == 1'
   tail -1 ids.jsonl >lone.jsonl
   refused 3 'there is no document to train on' ran-train lm $shape -o n.ran lone.jsonl
@@ -219,7 +219,7 @@ goes_on() {
   bad '"segments" must be an array of as many numbers' '{"ids":[1,2,3],"segments":[0,1]}'
   bad '"segments" must be an array of as many numbers' '{"ids":[1,2,3],"segments":[0,1,2]}'
   bad '"segments" must be an array of as many numbers' '{"ids":[1,2,3],"segments":"001"}'
-  bad 'all of the ids are source' '{"ids":[1,2,3],"segments":[0,0,0]}'
+  bad 'all ids are source' '{"ids":[1,2,3],"segments":[0,0,0]}'
 }
 
 @test "train lm: texts beside pairs" {
@@ -228,14 +228,14 @@ goes_on() {
     ran-train lm $shape -o m.ran both.jsonl
   texts 20 >texts.jsonl
   pairs 20 >pairs.jsonl
-  refused 3 'pairs.jsonl:1: a "source" is for a model with the mask prefix' \
+  refused 3 'pairs.jsonl:1: a "source" needs a model with --mask prefix' \
     ran-train lm $shape --dev pairs.jsonl -o m.ran texts.jsonl
   refused 3 'texts.jsonl:1: there is neither "source" nor "target"' \
     ran-train lm $shape --dev texts.jsonl -o m.ran pairs.jsonl
-  refused 3 'pairs.jsonl:1: a "source" is for a model with the mask prefix' \
+  refused 3 'pairs.jsonl:1: a "source" needs a model with --mask prefix' \
     ran-train lm $shape --mask causal -o m.ran pairs.jsonl
   ran-train lm $shape -q --epochs 1 -o m.ran texts.jsonl
-  refused 3 'a "source" is for a model with the mask prefix' \
+  refused 3 'a "source" needs a model with --mask prefix' \
     ran-train lm --dump-gradients g -m m.ran pairs.jsonl
 }
 
@@ -243,9 +243,9 @@ goes_on() {
   printf '%s\n' '[UNK]' '[SEP]' '[MASK]' w1 w2 w3 >vocab.txt
   texts 20 >texts.jsonl
   pairs 20 >pairs.jsonl
-  refused 3 'vocab.txt: the vocabulary has no piece [START]' \
+  refused 3 'vocab.txt: the vocabulary has no token [START]' \
     ran-train lm $shape --vocab vocab.txt -o m.ran texts.jsonl
-  refused 3 'vocab.txt: the vocabulary has no piece [END]' \
+  refused 3 'vocab.txt: the vocabulary has no token [END]' \
     ran-train lm $shape --vocab vocab.txt --mask prefix -o m.ran pairs.jsonl
 }
 
@@ -256,7 +256,7 @@ goes_on() {
   refused 2 'min_window must be 1' ran-train lm --min-window 4 -o m.ran
   refused 2 "mask must be 'causal' or 'prefix'" ran-train lm --mask none -o m.ran
   refused 2 'use --cell gated' ran-train lm --cell plain -o m.ran
-  refused 2 'the verb says' ran-train lm --task tag -o m.ran
+  refused 2 'the verb is the task' ran-train lm --task tag -o m.ran
 }
 
 @test "train lm: a model that has learned nothing yet knows how frequent words are" {

@@ -71,14 +71,14 @@ bad() {
   bad 'there is "masked_at", but no "masked_ids"' \
     '{"ids":[1,2],"masked_at":[0],"masked_ids":[5]}' '{"ids":[1,2],"masked_at":[0]}'
   bad 'there is "masked_ids", but no "masked_at"' '{"ids":[1,2],"masked_ids":[5]}'
-  bad '2 places in "masked_at", but 1 ids' '{"ids":[1,2],"masked_at":[0,1],"masked_ids":[5]}'
+  bad '2 positions in "masked_at", but 1 ids' '{"ids":[1,2],"masked_at":[0,1],"masked_ids":[5]}'
   bad '"masked_at" must be' '{"ids":[1,2],"masked_at":[2],"masked_ids":[5]}'
   bad '"masked_at" must be' '{"ids":[1,2],"masked_at":[1,0],"masked_ids":[5,6]}'
   bad '"masked_at" must be' '{"ids":[1,2],"masked_at":[1,1],"masked_ids":[5,6]}'
   bad '"masked_at" must be' '{"ids":[1,2],"masked_at":1,"masked_ids":5}'
   bad '"masked_at" must be' '{"ids":[1,2],"masked_at":[-1],"masked_ids":[5]}'
   bad '"masked_ids" must be' '{"ids":[1,2],"masked_at":[0],"masked_ids":[0.5]}'
-  bad '0 places in "masked_at"' '{"ids":[1,2],"masked_at":[],"masked_ids":[]}'
+  bad '0 positions in "masked_at"' '{"ids":[1,2],"masked_at":[],"masked_ids":[]}'
 }
 
 @test "train mlm: empty documents, and ids outside the vocabulary" {
@@ -92,7 +92,7 @@ bad() {
   echo '{"ids":[1,2],"masked_at":[0],"masked_ids":[999999]}' >ids.jsonl
   refused 3 '"masked_ids" must be' ran-train mlm $shape --vocab vocab.json -o m.ran ids.jsonl
   printf '%s\n' '[UNK]' '[START]' '[END]' word1 word2 >vocab.txt
-  refused 3 'vocab.txt: the vocabulary has no piece [MASK]' \
+  refused 3 'vocab.txt: the vocabulary has no token [MASK]' \
     ran-train mlm $shape --vocab vocab.txt -o m.ran texts.jsonl
 }
 

@@ -65,7 +65,7 @@ metadata() {
   rate='--learning-rate 0.0000001'
   ran-train classify ${fixed/--learning-rate 0.005/$rate} --dropout 0 --tune 60 -o m.ran train.jsonl >found.json 2>said
   run ! grep -q 'no others were better' said
-  grep -qE 'changed, with what it was: --(layers|pooling)' said
+  grep -qE 'changed \(before\): --(layers|pooling)' said
   jq -e '.dim == 16 and .learning_rate == 0.0000001 and (has("output") or has("tune") | not)' found.json
   ran-train classify -c found.json -q -o plain.ran train.jsonl
   cmp m.ran plain.ran
@@ -84,7 +84,7 @@ metadata() {
   documents 60 >train.jsonl
   run -0 --separate-stderr ran-train classify $shape --tune 0.00001 -o m.ran train.jsonl
   [[ $stderr == *'the time was up'* ]]
-  [[ $stderr == *'it has the settings given'* ]]
+  [[ $stderr == *'it has your settings'* ]]
   [ "$(jq -c 'keys' <<<"$output")" = '["dim","epochs","head_dim","heads","min_window","window"]' ]
   ran-train classify $shape -q -o plain.ran train.jsonl
   cmp m.ran plain.ran
@@ -108,7 +108,7 @@ metadata() {
 @test "tune: one line a trial, none with -q; the log has the trials" {
   documents 60 >train.jsonl
   run -0 --separate-stderr ran-train classify $few --tune 60 --log log -o m.ran train.jsonl
-  [ "$(grep -c '^trial [123]  dev micro_f1 .*, epoch [123] of ' <<<"$stderr")" -eq 3 ]
+  [ "$(grep -c '^trial [123]  dev accuracy .*, epoch [123] of ' <<<"$stderr")" -eq 3 ]
   [ "$(grep -c 'dev loss' <<<"$stderr")" -eq 0 ]
   [ "$(jq -c 'select(.event == "trial") | .trial' log | tr -d '\n')" = 123 ]
   [ "$(jq -c 'select(.event == "dev") | .trial' log | sort -u | tr -d '\n')" = 123 ]
@@ -128,7 +128,7 @@ metadata() {
 
 @test "tune: development data are needed" {
   documents 60 >train.jsonl
-  refused 2 '--tune chooses settings by development data' ran-train classify --tune 1 --no-dev -o m.ran train.jsonl
+  refused 2 '--tune compares settings on development data' ran-train classify --tune 1 --no-dev -o m.ran train.jsonl
   refused 3 'too few documents' ran-train classify --tune 1 -o m.ran <(head -3 train.jsonl)
   refused 2 'tune' ran-train classify --tune -1 -o m.ran train.jsonl
   [ ! -e m.ran ]
@@ -172,9 +172,9 @@ metadata() {
     else
       ran-classify -m m.ran train.jsonl >/dev/null
     fi
-    [ $signal = KILL ] || grep -q 'm.ran.tune holds what was found' said
+    [ $signal = KILL ] || grep -q 'm.ran.tune has the state of the search' said
     refused 3 'm.ran.ckpt is left from' ran-train classify $settings -o m.ran train.jsonl
-    refused 2 'other settings, data or version' ran-train classify $settings --seed 2 --resume -o m.ran train.jsonl
+    refused 2 'other settings or data' ran-train classify $settings --seed 2 --resume -o m.ran train.jsonl
     ran-train classify $settings -q -j 2 --resume --log log -o m.ran train.jsonl >found.json
     cmp m.ran whole.ran
     cmp found.json whole.json
@@ -213,7 +213,7 @@ metadata() {
   ran-train classify $few --tune 60 -q --resume -o m.ran train.jsonl >/dev/null
   [ "$(wc -l <m.ran.tune)" -eq 3 ]
   run -0 --separate-stderr ran-train classify $few --tune 0.00001 --resume -o r.ran train.jsonl
-  [[ $stderr == *'training begins from the start'* ]]
+  [[ $stderr == *'training starts from the beginning'* ]]
 }
 
 @test "tune: a model that was moved away is trained again" {
@@ -221,7 +221,7 @@ metadata() {
   ran-train classify $few --tune 60 -q -o m.ran train.jsonl >/dev/null
   mv m.ran best.ran
   run -0 --separate-stderr ran-train classify $few --tune 60 --resume -o m.ran train.jsonl
-  [[ $stderr == *'m.ran is not the model of trial '*', the best so far: it is trained again'* ]]
+  [[ $stderr == *'m.ran is not the model of trial '*', the best so far: training it again'* ]]
   cmp m.ran best.ran
 }
 
@@ -232,9 +232,9 @@ metadata() {
   cp m.ran.tune good
   cp m.ran model
   tune='ran-train classify '$few' --tune 60 --resume -o m.ran'
-  refused 2 'other settings, data or version' $tune other.jsonl
-  refused 2 'other settings, data or version' $tune --dev other.jsonl train.jsonl
-  refused 2 'other settings, data or version' $tune --clip 2 train.jsonl
+  refused 2 'other settings or data' $tune other.jsonl
+  refused 2 'other settings or data' $tune --dev other.jsonl train.jsonl
+  refused 2 'other settings or data' $tune --clip 2 train.jsonl
   n=0
   while IFS= read -r edit; do
     sed "$edit" good >m.ran.tune

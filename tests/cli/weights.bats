@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# The weights of a model, read by others: the lines of Python in the README.
+# The weights of a model, read by others: the lines of Python in the README of share/examples.
 
 bats_require_minimum_version 1.5.0
 
@@ -14,7 +14,7 @@ setup() {
 }
 
 @test "weights: the README's lines of Python read those of a model" {
-  sed -n '/^    import json, numpy/,/^$/s/^    //p' "$root/README.md" >lines.py
+  sed -n '/^    import json, numpy/,/^$/s/^    //p' "$root/share/examples/README.md" >lines.py
   [ "$(grep -c '^[a-z]' lines.py)" -eq 4 ] # three, and the import
   for i in 1 2 3 4 5 6; do echo "{\"text\":\"a day $i\",\"label\":\"$((i % 2))\"}"; done >train.jsonl
   ran-train classify -q --no-dev --dim 8 --layers 1 --heads 1 --head-dim 8 --window 8 --min-window 2 \

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cmd/options/cmd.h"
+#include "cmd/formats/conll.h"
 #include "cmd/formats/import.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -19,7 +19,7 @@ static void check(int rc, const struct ran_buf *out, struct ran_error *err)
         ran_record_release(&r);
 }
 
-static void import(int format, const struct text_line *piece)
+static void import(const struct import_format *format, const struct text_line *piece)
 {
         struct import how = {.format = format, .folder_label = piece->n % 2 == 0};
         struct ran_buf out = {0};
@@ -28,19 +28,21 @@ static void import(int format, const struct text_line *piece)
         int rc = import_begin(&how, piece, &err);
 
         if (rc == RAN_OK)
-                rc = import_piece(&how, piece, &out, &line, &err);
+                rc = import_text_line(&how, piece, &out, &line, &err);
         check(rc, &out, &err);
-        if (rc == RAN_OK && format == CMD_FORMAT_CONLL) {
+        if (rc == RAN_OK && format == &import_conll) {
                 const struct ran_buf none = {0};
                 struct ran_buf written = {0}, again = {0};
-                conll_add_column(&how.conll, piece->s, piece->n, &none, &written);
-                how.conll.columns++;
-                if (conll_import(&how.conll, written.data, written.len, 1, &again, &line, &err) !=
+                struct conll *columns = how.state;
+                conll_add_column(columns, piece->s, piece->n, &none, &written);
+                columns->columns++;
+                if (conll_import(columns, written.data, written.len, 1, &again, &line, &err) !=
                     RAN_OK)
                         abort();
                 ran_buf_release(&written);
                 ran_buf_release(&again);
         }
+        import_end(&how);
         ran_buf_release(&out);
 }
 
@@ -49,15 +51,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         const char *line = (const char *)data;
         const struct text_line piece = {.file = "folder/file", .s = line, .n = size, .doc = 1};
 
-        import(CMD_FORMAT_CONLL, &piece);
-        import(CMD_FORMAT_FILE, &piece);
+        import(&import_conll, &piece);
+        import(&import_file, &piece);
         if (memchr(line, '\n', size) != NULL)
                 return 0; /* a line has none */
         import_guess(line, size);
-        import(CMD_FORMAT_JSONL, &piece);
-        import(CMD_FORMAT_FASTTEXT, &piece);
-        import(CMD_FORMAT_FASTTEXT_LABELS, &piece);
-        import(CMD_FORMAT_TSV, &piece);
-        import(CMD_FORMAT_TEXT, &piece);
+        for (int i = 1; import_names[i] != NULL; i++)
+                if (import_choice(i)->unit == LINES_EACH)
+                        import(import_choice(i), &piece);
         return 0;
 }

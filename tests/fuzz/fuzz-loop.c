@@ -6,7 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cmd/options/cmd.h"
+#include "cmd/options/message.h"
+#include "cmd/records/io.h"
+#include "cmd/formats/import.h"
+#include "cmd/records/loop.h"
 #include "tiny.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -128,7 +131,7 @@ static void check_lines(const struct pass *p, const char *s, size_t n)
                 lines += p->out.data[i] == '\n';
         if (c->good + c->passed + (p->on_error == CMD_ON_ERROR_EMIT ? c->bad : 0) != lines ||
             (p->rejects && (p->rejected.size > 0) != (c->bad > 0)) ||
-            (p->format == CMD_FORMAT_JSONL &&
+            (import_choice(p->format) == &import_jsonl &&
              (c->good + c->bad + c->passed + c->left != wanted || c->blank != blank)))
                 abort();
 }
@@ -179,7 +182,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
                 return -1;
         tiny_open(&file, data + 2, size - 2);
         whole.file = file.path;
-        whole.format = data[0] % (CMD_FORMAT_FILE + 1);
+        whole.format = data[0] % 8 /* auto, and the seven formats */;
         whole.on_error = data[0] >> 3 & 3;
         if (whole.on_error > CMD_ON_ERROR_STOP) {
                 whole.on_error = CMD_ON_ERROR_EMIT;

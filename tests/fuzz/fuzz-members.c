@@ -71,16 +71,17 @@ static bool read_document(const struct how *how, const struct ran_record *r, str
         size_t V = ran_tokenizer_size(subject.tokenizer);
 
         d->by_words = how->by_words;
-        d->placed = how->several;
+        d->with_positions = how->several;
         d->spelling = how->spelling;
         d->unit = how->rest % 3;
         if (cmd_document_read(d, r, how->tokenizer, V, &how->options, err) != RAN_OK)
                 return false;
-        require(d->L > 0 && d->head + d->tail <= d->L && d->L <= d->of);
+        require(d->L > 0 && d->head + d->tail <= d->L && d->L <= d->uncut);
         for (size_t t = 0; t < d->L; t++)
                 require(d->ids[t] < V);
-        for (size_t i = 0; (d->by_words || d->placed) && i < d->words; i++)
-                require(d->places[i] < d->L && (i == 0 || d->places[i] > d->places[i - 1]));
+        for (size_t i = 0; (d->by_words || d->with_positions) && i < d->words; i++)
+                require(d->positions[i] < d->L &&
+                        (i == 0 || d->positions[i] > d->positions[i - 1]));
         for (size_t i = 0; how->spelling > 0 && i < d->L * RAN_SPELLING; i++)
                 require(d->encoding.spelling[i] < how->spelling);
         return true;
@@ -149,7 +150,7 @@ static int read_spans(const struct how *how, const struct ran_record *r, struct 
         words.rest = RAN_UNIT_CODEPOINT;
         if (!read_document(&words, r, err))
                 return err->code;
-        int rc = cmd_span_tags(&subject.labels, d, r, err);
+        int rc = cmd_span_tags_read(&subject.labels, d, r, err);
         if (rc != RAN_OK || !subject.labels.present)
                 return rc;
         require(subject.labels.n == d->words);
@@ -159,7 +160,7 @@ static int read_spans(const struct how *how, const struct ran_record *r, struct 
 
 static int read_tags(const struct ran_record *r, struct ran_error *err)
 {
-        int rc = cmd_tags_read(&subject.labels, r, err);
+        int rc = cmd_labels_read_tags(&subject.labels, r, err);
 
         if (rc == RAN_OK)
                 check_labels(&subject.labels, true);
@@ -201,7 +202,8 @@ static int read_gaps(const struct how *how, const struct ran_record *r, struct r
         for (size_t t = 0; t < g->L; t++)
                 require(g->ids[t] < reading.V);
         for (size_t i = 0; i < g->n; i++)
-                require(g->places[i] < g->L && (i == 0 || g->places[i] > g->places[i - 1]) &&
+                require(g->positions[i] < g->L &&
+                        (i == 0 || g->positions[i] > g->positions[i - 1]) &&
                         g->start[i] <= g->end[i]);
         return RAN_OK;
 }
@@ -209,7 +211,8 @@ static int read_gaps(const struct how *how, const struct ran_record *r, struct r
 /* ---- what is written ------------------------------------------------------------------------ */
 
 /* Appends, again, what is read of a line or a block. */
-static void import(int format, const struct ran_buf *written, struct ran_buf *out)
+static void import(const struct import_format *format, const struct ran_buf *written,
+                   struct ran_buf *out)
 {
         const struct text_line piece = {.file = "file", .s = written->data, .n = written->len};
         struct import how = {.format = format};
@@ -217,7 +220,8 @@ static void import(int format, const struct ran_buf *written, struct ran_buf *ou
         size_t line;
 
         require(import_begin(&how, &piece, &err) == RAN_OK &&
-                import_piece(&how, &piece, out, &line, &err) == RAN_OK);
+                import_text_line(&how, &piece, out, &line, &err) == RAN_OK);
+        import_end(&how);
 }
 
 /* Behind a label, the text is one line, and the same once more when it has been read. */
@@ -231,7 +235,7 @@ static int write_fasttext(const struct ran_record *r, struct ran_error *err)
         if (rc == RAN_OK) {
                 require(memchr(line.data, '\n', line.len) == line.data + line.len - 1);
                 line.len--;
-                import(CMD_FORMAT_FASTTEXT, &line, &json);
+                import(&import_fasttext, &line, &json);
                 require(ran_record_scan(&read, json.data, json.len, NULL) == RAN_OK);
                 fasttext_add_label(&again, "x");
                 require(fasttext_add_text(&again, &read, NULL) == RAN_OK);
@@ -267,9 +271,9 @@ static int write_conll(const struct how *how, const struct ran_record *r, struct
                 ran_buf_str(&lines, " O\n");
         }
         if (rc == RAN_OK && d->words > 0) {
-                import(CMD_FORMAT_CONLL, &lines, &json);
+                import(&import_conll, &lines, &json);
                 require(ran_record_scan(&read, json.data, json.len, NULL) == RAN_OK);
-                require(cmd_tags_read(&subject.labels, &read, err) == RAN_OK &&
+                require(cmd_labels_read_tags(&subject.labels, &read, err) == RAN_OK &&
                         subject.labels.n == d->words);
         }
         ran_record_release(&read);

@@ -19,7 +19,7 @@ static void prepare(void)
                 struct tiny *t = &subject[kind].run;
 
                 tiny_init(t, kind);
-                t->job.held = NULL;
+                t->job.held_out = NULL;
                 subject[kind].model = tiny_model(t);
         }
 }
@@ -31,7 +31,7 @@ enum { L = 6 };
 /* A document that every model can read. */
 static const uint32_t ids[L] = {0}, places[L] = {0, 1, 2, 3, 4, 5}, spelling[L * RAN_SPELLING];
 static const struct ran_document document = {
-        .ids = ids, .L = L, .spelling = spelling, .places = places, .words = L};
+        .ids = ids, .L = L, .spelling = spelling, .positions = places, .words = L};
 
 static int use_tasks(const struct ran_model *m, struct ran_state *s, float *x,
                      struct ran_error *err)

@@ -14,7 +14,7 @@ static void check_name(const struct cmd_names *names, size_t i)
         size_t n;
         int length = snprintf(number, sizeof number, "%zu", i);
 
-        if (cmd_names_of(names, number, (size_t)length, &name, &n, NULL) != RAN_OK ||
+        if (cmd_names_find(names, number, (size_t)length, &name, &n, NULL) != RAN_OK ||
             name == NULL || (n > 0 && name + n > names->text.data + names->text.len))
                 abort();
 }
@@ -33,8 +33,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
                 abort();
         for (size_t i = 0; rc == RAN_OK && i < names.n; i++)
                 check_name(&names, i);
-        if (rc == RAN_OK && (names.n == 0 || cmd_names_of(&names, "99999999999999999999", 20, &name,
-                                                          &n, &err) == RAN_OK))
+        if (rc == RAN_OK && (names.n == 0 || cmd_names_find(&names, "99999999999999999999", 20,
+                                                            &name, &n, &err) == RAN_OK))
                 abort();
         cmd_names_release(&names);
         return 0;

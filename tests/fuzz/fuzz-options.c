@@ -5,8 +5,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cmd/options/cmd.h"
-#include "cmd/options/program.h"
+#include "cmd/options/message.h"
+#include "cmd/options/common.h"
+#include "cmd/options/options.h"
+#include "cmd/options/help.h"
+#include "cmd/records/io.h"
 #include "tiny.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

@@ -345,7 +345,7 @@ void tiny_init(struct tiny *t, int kind)
                                         .settings = &t->s,
                                         .train = &t->train,
                                         .dev = &t->dev,
-                                        .held = t->held,
+                                        .held_out = t->held,
                                         .tokenizer = kind == TINY_SEVERAL ? tokenizer() : NULL,
                                         .V = TINY_V,
                                         .checkpoint_seconds = 1e9,

@@ -12,7 +12,7 @@ static void spell(struct ran_dataset *d, const uint32_t *ids, size_t L)
         uint32_t *spelling = ran_alloc(L * RAN_SPELLING, sizeof(*spelling), &err);
 
         for (size_t i = 0; i < L * RAN_SPELLING; i++)
-                spelling[i] = (uint32_t)(ran_draw(ids[i / RAN_SPELLING], i % RAN_SPELLING) %
+                spelling[i] = (uint32_t)(ran_random_draw(ids[i / RAN_SPELLING], i % RAN_SPELLING) %
                                          CORPUS_SPELLING);
         CHECK_OK(ran_dataset_spell(d, spelling, L, &err), err);
         free(spelling);
@@ -43,7 +43,7 @@ static void add(struct ran_dataset *d, struct dice *dice, size_t L, bool multila
 void corpus_make(struct ran_dataset *d, size_t B, size_t shortest, size_t longest, bool multilabel,
                  uint64_t seed)
 {
-        struct dice dice = {.key = ran_key(seed, 4, 5, 6)};
+        struct dice dice = {.key = ran_random_key(seed, 4, 5, 6)};
         struct ran_error err = {0};
 
         *d = (struct ran_dataset){.multilabel = multilabel};
@@ -92,7 +92,7 @@ static void add_text(struct ran_dataset *d, struct dice *dice, size_t L, enum co
 void corpus_texts(struct ran_dataset *d, size_t B, size_t shortest, size_t longest,
                   enum corpus_kind kind, uint64_t seed)
 {
-        struct dice dice = {.key = ran_key(seed, 7, 8, 9)};
+        struct dice dice = {.key = ran_random_key(seed, 7, 8, 9)};
         struct ran_error err = {0};
 
         *d = (struct ran_dataset){0};

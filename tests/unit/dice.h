@@ -12,13 +12,13 @@ struct dice {
 /* Between low and high. */
 static inline double dice_real(struct dice *d, double low, double high)
 {
-        return low + (high - low) * ran_uniform(d->key, d->at++);
+        return low + (high - low) * ran_random_uniform(d->key, d->at++);
 }
 
 /* From low to high, both included. */
 static inline size_t dice_size(struct dice *d, size_t low, size_t high)
 {
-        return low + (size_t)ran_draw(d->key, d->at++) % (high - low + 1);
+        return low + (size_t)ran_random_draw(d->key, d->at++) % (high - low + 1);
 }
 
 static inline bool dice_coin(struct dice *d)

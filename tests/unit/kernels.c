@@ -12,11 +12,6 @@
 #include "math/gemm.h"
 #include "test.h"
 
-#ifdef RAN_HAVE_X86
-extern const struct ran_simd ran_simd_avx512, ran_simd_avx2;
-#endif
-extern const struct ran_simd ran_simd_base;
-
 bool kernels_know(const char *isa)
 {
         const char *known;

@@ -216,10 +216,10 @@ static void drop(const struct naive *n, double *x, size_t count, size_t at, size
                  double p)
 {
         uint64_t purpose = RAN_FOR_DROPOUT + 16 * (layer * RAN_DROP_SITES + (uint64_t)site);
-        uint64_t key = ran_key(n->noise.seed, purpose, n->noise.epoch, n->record);
+        uint64_t key = ran_random_key(n->noise.seed, purpose, n->noise.epoch, n->record);
 
         for (size_t i = 0; i < count && p > 0; i++) {
-                uint64_t bits = ran_draw(key, (at + i) / 4) >> 16 * ((at + i) % 4) & 0xffff;
+                uint64_t bits = ran_random_draw(key, (at + i) / 4) >> 16 * ((at + i) % 4) & 0xffff;
 
                 x[i] = bits < (uint64_t)(p * 65536 + 0.5) ? 0 : x[i] / (1 - p);
         }
@@ -500,12 +500,12 @@ static void weigh_positions(const struct naive *n, double *x, const double *posi
 
 static void first_context(const struct naive *n, double *c)
 {
-        uint64_t key = ran_key(n->seed, RAN_FOR_CONTEXT, n->noise.epoch, n->record);
+        uint64_t key = ran_random_key(n->seed, RAN_FOR_CONTEXT, n->noise.epoch, n->record);
         const struct pair learned = pair_of(n, "contextualizer.context");
 
         for (size_t d = 0; d < n->c->dim; d++)
                 c[d] = n->c->context == RAN_CONTEXT_LEARNED  ? learned.w[d]
-                       : n->c->context == RAN_CONTEXT_RANDOM ? 2 * ran_uniform(key, d) - 1
+                       : n->c->context == RAN_CONTEXT_RANDOM ? 2 * ran_random_uniform(key, d) - 1
                                                              : 1;
 }
 

@@ -1,4 +1,4 @@
-/* naive.h - the classifier as the equations of lib/model/layer.h and head.c stand there: one
+/* naive.h - the classifier as the equations of lib/model/layer.h and encoder-ran.c stand there: one
  * document, in double, one window after another, cell and tokens together; that of
  * contextualizer.c, token by token; and that of encoder-transformer.c, with an array of L x L. What
  * lib/model must equal.

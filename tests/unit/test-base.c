@@ -168,24 +168,24 @@ TEST(buf_failure_sticks)
 
 TEST(random_depends_on_every_input)
 {
-        uint64_t key = ran_key(1, RAN_FOR_INIT, 0, 0);
+        uint64_t key = ran_random_key(1, RAN_FOR_INIT, 0, 0);
 
-        CHECK(key != ran_key(2, RAN_FOR_INIT, 0, 0));
-        CHECK(key != ran_key(1, RAN_FOR_SHUFFLE, 0, 0));
-        CHECK(key != ran_key(1, RAN_FOR_INIT, 1, 0));
-        CHECK(key != ran_key(1, RAN_FOR_INIT, 0, 1));
-        CHECK(ran_key(0, 1, 2, 3) != ran_key(3, 2, 1, 0));
-        CHECK(ran_draw(key, 0) != ran_draw(key, 1));
-        CHECK(ran_draw(key, 7) == ran_draw(key, 7));
+        CHECK(key != ran_random_key(2, RAN_FOR_INIT, 0, 0));
+        CHECK(key != ran_random_key(1, RAN_FOR_SHUFFLE, 0, 0));
+        CHECK(key != ran_random_key(1, RAN_FOR_INIT, 1, 0));
+        CHECK(key != ran_random_key(1, RAN_FOR_INIT, 0, 1));
+        CHECK(ran_random_key(0, 1, 2, 3) != ran_random_key(3, 2, 1, 0));
+        CHECK(ran_random_draw(key, 0) != ran_random_draw(key, 1));
+        CHECK(ran_random_draw(key, 7) == ran_random_draw(key, 7));
 }
 
 /* Models depend on these numbers: a change breaks everybody's seeds. */
 TEST(random_is_what_it_was)
 {
-        uint64_t key = ran_key(42, RAN_FOR_DROPOUT, 3, 17);
+        uint64_t key = ran_random_key(42, RAN_FOR_DROPOUT, 3, 17);
 
-        CHECK(ran_draw(0, 0) == UINT64_C(0xe220a8397b1dcdaf)); /* published for SplitMix64 */
-        CHECK(ran_draw(0, 1) == UINT64_C(0x6e789e6aa1b965f4));
+        CHECK(ran_random_draw(0, 0) == UINT64_C(0xe220a8397b1dcdaf)); /* published for SplitMix64 */
+        CHECK(ran_random_draw(0, 1) == UINT64_C(0x6e789e6aa1b965f4));
         CHECK(key == UINT64_C(0x4bc98400e6a19187));
 }
 
@@ -197,8 +197,8 @@ TEST(random_is_uniform)
 
         /* One draw from each of many neighbouring keys: the weakest point of a simple mix. */
         for (uint64_t i = 0; i < N; i++) {
-                double x = ran_uniform(ran_key(1, RAN_FOR_SHUFFLE, 0, i), 0);
-                double y = ran_uniform(ran_key(1, RAN_FOR_SHUFFLE, 0, i + 1), 0);
+                double x = ran_random_uniform(ran_random_key(1, RAN_FOR_SHUFFLE, 0, i), 0);
+                double y = ran_random_uniform(ran_random_key(1, RAN_FOR_SHUFFLE, 0, i + 1), 0);
 
                 REQUIRE(x >= 0 && x < 1);
                 count[(int)(x * CELLS)]++;
@@ -243,9 +243,9 @@ TEST(sha256_by_instructions_made_for_it)
         for (uint64_t trial = 0; trial < 1000 && ran_sha256_x86_runs(); trial++) {
                 uint32_t naive[8], fast[8];
                 for (size_t i = 0; i < sizeof(bytes); i++)
-                        bytes[i] = (unsigned char)ran_draw(trial, i);
+                        bytes[i] = (unsigned char)ran_random_draw(trial, i);
                 for (size_t i = 0; i < 8; i++)
-                        naive[i] = fast[i] = (uint32_t)ran_draw(trial, 10000 + i);
+                        naive[i] = fast[i] = (uint32_t)ran_random_draw(trial, 10000 + i);
                 ran_sha256_naive(naive, bytes, trial % 10);
                 ran_sha256_x86(fast, bytes, trial % 10);
                 CHECK(memcmp(naive, fast, sizeof(naive)) == 0);

@@ -7,6 +7,7 @@
 
 #include "doubles.h"
 #include "model/cache.h"
+#include "model/encoder.h"
 #include "model/score.h"
 #include "naive.h"
 #include "test.h"
@@ -170,7 +171,7 @@ static void check_against_naive(const struct toy *t, const struct text *x,
 
 TEST(probabilities_are_those_of_the_sums_in_double_and_add_up_to_1)
 {
-        struct dice dice = {.key = ran_key(5, 4, 1, 1)};
+        struct dice dice = {.key = ran_random_key(5, 4, 1, 1)};
 
         for (size_t i = 0; i < 60; i++) {
                 struct ran_config c = lm_config(&dice, false);
@@ -207,7 +208,7 @@ static struct ran_cache *through_arrays(struct ran_cache *cache, const struct ra
 
 TEST(a_document_in_pieces_and_through_a_file_says_what_the_whole_says)
 {
-        struct dice dice = {.key = ran_key(5, 4, 1, 2)};
+        struct dice dice = {.key = ran_random_key(5, 4, 1, 2)};
 
         for (size_t i = 0; i < 40; i++) {
                 struct ran_config c = lm_config(&dice, i % 2 > 0);
@@ -227,8 +228,8 @@ TEST(a_document_in_pieces_and_through_a_file_says_what_the_whole_says)
                 make_text(&x, &dice, &c);
                 s = ran_score_state_new(&t.c, &t.p, t.C, NULL, &err);
                 read_tokens(s, NULL, &x, 0, x.L, one, whole);
-                CHECK_OK(ran_recurrent_state_init(&recurrent, &t.c, &err), err);
-                CHECK_OK(ran_recurrent_state_init(&other, &t.c, &err), err);
+                CHECK_OK(ran_encoder_state_init(&recurrent, &t.c, &err), err);
+                CHECK_OK(ran_encoder_state_init(&other, &t.c, &err), err);
                 for (size_t at = 0, to; at < x.L; at = to) {
                         to = at + dice_size(&dice, at == 0 ? x.sources + 1 : 1, x.sources + 100);
                         to = to < x.L ? to : x.L;
@@ -261,7 +262,7 @@ TEST(a_document_in_pieces_and_through_a_file_says_what_the_whole_says)
 /* The same document again, after others and beside them: what a promise says. */
 TEST(a_cleared_cache_and_any_number_of_threads_give_the_same_bits)
 {
-        struct dice dice = {.key = ran_key(5, 4, 1, 3)};
+        struct dice dice = {.key = ran_random_key(5, 4, 1, 3)};
         struct ran_error err = {0};
         struct ran_pool *pool = ran_pool_new(3, &err);
 
@@ -301,7 +302,7 @@ TEST(a_cleared_cache_and_any_number_of_threads_give_the_same_bits)
 
 TEST(leading_tokens_that_are_skipped_are_read_and_change_nothing_else)
 {
-        struct dice dice = {.key = ran_key(5, 4, 1, 4)};
+        struct dice dice = {.key = ran_random_key(5, 4, 1, 4)};
 
         for (size_t i = 0; i < 20; i++) {
                 struct ran_config c = lm_config(&dice, i % 2 > 0);

@@ -6,7 +6,9 @@
 #include <string.h>
 
 #include "doubles.h"
+#include "model/contextualizer.h"
 #include "model/encoder.h"
+#include "model/head.h"
 #include "naive.h"
 #include "test.h"
 #include "toy.h"
@@ -14,7 +16,7 @@
 /* How documents go through. */
 struct way {
         bool training;
-        size_t chunk_rows, threads; /* 0: as it is; no pool */
+        size_t slab_rows, threads; /* 0: as it is; no pool */
         struct ran_noise noise;
 };
 
@@ -28,8 +30,8 @@ static float *encode(const struct toy *t, const struct ran_packed *rows, struct 
         struct ran_workspace w;
 
         CHECK_OK(ran_workspace_init(&w, &t->c, way.training, pool, &err), err);
-        if (way.chunk_rows > 0)
-                w.chunk_rows = way.chunk_rows;
+        if (way.slab_rows > 0)
+                w.slab_rows = way.slab_rows;
         w.noise = way.noise;
         for (int turn = 0; turn <= 1; turn++) { /* the second time in scratch that was used */
                 CHECK_OK(ran_workspace_fit(&w, rows, C, &err), err);
@@ -88,7 +90,7 @@ static bool check_equal(const struct toy *t, const struct ran_packed *rows, stru
                 if (!ok)
                         printf("  %s, %s, chunks of %zu; document %zu of %zu: %zu tokens\n",
                                toy_name(&t->c), way.training ? "training" : "scoring",
-                               way.chunk_rows, b, rows->B, L);
+                               way.slab_rows, b, rows->B, L);
         }
         naive_release(&n);
         free(got);
@@ -113,7 +115,7 @@ TEST(contextualizer_equals_a_plain_loop)
         struct dice dice = {.key = 1};
 
         for (uint64_t i = 0; i < 48; i++) {
-                struct way way = {.training = true, .chunk_rows = chunks[i % 4]};
+                struct way way = {.training = true, .slab_rows = chunks[i % 4]};
                 struct ran_config c = toy_contextualizer(&dice);
                 struct ran_packed rows = {0};
                 struct toy t;
@@ -124,7 +126,7 @@ TEST(contextualizer_equals_a_plain_loop)
                 ok = check_equal(&t, &rows, way);
                 way.noise = (struct ran_noise){i, i + 1, 0.2, 0.3};
                 ok &= check_equal(&t, &rows, way);
-                way = (struct way){.chunk_rows = chunks[i % 4]};
+                way = (struct way){.slab_rows = chunks[i % 4]};
                 ok &= c.context == RAN_CONTEXT_RANDOM || check_equal(&t, &rows, way);
                 ran_packed_release(&rows);
                 toy_release(&t);
@@ -194,7 +196,7 @@ TEST(contextualizer_positions_are_safe_at_any_length)
                 toy_init(&t, &c, 5, 0.3);
                 for (size_t i = 0; i < sizeof(weights) / sizeof(*weights); i++) {
                         for (size_t d = 0; d < c.dim; d++) /* all directions; one column at 0 */
-                                t.p.encoder.position[d] =
+                                ((struct ran_contextualizer_once *)t.p.once)->position[d] =
                                         weights[i] * (float)(d % 3 - 1.0) * (float)(d + 1) / 12;
                         for (size_t L = 1; L <= 100000; L *= 316) {
                                 struct ran_packed rows = {0};
@@ -238,7 +240,8 @@ TEST(contextualizer_random_context_is_of_the_ids_or_of_epoch_and_record)
         c.encoder = RAN_ENCODER_CONTEXTUALIZER;
         c.context = RAN_CONTEXT_RANDOM;
         toy_init(&t, &c, 6, 0.3);
-        memset(t.p.encoder.position, 0, c.dim * sizeof(float)); /* the order is of no concern */
+        memset(((struct ran_contextualizer_once *)t.p.once)->position, 0,
+               c.dim * sizeof(float)); /* the order is of no concern */
         CHECK_OK(ran_packed_add(&a, &c, ids, 4, 7, &err), err);
         CHECK_OK(ran_packed_add(&b, &c, turned, 4, 8, &err), err);
         CHECK_OK(ran_packed_add(&longer, &c, ids, 5, 7, &err), err);

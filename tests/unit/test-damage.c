@@ -260,7 +260,7 @@ static struct ran_document document(const struct ran_model *m, uint32_t ids[L],
                 places[i] = (uint32_t)i;
         }
         memset(spelling, 0, L * RAN_SPELLING * sizeof *spelling);
-        return (struct ran_document){ids, L, .spelling = spelling, .places = places, .words = L};
+        return (struct ran_document){ids, L, .spelling = spelling, .positions = places, .words = L};
 }
 
 static bool all_numbers(const float *x, size_t n)
@@ -278,7 +278,7 @@ static int use_lm(const struct ran_model *m, struct ran_state *s, const struct r
 
         return ran_model_config(m)->task == RAN_TASK_LM
                        ? ran_lm_read(m, s, NULL, d->ids, L, 0, &out, err)
-                       : ran_lm_fill(m, s, d->ids, L, d->places, L, d->ids, nll, NULL, err);
+                       : ran_lm_fill(m, s, d->ids, L, d->positions, L, d->ids, nll, NULL, err);
 }
 
 /* One document through the model: whether there is a result. */
@@ -327,7 +327,7 @@ static void write_parts(const char *path, const struct toy *t,
                                   .params = &t->p,
                                   .V = t->V,
                                   .C = t->C,
-                                  .labels = ran_is_tied(&t->c) ? NULL : labels,
+                                  .labels = ran_task_is_tied(&t->c) ? NULL : labels,
                                   .tokenizer = tokenizer,
                                   .training = training};
 

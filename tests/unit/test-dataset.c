@@ -561,7 +561,7 @@ TEST(a_text_must_have_something_to_predict)
         struct ran_error err = {0};
 
         CHECK(ran_dataset_add_text(&d, ids, 1, 0, 1, &err) == RAN_EINVAL);
-        CHECK_STR(err.text, "of 1 ids, 0 of them source, there is none to predict");
+        CHECK_STR(err.text, "1 ids, 0 of them source: none is left to predict");
         CHECK(ran_dataset_add_text(&d, ids, 0, 0, 1, &err) == RAN_EINVAL);
         CHECK(ran_dataset_add_text(&d, ids, 3, 3, 1, &err) == RAN_EINVAL);
         CHECK_SIZE(d.B, 0);

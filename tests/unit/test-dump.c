@@ -116,7 +116,7 @@ TEST(dump_of_what_cannot_be_is_refused)
         bench_init(&b);
         check_refused(&b, 0, RAN_EINVAL, "no documents");
         b.data.ids[3] = TOY_V;
-        check_refused(&b, 20, RAN_EINVAL, "id 23 is not in the vocabulary of 23 pieces");
+        check_refused(&b, 20, RAN_EINVAL, "id 23 is not in the vocabulary of 23 tokens");
         ran_dataset_release(&b.data);
         b.data = none;
         check_refused(&b, 20, RAN_EINVAL, "no documents");

@@ -6,6 +6,8 @@
 
 #include "doubles.h"
 #include "model/encoder.h"
+#include "model/head.h"
+#include "model/layer.h"
 #include "naive.h"
 #include "test.h"
 #include "toy.h"
@@ -13,7 +15,7 @@
 /* How documents go through an encoder. */
 struct way {
         bool training;
-        size_t chunk_rows; /* 0: as it is */
+        size_t slab_rows; /* 0: as it is */
         struct ran_noise noise;
         size_t threads; /* 0: no pool */
 };
@@ -36,8 +38,8 @@ static float *copy(const float *x, size_t n)
 
 static struct result result_of(const struct ran_workspace *w, size_t C)
 {
-        const struct ran_packed *rows = w->rows;
-        const float *G = w->cells[w->c->layers - 1].G;
+        const struct ran_packed *rows = w->packed;
+        const float *G = ran_layer_memory_of(w)->cells[w->c->layers - 1].G;
         struct result r = {.L = rows->L, .B = rows->B, .D = w->D, .C = C};
 
         r.x = copy(w->x[w->c->layers], r.L * r.D);
@@ -45,7 +47,7 @@ static struct result result_of(const struct ran_workspace *w, size_t C)
         r.last = copy(w->head.logits, 0);
         r.last = realloc(r.last, r.B * r.D * sizeof(*r.last) + 1);
         for (size_t b = 0; b < r.B; b++)
-                memcpy(r.last + b * r.D, G + (rows->docwin[b + 1] + b) * r.D,
+                memcpy(r.last + b * r.D, G + (rows->doc_window[b + 1] + b) * r.D,
                        r.D * sizeof(*r.last));
         return r;
 }
@@ -65,8 +67,8 @@ static struct result encode(const struct toy *t, const struct ran_packed *rows, 
         struct result r;
 
         CHECK_OK(ran_workspace_init(&w, &t->c, way.training, pool, &err), err);
-        if (way.chunk_rows > 0)
-                w.chunk_rows = way.chunk_rows;
+        if (way.slab_rows > 0)
+                w.slab_rows = way.slab_rows;
         w.noise = way.noise;
         CHECK_OK(ran_workspace_fit(&w, rows, t->C, &err), err);
         ran_encode(&w, &t->p);
@@ -133,7 +135,7 @@ static bool check_equal(const struct toy *t, const struct ran_packed *rows, stru
                 if (!ok)
                         printf("  %s, %s, chunks of %zu; document %zu of %zu: %zu tokens\n",
                                toy_name(&t->c), way.training ? "training" : "scoring",
-                               way.chunk_rows, b, rows->B, rows->doc[b + 1] - rows->doc[b]);
+                               way.slab_rows, b, rows->B, rows->doc[b + 1] - rows->doc[b]);
         }
         naive_release(&n);
         result_free(&r);
@@ -200,14 +202,14 @@ TEST(encoder_windows_join_only_when_too_short)
 
                                 CHECK_OK(ran_packed_add(&rows, &c, ids, L, 0, &err), err);
                                 for (size_t i = 0; i < rows.m; i++) {
-                                        size_t n = rows.win[i + 1] - rows.win[i];
+                                        size_t n = rows.window[i + 1] - rows.window[i];
 
                                         shortest = n < shortest ? n : shortest;
                                         longest = n > longest ? n : longest;
                                 }
                                 CHECK(longest < c.window + least);
                                 CHECK(rows.m == 1 || shortest >= least);
-                                CHECK(rows.win[0] == 0 && rows.win[rows.m] == L);
+                                CHECK(rows.window[0] == 0 && rows.window[rows.m] == L);
                                 ran_packed_release(&rows);
                         }
 }
@@ -234,9 +236,9 @@ TEST(encoder_documents_together_equal_each_alone)
                 toy_init(&t, &c, i, 0.3);
                 add_some(&t, &rows, &dice);
                 ok = check_equal(&t, &rows, (struct way){.training = true});
-                ok &= check_equal(&t, &rows, (struct way){.training = true, .chunk_rows = 1});
-                ok &= check_equal(&t, &rows, (struct way){.training = true, .chunk_rows = 20});
-                ok &= check_equal(&t, &rows, (struct way){.chunk_rows = 20});
+                ok &= check_equal(&t, &rows, (struct way){.training = true, .slab_rows = 1});
+                ok &= check_equal(&t, &rows, (struct way){.training = true, .slab_rows = 20});
+                ok &= check_equal(&t, &rows, (struct way){.slab_rows = 20});
                 ran_packed_release(&rows);
                 toy_release(&t);
                 if (!ok)
@@ -252,7 +254,7 @@ TEST(encoder_scoring_equals_training_without_noise)
 
         for (uint64_t i = 0; i < 24; i++) {
                 struct ran_config c = toy_random_config(&dice);
-                struct way way = {.chunk_rows = chunks[i % 3]};
+                struct way way = {.slab_rows = chunks[i % 3]};
                 struct ran_packed rows = {0};
                 struct result a, b;
                 struct toy t;
@@ -264,7 +266,7 @@ TEST(encoder_scoring_equals_training_without_noise)
                 b = encode(&t, &rows, way);
                 CHECK(same(&a, &b));
                 result_free(&b);
-                way = (struct way){.training = true, .chunk_rows = chunks[i % 3]};
+                way = (struct way){.training = true, .slab_rows = chunks[i % 3]};
                 b = encode(&t, &rows, way);
                 CHECK(same(&a, &b));
                 result_free(&a);
@@ -308,7 +310,7 @@ TEST(encoder_threads_change_no_bit)
                 toy_add(&t, &rows, &dice, 700, 1); /* more rows than a block of a product */
                 toy_add(&t, &rows, &dice, 20, 2);
                 toy_add(&t, &rows, &dice, 1, 3);
-                check_threads(&t, &rows, (struct way){.chunk_rows = 64 * i});
+                check_threads(&t, &rows, (struct way){.slab_rows = 64 * i});
                 check_threads(&t, &rows, (struct way){.training = true, .noise = {5, 6, 0.2, 0.3}});
                 ran_packed_release(&rows);
                 toy_release(&t);
@@ -332,7 +334,7 @@ TEST(encoder_dropout_is_where_it_should_be)
                 toy_init(&t, &c, i, 0.3);
                 add_some(&t, &rows, &dice);
                 ok = check_equal(&t, &rows, way);
-                way.chunk_rows = 20;
+                way.slab_rows = 20;
                 ok &= check_equal(&t, &rows, way);
                 ran_packed_release(&rows);
                 toy_release(&t);
@@ -355,7 +357,7 @@ TEST(encoder_reviews_hundreds_of_windows)
         toy_init(&t, &c, 7, 0.2);
         toy_add(&t, &rows, &dice, 601, 0);
         check_equal(&t, &rows, (struct way){.training = true});
-        check_equal(&t, &rows, (struct way){.chunk_rows = 100});
+        check_equal(&t, &rows, (struct way){.slab_rows = 100});
         ran_packed_release(&rows);
         toy_release(&t);
 }

@@ -211,8 +211,8 @@ TEST(eval_confusion_of_many_classes)
 
         REQUIRE(e != NULL);
         for (uint64_t i = 0; i < DOCUMENTS; i++) {
-                uint32_t gold = (uint32_t)(ran_draw(7, 2 * i) % C);
-                size_t found = ran_draw(7, 2 * i + 1) % 8 == 0 ? (gold * 7 + 1) % C : gold;
+                uint32_t gold = (uint32_t)(ran_random_draw(7, 2 * i) % C);
+                size_t found = ran_random_draw(7, 2 * i + 1) % 8 == 0 ? (gold * 7 + 1) % C : gold;
                 memset(p, 0, sizeof(p));
                 p[found] = 1;
                 square[gold][found]++;

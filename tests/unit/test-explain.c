@@ -103,7 +103,7 @@ static void check_gradient(const struct ran_config *c)
         for (size_t i = 0; i < t.V * c->dim; i++)
                 t.embed[i] *= 0.02f;
         if (c->task == RAN_TASK_TAG) {
-                d.places = places, d.words = WORDS;
+                d.positions = places, d.words = WORDS;
                 row = 2;
         }
         m = model_of(&t);
@@ -137,7 +137,7 @@ static void check_path(const struct ran_config *c)
         struct toy t;
 
         toy_init(&t, c, 22, 0.3);
-        d.places = places, d.words = c->task == RAN_TASK_TAG ? WORDS : 0;
+        d.positions = places, d.words = c->task == RAN_TASK_TAG ? WORDS : 0;
         m = model_of(&t);
         e = ran_explainer_new(m, NULL, &err);
         CHECK_OK(ran_explain_read(e, &d, 0, &err), err);
@@ -276,7 +276,7 @@ static size_t explain_middle(const struct ran_config *c, double *gain, double *e
 
         for (uint32_t i = 0; i < L * RAN_SPELLING && c->spelling > 0; i++)
                 spelling[i] = i % (uint32_t)c->spelling;
-        d.places = places, d.words = WORDS, d.begins = begins, d.spelling = spelling;
+        d.positions = places, d.words = WORDS, d.begins = begins, d.spelling = spelling;
         toy_init(&t, c, 27, 0.3);
         memset(t.embed, 0, (t.V + c->spelling) * c->dim * sizeof *t.embed);
         struct ran_model *m = model_of(&t);
@@ -538,7 +538,7 @@ TEST(explain_refuses_words_at_no_token)
                 struct ran_document d = document();
                 double value[L];
 
-                d.places = wrong[i];
+                d.positions = wrong[i];
                 d.words = 2;
                 CHECK_SIZE((size_t)ran_explain_read(e, &d, 0, &err), RAN_EINVAL);
                 CHECK_SIZE((size_t)ran_explain_label(e, 0, 0, 1, value, &err), RAN_EINVAL);

@@ -240,8 +240,8 @@ TEST(fields_parse_refuses)
 {
         not_parsed("", "line 1 is not JSON");
         not_parsed("{\n\"seed\": 1,\n}", "line 3 is not JSON");
-        not_parsed("[1]", "a JSON object is needed: {\"name\": value, ...}");
-        not_parsed("{}\n x", "line 2: something follows the JSON object");
+        not_parsed("[1]", "expected a JSON object: {\"name\": value, ...}");
+        not_parsed("{}\n x", "line 2: unexpected text after the JSON object");
         not_parsed("{\"window\": 1}", "unknown setting \"window\"");
         not_parsed("{\"min-window\": 1}", "unknown setting \"min-window\"");
         not_parsed("{\"output\": \"x\"}", "unknown setting \"output\"");
@@ -251,7 +251,7 @@ TEST(fields_parse_refuses)
         not_parsed("{\"title\": null}", "\"title\" must be a string");
         not_parsed("{\"mask\": 1}", "\"mask\" must be a string");
         not_parsed("{\n\"mask\": \"causal\\\\u0000\", \"title\": \"t\\u0000\"}",
-                   "line 2 holds U+0000, as no setting can");
+                   "line 2 contains U+0000, which no setting can contain");
         not_parsed("{\"drop\": \"a\"}", "\"drop\" must be an array of strings");
         not_parsed("{\"drop\": [1]}", "\"drop\" must be an array of strings");
         not_parsed("{\"min_window\": 1.5}",

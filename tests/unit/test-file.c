@@ -164,7 +164,7 @@ TEST(writer_large_and_small_pieces)
 
         REQUIRE(w != NULL && bytes != NULL);
         for (size_t i = 0; i < N; i++)
-                bytes[i] = (char)ran_draw(1, i);
+                bytes[i] = (char)ran_random_draw(1, i);
         for (size_t step = 1; at < N; step = step * 7 % 199999) {
                 size_t n = N - at < step ? N - at : step;
 

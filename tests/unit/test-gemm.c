@@ -270,10 +270,10 @@ static void layer_free(struct layer *l)
 
 static void layer_run(struct layer *l, struct ran_pool *pool)
 {
-        ran_linear(pool, l->y.x, l->ldy, l->x.x, l->ldx, l->w.x, l->bias ? l->b.x : NULL, l->N,
-                   l->I, l->O);
-        ran_linear_bwd(pool, l->dx.x, l->ldx, l->add, l->dw.x, l->bias ? l->db.x : NULL, l->dy.x,
-                       l->ldy, l->x.x, l->ldx, l->w.x, l->N, l->I, l->O);
+        ran_gemm_linear(pool, l->y.x, l->ldy, l->x.x, l->ldx, l->w.x, l->bias ? l->b.x : NULL, l->N,
+                        l->I, l->O);
+        ran_gemm_linear_bwd(pool, l->dx.x, l->ldx, l->add, l->dw.x, l->bias ? l->db.x : NULL,
+                            l->dy.x, l->ldy, l->x.x, l->ldx, l->w.x, l->N, l->I, l->O);
 }
 
 /* got: an element that began as `before` and should have become `start` + the sum of n products. */
@@ -376,8 +376,8 @@ TEST(engine_linear_adjoint_of_a_narrow_layer_adds_its_bias_once)
         struct vector before = vector_copy(&l.db);
         size_t off = 0;
 
-        ran_linear_bwd(NULL, NULL, 0, false, l.dw.x, l.db.x, l.dy.x, l.ldy, l.x.x, l.ldx, NULL, N,
-                       I, O);
+        ran_gemm_linear_bwd(NULL, NULL, 0, false, l.dw.x, l.db.x, l.dy.x, l.ldy, l.x.x, l.ldx, NULL,
+                            N, I, O);
         for (size_t o = 0; o < O; o++)
                 off += !is_sum(l.db.x[o], (double)before.x[o], l.dy.x + o, l.ldy, NULL, 0, N);
         CHECK_SIZE(off, 0);
@@ -392,12 +392,12 @@ TEST(engine_linear_adjoint_in_parts)
         struct layer l = layer_new(&dice, 9, 7, 5);
         struct vector dx = vector_copy(&l.dx), dw = vector_copy(&l.dw), db = vector_copy(&l.db);
 
-        ran_linear_bwd(NULL, l.dx.x, l.ldx, true, NULL, NULL, l.dy.x, l.ldy, NULL, 0, l.w.x, l.N,
-                       l.I, l.O);
+        ran_gemm_linear_bwd(NULL, l.dx.x, l.ldx, true, NULL, NULL, l.dy.x, l.ldy, NULL, 0, l.w.x,
+                            l.N, l.I, l.O);
         CHECK(memcmp(l.dx.x, dx.x, dx.n * sizeof(float)) != 0);
         memcpy(dx.x, l.dx.x, dx.n * sizeof(float));
-        ran_linear_bwd(NULL, NULL, 0, false, l.dw.x, NULL, l.dy.x, l.ldy, l.x.x, l.ldx, NULL, l.N,
-                       l.I, l.O);
+        ran_gemm_linear_bwd(NULL, NULL, 0, false, l.dw.x, NULL, l.dy.x, l.ldy, l.x.x, l.ldx, NULL,
+                            l.N, l.I, l.O);
         CHECK(memcmp(l.dx.x, dx.x, dx.n * sizeof(float)) == 0);
         CHECK(memcmp(l.dw.x, dw.x, dw.n * sizeof(float)) != 0);
         CHECK(memcmp(l.db.x, db.x, db.n * sizeof(float)) == 0);

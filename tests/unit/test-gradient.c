@@ -6,7 +6,9 @@
 #include <string.h>
 
 #include "doubles.h"
+#include "model/contextualizer.h"
 #include "model/encoder.h"
+#include "model/head.h"
 #include "naive.h"
 #include "test.h"
 #include "toy.h"
@@ -95,9 +97,9 @@ static double *naive_gradient(const struct toy *t, const struct batch *b)
  */
 
 struct way {
-        size_t chunk_rows; /* 0: as it is */
-        size_t threads;    /* 0: no pool */
-        bool anew;         /* nothing is kept of several chunks */
+        size_t slab_rows; /* 0: as it is */
+        size_t threads;   /* 0: no pool */
+        bool anew;        /* nothing is kept of several chunks */
 };
 
 static void place_rows(float *to, const struct ran_grad_rows *from, size_t width)
@@ -147,8 +149,8 @@ static float *gradient(const struct toy *t, const struct batch *b, struct way wa
         float *all;
 
         CHECK_OK(ran_workspace_init(&w, &t->c, true, pool, &err), err);
-        if (way.chunk_rows > 0)
-                w.chunk_rows = way.chunk_rows;
+        if (way.slab_rows > 0)
+                w.slab_rows = way.slab_rows;
         if (way.anew)
                 w.keep_floats = 0;
         all = gradient_with(&w, t, b);
@@ -214,7 +216,7 @@ static void check_ways(const struct toy *t, const struct batch *b)
                 CHECK_NEAR((double)got[t->layout.size + toy_tables(t)], naive_batch(&naive, b),
                            1e-4);
                 if (!check_gradient(t, got, want))
-                        printf("  %s; chunks of %zu%s\n", toy_name(&t->c), ways[i].chunk_rows,
+                        printf("  %s; chunks of %zu%s\n", toy_name(&t->c), ways[i].slab_rows,
                                ways[i].anew ? ", anew" : "");
                 free(got);
         }
@@ -420,10 +422,11 @@ static void check_all_directions(const struct ran_config *c, size_t L, double de
         float *g;
 
         toy_init(&t, c, 12, deviation);
-        for (size_t d = 0; d < c->dim && t.p.encoder.position != NULL; d++)
-                t.p.encoder.position[d] *= position;
+        const struct ran_contextualizer_once *once = t.p.once;
+        for (size_t d = 0; d < c->dim && c->encoder == RAN_ENCODER_CONTEXTUALIZER; d++)
+                once->position[d] *= position;
         batch_add(&b, &t, &dice, L);
-        g = gradient(&t, &b, (struct way){.chunk_rows = 12});
+        g = gradient(&t, &b, (struct way){.slab_rows = 12});
         naive_init(&n, &t.c, &t.layout, &t.p, t.V, t.C);
         for (size_t i = 0; i < t.layout.n; i++) {
                 const struct ran_tensor_spec *s = &t.layout.spec[i];

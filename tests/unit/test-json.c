@@ -283,11 +283,12 @@ TEST(json_agrees_with_a_recursive_checker)
 
         for (uint64_t i = 0; i < 20000; i++) {
                 char line[sizeof(start)];
-                uint64_t changes = 1 + ran_draw(1, 8 * i) % 3;
+                uint64_t changes = 1 + ran_random_draw(1, 8 * i) % 3;
                 memcpy(line, start, sizeof(start));
                 for (uint64_t c = 0; c < changes; c++) {
-                        size_t at = ran_draw(1, 8 * i + 2 * c + 1) % (sizeof(start) - 1);
-                        line[at] = bytes[ran_draw(1, 8 * i + 2 * c + 2) % (sizeof(bytes) - 1)];
+                        size_t at = ran_random_draw(1, 8 * i + 2 * c + 1) % (sizeof(start) - 1);
+                        line[at] =
+                                bytes[ran_random_draw(1, 8 * i + 2 * c + 2) % (sizeof(bytes) - 1)];
                 }
                 bool got = accepts(line), want = naive_accepts(line);
                 if (!CHECK(got == want))

@@ -77,7 +77,7 @@ TEST(word_features_are_for_ever)
         struct ran_config c = {
                 .task = RAN_TASK_TAG, .wide = 1 << 18, .ngrams = 2, .spelling = 1000};
         struct ran_document d = {
-                .ids = ids, .L = 4, .spelling = spelling, .places = places, .words = 3};
+                .ids = ids, .L = 4, .spelling = spelling, .positions = places, .words = 3};
         uint64_t sum = 0;
 
         for (size_t i = 0; i < 4 * RAN_SPELLING; i++)
@@ -112,11 +112,11 @@ TEST(word_features_are_of_the_words_around)
                         uint32_t *ids = data.ids + data.first[b];
 
                         for (size_t from = 0, end; from < d.words; from = end) {
-                                end = ran_tag_sentence_end(d.begins, from, d.words);
+                                end = ran_crf_sentence_end(d.begins, from, d.words);
                                 for (size_t w = from; w < end; w++)
                                         for (size_t v = 0; v < d.words; v++) {
                                                 uint32_t list[MOST], other[MOST];
-                                                uint32_t was = ids[d.places[v]];
+                                                uint32_t was = ids[d.positions[v]];
                                                 size_t n = ran_linear_words_list(list, &c, &d, from,
                                                                                  end, w),
                                                        m;
@@ -124,10 +124,10 @@ TEST(word_features_are_of_the_words_around)
                                                             v <= w + far;
 
                                                 CHECK(n <= ran_linear_words_features(&c));
-                                                ids[d.places[v]] = TOY_V + 1;
+                                                ids[d.positions[v]] = TOY_V + 1;
                                                 m = ran_linear_words_list(other, &c, &d, from, end,
                                                                           w);
-                                                ids[d.places[v]] = was;
+                                                ids[d.positions[v]] = was;
                                                 bool same = n == m && memcmp(list, other,
                                                                              n * sizeof *list) == 0;
                                                 CHECK(same != near);
@@ -155,7 +155,7 @@ TEST(word_features_are_added_to_the_logits)
         struct ran_state *alone = ran_score_state_new(&deep, &t.p, C, NULL, &err);
         for (size_t b = 0; b < data.B; b++) {
                 const struct ran_document d = ran_dataset_document(&data, b);
-                struct ran_tag_scratch both, one;
+                struct ran_score_words both, one;
                 float u[3 * LONGEST * C], v[3 * LONGEST * C];
 
                 CHECK_OK(ran_score_words(s, &d, &both, &err), err);
@@ -164,7 +164,7 @@ TEST(word_features_are_added_to_the_logits)
                 CHECK_OK(ran_score_words(s, &d, &both, &err), err);
                 CHECK(memcmp(u, one.logits, d.words * C * sizeof *u) == 0);
                 for (size_t from = 0, end; from < d.words; from = end) {
-                        end = ran_tag_sentence_end(d.begins, from, d.words);
+                        end = ran_crf_sentence_end(d.begins, from, d.words);
                         for (size_t w = from; w < end; w++) {
                                 uint32_t bucket[MOST];
                                 size_t n = ran_linear_words_list(bucket, &c, &d, from, end, w);
@@ -241,7 +241,7 @@ static double objective(const struct bench *b, const float *w, bool chained, dou
                         const struct ran_crf_grad grad = {dchain, dchain + C, dchain + 2 * C};
                         uint32_t bucket[MOST];
 
-                        end = ran_tag_sentence_end(d.begins, from, d.words);
+                        end = ran_crf_sentence_end(d.begins, from, d.words);
                         for (size_t v = from; v < end; v++) {
                                 size_t n = ran_linear_words_list(bucket, &b->c, &d, from, end, v);
 
@@ -358,7 +358,7 @@ static double loss_of(const struct ran_dataset *d, const struct ran_tag_scores *
         for (size_t i = 0; i < C * (C + 2) && a != NULL; i++)
                 to[i] = (float)(ensemble.encoder * (double)a[i] + ensemble.linear * (double)b[i]);
         for (size_t from = 0, end; from < d->label_first[d->B]; from = end) {
-                end = ran_tag_sentence_end(d->begins, from, d->label_first[d->B]);
+                end = ran_crf_sentence_end(d->begins, from, d->label_first[d->B]);
                 for (size_t i = 0; i < (end - from) * C; i++)
                         score[i] = (float)(ensemble.encoder * (double)u->logits[from * C + i] +
                                            ensemble.linear * (double)v->logits[from * C + i]);
@@ -442,7 +442,7 @@ TEST(chain_of_a_long_text_is_learned)
 
         c.wide = ROWS;
         for (uint32_t t = 0; t < L; t++) {
-                ids[t] = (uint32_t)(ran_draw(3, t) % 8);
+                ids[t] = (uint32_t)(ran_random_draw(3, t) % 8);
                 places[t] = t;
                 tags[t] = ids[t] % C;
         }

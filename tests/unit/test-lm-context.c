@@ -69,11 +69,11 @@ TEST(past_refuses_what_a_causal_model_cannot_read)
         wider.dim *= 2;
         struct ran_cache *cache = ran_cache_new(&wider, &set, &err);
         REQUIRE(cache != NULL);
-        check_read(&x, N, 0, &(struct ran_lm_out){.skip = N}, "nothing is wanted of 4 tokens");
+        check_read(&x, N, 0, &(struct ran_lm_out){.skip = N}, "skip leaves none of 4 tokens");
         check_read(&x, N, 0, &(struct ran_lm_out){.gold = ids, .nll = nll, .cache = cache},
                    "the cache is for a model of another width");
         check_read(&x, N, 1, &(struct ran_lm_out){0},
-                   "the model does not tell a source from a target");
+                   "the model has no source tokens: its mask is not 'prefix'");
         CHECK_SIZE((size_t)ran_lm_read(x.m, x.s, NULL, ids, N, 0,
                                        &(struct ran_lm_out){.gold = beyond, .nll = nll}, &err),
                    RAN_EINVAL);
@@ -101,10 +101,10 @@ TEST(past_reads_a_source_at_once_and_first)
 
         REQUIRE(prepare(&x, "pairs", CORPUS_PAIRS));
         check_read(&x, N, N + 1, &(struct ran_lm_out){0},
-                   "the model does not tell a source from a target");
+                   "the model has no source tokens: its mask is not 'prefix'");
         CHECK_OK(ran_lm_read(x.m, x.s, x.past, ids, N, 2, &(struct ran_lm_out){0}, &err), err);
         check_read(&x, N, 2, &(struct ran_lm_out){0},
-                   "a source must be read at once, before all else");
+                   "source tokens must be read at once, at the beginning");
         CHECK_SIZE(ran_lm_context_tokens(x.past), N);
         release(&x);
 }
@@ -270,7 +270,7 @@ TEST(past_files_that_are_no_states_of_this_model)
         check_load(&other, NULL, path, "the state of another model");
         struct ran_cache *cache = ran_cache_new(ran_model_config(x.m), &set, &err);
         REQUIRE(cache != NULL);
-        check_load(&x, cache, path, "of 4 tokens it keeps 0 for a cache, which are too few");
+        check_load(&x, cache, path, "it keeps 0 of 4 tokens for a cache, too few for");
         ran_cache_free(cache);
         struct ran_lm_context *again = ran_lm_context_load(x.m, NULL, path, &err);
         REQUIRE(again != NULL);

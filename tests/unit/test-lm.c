@@ -30,9 +30,9 @@ static void batch_add(struct batch *b, const struct toy *t, struct dice *dice, s
         for (uint32_t i = 0; i < L; i++) {
                 if (dice_size(dice, 0, 3) == 0)
                         continue;
-                b->gold[b->rows.places] = (uint32_t)dice_size(dice, 0, t->V - 1);
-                b->scale[b->rows.places] = 0.1f * (float)dice_size(dice, 0, 5);
-                CHECK_OK(ran_packed_places(&b->rows, &i, 1, &err), err);
+                b->gold[b->rows.positions] = (uint32_t)dice_size(dice, 0, t->V - 1);
+                b->scale[b->rows.positions] = 0.1f * (float)dice_size(dice, 0, 5);
+                CHECK_OK(ran_packed_positions(&b->rows, &i, 1, &err), err);
         }
 }
 
@@ -106,10 +106,10 @@ static double naive_lm(struct naive *n, const struct toy *t, const struct batch 
                 n->record = b->rows.record[d];
                 n->sources = b->rows.sources[d];
                 naive_encode(n, x, last, b->rows.ids + from, L);
-                for (size_t i = b->rows.docplace[d]; i < b->rows.docplace[d + 1]; i++) {
+                for (size_t i = b->rows.doc_position[d]; i < b->rows.doc_position[d + 1]; i++) {
                         double *p = log_p != NULL ? log_p + i * t->V : scratch;
 
-                        naive_log_p(n, t, x + (b->rows.place[i] - from) * D, p);
+                        naive_log_p(n, t, x + (b->rows.position[i] - from) * D, p);
                         sum -= (double)b->scale[i] * p[b->gold[i]];
                         if (nll != NULL)
                                 nll[i] = -p[b->gold[i]];
@@ -133,7 +133,7 @@ static struct ran_config lm_config(struct dice *dice, size_t shortlist)
 
 static void check_scores(const struct toy *t, const struct batch *b)
 {
-        size_t n = b->rows.places, V = t->V;
+        size_t n = b->rows.positions, V = t->V;
         double *nll = doubles(n), *log_p = doubles(n * V);
         struct ran_error err = {0};
         float *got = ran_alloc_floats(n * V, &err), *got_nll = ran_alloc_floats(n, &err);
@@ -168,7 +168,7 @@ static void check_scores(const struct toy *t, const struct batch *b)
 TEST(scores_equal_those_of_a_plain_softmax_in_double)
 {
         static const size_t shortlists[] = {0, 3, 1, 10, 22, 23, 100};
-        struct dice dice = {.key = ran_key(3, 1, 4, 1)};
+        struct dice dice = {.key = ran_random_key(3, 1, 4, 1)};
 
         for (size_t i = 0; i < 60; i++) {
                 struct ran_config c = lm_config(&dice, shortlists[i % 7]);
@@ -178,7 +178,7 @@ TEST(scores_equal_those_of_a_plain_softmax_in_double)
                 toy_init(&t, &c, i, 0.4);
                 for (size_t d = dice_size(&dice, 1, 3); d > 0; d--)
                         batch_add(&b, &t, &dice, dice_size(&dice, 1, 20));
-                if (b.rows.places > 0)
+                if (b.rows.positions > 0)
                         check_scores(&t, &b);
                 ran_packed_release(&b.rows);
                 toy_release(&t);
@@ -187,7 +187,7 @@ TEST(scores_equal_those_of_a_plain_softmax_in_double)
 
 TEST(places_without_gold_count_for_nothing)
 {
-        struct dice dice = {.key = ran_key(3, 1, 4, 2)};
+        struct dice dice = {.key = ran_random_key(3, 1, 4, 2)};
         struct ran_config c = lm_config(&dice, 4);
         struct ran_error err = {0};
         struct batch b = {0};
@@ -216,7 +216,7 @@ TEST(places_without_gold_count_for_nothing)
 TEST(output_begins_with_the_frequencies)
 {
         static const size_t shortlists[] = {0, 3, 1, 22};
-        struct dice dice = {.key = ran_key(3, 1, 4, 3)};
+        struct dice dice = {.key = ran_random_key(3, 1, 4, 3)};
         double count[TOY_V], all = 0;
 
         for (size_t id = 0; id < TOY_V; id++) {
@@ -242,7 +242,7 @@ TEST(output_begins_with_the_frequencies)
                 CHECK_OK(ran_workspace_fit(&w, &b.rows, t.C, &err), err);
                 ran_encode(&w, &t.p);
                 ran_lm_score(&w, &t.p, t.V, b.gold, NULL, logits);
-                for (size_t i = 0; i < b.rows.places * t.V; i++)
+                for (size_t i = 0; i < b.rows.positions * t.V; i++)
                         CHECK_NEAR((double)logits[i], log((count[i % t.V] + 0.5) / all), 1e-5);
                 ran_workspace_release(&w);
                 ran_packed_release(&b.rows);
@@ -313,7 +313,7 @@ static void check_gradient(const struct toy *t, const struct batch *b)
 TEST(gradients_equal_central_differences)
 {
         static const size_t shortlists[] = {0, 3, 10, 0, 1};
-        struct dice dice = {.key = ran_key(3, 1, 4, 3)};
+        struct dice dice = {.key = ran_random_key(3, 1, 4, 3)};
 
         for (size_t i = 0; i < 10; i++) {
                 struct ran_config c = lm_config(&dice, shortlists[i % 5]);
@@ -325,7 +325,7 @@ TEST(gradients_equal_central_differences)
                 toy_init(&t, &c, i, 0.4);
                 for (size_t d = 2; d > 0; d--)
                         batch_add(&b, &t, &dice, dice_size(&dice, 2, 14));
-                if (b.rows.places > 0)
+                if (b.rows.positions > 0)
                         check_gradient(&t, &b);
                 ran_packed_release(&b.rows);
                 toy_release(&t);

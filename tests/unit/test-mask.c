@@ -9,14 +9,14 @@
 #include "toy.h"
 
 static void encode(struct ran_workspace *w, const struct toy *t, const struct ran_packed *rows,
-                   size_t chunk_rows)
+                   size_t slab_rows)
 {
         struct ran_error err = {0};
 
         CHECK_OK(ran_workspace_init(w, &t->c, true, NULL, &err),
                  err); /* keeps every layer's output */
-        if (chunk_rows > 0)
-                w->chunk_rows = chunk_rows;
+        if (slab_rows > 0)
+                w->slab_rows = slab_rows;
         CHECK_OK(ran_workspace_fit(w, rows, t->C, &err), err);
         ran_encode(w, &t->p);
 }
@@ -26,18 +26,18 @@ static size_t first_changed(const struct ran_workspace *a, const struct ran_work
 {
         size_t D = a->D;
 
-        for (size_t t = 0; t < a->rows->L; t++)
+        for (size_t t = 0; t < a->packed->L; t++)
                 for (size_t l = 1; l <= a->c->layers; l++)
                         if (memcmp(a->x[l] + t * D, b->x[l] + t * D, D * sizeof(float)) != 0)
                                 return t;
-        return a->rows->L;
+        return a->packed->L;
 }
 
 /* Changes token `at` to another id; no output before `from` may change. That of the token itself
  * must, unless a plain cell's review leaves nothing of it. */
 static bool check_change(const struct toy *t, struct ran_packed *rows,
                          const struct ran_workspace *before, size_t at, size_t from,
-                         size_t chunk_rows)
+                         size_t slab_rows)
 {
         uint32_t was = rows->ids[at];
         struct ran_workspace after;
@@ -47,7 +47,7 @@ static bool check_change(const struct toy *t, struct ran_packed *rows,
         size_t first;
 
         rows->ids[at] = (was + 1) % (uint32_t)t->V;
-        encode(&after, t, rows, chunk_rows);
+        encode(&after, t, rows, slab_rows);
         first = first_changed(before, &after);
         ok = CHECK(first >= from && (!shows || first <= at));
         if (!ok)
@@ -58,19 +58,19 @@ static bool check_change(const struct toy *t, struct ran_packed *rows,
         return ok;
 }
 
-static bool check_leaks(const struct toy *t, struct dice *dice, size_t L, size_t chunk_rows)
+static bool check_leaks(const struct toy *t, struct dice *dice, size_t L, size_t slab_rows)
 {
         struct ran_packed rows = {0};
         struct ran_workspace before;
         bool ok = true;
 
         toy_add(t, &rows, dice, L, 0);
-        encode(&before, t, &rows, chunk_rows);
+        encode(&before, t, &rows, slab_rows);
         for (size_t at = 0; at < L && ok; at++) {
                 bool source = at < rows.sources[0];
 
                 /* the source sees itself whole */
-                ok = check_change(t, &rows, &before, at, source ? 0 : at, chunk_rows);
+                ok = check_change(t, &rows, &before, at, source ? 0 : at, slab_rows);
         }
         ran_workspace_release(&before);
         ran_packed_release(&rows);

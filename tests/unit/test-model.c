@@ -246,7 +246,7 @@ TEST(model_with_a_wide_path_opens_with_its_table_and_weights_alone)
         draft_release(&d);
         c.affixes = true; /* of pieces that nobody knows */
         draft_init(&d, c);
-        draft_refused(&d, "begin and end with, but the model has no tokenizer");
+        draft_refused(&d, "prefixes and suffixes, but the model has no tokenizer");
         draft_release(&d);
         draft_init(&d, small());
         add_tensor(&d, "wide.idf", 0, 30, d.toy.p.block);

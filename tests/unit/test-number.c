@@ -111,12 +111,12 @@ TEST(floats_read_back_and_are_short)
 TEST(doubles_read_back)
 {
         for (uint64_t i = 0; i < 50000; i++) {
-                uint64_t bits = ran_draw(7, i);
+                uint64_t bits = ran_random_draw(7, i);
                 double x, y;
 
                 memcpy(&x, &bits, sizeof(x));
                 if (i % 2 == 0) /* of everyday size */
-                        x = ldexp(ran_uniform(7, i), (int)(i % 64) - 32);
+                        x = ldexp(ran_random_uniform(7, i), (int)(i % 64) - 32);
                 if (!isfinite(x))
                         continue;
                 const char *text = double_text(x);

@@ -4,8 +4,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "cmd/options/cmd.h"
-#include "cmd/options/program.h"
+#include "cmd/options/message.h"
+#include "cmd/options/common.h"
+#include "cmd/options/options.h"
+#include "cmd/options/table.h"
+#include "cmd/options/was-set.h"
 #include "test.h"
 
 static struct settings {
@@ -290,13 +293,12 @@ TEST(options_refuse_a_bad_configuration)
 {
         static const char *const cases[][2] = {
                 {"{\"tpo\":8}", "config.json: unknown setting \"tpo\"; did you mean \"top\"?\n"},
-                {"{\"jobs\":8}", "config.json: \"jobs\" can be given on the command line only\n"},
-                {"{\"model\":\"m\"}",
-                 "config.json: \"model\" can be given on the command line only"},
+                {"{\"jobs\":8}", "config.json: \"jobs\" is for the command line only\n"},
+                {"{\"model\":\"m\"}", "config.json: \"model\" is for the command line only"},
                 {"{\"top\":\"8\"}", "config.json: \"top\" must be a number\n"},
                 {"{\"top\":800}", "config.json: --top must be a whole number from 0 to 100"},
                 {"{\"top\":8,\"top\":9}", "config.json: \"top\" is given twice\n"},
-                {"[]", "config.json: a JSON object is needed"},
+                {"[]", "config.json: expected a JSON object"},
                 {"{\"top\":\n8", "config.json: line 2 is not JSON\n"},
                 {"{\"zebra\":1}", "config.json: unknown setting \"zebra\"\n"},
         };
@@ -407,4 +409,86 @@ TEST(options_a_bad_table_aborts)
         }
         waitpid(child, &status, 0);
         CHECK(WIFSIGNALED(status) && WTERMSIG(status) == 6);
+}
+
+/* ---- what goes together --------------------------------------------------------------------- */
+
+/* How a child ends that parses this line and calls check. */
+static int status_of_check(const char *line, void (*check)(void))
+{
+        int first, argc, status;
+        pid_t child = fork();
+
+        if (child == 0) {
+                close(STDERR_FILENO);
+                parse(line, &first, &argc);
+                check();
+                _exit(0);
+        }
+        waitpid(child, &status, 0);
+        return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+static const char *const spelt[] = {"top", "topics_per_page", NULL};
+static const char *const misspelt[] = {"top", "topics_per_side", NULL};
+
+static void exclude(void)
+{
+        cmd_excludes(true, "--logits", spelt);
+}
+
+static void exclude_nothing(void)
+{
+        cmd_excludes(false, "--logits", spelt);
+}
+
+static void require(void)
+{
+        cmd_requires(false, "--logits", spelt);
+}
+
+static void require_nothing(void)
+{
+        cmd_requires(true, "--logits", spelt);
+}
+
+TEST(options_require_and_exclude_others)
+{
+        CHECK(status_of_check("--top 3", exclude) == CMD_USAGE);
+        CHECK(status_of_check("--top 3", exclude_nothing) == 0);
+        CHECK(status_of_check("--logits", exclude) == 0);
+        CHECK(status_of_check("--topics-per-page 3", require) == CMD_USAGE);
+        CHECK(status_of_check("--topics-per-page 3", require_nothing) == 0);
+        CHECK(status_of_check("", require) == 0);
+}
+
+static void exclude_misspelt(void)
+{
+        cmd_excludes(false, "--logits", misspelt);
+}
+
+static void require_misspelt(void)
+{
+        cmd_requires(true, "--logits", misspelt);
+}
+
+static void ask_misspelt(void)
+{
+        cmd_was_set("tops");
+}
+
+static void exclude_other_fields(void)
+{
+        static const struct ran_field other[] = {{"x", 0, RAN_FIELD_SIZE, 0, .help = ""}, {0}};
+
+        cmd_excludes_fields(false, "--logits", other);
+}
+
+/* Whatever is given: at each start of the program. */
+TEST(options_a_misspelt_name_in_our_lists_aborts)
+{
+        CHECK(status_of_check("", exclude_misspelt) == 128 + 6);
+        CHECK(status_of_check("", require_misspelt) == 128 + 6);
+        CHECK(status_of_check("", ask_misspelt) == 128 + 6);
+        CHECK(status_of_check("", exclude_other_fields) == 128 + 6);
 }

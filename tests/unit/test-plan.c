@@ -21,7 +21,7 @@ struct epoch {
 /* n documents of up to `longest` ids, with sources under the prefix mask. */
 static void begin(struct epoch *e, int mask, size_t n, size_t longest, size_t lanes, size_t bptt)
 {
-        struct dice dice = {.key = ran_key(n, longest, lanes, bptt)};
+        struct dice dice = {.key = ran_random_key(n, longest, lanes, bptt)};
         struct ran_error err = {0};
         uint32_t *ids = ran_alloc(longest, sizeof(*ids), &err);
 
@@ -47,8 +47,8 @@ static void end(struct epoch *e)
 }
 
 /* Each token but the first, and but those of the source, is predicted from the one before it. */
-static void check_predicted(const struct epoch *e, const struct ran_chunk_of_document *p,
-                            size_t length, size_t sources)
+static void check_predicted(const struct epoch *e, const struct ran_chunk *p, size_t length,
+                            size_t sources)
 {
         size_t from, to = ran_plan_predicts(&e->d, p, &from), first = to;
 
@@ -59,7 +59,7 @@ static void check_predicted(const struct epoch *e, const struct ran_chunk_of_doc
 }
 
 /* A piece that comes after `read` tokens of its document. */
-static void check_piece(const struct epoch *e, const struct ran_chunk_of_document *p, size_t read,
+static void check_piece(const struct epoch *e, const struct ran_chunk *p, size_t read,
                         size_t number, size_t span)
 {
         size_t b = p->document, length = e->d.first[b + 1] - e->d.first[b];
@@ -84,7 +84,7 @@ static size_t check_epoch(struct epoch *e, size_t lanes, size_t span)
                 CHECK(e->plan.n <= lanes && e->plan.n <= last_n);
                 last_n = e->plan.n;
                 for (size_t i = 0; i < e->plan.n; i++) {
-                        const struct ran_chunk_of_document *p = &e->plan.chunk[i];
+                        const struct ran_chunk *p = &e->plan.chunk[i];
                         size_t b = p->document;
 
                         CHECK(b < e->n && !seen[b]);

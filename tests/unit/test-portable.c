@@ -146,8 +146,6 @@ TEST(portable_is_the_same_whatever_openblas_would_choose)
  */
 
 #ifdef RAN_HAVE_X86
-extern const struct ran_simd ran_simd_plain16, ran_simd_plain8, ran_simd_base;
-
 /* The kernels whose result does not depend on the width of a vector have up to three outputs of n
  * elements, which are read, too. */
 enum { LENGTH = 1000, OUTPUTS = 3 };

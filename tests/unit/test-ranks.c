@@ -158,13 +158,13 @@ static int run_with(struct training *t, size_t ranks, struct ran_error *err)
 
 static void check_ranks(struct training *t, const char *what)
 {
-        static const size_t counts[] = {1, 2, 3, 4, 7};
+        static const size_t counts[] = {3, 2, 1, 4, 7};
         struct ran_error err = {0};
         char *whole = test_path("ranks-whole.ran");
 
         CHECK_OK(training_run(t, 1, &err), err);
         CHECK(rename(t->output, whole) == 0);
-        for (size_t i = 0; i < sizeof counts / sizeof *counts; i++) {
+        for (size_t i = 0; i < (test_all() ? sizeof counts / sizeof *counts : 2); i++) {
                 CHECK_OK(run_with(t, counts[i], &err), err);
                 if (!CHECK(same_file(t->output, whole)))
                         printf("  %s, %zu ranks\n", what, counts[i]);

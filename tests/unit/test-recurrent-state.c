@@ -40,7 +40,7 @@ static void read_in_pieces(const struct toy *t, struct dice *dice, const uint32_
         struct ran_state *s = ran_score_state_new(&t->c, &t->p, t->C, NULL, &err);
         struct ran_recurrent_state recurrent;
 
-        CHECK_OK(ran_recurrent_state_init(&recurrent, &t->c, &err), err);
+        CHECK_OK(ran_encoder_state_init(&recurrent, &t->c, &err), err);
         for (size_t at = 0, n; at < L; at += n) {
                 struct ran_lm_out out = {.logits = logits + at * t->V, .last = last};
 
@@ -61,7 +61,7 @@ static void read_in_pieces(const struct toy *t, struct dice *dice, const uint32_
 
 TEST(reading_in_pieces_equals_reading_at_once)
 {
-        struct dice dice = {.key = ran_key(2, 7, 1, 8)};
+        struct dice dice = {.key = ran_random_key(2, 7, 1, 8)};
 
         for (size_t i = 0; i < 80; i++) {
                 struct ran_config c = lm_config(&dice, i % 2 > 0);
@@ -104,14 +104,14 @@ static void encode_piece(struct ran_workspace *w, const struct toy *t, struct ra
         ran_packed_clear(rows);
         CHECK_OK(ran_packed_add_after(rows, &t->c, ids, n, 1, recurrent, &err), err);
         for (uint32_t i = 0; i < n; i++)
-                CHECK_OK(ran_packed_places(rows, &i, 1, &err), err);
+                CHECK_OK(ran_packed_positions(rows, &i, 1, &err), err);
         CHECK_OK(ran_workspace_fit(w, rows, t->C, &err), err);
         ran_encode(w, &t->p);
 }
 
 TEST(training_in_pieces_sees_what_training_at_once_sees)
 {
-        struct dice dice = {.key = ran_key(2, 7, 1, 9)};
+        struct dice dice = {.key = ran_random_key(2, 7, 1, 9)};
 
         for (size_t i = 0; i < 60; i++) {
                 struct ran_config c = lm_config(&dice, i % 2 > 0);
@@ -127,7 +127,7 @@ TEST(training_in_pieces_sees_what_training_at_once_sees)
                 random_ids(&dice, ids, LONGEST);
                 CHECK_OK(ran_workspace_init(&whole, &t.c, true, NULL, &err), err);
                 CHECK_OK(ran_workspace_init(&w, &t.c, true, NULL, &err), err);
-                CHECK_OK(ran_recurrent_state_init(&recurrent, &t.c, &err), err);
+                CHECK_OK(ran_encoder_state_init(&recurrent, &t.c, &err), err);
                 encode_piece(&whole, &t, &all, ids, LONGEST, NULL);
                 for (size_t at = 0, n; at < LONGEST; at += n) {
                         float far = 0;
@@ -176,7 +176,7 @@ static double piece_loss(struct ran_workspace *w, const struct toy *t, struct ra
 /* No gradient goes through what was carried, and all other gradients are right. */
 TEST(gradient_of_a_second_piece_takes_what_was_carried_as_given)
 {
-        struct dice dice = {.key = ran_key(2, 7, 1, 10)};
+        struct dice dice = {.key = ran_random_key(2, 7, 1, 10)};
 
         for (size_t i = 0; i < 20; i++) {
                 struct ran_config c = lm_config(&dice, i % 2 > 0);
@@ -195,10 +195,10 @@ TEST(gradient_of_a_second_piece_takes_what_was_carried_as_given)
                 toy_init(&t, &c, i, 0.3);
                 random_ids(&dice, ids, LONGEST);
                 CHECK_OK(ran_workspace_init(&w, &t.c, true, NULL, &err), err);
-                w.chunk_rows = dice_size(&dice, 1, 80); /* all is kept, or computed anew */
+                w.slab_rows = dice_size(&dice, 1, 80); /* all is kept, or computed anew */
                 w.keep_floats *= dice_size(&dice, 0, 1);
-                CHECK_OK(ran_recurrent_state_init(&recurrent, &t.c, &err), err);
-                CHECK_OK(ran_recurrent_state_init(&copy, &t.c, &err), err);
+                CHECK_OK(ran_encoder_state_init(&recurrent, &t.c, &err), err);
+                CHECK_OK(ran_encoder_state_init(&copy, &t.c, &err), err);
                 CHECK_OK(ran_params_init(&dp, &t.c, t.C, &err), err);
                 CHECK_OK(ran_params_init(&none, &t.c, t.C, &err), err);
                 dp.dembed = ran_alloc_floats(t.V * c.dim, &err);

@@ -134,7 +134,7 @@ enum { WORDS = 2 };
 static int ask(int task, const struct ran_model *m, struct ran_state *s, struct ran_error *err)
 {
         static const uint32_t ids[] = {3, 1, 4, 1, 5}, places[WORDS] = {0, 3};
-        const struct ran_document d = {.ids = ids, .L = 5, .places = places, .words = WORDS};
+        const struct ran_document d = {.ids = ids, .L = 5, .positions = places, .words = WORDS};
         float logits[WORDS * TOY_V];
         uint32_t tags[WORDS];
 

@@ -65,7 +65,7 @@ static void end(struct hunt *h)
 /* What a trial brings, out of thin air. */
 static double luck(size_t trial, uint64_t seed)
 {
-        return ran_uniform(ran_key(seed, 1, 2, 3), trial);
+        return ran_random_uniform(ran_random_key(seed, 1, 2, 3), trial);
 }
 
 static void go(struct hunt *h, bool (*given)(const char *name), size_t n, uint64_t seed)

@@ -413,7 +413,8 @@ TEST(simd_bias_and_its_adjoint_equal_their_twins)
 /* Element `at` of a site: 16 bits of a draw that serves four of them. */
 static bool drops(uint64_t key, uint64_t at, double p)
 {
-        return (ran_draw(key, at / 4) >> 16 * (at % 4) & 0xffff) < (uint64_t)(p * 65536 + 0.5);
+        return (ran_random_draw(key, at / 4) >> 16 * (at % 4) & 0xffff) <
+               (uint64_t)(p * 65536 + 0.5);
 }
 
 static void check_dropout(const struct ran_simd *k)

@@ -214,7 +214,7 @@ static bool compute_init(struct computed *c, const struct setting *s, struct dic
                                    .similarity = s->similarity,
                                    .L = L,
                                    .h = s->h,
-                                   .d = s->d,
+                                   .d_k = s->d,
                                    .qkv = c->packed,
                                    .da = c->packed_da,
                                    .a = c->a,
@@ -234,7 +234,7 @@ static void compute_release(struct computed *c)
 
 static void forward(struct computed *c, size_t block)
 {
-        ran_sparse_pack(c->packed, c->x.L, c->qkv, c->x.L, 3 * c->x.h, c->x.d);
+        ran_sparse_pack(c->packed, c->x.L, c->qkv, c->x.L, 3 * c->x.h, c->x.d_k);
         for (size_t j = 0; j < c->x.h; j++)
                 for (size_t i = 0; i < c->x.L; i += block)
                         ran_sparse_queries(&c->x, j, i, i + block < c->x.L ? i + block : c->x.L,
@@ -243,7 +243,7 @@ static void forward(struct computed *c, size_t block)
 
 static void backward(struct computed *c, size_t block)
 {
-        ran_sparse_pack(c->packed_da, c->x.L, c->da, c->x.L, c->x.h, c->x.d);
+        ran_sparse_pack(c->packed_da, c->x.L, c->da, c->x.L, c->x.h, c->x.d_k);
         for (size_t j = 0; j < c->x.h; j++)
                 for (size_t i = 0; i < c->x.L; i += block)
                         ran_sparse_queries_bwd(c->dqkv, c->delta, &c->x, j, i,

@@ -180,7 +180,7 @@ TEST(spool_on_a_full_disk_is_an_error)
 
 static void add_all(struct ran_dataset *d, size_t keep, bool words)
 {
-        struct dice dice = {.key = ran_key(1, 2, 3, 4)};
+        struct dice dice = {.key = ran_random_key(1, 2, 3, 4)};
         struct ran_error err = {0};
 
         *d = (struct ran_dataset){.keep = keep};
@@ -219,13 +219,14 @@ static bool same(const struct ran_dataset *a, const struct ran_dataset *b)
              memcmp(a->soft, b->soft, a->soft_first[B] * sizeof *a->soft) != 0 ||
              memcmp(a->guessed, b->guessed, B * sizeof *a->guessed) != 0))
                 return false;
-        return b->B == B && b->C == a->C && (a->places == NULL) == (b->places == NULL) &&
+        return b->B == B && b->C == a->C && (a->positions == NULL) == (b->positions == NULL) &&
                memcmp(a->first, b->first, (B + 1) * sizeof *a->first) == 0 &&
                memcmp(a->label_first, b->label_first, (B + 1) * sizeof *a->first) == 0 &&
                memcmp(a->weight, b->weight, B * sizeof *a->weight) == 0 &&
                memcmp(a->ids, b->ids, a->first[B] * sizeof *a->ids) == 0 &&
                memcmp(a->labels, b->labels, n * sizeof *a->labels) == 0 &&
-               (a->places == NULL || memcmp(a->places, b->places, n * sizeof *a->places) == 0);
+               (a->positions == NULL ||
+                memcmp(a->positions, b->positions, n * sizeof *a->positions) == 0);
 }
 
 TEST(spool_data_sets_on_disk_are_those_in_memory)

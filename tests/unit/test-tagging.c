@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "model/head.h"
 #include "model/tagger.h"
 #include "test.h"
 #include "toy.h"
@@ -79,7 +80,7 @@ TEST(joined_sentences_are_one_document_of_the_same_words)
                 CHECK(memcmp(f.joined.ids + token, d.ids, d.L * sizeof(*d.ids)) == 0);
                 for (size_t i = 0; i < d.words; i++, at++) {
                         CHECK_SIZE(f.joined.labels[at], f.apart.labels[at]);
-                        CHECK_SIZE(f.joined.places[at], token + d.places[i]);
+                        CHECK_SIZE(f.joined.positions[at], token + d.positions[i]);
                         CHECK(f.joined.begins[at] == (i == 0));
                         CHECK(d.begins[i] == (i == 0));
                 }
@@ -118,7 +119,7 @@ TEST(split_keeps_sentences_together)
                         REQUIRE(CHECK_SIZE(one.words, 1 + 2 * (one.ids[0] % 3)));
                         for (size_t i = 0; i < one.words; i++)
                                 CHECK(one.begins[i] == (i % 2 == 1 || i == 0) &&
-                                      one.places[i] == i);
+                                      one.positions[i] == i);
                 }
         }
         ran_dataset_release(&d);
@@ -130,7 +131,7 @@ TEST(loss_of_joined_sentences_is_the_mean_over_their_chains)
 {
         struct ran_error err = {0};
         struct fixture f;
-        struct ran_tag_scratch k;
+        struct ran_score_words k;
         struct ran_batcher batcher;
         struct ran_grad *g;
         double loss, want = 0;
@@ -140,7 +141,7 @@ TEST(loss_of_joined_sentences_is_the_mean_over_their_chains)
 
         fixture_init(&f, true);
         const struct ran_document document = ran_dataset_document(&f.joined, 0);
-        const struct ran_crf chain = ran_crf_of_params(&f.toy.p);
+        const struct ran_crf chain = ran_head_crf(&f.toy.p);
         struct ran_state *s = ran_score_state_new(&f.toy.c, &f.toy.p, TOY_C, NULL, &err);
         CHECK_OK(ran_score_words(s, &document, &k, &err), err);
         for (size_t b = 0, at = 0; b < SENTENCES; at += f.words[b++])
@@ -150,7 +151,7 @@ TEST(loss_of_joined_sentences_is_the_mean_over_their_chains)
         CHECK_OK(
                 ran_batcher_init(&batcher, &f.toy.c, &f.toy.p, TOY_V, TOY_C, &f.joined, NULL, &err),
                 err);
-        const struct ran_chunk_of_document piece = {.document = 0, .from = 0, .to = document.L};
+        const struct ran_chunk piece = {.document = 0, .from = 0, .to = document.L};
         if (CHECK_OK(ran_batch_gradient(&batcher, &piece, 1, &loss, &g, &err), err)) {
                 CHECK_NEAR(loss, want, 1e-6);
                 for (size_t c = 0; c < TOY_C; c++) {
@@ -175,17 +176,17 @@ TEST(tags_of_joined_sentences_are_chosen_by_sentence)
                 struct ran_error err = {0};
                 struct fixture f;
                 struct ran_tag_rules rules;
-                struct ran_tag_scratch k;
+                struct ran_score_words k;
                 uint32_t tags[WORDS], want[WORDS];
                 float score[WORDS], logits[WORDS * TOY_C], marginals[LONGEST * TOY_C];
 
                 fixture_init(&f, crf);
                 const struct ran_document document = ran_dataset_document(&f.joined, 0);
-                const struct ran_crf chain = ran_crf_of_params(&f.toy.p);
+                const struct ran_crf chain = ran_head_crf(&f.toy.p);
                 struct ran_state *s = ran_score_state_new(&f.toy.c, &f.toy.p, TOY_C, NULL, &err);
                 CHECK_OK(ran_tag_rules_init(&rules, f.joined.names, TOY_C, &err), err);
                 const struct ran_crf_rules allowed = {rules.start, rules.open, rules.type};
-                CHECK_OK(ran_score_tags(s, &rules, &document, tags, score, logits, &err), err);
+                CHECK_OK(ran_tagger_tags(s, &rules, &document, tags, score, logits, &err), err);
                 CHECK_OK(ran_score_words(s, &document, &k, &err), err);
                 for (size_t b = 0, at = 0; b < SENTENCES; at += f.words[b++]) {
                         size_t n = f.words[b];
@@ -208,7 +209,7 @@ TEST(tags_of_joined_sentences_are_chosen_by_sentence)
 static void evaluate(const struct fixture *f, const struct ran_dataset *d,
                      struct ran_evaluate_rates *rates)
 {
-        const struct ran_crf chain = ran_crf_of_params(&f->toy.p);
+        const struct ran_crf chain = ran_head_crf(&f->toy.p);
         struct ran_error err = {0};
         float logits[WORDS * TOY_C];
 

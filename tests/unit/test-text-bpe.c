@@ -351,7 +351,7 @@ TEST(the_oldest_merge_comes_first)
 }
 
 /* Merges the pair of the lowest rank, the one most to the left, until none is left. */
-static size_t naive_cut(const struct bpe *b, const char *word, size_t n, uint32_t *row)
+static size_t naive_cut(const struct ran_bpe *b, const char *word, size_t n, uint32_t *row)
 {
         for (size_t i = 0; i < n; i++)
                 row[i] = b->byte[(unsigned char)word[i]];
@@ -376,7 +376,7 @@ static size_t naive_cut(const struct bpe *b, const char *word, size_t n, uint32_
 TEST(pieces_are_those_of_a_naive_merger)
 {
         struct ran_tokenizer *t = learn(200);
-        struct bpe_scratch scratch = {0};
+        struct ran_bpe_scratch scratch = {0};
         struct dice d = {.key = 12};
 
         REQUIRE(t != NULL);
@@ -384,7 +384,7 @@ TEST(pieces_are_those_of_a_naive_merger)
                 static const char letters[] = "abthesmn 12,\xe6\x9d\xb1";
                 char word[100];
                 uint32_t row[100];
-                const struct bpe_piece *piece;
+                const struct ran_bpe_piece *piece;
                 size_t count, n = dice_size(&d, 1, trial % 100 + 1);
                 size_t kinds = dice_size(&d, 1, sizeof(letters) - 2);
                 for (size_t i = 0; i < n; i++)
@@ -736,7 +736,7 @@ TEST(merges_are_texts_or_pairs)
 TEST(what_is_not_supported_is_refused_by_name)
 {
         refuse((struct parts){.more = "\"byte_fallback\":true,"},
-               "\"byte_fallback\": true of the model BPE is supported only where the normalizer is "
+               "\"byte_fallback\": true of the model BPE is supported only if the normalizer is "
                "a "
                "Replace of spaces by '\xe2\x96\x81'");
         refuse((struct parts){.more = "\"continuing_subword_prefix\":\"##\","},
@@ -744,32 +744,29 @@ TEST(what_is_not_supported_is_refused_by_name)
         refuse((struct parts){.more = "\"end_of_word_suffix\":\"</w>\","},
                "'end_of_word_suffix' of the model BPE is not supported");
         refuse((struct parts){.more = "\"dropout\":0.1,"},
-               "'dropout' of the model BPE is not supported: the same text would have different "
-               "pieces");
+               "'dropout' of the model BPE is not supported: the same text would get different "
+               "tokens");
         refuse((struct parts){.pre_tokenizer = "{\"type\":\"Sequence\"}"},
                "the pre_tokenizer Sequence has no list 'pretokenizers'");
         refuse((struct parts){.pre_tokenizer = "{\"type\":\"Metaspace\"}"},
                "the pre_tokenizer 'Metaspace' is not supported for the model BPE (ByteLevel is, by "
-               "itself or behind Digits or one Split)");
+               "itself or after Digits or one Split)");
         static const char *const behind[][2] = {
                 {"{\"type\":\"Digits\"},{\"type\":\"ByteLevel\"}",
-                 "\"add_prefix_space\": true of the pre_tokenizer ByteLevel is not supported "
-                 "behind "
+                 "\"add_prefix_space\": true of the pre_tokenizer ByteLevel is not supported after "
                  "another one"},
                 {GPT4_SPLIT ",{\"type\":\"ByteLevel\",\"add_prefix_space\":false}",
-                 "\"use_regex\": true of the pre_tokenizer ByteLevel is not supported behind "
-                 "another "
-                 "one"},
-                {"{\"type\":\"Digits\"}", "the pre_tokenizer 'Sequence' is not supported for the "
-                                          "model BPE (ByteLevel is, by "
-                                          "itself or behind Digits or one Split)"},
+                 "\"use_regex\": true of the pre_tokenizer ByteLevel is not supported after "
+                 "another one"},
+                {"{\"type\":\"Digits\"}",
+                 "the pre_tokenizer 'Sequence' is not supported for the "
+                 "model BPE (ByteLevel is, by itself or after Digits or one Split)"},
                 {"{\"type\":\"Digits\"}," GPT4_SPLIT,
                  "the pre_tokenizer 'Split' is not supported for the model BPE (ByteLevel is, by "
-                 "itself or behind Digits or one Split)"},
+                 "itself or after Digits or one Split)"},
                 {"{\"type\":\"ByteLevel\"},{\"type\":\"ByteLevel\"}",
                  "the pre_tokenizer 'ByteLevel' is not supported for the model BPE (ByteLevel is, "
-                 "by "
-                 "itself or behind Digits or one Split)"},
+                 "by itself or after Digits or one Split)"},
                 {"{\"type\":\"Split\",\"pattern\":{\"String\":\"x\"},\"behavior\":\"Isolated\"}",
                  "the pattern of the pre_tokenizer 'Split' is not supported (those of GPT-2, and "
                  "of "
@@ -788,7 +785,7 @@ TEST(what_is_not_supported_is_refused_by_name)
         refuse((struct parts){.byte_level = ",\"use_regex\":1"},
                "'use_regex' of ByteLevel must be true or false");
         refuse((struct parts){.more = "\"unk_token\":\"<unk>\","},
-               "the vocabulary has no piece '<unk>' for unknown words");
+               "the vocabulary has no token '<unk>' for unknown words");
         check_file((struct parts){.more = "\"dropout\":0,\"end_of_word_suffix\":\"\","
                                           "\"unk_token\":\"a\",\"type\":\"BPE\","},
                    "a", "a[0,1)");
@@ -891,13 +888,12 @@ TEST(files_with_pieces_of_characters_that_are_refused)
                 const char *sentence;
         } cases[] = {
                 {{.without = 'x'},
-                 "the vocabulary has no piece '<0x78>', which \"byte_fallback\" needs"},
+                 "the vocabulary has no token '<0x78>', which \"byte_fallback\" needs"},
                 {{.normalizer = PREPEND},
-                 "\"byte_fallback\": true of the model BPE is supported only where the normalizer "
-                 "is "
+                 "\"byte_fallback\": true of the model BPE is supported only if the normalizer is "
                  "a Replace of spaces by '" META "'"},
                 {{.normalizer = STEPS(REPLACE ",{\"type\":\"NFC\"}")},
-                 "the normalizer 'NFC' is not supported behind those that write spaces as '" META
+                 "the normalizer 'NFC' is not supported after one that writes spaces as '" META
                  "'"},
                 {{.normalizer = STEPS("{\"type\":\"Prepend\",\"prepend\":\"x\"}," REPLACE)},
                  "the normalizer 'Prepend' is not supported (BertNormalizer, NFC, NFD, NFKC, NFKD, "
@@ -920,11 +916,11 @@ TEST(files_with_pieces_of_characters_that_are_refused)
 
 TEST(each_byte_that_text_may_hold_is_needed)
 {
-        refuse((struct parts){.without = 'a'}, "the vocabulary has no piece 'a' for the byte 0x61");
+        refuse((struct parts){.without = 'a'}, "the vocabulary has no token 'a' for the byte 0x61");
         refuse((struct parts){.without = ' '},
-               "the vocabulary has no piece '\xc4\xa0' for the byte 0x20");
+               "the vocabulary has no token '\xc4\xa0' for the byte 0x20");
         refuse((struct parts){.without = 0xf4},
-               "the vocabulary has no piece '\xc3\xb4' for the byte 0xf4");
+               "the vocabulary has no token '\xc3\xb4' for the byte 0xf4");
         static const int no_utf8[] = {0xc0, 0xc1, 0xf5, 0xff};
         for (size_t i = 0; i < 4; i++)
                 check_file((struct parts){.without = no_utf8[i]}, "b", "b[0,1)");
@@ -933,22 +929,22 @@ TEST(each_byte_that_text_may_hold_is_needed)
 TEST(bad_merges_are_refused)
 {
         refuse((struct parts){.merges = MERGES ",\"a b\""},
-               "the piece 'ab' is there twice, as 256 and 258");
+               "the token 'ab' occurs twice, as 256 and 258");
         refuse((struct parts){.merges = MERGES ",[\"a\",\"b\"]"},
-               "merge 3: two pieces are merged twice");
-        refuse((struct parts){.merges = "[\"a\",\"b\",\"c\"]"}, "merge 1: two pieces are needed");
-        refuse((struct parts){.merges = "[\"a\",1]"}, "merge 1: two pieces are needed");
-        refuse((struct parts){.merges = "7"}, "merge 1: two pieces are needed");
-        refuse((struct parts){.merges = "\"ab\""}, "merge 1: two pieces are needed");
-        refuse((struct parts){.merges = "\"a b c\""}, "merge 1: two pieces are needed");
+               "merge 3: two tokens are merged twice");
+        refuse((struct parts){.merges = "[\"a\",\"b\",\"c\"]"}, "merge 1: expected two tokens");
+        refuse((struct parts){.merges = "[\"a\",1]"}, "merge 1: expected two tokens");
+        refuse((struct parts){.merges = "7"}, "merge 1: expected two tokens");
+        refuse((struct parts){.merges = "\"ab\""}, "merge 1: expected two tokens");
+        refuse((struct parts){.merges = "\"a b c\""}, "merge 1: expected two tokens");
         refuse((struct parts){.merges = MERGES ",[\"a\",\"c\"]"},
-               "merge 3: 'a' and 'c', or what they make, are not in the vocabulary");
+               "merge 3: 'a' and 'c', or their merge, are not in the vocabulary");
         refuse(
                 (struct parts){
                         .merges = MERGES ",[\"a\",\"\xe6\x9d\xb1\"]",
                         .added = "{\"id\":300,\"content\":\"\xe6\x9d\xb1\",\"special\":true},"
                                  "{\"id\":301,\"content\":\"a\xe6\x9d\xb1\",\"special\":true}"},
-                "merge 3: 'a\xe6\x9d\xb1' is no row of bytes");
+                "merge 3: 'a\xe6\x9d\xb1' is not a sequence of bytes");
 }
 
 /* All of a text may be one word, and then merges could spell one out. */

@@ -120,16 +120,16 @@ static void random_text(struct ran_buf *out, uint64_t trial)
 
         out->len = 0;
         for (uint64_t i = 0; i < 30; i++)
-                ran_buf_str(out, parts[ran_draw(ran_key(5, 99, trial, 0), i) % 20]);
+                ran_buf_str(out, parts[ran_random_draw(ran_random_key(5, 99, trial, 0), i) % 20]);
 }
 
 /* The normalised characters of code points [begin, end) of a text, without spaces. */
-static void normalised_slice(const struct text_rules *rules, const char *text, size_t n,
+static void normalised_slice(const struct ran_text_rules *rules, const char *text, size_t n,
                              size_t begin, size_t end, struct ran_buf *out)
 {
-        struct word_scratch scratch = {0};
-        struct words words;
-        struct word word;
+        struct ran_words_scratch scratch = {0};
+        struct ran_words words;
+        struct ran_word word;
         size_t from = 0, to;
 
         while (begin > 0 && from < n) {
@@ -143,7 +143,7 @@ static void normalised_slice(const struct text_rules *rules, const char *text, s
         ran_words_begin(&words, rules, &scratch, text + from, to - from, 0);
         while (ran_words_next(&words, &word, NULL))
                 ran_buf_add(out, word.s, word.n);
-        ran_word_scratch_release(&scratch);
+        ran_words_scratch_release(&scratch);
 }
 
 /* Two pieces of one character, as of a hangul syllable that was taken apart, both have its place.
@@ -358,7 +358,7 @@ TEST(ids_without_a_piece_are_refused)
         CHECK_SIZE(ran_tokenizer_size(t), 25);
         ran_buf_str(&out, "as it was");
         CHECK(ran_tokenizer_decode(t, ids, 3, &out, &err) == RAN_EFORMAT);
-        CHECK_STR(err.text, "id 25 stands for no piece of this vocabulary (25 pieces)");
+        CHECK_STR(err.text, "id 25 is not in this vocabulary of 25 tokens");
         CHECK_SIZE(out.len, strlen("as it was"));
         ran_buf_release(&out);
         ran_tokenizer_free(t);

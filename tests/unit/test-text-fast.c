@@ -9,7 +9,7 @@
 #include "ran.h"
 #include "test.h"
 #include "text/pairs.h"
-#include "text/string-table.h"
+#include "base/string-table.h"
 #include "text/tokenizer.h"
 #include "text/unicode.h"
 #include "vocabulary.h"
@@ -66,15 +66,15 @@ TEST(a_walk_makes_the_keys_of_its_words)
 {
         struct dice d = {.key = 2};
         struct ran_buf text = {0};
-        struct text_rules rules = {0};
-        struct word_scratch scratch = {0};
+        struct ran_text_rules rules = {0};
+        struct ran_words_scratch scratch = {0};
         struct ran_vocab_settings settings = default_settings();
         size_t keyed = 0;
 
         CHECK_OK(ran_text_rules_set(&rules, &settings, &err), err);
         for (int trial = 0; trial < 3000; trial++) {
-                struct words words;
-                struct word word;
+                struct ran_words words;
+                struct ran_word word;
                 text.len = 0;
                 for (size_t n = dice_size(&d, 1, 10); n > 0; n--) {
                         random_word(&d, &text);
@@ -94,7 +94,7 @@ TEST(a_walk_makes_the_keys_of_its_words)
         }
         CHECK(keyed > 10000);
         ran_buf_release(&text);
-        ran_word_scratch_release(&scratch);
+        ran_words_scratch_release(&scratch);
         ran_text_rules_release(&rules);
 }
 
@@ -103,22 +103,22 @@ TEST(a_walk_makes_the_keys_of_its_words)
 /* Words that differ in one number of their key, or in their length, only. */
 TEST(a_known_word_is_no_other)
 {
-        struct word_cache known = {0};
+        struct ran_word_cache known = {0};
         char digest[65] = "x";
         size_t found = 0;
 
         CHECK_OK(ran_word_cache_use(&known, digest, &err), err);
         for (uint32_t i = 0; i < 400000; i++) {
-                uint32_t x = (uint32_t)(ran_draw(9, i) % 100000);
+                uint32_t x = (uint32_t)(ran_random_draw(9, i) % 100000);
                 char word[WORD_CACHE_BYTES] = {0};
                 const size_t n = WORD_CACHE_BYTES - x % 2;
-                struct cached_word *set;
+                struct ran_cached_word *set;
                 uint64_t key[WORD_CACHE_KEY];
                 memcpy(word + 8 * (x / 2 % 3), &x, sizeof x);
                 ran_word_cache_key(key, word, n);
-                const struct cached_word *w = ran_word_cache_find(&known, key, n, &set);
+                const struct ran_cached_word *w = ran_word_cache_find(&known, key, n, &set);
                 if (w == NULL) {
-                        ran_word_cache_keep(set, key, n, &(struct word_part){x, 0, 1}, 1);
+                        ran_word_cache_keep(set, key, n, &(struct ran_word_part){x, 0, 1}, 1);
                 } else {
                         found++;
                         if (!CHECK(w->parts == 1 && w->id[0] == x))
@@ -255,9 +255,9 @@ TEST(an_encoding_is_written_as_by_hand)
                 for (size_t i = 0; i < e.n; i++) {
                         unsigned shift = (unsigned)dice_size(&d, 0, 63);
                         e.ids[i] = (uint32_t)dice_size(&d, 0, dice_coin(&d) ? 5 : n - 1);
-                        e.start[i] = ran_draw(5, d.at) >> shift;
-                        e.end[i] = ran_draw(6, d.at) >> shift;
-                        e.word[i] = ran_draw(7, d.at) >> shift;
+                        e.start[i] = ran_random_draw(5, d.at) >> shift;
+                        e.end[i] = ran_random_draw(6, d.at) >> shift;
+                        e.word[i] = ran_random_draw(7, d.at) >> shift;
                 }
                 got.len = want.len = 0;
                 ran_encoding_json(&e, t, trial % 2 == 0, &got);
@@ -283,7 +283,7 @@ TEST(numbers_are_written_as_printf_does)
         for (int power = 0; power < 64; power++) {
                 for (int shift = -2; shift <= 2; shift++) {
                         const size_t x[] = {((size_t)1 << power) + (size_t)shift,
-                                            ran_draw(8, (uint64_t)power) >> power};
+                                            ran_random_draw(8, (uint64_t)power) >> power};
                         for (size_t i = 0; i < 2; i++) {
                                 b.len = 0;
                                 ran_buf_size(&b, x[i]);
@@ -323,28 +323,28 @@ static size_t longest_run(const void *table, size_t n, bool (*taken)(const void 
 
 static bool string_at(const void *table, size_t i)
 {
-        return ((const struct string_table *)table)->slot[i].index != STRING_TABLE_NONE;
+        return ((const struct ran_string_table *)table)->slot[i].index != RAN_STRING_TABLE_NONE;
 }
 
 static bool pair_at(const void *table, size_t i)
 {
-        return ((const struct pairs *)table)->slot[i] != PAIRS_NONE;
+        return ((const struct ran_pairs *)table)->slot[i] != PAIRS_NONE;
 }
 
 /* Words whose FNV falls in the first slots of a table by the golden ratio, which is easy to do. */
 TEST(words_cannot_be_written_to_fall_in_one_place)
 {
-        struct string_table s = {0};
+        struct ran_string_table s = {0};
 
         for (size_t i = 0; s.n < CHOSEN; i++) {
                 char word[32];
                 size_t n = (size_t)snprintf(word, sizeof word, "%zx", i);
-                uint64_t fnv = string_table_hash(UINT64_C(0xcbf29ce484222325), word, n);
+                uint64_t fnv = ran_string_table_hash(UINT64_C(0xcbf29ce484222325), word, n);
 
                 if (fnv * UINT64_C(0x9e3779b97f4a7c15) >> 48 < NEAR)
                         REQUIRE(ran_string_table_add(
-                                        &s, string_table_hash(ran_string_table_seed, word, n), word,
-                                        n, &err) != STRING_TABLE_NONE);
+                                        &s, ran_string_table_hash(ran_string_table_seed, word, n),
+                                        word, n, &err) != RAN_STRING_TABLE_NONE);
         }
         CHECK(longest_run(&s, (size_t)1 << (64 - s.shift), string_at) < ENOUGH);
         ran_string_table_release(&s);
@@ -352,7 +352,7 @@ TEST(words_cannot_be_written_to_fall_in_one_place)
 
 TEST(pairs_cannot_be_written_to_fall_in_one_place)
 {
-        struct pairs p = {0};
+        struct ran_pairs p = {0};
 
         for (uint32_t i = 0; p.n < CHOSEN; i++) {
                 uint32_t a = i / 5000, b = i % 5000;

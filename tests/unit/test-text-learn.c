@@ -84,7 +84,7 @@ TEST(an_end_of_line_token_must_pass_unchanged)
         char longer[102] = {0};
         s.eol_token = memset(longer, 'x', sizeof longer - 1);
         CHECK(ran_counter_new(&s, &err) == NULL);
-        CHECK_STR(err.text, "--eol-token has 101 bytes, more than 100");
+        CHECK_STR(err.text, "--eol-token has 101 bytes; the maximum is 100");
 }
 
 /* It was a piece, and each line feed the unknown one. */
@@ -97,9 +97,8 @@ TEST(an_end_of_line_token_is_no_longer_than_words)
         s.max_word = 4;
         CHECK(ran_counter_new(&s, &err) == NULL);
         CHECK(err.code == RAN_EINVAL);
-        CHECK_STR(err.text,
-                  "the end-of-line token '<\xc3\xa9ol>' is longer than --max-word 4, beyond which "
-                  "words are unknown");
+        CHECK_STR(err.text, "the end-of-line token '<\xc3\xa9ol>' is longer than --max-word 4, so "
+                            "it would be unknown");
         s.max_word = 5;
         check_learned(&s, "a\n", "<\xc3\xa9ol>|a");
         s.vocab_type = RAN_VOCAB_WORD; /* no word is too long for it */
@@ -111,12 +110,12 @@ TEST(nothing_to_learn_from_is_an_error)
 {
         struct ran_vocab_settings s = plain_settings(RAN_VOCAB_WORD, 100, 2);
 
-        check_learned(&s, " \n", "there is no word to learn a vocabulary from");
-        check_learned(&s, "a b",
-                      "no word occurs at least 2 times (min_count); the most frequent words of a "
-                      "larger corpus will");
+        check_learned(&s, " \n", "cannot learn a vocabulary: there are no words");
+        check_learned(
+                &s, "a b",
+                "no word occurs 2 times or more (min_count): lower min_count or use more text");
         s = plain_settings(RAN_VOCAB_WORDPIECE, 6, 1);
-        check_learned(&s, "aa", "a vocabulary of 6 pieces has no room for a single character");
+        check_learned(&s, "aa", "a vocabulary of 6 tokens has no room for a single character");
 }
 
 TEST(overlong_words_and_nul_are_not_learned)
@@ -312,7 +311,7 @@ TEST(byte_pairs_need_their_rules)
         struct ran_vocab_settings s = plain_settings(RAN_VOCAB_BPE, 260, 2);
 
         CHECK(ran_counter_new(&s, &err) == NULL && err.code == RAN_EINVAL);
-        CHECK_STR(err.text, "--vocab-type bpe has a piece for each byte beside the reserved ones: "
+        CHECK_STR(err.text, "--vocab-type bpe has a token for each byte and the reserved ones: "
                             "--vocab-size must be 261 or more, not 260");
         s = plain_settings(RAN_VOCAB_BPE, 300, 2);
         s.eol_token = (char *)"<eos>";
@@ -323,8 +322,8 @@ TEST(byte_pairs_need_their_rules)
                 s = plain_settings(type, 300, 2);
                 s.split_at = type == RAN_VOCAB_BPE ? RAN_SPLIT_SPACES : RAN_SPLIT_GPT2;
                 CHECK(ran_counter_new(&s, &err) == NULL && err.code == RAN_EINVAL);
-                CHECK_STR(err.text, "--vocab-type bpe needs --split-at gpt2, and no other type "
-                                    "can have it");
+                CHECK_STR(err.text,
+                          "--vocab-type bpe requires --split-at gpt2, and no other type allows it");
         }
 }
 
@@ -446,19 +445,19 @@ static void naive_learn(struct naive *v, size_t size, size_t min_count)
  * of byte pairs has white space but those that are it. */
 static void random_corpus(struct naive *v, struct ran_buf *text, uint64_t trial)
 {
-        uint64_t key = ran_key(7, 99, trial, 0), at = 0;
+        uint64_t key = ran_random_key(7, 99, trial, 0), at = 0;
 
         for (v->n = 0; v->n < 12; v->n++) {
                 struct naive_word *w = &v->word[v->n];
-                size_t length = 1 + ran_draw(key, at++) % 9;
+                size_t length = 1 + ran_random_draw(key, at++) % 9;
                 size_t letters = 1 + trial % 4;
                 char word[16] = "", *to = w->pieces;
                 for (size_t i = 0; i < length; i++) {
-                        word[i] = (char)('a' + ran_draw(key, at++) % letters);
+                        word[i] = (char)('a' + ran_random_draw(key, at++) % letters);
                         to += sprintf(to, "%s%s%c", i > 0 ? " " : "", i > 0 ? v->prefix : "",
                                       word[i]);
                 }
-                w->count = 1 + ran_draw(key, at++) % 5;
+                w->count = 1 + ran_random_draw(key, at++) % 5;
                 for (size_t i = 0; i < w->count; i++)
                         ran_buf_printf(text, "%s\n", word);
         }

@@ -195,7 +195,7 @@ TEST(the_unknown_parts_are_refused_by_name)
         refuse((struct parts){.model = "{\"type\":\"Unigram\"}"},
                "the model 'Unigram' is not supported (WordLevel, WordPiece and BPE are)");
         refuse((struct parts){.model = "[]"},
-               "this is no tokenizer.json: it has no object 'model'");
+               "this is not a tokenizer.json: it has no object 'model'");
         refuse((struct parts){.normalizer = "{\"type\":\"Prepend\"}"},
                "the normalizer 'Prepend' is not supported (BertNormalizer, NFC, NFD, NFKC, NFKD, "
                "Lowercase, StripAccents, Strip and a Sequence of them are)");
@@ -208,7 +208,7 @@ TEST(the_unknown_parts_are_refused_by_name)
                "'strip_left' of Strip must be true or false");
         refuse((struct parts){.normalizer = "{\"type\":\"Replace\",\"pattern\":{\"String\":\"x\"},"
                                             "\"content\":\" y \"}"},
-               "a normalizer of type Replace is understood only where it turns \"\\n\" into one "
+               "a normalizer of type Replace is supported only if it turns \"\\n\" into one "
                "word "
                "between spaces");
         refuse((struct parts){.normalizer = "{\"type\":\"BertNormalizer\",\"lowercase\":1}"},
@@ -228,7 +228,7 @@ TEST(the_unknown_parts_are_refused_by_name)
                 (struct parts){
                         .model = "{\"type\":\"WordPiece\",\"unk_token\":\"?\",\"vocab\":{\"?\":0},"
                                  "\"max_input_chars_per_word\":1.5}"},
-                "'max_input_chars_per_word' is no whole number");
+                "'max_input_chars_per_word' is not a whole number");
         refuse((struct parts){.decoder = "{\"type\":\"ByteLevel\"}"},
                "the decoder 'ByteLevel' is not supported (WordPiece and null are)");
         /* Form NFC leaves most of ASCII alone, other forms do not. */
@@ -279,18 +279,18 @@ TEST(what_a_text_is_searched_for_has_a_bound)
         } cases[] = {
                 {offsetof(struct parts, model), "{\"type\":\"WordPiece\",\"vocab\":{\"[UNK]\":0,\"",
                  "\":1},\"max_input_chars_per_word\":5000}",
-                 "a piece has 1001 bytes, more than the 1000 that one of WordPiece may have", 1000},
+                 "a token has 1001 bytes; the maximum for WordPiece is 1000", 1000},
                 {offsetof(struct parts, model),
                  "{\"type\":\"WordPiece\",\"vocab\":{\"[UNK]\":0},\"continuing_subword_prefix\":\"",
-                 "\"}", "the prefix of pieces that go on has 1001 bytes, more than 1000", 1000},
+                 "\"}", "the prefix of continuing subwords has 1001 bytes; the maximum is 1000",
+                 1000},
                 {offsetof(struct parts, added), "{\"id\":4,\"special\":true,\"content\":\"", "\"}",
-                 "the added token 'zzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzz...' has 1001 bytes, "
-                 "more "
-                 "than 1000",
+                 "the added token 'zzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzz...' has 1001 bytes; "
+                 "the maximum is 1000",
                  1000},
                 {offsetof(struct parts, normalizer),
                  "{\"type\":\"Replace\",\"pattern\":{\"String\":\"\\n\"},\"content\":\" ", " \"}",
-                 "the end-of-line token has 101 bytes, more than 100", 100},
+                 "the end-of-line token has 101 bytes; the maximum is 100", 100},
         };
 
         for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
@@ -314,15 +314,15 @@ TEST(what_a_text_is_searched_for_has_a_bound)
 TEST(bad_pieces_are_refused)
 {
 #define VOCAB(pieces) ((struct parts){.model = "{\"type\":\"WordPiece\",\"vocab\":{" pieces "}}"})
-        refuse(VOCAB("\"a\":0"), "the vocabulary has no piece '[UNK]' for unknown words");
+        refuse(VOCAB("\"a\":0"), "the vocabulary has no token '[UNK]' for unknown words");
         refuse(VOCAB("\"[UNK]\":0,\"a\":0"), "'[UNK]' and 'a' have the same id 0");
-        refuse(VOCAB("\"[UNK]\":0,\"a\":1,\"a\":2"), "the piece 'a' is there twice, as 1 and 2");
-        refuse(VOCAB("\"[UNK]\":\"0\""), "the id of '[UNK]' is no whole number from 0 to 1001");
-        refuse(VOCAB("\"[UNK]\":1.5"), "the id of '[UNK]' is no whole number from 0 to 1001");
+        refuse(VOCAB("\"[UNK]\":0,\"a\":1,\"a\":2"), "the token 'a' occurs twice, as 1 and 2");
+        refuse(VOCAB("\"[UNK]\":\"0\""), "the id of '[UNK]' is not a whole number from 0 to 1001");
+        refuse(VOCAB("\"[UNK]\":1.5"), "the id of '[UNK]' is not a whole number from 0 to 1001");
         refuse(VOCAB("\"[UNK]\":4294967295"),
-               "the id of '[UNK]' is no whole number from 0 to 1001");
+               "the id of '[UNK]' is not a whole number from 0 to 1001");
         refuse(VOCAB("\"[UNK]\":0,\"a\\u0000b\":1"),
-               "the vocabulary holds U+0000, which is not supported");
+               "the vocabulary contains U+0000, which is not supported");
         refuse(VOCAB("\"[UNK]\":0,\"\xff\":1"),
                "not valid JSON at byte 144: this is not valid UTF-8");
         refuse((struct parts){.model = "{\"type\":\"WordPiece\"}"},
@@ -524,9 +524,9 @@ TEST(bad_vocab_txt_is_refused_with_its_line)
         } cases[] = {
                 {"", "the vocabulary is empty"},
                 {" \n\n", "the vocabulary is empty"},
-                {"a\nb\n", "the vocabulary has no piece '[UNK]' for unknown words"},
-                {"[UNK]\na\nb\na\n", "line 4: the piece 'a' is there twice, as 1 and 3"},
-                {"[UNK]\n\xc3\n", "line 2: piece 1 is not valid UTF-8"},
+                {"a\nb\n", "the vocabulary has no token '[UNK]' for unknown words"},
+                {"[UNK]\na\nb\na\n", "line 4: the token 'a' occurs twice, as 1 and 3"},
+                {"[UNK]\n\xc3\n", "line 2: token 1 is not valid UTF-8"},
         };
 
         for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
@@ -534,5 +534,5 @@ TEST(bad_vocab_txt_is_refused_with_its_line)
                 CHECK_STR(err.text, cases[i].sentence);
         }
         CHECK(ran_tokenizer_load("[UNK]\na\0b\n", 10, &err) == NULL);
-        CHECK_STR(err.text, "line 2 holds U+0000");
+        CHECK_STR(err.text, "line 2 contains U+0000");
 }

@@ -12,10 +12,11 @@
 /* ---- normalisation -------------------------------------------------------------------------- */
 
 /* The normalised text as UTF-8, each character with the code points it came from: "e0-2 x2-3". */
-static const char *normalised(const struct normalizer *z, const char *text, size_t n, bool origins)
+static const char *normalised(const struct ran_normalizer *z, const char *text, size_t n,
+                              bool origins)
 {
         static struct ran_buf out;
-        struct glyphs glyphs = {0}, spare = {0};
+        struct ran_glyphs glyphs = {0}, spare = {0};
         struct ran_error err;
         size_t points;
 
@@ -24,7 +25,7 @@ static const char *normalised(const struct normalizer *z, const char *text, size
                 ran_buf_str(&out, err.text);
         for (size_t i = 0; i < glyphs.n; i++) {
                 char bytes[4];
-                const struct glyph *g = &glyphs.at[i];
+                const struct ran_glyph *g = &glyphs.at[i];
                 ran_buf_add(&out, bytes, ran_unicode_put(bytes, g->c));
                 if (origins)
                         ran_buf_printf(&out, "%u-%u ", (unsigned)g->begin, (unsigned)g->end);
@@ -35,16 +36,16 @@ static const char *normalised(const struct normalizer *z, const char *text, size
         return out.data;
 }
 
-static const char *step(enum normal_step step, const char *text)
+static const char *step(enum ran_normalizer_step step, const char *text)
 {
-        struct normalizer z = {.step = {step}, .n = 1};
+        struct ran_normalizer z = {.step = {step}, .n = 1};
 
         return normalised(&z, text, strlen(text), false);
 }
 
-static const char *origins(enum normal_step step, const char *text)
+static const char *origins(enum ran_normalizer_step step, const char *text)
 {
-        struct normalizer z = {.step = {step}, .n = 1};
+        struct ran_normalizer z = {.step = {step}, .n = 1};
 
         return normalised(&z, text, strlen(text), true);
 }
@@ -53,7 +54,7 @@ static const char *origins(enum normal_step step, const char *text)
 TEST(normal_forms_are_those_of_utf8proc)
 {
         static const struct {
-                enum normal_step step;
+                enum ran_normalizer_step step;
                 utf8proc_uint8_t *(*reference)(const utf8proc_uint8_t *);
         } forms[] = {
                 {NORMAL_NFC, utf8proc_NFC},
@@ -116,7 +117,7 @@ TEST(clean_removes_controls_and_levels_white_space)
                   "ab");
         /* the original BERT keeps characters for private use */
         CHECK_STR(step(NORMAL_CLEAN_CC_CF, "a\x01\xee\x80\x80\tb"), "a\xee\x80\x80\tb");
-        struct normalizer clean = {.step = {NORMAL_CLEAN}, .n = 1};
+        struct ran_normalizer clean = {.step = {NORMAL_CLEAN}, .n = 1};
         CHECK_STR(normalised(&clean, "a\0b", 3, true), "a0-1 b2-3 ");
 }
 
@@ -139,15 +140,15 @@ TEST(accents_go_in_two_ways)
 
 TEST(a_line_feed_becomes_a_word)
 {
-        struct normalizer z = {.step = {NORMAL_EOL}, .n = 1, .eol = (char *)"<e>"};
+        struct ran_normalizer z = {.step = {NORMAL_EOL}, .n = 1, .eol = (char *)"<e>"};
 
         CHECK_STR(normalised(&z, "a\n", 2, true), "a0-1  1-2 <1-2 e1-2 >1-2  1-2 ");
 }
 
 TEST(bad_utf8_is_refused)
 {
-        struct normalizer z = {0};
-        struct glyphs glyphs = {0}, spare = {0};
+        struct ran_normalizer z = {0};
+        struct ran_glyphs glyphs = {0}, spare = {0};
         struct ran_error err = {0};
         size_t points;
         const char *const bad[] = {"\x80", "a\xc3", "\xc0\xaf", "\xed\xa0\x80", "\xf4\x90\x80\x80"};
@@ -179,29 +180,29 @@ TEST(ideographs_and_spaces_by_their_ranges)
 /* ---- words ---------------------------------------------------------------------------------- */
 
 /* The words of a text, each with its first and last code point: "ab0-2 ". */
-static const char *words_of(const struct text_rules *rules, const char *text)
+static const char *words_of(const struct ran_text_rules *rules, const char *text)
 {
         static struct ran_buf out;
-        struct word_scratch scratch = {0};
-        struct words words;
-        struct word word;
+        struct ran_words_scratch scratch = {0};
+        struct ran_words words;
+        struct ran_word word;
         struct ran_error err;
 
         out.len = 0;
         ran_words_begin(&words, rules, &scratch, text, strlen(text), 0);
         while (ran_words_next(&words, &word, &err)) {
                 size_t begin, end;
-                ran_word_extent(&word, 0, word.chars, &begin, &end);
+                ran_words_extent(&word, 0, word.chars, &begin, &end);
                 ran_buf_add(&out, word.s, word.n);
                 ran_buf_printf(&out, "%zu-%zu ", begin, end);
         }
         ran_buf_printf(&out, "of %zu%c", words.points, '\0');
-        ran_word_scratch_release(&scratch);
+        ran_words_scratch_release(&scratch);
         return words.code == RAN_OK ? out.data : "failed";
 }
 
 /* Rules from settings made of letters: Lower case, Accents off, Clean, cJk, Nfc, sPaces. */
-static void rules_from(struct text_rules *rules, const char *letters)
+static void rules_from(struct ran_text_rules *rules, const char *letters)
 {
         struct ran_vocab_settings s = {
                 .normalize = strchr(letters, 'N') ? RAN_NORMALIZE_NFC : RAN_NORMALIZE_NONE,
@@ -213,13 +214,13 @@ static void rules_from(struct text_rules *rules, const char *letters)
         };
         struct ran_error err;
 
-        *rules = (struct text_rules){0};
+        *rules = (struct ran_text_rules){0};
         CHECK_OK(ran_text_rules_set(rules, &s, &err), err);
 }
 
 TEST(words_end_at_white_space_and_punctuation)
 {
-        struct text_rules r;
+        struct ran_text_rules r;
 
         rules_from(&r, "LC");
         CHECK_STR(words_of(&r, ""), "of 0");
@@ -235,7 +236,7 @@ TEST(words_end_at_white_space_and_punctuation)
 
 TEST(ideographs_stand_alone_when_asked)
 {
-        struct text_rules r;
+        struct ran_text_rules r;
         const char *text =
                 "a\xe4\xba\xba\xe5\x8f\xa3z \xe3\x81\x82\xe3\x81\x84"; /* two, and kana */
 
@@ -251,7 +252,7 @@ TEST(ideographs_stand_alone_when_asked)
 
 TEST(a_mark_joins_the_ascii_before_it)
 {
-        struct text_rules r;
+        struct ran_text_rules r;
 
         rules_from(&r, "N"); /* "=" and a long solidus make one sign, which is no punctuation */
         CHECK_STR(words_of(&r, "x=\xcc\xb8 !\xcc\x81"), "x\xe2\x89\xa0"
@@ -269,7 +270,7 @@ TEST(a_mark_joins_the_ascii_before_it)
 
 TEST(words_of_any_length_are_whole)
 {
-        struct text_rules r;
+        struct ran_text_rules r;
         char text[100], want[200];
 
         rules_from(&r, "L");
@@ -284,13 +285,13 @@ TEST(words_of_any_length_are_whole)
 }
 
 /* All words of a text, a bar behind each; *longest: characters that were normalised at once. */
-static struct ran_buf joined_words(const struct text_rules *rules, const struct ran_buf *text,
+static struct ran_buf joined_words(const struct ran_text_rules *rules, const struct ran_buf *text,
                                    size_t *longest)
 {
-        struct word_scratch scratch = {0};
+        struct ran_words_scratch scratch = {0};
         struct ran_buf out = {0};
-        struct words words;
-        struct word word;
+        struct ran_words words;
+        struct ran_word word;
 
         ran_words_begin(&words, rules, &scratch, text->data, text->len, 0);
         for (*longest = 0; ran_words_next(&words, &word, NULL);) {
@@ -298,7 +299,7 @@ static struct ran_buf joined_words(const struct text_rules *rules, const struct 
                 ran_buf_char(&out, '|');
                 *longest = scratch.glyphs.n > *longest ? scratch.glyphs.n : *longest;
         }
-        ran_word_scratch_release(&scratch);
+        ran_words_scratch_release(&scratch);
         return out;
 }
 
@@ -310,7 +311,7 @@ static void check_long_text(const char *sentence, const char *mark)
         const size_t times = 300;
 
         for (size_t k = 0; k < 4 * 15; k++) {
-                struct text_rules r;
+                struct ran_text_rules r;
                 struct ran_buf text = {0}, want = {0};
                 size_t longest;
                 rules_from(&r, letters[k % 4]);
@@ -363,14 +364,16 @@ TEST(the_short_way_agrees_with_the_long_one)
                                             "Z",    "\x0c", "<", "=",  ">",  "\xcc\xb8"};
 
         for (size_t k = 0; k < sizeof(rules) / sizeof(rules[0]); k++) {
-                struct text_rules fast, slow;
+                struct ran_text_rules fast, slow;
                 rules_from(&fast, rules[k]);
                 rules_from(&slow, rules[k]);
                 memset(slow.class, 0, sizeof(slow.class));
                 for (uint64_t trial = 0; trial < 300; trial++) {
                         char text[256] = "";
                         for (uint64_t i = 0; i < 20; i++)
-                                strcat(text, parts[ran_draw(ran_key(k, 99, trial, 0), i) % 20]);
+                                strcat(text,
+                                       parts[ran_random_draw(ran_random_key(k, 99, trial, 0), i) %
+                                             20]);
                         char *want = strdup(words_of(&slow, text));
                         bool same = strcmp(words_of(&fast, text), want) == 0;
                         free(want);

@@ -77,8 +77,7 @@ static size_t floats_of(const struct bench *b)
 }
 
 /* Block and embedding of the gradient of some pieces. Caller frees. */
-static float *gradient_of(struct bench *b, const struct ran_chunk_of_document *piece, size_t n,
-                          double *loss)
+static float *gradient_of(struct bench *b, const struct ran_chunk *piece, size_t n, double *loss)
 {
         struct ran_error err = {0};
         float *all = ran_alloc_floats(floats_of(b), &err);
@@ -92,7 +91,7 @@ static float *gradient_of(struct bench *b, const struct ran_chunk_of_document *p
         return all;
 }
 
-static double weight_of(const struct bench *b, const struct ran_chunk_of_document *p)
+static double weight_of(const struct bench *b, const struct ran_chunk *p)
 {
         size_t from = 0, to = ran_masking_count(&b->data, p->document, 0, 0);
 
@@ -202,7 +201,7 @@ TEST(lm_pieces_that_hold_whole_documents_change_nothing)
 TEST(lm_pieces_drop_out_by_themselves)
 {
         struct bench b;
-        struct ran_chunk_of_document piece;
+        struct ran_chunk piece;
         double loss[3];
 
         bench_init(&b, CORPUS_TEXTS, 60, 1, 0, 0);

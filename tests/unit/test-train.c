@@ -216,7 +216,7 @@ TEST(train_refuses_what_cannot_be_trained)
         check_invalid(&t, "head_dim must be even");
         t.c.head_dim = 4;
         t.job.V = SIZE_MAX / 8;
-        check_invalid(&t, "cannot be");
+        check_invalid(&t, "too many epochs");
         t.job.V = CORPUS_V;
         id = t.train.ids[7], t.train.ids[7] = CORPUS_V;
         check_invalid(&t, "id 12 is not in the vocabulary of 12");
@@ -292,14 +292,14 @@ TEST(train_refuses_documents_that_do_not_fit)
         check_invalid(&t, "label 3 is none of 3 classes");
         t.dev.labels[5] = label;
         t.dev.C = 2;
-        check_invalid(&t, "the development data are of 2 classes, the training data of 3");
+        check_invalid(&t, "the development data have 2 classes, the training data 3");
         t.dev.C = CORPUS_C;
         first = t.train.first[3], t.train.first[3] = t.train.first[2];
         check_invalid(&t, "a document without tokens");
         CHECK(ran_train_estimate(&t.job, &e, &err) == RAN_EINVAL);
         t.train.first[3] = first;
         first = t.dev.label_first[3], t.dev.label_first[3] = t.dev.label_first[2];
-        check_invalid(&t, "a document has 0 labels, where one is wanted");
+        check_invalid(&t, "a document has 0 labels instead of one");
         t.dev.label_first[3] = first;
         t.c.task = RAN_TASK_TAG;
         check_invalid(&t, "the documents are for another task");
@@ -330,9 +330,9 @@ TEST(train_refuses_words_at_no_token)
         for (int i = 0; i < 3; i++)
                 CHECK_OK(ran_dataset_add_words(&t.train, ids, 3, places, tags, 2, 1, &err), err);
         CHECK_OK(ran_dataset_finish(&t.train, &err), err);
-        t.train.places[3] = 3;
+        t.train.positions[3] = 3;
         check_invalid(&t, "word 1 does not stand at a token");
-        t.train.places[3] = 2;
+        t.train.positions[3] = 2;
         t.train.labels[3] = 2;
         check_invalid(&t, "label 2 is none of 2 classes");
         t.train.labels[3] = 1;
@@ -460,7 +460,7 @@ TEST(train_writes_the_weights_of_the_best_epoch)
  */
 TEST(train_lets_rows_decay_that_never_occur)
 {
-        struct ran_tensor_spec spec = {.name = "embed.weight", .start = RAN_INIT_UNIFORM};
+        struct ran_tensor_spec spec = {.name = "embed.weight", .init = RAN_INIT_UNIFORM};
         struct ran_error err = {0};
         double decay = 1, off = 0;
         struct ran_model *m;

@@ -145,12 +145,12 @@ TEST(vectors_in_binary)
                 CHECK_STR(read_bytes(t, bytes, n, 3),
                           "error: : its vectors have 4 numbers each, not 3");
                 for (size_t cut = n - 1 - (size_t)feed; cut > 30; cut--)
-                        if (!CHECK(strstr(read_bytes(t, bytes, cut, 4), "cut off") != NULL))
+                        if (!CHECK(strstr(read_bytes(t, bytes, cut, 4), "truncated") != NULL))
                                 break;
                 memcpy(bytes + n - 5, "\xff\xff\xff\x7f", 4); /* not a number */
                 if (feed)
                         CHECK_STR(read_bytes(t, bytes, n, 4),
-                                  "error: : vector 3 holds a number that is not finite");
+                                  "error: : vector 3 contains a number that is not finite");
         }
         ran_tokenizer_free(t);
 }
@@ -167,7 +167,7 @@ TEST(vectors_in_binary_of_round_numbers)
         n += add_binary(bytes + n, "ann", (float[]){2, 0, 0}, 3, true);
         CHECK_STR(read_bytes(t, bytes, n, 3), "ann 2 0 0, paris 0 0.5 2");
         CHECK_STR(read_bytes(t, "paris 1 2\nyou 1 \0\n", 18, 2),
-                  "error: :2: '' is no finite number (a word and 2 numbers are expected)");
+                  "error: :2: '' is not a finite number (expected a word and 2 numbers)");
         ran_tokenizer_free(t);
 }
 
@@ -251,19 +251,20 @@ TEST(vectors_that_are_none)
         struct ran_tokenizer *t = vocabulary(true);
 
         REQUIRE(t != NULL);
-        refused(t, "", "holds no word vectors");
-        refused(t, "\n", "1: no word vectors");
-        refused(t, "3 2\n", "holds no word vectors");
-        refused(t, "3 2\nann x y\n", "2: no word vectors");
-        refused(t, "ann,1,2\n", "1: no word vectors");
-        refused(t, "ann\t1\t2\n", "1: no word vectors");
+        refused(t, "", "contains no word vectors");
+        refused(t, "\n", "1: not word vectors");
+        refused(t, "3 2\n", "contains no word vectors");
+        refused(t, "3 2\nann x y\n", "2: not word vectors");
+        refused(t, "ann,1,2\n", "1: not word vectors");
+        refused(t, "ann\t1\t2\n", "1: not word vectors");
         refused(t, "1 2 3\n4 5 6\n7\n", "3: 0 numbers, where the first row has 2");
         refused(t, "ann 1 2\nparis 3\n", "2: 1 numbers, where the first row has 2");
-        refused(t, "ann 1 2\nparis 3", "the file was cut off");
-        refused(t, "5 2\nann 1 2\nparis 3 4", "the file was cut off");
-        refused(t, "ann 1 2\nnew york 3\n", "2: 'york' is no finite number (a word and 2 numbers");
-        refused(t, "ann 1 2\nparis 3 4x\n", "2: '4x' is no finite number");
-        refused(t, "ann 1 2\nyou 3 4x\n", "2: '4x' is no finite number");
+        refused(t, "ann 1 2\nparis 3", "the file is truncated");
+        refused(t, "5 2\nann 1 2\nparis 3 4", "the file is truncated");
+        refused(t, "ann 1 2\nnew york 3\n",
+                "2: 'york' is not a finite number (expected a word and 2 numbers");
+        refused(t, "ann 1 2\nparis 3 4x\n", "2: '4x' is not a finite number");
+        refused(t, "ann 1 2\nyou 3 4x\n", "2: '4x' is not a finite number");
         refused(t, "\x1f\x8b\x08 1 2\n", "is compressed by gzip");
         refused(t, "PK\x03\x04 1 2\n", "is a zip archive");
         refused(t, "\xba\x16\x4f\x2f 1 2\n", "is a model of fastText");
@@ -287,7 +288,7 @@ TEST(vectors_of_numbers_that_are_not_finite)
                         snprintf(text, sizeof text, "%s 1 %s\n%s 2 2\n", row == 0 ? "ann" : "you",
                                  row == 0 ? bad[i] : "1", row == 0 ? "you" : "ann");
                         if (row == 0)
-                                refused(t, text, "no finite number");
+                                refused(t, text, "not a finite number");
                         snprintf(text, sizeof text, "you 1 2\nyou 1 %s\n", bad[i]);
                         if (row == 1 && bad[i][0] != '1') /* nobody looks how large it is */
                                 refused(t, text, "2: '");
@@ -425,7 +426,7 @@ TEST(vectors_in_one_endless_line)
         for (size_t i = 0; i < 5000000; i++)
                 fputs("1.25 ", f);
         REQUIRE(fclose(f) == 0);
-        CHECK(strstr(read_path(t, path, 0), "longer than any row") != NULL);
+        CHECK(strstr(read_path(t, path, 0), "too long for a row") != NULL);
         ran_tokenizer_free(t);
         free(path);
 }

@@ -64,6 +64,13 @@ bool test_check_near(double got, double want, double tolerance, const char *what
         return ok;
 }
 
+bool test_all(void)
+{
+        const char *tests = getenv("RAN_TESTS");
+
+        return tests != NULL && strcmp(tests, "all") == 0;
+}
+
 /* There where lines are counted. */
 void __gcov_dump(void) __attribute__((weak));
 

@@ -30,6 +30,9 @@ bool test_check_size(size_t got, size_t want, const char *what, const char *file
 bool test_check_near(double got, double want, double tolerance, const char *what, const char *file,
                      int line);
 
+/* Whether to repeat things as often as make check-all does (RAN_TESTS=all). */
+bool test_all(void);
+
 /* Ends a child process at once, as _exit, but what it ran is counted by make coverage. */
 _Noreturn void test_leave(int status);
 

@@ -85,10 +85,10 @@ size_t toy_tables(const struct toy *t)
 void toy_init(struct toy *t, const struct ran_config *c, uint64_t seed, double deviation)
 {
         struct ran_error err = {0};
-        struct dice dice = {.key = ran_key(seed, 1, 2, 3)};
+        struct dice dice = {.key = ran_random_key(seed, 1, 2, 3)};
         size_t runs = ran_linear_model_runs(c);
 
-        *t = (struct toy){.c = *c, .V = TOY_V, .C = ran_is_tied(c) ? TOY_V : TOY_C};
+        *t = (struct toy){.c = *c, .V = TOY_V, .C = ran_task_is_tied(c) ? TOY_V : TOY_C};
         if (!CHECK_OK(ran_layout_init(&t->layout, &t->c, t->C, &err), err) ||
             !CHECK_OK(ran_params_init(&t->p, &t->c, t->C, &err), err))
                 abort();
@@ -101,8 +101,9 @@ void toy_init(struct toy *t, const struct ran_config *c, uint64_t seed, double d
         for (size_t i = 0; i < c->wide; i++) /* some buckets are left out */
                 t->embed[toy_tables(t) + i] = i % 5 == 3 ? 0 : 1 + 0.1f * (float)(i % 7);
         for (size_t i = 0; i < TOY_V * RAN_PIECE && runs < c->wide; i++)
-                t->pieces[i] = i % 3 == 1 ? RAN_NO_AFFIX
-                                          : (uint32_t)(runs + ran_draw(7, i) % (c->wide - runs));
+                t->pieces[i] =
+                        i % 3 == 1 ? RAN_NO_AFFIX
+                                   : (uint32_t)(runs + ran_random_draw(7, i) % (c->wide - runs));
         for (size_t id = 0; id < TOY_V; id++)
                 t->pieces[id * RAN_PIECE + RAN_AFFIXES] = id % 5 == 2   ? RAN_PIECE_GOES_ON
                                                           : id % 7 == 3 ? RAN_PIECE_UNKNOWN

@@ -1,0 +1,213 @@
+/* intervals.c - the keys of queries, as intervals: of all queries, of one, or of one through
+ * several layers. */
+#include <stdlib.h>
+
+#include "cmd/attnmask/attnmask.h"
+#include "cmd/attnmask/picture.h"
+
+/* ---- intervals ------------------------------------------------------------------------------ */
+
+/* Appends the interval [from, to) to a row: in JSON the end is exclusive, for people inclusive. */
+static void add_run(struct ran_buf *out, bool json, bool first, size_t from, size_t to)
+{
+        if (json)
+                ran_buf_printf(out, "%s[%zu,%zu]", first ? "" : ",", from, to);
+        else if (to - from == 1)
+                ran_buf_printf(out, "%s%zu", first ? "" : " ", from);
+        else
+                ran_buf_printf(out, "%s%zu-%zu", first ? "" : " ", from, to - 1);
+}
+
+static void add_keys(struct cmd_sink *out, const struct ran_mask *m, size_t row, bool json)
+{
+        struct ran_mask_ranges s = ran_mask_row(m, row);
+        size_t pos = 0, from, to;
+
+        while (ran_mask_ranges_next(m, &s, &pos, &from, &to)) {
+                add_run(&out->buf, json, pos == 1, from, to);
+                cmd_sink_flush(out);
+        }
+}
+
+static void begin_json(struct ran_buf *out, const struct attnmask *a, size_t head, size_t row)
+{
+        ran_buf_char(out, '{');
+        if (a->n > 1)
+                ran_buf_printf(out, "\"head\":%zu,", head);
+        ran_buf_printf(out, "\"row\":%zu,", row);
+}
+
+static void add_row_json(struct cmd_sink *out, const struct attnmask *a, size_t head, size_t row)
+{
+        begin_json(&out->buf, a, head, row);
+        ran_buf_str(&out->buf, "\"keys\":[");
+        add_keys(out, &a->heads[head].mask, row, true);
+        ran_buf_str(&out->buf, "]}\n");
+        cmd_sink_flush(out);
+}
+
+int attnmask_rows(const struct attnmask *a, struct cmd_sink *out, struct ran_error *err)
+{
+        (void)err;
+        for (size_t h = 0; h < a->n; h++)
+                for (size_t i = a->from; i < a->to; i++)
+                        add_row_json(out, a, h, i);
+        return RAN_OK;
+}
+
+/* ---- one row -------------------------------------------------------------------------------- */
+
+static size_t keys_of(const struct ran_mask *m, size_t row)
+{
+        struct ran_mask_ranges s = ran_mask_row(m, row);
+
+        return s.to - s.from + s.left + s.right;
+}
+
+static void add_row_text(struct cmd_sink *out, const struct attnmask *a, size_t head, size_t row)
+{
+        const struct ran_mask *m = &a->heads[head].mask;
+
+        ran_buf_printf(&out->buf, "%s, mask %s: token %zu of %zu sees %zu\n", a->names[head],
+                       ran_mask_names[a->options->mask], row, m->N, keys_of(m, row));
+        add_keys(out, m, row, false);
+        ran_buf_char(&out->buf, '\n');
+}
+
+/* ---- after several layers ------------------------------------------------------------------- */
+
+/* Sets of tokens: those reached, those that they see, and scratch. */
+struct reach {
+        uint64_t *set, *next, *spare;
+        size_t words;
+};
+
+static void add_to(uint64_t *set, size_t from, size_t to)
+{
+        for (; from < to && from % 64 != 0; from++)
+                set[from / 64] |= UINT64_C(1) << from % 64;
+        for (; from + 64 <= to; from += 64)
+                set[from / 64] = ~UINT64_C(0);
+        for (; from < to; from++)
+                set[from / 64] |= UINT64_C(1) << from % 64;
+}
+
+/* Through one layer a token reaches the keys of its row. */
+static void reach_one(struct reach *r, const struct attnmask *a)
+{
+        for (size_t h = 0; h < a->n; h++) {
+                const struct ran_mask *m = &a->heads[h].mask;
+                struct ran_mask_ranges s = ran_mask_row(m, a->from);
+                size_t pos = 0, from, to;
+
+                while (ran_mask_ranges_next(m, &s, &pos, &from, &to))
+                        add_to(r->set, from, to);
+        }
+}
+
+/* One more layer; returns whether the set has grown. */
+static bool reach_further(struct reach *r, const struct attnmask *a)
+{
+        bool more = false;
+
+        for (size_t h = 0; h < a->n; h++)
+                ran_mask_spread(&a->heads[h].mask, r->next, r->set, r->spare);
+        for (size_t w = 0; w < r->words; w++) {
+                more = more || r->set[w] != r->next[w];
+                r->set[w] = r->next[w];
+        }
+        return more;
+}
+
+/* The first token from `at` on that is in the set, or is not, as `in` says; N at the end. */
+static size_t find(const struct reach *r, size_t at, size_t N, bool in)
+{
+        while (at < N) {
+                uint64_t word = r->set[at / 64] ^ (in ? 0 : ~UINT64_C(0));
+
+                word &= ~UINT64_C(0) << at % 64;
+                if (word != 0) {
+                        at = at / 64 * 64 + (size_t)__builtin_ctzll(word);
+                        return at < N ? at : N;
+                }
+                at = at / 64 * 64 + 64;
+        }
+        return N;
+}
+
+static void add_reach(struct cmd_sink *out, const struct reach *r, const struct attnmask *a)
+{
+        bool json = a->options->format == PICTURE_JSON;
+        size_t N = a->options->length, tokens = 0, end = 0;
+
+        for (size_t w = 0; w < r->words; w++)
+                tokens += (size_t)__builtin_popcountll(r->set[w]);
+        if (json)
+                ran_buf_printf(&out->buf, "{\"row\":%zu,\"reach\":%zu,\"tokens\":%zu,\"keys\":[",
+                               a->from, a->options->reach, tokens);
+        else
+                ran_buf_printf(
+                        &out->buf, "%s, mask %s: token %zu of %zu reaches %zu after %zu layers\n",
+                        a->n > 1 ? "all heads" : a->names[0], ran_mask_names[a->options->mask],
+                        a->from, N, tokens, a->options->reach);
+        for (size_t from; (from = find(r, end, N, true)) < N;) {
+                bool first = end == 0;
+
+                end = find(r, from, N, false);
+                add_run(&out->buf, json, first, from, end);
+                cmd_sink_flush(out);
+        }
+        ran_buf_str(&out->buf, json ? "]}\n" : "\n");
+}
+
+/* A layer of dispersed attention moves the set by each of its distances: N sqrt(N) work. */
+static int check_reach(const struct attnmask *a, struct ran_error *err)
+{
+        const size_t most = 100000000;
+
+        for (size_t h = 0; h < a->n && a->options->reach > 1; h++)
+                if (a->heads[h].pattern == RAN_ATTENTION_DISPERSED && a->options->length > most)
+                        return ran_fail(err, RAN_EINVAL,
+                                        "--reach with dispersed attention is for lengths up to "
+                                        "%zu: beyond that it would take hours",
+                                        most);
+        return RAN_OK;
+}
+
+static int attnmask_reach(const struct attnmask *a, struct cmd_sink *out, struct ran_error *err)
+{
+        struct reach r = {.words = RAN_TOKEN_WORDS(a->options->length)};
+        int code = check_reach(a, err);
+
+        if (code != RAN_OK)
+                return code;
+        r.set = ran_alloc(r.words, sizeof *r.set, err);
+        r.next = ran_alloc(r.words, sizeof *r.next, err);
+        r.spare = ran_alloc(r.words, sizeof *r.spare, err);
+        if (r.set == NULL || r.next == NULL || r.spare == NULL) {
+                code = RAN_ENOMEM;
+        } else {
+                reach_one(&r, a);
+                for (size_t k = 1; k < a->options->reach; k++)
+                        if (!reach_further(&r, a))
+                                break;
+                add_reach(out, &r, a);
+        }
+        free(r.set);
+        free(r.next);
+        free(r.spare);
+        return code;
+}
+
+int attnmask_row(const struct attnmask *a, struct cmd_sink *out, struct ran_error *err)
+{
+        if (a->options->reach > 0)
+                return attnmask_reach(a, out, err);
+        for (size_t h = 0; h < a->n; h++) {
+                if (a->options->format == PICTURE_JSON)
+                        add_row_json(out, a, h, a->from);
+                else
+                        add_row_text(out, a, h, a->from);
+        }
+        return RAN_OK;
+}

@@ -1,0 +1,25 @@
+/* panels.h - panels of numbers as a picture. */
+#ifndef CMD_ATTNMASK_PANELS_H
+#define CMD_ATTNMASK_PANELS_H
+
+#include "cmd/attnmask/attnmask.h"
+
+/* Panels of numbers, none negative: 0 is white, `most` black. A panel much wider than high, or the
+ * other way round, is stretched. */
+struct attnmask_panels {
+        size_t n, width, height;
+        double *value; /* (n, height, width) */
+        double least, most;
+        char **names; /* (n) */
+};
+/* Sets least and most; values below a thousandth of the most are drawn like that. */
+void attnmask_scale(struct attnmask_panels *p);
+int attnmask_draw(const struct attnmask_options *o, const struct attnmask_panels *panels,
+                  struct cmd_sink *out, struct ran_error *err);
+/* Frees the names. */
+void attnmask_panels_release(struct attnmask_panels *p);
+
+/* Characters or pixels across at most: --size, or what fits. */
+size_t attnmask_size(const struct attnmask_options *o);
+
+#endif

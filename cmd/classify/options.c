@@ -1,0 +1,139 @@
+/* options.c - the options of ran-classify, and which of them go together. */
+#include "cmd/classify/options.h"
+
+#include <math.h>
+
+#include "cmd/formats/fasttext.h"
+#include "cmd/options/message.h"
+#include "cmd/options/was-set.h"
+#include "cmd/records/names.h"
+
+struct classify_options classify_options;
+
+static const char *const eval_formats[] = {"json", "text", NULL};
+
+static const char *const output_formats[] = {"jsonl", "fasttext", NULL};
+
+#define OPTION(member) offsetof(struct classify_options, member)
+
+static const struct ran_field model_fields[] = {
+        {"model", 'm', RAN_FIELD_TEXT, OPTION(model), .value = "FILE",
+         .help = "the model, written by ran-train", .local = true},
+        {"verify", 0, RAN_FIELD_BOOL, OPTION(verify), .initial = "false",
+         .help = "compare the digest of the weights before use"},
+        {0},
+};
+static const struct ran_field prediction_fields[] = {
+        {"top", 0, RAN_FIELD_SIZE, OPTION(top), 0, INFINITY, .value = "K", .initial = "0",
+         .help = "add the K most probable labels"},
+        {"threshold", 0, RAN_FIELD_REAL, OPTION(threshold), 0, 1, .value = "P", .initial = "0",
+         .help = "give no label less probable than P; 0: always the most probable one or, with "
+                 "several labels, those above the thresholds of the model"},
+        {"coverage", 0, RAN_FIELD_REAL, OPTION(coverage), 0, 1, .value = "P", .initial = "0",
+         .help = "add a prediction set that contains the true label this often, for documents like "
+                 "those held out in training; 0: none"},
+        {"abstain", 0, RAN_FIELD_BOOL, OPTION(abstain), .initial = "false",
+         .help = "give no label unless the prediction set has exactly one"},
+        {"probs", 0, RAN_FIELD_BOOL, OPTION(probs), .initial = "false",
+         .help = "add the probabilities of all labels"},
+        {"logits", 0, RAN_FIELD_BOOL, OPTION(logits), .initial = "false", .help = "add the logits"},
+        {"embed", 0, RAN_FIELD_BOOL, OPTION(embed), .initial = "false",
+         .help = "add the vector of the document, the input of the last layer"},
+        {"output_format", 0, RAN_FIELD_CHOICE, OPTION(output_format), .choices = output_formats,
+         .value = "NAME", .initial = "jsonl",
+         .help = "jsonl: records; fasttext: a line of labels and text for each, which is empty if "
+                 "the record cannot be used"},
+        {0},
+};
+static const struct ran_field eval_fields[] = {
+        {"eval", 0, RAN_FIELD_BOOL, OPTION(eval), .initial = "false",
+         .help = "compare with the labels of the records and write one report instead"},
+        {"eval_format", 0, RAN_FIELD_CHOICE, OPTION(eval_format), .choices = eval_formats,
+         .value = "NAME", .initial = "json", .help = "format of the report"},
+        {"label_names", 0, RAN_FIELD_TEXT, OPTION(label_names), .value = "FILE", .local = true,
+         .help = CMD_NAMES_HELP},
+        {0},
+};
+static const struct cmd_group groups[] = {
+        {"Model", model_fields, &classify_options},
+        {"Prediction", prediction_fields, &classify_options},
+        {"Evidence", classify_evidence_fields, &classify_options.evidence},
+        {"Evaluation", eval_fields, &classify_options},
+        {"Documents", cmd_document_fields, &classify_options.document},
+        {"Input", cmd_input_fields, &classify_options.input},
+        {"Output", cmd_output_fields, &classify_options.output},
+        {0},
+};
+const struct cmd_program classify_program = {
+        .name = "ran-classify",
+        .usage = "-m MODEL [option...] [file...]",
+        .summary =
+                "Adds the most probable label of its document to each JSON record, or all labels "
+                "probable enough, as the member \"prediction\".",
+        .notes = "Without a file, or for the file -, it reads standard input. Exit status: 0, all "
+                 "records good; 1, some failed; 2, usage; 3, something could not be read, written "
+                 "or held in memory.",
+        .groups = groups,
+};
+
+/* ---- which go together ---------------------------------------------------------------------- */
+
+static void check_eval(const struct classify_options *o)
+{
+        static const char why[] = "--eval writes a report and no records";
+        static const char *const of_records[] = {"top",  "probs", "logits", "embed",
+                                                 "into", "only",  "drop",   NULL};
+        static const char *const of_eval[] = {"eval_format", NULL};
+
+        cmd_requires(o->eval, "--eval", of_eval);
+        cmd_excludes(o->eval, why, of_records);
+        if (o->eval && o->evidence.evidence > 0)
+                cmd_usage("%s: leave out --evidence", why);
+        if (o->eval && o->abstain)
+                cmd_usage("%s: leave out --abstain; the report says what it would do", why);
+        if (o->label_names != NULL && !o->eval)
+                cmd_usage("--label-names is for --eval: the labels of the model have names");
+}
+
+void classify_options_check(struct classify_options *o)
+{
+        static const char *const of_evidence[] = {"evidence_length", "offsets", NULL};
+        static const char *const not_in_lines[] = {"top",  "probs", "logits", "embed", "evidence",
+                                                   "eval", "into",  "only",   "drop",  NULL};
+
+        if (o->model == NULL)
+                cmd_usage("no model: give --model FILE");
+        check_eval(o);
+        cmd_requires(o->evidence.evidence > 0, "--evidence K", of_evidence);
+        cmd_document_check(&o->document);
+        if (o->abstain && o->coverage == 0)
+                cmd_usage("--abstain needs --coverage, for example 0.95");
+        o->output.lines = o->output_format == CLASSIFY_FASTTEXT;
+        cmd_excludes(o->output.lines, "--output-format=fasttext writes labels and text only",
+                     not_in_lines);
+}
+
+/* Lines of fastText have labels and text, and labels have no white space. */
+static void check_fasttext(const struct ran_model *m)
+{
+        for (size_t c = 0; c < ran_model_classes(m); c++)
+                if (!fasttext_has_label(ran_model_label(m, c)))
+                        cmd_die(CMD_FAILED,
+                                "the label \"%s\" is empty or has white space, which "
+                                "--output-format=fasttext cannot write",
+                                ran_model_label(m, c));
+}
+
+void classify_options_check_model(const struct classify_options *o, const struct ran_model *m)
+{
+        bool several = ran_model_config(m)->multilabel;
+
+        if (o->eval && o->threshold > 0 && !several)
+                cmd_usage("--threshold with --eval is for models with several labels a document");
+        if (o->coverage > 0 && several)
+                cmd_usage("--coverage is for models with one label a document; %s has several: use "
+                          "--threshold",
+                          o->model);
+        if (o->output.lines)
+                check_fasttext(m);
+}

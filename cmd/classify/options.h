@@ -1,0 +1,32 @@
+/* options.h - what the command line of ran-classify says. */
+#ifndef CMD_CLASSIFY_OPTIONS_H
+#define CMD_CLASSIFY_OPTIONS_H
+
+#include "cmd/classify/evidence.h"
+#include "cmd/options/options.h"
+#include "cmd/records/document.h"
+#include "cmd/records/io.h"
+
+enum { CLASSIFY_EVAL_JSON, CLASSIFY_EVAL_TEXT };
+enum { CLASSIFY_JSONL, CLASSIFY_FASTTEXT };
+
+struct classify_options {
+        char *model, *label_names;
+        size_t top;
+        double threshold, coverage;
+        bool abstain, probs, logits, embed, eval, verify;
+        int eval_format, output_format; /* CLASSIFY_... */
+        struct classify_evidence_options evidence;
+        struct cmd_document_options document;
+        struct cmd_input input;
+        struct cmd_output output;
+};
+extern const struct cmd_program classify_program;
+
+/* The only one there is. */
+extern struct classify_options classify_options;
+/* Ends with 2 where options contradict each other, and where they are not for this model. */
+void classify_options_check(struct classify_options *o);
+void classify_options_check_model(const struct classify_options *o, const struct ran_model *m);
+
+#endif

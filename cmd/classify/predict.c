@@ -1,0 +1,273 @@
+/* predict.c - labels and their probabilities for a document, and the prediction of its record. */
+#include "cmd/classify/predict.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "cmd/formats/fasttext.h"
+#include "cmd/records/labels.h"
+
+/* What one thread needs. */
+struct scratch {
+        struct ran_state *state;
+        struct cmd_document document;
+        struct classify_evidence *evidence; /* NULL unless asked for */
+        float *logits, *p;                  /* (C) */
+        float *embedding;                   /* (D), NULL unless asked for */
+        struct ranked {
+                float p;
+                uint32_t c;
+        } * ranked; /* (C) */
+};
+
+void classify_scratch_free(void *arg)
+{
+        struct scratch *s = arg;
+
+        ran_state_free(s->state);
+        cmd_document_release(&s->document);
+        classify_evidence_free(s->evidence);
+        free(s->logits);
+        free(s->p);
+        free(s->embedding);
+        free(s->ranked);
+        free(s);
+}
+
+void *classify_scratch_new(void *arg, struct ran_error *err)
+{
+        const struct classifier *c = arg;
+        const struct classify_options *o = c->options;
+        struct scratch *s = ran_alloc(1, sizeof(*s), err);
+
+        if (s == NULL)
+                return NULL;
+        s->document.spelling = ran_model_config(c->model)->spelling;
+        s->state = ran_state_new(c->model, c->pool, err);
+        s->logits = ran_alloc_floats(c->C, err);
+        s->p = ran_alloc_floats(c->C, err);
+        s->ranked = ran_alloc(c->C, sizeof(*s->ranked), err);
+        if (o->embed)
+                s->embedding = ran_alloc_floats(c->D, err);
+        if (o->evidence.evidence > 0) {
+                s->document.with_positions = true;
+                s->evidence = classify_evidence_new(&o->evidence, c->model, c->pool, err);
+        }
+        if (s->state == NULL || s->logits == NULL || s->p == NULL || s->ranked == NULL ||
+            (o->embed && s->embedding == NULL) ||
+            (o->evidence.evidence > 0 && s->evidence == NULL)) {
+                classify_scratch_free(s);
+                return NULL;
+        }
+        return s;
+}
+
+/* Fills logits, p and embedding of the scratch. */
+static int score(const struct classifier *c, struct scratch *s, const struct ran_record *record,
+                 struct ran_error *err)
+{
+        const struct ran_model *m = c->model;
+
+        RAN_TRY(cmd_document_read(&s->document, record, ran_model_tokenizer(m),
+                                  ran_model_vocabulary(m), &c->options->document, err));
+        const struct ran_document document = cmd_document_view(&s->document);
+        RAN_TRY(ran_classify(m, s->state, &document, s->logits, s->embedding, err));
+        ran_probabilities(ran_model_config(m), s->logits, c->C, s->p);
+        return RAN_OK;
+}
+
+int classify_probabilities(void *arg, void *scratch, const struct cmd_line *line,
+                           struct ran_buf *result, struct ran_error *err)
+{
+        const struct classifier *c = arg;
+        struct scratch *s = scratch;
+
+        if (!cmd_labels_there(&line->record))
+                return RAN_OK;
+        RAN_TRY(score(c, s, &line->record, err));
+        ran_buf_add(result, s->p, c->C * sizeof(*s->p));
+        return RAN_OK;
+}
+
+/* ---- predictions ---------------------------------------------------------------------------- */
+
+static void add_label(struct ran_buf *out, const struct classifier *c, size_t class)
+{
+        const char *label = ran_model_label(c->model, class);
+
+        ran_buf_json(out, label, strlen(label));
+}
+
+/* Without the closing brace. */
+static void add_scored(struct ran_buf *out, const struct classifier *c, size_t class, float p)
+{
+        ran_buf_str(out, "{\"label\":");
+        add_label(out, c, class);
+        ran_buf_str(out, ",\"score\":");
+        ran_buf_float(out, p);
+}
+
+static void add_floats(struct ran_buf *out, const char *name, const float *x, size_t n)
+{
+        ran_buf_printf(out, ",\"%s\":[", name);
+        for (size_t i = 0; i < n; i++) {
+                ran_buf_str(out, i == 0 ? "" : ",");
+                ran_buf_float(out, x[i]);
+        }
+        ran_buf_char(out, ']');
+}
+
+static size_t set_size(const struct classifier *c, const float *p)
+{
+        size_t n = 0;
+
+        for (size_t i = 0; i < c->C; i++)
+                n += p[i] >= c->cut;
+        return n;
+}
+
+static void add_set(struct ran_buf *out, const struct classifier *c, const float *p)
+{
+        const char *before = "";
+
+        ran_buf_str(out, ",\"set\":[");
+        for (size_t i = 0; i < c->C; i++) {
+                if (p[i] < c->cut)
+                        continue;
+                ran_buf_str(out, before);
+                add_label(out, c, i);
+                before = ",";
+        }
+        ran_buf_char(out, ']');
+}
+
+/* Not where it would be less probable than --threshold, or one of several. */
+static bool is_given(const struct classifier *c, const float *p, size_t best)
+{
+        return p[best] >= (float)c->options->threshold &&
+               (!c->options->abstain || set_size(c, p) == 1);
+}
+
+/* One label, or null. */
+static void add_single(struct ran_buf *out, const struct classifier *c, const float *p)
+{
+        size_t best = ran_most_probable(p, c->C);
+
+        ran_buf_str(out, "\"label\":");
+        if (is_given(c, p, best))
+                add_label(out, c, best);
+        else
+                ran_buf_str(out, "null");
+        ran_buf_str(out, ",\"score\":");
+        ran_buf_float(out, p[best]);
+        if (c->options->coverage > 0)
+                add_set(out, c, p);
+}
+
+static int add_multiple(struct ran_buf *out, const struct classifier *c, struct scratch *s,
+                        struct ran_error *err)
+{
+        const char *before = "";
+
+        ran_buf_str(out, "\"labels\":[");
+        for (size_t i = 0; i < c->C; i++) {
+                if (s->p[i] < c->thresholds[i])
+                        continue;
+                ran_buf_str(out, before);
+                add_scored(out, c, i, s->p[i]);
+                if (s->evidence != NULL)
+                        RAN_TRY(classify_evidence_add(s->evidence, i, s->p[i], out, err));
+                ran_buf_char(out, '}');
+                before = ",";
+        }
+        ran_buf_char(out, ']');
+        return RAN_OK;
+}
+
+/* The most probable first; equals in the order of the labels. */
+static int compare_ranked(const void *a, const void *b)
+{
+        const struct ranked *x = a, *y = b;
+
+        if (x->p != y->p)
+                return x->p > y->p ? -1 : 1;
+        return (x->c > y->c) - (x->c < y->c);
+}
+
+static void add_top(struct ran_buf *out, const struct classifier *c, struct scratch *s)
+{
+        size_t k = c->options->top < c->C ? c->options->top : c->C;
+
+        for (size_t i = 0; i < c->C; i++)
+                s->ranked[i] = (struct ranked){s->p[i], (uint32_t)i};
+        qsort(s->ranked, c->C, sizeof(*s->ranked), compare_ranked);
+        ran_buf_str(out, ",\"top\":[");
+        for (size_t i = 0; i < k; i++) {
+                ran_buf_str(out, i == 0 ? "" : ",");
+                add_scored(out, c, s->ranked[i].c, s->ranked[i].p);
+                ran_buf_char(out, '}');
+        }
+        ran_buf_char(out, ']');
+}
+
+static void add_probs(struct ran_buf *out, const struct classifier *c, const float *p)
+{
+        ran_buf_str(out, ",\"probs\":{");
+        for (size_t i = 0; i < c->C; i++) {
+                ran_buf_str(out, i == 0 ? "" : ",");
+                add_label(out, c, i);
+                ran_buf_char(out, ':');
+                ran_buf_float(out, p[i]);
+        }
+        ran_buf_char(out, '}');
+}
+
+/* The labels that a record would have, and its text. */
+static int write_fasttext(const struct classifier *c, const struct scratch *s,
+                          const struct ran_record *record, struct ran_buf *out,
+                          struct ran_error *err)
+{
+        size_t best = ran_most_probable(s->p, c->C);
+
+        for (size_t i = 0; c->thresholds != NULL && i < c->C; i++)
+                if (s->p[i] >= c->thresholds[i])
+                        fasttext_add_label(out, ran_model_label(c->model, i));
+        if (c->thresholds == NULL && is_given(c, s->p, best))
+                fasttext_add_label(out, ran_model_label(c->model, best));
+        return fasttext_add_text(out, record, err);
+}
+
+int classify_predict(void *arg, void *scratch, const struct cmd_line *line, struct ran_buf *out,
+                     struct ran_error *err)
+{
+        const struct classifier *c = arg;
+        const struct classify_options *o = c->options;
+        struct scratch *s = scratch;
+
+        RAN_TRY(score(c, s, &line->record, err));
+        if (s->evidence != NULL)
+                RAN_TRY(classify_evidence_read(s->evidence, &s->document, &line->record, err));
+        if (o->output.lines)
+                return write_fasttext(c, s, &line->record, out, err);
+        ran_buf_char(out, '{');
+        if (c->thresholds != NULL)
+                RAN_TRY(add_multiple(out, c, s, err));
+        else
+                add_single(out, c, s->p);
+        if (o->top > 0)
+                add_top(out, c, s);
+        if (o->probs)
+                add_probs(out, c, s->p);
+        if (o->logits)
+                add_floats(out, "logits", s->logits, c->C);
+        if (o->embed)
+                add_floats(out, "embedding", s->embedding, c->D);
+        if (s->evidence != NULL && c->thresholds == NULL) {
+                size_t best = ran_most_probable(s->p, c->C);
+
+                RAN_TRY(classify_evidence_add(s->evidence, best, s->p[best], out, err));
+        }
+        cmd_document_truncated(&s->document, out);
+        ran_buf_char(out, '}');
+        return RAN_OK;
+}

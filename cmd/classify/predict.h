@@ -1,0 +1,29 @@
+/* predict.h - labels and their probabilities for a document, and the prediction of its record. */
+#ifndef CMD_CLASSIFY_PREDICT_H
+#define CMD_CLASSIFY_PREDICT_H
+
+#include "cmd/classify/options.h"
+#include "cmd/records/loop.h"
+
+struct classifier {
+        const struct classify_options *options;
+        const struct ran_model *model;
+        struct ran_pool *pool;
+        size_t C, D;
+        const float *thresholds; /* (C) or, with a single label, NULL */
+        float cut;               /* the prediction set has all labels at least so probable */
+};
+
+/* Scratch of a thread, for cmd_loop; arg is a classifier. */
+void *classify_scratch_new(void *arg, struct ran_error *err);
+void classify_scratch_free(void *scratch);
+
+/* Appends the probabilities of all labels, (C) floats, to the result; nothing for a record without
+ * a label. For cmd_loop.work; arg is a classifier. */
+int classify_probabilities(void *arg, void *scratch, const struct cmd_line *line,
+                           struct ran_buf *result, struct ran_error *err);
+/* Appends the prediction, a JSON object or a line of fastText. For cmd_loop.work. */
+int classify_predict(void *arg, void *scratch, const struct cmd_line *line, struct ran_buf *out,
+                     struct ran_error *err);
+
+#endif

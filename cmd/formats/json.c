@@ -1,0 +1,74 @@
+/* json.c - JSON written by hand, with commas that place themselves; and members that hold
+ * something.
+ */
+#include "cmd/formats/json.h"
+
+#include <string.h>
+
+static void separate(struct ran_buf *out)
+{
+        if (out->len > 0 && strchr("{[:,\n", out->data[out->len - 1]) == NULL)
+                ran_buf_char(out, ',');
+}
+
+void json_begin(struct ran_buf *out, char bracket)
+{
+        separate(out);
+        ran_buf_char(out, bracket);
+}
+
+void json_end(struct ran_buf *out, char bracket)
+{
+        ran_buf_char(out, bracket);
+}
+
+void json_name(struct ran_buf *out, const char *name)
+{
+        separate(out);
+        ran_buf_json(out, name, strlen(name));
+        ran_buf_char(out, ':');
+}
+
+void json_string(struct ran_buf *out, const char *s, size_t n)
+{
+        separate(out);
+        ran_buf_json(out, s, n);
+}
+
+void json_size(struct ran_buf *out, size_t x)
+{
+        separate(out);
+        ran_buf_size(out, x);
+}
+
+void json_raw(struct ran_buf *out, const char *json, size_t n)
+{
+        if (n > 0)
+                separate(out);
+        ran_buf_add(out, json, n);
+}
+
+void json_put_string(struct ran_buf *out, const char *name, const char *s, size_t n)
+{
+        json_name(out, name);
+        json_string(out, s, n);
+}
+
+void json_put_size(struct ran_buf *out, const char *name, size_t x)
+{
+        json_name(out, name);
+        json_size(out, x);
+}
+
+void json_put_raw(struct ran_buf *out, const char *name, const char *json, size_t n)
+{
+        json_name(out, name);
+        json_raw(out, json, n);
+}
+
+const struct ran_member *json_member(const struct ran_record *record, const char *name)
+{
+        const struct ran_member *m = ran_record_find(record, name, NULL);
+
+        return m != NULL && m->type != '0' ? m : NULL;
+}

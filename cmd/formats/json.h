@@ -1,0 +1,36 @@
+/* json.h - JSON written by hand, with commas that place themselves; and members that hold
+ * something.
+ *
+ *      json_begin(out, '{');
+ *      json_put_size(out, "start", 3);
+ *      json_name(out, "labels");
+ *      json_begin(out, '[');
+ *      json_string(out, "x", 1);
+ *      json_end(out, ']');
+ *      json_end(out, '}');                             {"start":3,"labels":["x"]}
+ *
+ * A comma precedes a name or value unless it comes first: in the buffer, in a line, behind a
+ * bracket or behind a name. So members without braces can be collected in a buffer of their own.
+ */
+#ifndef CMD_FORMATS_JSON_H
+#define CMD_FORMATS_JSON_H
+
+#include "ran.h"
+
+void json_begin(struct ran_buf *out, char bracket); /* '{' or '[' */
+void json_end(struct ran_buf *out, char bracket);   /* '}' or ']' */
+void json_name(struct ran_buf *out, const char *name);
+void json_string(struct ran_buf *out, const char *s, size_t n);
+void json_size(struct ran_buf *out, size_t x);
+/* A value, or members without braces, that is JSON already. */
+void json_raw(struct ran_buf *out, const char *json, size_t n);
+
+/* A member: name and value. */
+void json_put_string(struct ran_buf *out, const char *name, const char *s, size_t n);
+void json_put_size(struct ran_buf *out, const char *name, size_t x);
+void json_put_raw(struct ran_buf *out, const char *name, const char *json, size_t n);
+
+/* The member of that name, unless it is absent or null: then NULL. */
+const struct ran_member *json_member(const struct ran_record *record, const char *name);
+
+#endif

@@ -1,0 +1,353 @@
+/* lines.c - a file as groups of texts: lines, sentences or whole files, each as soon as it has
+ * arrived. */
+#include "cmd/formats/lines.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* A group keeps many threads busy, and fits into memory with its results. */
+enum { GROUP_BYTES = 4 << 20, GROUP_LINES = 4096 };
+
+const char *lines_name(const struct lines *l)
+{
+        return strcmp(l->file, "-") == 0 ? "standard input" : l->file;
+}
+
+static int open_file(struct lines *l, const char *file, struct ran_error *err)
+{
+        l->file = file;
+        l->fd = STDIN_FILENO;
+        if (strcmp(file, "-") != 0)
+                l->fd = open(file, O_RDONLY | O_CLOEXEC);
+        l->why = l->fd < 0 ? errno : 0;
+        if (l->fd < 0)
+                return ran_fail(err, RAN_EIO, "cannot open %s: %s", file, strerror(l->why));
+        return RAN_OK;
+}
+
+static void close_file(struct lines *l)
+{
+        if (l->fd > STDIN_FILENO)
+                close(l->fd);
+        l->fd = -1;
+}
+
+int lines_open(struct lines *l, const char *file, struct ran_error *err)
+{
+        *l = (struct lines){.unit = LINES_EACH};
+        return open_file(l, file, err);
+}
+
+void lines_open_files(struct lines *l, char **files, size_t n)
+{
+        *l = (struct lines){.unit = LINES_FILE, .fd = -1, .next_file = files, .files = n};
+}
+
+void lines_close(struct lines *l)
+{
+        close_file(l);
+        free(l->data);
+        free(l->line);
+        *l = (struct lines){.fd = -1};
+}
+
+/* ---- reading -------------------------------------------------------------------------------- */
+
+/* Whether read() would return at once. */
+static bool readable(int fd)
+{
+        return poll(&(struct pollfd){.fd = fd, .events = POLLIN}, 1, 0) > 0;
+}
+
+/* Appends what has arrived; waits if nothing has. */
+static int read_more(struct lines *l, struct ran_error *err)
+{
+        size_t want = l->end < GROUP_BYTES / 4 ? GROUP_BYTES / 4 : l->end + 1;
+        char *grown = ran_grow(l->data, &l->cap, want, 1, err);
+
+        if (grown == NULL)
+                return RAN_ENOMEM;
+        l->data = grown;
+        ssize_t n = read(l->fd, l->data + l->end, l->cap - l->end);
+        if (n > 0)
+                l->end += (size_t)n;
+        else if (n == 0)
+                l->ended = true;
+        else if (errno == EAGAIN)
+                poll(&(struct pollfd){.fd = l->fd, .events = POLLIN}, 1, -1);
+        else if (errno != EINTR) {
+                l->why = errno;
+                return ran_fail(err, RAN_EIO, "cannot read %s: %s", lines_name(l),
+                                strerror(l->why));
+        }
+        return RAN_OK;
+}
+
+/* Reads until there is a whole line, and on while more has arrived. */
+static int fill(struct lines *l, struct ran_error *err)
+{
+        size_t searched = l->kept;
+        bool whole = false;
+
+        l->end -= l->begin;
+        if (l->end > 0)
+                memmove(l->data, l->data + l->begin, l->end);
+        l->offset += l->begin;
+        l->begin = 0;
+        while (!l->ended) {
+                if (!whole && l->end > searched)
+                        whole = memchr(l->data + searched, '\n', l->end - searched) != NULL;
+                searched = l->end;
+                if (whole && (l->end >= GROUP_BYTES || !readable(l->fd)))
+                        break;
+                RAN_TRY(read_more(l, err));
+        }
+        return RAN_OK;
+}
+
+/* ---- splitting ------------------------------------------------------------------------------ */
+
+static bool is_blank(const char *s, size_t n)
+{
+        while (n > 0 && (s[n - 1] == ' ' || s[n - 1] == '\t' || s[n - 1] == '\r'))
+                n--;
+        return n == 0;
+}
+
+/* Leaves out a byte order mark and the CR of the line end. */
+static void strip(const char **s, size_t *n, bool first)
+{
+        size_t mark = first ? ran_utf8_mark(*s, *n) : 0;
+
+        *s += mark;
+        *n -= mark;
+        if (*n > 0 && (*s)[*n - 1] == '\r')
+                --*n;
+}
+
+static int add_text(struct lines *l, struct text_line text, struct ran_error *err)
+{
+        struct text_line *grown =
+                ran_grow(l->line, &l->line_cap, l->count + 1, sizeof(*l->line), err);
+
+        if (grown == NULL)
+                return RAN_ENOMEM;
+        l->line = grown;
+        text.file = l->file;
+        if (text.s != NULL)
+                text.offset = l->offset + (size_t)(text.s - l->data);
+        l->line[l->count++] = text;
+        return RAN_OK;
+}
+
+static int add_line(struct lines *l, const char *s, size_t n, struct ran_error *err)
+{
+        struct lines_count before = l->at;
+
+        strip(&s, &n, l->at.number++ == 0);
+        if (is_blank(s, n)) {
+                l->at.blank++;
+                return RAN_OK;
+        }
+        return add_text(
+                l, (struct text_line){.s = s, .n = n, .number = l->at.number, .before = before},
+                err);
+}
+
+/* The whole line at `from`: its length, and where the next one begins; false without one. */
+static bool whole_line(const struct lines *l, size_t from, size_t *n, size_t *next)
+{
+        const char *s = l->data + from;
+        const char *feed = from < l->end ? memchr(s, '\n', l->end - from) : NULL;
+
+        if (from == l->end || (feed == NULL && !l->ended))
+                return false;
+        *n = feed != NULL ? (size_t)(feed - s) : l->end - from;
+        *next = from + *n + (feed != NULL);
+        return true;
+}
+
+/* Makes a group of the whole lines. */
+static int split_each(struct lines *l, struct ran_error *err)
+{
+        size_t n, next;
+
+        while (!l->more && whole_line(l, l->begin, &n, &next)) {
+                RAN_TRY(add_line(l, l->data + l->begin, n, err));
+                l->begin = next;
+                l->more = l->count == GROUP_LINES;
+        }
+        return RAN_OK;
+}
+
+/* ---- blocks --------------------------------------------------------------------------------- */
+
+/* The block ends before the byte `end`; the next one begins at `next`. */
+static int end_block(struct lines *l, size_t end, size_t next, size_t doc, struct ran_error *err)
+{
+        const char *s = l->data + l->begin;
+        size_t n = end - l->begin;
+        int code = RAN_OK;
+
+        strip(&s, &n, l->began.number == 0);
+        if (l->first > 0)
+                code = add_text(
+                        l,
+                        (struct text_line){
+                                .s = s, .n = n, .number = l->first, .doc = doc, .before = l->began},
+                        err);
+        l->more = l->count == GROUP_LINES;
+        l->began = l->at;
+        l->begin = next;
+        l->first = l->scanned = 0;
+        return code;
+}
+
+/* One line of a block. A line that begins a document belongs to the sentence after it, and ends the
+ * one before it if no blank line does. */
+static int scan_line(struct lines *l, const char *s, size_t n, size_t from, size_t next,
+                     struct ran_error *err)
+{
+        bool begins;
+
+        strip(&s, &n, l->at.number == 0);
+        begins = l->begins_document != NULL && l->begins_document(s, n);
+        if (begins && l->first > 0)
+                return end_block(l, from - (from > l->begin), from, l->at.doc, err);
+        l->at.number++;
+        l->at.doc += begins;
+        l->scanned = next - l->begin;
+        if (!is_blank(s, n)) {
+                if (!begins && l->first == 0)
+                        l->first = l->at.number;
+                return RAN_OK;
+        }
+        l->at.blank++;
+        if (l->first > 0)
+                return end_block(l, from - 1, next, l->at.doc, err);
+        if (from == l->begin) { /* only blank lines precede it */
+                l->began = l->at;
+                l->begin = next;
+                l->scanned = 0;
+        }
+        return RAN_OK;
+}
+
+static int split_blocks(struct lines *l, struct ran_error *err)
+{
+        size_t n, next;
+
+        while (!l->more && whole_line(l, l->begin + l->scanned, &n, &next)) {
+                size_t from = l->begin + l->scanned;
+                RAN_TRY(scan_line(l, l->data + from, n, from, next, err));
+        }
+        l->kept = l->scanned;
+        if (!l->ended || l->more)
+                return RAN_OK;
+        size_t end = l->end;
+        if (end > l->begin && l->data[end - 1] == '\n')
+                end--;
+        return end_block(l, end, l->end, l->at.doc, err);
+}
+
+/* ---- whole files ---------------------------------------------------------------------------- */
+
+/* Appends all of the next file to data. */
+static int read_file(struct lines *l, struct ran_error *err)
+{
+        size_t begin = l->end;
+        int code = open_file(l, *l->next_file++, err);
+
+        l->files--;
+        l->ended = false;
+        while (code == RAN_OK && !l->ended)
+                code = read_more(l, err);
+        close_file(l);
+        if (code != RAN_OK && l->why == 0)
+                return code;
+        if (l->why != 0)
+                l->end = begin;
+        return add_text(l, (struct text_line){.n = l->end - begin, .number = 1, .why = l->why},
+                        err);
+}
+
+/* data may have moved until all of them were read: now the texts can point into it. */
+static void point_to_files(struct lines *l)
+{
+        const char *s = l->data != NULL ? l->data : "";
+        uint64_t offset = l->offset;
+
+        for (size_t i = 0; i < l->count; i++) {
+                struct text_line *text = &l->line[i];
+                size_t mark = ran_utf8_mark(s, text->n);
+                text->s = s + mark;
+                text->offset = offset;
+                offset += text->n;
+                s += text->n;
+                text->n -= mark;
+        }
+}
+
+static int next_files(struct lines *l, struct ran_error *err)
+{
+        l->offset += l->end;
+        l->count = l->begin = l->end = 0;
+        while (l->files > 0 && l->end < GROUP_BYTES && l->count < GROUP_LINES) {
+                RAN_TRY(read_file(l, err));
+        }
+        point_to_files(l);
+        l->ended = l->files == 0;
+        return RAN_OK;
+}
+
+/* ---- groups --------------------------------------------------------------------------------- */
+
+int lines_peek(struct lines *l, struct text_line *line, struct ran_error *err)
+{
+        size_t at = 0, next, n;
+
+        *line = (struct text_line){.file = l->file};
+        do {
+                RAN_TRY(fill(l, err));
+                for (; whole_line(l, at, &n, &next); at = next) {
+                        const char *s = l->data + at;
+                        strip(&s, &n, at == 0);
+                        if (!is_blank(s, n)) {
+                                line->s = s;
+                                line->n = n;
+                                l->kept = 0;
+                                return RAN_OK;
+                        }
+                }
+                l->kept = l->end;
+        } while (!l->ended);
+        return RAN_OK;
+}
+
+int lines_next(struct lines *l, struct ran_error *err)
+{
+        if (l->unit == LINES_FILE)
+                return next_files(l, err);
+        do {
+                if (!l->more)
+                        RAN_TRY(fill(l, err));
+                l->count = l->kept = 0;
+                l->more = false;
+                RAN_TRY(l->unit == LINES_SENTENCE ? split_blocks(l, err) : split_each(l, err));
+        } while (l->count == 0 && !l->ended);
+        return RAN_OK;
+}
+
+void lines_keep(struct lines *l, size_t i)
+{
+        size_t searched = l->begin + l->scanned;
+
+        l->begin = (size_t)(l->line[i].s - l->data);
+        l->kept = searched - l->begin;
+        l->at = l->began = l->line[i].before;
+        l->first = l->scanned = 0;
+}

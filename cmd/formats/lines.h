@@ -1,0 +1,73 @@
+/* lines.h - a file as groups of texts: lines, sentences or whole files, each as soon as it has
+ * arrived. */
+#ifndef CMD_FORMATS_LINES_H
+#define CMD_FORMATS_LINES_H
+
+#include "ran.h"
+
+/* What a text is. */
+enum lines_unit {
+        LINES_EACH,     /* each line that is not blank */
+        LINES_SENTENCE, /* a block: the lines up to a blank one */
+        LINES_FILE,     /* all of a file */
+};
+
+/* What was counted before a line. */
+struct lines_count {
+        size_t number; /* lines, blank ones too */
+        size_t blank;  /* of white space only; they are skipped */
+        size_t doc;    /* of sentences: lines that begin a document */
+};
+
+struct text_line {
+        const char *file;
+        const char *s; /* valid until the next group; no end of line (LF or CR LF) */
+        size_t n;
+        uint64_t offset;           /* bytes of the file before it, or of these files */
+        size_t number;             /* from 1, in the file; of a sentence: of its first word */
+        size_t doc;                /* of sentences: the document, from 1; 0: none has begun */
+        struct lines_count before; /* it */
+        int why;                   /* of files: errno if it cannot be read, else 0 */
+};
+
+struct lines {
+        int fd;
+        enum lines_unit unit;
+        bool (*begins_document)(const char *line, size_t n); /* of sentences */
+        char **next_file; /* LINES_FILE: those still to be read */
+        size_t files;
+        const char *file;
+        char *data; /* [begin, end) has been read, but not returned */
+        size_t begin, end, cap;
+        uint64_t offset; /* bytes before data, of the file or of these files */
+        size_t scanned;  /* bytes from begin on of a block whose end has not been seen */
+        size_t first;    /* number of its first word; 0: none has been seen */
+        size_t kept;     /* bytes from begin on without a whole line */
+        struct lines_count at, began; /* after the lines split so far; after the last whole block */
+        bool ended;                   /* the file is read */
+        bool more;                    /* the group was full: data may have whole lines */
+        int why;                      /* errno of a file that could not be opened or read */
+        struct text_line *line;       /* the group */
+        size_t count, line_cap;
+};
+
+/* file: "-" is standard input. */
+int lines_open(struct lines *l, const char *file, struct ran_error *err);
+/* n files that are a text each. Each is opened when its turn comes; one that cannot be read becomes
+ * a text without bytes, with `why`. */
+void lines_open_files(struct lines *l, char **files, size_t n);
+/* The current file, for messages. */
+const char *lines_name(const struct lines *l);
+/* The first line that is not blank (*line has file, s and n); s is NULL without one. Only before
+ * the first group: set unit and begins_document then. */
+int lines_peek(struct lines *l, struct text_line *line, struct ran_error *err);
+/* The next group: at least one text, and as many more as have arrived, within bounds that keep
+ * memory small; a text may have any length. count is 0 at the end of the file. Skips a byte order
+ * mark at the beginning of the file. */
+int lines_next(struct lines *l, struct ran_error *err);
+/* Takes back the texts of the group from the i-th on, not all of them: the next group begins with
+ * them, and has more unless the file ends. */
+void lines_keep(struct lines *l, size_t i);
+void lines_close(struct lines *l);
+
+#endif

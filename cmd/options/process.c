@@ -1,0 +1,72 @@
+/* process.c - what the system may do to a program: closed streams, limits, lost pages. */
+#include "cmd/options/process.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cmd/options/message.h"
+#include "ran.h"
+
+/* With descriptor 1 closed, the next file to be opened would become standard output and be
+ * overwritten. /dev/null, opened in the wrong direction, takes the place of a closed stream, so
+ * that any use of it fails. */
+static void keep_standard_streams(void)
+{
+        for (int fd = 0; fd <= 2; fd++) {
+                if (fcntl(fd, F_GETFD) < 0 &&
+                    open("/dev/null", fd == 0 ? O_WRONLY : O_RDONLY) != fd)
+                        abort();
+        }
+}
+
+/* At the limit of file sizes, a write fails with a message instead of a signal. */
+static void ignore_file_size_limit(void)
+{
+        signal(SIGXFSZ, SIG_IGN);
+}
+
+/* Models and other large files are mapped. When another program shortens such a file, reading
+ * behind its new end raises SIGBUS: exit with 3 and a sentence. */
+static void on_lost_page(int signal, siginfo_t *info, void *context)
+{
+        const char *name = cmd_program_name();
+        static const char text[] =
+                ": a file became shorter while it was read, or its disk failed\n";
+
+        (void)context;
+        if (info->si_code != BUS_ADRERR) {
+                raise(signal); /* the default action, after SA_RESETHAND */
+                return;
+        }
+        ran_writer_abandon_all();
+        ssize_t said = write(STDERR_FILENO, name, strcspn(name, " "));
+        said += write(STDERR_FILENO, text, sizeof(text) - 1);
+        (void)said; /* there is nobody else to tell */
+        _exit(CMD_FAILED);
+}
+
+static void catch_lost_pages(void)
+{
+        const struct sigaction action = {.sa_sigaction = on_lost_page,
+                                         .sa_flags = SA_SIGINFO | SA_RESETHAND};
+
+        sigaction(SIGBUS, &action, NULL);
+}
+
+void cmd_process_begin(void)
+{
+        keep_standard_streams();
+        ignore_file_size_limit();
+        catch_lost_pages();
+}
+
+void cmd_process_check_isa(void)
+{
+        const char *known, *refused = ran_isa_refused(&known);
+
+        if (refused != NULL)
+                cmd_usage("RAN_ISA=%s: this processor and program have %s", refused, known);
+}

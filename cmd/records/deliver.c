@@ -1,0 +1,181 @@
+/* deliver.c - results, rejects, messages and counts, in the order of the input.
+ *
+ * Each thread that finishes a record takes the lock and, if no earlier record is missing, delivers
+ * all that are ready: a record leaves as soon as it can. */
+#include <string.h>
+#include <unistd.h>
+
+#include "cmd/options/message.h"
+#include "cmd/options/write.h"
+#include "cmd/records/emit.h"
+#include "cmd/records/run.h"
+
+static const char *shown_file(const struct cmd_line *line)
+{
+        return strcmp(line->file, "-") == 0 ? "standard input" : line->file;
+}
+
+void run_end(struct cmd_run *run, int code, const char *text)
+{
+        ran_fail(&run->end, (enum ran_code)code, "%s", text);
+        atomic_store(&run->ended, true);
+}
+
+static void write_to_file(struct cmd_run *run)
+{
+        struct ran_error err;
+
+        ran_writer_write(run->writer, run->out.data, run->out.len);
+        if (ran_writer_check(run->writer, &err) != RAN_OK)
+                run_end(run, err.code, err.text);
+}
+
+static void write_out(struct cmd_run *run)
+{
+        if (run->out.failed)
+                run_end(run, RAN_ENOMEM, "no memory for the output");
+        else if (run->writer != NULL)
+                write_to_file(run);
+        else
+                cmd_write(STDOUT_FILENO, "standard output", run->out.data, run->out.len);
+        run->out.len = 0;
+}
+
+static void reject(struct cmd_run *run, const struct cmd_line *line)
+{
+        const char *what = run->loop->input->rejects;
+
+        if (run->rejects < 0)
+                return;
+        cmd_write(run->rejects, what, line->raw, line->raw_length);
+        cmd_write(run->rejects, what, "\n\n", line->columns != NULL ? 2 : 1);
+}
+
+/* Messages about single lines; after that they are only counted. */
+enum { SHOWN_ERRORS = 20 };
+
+/* Reports, counts and rejects a bad line. Returns whether the run goes on. */
+static bool refuse(struct cmd_run *run, const struct cmd_line *line, const char *why)
+{
+        const struct cmd_input *input = run->loop->input;
+
+        run->counts.bad++;
+        if (run->counts.bad <= SHOWN_ERRORS)
+                cmd_warn("%s:%zu: %s", shown_file(line), line->number, why);
+        if (run->counts.bad == SHOWN_ERRORS)
+                cmd_warn("further bad records are only counted");
+        reject(run, line);
+        if (input->on_error == CMD_ON_ERROR_STOP)
+                run_end(run, RAN_EFORMAT, "stopped at the first bad record (--on-error=stop)");
+        else if (input->max_errors > 0 && run->counts.bad >= input->max_errors)
+                run_end(run, RAN_EFORMAT, "too many bad records (--max-errors)");
+        return !atomic_load(&run->ended);
+}
+
+static void end_at(struct cmd_run *run, const struct cmd_line *line, const struct ran_error *err)
+{
+        cmd_warn("%s:%zu: %s", shown_file(line), line->number, err->text);
+        run_end(run, err->code, "");
+}
+
+static void deliver_bad(struct cmd_run *run, struct slot *slot)
+{
+        const struct cmd_loop *loop = run->loop;
+
+        refuse(run, &slot->line, slot->err.text);
+        if (loop->input->on_error != CMD_ON_ERROR_EMIT || loop->take != NULL)
+                return;
+        if (loop->output->lines)
+                ran_buf_char(&run->out, '\n');
+        else
+                emit_error(&run->out, &slot->line, loop->output, run->into, &slot->err);
+}
+
+bool cmd_refuse_late(struct cmd_run *run, const struct cmd_line *line, const struct ran_error *err)
+{
+        run->counts.good--;
+        if (run_status_of((int)err->code) == RECORD_BAD)
+                return refuse(run, line, err->text);
+        end_at(run, line, err);
+        return false;
+}
+
+static void deliver_good(struct cmd_run *run, struct slot *slot)
+{
+        const struct cmd_loop *loop = run->loop;
+
+        if (loop->take == NULL && loop->output->lines) {
+                ran_buf_add(&run->out, slot->result.data, slot->result.len);
+                return;
+        }
+        if (loop->take == NULL) {
+                emit_record(&run->out, &slot->line, loop->output, run->into, &slot->result);
+                return;
+        }
+        slot->status = run_status_of(loop->take(loop->arg, &slot->line, &slot->result, &slot->err));
+}
+
+static void deliver_passed(struct cmd_run *run, const struct cmd_line *line)
+{
+        run->counts.passed++;
+        if (run->loop->take != NULL)
+                return;
+        if (!run->loop->output->lines)
+                ran_buf_add(&run->out, line->record.line, line->record.length);
+        ran_buf_char(&run->out, '\n');
+}
+
+static void deliver(struct cmd_run *run, struct slot *slot)
+{
+        if (slot->status == RECORD_GOOD)
+                deliver_good(run, slot);
+        switch (slot->status) {
+        case RECORD_GOOD:
+                run->counts.good++;
+                break;
+        case RECORD_BAD:
+                deliver_bad(run, slot);
+                break;
+        case RECORD_PASSED:
+                deliver_passed(run, &slot->line);
+                break;
+        case RECORD_LEFT:
+                run->counts.left++;
+                break;
+        case RECORD_FATAL:
+                end_at(run, &slot->line, &slot->err);
+                break;
+        }
+}
+
+/* Without this, giant records would leave their buffers in many slots. */
+static void trim(struct slot *slot)
+{
+        const size_t keep = 64 << 10;
+
+        if (slot->result.cap > keep)
+                ran_buf_release(&slot->result);
+        if (slot->imported.cap > keep)
+                ran_buf_release(&slot->imported);
+        if (slot->line.record.names.cap > keep || slot->line.record.cap > keep / 64)
+                ran_record_release(&slot->line.record);
+}
+
+void run_deliver(struct cmd_run *run, size_t from, size_t to)
+{
+        const size_t enough = 1 << 20; /* for a write */
+
+        pthread_mutex_lock(&run->order);
+        for (size_t slot = from; slot < to; slot++)
+                run->slots[slot].done = true;
+        while (run->next < run->count && run->slots[run->next].done && !atomic_load(&run->ended)) {
+                struct slot *slot = &run->slots[run->next++];
+                deliver(run, slot);
+                trim(slot);
+                if (run->out.len >= enough)
+                        write_out(run);
+        }
+        if (run->out.len > 0 || run->out.failed)
+                write_out(run);
+        pthread_mutex_unlock(&run->order);
+}

@@ -1,0 +1,29 @@
+/* io.h - options of every program that reads records or writes them. */
+#ifndef CMD_RECORDS_IO_H
+#define CMD_RECORDS_IO_H
+
+#include "ran.h"
+
+enum { CMD_ON_ERROR_EMIT, CMD_ON_ERROR_SKIP, CMD_ON_ERROR_STOP };
+
+/* How records are read. */
+struct cmd_input {
+        int input_format, on_error;
+        char *shard; /* "I/N"; NULL: all */
+        char *files_from, *rejects;
+        size_t word_column, tag_column, max_errors;
+        bool folder_label, errors_ok;
+};
+extern const struct ran_field cmd_input_fields[];
+
+/* How filters write them. */
+struct cmd_output {
+        char *output, *into;
+        bool only;
+        struct ran_list drop;
+        bool lines; /* set by the program: results are lines, not JSON for a member; a bad record
+                       has an empty line */
+};
+extern const struct ran_field cmd_output_fields[];
+
+#endif

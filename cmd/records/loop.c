@@ -1,0 +1,163 @@
+/* loop.c - the record loop: its files, its outputs, its end. See run.h. */
+#include "cmd/records/loop.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cmd/options/message.h"
+#include "cmd/options/common.h"
+#include "cmd/options/options.h"
+#include "cmd/options/outputs.h"
+#include "cmd/options/write.h"
+#include "cmd/records/files.h"
+#include "cmd/records/run.h"
+
+static void run_files(struct cmd_run *run, const struct files *files)
+{
+        struct ran_error err;
+        struct lines lines;
+        uint64_t size, more;
+        size_t next;
+
+        for (size_t i = 0; i < files->n && !atomic_load(&run->ended) && !run->past; i = next) {
+                next = i + 1;
+                shard_size(files->name[i], &size);
+                run->before += size;
+                if (run->before < run->shard.from)
+                        continue;
+                run->before -= size;
+                while (files->document[i] && next < files->n && files->document[next]) {
+                        shard_size(files->name[next++], &more);
+                        size += more;
+                }
+                if (files->document[i])
+                        lines_open_files(&lines, files->name + i, next - i);
+                else if (lines_open(&lines, files->name[i], &err) != RAN_OK)
+                        cmd_die(CMD_FAILED, "%s", err.text);
+                run_lines(run, &lines);
+                run->before += size;
+        }
+}
+
+/* Fails before the work begins, not hours into it. */
+static void open_outputs(struct cmd_run *run, char **files)
+{
+        const struct cmd_loop *loop = run->loop;
+        struct ran_error err;
+
+        cmd_check_inputs("rejects", loop->input->rejects, files);
+        if (loop->take == NULL && loop->output->output == NULL)
+                cmd_check_standard_output(files);
+        run->rejects = -1;
+        if (loop->input->rejects != NULL) {
+                run->rejects =
+                        open(loop->input->rejects, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+                if (run->rejects < 0)
+                        cmd_die(CMD_FAILED, "cannot write %s: %s", loop->input->rejects,
+                                strerror(errno));
+        }
+        if (loop->take == NULL && loop->output->output != NULL) {
+                run->writer = ran_writer_open(loop->output->output, &err);
+                if (run->writer == NULL)
+                        cmd_die(CMD_FAILED, "%s", err.text);
+        }
+}
+
+static void release(struct cmd_run *run)
+{
+        for (size_t i = 0; i < run->slot_cap; i++) {
+                ran_record_release(&run->slots[i].line.record);
+                ran_buf_release(&run->slots[i].imported);
+                ran_buf_release(&run->slots[i].result);
+        }
+        free(run->slots);
+        free(run->unit);
+        free(run->items);
+        run_free_scratch(run);
+        ran_buf_release(&run->out);
+        pthread_mutex_destroy(&run->scratch_lock);
+        pthread_mutex_destroy(&run->order);
+}
+
+/* Closes the outputs; exits if the run ended early, or if results did not reach the disk. */
+static void close_outputs(struct cmd_run *run)
+{
+        struct ran_error err;
+
+        if (atomic_load(&run->ended)) {
+                ran_writer_abort(run->writer);
+                if (run->end.text[0] != '\0')
+                        cmd_warn("%s", run->end.text);
+                exit(cmd_status_of(&run->end));
+        }
+        if (run->writer != NULL && ran_writer_commit(run->writer, &err) != RAN_OK)
+                cmd_die(CMD_FAILED, "%s", err.text);
+        if (run->rejects >= 0 && close(run->rejects) != 0)
+                cmd_die(CMD_FAILED, "cannot write %s: %s", run->loop->input->rejects,
+                        strerror(errno));
+}
+
+static void sum_up(const struct cmd_counts *c)
+{
+        size_t all = c->good + c->bad + c->passed;
+
+        if (c->bad > 0)
+                cmd_warn("%zu of %zu records failed", c->bad, all);
+        if (c->passed > 0)
+                cmd_note("%zu of %zu records came with an error", c->passed, all);
+        if (c->left > 0)
+                cmd_note("left out %zu record%s whose \"answer\" is reject or ignore", c->left,
+                         c->left == 1 ? "" : "s");
+        if (cmd_common.verbose)
+                cmd_note("%zu records, %zu blank lines", all, c->blank);
+}
+
+/* Names of members with another meaning. */
+static void check_into(const struct cmd_output *output)
+{
+        if (output->into == NULL)
+                return;
+        if (strcmp(output->into, "ran_error") == 0)
+                cmd_usage("--into ran_error: that member holds the error of a bad record");
+        if (output->only && strcmp(output->into, "id") == 0)
+                cmd_usage("--into id: --only writes the id already");
+}
+
+int cmd_records(const struct cmd_loop *loop, char **operands, struct cmd_counts *counts)
+{
+        struct cmd_run run = {.loop = loop, .into = loop->into};
+        struct ran_error err;
+        struct files files;
+
+        if (loop->output != NULL)
+                check_into(loop->output);
+        if (files_expand(&files, operands, loop->input, &err) != RAN_OK)
+                cmd_die(cmd_status_of(&err), "%s", err.text);
+        if (loop->output != NULL && loop->output->into != NULL)
+                run.into = loop->output->into;
+        pthread_mutex_init(&run.scratch_lock, NULL);
+        pthread_mutex_init(&run.order, NULL);
+        shard_init(&run.shard, loop->input->shard, files.name);
+        open_outputs(&run, files.name);
+        run_files(&run, &files);
+        release(&run);
+        if (loop->finish != NULL && !atomic_load(&run.ended))
+                loop->finish(loop->arg, &run);
+        files_release(&files);
+        close_outputs(&run);
+        sum_up(&run.counts);
+        if (counts != NULL)
+                *counts = run.counts;
+        if (loop->input->errors_ok || run.counts.bad + run.counts.passed == 0)
+                return CMD_OK;
+        return CMD_SOME_FAILED;
+}
+
+const char *cmd_label_advice(const struct cmd_counts *counts)
+{
+        return counts->whole > 0 ? " (--folder-label takes the name of the folder as the label)"
+                                 : "";
+}

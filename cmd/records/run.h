@@ -1,0 +1,92 @@
+/* run.h - a record loop at work: what the files of the loop share, and nobody else.
+ *
+ *      loop.c      the files, the outputs, the end: cmd_records
+ *      groups.c    a file as groups of lines, and these as units of work
+ *      read.c      a line as a record; in any thread
+ *      work.c      a unit through the program's function, with a scratch; in any thread
+ *      deliver.c   results, messages and counts, in the order of the input; under a lock
+ */
+#ifndef CMD_RECORDS_RUN_H
+#define CMD_RECORDS_RUN_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+#include "cmd/formats/import.h"
+#include "cmd/records/loop.h"
+#include "cmd/records/shard.h"
+#include "ran.h"
+
+enum record_status {
+        RECORD_GOOD,
+        RECORD_BAD,    /* slot.err says why */
+        RECORD_PASSED, /* it came with ran_error, and is passed on */
+        RECORD_LEFT,   /* left out: a person did not accept it */
+        RECORD_FATAL,  /* slot.err ends the program */
+};
+
+/* A line on its way through the loop. The next group uses the slots again. */
+struct slot {
+        struct cmd_line line;
+        struct ran_buf imported; /* the record, unless the line is one itself */
+        struct ran_buf result;
+        struct ran_error err;
+        const struct text_line *text;
+        enum record_status status;
+        bool read; /* the record was scanned, and status is set */
+        bool done; /* under the lock */
+};
+
+struct cmd_run {
+        const struct cmd_loop *loop;
+        const char *into;
+        struct import import; /* of this file */
+        bool unlike_any;      /* its first line looks like no format; it is read as JSON lines */
+
+        struct shard shard;
+        uint64_t before; /* bytes of the files before this one */
+        bool past;       /* the whole shard has been read */
+
+        const struct lines *lines;
+        struct slot *slots;
+        size_t slot_cap, count;        /* of this group */
+        size_t *unit;                  /* (units + 1) the first slot of each unit of work */
+        size_t first, units, unit_cap; /* [first, units) are of this process's shard */
+        struct cmd_item *items;        /* (count) for work_all */
+        size_t item_cap;
+
+        pthread_mutex_t scratch_lock;
+        void **scratch; /* not in use by any thread */
+        size_t scratch_count, scratch_cap;
+
+        pthread_mutex_t order; /* guards all below, and slot.done */
+        size_t next;           /* the first slot of the group that has not been delivered */
+        struct ran_buf out;
+        struct ran_writer *writer; /* NULL: standard output */
+        int rejects;               /* a descriptor, or -1 */
+        struct cmd_counts counts;
+        atomic_bool ended;    /* set under the lock, read by tasks without it */
+        struct ran_error end; /* why */
+};
+
+/* RECORD_GOOD for RAN_OK; RECORD_BAD for RAN_EFORMAT and RAN_EINVAL; else RECORD_FATAL. (read.c) */
+enum record_status run_status_of(int code);
+/* Scans the record of a slot and sets its status. (read.c) */
+void run_read(struct cmd_run *run, struct slot *slot);
+
+/* Works on the slots [from, to): one, or several with work_all. (work.c) */
+void run_work(struct cmd_run *run, size_t from, size_t to);
+/* Frees all scratch. (work.c) */
+void run_free_scratch(struct cmd_run *run);
+
+/* The slots [from, to) are done: delivers all slots that have no unfinished one before them.
+ * (deliver.c) */
+void run_deliver(struct cmd_run *run, size_t from, size_t to);
+/* Ends the run: no further slot is worked on or delivered. text: a message, or "". (deliver.c) */
+void run_end(struct cmd_run *run, int code, const char *text);
+
+/* Takes all lines of a file, or of files that are a text each, through the loop, and closes them.
+ * (groups.c) */
+void run_lines(struct cmd_run *run, struct lines *lines);
+
+#endif

@@ -1,0 +1,94 @@
+/* work.c - a unit of records through the program's function, with a scratch of its own. */
+#include <stdlib.h>
+
+#include "cmd/records/run.h"
+
+static void *take_scratch(struct cmd_run *run, struct ran_error *err)
+{
+        void *scratch = NULL;
+
+        pthread_mutex_lock(&run->scratch_lock);
+        if (run->scratch_count > 0)
+                scratch = run->scratch[--run->scratch_count];
+        pthread_mutex_unlock(&run->scratch_lock);
+        return scratch != NULL ? scratch : run->loop->make_scratch(run->loop->arg, err);
+}
+
+static void give_scratch(struct cmd_run *run, void *scratch)
+{
+        pthread_mutex_lock(&run->scratch_lock);
+        void **grown = ran_grow(run->scratch, &run->scratch_cap, run->scratch_count + 1,
+                                sizeof(*grown), NULL);
+        if (grown != NULL) {
+                run->scratch = grown;
+                run->scratch[run->scratch_count++] = scratch;
+        }
+        pthread_mutex_unlock(&run->scratch_lock);
+        if (grown == NULL)
+                run->loop->free_scratch(scratch);
+}
+
+/* Lists the good ones among the slots [from, to) as items; returns how many. */
+static size_t gather(struct cmd_run *run, size_t from, size_t to)
+{
+        struct cmd_item *items = run->items + from;
+        size_t n = 0;
+
+        for (size_t i = from; i < to; i++) {
+                struct slot *slot = &run->slots[i];
+                if (slot->status == RECORD_GOOD)
+                        items[n++] =
+                                (struct cmd_item){&slot->line, &slot->result, &slot->err, RAN_OK};
+        }
+        return n;
+}
+
+static void finish(struct slot *slot, int code)
+{
+        if (code == RAN_OK && slot->result.failed)
+                code = ran_fail(&slot->err, RAN_ENOMEM, "no memory for the result of this record");
+        slot->status = run_status_of(code);
+}
+
+static void work_on(struct cmd_run *run, void *scratch, size_t from, size_t to)
+{
+        const struct cmd_loop *loop = run->loop;
+        size_t n = gather(run, from, to);
+        struct cmd_item *items = run->items + from;
+
+        if (n > 0 && loop->work_all != NULL)
+                loop->work_all(loop->arg, scratch, items, n);
+        else if (n > 0 && loop->work != NULL)
+                items->code =
+                        loop->work(loop->arg, scratch, items->line, items->result, items->err);
+        for (size_t i = from; i < to; i++)
+                if (run->slots[i].status == RECORD_GOOD)
+                        finish(&run->slots[i], (items++)->code);
+}
+
+void run_work(struct cmd_run *run, size_t from, size_t to)
+{
+        void *scratch = NULL;
+
+        for (size_t i = from; i < to; i++)
+                if (!run->slots[i].read)
+                        run_read(run, &run->slots[i]);
+        if (run->loop->make_scratch != NULL) {
+                struct slot *first = &run->slots[from];
+                scratch = take_scratch(run, &first->err);
+                if (scratch == NULL) {
+                        first->status = RECORD_FATAL;
+                        return;
+                }
+        }
+        work_on(run, scratch, from, to);
+        if (scratch != NULL)
+                give_scratch(run, scratch);
+}
+
+void run_free_scratch(struct cmd_run *run)
+{
+        while (run->scratch_count > 0)
+                run->loop->free_scratch(run->scratch[--run->scratch_count]);
+        free(run->scratch);
+}

@@ -1,0 +1,162 @@
+/* job.c - what is done with the data: trained on, searched with, replayed, or measured. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "cmd/options/common.h"
+#include "cmd/options/message.h"
+#include "cmd/options/was-set.h"
+#include "cmd/train/job.h"
+#include "cmd/train/ranks.h"
+#include "cmd/train/tune.h"
+
+/* ---- settings that the data decide on ------------------------------------------------------- */
+
+static void tell_held_out(const struct train_session *s, size_t all, size_t own)
+{
+        if (s->has_dev && own > 0 && own < all)
+                cmd_note("%zu of the %zu documents with a label of their own are held out for "
+                         "validation",
+                         s->dev.set.B, own);
+        else if (s->has_dev)
+                cmd_note("%zu of %zu documents are held out for validation", s->dev.set.B, all);
+        else
+                cmd_note("too few %s for validation: the last epoch is kept",
+                         s->options->file.dev_group != NULL ? "groups of documents" : "documents");
+}
+
+static void hold_out(struct train_session *s)
+{
+        struct ran_error err = {0};
+        double share = s->options->file.dev_share;
+        size_t all = s->train.set.B, own = all - ran_dataset_guessed(&s->train.set);
+
+        if (s->has_dev || share == 0)
+                return;
+        s->held_out = ran_alloc(all, sizeof *s->held_out, &err);
+        if (s->held_out == NULL || ran_dataset_split(&s->train.set, share, s->settings.seed,
+                                                     s->held_out, &s->dev.set, &err) != RAN_OK)
+                cmd_die(cmd_status_of(&err), "%s", err.text);
+        s->has_dev = s->dev.set.B > 0;
+        tell_held_out(s, all, own);
+}
+
+/* The table of the linear model has a column for each class: many classes get fewer rows, lest it
+ * fill the memory. What somebody set stays. */
+static void reduce_linear_model(struct train_session *s)
+{
+        const size_t most = (size_t)1 << 24, fewest = 1024, C = s->train.set.C;
+        size_t *rows = &s->config.wide, was = *rows;
+
+        if (cmd_was_set("wide"))
+                return;
+        while (*rows > fewest && *rows > most / C)
+                *rows /= 2;
+        if (*rows != was)
+                cmd_note("%zu %ss: linear model reduced to %zu rows", C, s->task->label, *rows);
+}
+
+/* ---- the job -------------------------------------------------------------------------------- */
+
+/* Settings that the library does not know of and that can change the model. */
+static void describe_data(const struct train_session *s, struct ran_buf *training)
+{
+        const struct train_file_options *file = &s->options->file;
+
+        if (file->dev == NULL) {
+                ran_buf_str(training, "\"dev_share\":");
+                ran_buf_double(training, file->dev_share);
+        }
+        if (file->dev_group != NULL) {
+                ran_buf_str(training, ",\"dev_group\":");
+                ran_buf_json(training, file->dev_group, strlen(file->dev_group));
+        }
+        if (s->learned) {
+                ran_buf_str(training, file->dev == NULL ? "," : "");
+                ran_fields_json(ran_vocab_fields, &s->options->vocabulary, training);
+        }
+        if (s->learned && file->init.vector_words > 0)
+                ran_buf_printf(training, ",\"vector_words\":%zu", file->init.vector_words);
+        if (file->soft_label != NULL) {
+                ran_buf_str(training, training->len > 0 ? "," : "");
+                ran_buf_str(training, "\"soft_label\":");
+                ran_buf_json(training, file->soft_label, strlen(file->soft_label));
+                ran_buf_str(training, ",\"soft_share\":");
+                ran_buf_double(training, file->soft_share);
+        }
+        ran_buf_char(training, '\0');
+        if (training->failed)
+                cmd_die(CMD_FAILED, "out of memory");
+}
+
+static struct ran_train_job job_of(const struct train_session *s)
+{
+        const struct train_options *o = s->options;
+        size_t V = s->train.V > s->dev.V ? s->train.V : s->dev.V;
+
+        return (struct ran_train_job){
+                .config = &s->config,
+                .settings = &s->settings,
+                .train = &s->train.set,
+                .dev = s->has_dev ? &s->dev.set : NULL,
+                .held_out = s->held_out,
+                .tokenizer = s->source.tokenizer,
+                .V = s->source.V == TRAIN_ANY_ID ? V : s->source.V,
+                .output = o->file.output,
+                .checkpoint = s->run.checkpoint,
+                .checkpoint_seconds = 60 * o->run.checkpoint_minutes,
+                .pool = s->pool,
+                .ranks = train_ranks(),
+                .threads = cmd_was_set("jobs") ? cmd_common.jobs : 0,
+        };
+}
+
+/* ---- what is done with it ------------------------------------------------------------------- */
+
+/* Searches for settings, and writes those that were found beside those that were given. */
+static int tune(struct train_session *s, const struct ran_train_job *job)
+{
+        struct train_options found = *s->options;
+
+        if (job->dev == NULL)
+                cmd_die(CMD_FAILED, "--tune compares settings on development data, and there are "
+                                    "too few documents to hold some out: give --dev FILE");
+        int status = train_tune(job, &s->run, cmd_was_set, &found.config, &found.settings);
+        if (status != CMD_OK)
+                return status;
+        cmd_set_changes(ran_train_fields, &found.settings, &s->settings);
+        cmd_set_changes(ran_config_fields, &found.config, &s->config);
+        train_options_rebase(&found);
+        cmd_write_set(&found.program);
+        return status;
+}
+
+static int replay(struct train_session *s, struct ran_train_job *job)
+{
+        train_replay_check(&s->replay, job);
+        if (job->output == NULL)
+                job->output = train_replay_output(&s->replay);
+        int status = train_run(job, &s->run);
+        return status == CMD_OK ? train_replay_compare(&s->replay, job->output) : status;
+}
+
+int train_job_run(struct train_session *s)
+{
+        const struct train_mode_options *mode = &s->options->mode;
+        struct ran_buf training = {0};
+
+        hold_out(s);
+        if (s->task->adapt_to_dev != NULL)
+                s->task->adapt_to_dev(s);
+        if (s->task->label != NULL)
+                reduce_linear_model(s);
+        struct ran_train_job job = job_of(s);
+        describe_data(s, &training);
+        job.training = training.data;
+        train_init_job(&s->init, &job);
+        int status = mode->dry_run              ? train_dry_run(&job)
+                     : mode->replay != NULL     ? replay(s, &job)
+                     : s->options->run.tune > 0 ? tune(s, &job)
+                                                : train_run(&job, &s->run);
+        ran_buf_release(&training);
+        return status;
+}

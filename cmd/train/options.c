@@ -1,0 +1,164 @@
+/* options.c - the options of ran-train, for all of its verbs. */
+#include "cmd/train/options.h"
+
+#include <string.h>
+
+#include "cmd/options/message.h"
+#include "cmd/records/names.h"
+
+#define FILE_AT(member) offsetof(struct train_file_options, member)
+const struct ran_field train_file_fields[] = {
+        {"output", 'o', RAN_FIELD_TEXT, FILE_AT(output), .value = "FILE", .local = true,
+         .help = "write the model to FILE when training is complete; required for training"},
+        {"vocab", 0, RAN_FIELD_TEXT, FILE_AT(vocab), .value = "FILE", .local = true,
+         .help = "vocabulary (tokenizer.json or vocab.txt); without it one is learned from the "
+                 "training data"},
+        {"vectors", 0, RAN_FIELD_TEXT, FILE_AT(init.vectors), .value = "FILE", .local = true,
+         .help = "initialise the embedding from word vectors: GloVe, word2vec or fastText; they "
+                 "set --dim"},
+        {"vector_words", 0, RAN_FIELD_SIZE, FILE_AT(init.vector_words), 0, 1 << 30, .value = "N",
+         .initial = "0",
+         .help = "add the words of the first N vectors to a learned vocabulary, even if the "
+                 "training data do not have them"},
+        {"init", 0, RAN_FIELD_TEXT, FILE_AT(init.model), .value = "MODEL", .local = true,
+         .help = "initialise vocabulary, embedding and encoder from a model"},
+        {"dev", 0, RAN_FIELD_TEXT, FILE_AT(dev), .value = "FILE", .local = true,
+         .help = "development data: training stops when it no longer improves on them, and keeps "
+                 "the best model"},
+        {"dev_share", 0, RAN_FIELD_REAL, FILE_AT(dev_share), 0, 0.9, .value = "X", .initial = "0.1",
+         .help = "without --dev, hold out this share of the training data for validation, at "
+                 "random and of each label alike"},
+        {"dev_group", 0, RAN_FIELD_TEXT, FILE_AT(dev_group), .value = "MEMBER",
+         .help = "hold out all or none of the documents with the same value of this member: the "
+                 "author, or the text of which they are versions"},
+        {"label_names", 0, RAN_FIELD_TEXT, FILE_AT(label_names), .value = "FILE", .local = true,
+         .help = CMD_NAMES_HELP},
+        {"soft_label", 0, RAN_FIELD_TEXT, FILE_AT(soft_label), .value = "MEMBER",
+         .help = "classify: learn from the probabilities in this member, written by ran-classify "
+                 "--probs; such a record needs no label"},
+        {"soft_share", 0, RAN_FIELD_REAL, FILE_AT(soft_share), 0, 1, .value = "X", .initial = "0.5",
+         .help = "weight of the probabilities where a record also has a label; the label has the "
+                 "rest"},
+        {"no_dev", 0, RAN_FIELD_BOOL, FILE_AT(no_dev), .local = true,
+         .help = "train on all documents and keep the last epoch: --dev-share 0"},
+        {0},
+};
+
+#define RUN_AT(member) offsetof(struct train_run_options, member)
+static const char *const progress_names[] = {"auto", "always", "never", NULL};
+static const struct ran_field run_fields[] = {
+        {"tune", 0, RAN_FIELD_REAL, RUN_AT(tune), 0, 1e6, .value = "MINUTES", .initial = "0",
+         .local = true,
+         .help = "search for better settings this long and keep the model that is best on the "
+                 "development data; options you set are not tuned; the settings found go to "
+                 "stdout; 0: no search"},
+        {"resume", 0, RAN_FIELD_BOOL, RUN_AT(resume), .local = true,
+         .help = "continue from the checkpoint FILE.ckpt beside the output, if there is one"},
+        {"overwrite_checkpoint", 0, RAN_FIELD_BOOL, RUN_AT(overwrite_checkpoint), .local = true,
+         .help = "start again although there is a checkpoint"},
+        {"checkpoint_minutes", 0, RAN_FIELD_REAL, RUN_AT(checkpoint_minutes), 0, 1e6, .value = "X",
+         .initial = "5", .local = true,
+         .help = "write a checkpoint every X minutes, and when a signal ends the training"},
+        {"data_memory", 0, RAN_FIELD_SIZE, RUN_AT(data_memory), 1, 1 << 30, .value = "MB",
+         .initial = "256", .local = true,
+         .help = "keep arrays of the data up to this size in memory, and larger ones in a file in "
+                 "TMPDIR (or /var/tmp): data may be larger than memory"},
+        {"progress", 0, RAN_FIELD_CHOICE, RUN_AT(progress), .choices = progress_names,
+         .value = "WHEN", .initial = "auto", .local = true,
+         .help = "live line on stderr; auto: on a terminal, elsewhere a plain line now and then"},
+        {"log", 0, RAN_FIELD_TEXT, RUN_AT(log), .value = "FILE", .local = true,
+         .help = "write each report as a JSON line to FILE"},
+        {0},
+};
+
+#define MODE_AT(member) offsetof(struct train_mode_options, member)
+static const char *const format_names[] = {"json", "text", NULL};
+static const struct ran_field mode_fields[] = {
+        {"check", 0, RAN_FIELD_BOOL, MODE_AT(check), .local = true,
+         .help = "inspect the data and report on stdout; status 4 if they have problems"},
+        {"check_format", 0, RAN_FIELD_CHOICE, MODE_AT(check_format), .choices = format_names,
+         .value = "FORMAT", .initial = "json", .local = true, .help = "format of the report"},
+        {"dry_run", 0, RAN_FIELD_BOOL, MODE_AT(dry_run), .local = true,
+         .help = "report what training would need: parameters, memory, time"},
+        {"dump_gradients", 0, RAN_FIELD_TEXT, MODE_AT(dump_gradients), .value = "FILE",
+         .local = true,
+         .help = "write loss and gradients of a model on the documents, as safetensors"},
+        {"dump_documents", 0, RAN_FIELD_SIZE, MODE_AT(dump_documents), 0, 1e9, .value = "N",
+         .initial = "0", .local = true, .help = "the first N documents only; 0: all"},
+        {"model", 'm', RAN_FIELD_TEXT, MODE_AT(model), .value = "FILE", .local = true,
+         .help = "the model for --dump-gradients"},
+        {"replay", 0, RAN_FIELD_TEXT, MODE_AT(replay), .value = "MODEL", .local = true,
+         .help = "train again with the settings recorded in MODEL and compare the result with it, "
+                 "byte for byte; status 4 if they differ. Give --dev, --init and --vectors again; "
+                 "nothing is written without -o"},
+        {0},
+};
+
+/* ---- the program ---------------------------------------------------------------------------- */
+
+static const char usage[] = "-o MODEL [option...] [file...]\n"
+                            "--check|--dry-run [option...] [file...]\n"
+                            "--dump-gradients FILE -m MODEL [file...]\n"
+                            "--replay MODEL [option...] [file...]";
+static const char notes[] =
+        "Training does not start if a line cannot be used; --on-error=skip leaves such lines out.\n"
+        "SIGINT, SIGTERM, SIGHUP or SIGPIPE ends a training after the current step and leaves a "
+        "checkpoint; the same command with --resume continues.\n"
+        "The same data and settings give the same model, whatever the number of threads, processes "
+        "and machines, interrupted or not. For several processes, build the program with make "
+        "MPI=1 and start it with mpirun: see Many machines in ran-train(1).";
+
+static const struct {
+        const char *title;
+        const struct ran_field *fields;
+        size_t at; /* what they describe, in struct train_options */
+} tables[] = {
+        {"Files", train_file_fields, offsetof(struct train_options, file)},
+        {"Reading", cmd_input_fields, offsetof(struct train_options, input)},
+        {"Training", ran_train_fields, offsetof(struct train_options, settings)},
+        {"The run", run_fields, offsetof(struct train_options, run)},
+        {"The model", ran_config_fields, offsetof(struct train_options, config)},
+        {"The vocabulary, where one is learned", ran_vocab_fields,
+         offsetof(struct train_options, vocabulary)},
+        {"Instead of training", mode_fields, offsetof(struct train_options, mode)},
+};
+enum { TABLES = sizeof tables / sizeof *tables };
+
+/* The table with the defaults of the task, for as long as the program runs. */
+static const struct ran_field *preset(const struct ran_field *fields,
+                                      const struct train_preset *presets)
+{
+        struct ran_error err = {0};
+        size_t n = 0;
+
+        while (fields[n].name != NULL)
+                n++;
+        struct ran_field *own = ran_alloc(n + 1, sizeof *own, &err);
+        if (own == NULL)
+                cmd_die(CMD_FAILED, "%s", err.text);
+        memcpy(own, fields, n * sizeof *own);
+        for (size_t i = 0; i < n; i++)
+                for (const struct train_preset *p = presets; p->name != NULL; p++)
+                        if (strcmp(own[i].name, p->name) == 0)
+                                own[i].initial = p->initial;
+        return own;
+}
+
+void train_options_rebase(struct train_options *o)
+{
+        for (size_t i = 0; i < TABLES; i++)
+                o->groups[i].base = (char *)o + tables[i].at;
+        o->program.groups = o->groups;
+}
+
+void train_options_init(struct train_options *o, const struct train_task *task)
+{
+        for (size_t i = 0; i < TABLES; i++)
+                o->groups[i] = (struct cmd_group){
+                        .title = tables[i].title,
+                        .fields = preset(tables[i].fields, task->presets),
+                };
+        o->program = (struct cmd_program){
+                .name = task->program, .usage = usage, .summary = task->summary, .notes = notes};
+        train_options_rebase(o);
+}

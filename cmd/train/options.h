@@ -1,0 +1,50 @@
+/* options.h - what the command line of ran-train says. */
+#ifndef CMD_TRAIN_OPTIONS_H
+#define CMD_TRAIN_OPTIONS_H
+
+#include "cmd/options/options.h"
+#include "cmd/records/io.h"
+#include "cmd/train/init.h"
+#include "cmd/train/run.h"
+#include "cmd/train/task.h"
+
+struct train_file_options {
+        char *output, *vocab, *dev, *dev_group, *label_names, *soft_label;
+        struct train_init_options init;
+        double dev_share, soft_share;
+        bool no_dev;
+};
+
+enum { TRAIN_CHECK_JSON, TRAIN_CHECK_TEXT };
+struct train_mode_options {
+        bool check, dry_run;
+        int check_format; /* TRAIN_CHECK_... */
+        char *dump_gradients, *model, *replay;
+        size_t dump_documents;
+};
+
+/* All options of a run. Once train_options_check and, with --replay, train_replay_restore have
+ * returned, nothing changes them: what data and models decide on is in the session. */
+struct train_options {
+        struct train_file_options file;
+        struct cmd_input input;
+        struct ran_train_settings settings;
+        struct train_run_options run;
+        struct ran_config config;
+        struct ran_vocab_settings vocabulary;
+        struct train_mode_options mode;
+        /* How they are read, and written again. */
+        struct cmd_group groups[8];
+        struct cmd_program program;
+};
+extern const struct ran_field train_file_fields[];
+
+/* Makes o->program, with the presets of the task; then o can be parsed. o is static, see cmd_group.
+ */
+void train_options_init(struct train_options *o, const struct train_task *task);
+/* Makes o, a copy of other options, a program of its own: for cmd_write_set. */
+void train_options_rebase(struct train_options *o);
+/* Ends with 2 where options contradict each other. */
+void train_options_check(struct train_options *o);
+
+#endif

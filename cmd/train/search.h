@@ -1,0 +1,61 @@
+/* search.h - the search for settings of --tune: what tune.c, trial.c, tune-report.c and search.c
+ * share. */
+#ifndef CMD_TRAIN_SEARCH_H
+#define CMD_TRAIN_SEARCH_H
+
+#include "cmd/train/run.h"
+
+/* Why a trial ended before its time. */
+enum train_verdict { TRAIN_CONTINUES, TRAIN_NOT_BETTER, TRAIN_BEHIND, TRAIN_TOO_LATE };
+
+struct train_search {
+        const struct ran_train_job *job; /* as the user has it */
+        struct ran_search search;
+        struct train_journal *journal;
+        struct ran_trial *trial; /* (n of the journal) */
+        size_t cap;
+        struct train_progress progress;
+        double budget, before, began; /* seconds: in all, of earlier runs, clock */
+
+        /* The trial at work. */
+        size_t at;
+        struct ran_config config;
+        struct ran_train_settings settings;
+        struct ran_train_job run;
+        double trial_before, trial_began;
+        bool again; /* a trial that the journal has already, to get its model back */
+        enum train_verdict verdict;
+};
+
+/* ---- search.c ------------------------------------------------------------------------------- */
+
+double train_search_clock(void);                                      /* seconds */
+double train_search_spent(const struct train_search *t);              /* of the budget */
+struct train_trial *train_search_entry(const struct train_search *t); /* the trial at work */
+/* The best trial that the journal has a result of; SIZE_MAX: none. */
+size_t train_search_best(const struct train_search *t);
+
+/* ---- trial.c -------------------------------------------------------------------------------- */
+
+void train_search_digest(const char *model, char digest[65]); /* of a model file; "": none */
+
+/* Trains trial `at`. */
+int train_search_run_trial(struct train_search *t, size_t at, bool resume, struct ran_error *err);
+/* The same, and puts its result into the journal. Returns whether the search continues; otherwise
+ * *err says why, if it is an error. */
+bool train_search_try(struct train_search *t, size_t at, bool resume, struct ran_error *err);
+
+/* ---- tune-report.c -------------------------------------------------------------------------- */
+
+/* Ends the text; dies when memory ran out. */
+char *train_search_text(struct ran_buf *b);
+/* The settings that differ from those of the job, as a JSON object; the caller frees it. */
+char *train_search_settings(const struct train_search *t, const struct ran_config *config,
+                            const struct ran_train_settings *settings);
+/* Says how the trial at work ended. */
+void train_search_tell_trial(struct train_search *t);
+/* Says how the search ended; `best` is its best trial, whose settings t->config and t->settings
+ * become. */
+void train_search_tell(struct train_search *t, size_t best);
+
+#endif

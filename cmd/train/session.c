@@ -1,0 +1,244 @@
+/* session.c - opens models and vocabularies, and reads the data. */
+#include "cmd/train/session.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "cmd/options/message.h"
+#include "cmd/options/outputs.h"
+#include "cmd/options/was-set.h"
+#include "cmd/records/model.h"
+#include "cmd/records/sequence.h"
+#include "cmd/records/vocab.h"
+
+/* ---- opening -------------------------------------------------------------------------------- */
+
+static void check_config(const struct train_session *s)
+{
+        const struct train_options *o = s->options;
+        const struct train_task *task = s->task;
+        struct ran_error err = {0};
+
+        if (s->config.task != task->task)
+                cmd_usage("the verb is the task: leave out --task");
+        if (!task->of_documents && o->file.soft_label != NULL)
+                cmd_usage("--soft-label is for ran-train classify");
+        if (task->not_plain != NULL && s->config.cell == RAN_CELL_PLAIN &&
+            o->mode.dump_gradients == NULL)
+                cmd_usage("with --cell plain all tokens of a document of one window get the same "
+                          "vector: %s; use --cell gated",
+                          task->not_plain);
+        if (ran_config_check(&s->config, &err) != RAN_OK ||
+            ran_train_settings_check(&s->settings, &s->config, &err) != RAN_OK)
+                cmd_usage("%s", err.text);
+}
+
+static void check_outputs(struct train_session *s, char **files)
+{
+        const struct train_options *o = s->options;
+        const struct train_mode_options *mode = &o->mode;
+
+        cmd_check_inputs("output", o->file.output, files);
+        cmd_check_inputs("log", o->run.log, files);
+        cmd_check_inputs("dump-gradients", mode->dump_gradients, files);
+        s->run.options = &o->run;
+        s->run.replay = mode->replay != NULL;
+        if (!mode->check && !mode->dry_run && mode->dump_gradients == NULL &&
+            o->file.output != NULL)
+                train_run_prepare(&s->run, o->file.output, &o->program, files);
+}
+
+/* Labels of the data are looked up among those of the model. */
+static void set_model_classes(struct train_session *s)
+{
+        size_t C = s->task->label != NULL ? ran_model_classes(s->model) : 0;
+
+        for (size_t c = 0; c < C; c++) {
+                char *name = (char *)ran_model_label(s->model, c);
+                train_data_set_classes(&s->train, &name, 1);
+        }
+}
+
+static void open_model(struct train_session *s)
+{
+        const char *name = s->options->mode.model;
+
+        if (name == NULL)
+                return;
+        s->model = cmd_model_open(name, false, s->task->task);
+        s->config = *ran_model_config(s->model);
+        s->source.tokenizer = ran_model_tokenizer(s->model);
+        s->source.V = ran_model_vocabulary(s->model);
+        set_model_classes(s);
+}
+
+/* The vocabulary that the embedding of --init belongs to. */
+static void take_vocabulary(struct train_session *s)
+{
+        const struct ran_tokenizer *t = ran_model_tokenizer(s->init.model);
+        const struct train_file_options *file = &s->options->file;
+
+        if (s->tokenizer != NULL &&
+            (t == NULL || strcmp(ran_tokenizer_digest(t), ran_tokenizer_digest(s->tokenizer)) != 0))
+                cmd_usage("%s is not the vocabulary of %s: leave out --vocab", file->vocab,
+                          file->init.model);
+        s->source.tokenizer = t;
+        s->source.V = ran_model_vocabulary(s->init.model);
+}
+
+static void open_vocabulary(struct train_session *s)
+{
+        const struct ran_model *init = s->init.model, *replayed = s->replay.model;
+
+        if (s->options->file.vocab != NULL)
+                s->tokenizer = cmd_vocab_open(s->options->file.vocab);
+        if (init != NULL) {
+                take_vocabulary(s);
+                return;
+        }
+        if (replayed != NULL && !s->replay.learned && ran_model_tokenizer(replayed) != NULL)
+                s->source.tokenizer = ran_model_tokenizer(replayed);
+        if (s->tokenizer != NULL)
+                s->source.tokenizer = s->tokenizer;
+        if (s->source.tokenizer != NULL && s->model == NULL)
+                s->source.V = ran_tokenizer_size(s->source.tokenizer);
+}
+
+/* Before anything is read: does the vocabulary have the reserved tokens of the task? Whether it
+ * needs [SEP] may depend on the records. */
+static void check_vocabulary(const struct train_session *s)
+{
+        const struct train_options *o = s->options;
+        const char *name = o->mode.model != NULL        ? o->mode.model
+                           : o->file.init.model != NULL ? o->file.init.model
+                           : o->mode.replay != NULL     ? o->mode.replay
+                                                        : o->file.vocab;
+        struct cmd_reserved reserved;
+        struct ran_error err = {0};
+
+        if (s->task->reserved && cmd_reserved_find(&reserved, s->source.tokenizer, s->task->task,
+                                                   s->config.mask, &err) != RAN_OK)
+                cmd_die(CMD_FAILED, "%s: %s", name, err.text);
+}
+
+static bool of_words(const struct train_task *task)
+{
+        return task->label != NULL && !task->of_documents;
+}
+
+void train_session_open(struct train_session *s, char **files)
+{
+        const struct train_options *o = s->options;
+
+        s->config = o->config;
+        s->settings = o->settings;
+        /* Without a vocabulary the data say how many ids there are; an id has 32 bits. */
+        s->source = (struct train_source){
+                .task = s->task, .input = &o->input, .V = TRAIN_ANY_ID, .names = &s->names};
+        train_init_open(&s->init, &o->file.init, &s->config);
+        check_config(s);
+        check_outputs(s, files);
+        s->pool = s->source.pool = cmd_pool();
+        s->source.keep = o->run.data_memory << 20;
+        open_model(s);
+        open_vocabulary(s);
+        check_vocabulary(s);
+        cmd_names_open(&s->names, o->file.label_names, of_words(s->task));
+}
+
+/* ---- reading -------------------------------------------------------------------------------- */
+
+/* Nothing is known of the documents but ids. */
+static void drop_spelling(struct train_session *s)
+{
+        if (s->config.spelling > 0)
+                cmd_note("the documents are ids, without spelling: --spelling 0");
+        if (s->config.affixes && cmd_was_set("affixes"))
+                cmd_note("the documents are ids, without affixes: --no-affixes");
+        s->config.spelling = s->source.spelling = 0;
+        s->config.affixes = false;
+}
+
+static void init_source(struct train_session *s)
+{
+        const struct train_file_options *file = &s->options->file;
+        struct train_source *source = &s->source;
+
+        source->spelling = s->config.spelling;
+        if (s->model != NULL || cmd_was_set("mask") || s->config.mask == RAN_MASK_PREFIX)
+                source->mask = s->config.mask;
+        source->join = s->config.join_sentences;
+        source->soft_label = file->soft_label;
+        source->soft_share = file->soft_share;
+        source->several = s->config.multilabel;
+        source->group = file->dev_group;
+        source->vectors = s->init.file;
+        source->vector_words = file->init.vector_words;
+}
+
+static void learn_vocabulary(struct train_session *s, char **files)
+{
+        s->tokenizer = train_data_learn(&s->train, &s->source, &s->options->vocabulary, files);
+        s->source.tokenizer = s->tokenizer;
+        s->learned = s->tokenizer != NULL;
+        if (s->learned)
+                s->source.V = ran_tokenizer_size(s->tokenizer);
+        else
+                drop_spelling(s);
+}
+
+static void read_train(struct train_session *s, char **files)
+{
+        init_source(s);
+        if (s->init.model != NULL && s->source.tokenizer == NULL)
+                drop_spelling(s);
+        if (s->source.tokenizer == NULL && s->model == NULL && s->init.model == NULL)
+                learn_vocabulary(s, files);
+        else
+                train_data_read(&s->train, &s->source, files);
+        if (s->task->adapt != NULL)
+                s->task->adapt(s);
+        if (s->train.set.multilabel && s->model != NULL && !s->config.multilabel)
+                cmd_die(CMD_FAILED, "%s:%zu has \"labels\", but the model has one label a document",
+                        s->train.several.file, s->train.several.line);
+        s->config.multilabel |= s->train.set.multilabel;
+        s->train.set.multilabel = s->config.multilabel;
+}
+
+static void read_dev(struct train_session *s)
+{
+        char *files[] = {s->options->file.dev, NULL};
+        struct cmd_input input = s->options->input;
+        struct train_source source = s->source;
+
+        input.rejects = NULL; /* holds those of the training data by now */
+        input.shard = NULL;   /* is of the training data */
+        source.input = &input;
+        source.judge = true;
+        source.several = s->config.multilabel;
+        s->has_dev = true;
+        train_data_set_classes(&s->dev, s->train.set.names, s->train.set.C);
+        train_data_read(&s->dev, &source, files);
+        s->dev.set.multilabel = s->config.multilabel;
+}
+
+void train_session_read(struct train_session *s, char **files)
+{
+        read_train(s, files);
+        if (s->options->file.dev != NULL)
+                read_dev(s);
+}
+
+void train_session_release(struct train_session *s)
+{
+        train_data_release(&s->train);
+        train_data_release(&s->dev);
+        cmd_names_release(&s->names);
+        free(s->held_out);
+        train_init_release(&s->init);
+        train_replay_release(&s->replay);
+        train_run_release(&s->run);
+        ran_tokenizer_free(s->tokenizer);
+        ran_model_free(s->model);
+        ran_pool_free(s->pool);
+}

@@ -1,0 +1,37 @@
+/* session.h - what a run of ran-train works on: models, a vocabulary, the data, and the settings
+ * that these decide on. */
+#ifndef CMD_TRAIN_SESSION_H
+#define CMD_TRAIN_SESSION_H
+
+#include "cmd/records/names.h"
+#include "cmd/train/options.h"
+#include "cmd/train/replay.h"
+
+/* Zero-initialise but for the task and the options. */
+struct train_session {
+        const struct train_task *task;
+        const struct train_options *options;
+        /* Those of the options, as --init, the data and --dump-gradients change them. */
+        struct ran_config config;
+        struct ran_train_settings settings;
+        struct ran_pool *pool;
+        struct ran_model *model; /* of --dump-gradients, else NULL */
+        struct train_replay replay;
+        struct train_init init;
+        struct train_run run;
+        struct ran_tokenizer *tokenizer; /* of our own; NULL: the model's, or none */
+        bool learned;                    /* it is learned from the training data */
+        struct train_source source;
+        struct cmd_names names; /* of labels or tags that are numbers */
+        struct train_data train, dev;
+        bool *held_out; /* (B of train) documents that dev has; NULL: it has others */
+        bool has_dev;
+};
+/* Opens what the options name, and makes sure that the output can be written, before any data are
+ * read. files: the training data. */
+void train_session_open(struct train_session *s, char **files);
+/* Reads the data. */
+void train_session_read(struct train_session *s, char **files);
+void train_session_release(struct train_session *s);
+
+#endif

@@ -1,0 +1,91 @@
+/* task-classify.c - ran-train classify: documents with a label, or a list of labels. */
+#include "cmd/train/check-report.h"
+#include "cmd/train/task.h"
+
+static int read_labels(struct train_scratch *s, const struct train_source *source,
+                       const struct ran_record *record, struct ran_error *err)
+{
+        const char *soft = source->soft_label;
+
+        RAN_TRY(cmd_labels_read(&s->labels, record, err));
+        if (soft != NULL)
+                RAN_TRY(cmd_soft_label_read(&s->soft, &s->labels, record, soft, source->several,
+                                            err));
+        if (s->labels.present || s->soft.present)
+                return train_refuse_nul(&s->labels, source, err);
+        if (soft == NULL)
+                return ran_fail(err, RAN_EFORMAT, "there is neither \"label\" nor \"labels\"");
+        return ran_fail(err, RAN_EFORMAT, "there is neither \"label\" nor \"labels\" nor \"%s\"",
+                        soft);
+}
+
+static int encode(struct train_scratch *s, const struct train_source *source,
+                  const struct ran_record *record, struct ran_buf *result, struct ran_error *err)
+{
+        RAN_TRY(train_document_read(s, source, record, err));
+        train_pack(s, source, result);
+        return RAN_OK;
+}
+
+static int add(struct train_reader *r, const struct train_document *d, struct ran_error *err)
+{
+        return ran_dataset_add(&r->data->set, d->ids, d->head->L, r->labels, d->head->n,
+                               d->head->weight, err);
+}
+
+static void note(struct train_data *data, const struct cmd_line *line,
+                 const struct train_document *d)
+{
+        if (!d->head->either) /* one of several that there could have been says neither */
+                train_location_note(d->head->several ? &data->several : &data->one, line);
+}
+
+static void check_json(struct ran_buf *out, const struct train_summary *s)
+{
+        const struct train_data *d = s->data;
+
+        if (d->soft_label != NULL)
+                ran_buf_printf(out, ",\"soft_labels\":{\"documents\":%zu,\"without_label\":%zu}",
+                               d->softened, ran_dataset_guessed(&d->set));
+        train_check_labels_json(out, "labels", s);
+}
+
+static void check_text(struct ran_buf *out, const struct train_summary *s)
+{
+        const struct train_data *d = s->data;
+
+        if (d->soft_label != NULL)
+                ran_buf_printf(out, "  soft labels: %zu, %zu of them without a label\n",
+                               d->softened, ran_dataset_guessed(&d->set));
+        train_check_labels_text(out, "labels", s, d->set.B);
+}
+
+static const char *const members[] = {CMD_DOCUMENT_MEMBERS, CMD_LABELS_MEMBERS, "weight", NULL};
+
+/* What was better on the development data of ten collections, see share/experiments: the linear
+ * model more than all else, and subwords where documents are short, since few words of a new one
+ * are known then. */
+static const struct train_preset presets[] = {
+        {"task", "classify"}, {"vocab_type", "wordpiece"}, {"wide", "262144"},
+        {"affixes", "true"},  {"refit", "true"},           {0},
+};
+
+const struct train_task train_task_classify = {
+        .task = RAN_TASK_CLASSIFY,
+        .verb = "classify",
+        .program = "ran-train classify",
+        .help = "a classifier of documents, with one label each or several",
+        .summary = "Trains a classifier from JSON lines with \"text\" (or \"tokens\", \"ids\", "
+                   "\"encoding\") and \"label\" or \"labels\". Documents of any length are read "
+                   "whole. Without files it reads standard input.",
+        .presets = presets,
+        .label = "label",
+        .of_documents = true,
+        .members = members,
+        .read = read_labels,
+        .encode = encode,
+        .add = add,
+        .note = note,
+        .check_json = check_json,
+        .check_text = check_text,
+};

@@ -1,0 +1,150 @@
+/* task-lm.c - ran-train lm: texts, or a source and a target each; which of them a record has, and
+ * their ids. */
+#include "cmd/formats/foreign.h"
+#include "cmd/formats/json.h"
+#include "cmd/options/message.h"
+#include "cmd/train/check-report.h"
+#include "cmd/train/session.h"
+#include "cmd/train/task.h"
+
+/* Many records have a "source" that says where they are from: beside a text it is no text. */
+static bool is_pair(const struct train_source *source, const struct ran_record *record)
+{
+        if (json_member(record, "ids"))
+                return false;
+        return source->mask == RAN_MASK_PREFIX ||
+               ((json_member(record, "source") || json_member(record, "target")) &&
+                !json_member(record, "encoding") && foreign_tokens(record) == NULL &&
+                foreign_text(record) == NULL);
+}
+
+/* Sets s->mask as the texts of the record want it. A source needs a target, and the other way
+ * round. */
+static int read_kind(struct train_scratch *s, const struct train_source *source,
+                     const struct ran_record *record, struct ran_error *err)
+{
+        bool pair = is_pair(source, record), from = json_member(record, "source");
+
+        if (pair && !from && !json_member(record, "target"))
+                return ran_fail(err, RAN_EFORMAT, "there is neither \"source\" nor \"target\"");
+        if (pair && !(from && json_member(record, "target")))
+                return ran_fail(err, RAN_EFORMAT, "there is a \"%s\", but no \"%s\"",
+                                from ? "source" : "target", from ? "target" : "source");
+        s->mask = source->mask;
+        if (s->mask == RAN_MASK_NONE)
+                s->mask = pair || (json_member(record, "ids") && json_member(record, "segments"))
+                                  ? RAN_MASK_PREFIX
+                                  : RAN_MASK_CAUSAL;
+        s->words.pairs = pair;
+        return RAN_OK;
+}
+
+static int read_text(struct train_scratch *s, const struct train_source *source,
+                     const struct ran_record *record, struct ran_error *err)
+{
+        struct cmd_sequence *q = &s->sequence;
+        struct cmd_sequence_how how = {.tokenizer = source->tokenizer,
+                                       .V = source->V,
+                                       .mask = s->mask,
+                                       .end = true,
+                                       .before = RAN_NO_ID};
+
+        RAN_TRY(cmd_reserved_find(&how.reserved, source->tokenizer, source->task->task, s->mask,
+                                  err));
+        RAN_TRY(cmd_sequence_read(q, &how, record, err));
+        if (q->L > 1 && q->first >= q->L)
+                return ran_fail(err, RAN_EFORMAT, "all ids are source: there is no target");
+        return RAN_OK;
+}
+
+static int encode(struct train_scratch *s, const struct train_source *source,
+                  const struct ran_record *record, struct ran_buf *result, struct ran_error *err)
+{
+        int code = read_text(s, source, record, err);
+
+        if (code != RAN_OK && !s->sequence.document.empty)
+                return code;
+        train_pack_text(s, code == RAN_OK ? s->sequence.L : 0, result);
+        return RAN_OK;
+}
+
+/* A single id has no loss; that is no line to be corrected. */
+static int admit(struct train_reader *r, const struct cmd_line *line,
+                 const struct train_document *d, bool *wanted, struct ran_error *err)
+{
+        struct train_location at = train_location_of(line);
+
+        (void)err;
+        *wanted = d->head->L > 1;
+        if (!*wanted && ++r->data->lone <= TRAIN_LISTED)
+                cmd_warn("%s:%zu: left out: one id alone has nothing to predict", at.file, at.line);
+        return RAN_OK;
+}
+
+static int add(struct train_reader *r, const struct train_document *d, struct ran_error *err)
+{
+        return ran_dataset_add_text(&r->data->set, d->ids, d->head->L, d->head->sources,
+                                    d->head->weight, err);
+}
+
+static void note(struct train_data *data, const struct cmd_line *line,
+                 const struct train_document *d)
+{
+        train_location_note(d->head->paired ? &data->paired : &data->plain, line);
+}
+
+static void check_json(struct ran_buf *out, const struct train_summary *s)
+{
+        ran_buf_printf(out, ",\"predicted\":%zu,\"one_id\":%zu", s->predicted, s->data->lone);
+}
+
+static void check_text(struct ran_buf *out, const struct train_summary *s)
+{
+        ran_buf_printf(out, "  predicted tokens: %zu\n", s->predicted);
+        if (s->data->lone > 0)
+                ran_buf_printf(out, "  left out, one id alone: %zu\n", s->data->lone);
+}
+
+/* Records with a source and a target are learned under the mask prefix. A model that there is has
+ * its mask already. */
+static void adapt(struct train_session *s)
+{
+        if (s->source.mask != RAN_MASK_NONE)
+                return;
+        if (s->train.paired.file != NULL) {
+                s->config.mask = RAN_MASK_PREFIX;
+                cmd_note("the records have a source and a target: --mask prefix");
+        }
+        s->source.mask = s->config.mask;
+}
+
+static const char *const members[] = {CMD_SEQUENCE_MEMBERS, "weight", NULL};
+
+static const struct train_preset presets[] = {
+        {"task", "lm"},      {"mask", "causal"},
+        {"min_window", "1"}, /* a window must not depend on what follows */
+        {"metric", "loss"},  {0},
+};
+
+const struct train_task train_task_lm = {
+        .task = RAN_TASK_LM,
+        .verb = "lm",
+        .program = "ran-train lm",
+        .help = "a language model, which scores and continues texts",
+        .summary = "Trains a language model from JSON lines with \"text\" (or \"tokens\", "
+                   "\"ids\", \"encoding\"), or with \"source\" and \"target\": then it learns to "
+                   "generate the target. Texts of any length are read whole. Without files it "
+                   "reads standard input.",
+        .presets = presets,
+        .not_plain = "the next token cannot be predicted",
+        .reserved = true,
+        .members = members,
+        .read = read_kind,
+        .encode = encode,
+        .admit = admit,
+        .add = add,
+        .note = note,
+        .check_json = check_json,
+        .check_text = check_text,
+        .adapt = adapt,
+};

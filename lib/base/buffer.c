@@ -1,0 +1,84 @@
+/* buffer.c - growing runs of bytes. See ran/base.h. */
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/digits.h"
+#include "base/utf8.h"
+#include "ran/base.h"
+
+char *ran_buf_room(struct ran_buf *b, size_t n)
+{
+        if (!b->failed && b->data != NULL && n <= b->cap - b->len)
+                return b->data + b->len;
+        char *data = b->failed || n > SIZE_MAX - b->len
+                             ? NULL
+                             : ran_grow(b->data, &b->cap, b->len + n, 1, NULL);
+        if (data == NULL) {
+                b->failed = true;
+                return NULL;
+        }
+        b->data = data;
+        return data + b->len;
+}
+
+void ran_buf_add(struct ran_buf *b, const void *bytes, size_t n)
+{
+        char *room = n > 0 ? ran_buf_room(b, n) : NULL;
+
+        if (room == NULL)
+                return;
+        memcpy(room, bytes, n);
+        b->len += n;
+}
+
+void ran_buf_str(struct ran_buf *b, const char *s)
+{
+        ran_buf_add(b, s, strlen(s));
+}
+
+void ran_buf_char(struct ran_buf *b, char c)
+{
+        ran_buf_add(b, &c, 1);
+}
+
+void ran_buf_size(struct ran_buf *b, size_t x)
+{
+        char *room = ran_buf_room(b, RAN_DIGITS_MAX);
+
+        if (room != NULL)
+                b->len += ran_digits_put(room, x);
+}
+
+void ran_buf_printf(struct ran_buf *b, const char *format, ...)
+{
+        va_list ap;
+
+        va_start(ap, format);
+        int n = vsnprintf(NULL, 0, format, ap);
+        va_end(ap);
+        if (n < 0 || ran_buf_room(b, (size_t)n + 1) == NULL) { /* vsnprintf also writes a NUL */
+                b->failed = true;
+                return;
+        }
+        va_start(ap, format);
+        vsnprintf(b->data + b->len, (size_t)n + 1, format, ap);
+        va_end(ap);
+        b->len += (size_t)n;
+}
+
+void ran_buf_shown(struct ran_buf *b, const char *s, size_t n)
+{
+        for (size_t pos = 0; pos < n;) {
+                size_t length = ran_utf8_control(s + pos, n - pos);
+
+                ran_buf_char(b, length > 0 ? '?' : s[pos]);
+                pos += length > 0 ? length : 1;
+        }
+}
+
+void ran_buf_release(struct ran_buf *b)
+{
+        free(b->data);
+        *b = (struct ran_buf){0};
+}

@@ -1,0 +1,286 @@
+/* field-json.c - settings from JSON and to JSON. See ran/base.h. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/cjson.h"
+#include "base/field.h"
+
+/* ---- from JSON ------------------------------------------------------------------------------- */
+
+static int wrong_type(const struct ran_field *field, const char *right, struct ran_error *err)
+{
+        return ran_fail(err, RAN_EINVAL, "\"%s\" must be %s", field->name, right);
+}
+
+/* cJSON keeps numbers as doubles; written out again as the shortest text they are set like text. */
+static int set_number(const struct ran_field *field, void *base, double x, struct ran_error *err)
+{
+        struct ran_buf text = {0};
+
+        if (field->type == RAN_FIELD_SIZE && x >= 0 && x <= (double)RAN_FIELD_LARGEST &&
+            x == floor(x))
+                ran_buf_printf(&text, "%.0f", x);
+        else
+                ran_buf_double(&text, x);
+        ran_buf_char(&text, '\0');
+        int code = text.failed ? ran_fail(err, RAN_ENOMEM, "out of memory")
+                               : ran_field_set(field, base, text.data, err);
+        ran_buf_release(&text);
+        return code;
+}
+
+static int set_items(const struct ran_field *field, void *base, const cJSON *array,
+                     struct ran_error *err)
+{
+        const cJSON *item;
+
+        cJSON_ArrayForEach(item, array)
+        {
+                if (!cJSON_IsString(item))
+                        return wrong_type(field, "an array of strings", err);
+                RAN_TRY(ran_field_set(field, base, item->valuestring, err));
+        }
+        return RAN_OK;
+}
+
+/* "one", or ["one", "two"] */
+static int set_names(const struct ran_field *field, void *base, const cJSON *value,
+                     struct ran_error *err)
+{
+        static const char right[] = "a string or an array of strings";
+        struct ran_choices choices = {0};
+        const cJSON *item;
+
+        if (cJSON_IsString(value))
+                return ran_field_set(field, base, value->valuestring, err);
+        if (!cJSON_IsArray(value) || value->child == NULL)
+                return wrong_type(field, right, err);
+        cJSON_ArrayForEach(item, value)
+        {
+                if (!cJSON_IsString(item))
+                        return wrong_type(field, right, err);
+                RAN_TRY(ran_field_add_choice(field, &choices, item->valuestring,
+                                             strlen(item->valuestring), err));
+        }
+        *(struct ran_choices *)ran_field_at(field, base) = choices;
+        return RAN_OK;
+}
+
+static int set_json(const struct ran_field *field, void *base, const cJSON *value,
+                    struct ran_error *err)
+{
+        switch (field->type) {
+        case RAN_FIELD_BOOL:
+                if (!cJSON_IsBool(value))
+                        return wrong_type(field, "true or false", err);
+                return ran_field_set(field, base, cJSON_IsTrue(value) ? "true" : "false", err);
+        case RAN_FIELD_SIZE:
+        case RAN_FIELD_REAL:
+                if (!cJSON_IsNumber(value))
+                        return wrong_type(field, "a number", err);
+                return set_number(field, base, value->valuedouble, err);
+        case RAN_FIELD_CHOICE:
+        case RAN_FIELD_TEXT:
+                if (!cJSON_IsString(value))
+                        return wrong_type(field, "a string", err);
+                return ran_field_set(field, base, value->valuestring, err);
+        case RAN_FIELD_CHOICES:
+                return set_names(field, base, value, err);
+        case RAN_FIELD_LIST:
+                if (!cJSON_IsArray(value))
+                        return wrong_type(field, "an array of strings", err);
+                return set_items(field, base, value, err);
+        }
+        return RAN_EINVAL; /* not reached: the switch is complete */
+}
+
+static const struct ran_field *find_field(const struct ran_field *fields, const char *name)
+{
+        for (const struct ran_field *f = fields; f->name != NULL; f++) {
+                if (!f->local && strcmp(f->name, name) == 0)
+                        return f;
+        }
+        return NULL;
+}
+
+static size_t count_fields(const struct ran_field *fields)
+{
+        size_t n = 0;
+
+        while (fields[n].name != NULL)
+                n++;
+        return n;
+}
+
+static int set_members(const struct ran_field *fields, void *base, const cJSON *object,
+                       bool ignore_unknown, struct ran_error *err)
+{
+        bool *seen = ran_alloc(count_fields(fields), sizeof(*seen), err);
+        const cJSON *member;
+        int code = RAN_OK;
+
+        if (seen == NULL)
+                return RAN_ENOMEM;
+        cJSON_ArrayForEach(member, object)
+        {
+                const struct ran_field *f = find_field(fields, member->string);
+
+                if (f == NULL && ignore_unknown)
+                        continue;
+                if (f == NULL)
+                        code = ran_fail(err, RAN_EINVAL, "unknown setting \"%s\"", member->string);
+                else if (seen[f - fields])
+                        code = ran_fail(err, RAN_EINVAL, "\"%s\" is given twice", f->name);
+                else
+                        code = set_json(f, base, member, err);
+                if (code != RAN_OK)
+                        break;
+                seen[f - fields] = true;
+        }
+        free(seen);
+        return code;
+}
+
+/* Line of `where` in the text, from 1: what a reader needs to find a mistake. */
+static size_t line_of(const char *json, const char *where)
+{
+        size_t line = 1;
+
+        for (const char *s = json; s < where; s++)
+                line += *s == '\n';
+        return line;
+}
+
+int ran_fields_parse(const struct ran_field *fields, void *base, const char *json, size_t n,
+                     bool ignore_unknown, struct ran_error *err)
+{
+        const char *end = json, *nul = ran_cjson_nul(json, n);
+        int code;
+
+        if (nul != NULL)
+                return ran_fail(err, RAN_EFORMAT,
+                                "line %zu contains U+0000, which no setting can contain",
+                                line_of(json, nul));
+        cJSON *object = ran_cjson_parse(json, n, &end, &code);
+
+        if (code == RAN_ENOMEM)
+                return ran_fail(err, code, "no memory for %zu bytes of JSON", n);
+        if (object == NULL)
+                return ran_fail(err, RAN_EFORMAT, "line %zu is not JSON", line_of(json, end));
+        while (end < json + n && strchr(" \t\r\n", *end) != NULL && *end != '\0')
+                end++;
+        if (end < json + n)
+                code = ran_fail(err, RAN_EFORMAT, "line %zu: unexpected text after the JSON object",
+                                line_of(json, end));
+        else if (!cJSON_IsObject(object))
+                code = ran_fail(err, RAN_EFORMAT, "expected a JSON object: {\"name\": value, ...}");
+        else
+                code = set_members(fields, base, object, ignore_unknown, err);
+        cJSON_Delete(object);
+        return code;
+}
+
+/* ---- to JSON --------------------------------------------------------------------------------- */
+
+static void add_string(struct ran_buf *out, const char *s)
+{
+        ran_buf_json(out, s, strlen(s));
+}
+
+static void add_list(struct ran_buf *out, const struct ran_list *list)
+{
+        ran_buf_char(out, '[');
+        for (size_t i = 0; i < list->n; i++) {
+                if (i > 0)
+                        ran_buf_char(out, ',');
+                add_string(out, list->item[i]);
+        }
+        ran_buf_char(out, ']');
+}
+
+static void add_names(struct ran_buf *out, const struct ran_field *field,
+                      const struct ran_choices *choices)
+{
+        if (choices->n != 1)
+                ran_buf_char(out, '[');
+        for (size_t i = 0; i < choices->n; i++) {
+                if (i > 0)
+                        ran_buf_char(out, ',');
+                add_string(out, field->choices[choices->item[i]]);
+        }
+        if (choices->n != 1)
+                ran_buf_char(out, ']');
+}
+
+static void add_value(struct ran_buf *out, const struct ran_field *field, const void *value)
+{
+        switch (field->type) {
+        case RAN_FIELD_BOOL:
+                ran_buf_str(out, *(const bool *)value ? "true" : "false");
+                break;
+        case RAN_FIELD_SIZE:
+                ran_buf_printf(out, "%zu", *(const size_t *)value);
+                break;
+        case RAN_FIELD_REAL:
+                ran_buf_double(out, *(const double *)value);
+                break;
+        case RAN_FIELD_CHOICE:
+                add_string(out, field->choices[*(const int *)value]);
+                break;
+        case RAN_FIELD_CHOICES:
+                add_names(out, field, value);
+                break;
+        case RAN_FIELD_TEXT:
+                add_string(out, *(char *const *)value);
+                break;
+        case RAN_FIELD_LIST:
+                add_list(out, value);
+                break;
+        }
+}
+
+static bool is_set(const struct ran_field *field, const void *base)
+{
+        return field->type != RAN_FIELD_TEXT ||
+               *(char *const *)((const char *)base + field->offset) != NULL;
+}
+
+/* Appends a field that is set, with what goes before it; what_if: unless it is the same there. */
+static bool add_field(struct ran_buf *out, const char *before, const struct ran_field *field,
+                      const void *base, const void *what_if)
+{
+        struct ran_buf value = {0}, other = {0};
+
+        if (field->local || !is_set(field, base))
+                return false;
+        add_value(&value, field, (const char *)base + field->offset);
+        if (what_if != NULL && is_set(field, what_if))
+                add_value(&other, field, (const char *)what_if + field->offset);
+        /* No bytes: memory ran out. */
+        bool same = what_if != NULL && value.len > 0 && value.len == other.len &&
+                    memcmp(value.data, other.data, value.len) == 0;
+        if (!same) {
+                ran_buf_printf(out, "%s\"%s\":", before, field->name);
+                ran_buf_add(out, value.data, value.len);
+        }
+        out->failed |= value.failed | other.failed;
+        ran_buf_release(&value);
+        ran_buf_release(&other);
+        return !same;
+}
+
+void ran_fields_changes(const struct ran_field *fields, const void *base, const void *other,
+                        struct ran_buf *out)
+{
+        const char *before = "";
+
+        for (const struct ran_field *f = fields; f->name != NULL; f++)
+                if (add_field(out, before, f, base, other))
+                        before = ",";
+}
+
+void ran_fields_json(const struct ran_field *fields, const void *base, struct ran_buf *out)
+{
+        ran_fields_changes(fields, base, NULL, out);
+}

@@ -1,0 +1,145 @@
+/* isa.c - the instruction set in use: the best that the processor runs, or what RAN_ISA names. */
+#include "math/simd.h"
+#include "ran/math.h"
+
+#include <cblas.h>
+#include <float.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+const struct ran_simd *ran_simd = &ran_simd_base;
+static const char *refused;
+static char names[sizeof "avx512, avx2, base, portable"]; /* those that run here */
+
+/* What base computes, without OpenBLAS: plain multiplications and additions in a fixed order, which
+ * IEEE 754 defines to the last bit. So the results are the same on every processor, as long as the
+ * compiler rounds each of them to float or double. */
+static struct ran_simd portable;
+#if FLT_EVAL_METHOD == 0 && !defined(__FAST_MATH__)
+enum { PORTABLE = true };
+#else
+enum { PORTABLE = false };
+#endif
+
+/* What RAN_ISA may name, the best first; nobody gets the last one unasked. */
+static const struct ran_simd *const tables[] = {
+#ifdef RAN_HAVE_X86
+        &ran_simd_avx512,
+        &ran_simd_avx2,
+#endif
+        &ran_simd_base,
+        &portable,
+};
+enum { TABLES = sizeof tables / sizeof *tables };
+
+static bool runs(const struct ran_simd *table)
+{
+#ifdef RAN_HAVE_X86
+        if (table == &ran_simd_avx512)
+                return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
+                       __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl");
+        if (table == &ran_simd_avx2)
+                return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
+#endif
+        return table == &ran_simd_base || PORTABLE;
+}
+
+/* The kernels of base, in wider vectors where the processor has them: only sums within a vector
+ * depend on its width. */
+static const struct ran_simd *wide = &ran_simd_base;
+
+static void portable_gemm(float *c, size_t ldc, const float *a, size_t ras, size_t cas,
+                          const float *b, size_t rbs, size_t cbs, const float *bias, size_t M,
+                          size_t N, size_t K, bool add)
+{
+        (M > RAN_FEW_ROWS ? wide : &ran_simd_base)
+                ->gemm(c, ldc, a, ras, cas, b, rbs, cbs, bias, M, N, K, add);
+}
+
+static void make_portable(void)
+{
+#ifdef RAN_HAVE_X86
+        wide = runs(&ran_simd_avx512) ? &ran_simd_plain16
+               : runs(&ran_simd_avx2) ? &ran_simd_plain8
+                                      : &ran_simd_base;
+#endif
+        portable = ran_simd_base;
+        portable.name = "portable";
+        portable.gemm = portable_gemm;
+        portable.bias = wide->bias;
+        portable.bias_bwd = wide->bias_bwd;
+        portable.silu = wide->silu;
+        portable.silu_bwd = wide->silu_bwd;
+        portable.gelu = wide->gelu;
+        portable.gelu_bwd = wide->gelu_bwd;
+        portable.glu_add = wide->glu_add;
+        portable.glu_bwd = wide->glu_bwd;
+        portable.weighted_sum = wide->weighted_sum;
+        portable.weighted_difference = wide->weighted_difference;
+        portable.online_max = wide->online_max;
+        portable.online_exp = wide->online_exp;
+        portable.online_softmax_bwd = wide->online_softmax_bwd;
+        portable.rotary = wide->rotary;
+        portable.add = wide->add;
+        portable.axpy = wide->axpy;
+        portable.mul = wide->mul;
+        portable.mul_add = wide->mul_add;
+        portable.dropout = wide->dropout;
+        portable.adam = wide->adam;
+}
+
+/* What OpenBLAS does before a fork. No header has it, and one that was built with OpenMP lacks it.
+ */
+int blas_thread_shutdown_(void) __attribute__((weak));
+
+/* OpenBLAS must not add threads. It starts one for each processor when it is loaded; told to use
+ * one, it leaves the others waiting, and of many programs on many processors those would be
+ * thousands. */
+static void keep_threads_ours(void)
+{
+        openblas_set_num_threads(1);
+        if (blas_thread_shutdown_ != NULL)
+                blas_thread_shutdown_();
+}
+
+static void add_name(const char *name)
+{
+        size_t n = strlen(names);
+
+        snprintf(names + n, sizeof names - n, "%s%s", n > 0 ? ", " : "", name);
+}
+
+__attribute__((constructor)) static void choose(void)
+{
+        const char *want = getenv("RAN_ISA");
+
+#ifdef RAN_HAVE_X86
+        __builtin_cpu_init();
+#endif
+        make_portable();
+        if (want != NULL && *want == '\0')
+                want = NULL;
+        refused = want;
+        for (size_t i = 0; i < TABLES; i++)
+                if (runs(tables[i]))
+                        add_name(tables[i]->name);
+        for (size_t i = TABLES; i-- > 0;)
+                if (runs(tables[i]) &&
+                    (want == NULL ? tables[i] != &portable : strcmp(want, tables[i]->name) == 0)) {
+                        ran_simd = tables[i];
+                        refused = NULL;
+                }
+        keep_threads_ours();
+}
+
+const char *ran_isa(void)
+{
+        return ran_simd->name;
+}
+
+const char *ran_isa_refused(const char **known)
+{
+        *known = names;
+        return refused;
+}

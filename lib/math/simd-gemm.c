@@ -1,0 +1,317 @@
+/* simd-gemm.c - the matrix product of one instruction set. See simd.h. */
+#include "math/simd-vector.h"
+
+#if VL == 16
+#define MR 14 /* a tile of 14 x 32 uses 28 + 2 of the 32 registers */
+#elif VL == 8
+#define MR 6 /* 6 x 16: 12 + 2 of 16 registers */
+#else
+#define MR 4 /* 4 x 8: 8 + 2 of 16 registers */
+#endif
+#define NR (2 * VL)
+
+/* Blocks: a panel of B of KC x NC floats stays in the second-level cache, one of A of MC x KC
+ * beside it. KC is a constant, so that the order of a sum depends on K alone. */
+enum { KC = 320, NC = 512, MC = MR * 8 };
+static _Thread_local float packed_a[MC * KC] __attribute__((aligned(64)));
+static _Thread_local float packed_b[NC * KC] __attribute__((aligned(64)));
+
+typedef float v4 __attribute__((vector_size(16), may_alias, aligned(4)));
+
+/* Four rows of four elements: out[k][i] = x[i][k]. */
+static inline void transpose4(float *out, size_t wide, const float *x, size_t stride)
+{
+        v4 a = *(const v4 *)x, b = *(const v4 *)(x + stride);
+        v4 c = *(const v4 *)(x + 2 * stride), d = *(const v4 *)(x + 3 * stride);
+        v4 ab = __builtin_shufflevector(a, b, 0, 4, 1, 5),
+           cd = __builtin_shufflevector(c, d, 0, 4, 1, 5);
+        v4 AB = __builtin_shufflevector(a, b, 2, 6, 3, 7),
+           CD = __builtin_shufflevector(c, d, 2, 6, 3, 7);
+
+        *(v4 *)out = __builtin_shufflevector(ab, cd, 0, 1, 4, 5);
+        *(v4 *)(out + wide) = __builtin_shufflevector(ab, cd, 2, 3, 6, 7);
+        *(v4 *)(out + 2 * wide) = __builtin_shufflevector(AB, CD, 0, 1, 4, 5);
+        *(v4 *)(out + 3 * wide) = __builtin_shufflevector(AB, CD, 2, 3, 6, 7);
+}
+
+/* One panel of rows: out[k][i] = x[i*stride + k] for i < have, zeros up to `wide`: MR or NR. */
+static void pack_rows(float *out, const float *x, size_t stride, size_t have, size_t wide, size_t K)
+{
+        size_t k4 = K / 4 * 4;
+
+        if (have < wide)
+                memset(out, 0, K * wide * sizeof *out);
+        for (size_t i = 0; i < have && have >= 4; i += 4) {
+                size_t first = least(i, have - 4); /* the last ones: some once more */
+                const float *row = x + first * stride;
+
+                for (size_t k = 0; k < k4; k += 4)
+                        transpose4(out + k * wide + first, wide, row + k, stride);
+                for (size_t k = k4; k < K; k++)
+                        for (size_t j = 0; j < 4; j++)
+                                out[k * wide + first + j] = row[j * stride + k];
+        }
+        for (size_t k = 0; k < K && have < 4; k++)
+                for (size_t i = 0; i < have; i++)
+                        out[k * wide + i] = x[i * stride + k];
+}
+
+/* Panels of columns, side by side: a row of all of them at a time, for the next may be far away. */
+static void pack_columns(float *out, const float *x, size_t kstride, size_t n, size_t wide,
+                         size_t K)
+{
+        size_t whole = n - n % wide;
+
+        for (size_t k = 0; k < K; k++, x += kstride, out += wide) {
+                if (wide == NR)
+                        for (size_t i = 0; i < whole; i += NR)
+                                memcpy(out + i * K, x + i, NR * sizeof *out);
+                else
+                        for (size_t i = 0; i < whole; i += MR)
+                                memcpy(out + i * K, x + i, MR * sizeof *out);
+                for (size_t i = whole; i < n; i++)
+                        out[whole * K + i - whole] = x[i];
+                for (size_t i = n; i < whole + (n > whole) * wide; i++)
+                        out[whole * K + i - whole] = 0.0f;
+        }
+}
+
+/* n lines of x in panels of `wide`: element k of line i is x[i*stride + k*kstride]. */
+static void pack(float *out, const float *x, size_t stride, size_t kstride, size_t n, size_t wide,
+                 size_t K)
+{
+        if (stride == 1)
+                pack_columns(out, x, kstride, n, wide, K);
+        else
+                for (size_t i = 0; i < n; i += wide)
+                        pack_rows(out + i * K, x + i * stride, stride, least(wide, n - i), wide, K);
+}
+
+/* Where a tile's A lies: row after row, element (i,k) at a[i*stride + k]; or column after column,
+ * at a[i + k*stride], as in a panel (stride MR). */
+enum { A_ROWS, A_COLUMNS };
+
+/* A tile of C: rows <= R, cols <= V vectors, B in a panel. R and V are constants to the compiler,
+ * which keeps the sums in registers. */
+static inline __attribute__((always_inline)) void
+tile(size_t R, size_t V, int how, float *restrict c, size_t ldc, const float *restrict a,
+     size_t stride, const float *restrict b, size_t rbs, const float *bias, size_t K, size_t rows,
+     size_t cols, bool add)
+{
+        const float *row[(MR + 2) / 3]; /* each three rows: the next are 1 and 2 strides on */
+        vf acc[MR][2], x, y[2];
+
+#pragma GCC unroll 2
+        for (size_t j = 0; j < V; j++) {
+                y[j] = (vf){0};
+                if (bias != NULL && j * VL < cols)
+                        y[j] = get(bias + j * VL, least(VL, cols - j * VL));
+#pragma GCC unroll 16
+                for (size_t i = 0; i < R; i++)
+                        acc[i][j] = y[j];
+        }
+#pragma GCC unroll 16
+        for (size_t i = 0; i < R; i += 3)
+                row[i / 3] = a + i * stride;
+        for (size_t k = 0; k < K; k++, b += rbs) {
+#pragma GCC unroll 2
+                for (size_t j = 0; j < V; j++)
+                        y[j] = load(b + j * VL);
+#pragma GCC unroll 16
+                for (size_t i = 0; i < R; i++) {
+                        x = splat(how == A_ROWS ? row[i / 3][i % 3 * stride] : a[i]);
+#pragma GCC unroll 2
+                        for (size_t j = 0; j < V; j++)
+                                acc[i][j] = FMA(x, y[j], acc[i][j]);
+                }
+                if (how == A_COLUMNS) {
+                        a += stride;
+                        continue;
+                }
+#pragma GCC unroll 16
+                for (size_t i = 0; i < R; i += 3)
+                        row[i / 3]++;
+        }
+        if (rows == R && cols == V * VL) {
+#pragma GCC unroll 16
+                for (size_t i = 0; i < R; i++)
+#pragma GCC unroll 2
+                        for (size_t j = 0; j < V; j++) {
+                                float *p = c + i * ldc + j * VL;
+
+                                if (add)
+                                        acc[i][j] += load(p);
+                                store(p, acc[i][j]);
+                        }
+                return;
+        }
+        {
+                float out[MR][NR];
+
+#pragma GCC unroll 16
+                for (size_t i = 0; i < R; i++)
+#pragma GCC unroll 2
+                        for (size_t j = 0; j < V; j++)
+                                store(&out[i][j * VL], acc[i][j]);
+                for (size_t i = 0; i < rows; i++)
+                        for (size_t j = 0; j < cols; j++)
+                                c[i * ldc + j] = add ? c[i * ldc + j] + out[i][j] : out[i][j];
+        }
+}
+
+#define TILE(name, R, V, how)                                                                  \
+        static __attribute__((noinline)) void name(                                            \
+                float *restrict c, size_t ldc, const float *restrict a, size_t stride,         \
+                const float *restrict b, size_t rbs, const float *bias, size_t K, size_t rows, \
+                size_t cols, bool add)                                                         \
+        {                                                                                      \
+                tile(R, V, how, c, ldc, a, stride, b, rbs, bias, K, rows, cols, add);          \
+        }
+
+TILE(rows_wide, MR, 2, A_ROWS)
+TILE(rows_narrow, MR, 1, A_ROWS)
+TILE(columns_wide, MR, 2, A_COLUMNS)
+TILE(columns_narrow, MR, 1, A_COLUMNS)
+TILE(few_wide, MR / 2, 2, A_COLUMNS)
+TILE(few_narrow, MR / 2, 1, A_COLUMNS)
+
+/* A is read where it lies, but for its last rows, and for columns that many tiles would read: those
+ * are far apart in memory. So are rows of B, but for its last columns; its columns are copied. */
+enum { COPY_COLUMNS = 2 * NR };
+
+/* All rows of a block by NR columns of B. */
+static void tiles(float *c, size_t ldc, int how, bool in_place, const float *a, size_t ras,
+                  size_t cas, const float *b, size_t rbs, const float *bias, size_t rows,
+                  size_t cols, size_t K, bool add)
+{
+        size_t stride = how == A_ROWS ? ras : cas, i = 0;
+        bool wide = cols > VL;
+
+        for (; in_place && i + MR <= rows; i += MR)
+                if (how == A_ROWS)
+                        (wide ? rows_wide : rows_narrow)(c + i * ldc, ldc, a + i * ras, stride, b,
+                                                         rbs, bias, K, MR, cols, add);
+                else
+                        (wide ? columns_wide : columns_narrow)(c + i * ldc, ldc, a + i, stride, b,
+                                                               rbs, bias, K, MR, cols, add);
+        for (; i < rows; i += MR) {
+                size_t n = least(MR, rows - i);
+
+                if (n > MR / 2)
+                        (wide ? columns_wide : columns_narrow)(c + i * ldc, ldc, packed_a + i * K,
+                                                               MR, b, rbs, bias, K, n, cols, add);
+                else
+                        (wide ? few_wide : few_narrow)(c + i * ldc, ldc, packed_a + i * K, MR, b,
+                                                       rbs, bias, K, n, cols, add);
+        }
+}
+
+static void gemm_blocked(float *c, size_t ldc, const float *a, size_t ras, size_t cas,
+                         const float *b, size_t rbs, size_t cbs, const float *bias, size_t M,
+                         size_t N, size_t K, bool add)
+{
+        size_t slices = (K + KC - 1) / KC, slice = K > KC ? (K + slices - 1) / slices : KC;
+        int how = cas == 1 ? A_ROWS : A_COLUMNS;
+        bool in_place = how == A_ROWS || N <= COPY_COLUMNS;
+
+        for (size_t k0 = 0; k0 == 0 || k0 < K; k0 += slice) {
+                size_t kn = least(slice, K - k0);
+                const float *start = k0 == 0 ? bias : NULL;
+                bool plus = add || k0 > 0;
+
+                for (size_t j0 = 0; j0 < N; j0 += NC) {
+                        size_t jn = least(NC, N - j0), lies = cbs == 1 ? jn - jn % NR : 0;
+                        const float *bj = b + k0 * rbs + j0 * cbs;
+
+                        pack(packed_b + lies * kn, bj + lies * cbs, cbs, rbs, jn - lies, NR, kn);
+                        for (size_t i0 = 0; i0 < M; i0 += MC) {
+                                size_t in = least(MC, M - i0);
+                                const float *ai = a + i0 * ras + k0 * cas;
+                                size_t there = in_place ? in - in % MR : 0;
+
+                                pack(packed_a + there * kn, ai + there * ras, ras, cas, in - there,
+                                     MR, kn);
+                                for (size_t j = 0; j < jn; j += NR)
+                                        tiles(c + i0 * ldc + j0 + j, ldc, how, in_place, ai, ras,
+                                              cas, j < lies ? bj + j : packed_b + j * kn,
+                                              j < lies ? rbs : NR,
+                                              start != NULL ? start + j0 + j : NULL, in,
+                                              least(NR, jn - j), kn, plus);
+                        }
+                }
+        }
+}
+
+/* One row of A, B's columns contiguous (a transposed weight): four dot products at a time. */
+static void row_by_columns(float *c, const float *a, const float *b, size_t cbs, const float *bias,
+                           size_t N, size_t K, bool add)
+{
+        for (size_t j = 0; j < N; j += 4) {
+                size_t n = least(4, N - j);
+                const float *col[4];
+                vf acc[4] = {{0}, {0}, {0}, {0}};
+
+                for (size_t q = 0; q < 4; q++)
+                        col[q] = b + (j + least(q, n - 1)) * cbs;
+                EACH(i, k, K)
+                {
+                        vf x = get(a + i, k);
+
+#pragma GCC unroll 4
+                        for (size_t q = 0; q < 4; q++)
+                                acc[q] = FMA(x, get(col[q] + i, k), acc[q]);
+                }
+                for (size_t q = 0; q < n; q++)
+                        c[j + q] = sum(acc[q]) + (bias != NULL ? bias[j + q] : 0.0f) +
+                                   (add ? c[j + q] : 0.0f);
+        }
+}
+
+/* One row of A, B's rows contiguous: a sum of rows, four vectors of the result at a time. */
+static void row_by_rows(float *c, const float *a, const float *b, size_t rbs, const float *bias,
+                        size_t N, size_t K, bool add)
+{
+        size_t j = 0;
+
+        for (size_t i = 0; i < N && bias != NULL; i++)
+                c[i] = add ? c[i] + bias[i] : bias[i];
+        add = add || bias != NULL;
+
+        for (; j + 4 * VL <= N; j += 4 * VL) {
+                vf acc[4];
+
+#pragma GCC unroll 4
+                for (size_t q = 0; q < 4; q++)
+                        acc[q] = add ? (vf)load(c + j + q * VL) : (vf){0};
+                for (size_t k = 0; k < K; k++) {
+                        vf x = splat(a[k]);
+
+#pragma GCC unroll 4
+                        for (size_t q = 0; q < 4; q++)
+                                acc[q] = FMA(x, load(b + k * rbs + j + q * VL), acc[q]);
+                }
+#pragma GCC unroll 4
+                for (size_t q = 0; q < 4; q++)
+                        store(c + j + q * VL, acc[q]);
+        }
+        if (j < N && !add)
+                memset(c + j, 0, (N - j) * sizeof *c);
+        for (size_t k = 0; k < K && j < N; k++)
+                EACH(i, n, N - j)
+        put(c + j + i, FMA(splat(a[k]), get(b + k * rbs + j + i, n), get(c + j + i, n)), n);
+}
+
+void RAN_KERNEL(gemm)(float *c, size_t ldc, const float *a, size_t ras, size_t cas, const float *b,
+                      size_t rbs, size_t cbs, const float *bias, size_t M, size_t N, size_t K,
+                      bool add)
+{
+        if (M > RAN_FEW_ROWS || cas != 1 || K == 0) {
+                gemm_blocked(c, ldc, a, ras, cas, b, rbs, cbs, bias, M, N, K, add);
+                return;
+        }
+        for (size_t i = 0; i < M; i++)
+                if (rbs == 1)
+                        row_by_columns(c + i * ldc, a + i * ras, b, cbs, bias, N, K, add);
+                else
+                        row_by_rows(c + i * ldc, a + i * ras, b, rbs, bias, N, K, add);
+}

@@ -1,0 +1,104 @@
+/* simd-rows.c - layer norm and softmax over rows. See simd.h. */
+#include "math/elementary.h"
+#include "math/simd-vector.h"
+
+#include <math.h>
+
+void RAN_KERNEL(norm)(float *y, size_t ldy, float *stat, const float *x, size_t ldx, const float *w,
+                      const float *b, double eps, size_t N, size_t D)
+{
+        for (size_t r = 0; r < N; r++, x += ldx, y += ldy, stat += 2) {
+                vf total = {0}, square = {0}, mean, rstd;
+
+                EACH(i, k, D)
+                total += get(x + i, k);
+                mean = splat(sum(total) / (float)D);
+                EACH(i, k, D)
+                {
+                        vf c = pick(get(x + i, k) - mean, (vf){0}, k);
+
+                        square = FMA(c, c, square);
+                }
+                stat[0] = mean[0];
+                stat[1] = (float)(1.0 / sqrt((double)sum(square) / (double)D + eps));
+                rstd = splat(stat[1]);
+                EACH(i, k, D)
+                {
+                        vf v = (get(x + i, k) - mean) * rstd;
+
+                        if (w != NULL)
+                                v = FMA(v, get(w + i, k), get(b + i, k));
+                        put(y + i, v, k);
+                }
+        }
+}
+
+/* With xhat = (x - mean) rstd and g = dy w:  dx = rstd (g - mean(g) - xhat mean(g xhat)). */
+void RAN_KERNEL(norm_bwd)(float *dx, size_t lddx, float *dw, float *db, const float *dy,
+                          size_t lddy, const float *x, size_t ldx, const float *stat,
+                          const float *w, size_t N, size_t D)
+{
+        const vf one = splat(1.0f);
+
+        for (size_t r = 0; r < N; r++, x += ldx, dy += lddy, dx += lddx, stat += 2) {
+                vf mean = splat(stat[0]), rstd = splat(stat[1]), g_sum = {0}, gx_sum = {0};
+
+                EACH(i, k, D)
+                {
+                        vf d = get(dy + i, k), xhat = (get(x + i, k) - mean) * rstd;
+                        vf g = d * (w ? get(w + i, k) : one);
+
+                        g_sum += g; /* missing lanes have d = 0, and so g = 0 */
+                        gx_sum = FMA(g, xhat, gx_sum);
+                        if (dw) {
+                                put(dw + i, FMA(d, xhat, get(dw + i, k)), k);
+                                put(db + i, get(db + i, k) + d, k);
+                        }
+                }
+                g_sum = splat(sum(g_sum) / (float)D);
+                gx_sum = splat(sum(gx_sum) / (float)D);
+                EACH(i, k, D)
+                {
+                        vf xhat = (get(x + i, k) - mean) * rstd;
+                        vf g = get(dy + i, k) * (w ? get(w + i, k) : one);
+
+                        put(dx + i, rstd * (g - g_sum - xhat * gx_sum), k);
+                }
+        }
+}
+
+void RAN_KERNEL(softmax)(float *x, float scale, size_t n, double *log_sum)
+{
+        vf top = splat(x[0]), other = top, total = {0}, s = splat(scale);
+        size_t pairs = n - n % (2 * VL);
+
+        for (size_t i = 0; i < pairs; i += 2 * VL) { /* side by side: each waits for its own only */
+                top = max(load(x + i), top);
+                other = max(load(x + i + VL), other);
+        }
+        EACH(i, k, n - pairs)
+        top = max(pick(get(x + pairs + i, k), top, k), top);
+        top = splat(largest(max(top, other)));
+        EACH(i, k, n)
+        {
+                /* the difference first: it is exact near 0, however large the scores */
+                vf e = vexp((get(x + i, k) - top) * s);
+
+                total += pick(e, (vf){0}, k);
+                put(x + i, e, k);
+        }
+        float all = sum(total);
+        s = splat(1.0f / all);
+        EACH(i, k, n)
+        put(x + i, get(x + i, k) * s, k);
+        if (log_sum != NULL)
+                *log_sum = (double)scale * (double)top[0] + ran_log((double)all);
+}
+
+void RAN_KERNEL(softmax_bwd)(float *dp, const float *p, float scale, size_t n)
+{
+        vf mean = splat(vector_dot(dp, p, n)), s = splat(scale);
+
+        EACH(i, k, n)
+        put(dp + i, s * get(p + i, k) * (get(dp + i, k) - mean), k);
+}

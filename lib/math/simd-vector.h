@@ -1,0 +1,240 @@
+/* simd-vector.h - the kernels of one instruction set: their names, and vectors to write them with.
+ * Only simd.c and simd-*.c include it; they are compiled once an instruction set with
+ * -DRAN_SIMD=name and -DRAN_LANES=floats in a vector.
+ *
+ * Written with the vector extensions of GCC and clang; with intrinsics only where those have no
+ * word (fused multiply-add, masked tails). Each use of fma is chosen: the kernels are compiled with
+ * -ffp-contract=off like all other files.
+ */
+#ifndef RAN_MATH_SIMD_VECTOR_H
+#define RAN_MATH_SIMD_VECTOR_H
+
+#include "math/simd.h"
+
+#include <string.h>
+
+#if RAN_LANES > 4
+#include <immintrin.h>
+#endif
+
+/* All kernels, once: from this list come their declarations and the table in simd.c. */
+// clang-format off
+#define RAN_KERNELS(X)                                                                     \
+        X(gemm) X(bias) X(bias_bwd) X(silu) X(silu_bwd) X(gelu) X(gelu_bwd) X(glu_add)     \
+        X(glu_bwd) X(norm) X(norm_bwd) X(softmax) X(softmax_bwd) X(similarity)             \
+        X(weighted_sum) X(weighted_difference) X(online_max) X(online_exp)                 \
+        X(online_softmax_bwd) X(rotary) X(add) X(axpy) X(dot) X(mul) X(mul_add) X(dropout) \
+        X(adam)
+// clang-format on
+
+/* RAN_KERNEL(gemm) is ran_simd_avx2_gemm where RAN_SIMD is avx2. */
+#define RAN_SIMD_JOIN_(isa, kernel) ran_simd_##isa##_##kernel
+#define RAN_SIMD_JOIN(isa, kernel)  RAN_SIMD_JOIN_(isa, kernel)
+#define RAN_KERNEL(kernel)     RAN_SIMD_JOIN(RAN_SIMD, kernel)
+#define X(kernel)              __typeof__(*((struct ran_simd *)0)->kernel) RAN_KERNEL(kernel);
+RAN_KERNELS(X)
+#undef X
+
+#define VL RAN_LANES
+#if VL == 4 || defined(RAN_PLAIN) /* the same on every processor: see isa.c */
+#define FMA(x, y, z) ((x) * (y) + (z))
+#elif VL == 8
+#define FMA(x, y, z) ((vf)_mm256_fmadd_ps((__m256)(x), (__m256)(y), (__m256)(z)))
+#else
+#define FMA(x, y, z) ((vf)_mm512_fmadd_ps((__m512)(x), (__m512)(y), (__m512)(z)))
+#endif
+
+typedef float vf __attribute__((vector_size(VL * 4), may_alias));
+typedef int32_t vi __attribute__((vector_size(VL * 4), may_alias));
+typedef float vf_any __attribute__((vector_size(VL * 4), may_alias, aligned(4)));
+
+static inline vf load(const float *p)
+{
+        return *(const vf_any *)p;
+}
+
+static inline void store(float *p, vf v)
+{
+        *(vf_any *)p = v;
+}
+
+static inline vf splat(float x)
+{
+        return x - (vf){0}; /* x - 0 keeps -0 and NaN, and compiles to one broadcast */
+}
+
+/* The first n <= VL elements; the others read as 0 and are not written. */
+static inline vf get(const float *p, size_t n)
+{
+        vf v = {0};
+
+        if (n == VL)
+                return load(p);
+#if VL == 16
+        v = (vf)_mm512_maskz_loadu_ps((__mmask16)((1u << n) - 1), p);
+#else
+        memcpy(&v, p, n * sizeof *p);
+#endif
+        return v;
+}
+
+static inline void put(float *p, vf v, size_t n)
+{
+        if (n == VL) {
+                store(p, v);
+                return;
+        }
+#if VL == 16
+        _mm512_mask_storeu_ps(p, (__mmask16)((1u << n) - 1), (__m512)v);
+#else
+        memcpy(p, &v, n * sizeof *p);
+#endif
+}
+
+/* v in its first n lanes, other in the rest */
+static inline vf pick(vf v, vf other, size_t n)
+{
+        vi lane = {0}, take;
+
+        if (n == VL)
+                return v;
+        for (int i = 0; i < VL; i++)
+                lane[i] = i;
+        take = lane < (int32_t)n;
+        return (vf)(((vi)v & take) | ((vi)other & ~take));
+}
+
+/* Vectors over n elements: i is where one begins, k <= VL how many elements it has. First the whole
+ * ones, for which k is a constant, then what is left; the compiler makes two loops of it. */
+#define EACH(i, k, n)                                                                            \
+        _Pragma("GCC unroll 2") for (size_t end_ = (n), rest_ = end_ % VL, part_ = 0; part_ < 2; \
+                                     part_++) for (size_t i = part_ ? end_ - rest_ : 0,          \
+                                                   k = part_ ? rest_ : VL;                       \
+                                                   i < end_ - (part_ ? 0 : rest_); i += VL)
+
+static inline size_t least(size_t a, size_t b)
+{
+        return a < b ? a : b;
+}
+
+/* b where a is not larger (smaller), so that a NaN in b comes through. */
+static inline vf max(vf a, vf b)
+{
+#if VL == 16
+        return (vf)_mm512_max_ps((__m512)a, (__m512)b);
+#elif VL == 8
+        return (vf)_mm256_max_ps((__m256)a, (__m256)b);
+#else
+        vi take = a > b;
+
+        return (vf)(((vi)a & take) | ((vi)b & ~take));
+#endif
+}
+
+static inline vf min(vf a, vf b)
+{
+#if VL == 16
+        return (vf)_mm512_min_ps((__m512)a, (__m512)b);
+#elif VL == 8
+        return (vf)_mm256_min_ps((__m256)a, (__m256)b);
+#else
+        return -max(-a, -b);
+#endif
+}
+
+/* The lanes n on, those at the end first. */
+#if VL == 16
+#define TURN(v, n)                                                                                \
+        __builtin_shufflevector(v, v, (n), (n) + 1, ((n) + 2) % 16, ((n) + 3) % 16,               \
+                                ((n) + 4) % 16, ((n) + 5) % 16, ((n) + 6) % 16, ((n) + 7) % 16,   \
+                                ((n) + 8) % 16, ((n) + 9) % 16, ((n) + 10) % 16, ((n) + 11) % 16, \
+                                ((n) + 12) % 16, ((n) + 13) % 16, ((n) + 14) % 16,                \
+                                ((n) + 15) % 16)
+#elif VL == 8
+#define TURN(v, n)                                                                   \
+        __builtin_shufflevector(v, v, (n), (n) + 1, (n) + 2, (n) + 3, ((n) + 4) % 8, \
+                                ((n) + 5) % 8, ((n) + 6) % 8, ((n) + 7) % 8)
+#else
+#define TURN(v, n) __builtin_shufflevector(v, v, (n), (n) + 1, ((n) + 2) % 4, ((n) + 3) % 4)
+#endif
+
+/* Pairwise, so that the order is the same for every caller. */
+static inline float sum(vf v)
+{
+#if VL == 16
+        v += TURN(v, 8);
+#endif
+#if VL >= 8
+        v += TURN(v, 4);
+#endif
+        v += TURN(v, 2);
+        return v[0] + v[1];
+}
+
+static inline float largest(vf v)
+{
+#if VL == 16
+        v = max(TURN(v, 8), v);
+#endif
+#if VL >= 8
+        v = max(TURN(v, 4), v);
+#endif
+        v = max(TURN(v, 2), v);
+        return v[0] > v[1] ? v[0] : v[1];
+}
+
+/* exp(x) = 2^n exp(r), |r| <= ln(2)/2: n by adding 1.5 2^23 + 127, which leaves the exponent of 2^n
+ * in the lowest bits, r in two parts (Cody and Waite),
+ * exp(r) by a polynomial of degree 6 that is exact to rounding. x is held to [-87.3, 88], where 2^n
+ * is an ordinary number; NaN stays NaN, so that what diverges is seen. */
+static inline vf vexp(vf x)
+{
+        const vf magic = splat(12582912.0f + 127.0f);
+        vf t, n, r, p;
+
+        x = min(splat(88.0f), max(splat(-87.3f), x));
+        t = FMA(x, splat(1.44269504f), magic);
+        n = t - magic;
+        r = FMA(n, splat(-0.693359375f), x);
+        r = FMA(n, splat(2.12194440e-4f), r);
+        p = splat(1.9875691500e-4f);
+        p = FMA(p, r, splat(1.3981999507e-3f));
+        p = FMA(p, r, splat(8.3334519073e-3f));
+        p = FMA(p, r, splat(4.1665795894e-2f));
+        p = FMA(p, r, splat(1.6666665459e-1f));
+        p = FMA(p, r, splat(5.0000001201e-1f));
+        p = FMA(p * r, r, r + 1.0f);
+        return p * (vf)((vi)t << 23);
+}
+
+/* 1 / (1 + exp(-x)). By Newton's method from an estimate of 14 bits, where there is such: within
+ * 2 ulp, and a division takes as long as all else. */
+static inline vf vsigmoid(vf x)
+{
+        vf y = 1.0f + vexp(-x);
+#if VL == 16 && !defined(RAN_PLAIN)
+        vf r = (vf)_mm512_rcp14_ps((__m512)y);
+
+        return FMA(r, FMA(-y, r, splat(1.0f)), r);
+#else
+        return 1.0f / y;
+#endif
+}
+
+/* y += x, and the dot product: kernels themselves, and parts of others. */
+static inline void vector_add(float *y, const float *x, size_t n)
+{
+        EACH(i, k, n)
+        put(y + i, get(y + i, k) + get(x + i, k), k);
+}
+
+static inline float vector_dot(const float *x, const float *y, size_t n)
+{
+        vf s = {0};
+
+        EACH(i, k, n)
+        s = FMA(get(x + i, k), get(y + i, k), s);
+        return sum(s);
+}
+
+#endif

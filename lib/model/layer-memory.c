@@ -1,0 +1,190 @@
+/* layer-memory.c - the activations of a RAN: slabs of whole windows, and what crosses windows. See
+ * layer.h. */
+#include "model/layer.h"
+
+#include <stdlib.h>
+
+int ran_layer_memory_init(struct ran_workspace *w, struct ran_error *err)
+{
+        struct ran_layer_memory *own = w->own;
+
+        own->projected = 3 * w->E + (ran_layer_is_gated(w) ? 2 * w->D : 0);
+        own->cells = ran_alloc(w->c->layers, sizeof *own->cells, err);
+        own->y = ran_alloc(w->c->layers, sizeof *own->y, err);
+        return own->cells != NULL && own->y != NULL ? RAN_OK : RAN_ENOMEM;
+}
+
+void ran_layer_memory_release(struct ran_workspace *w)
+{
+        struct ran_layer_memory *own = w->own;
+
+        free(own->cells);
+        free(own->y);
+        free(own->slab);
+        free(own->first);
+}
+
+/* Divides the windows into slabs of whole windows; notes tokens and rows of the largest. */
+static int make_slabs(struct ran_workspace *w, struct ran_error *err)
+{
+        const struct ran_packed *packed = w->packed;
+        struct ran_layer_memory *own = w->own;
+
+        own->slabs = 0;
+        own->tokens = own->rows = 0;
+        for (size_t from = 0, to; from < packed->m; from = to) {
+                size_t n_tokens, n_rows;
+
+                for (to = from + 1; to < packed->m; to++)
+                        if (ran_packed_row(packed, to + 1) - ran_packed_row(packed, from) >
+                            w->slab_rows)
+                                break;
+                n_tokens = packed->window[to] - packed->window[from];
+                n_rows = ran_packed_row(packed, to) - ran_packed_row(packed, from);
+                own->tokens = n_tokens > own->tokens ? n_tokens : own->tokens;
+                own->rows = n_rows > own->rows ? n_rows : own->rows;
+                size_t *first =
+                        ran_grow(own->first, &own->first_cap, own->slabs + 2, sizeof *first, err);
+                if (first == NULL)
+                        return RAN_ENOMEM;
+                own->first = first;
+                own->first[own->slabs++] = from;
+                own->first[own->slabs] = to;
+        }
+        return RAN_OK;
+}
+
+/* The sizes that the lists of layer.h have in scope. */
+#define SIZES                                                                                   \
+        const struct ran_layer_memory *z = w->own;                                              \
+        const bool gated = ran_layer_is_gated(w);                                               \
+        const double B = (double)w->size.B, m = (double)w->packed->m, D = (double)w->D,         \
+                     E = (double)w->E, tokens = (double)z->tokens, rows = (double)z->rows,      \
+                     states = (double)z->states, keys = (double)z->keys,                        \
+                     projected = (double)z->projected, glu = gated ? 2 * D : 0,                 \
+                     documents = ran_task_of(w->c)->output == RAN_OUTPUT_DOCUMENT ? B : 0;      \
+        (void)B, (void)m, (void)D, (void)E, (void)tokens, (void)rows, (void)states, (void)keys, \
+                (void)projected, (void)glu, (void)documents
+
+static void lay_out_slab(struct ran_workspace *w, struct ran_arena *k, struct ran_slab *out)
+{
+        SIZES;
+        RAN_SLAB(RAN_ARENA_FIELD)
+}
+
+static void lay_out_cells(struct ran_workspace *w, struct ran_arena *k, struct ran_cells *out)
+{
+        SIZES;
+        RAN_CELLS(RAN_ARENA_FIELD)
+}
+
+static void lay_out_adjoints(struct ran_workspace *w, struct ran_arena *k, struct ran_adjoints *out)
+{
+        SIZES;
+        RAN_ADJOINTS(RAN_ARENA_FIELD)
+}
+
+static void lay_out_join(struct ran_workspace *w, struct ran_arena *k, struct ran_join *out)
+{
+        SIZES;
+        RAN_JOIN(RAN_ARENA_FIELD)
+        if (w->training) {
+                RAN_JOIN_ADJOINTS(RAN_ARENA_FIELD)
+        }
+}
+
+static size_t slabs_in_memory(const struct ran_workspace *w)
+{
+        const struct ran_layer_memory *own = w->own;
+
+        if (own->keeps)
+                return w->c->layers * own->slabs;
+        return own->slabs > 1 ? 2 : 1;
+}
+
+/* Decides whether activations stay until the backward pass, and makes room for so many slabs. */
+static int plan_slabs(struct ran_workspace *w, struct ran_error *err)
+{
+        struct ran_layer_memory *own = w->own;
+        struct ran_arena one = {0};
+        struct ran_slab unused;
+
+        lay_out_slab(w, &one, &unused);
+        own->keeps = w->training &&
+                     (own->slabs == 1 || one.count * (double)own->slabs * (double)w->c->layers <=
+                                                 (double)w->keep_floats);
+        struct ran_slab *slab =
+                ran_grow(own->slab, &own->slab_cap, slabs_in_memory(w), sizeof *slab, err);
+        if (slab == NULL)
+                return RAN_ENOMEM;
+        own->slab = slab;
+        return RAN_OK;
+}
+
+/* Room for what ran_encode will leave in the documents' recurrent states. */
+static int reserve_states(const struct ran_workspace *w, struct ran_error *err)
+{
+        const struct ran_packed *packed = w->packed;
+
+        for (size_t b = 0; b < packed->B; b++)
+                if (packed->recurrent[b] != NULL)
+                        RAN_TRY(ran_recurrent_state_reserve(packed->recurrent[b],
+                                                            packed->key[b + 1] - packed->key[b],
+                                                            w->training ? 0 : w->c->window, err));
+        return RAN_OK;
+}
+
+int ran_layer_memory_prepare(struct ran_workspace *w, struct ran_error *err)
+{
+        const struct ran_packed *packed = w->packed;
+        struct ran_layer_memory *own = w->own;
+
+        own->states = packed->m + packed->B;
+        own->keys = packed->B > 0 ? packed->key[packed->B] : 0;
+        own->most_keys = own->longest = 0;
+        for (size_t b = 0; b < packed->B; b++) {
+                size_t keys = packed->key[b + 1] - packed->key[b];
+
+                own->most_keys = keys > own->most_keys ? keys : own->most_keys;
+        }
+        for (size_t i = 0; i < packed->m; i++) {
+                size_t tokens = ran_packed_row(packed, i + 1) - ran_packed_row(packed, i) - 1;
+
+                own->longest = tokens > own->longest ? tokens : own->longest;
+        }
+        RAN_TRY(make_slabs(w, err));
+        RAN_TRY(plan_slabs(w, err));
+        RAN_TRY(ran_rotary_reserve(&w->rotary, w->c, own->longest, err));
+        return reserve_states(w, err);
+}
+
+void ran_layer_memory_lay_out(struct ran_workspace *w, struct ran_arena *k)
+{
+        struct ran_layer_memory *own = w->own;
+        const double floats = (double)w->size.L * (double)w->D;
+        const double score = (double)own->tokens * (double)own->most_keys;
+        const size_t n = own->longest + 1;
+
+        for (size_t l = 0; l < w->c->layers; l++) {
+                lay_out_cells(w, k, &own->cells[l]);
+                if (w->training) {
+                        own->y[l] = ran_arena_take(k, floats);
+                        w->x[l + 1] = ran_arena_take(k, floats);
+                } else {
+                        own->y[l] = w->x[l + 1] = w->x[0]; /* rows are read once: in place */
+                }
+        }
+        for (size_t i = 0; i < slabs_in_memory(w); i++)
+                lay_out_slab(w, k, &own->slab[i]);
+        own->score = ran_arena_take(k, score);
+        if (w->training) {
+                lay_out_adjoints(w, k, &own->adj);
+                own->dscore = ran_arena_take(k, score);
+                own->dy = ran_arena_take(k, floats);
+        }
+        ran_pooling_lay_out(&own->pooling, w, k);
+        lay_out_join(w, k, &own->join);
+        /* Two score matrices of a window with its cell (attention.c), or a cell's rows (scan.c). */
+        ran_workers_lay_out(&w->workers, k, 2 * n * n + own->projected + 2 * w->E + 6 * w->D,
+                            own->slabs > 1);
+}

@@ -1,0 +1,64 @@
+/* model-score.c - scoring with a model: what is asked is checked, then score.c and tagger.c
+ * compute. See ran/model.h. */
+#include "math/elementary.h"
+#include "model/model-check.h"
+#include "model/tagger.h"
+
+struct ran_state *ran_state_new(const struct ran_model *m, struct ran_pool *pool,
+                                struct ran_error *err)
+{
+        return ran_score_state_new(&m->config, &m->params, m->C, pool, err);
+}
+
+int ran_classify(const struct ran_model *m, struct ran_state *s, const struct ran_document *d,
+                 float *logits, float *embedding, struct ran_error *err)
+{
+        struct ran_document whole = *d;
+
+        whole.words = 0;
+        if (ran_model_check_task(m, s, &ran_task_classify, err) != RAN_OK ||
+            ran_model_check_document(m, d, err) != RAN_OK)
+                return RAN_EINVAL;
+        RAN_TRY(ran_score(s, &whole, logits, embedding, err));
+        return ran_score_check_logits(s, m->C, err);
+}
+
+int ran_tag(const struct ran_model *m, struct ran_state *s, const struct ran_document *d,
+            uint32_t *tags, float *score, float *logits, struct ran_error *err)
+{
+        if (ran_model_check_task(m, s, &ran_task_tag, err) != RAN_OK ||
+            ran_model_check_document(m, d, err) != RAN_OK ||
+            ran_model_check_positions(d, err) != RAN_OK)
+                return RAN_EINVAL;
+        RAN_TRY(ran_tagger_tags(s, &m->rules, d, tags, score, logits, err));
+        RAN_TRY(ran_score_check_logits(s, d->words * m->C, err));
+        if (score != NULL) /* the CRF can make them no numbers where the logits are */
+                RAN_TRY(ran_score_check_result(score, d->words, err));
+        return RAN_OK;
+}
+
+size_t ran_most_probable(const float *p, size_t C)
+{
+        size_t best = 0;
+
+        for (size_t c = 1; c < C; c++)
+                best = p[c] > p[best] ? c : best;
+        return best;
+}
+
+void ran_probabilities(const struct ran_config *config, const float *logits, size_t C, float *p)
+{
+        double most = (double)logits[0], sum = 0;
+
+        if (config->multilabel) {
+                for (size_t c = 0; c < C; c++)
+                        p[c] = (float)(1.0 / (1.0 + ran_exp(-(double)logits[c])));
+                return;
+        }
+        for (size_t c = 1; c < C; c++)
+                most = (double)logits[c] > most ? (double)logits[c] : most;
+        for (size_t c = 0; c < C; c++)
+                sum += ran_exp((double)logits[c] - most);
+        for (size_t c = 0; c < C; c++)
+                p[c] = (float)(ran_exp((double)logits[c] - most) / sum);
+}

@@ -1,0 +1,26 @@
+/* embedding.c - rows of an embedding matrix to start training from. See ran/text.h. */
+#include "ran/text.h"
+
+#include <stdlib.h>
+
+int ran_embedding_init(struct ran_embedding *e, size_t V, size_t D, struct ran_error *err)
+{
+        size_t n;
+
+        *e = (struct ran_embedding){.V = V, .D = D};
+        if (__builtin_mul_overflow(V, D, &n))
+                return ran_fail(err, RAN_EINVAL, "the embedding is too large");
+        e->rows = ran_alloc_floats(n, err);
+        e->given = ran_alloc(V, sizeof *e->given, err);
+        if (e->rows != NULL && e->given != NULL)
+                return RAN_OK;
+        ran_embedding_release(e);
+        return RAN_ENOMEM;
+}
+
+void ran_embedding_release(struct ran_embedding *e)
+{
+        free(e->rows);
+        free(e->given);
+        *e = (struct ran_embedding){0};
+}

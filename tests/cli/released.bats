@@ -1,0 +1,130 @@
+#!/usr/bin/env bats
+# What a released version wrote stays readable for good. tests/released has a folder for each version: models,
+# checkpoints, states, vocabularies and a search, and what that version answered about them.
+
+bats_require_minimum_version 1.5.0
+
+setup() {
+  export PATH=$RAN_BIN:$PATH RAN_ISA=portable # with which the folders were made
+  released=$BATS_TEST_DIRNAME/../released
+  cd "$BATS_TEST_TMPDIR"
+}
+
+# each_version COMMAND...: in a copy of each folder.
+each_version() {
+  local folder seen=0
+  for folder in "$released"/*/; do
+    version=$(basename "$folder")
+    cp -R "$folder" "$version"
+    cd "$version"
+    "$@"
+    cd ..
+    seen=$((seen + 1))
+  done
+  [ $seen -gt 0 ]
+}
+
+# answers PREFIX...: the commands whose names begin so write what they wrote then.
+answers() {
+  local prefix name command asked bad=0
+  for prefix in "$@"; do
+    asked=0
+    while read -r name command; do
+      [[ $name == "$prefix"* ]] || continue
+      asked=$((asked + 1))
+      eval "$command" >answer 2>said </dev/null || echo "status $?" >>answer
+      cmp -s answer "expected/$name" && continue
+      echo "$version, $name: $command"
+      cat said
+      diff answer "expected/$name" | cut -c 1-300 | head -n 10
+      bad=1
+    done <commands
+    [ $asked -gt 0 ] || { echo "$version: nothing is asked about $prefix"; bad=1; }
+  done
+  return $bad
+}
+
+# header MODEL: its JSON.
+header() {
+  tail -c +9 "$1" | head -c "$(od -An -t u8 -N 8 "$1" | tr -d ' ')"
+}
+
+# same MODEL OTHER: but for the version that wrote them.
+same() {
+  local file
+  for file in "$1" "$2"; do
+    header "$file" | jq -S '.__metadata__.training |= (fromjson | del(.version))' >"$file.header"
+    tail -c +"$((9 + $(header "$file" | wc -c)))" "$file" >"$file.data"
+  done
+  diff "$1.header" "$2.header"
+  cmp "$1.data" "$2.data"
+}
+
+@test "released: vocabularies cut texts alike" {
+  each_version answers encode- decode-
+}
+
+@test "released: classifiers give the same labels, passages and gradients" {
+  each_version answers classify-
+}
+
+@test "released: taggers give the same tags and gradients" {
+  each_version answers tag-
+}
+
+@test "released: language models give the same numbers and texts, and go on from states" {
+  each_version answers lm- prefix-
+}
+
+@test "released: masked words are found alike" {
+  each_version answers mlm-
+}
+
+@test "released: attention, and what decides labels, is the same" {
+  each_version answers attention-
+}
+
+@test "released: a checkpoint is a model, and training begins with models and checkpoints" {
+  each_version answers checkpoint- init-
+}
+
+# A model, state or vocabulary is named in a command; a checkpoint or journal is what a resumed one begins with.
+every_file() {
+  local file
+  for file in models/* states/* vocabularies/*; do
+    grep -qF " $file" commands || { echo "$version: nothing reads $file"; return 1; }
+  done
+  for file in checkpoints/*.whole.ran checkpoints/*.ckpt; do
+    file=${file%.ckpt}
+    grep -qF -- "-o ${file/.whole/}" resume || { echo "$version: nothing goes on from $file"; return 1; }
+  done
+  cut -d ' ' -f 1 commands | sort | diff - <(ls expected | sort)
+  grep -vE '^(encode|decode|classify|tag|lm|prefix|mlm|attention|checkpoint|init)-' commands && return 1
+  [ "$(wc -l <resume)" -eq "$(ls checkpoints/*.ckpt | wc -l)" ]
+}
+
+@test "released: each file is asked about" {
+  each_version every_file
+}
+
+# The clock says how long a trial took.
+trials() {
+  jq -c 'del(.seconds, .training.version)' "$1"
+}
+
+resumed() {
+  local name command
+  while read -r name command; do
+    echo "$version, $name: $command --resume"
+    eval "$command --resume" >said 2>&1 </dev/null || { cat said; return 1; }
+    run ! grep 'nothing\|no .* to resume' said
+    same "checkpoints/$name.ran" "checkpoints/$name.whole.ran"
+    [ ! -e "checkpoints/$name.ran.ckpt" ]
+    [ ! -e "checkpoints/$name.ran.tune" ] ||
+      diff <(trials "checkpoints/$name.ran.tune") <(trials "checkpoints/$name.whole.tune")
+  done <resume
+}
+
+@test "released: checkpoints and searches go on, to the model of a training that nothing interrupted" {
+  each_version resumed
+}

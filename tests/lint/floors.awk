@@ -1,0 +1,208 @@
+# floors.awk - the checks of tests/lint/floors, over its records. A byte 1 stands for a line break.
+BEGIN {
+        split("base 0 record 1 math 1 mask 1 text 2 eval 2 model 3 train 4", word, " ")
+        for (i = 1; i in word; i += 2)
+                floor["lib/" word[i]] = word[i + 1]
+        split("options 0 formats 1 records 2 train 3 tag 3 classify 3 lm 3 attnmask 3 tokenize 3", word, " ")
+        for (i = 1; i in word; i += 2)
+                floor["cmd/" word[i]] = word[i + 1]
+}
+
+# lib/text of lib/text/bpe.c, and of lib/ran/text.h; lib of lib/ran.h
+function folder(file)
+{
+        if (file ~ /^lib\/ran\//) {
+                sub(/ran\//, "", file)
+                sub(/\.h$/, "", file)
+        } else
+                sub(/\/[^\/]*$/, "", file)
+        return file
+}
+
+function is_public(file)
+{
+        return file ~ /^lib\/ran(\.h$|\/)/
+}
+
+# Whether folder `from` may know folder `to`.
+function may(from, to)
+{
+        if (from == to)
+                return 1
+        if (from ~ /^cmd/ && to ~ /^lib/)
+                return 1
+        if (from ~ /^lib/ && to ~ /^cmd/)
+                return 0
+        return floor[to] < floor[from]
+}
+
+function wrong_way(from, to)
+{
+        if (from ~ /^lib/ && to ~ /^cmd/)
+                return "lib/ knows nothing of cmd/"
+        if (floor[from] == floor[to])
+                return from " and " to " stand side by side"
+        return from " stands below " to
+}
+
+$1 == "group" {
+        for (i = 3; i <= NF; i++)
+                unite($3, $i)
+}
+
+$1 == "table" {
+        entries[$2] = $3
+}
+
+# Whether a symbol is an entry of a table of operations that `file` picks from.
+function is_entry(file, symbol)
+{
+        return file in entries && symbol ~ entries[file]
+}
+
+function is_any_entry(symbol,    file)
+{
+        for (file in entries)
+                if (symbol ~ entries[file])
+                        return 1
+        return 0
+}
+
+$1 == "include" {
+        header = $4 ~ /^cmd\// ? $4 : "lib/" $4
+        from = folder($2)
+        to = folder(header)
+        if (!(from in floor) && $2 != "lib/ran.h")
+                print $2 ": " from " has no floor; give it one in tests/lint/floors.awk"
+        else if ($2 == "lib/ran.h") {
+                if (!is_public(header))
+                        print $2 ": includes the private " $4 "; move what it needs into lib/ran/"
+        } else if (header == "lib/ran.h") {
+                if (from ~ /^lib/)
+                        print $2 ": includes ran.h, the whole library; include ran/" substr(from, 5) ".h"
+        } else if (!(to in floor))
+                print $2 ": includes " $4 " of an unknown folder; write \"FOLDER/file.h\" or \"cmd/FOLDER/file.h\""
+        else if (!may(from, to))
+                print $2 ": includes " $4 ", but " wrong_way(from, to) "; move what it needs to a floor below both"
+        else if (from ~ /^cmd/ && to ~ /^lib/ && !is_public(header))
+                print $2 ": includes the private " $4 "; declare what it needs in ran/" substr(to, 5) ".h"
+        else if (is_public($2) && !is_public(header))
+                print $2 ": includes the private " $4 "; an installed header needs installed ones only"
+}
+
+$1 == "declared" {
+        declared_in[$3] = declared_in[$3] " " $2
+}
+
+$1 == "defined" {
+        home[$3] = $2
+        file_of[$2] = folder($2)
+}
+
+$1 == "uses" {
+        n_uses++
+        user[n_uses] = $2
+        used[n_uses] = $3
+}
+
+# Modules are sets of files, each called by one of them.
+function module(file)
+{
+        while (file in parent)
+                file = parent[file]
+        return file
+}
+
+function unite(a, b)
+{
+        a = module(a)
+        b = module(b)
+        if (a != b)
+                parent[b] = a
+}
+
+function reach(from, seen,    stack, top, at, i, next_ones)
+{
+        stack[top = 1] = from
+        while (top > 0) {
+                at = stack[top--]
+                split(edges[at], next_ones, " ")
+                for (i = 1; i in next_ones; i++)
+                        if (!(next_ones[i] in seen)) {
+                                seen[next_ones[i]] = 1
+                                stack[++top] = next_ones[i]
+                        }
+        }
+}
+
+END {
+        for (symbol in home) {
+                at = home[symbol]
+                n = split(declared_in[symbol], headers, " ")
+                if (n == 0 && symbol !~ /^ran_simd_(base|plain8|plain16|avx2|avx512)/)
+                        print at ": " symbol " is declared in no header; declare it, or make it static"
+                for (i = 1; i <= n; i++) {
+                        if (folder(headers[i]) != folder(at)) {
+                                print at ": " symbol " is declared in " headers[i] "; move one to the folder of the other"
+                        } else if (!is_public(headers[i]) && !is_any_entry(symbol)) {
+                                if (headers[i] in first)
+                                        unite(first[headers[i]], at)
+                                else
+                                        first[headers[i]] = at
+                        }
+                }
+        }
+        for (i = 1; i <= n_uses; i++) {
+                if (!(used[i] in home) || home[used[i]] == user[i])
+                        continue
+                from = folder(user[i])
+                to = folder(home[used[i]])
+                if (!may(from, to)) {
+                        print user[i] ": refers to " used[i] " of " home[used[i]] ", but " wrong_way(from, to) \
+                                "; move it down, or hand it over as a pointer"
+                        continue
+                }
+                if (from ~ /^cmd/ && to ~ /^lib/ && declared_in[used[i]] !~ / lib\/ran\//)
+                        print user[i] ": refers to " used[i] " of " home[used[i]] ", which is private; declare it in ran/" \
+                                substr(to, 5) ".h"
+                a = module(user[i])
+                b = module(home[used[i]])
+                if (a == b || is_entry(user[i], used[i]))
+                        continue
+                if (index(edges[a] " ", " " b " ") == 0)
+                        edges[a] = edges[a] " " b
+                pair = user[i] " " home[used[i]]
+                if (!(pair in why))
+                        pairs[++n_pairs] = pair
+                if (index(why[pair] " ", " " used[i] " ") == 0)
+                        why[pair] = why[pair] " " used[i]
+        }
+        for (a in edges) {
+                if (a in told)
+                        continue
+                split("", ahead)
+                reach(a, ahead)
+                if (!(a in ahead))
+                        continue
+                split("", circle)
+                for (b in ahead) {
+                        split("", back)
+                        reach(b, back)
+                        if (a in back)
+                                circle[b] = told[b] = 1
+                }
+                text = ""
+                smallest = a
+                for (b in circle)
+                        if (b < smallest)
+                                smallest = b
+                for (i = 1; i <= n_pairs; i++) {
+                        split(pairs[i], ends, " ")
+                        from = module(ends[1])
+                        to = module(ends[2])
+                        if (from != to && from in circle && to in circle)
+                                text = text sprintf("\001    %s -> %s:%s", ends[1], ends[2], why[pairs[i]])
+                }
+                print smallest ": modules know each other in a circle; move what both need to a module of its own:" text
+        }
+}
