@@ -66,9 +66,10 @@ static int shuffle_groups(struct validation *x, struct ran_error *err)
         for (size_t i = 0; i < k->n; i++) {
                 uint64_t group = k->d->group[k->document[k->row[i]]];
 
-                drawn[i] = (struct drawn){
-                        ran_draw(ran_key(k->seed, RAN_FOR_SPLIT, RAN_SHUFFLE_FOLDS, group), 0),
-                        k->row[i]};
+                drawn[i] = (struct drawn){ran_random_draw(ran_random_key(k->seed, RAN_FOR_SPLIT,
+                                                                         RAN_SHUFFLE_FOLDS, group),
+                                                          0),
+                                          k->row[i]};
         }
         qsort(drawn, k->n, sizeof *drawn, compare_drawn);
         for (size_t i = 0; i < k->n; i++)

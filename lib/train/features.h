@@ -13,7 +13,7 @@
 #define RAN_TRAIN_FEATURES_H
 
 #include "base/posting.h"
-#include "ran.h"
+#include "ran/train.h"
 
 /* Documents of a data set as lists. Zero-initialise. */
 struct ran_feature_lists {
