@@ -40,7 +40,7 @@ static int alloc_names(struct ran_params *p, const struct ran_config *c, struct 
 
 size_t ran_params_mapped_tables(struct ran_mapped_table mapped[RAN_MAPPED_TABLES],
                                 struct ran_params *p, const struct ran_config *c, size_t V,
-                                size_t C)
+                                size_t C, size_t linear_rows)
 {
         size_t n = 0;
 
@@ -49,9 +49,10 @@ size_t ran_params_mapped_tables(struct ran_mapped_table mapped[RAN_MAPPED_TABLES
                 mapped[n++] = (struct ran_mapped_table){"spelling.weight", c->spelling, c->dim,
                                                         &p->spelling};
         if (c->wide > 0) {
-                mapped[n++] = (struct ran_mapped_table){"wide.weight", c->wide, C, &p->wide};
+                mapped[n++] = (struct ran_mapped_table){"wide.weight", linear_rows, C, &p->wide};
                 if (ran_has_linear_model(c))
-                        mapped[n++] = (struct ran_mapped_table){"wide.idf", 0, c->wide, &p->idf};
+                        mapped[n++] =
+                                (struct ran_mapped_table){"wide.idf", 0, linear_rows, &p->idf};
         }
         return n;
 }

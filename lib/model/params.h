@@ -39,16 +39,19 @@ struct ran_head_params {
 /* One block of floats (weights, gradients or moments) seen by name; absent tensors are NULL. The
  * mapped tables are not in the block: their weights may be mapped from a file, their gradients are
  * sparse. */
+struct ran_linear_rows;
 struct ran_params {
         float *block;
         void *layers; /* (N) the tensors of each layer: structs of the encoder */
         void *once;   /* what the encoder has once, a struct of its own; NULL: nothing */
         struct ran_head_params head;
-        const float *embed;     /* (V, D), a mapped table */
-        uint64_t seed;          /* of the training: key of a random first context */
-        const float *spelling;  /* (c->spelling, D), mapped; NULL: none */
-        const float *wide;      /* (c->wide, C), mapped: the linear model; NULL: none */
-        const float *idf;       /* (c->wide), mapped: of a classifier's; NULL: none */
+        const float *embed;    /* (V, D), a mapped table */
+        uint64_t seed;         /* of the training: key of a random first context */
+        const float *spelling; /* (c->spelling, D), mapped; NULL: none */
+        const float *wide;     /* (rows, C), mapped: the linear model; NULL: none */
+        const float *idf;      /* (rows), mapped: of a classifier's; NULL: none */
+        const struct ran_linear_rows
+                *rows;          /* of which buckets (linear-rows.h); NULL: all c->wide */
         const uint32_t *pieces; /* (V, RAN_PIECE) prefixes and suffixes of subwords; or NULL */
         float *dembed; /* of a gradient where the output is tied to the embedding: (V, D); else NULL
                         */
@@ -67,10 +70,11 @@ struct ran_mapped_table {
         size_t rows, cols; /* rows 0: a vector */
         const float **at;  /* where it is, in the params */
 };
-/* Those of a configuration, the embedding first. Returns how many there are. */
+/* Those of a configuration, the embedding first; linear_rows: of the linear model, c->wide unless
+ * rows are left out. Returns how many there are. */
 size_t ran_params_mapped_tables(struct ran_mapped_table mapped[RAN_MAPPED_TABLES],
                                 struct ran_params *p, const struct ran_config *c, size_t V,
-                                size_t C);
+                                size_t C, size_t linear_rows);
 
 /* Tables that learn row by row: the embedding, with the spelling table behind it. */
 struct ran_table {

@@ -98,9 +98,7 @@ static int copy_tensors(struct ran_trainer *t, struct ran_error *err)
         if (head && t->c->wide > 0 && t->c->wide == m->config.wide &&
             t->c->ngrams == m->config.ngrams && t->c->affixes == m->config.affixes &&
             (!ran_has_linear_words(t->c) || t->c->spelling == m->config.spelling)) {
-                memcpy(t->linear, m->params.wide, t->c->wide * t->C * sizeof *t->linear);
-                if (t->idf != NULL)
-                        memcpy(t->idf, m->params.idf, t->c->wide * sizeof *t->idf);
+                ran_linear_rows_spread(&m->params, t->c->wide, t->C, t->linear, t->idf);
                 t->linear_rate = t->s->init_rate;
                 t->prior = (struct ran_ensemble){1, 1}; /* the ensemble is in the weights already */
         }
