@@ -66,7 +66,8 @@ struct ran_encoder {
 #define RAN_ENCODERS(X)                   \
         X(RAN, ran)                       \
         X(CONTEXTUALIZER, contextualizer) \
-        X(TRANSFORMER, transformer)
+        X(TRANSFORMER, transformer)       \
+        X(NONE, none)
 #define RAN_ENCODER_DECLARE(number, name) extern const struct ran_encoder ran_encoder_##name;
 RAN_ENCODERS(RAN_ENCODER_DECLARE)
 

@@ -200,6 +200,8 @@ static int read_tokenizer(struct ran_model *m, struct ran_error *err)
                                           t->end - t->begin, err);
         if (m->tokenizer == NULL)
                 return RAN_EFORMAT;
+        if (!ran_config_has_encoder(&m->config))
+                m->V = ran_tokenizer_size(m->tokenizer);
         if (ran_tokenizer_size(m->tokenizer) != m->V)
                 return ran_fail(err, RAN_EFORMAT,
                                 "the model's tokenizer has %zu pieces and its embedding "
@@ -378,8 +380,11 @@ static int open_checked(struct ran_model *m, bool verify, struct ran_error *err)
 
         RAN_TRY(ran_tensors_read(&m->tensors, &m->file, err));
         RAN_TRY(read_config(m, err));
-        RAN_TRY(read_size(m, "embed.weight", &m->V, err));
-        RAN_TRY(read_size(m, ran_task_of(&m->config)->bias, &m->C, err));
+        bool encodes = ran_config_has_encoder(&m->config);
+        m->V = RAN_ANY_ID;
+        if (encodes)
+                RAN_TRY(read_size(m, "embed.weight", &m->V, err));
+        RAN_TRY(read_size(m, encodes ? ran_task_of(&m->config)->bias : "wide.bias", &m->C, err));
         if (ran_task_is_tied(&m->config) && m->C != m->V)
                 return ran_fail(err, RAN_EFORMAT,
                                 "tensor lm.bias has %zu elements, one for each of the %zu pieces "

@@ -12,15 +12,15 @@
 /* X(field, name, rows, cols, init, present when): the head, with C in scope; a list for each task
  * (task.h), and one for the linear model. The classes of a language model are its vocabulary: there
  * C = V. */
-#define RAN_CLASSIFY_PARAMS(X)                              \
-        X(out_w, "classify.out.weight", C, D, GLOROT, true) \
-        X(out_b, "classify.out.bias", 0, C, ZERO, true)
+#define RAN_CLASSIFY_PARAMS(X)                                                   \
+        X(out_w, "classify.out.weight", C, D, GLOROT, ran_config_has_encoder(c)) \
+        X(out_b, "classify.out.bias", 0, C, ZERO, ran_config_has_encoder(c))
 #define RAN_LINEAR_PARAMS(X) X(wide_b, "wide.bias", 0, C, ZERO, c->wide > 0)
-#define RAN_TAG_PARAMS(X)                              \
-        X(tag_w, "tag.out.weight", C, D, GLOROT, true) \
-        X(tag_b, "tag.out.bias", 0, C, ZERO, true)     \
-        X(crf_start, "crf.start", 0, C, ZERO, c->crf)  \
-        X(crf_end, "crf.end", 0, C, ZERO, c->crf)      \
+#define RAN_TAG_PARAMS(X)                                                   \
+        X(tag_w, "tag.out.weight", C, D, GLOROT, ran_config_has_encoder(c)) \
+        X(tag_b, "tag.out.bias", 0, C, ZERO, ran_config_has_encoder(c))     \
+        X(crf_start, "crf.start", 0, C, ZERO, c->crf)                       \
+        X(crf_end, "crf.end", 0, C, ZERO, c->crf)                           \
         X(crf_transition, "crf.transition", C, C, ZERO, c->crf)
 #define RAN_LM_PARAMS(X)                                                                \
         X(lm_b, "lm.bias", 0, C, ZERO, true)                                            \
@@ -70,8 +70,8 @@ struct ran_mapped_table {
         size_t rows, cols; /* rows 0: a vector */
         const float **at;  /* where it is, in the params */
 };
-/* Those of a configuration, the embedding first; linear_rows: of the linear model, c->wide unless
- * rows are left out. Returns how many there are. */
+/* Those of a configuration, of an encoder the embedding first; linear_rows: of the linear model,
+ * c->wide unless rows are left out. Returns how many there are. */
 size_t ran_params_mapped_tables(struct ran_mapped_table mapped[RAN_MAPPED_TABLES],
                                 struct ran_params *p, const struct ran_config *c, size_t V,
                                 size_t C, size_t linear_rows);

@@ -8,7 +8,7 @@
 
 /* ---- models (model/) ------------------------------------------------------------------------ */
 
-enum { RAN_ENCODER_RAN, RAN_ENCODER_CONTEXTUALIZER, RAN_ENCODER_TRANSFORMER };
+enum { RAN_ENCODER_RAN, RAN_ENCODER_CONTEXTUALIZER, RAN_ENCODER_TRANSFORMER, RAN_ENCODER_NONE };
 enum { RAN_TASK_CLASSIFY, RAN_TASK_TAG, RAN_TASK_LM, RAN_TASK_MLM };
 enum { RAN_CELL_GATED, RAN_CELL_PLAIN };
 enum { RAN_POOL_MAX, RAN_POOL_MEAN };
@@ -30,10 +30,10 @@ struct ran_config {
         size_t wide, ngrams;   /* classify, tag: rows of the linear model's table, 0: none; its
                                   longest n-grams */
         bool affixes;          /* and whether it has prefixes and suffixes of words, too */
-        size_t rank;         /* contextualizer: width u of the second-order attention */
-        int context;         /* contextualizer: the first context, RAN_CONTEXT_... */
-        bool position_scale; /* contextualizer */
-        size_t ffn_dim;      /* transformer, and what follows */
+        size_t rank;           /* contextualizer: width u of the second-order attention */
+        int context;           /* contextualizer: the first context, RAN_CONTEXT_... */
+        bool position_scale;   /* contextualizer */
+        size_t ffn_dim;        /* transformer, and what follows */
         struct ran_choices attention; /* RAN_ATTENTION_..., one of all heads or one of each */
         size_t dilation;
         int similarity;   /* RAN_SIMILARITY_... */
@@ -47,14 +47,16 @@ bool ran_config_is_of_task(const char *name);
  * ran_fields_init gives the defaults; all zero is no model. */
 int ran_config_check(const struct ran_config *config, struct ran_error *err);
 
-/* What a task is (model/task.c): its name, as in configurations; whether it has labels, of documents
- * or words, and not a vocabulary; whether its documents say where words begin, or what their source
- * is. */
+/* What a task is (model/task.c): its name, as in configurations; whether it has labels, of
+ * documents or words, and not a vocabulary; whether its documents say where words begin, or what
+ * their source is. */
 const char *ran_task_name(int task);
 bool ran_task_has_labels(int task);
 bool ran_task_reads_words(int task);
 bool ran_task_reads_sources(int task);
 
+/* Whether there is an encoder, and not the linear model alone. */
+bool ran_config_has_encoder(const struct ran_config *config);
 /* Whether the encoder has an output for each token: a Contextualizer has one vector of the document
  * instead. */
 bool ran_config_has_token_outputs(const struct ran_config *config);
@@ -66,7 +68,9 @@ struct ran_model *ran_model_open(const char *path, bool verify, struct ran_error
 void ran_model_free(struct ran_model *m);
 const struct ran_config *ran_model_config(const struct ran_model *m);
 const struct ran_tokenizer *ran_model_tokenizer(const struct ran_model *m); /* NULL: ids only */
-size_t ran_model_vocabulary(const struct ran_model *m);                     /* V */
+/* V. Without an encoder and a tokenizer any id has a hash, and V is RAN_ANY_ID. */
+#define RAN_ANY_ID ((size_t)UINT32_MAX)
+size_t ran_model_vocabulary(const struct ran_model *m);
 size_t ran_model_classes(const struct ran_model *m); /* C; of a language model V */
 const char *ran_model_label(const struct ran_model *m,
                             size_t c); /* "0", "1" ... if unnamed; NULL: none */
@@ -77,10 +81,10 @@ bool ran_model_same(const struct ran_model *a, const struct ran_model *b, struct
 /* Decision thresholds (C) of a model with several labels a document: tuned ones, or 0.5. NULL for a
  * language model. */
 const float *ran_model_thresholds(const struct ran_model *m);
-/* One label a document: the labels at least as probable as *cut make a prediction set, which contains
- * the true label with probability `coverage`, 0 < coverage < 1, for documents like those that
- * calibrated the model in training (model/calibration.h). RAN_EINVAL, and what to do, where there
- * were none or too few. */
+/* One label a document: the labels at least as probable as *cut make a prediction set, which
+ * contains the true label with probability `coverage`, 0 < coverage < 1, for documents like those
+ * that calibrated the model in training (model/calibration.h). RAN_EINVAL, and what to do, where
+ * there were none or too few. */
 int ran_model_cut(const struct ran_model *m, double coverage, float *cut, struct ran_error *err);
 
 /* ---- scoring (model/model-score.c) ---------------------------------------------------------- */
@@ -103,20 +107,21 @@ struct ran_document {
          * sentences, begins[i] says whether word i is the first of one: transitions of tags stay
          * within a sentence. NULL: it is one sentence. */
         const uint32_t *positions; /* (words) */
-        const bool *begins;     /* (words) */
+        const bool *begins;        /* (words) */
         size_t words;
 };
 /* logits (C); embedding (D), the input of the last linear layer, or NULL. The result depends on the
- * document alone, bit for bit. task classify. */
+ * document alone, bit for bit. task classify. RAN_EINVAL for the embedding of a model without an
+ * encoder. */
 int ran_classify(const struct ran_model *m, struct ran_state *s, const struct ran_document *d,
                  float *logits, float *embedding, struct ran_error *err);
-/* tags (words, at least 1): the best sequence, a valid one in IOB2 if the model's tags are named so.
- * score (words): the probability of each tag, or NULL. logits (words, C), or NULL. task tag. */
+/* tags (words, at least 1): the best sequence, a valid one in IOB2 if the model's tags are named
+ * so. score (words): the probability of each tag, or NULL. logits (words, C), or NULL. task tag. */
 int ran_tag(const struct ran_model *m, struct ran_state *s, const struct ran_document *d,
             uint32_t *tags, float *score, float *logits, struct ran_error *err);
 /* What a language model has read so far, to read on from there: per layer the cell, the review's
- * keys and values of all earlier states, and the open window. Reading on costs the new tokens alone.
- * m must outlive it. */
+ * keys and values of all earlier states, and the open window. Reading on costs the new tokens
+ * alone. m must outlive it. */
 struct ran_lm_context;
 struct ran_lm_context *ran_lm_context_new(const struct ran_model *m,
                                           struct ran_error *err); /* nothing read */
@@ -129,8 +134,8 @@ uint32_t ran_lm_context_pending(const struct ran_lm_context *p);
 void ran_lm_context_set_pending(struct ran_lm_context *p, uint32_t id);
 
 /* A cache over the recent past (model/cache.c): words that occurred recently occur again (Grave,
- * Joulin and Usunier, Improving neural language models with a continuous cache, ICLR 2017). It needs
- * no training. It changes the model's probabilities of the token after position t to
+ * Joulin and Usunier, Improving neural language models with a continuous cache, ICLR 2017). It
+ * needs no training. It changes the model's probabilities of the token after position t to
  *
  *      p(w) = (1 - weight) p_model(w) + weight p_cache(w)
  *      p_cache(w) = sum of exp(theta cos(h_t, h_i)) over those i that w followed, divided by the
@@ -155,7 +160,8 @@ void ran_cache_clear(struct ran_cache *c); /* nothing remembered */
 
 /* In a file, with the pending token: a safetensors file that names its model by digest. Loading
  * refuses a damaged file and one of another model. cache, or NULL: its memory of the document is
- * saved and loaded with it; loading refuses a file with fewer positions than the cache would have. */
+ * saved and loaded with it; loading refuses a file with fewer positions than the cache would have.
+ */
 int ran_lm_context_save(const struct ran_lm_context *p, const struct ran_cache *cache,
                         const char *path, struct ran_error *err);
 struct ran_lm_context *ran_lm_context_load(const struct ran_model *m, struct ran_cache *cache,
@@ -183,8 +189,8 @@ int ran_lm_read(const struct ran_model *m, struct ran_state *s, struct ran_lm_co
 /* The masked tokens at n positions (ascending) of a document of L ids: nll of gold (n) unless NULL,
  * and logits (n, V) unless NULL. task mlm. */
 int ran_lm_fill(const struct ran_model *m, struct ran_state *s, const uint32_t *ids, size_t L,
-                const uint32_t *positions, size_t n, const uint32_t *gold, float *nll, float *logits,
-                struct ran_error *err);
+                const uint32_t *positions, size_t n, const uint32_t *gold, float *nll,
+                float *logits, struct ran_error *err);
 /* Takes the logits (V) of the i-th position. A code other than RAN_OK ends ran_lm_fill_each, which
  * returns it. */
 typedef int ran_lm_take(void *arg, size_t i, const float *logits, struct ran_error *err);
@@ -210,7 +216,8 @@ size_t ran_most_probable(const float *p, size_t C); /* the first of equals */
  *
  * Rows are the tokens, with each window's cell before them. State i is the cell after i windows;
  * state 0, the document's first cell, is seen under a mask only. A Contextualizer has a vector
- * alpha * x for each token and step; the weight is its length, divided by the sum of all lengths. */
+ * alpha * x for each token and step; the weight is its length, divided by the sum of all lengths.
+ */
 enum { RAN_PROBE_HEADS, RAN_PROBE_REVIEW, RAN_PROBE_TABLES };
 enum ran_axis { RAN_AXIS_TOKENS, RAN_AXIS_ROWS, RAN_AXIS_STATES, RAN_AXIS_DOCUMENT };
 struct ran_probe_shape {
@@ -259,8 +266,8 @@ int ran_probe(const struct ran_model *m, struct ran_state *s, const struct ran_d
 /* ---- explaining (model/explain.c) ------------------------------------------------------------ */
 
 /* Attribution: how each token of a document influences the model's outputs, by backward passes
- * through the whole document; exact at any distance. One a thread; memory as in training. m and pool
- * must outlive it; pool may be NULL. */
+ * through the whole document; exact at any distance. One a thread; memory as in training. m and
+ * pool must outlive it; pool may be NULL. */
 struct ran_explainer;
 struct ran_explainer *ran_explainer_new(const struct ran_model *m, struct ran_pool *pool,
                                         struct ran_error *err);
@@ -271,16 +278,16 @@ int ran_explain_read(struct ran_explainer *e, const struct ran_document *d, size
                      struct ran_error *err);
 
 /* Token to label: what each of the L tokens adds to the log odds log(p / (1 - p)) of class c, for
- * the document (row 0) or, tagging, for its word `row`; with several labels a document, to the logit
- * itself.
+ * the document (row 0) or, tagging, for its word `row`; with several labels a document, to the
+ * logit itself.
  *
  * steps 0: gradient x input. A token's value is the derivative of the log odds by the size of its
  * embedding row: together they are the derivative by s, at s = 0, for the document with all rows
- * multiplied by (1 + s). This is exact but says little: RAN and Transformer begin with a layer norm,
- * which removes the size of a row.
+ * multiplied by (1 + s). This is exact but says little: RAN and Transformer begin with a layer
+ * norm, which removes the size of a row.
  *
- * steps k: the same at k points of a path, on which all tokens grow from a row of zeros to their own
- * row, evenly as their layer norm shows them (integrated gradients; Sundararajan, Taly and Yan
+ * steps k: the same at k points of a path, on which all tokens grow from a row of zeros to their
+ * own row, evenly as their layer norm shows them (integrated gradients; Sundararajan, Taly and Yan
  * 2017). The values add up to the log odds less those of as many empty tokens, the more exactly the
  * more steps; RAN_EXPLAIN_STEPS are enough for their order. One forward and one backward pass a
  * step. */
@@ -290,12 +297,12 @@ int ran_explain_label(struct ran_explainer *e, size_t row, size_t c, size_t step
 
 /* Token to token: how much each of the L tokens influences the encoder's outputs of the tokens
  * [from, to). With J the Jacobian of these rows by the embedding row x of a token (through
- * attention, cells and review), its value is |J|^2 |x|^2 / D: the mean square by which these outputs
- * move, to first order, when x makes a step of its own length in a random direction. Values of
- * several runs of rows may be added, and so may those of tokens.
+ * attention, cells and review), its value is |J|^2 |x|^2 / D: the mean square by which these
+ * outputs move, to first order, when x makes a step of its own length in a random direction. Values
+ * of several runs of rows may be added, and so may those of tokens.
  *
- * |J|^2, the squared Frobenius norm, is estimated by the mean of |r J|^2 over `samples` vectors r of
- * random signs, always the same ones (Hutchinson 1990): one backward pass a sample, however many
+ * |J|^2, the squared Frobenius norm, is estimated by the mean of |r J|^2 over `samples` vectors r
+ * of random signs, always the same ones (Hutchinson 1990): one backward pass a sample, however many
  * rows. RAN_EINVAL for a Contextualizer. */
 int ran_explain_tokens(struct ran_explainer *e, size_t from, size_t to, size_t samples,
                        double *value, struct ran_error *err);
@@ -307,8 +314,8 @@ int ran_explain_tokens(struct ran_explainer *e, size_t from, size_t to, size_t s
 struct ran_sampler {
         double temperature; /* divides the logits; 0: always the most probable token */
         size_t top_k;       /* only the k most probable; 0: all */
-        double top_p;       /* of these, only the fewest with this part of their probability; 1: all */
-        const bool *never;  /* (V) tokens never drawn; NULL: none */
+        double top_p; /* of these, only the fewest with this part of their probability; 1: all */
+        const bool *never; /* (V) tokens never drawn; NULL: none */
         /* Scratch. */
         uint32_t *heap;
         double *weight;

@@ -151,8 +151,9 @@ struct ran_train_report {
         bool improved;
         bool first_encoder; /* with REPORT_END: the refit made it worse, so the first encoder is
                                kept */
-        bool linear_only;   /* with REPORT_END: the encoder did not help, only the linear model is
-                               used */
+        bool linear_only;   /* with REPORT_KEPT and later: the encoder did not help, only the linear
+                               model is used */
+        bool no_encoder;    /* there is none: epochs and steps say nothing */
 };
 
 /* Processes that train one model together (train/ranks.h). NULL stands for one that is alone. */
@@ -182,7 +183,8 @@ struct ran_train_job {
          * the head only where ran_train_keeps_head, and the embedding, which must fit. */
         const struct ran_embedding *vectors;
         const struct ran_model *init;
-        const char *output;        /* model file; written when training is complete, never before */
+        const char *output;        /* model file; written when training is complete, never before;
+                                      NULL: none */
         const char *checkpoint;    /* output.ckpt; NULL: none */
         double checkpoint_seconds; /* how often to write it; also whenever the caller ends a run */
         bool resume;
@@ -206,8 +208,8 @@ int ran_train_follow(struct ran_ranks *ranks, struct ran_error *err);
 /* Everything that can change the result of a job, as JSON members `"training":{...},"config":{...},
  * "vocabulary":...`: the same text means the same model. */
 void ran_train_describe(const struct ran_train_job *job, struct ran_buf *out);
-/* Whether two such texts, or two of the member "training", are of the same run, whichever version of
- * the library wrote them: a new version resumes what an old one began. */
+/* Whether two such texts, or two of the member "training", are of the same run, whichever version
+ * of the library wrote them: a new version resumes what an old one began. */
 bool ran_train_same_run(const char *a, size_t a_n, const char *b, size_t b_n);
 /* Whether the head of `init` serves, too: same encoder, task and classes. */
 bool ran_train_keeps_head(const struct ran_train_job *job);

@@ -15,6 +15,8 @@ double ran_trainer_now(void)
 /* Epochs that there will be at most. */
 size_t ran_trainer_epochs(const struct ran_trainer *t)
 {
+        if (!ran_config_has_encoder(t->c))
+                return 1;
         return t->at.refit != 0 ? (size_t)t->at.best_epoch : t->s->epochs;
 }
 
@@ -23,6 +25,8 @@ static double steps_of(const struct ran_trainer *t)
 {
         size_t never = t->s->epochs - ran_trainer_epochs(t);
 
+        if (!ran_config_has_encoder(t->c))
+                return 0;
         return (double)t->steps - (double)(never * t->batches);
 }
 
@@ -49,10 +53,17 @@ struct ran_train_report ran_trainer_report(const struct ran_trainer *t, int even
                 .best = t->at.best,
                 .best_epoch = (size_t)t->at.best_epoch,
                 .stale = (size_t)t->at.stale,
-                .linear_only = t->at.best_epoch > 0 && t->c->wide > 0 && t->at.encoder == 0,
+                .linear_only = ran_trainer_drops_encoder(t),
+                .no_encoder = !ran_config_has_encoder(t->c),
                 .first_encoder = t->first_encoder,
                 .moved = ran_ranks_moved(t->job->ranks),
         };
+}
+
+bool ran_trainer_drops_encoder(const struct ran_trainer *t)
+{
+        return ran_config_has_encoder(t->c) && t->at.best_epoch > 0 && t->c->wide > 0 &&
+               t->at.encoder == 0;
 }
 
 bool ran_trainer_leads(const struct ran_trainer *t)

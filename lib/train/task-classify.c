@@ -113,13 +113,18 @@ static int rate(struct ran_trainer *t, const float *p, struct ran_evaluate_rates
         return rc;
 }
 
+static bool encodes(const struct ran_trainer *t)
+{
+        return ran_config_has_encoder(t->c);
+}
+
 static int validate(struct ran_trainer *t, struct ran_evaluate_rates *r, struct ran_error *err)
 {
         float *p = ran_alloc(t->job->dev->B * t->C, sizeof *p, err);
         int rc = RAN_ENOMEM;
 
         if (p != NULL)
-                rc = predict(t, ran_ensemble_fit, p, err);
+                rc = predict(t, encodes(t) ? ran_ensemble_fit : ran_ensemble_fit_linear, p, err);
         if (rc == RAN_OK && ran_trainer_leads(t))
                 rc = rate(t, p, r, err);
         free(p);
@@ -156,7 +161,7 @@ static int tune(struct ran_trainer *t, struct ran_error *err)
 
         if (p == NULL)
                 return RAN_ENOMEM;
-        int rc = predict(t, ran_ensemble_prove, p, err);
+        int rc = predict(t, encodes(t) ? ran_ensemble_prove : ran_ensemble_fit_linear, p, err);
         if (rc == RAN_OK && ran_trainer_leads(t))
                 rc = drop_encoder(t, p, err);
         if (rc == RAN_OK && ran_trainer_leads(t))
@@ -230,6 +235,8 @@ static int fit_linear(struct ran_trainer *t, struct ran_error *err)
 
 static void merge(struct ran_trainer *t)
 {
+        if (!encodes(t))
+                return;
         ran_trainer_scale(t->p.head.out_w, t->C * t->D, t->at.encoder);
         ran_trainer_scale(t->p.head.out_b, t->C, t->at.encoder);
 }
@@ -237,6 +244,7 @@ static void merge(struct ran_trainer *t)
 const struct ran_train_task ran_train_classify = {
         .has_head = true,
         .prior = &ran_ensemble_default,
+        .linear_alone = 2,
         .check_labels = check_labels,
         .terms = terms,
         .loss = loss,

@@ -58,7 +58,7 @@ static int allocate_tables(struct ran_trainer *t, bool dev, struct ran_error *er
         t->p.wide = t->linear;
         t->p.idf = t->idf;
         t->p.embed = t->table.x;
-        t->p.spelling = t->c->spelling > 0 ? t->p.embed + t->V * t->D : NULL;
+        t->p.spelling = t->c->spelling > 0 && t->D > 0 ? t->p.embed + t->V * t->D : NULL;
         if (!ran_linear_model_wants_pieces(t->c))
                 return RAN_OK;
         t->p.pieces = t->pieces = ran_linear_model_pieces(t->job->tokenizer, t->c, err);
@@ -122,7 +122,7 @@ static int check_vocabulary(const struct ran_trainer *t, struct ran_error *err)
 {
         const struct ran_tokenizer *tokenizer = t->job->tokenizer;
 
-        if (t->s->word_dropout > 0 &&
+        if (t->s->word_dropout > 0 && ran_config_has_encoder(t->c) &&
             (tokenizer == NULL || ran_tokenizer_unknown(tokenizer) == RAN_NO_ID))
                 return ran_fail(err, RAN_EINVAL,
                                 tokenizer != NULL
@@ -165,6 +165,11 @@ int ran_trainer_init(struct ran_trainer *t, const struct ran_train_job *job, str
                                   .batch = ran_train_batch(job),
                                   .prior = *task->prior};
         t->V = job->tokenizer != NULL ? ran_tokenizer_size(job->tokenizer) : job->V;
+        if (!ran_config_has_encoder(t->c)) {
+                t->D = 0;
+                t->V = job->tokenizer != NULL ? t->V : RAN_ANY_ID;
+                t->prior = (struct ran_ensemble){0, task->linear_alone};
+        }
         if (ran_task_is_tied(t->c))
                 t->C = t->V;
         t->at.best = -INFINITY;
@@ -231,7 +236,7 @@ void ran_trainer_release(struct ran_trainer *t)
 
 void ran_trainer_copy_rows(struct ran_trainer *t, size_t first, size_t n, const float *rows)
 {
-        if (n > 0)
+        if (n > 0 && t->D > 0)
                 memcpy(t->table.x + first * t->D, rows, n * t->D * sizeof(float));
 }
 

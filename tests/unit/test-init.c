@@ -305,6 +305,7 @@ TEST(start_as_a_model_with_a_wide_path)
 
         training_init(&base, "wide-from", 20, false);
         base.c.wide = 64;
+        base.job.dev = NULL; /* which would drop the encoder */
         from = train(&base);
         training_init(&t, "wide", 20, false);
         t.c.wide = 64;
