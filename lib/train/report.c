@@ -20,6 +20,15 @@ size_t ran_trainer_epochs(const struct ran_trainer *t)
         return t->at.refit != 0 ? (size_t)t->at.best_epoch : t->s->epochs;
 }
 
+/* The epoch that a report is of, from 1; one that is at work counts. A refit without an encoder has
+ * none: its model is of the best one. */
+static size_t epoch_of(const struct ran_trainer *t, int event)
+{
+        if (t->at.refit != 0 && ran_trainer_drops_encoder(t))
+                return (size_t)t->at.best_epoch;
+        return (size_t)t->at.epoch + (t->at.batch > 0 || event <= RAN_REPORT_STEP);
+}
+
 /* And steps; those of `t` go by all that there might be, as the learning rate does. */
 static double steps_of(const struct ran_trainer *t)
 {
@@ -38,7 +47,7 @@ struct ran_train_report ran_trainer_report(const struct ran_trainer *t, int even
         return (struct ran_train_report){
                 .event = event,
                 .refit = t->at.refit != 0,
-                .epoch = (size_t)t->at.epoch + (t->at.batch > 0 || event <= RAN_REPORT_STEP),
+                .epoch = epoch_of(t, event),
                 .epochs = ran_trainer_epochs(t),
                 .step = (size_t)step,
                 .steps = (size_t)steps,

@@ -306,7 +306,7 @@ shape='--dim 16 --layers 1 --heads 2 --head-dim 8 --window 16 --min-window 4'
   # SIGXFSZ ignored, a write beyond the limit fails as it does on a full disk.
   for minutes in 0 15; do
     run -3 --separate-stderr bash -c "trap '' XFSZ; ulimit -f 8
-      exec ran-train classify $shape --epochs 2 --checkpoint-minutes $minutes -o m.ran train.jsonl"
+      exec ran-train classify $shape --wide 0 --epochs 2 --checkpoint-minutes $minutes -o m.ran train.jsonl"
     [[ $stderr == *'cannot write m.ran'* ]]
     [ "$(ls -A)" = train.jsonl ]
   done
@@ -323,7 +323,7 @@ shape='--dim 16 --layers 1 --heads 2 --head-dim 8 --window 16 --min-window 4'
   refused 3 'no room for ' bash -c "trap '' XFSZ; ulimit -f 1500
     exec ran-train classify --data-memory 1 -o m.ran train.jsonl"
   [[ $stderr == *'(set TMPDIR to use another folder)'* ]]
-  TMPDIR=$PWD/none refused 3 "cannot make a file in $PWD/none" \
+  TMPDIR=$PWD/none refused 3 "cannot create a temporary file in $PWD/none" \
     ran-train classify --data-memory 1 -o m.ran train.jsonl
   TMPDIR=$PWD/none ran-train classify $shape --epochs 1 -q -o none.ran train.jsonl
 }
@@ -539,7 +539,7 @@ END
 
 @test "train --dump-gradients: of a model on documents, weights untouched" {
   documents 60 >train.jsonl
-  ran-train classify $shape --epochs 2 -q -o m.ran train.jsonl
+  ran-train classify $shape --no-dev --epochs 2 -q -o m.ran train.jsonl # which drops no encoder
   cp m.ran before.ran
   ran-train classify --dump-gradients all.safetensors -m m.ran train.jsonl
   ran-train classify --dump-gradients two.safetensors --dump-documents 2 -m m.ran train.jsonl
