@@ -54,8 +54,8 @@ static void take_config(struct ran_config *config, const struct ran_config *from
         for (const struct ran_field *f = ran_config_fields; f->name != NULL; f++) {
                 bool of_task = ran_config_is_of_task(f->name);
                 bool same = of_task ? config->task == from->task
-                                    : config->encoder == from->encoder ||
-                                              (encodes && strcmp(f->name, "dim") == 0);
+                                    : encodes && (config->encoder == from->encoder ||
+                                                  strcmp(f->name, "dim") == 0);
                 /* The verb says what the task is, and the data whether there are several labels. */
                 if (same && strcmp(f->name, "encoder") != 0 && strcmp(f->name, "task") != 0 &&
                     strcmp(f->name, "multilabel") != 0)
@@ -71,7 +71,8 @@ static void open_model(struct train_init *s, struct ran_config *config)
         s->model = ran_model_open(name, true, &err);
         if (s->model == NULL)
                 cmd_die(CMD_FAILED, "%s", err.text);
-        if (cmd_was_set("encoder") && ran_config_has_encoder(config))
+        bool encodes = cmd_was_set("encoder") && ran_config_has_encoder(config);
+        if (encodes || !ran_task_has_labels(config->task))
                 cmd_model_need_encoder(s->model, name);
         take_config(config, ran_model_config(s->model), name);
 }
