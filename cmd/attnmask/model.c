@@ -8,6 +8,7 @@
 #include "cmd/options/options.h"
 #include "cmd/options/was-set.h"
 #include "cmd/records/loop.h"
+#include "cmd/records/model.h"
 
 /* ---- a record ------------------------------------------------------------------------------- */
 
@@ -131,6 +132,8 @@ static struct ran_model *open_model(struct attnmask_model *a,
 
         if (m == NULL)
                 cmd_die(CMD_FAILED, "%s", err.text);
+        if (o->map != ATTNMASK_MAP_LABEL)
+                cmd_model_need_encoder(m, o->model);
         if (cmd_reading_init(&a->how, m, &err) != RAN_OK)
                 cmd_die(CMD_FAILED, "%s: %s", o->model, err.text);
         const struct ran_config *c = ran_model_config(m);

@@ -6,6 +6,7 @@
 #include "cmd/formats/fasttext.h"
 #include "cmd/options/message.h"
 #include "cmd/options/was-set.h"
+#include "cmd/records/model.h"
 #include "cmd/records/names.h"
 
 struct classify_options classify_options;
@@ -134,6 +135,8 @@ void classify_options_check_model(const struct classify_options *o, const struct
                 cmd_usage("--coverage is for models with one label a document; %s has several: use "
                           "--threshold",
                           o->model);
+        if (o->embed)
+                cmd_model_need_encoder(m, o->model);
         if (o->output.lines)
                 check_fasttext(m);
 }

@@ -1,6 +1,8 @@
 /* model.c - opening the model of a program. */
 #include "cmd/records/model.h"
 
+#include <string.h>
+
 #include "cmd/options/message.h"
 
 static const struct {
@@ -21,6 +23,27 @@ const char *cmd_model_program_of_task(int task)
 const char *cmd_model_use_of_task(int task)
 {
         return tasks[task].use;
+}
+
+/* Whether the record of its training says that an encoder was tried. */
+static bool was_tried(const struct ran_model *m)
+{
+        const char *training = ran_model_metadata(m, "training");
+        struct ran_record said = {0};
+        struct ran_error err;
+
+        bool tried = training != NULL &&
+                     ran_record_scan(&said, training, strlen(training), &err) == RAN_OK &&
+                     ran_record_find(&said, "tried", NULL) != NULL;
+        ran_record_release(&said);
+        return tried;
+}
+
+void cmd_model_need_encoder(const struct ran_model *m, const char *path)
+{
+        if (!ran_config_has_encoder(ran_model_config(m)))
+                cmd_usage("%s has no encoder (%s): train with --wide 0 to get one", path,
+                          was_tried(m) ? "it did not improve results" : "--encoder none");
 }
 
 struct ran_model *cmd_model_open(const char *path, bool verify, int task)

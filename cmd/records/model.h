@@ -8,6 +8,10 @@
  * model of another task, the message names its program. */
 struct ran_model *cmd_model_open(const char *path, bool verify, int task);
 
+/* Exits with 2 unless the model has an encoder; the message says why it has none, and how to train
+ * one that does. */
+void cmd_model_need_encoder(const struct ran_model *m, const char *path);
+
 /* The program for models of the task: "ran-tag". */
 const char *cmd_model_program_of_task(int task);
 /* The same with a verb: "ran-lm score". */

@@ -7,6 +7,7 @@
 
 #include "cmd/options/message.h"
 #include "cmd/options/was-set.h"
+#include "cmd/records/model.h"
 
 /* ---- another model -------------------------------------------------------------------------- */
 
@@ -50,12 +51,13 @@ static void take_config(struct ran_config *config, const struct ran_config *from
 {
         if (!cmd_was_set("encoder"))
                 config->encoder = from->encoder;
+        bool encodes = ran_config_has_encoder(config);
         for (const struct ran_field *f = ran_config_fields; f->name != NULL; f++) {
                 bool of_task = ran_config_is_of_task(f->name);
-                bool same =
-                        of_task ? config->task == from->task
-                                : config->encoder == from->encoder || strcmp(f->name, "dim") == 0;
-                /* The verb decides the task, the data decide on several labels. */
+                bool same = of_task ? config->task == from->task
+                                    : encodes && (config->encoder == from->encoder ||
+                                                  strcmp(f->name, "dim") == 0);
+                /* The verb says what the task is, and the data whether there are several labels. */
                 if (same && strcmp(f->name, "encoder") != 0 && strcmp(f->name, "task") != 0 &&
                     strcmp(f->name, "multilabel") != 0)
                         take(f, config, from, model, !of_task);
@@ -70,6 +72,9 @@ static void open_model(struct train_init *s, struct ran_config *config)
         s->model = ran_model_open(name, true, &err);
         if (s->model == NULL)
                 cmd_die(CMD_FAILED, "%s", err.text);
+        bool encodes = cmd_was_set("encoder") && ran_config_has_encoder(config);
+        if (encodes || !ran_task_has_labels(config->task))
+                cmd_model_need_encoder(s->model, name);
         take_config(config, ran_model_config(s->model), name);
 }
 
@@ -133,6 +138,9 @@ void train_init_open(struct train_init *s, const struct train_init_options *opti
                 cmd_usage("--init and --vectors exclude each other: both initialise the embedding");
         if (options->model != NULL)
                 open_model(s, config);
+        if (options->vectors != NULL && !ran_config_has_encoder(config))
+                cmd_usage("--vectors initialises the embedding of an encoder: leave it out with "
+                          "--encoder none");
         if (options->vectors != NULL)
                 open_vectors(s, config);
 }
@@ -146,7 +154,11 @@ void train_init_job(struct train_init *s, struct ran_train_job *job)
         if (s->model == NULL)
                 return;
         job->init = s->model;
-        if (ran_model_config(s->model)->encoder != job->config->encoder)
+        if (!ran_config_has_encoder(job->config))
+                cmd_note("vocabulary%s initialised from %s",
+                         ran_train_keeps_head(job) ? " and linear model are" : " is",
+                         s->options->model);
+        else if (ran_model_config(s->model)->encoder != job->config->encoder)
                 cmd_note("%s has another encoder: only vocabulary and embedding are initialised "
                          "from it",
                          s->options->model);

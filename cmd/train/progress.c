@@ -80,11 +80,19 @@ static void add_dev(const struct train_progress *p, struct ran_buf *line)
 
         ran_buf_printf(line, "  dev %s %.2f", train_progress_name(p),
                        train_progress_metric(p, d->metric));
+        if (d->no_encoder)
+                return;
         if (d->improved)
                 ran_buf_str(line, " (best)");
         else
                 ran_buf_printf(line, " (best %.2f, epoch %zu)", train_progress_metric(p, d->best),
                                d->best_epoch);
+}
+
+/* Of a linear model that is alone: its figures on the validation documents. */
+static void add_fitted(const struct ran_train_report *r, struct ran_buf *line)
+{
+        ran_buf_printf(line, "linear model  dev loss %.4f", r->loss);
 }
 
 static void add_steps(const struct ran_train_report *r, struct ran_buf *line)
@@ -108,6 +116,11 @@ static void make_line(const struct train_progress *p, const struct ran_train_rep
 {
         if (p->trial > 0)
                 ran_buf_printf(line, "trial %zu  ", p->trial);
+        if (r->event == RAN_REPORT_REFIT && (r->no_encoder || r->linear_only)) {
+                ran_buf_printf(line, "refitting the linear model on all %zu documents",
+                               p->documents);
+                return;
+        }
         if (r->event == RAN_REPORT_REFIT) {
                 ran_buf_printf(line, "epoch %zu was best; refitting on all %zu documents",
                                r->best_epoch, p->documents);
@@ -117,6 +130,8 @@ static void make_line(const struct train_progress *p, const struct ran_train_rep
                 ran_buf_str(line, "refit  ");
         if (r->event == RAN_REPORT_LINEAR)
                 ran_buf_printf(line, "linear model  pass %zu", r->step);
+        else if (r->no_encoder)
+                add_fitted(r, line);
         else
                 add_steps(r, line);
         if (p->has_dev && !r->refit)

@@ -26,7 +26,7 @@ static void restore(struct train_options *o, struct train_session *s)
         train_replay_restore(r, train_file_fields, &o->file, false);
         train_replay_restore(r, ran_train_fields, &o->settings, true);
         train_replay_restore(r, ran_vocab_fields, &o->vocabulary, r->learned);
-        o->config = *ran_model_config(r->model);
+        o->config = r->config;
         cmd_set_all(ran_config_fields);
 }
 

@@ -105,6 +105,17 @@ static void check_kernels(const struct train_replay *r)
                         r->path, SHOWN(kernels), ran_isa(), SHOWN(kernels));
 }
 
+static void restore_tried(struct train_replay *r)
+{
+        struct value tried = value_of(&r->said, "tried");
+        struct ran_error err = {0};
+
+        if (tried.n > 0 && ran_fields_parse(ran_config_fields, &r->config, tried.text, tried.n,
+                                            false, &err) != RAN_OK)
+                cmd_die(err.code == RAN_ENOMEM ? CMD_FAILED : CMD_DIVERGED,
+                        "%s: the encoder that was tried: %s", r->path, err.text);
+}
+
 void train_replay_open(struct train_replay *r, const char *path, int task)
 {
         struct ran_error err = {0};
@@ -120,6 +131,8 @@ void train_replay_open(struct train_replay *r, const char *path, int task)
         check_version(r);
         check_kernels(r);
         r->learned = train_replay_has(r, "vocab_type");
+        r->config = *ran_model_config(r->model);
+        restore_tried(r);
 }
 
 void train_replay_restore(const struct train_replay *r, const struct ran_field *fields, void *base,
@@ -231,7 +244,7 @@ static void check_model(const struct train_replay *r, const struct ran_train_job
         const struct ran_tokenizer *t = ran_model_tokenizer(r->model);
         struct ran_buf changes = {0};
 
-        ran_fields_changes(ran_config_fields, job->config, ran_model_config(r->model), &changes);
+        ran_fields_changes(ran_config_fields, job->config, &r->config, &changes);
         if (changes.failed)
                 cmd_die(CMD_FAILED, "out of memory");
         if (changes.len > 0)

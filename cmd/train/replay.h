@@ -9,9 +9,11 @@ struct train_replay {
         const char *path;
         struct ran_model *model; /* NULL: nothing is to be replayed */
         struct ran_record said;  /* its record: the metadata `training` */
-        bool learned;            /* its vocabulary, from its training data */
-        int fd;                  /* the result in memory, without -o; -1: none */
-        char output[32];         /* its name */
+        struct ran_config
+                config;  /* as it was trained: with an encoder that was tried and dropped */
+        bool learned;    /* its vocabulary, from its training data */
+        int fd;          /* the result in memory, without -o; -1: none */
+        char output[32]; /* its name */
 };
 
 /* Opens the model, which must record its training, by this version and with kernels that run

@@ -161,12 +161,24 @@ static size_t validation_documents(const struct ran_train_job *job)
         return job->dev != NULL ? job->dev->B : 0;
 }
 
+static void summarise_linear(const struct ran_train_report *last, const struct train_progress *p)
+{
+        if (last->best_epoch > 0)
+                cmd_note("linear model: dev %s %.2f%s", train_progress_name(p),
+                         train_progress_metric(p, last->best),
+                         last->refit ? "; it is refitted on all documents" : "");
+        else
+                cmd_note("linear model, without development data");
+}
+
 static void summarise(const struct ran_train_job *job, const struct train_progress *p)
 {
         const struct ran_train_report *last = &p->last;
         char tokens[32], rate[32], time[32], peak[32], moved[32];
 
-        if (last->refit)
+        if (last->no_encoder)
+                summarise_linear(last, p);
+        else if (last->refit)
                 cmd_note("best epoch %zu: dev %s %.2f; the model is refitted on all documents",
                          last->best_epoch, train_progress_name(p),
                          train_progress_metric(p, last->best));
@@ -183,9 +195,15 @@ static void summarise(const struct ran_train_job *job, const struct train_progre
                 cmd_note("linear model only: the encoder did not improve results on %zu "
                          "validation documents",
                          validation_documents(job));
-        cmd_note("%s tokens in %s, %s tokens/s, peak memory %sB",
-                 train_amount(tokens, (double)last->tokens), train_duration(time, last->seconds),
-                 train_amount(rate, last->tokens_per_second), train_amount(peak, peak_bytes()));
+        if (last->no_encoder)
+                cmd_note("%zu documents in %s, peak memory %sB", job->train->B,
+                         train_duration(time, last->seconds), train_amount(peak, peak_bytes()));
+        else
+                cmd_note("%s tokens in %s, %s tokens/s, peak memory %sB",
+                         train_amount(tokens, (double)last->tokens),
+                         train_duration(time, last->seconds),
+                         train_amount(rate, last->tokens_per_second),
+                         train_amount(peak, peak_bytes()));
         if (last->moved > 0)
                 cmd_note("%zu ranks; rank 0 sent and received %sB", ran_ranks_count(job->ranks),
                          train_amount(moved, (double)last->moved));
@@ -277,12 +295,19 @@ int train_run(const struct ran_train_job *job, struct train_run *run)
 
 /* ---- dry run -------------------------------------------------------------------------------- */
 
+/* A linear model is fitted to the end, unless that takes longer. */
+enum { ENOUGH_LINEAR = 20 };
+
 /* Ends the measurement once the speed is known, and in any case before there would be a model. */
 static int on_measured_step(void *arg, const struct ran_train_report *report)
 {
         const double enough = 3; /* seconds; the first step is slower than the others */
         double *seconds = arg;
 
+        if (report->no_encoder) {
+                *seconds = report->seconds;
+                return report->seconds > ENOUGH_LINEAR;
+        }
         if (report->event != RAN_REPORT_STEP)
                 return 0;
         *seconds = report->seconds + report->eta_seconds;
@@ -308,6 +333,18 @@ static double measure(const struct ran_train_job *job)
         return seconds;
 }
 
+static int tell_linear_time(const struct ran_train_job *job)
+{
+        char text[32];
+
+        fflush(stdout);
+        double seconds = measure(job);
+        printf("time        %s%s for the linear model, on %zu threads\n",
+               seconds > ENOUGH_LINEAR ? "more than " : "", train_duration(text, seconds),
+               ran_pool_threads(job->pool));
+        return CMD_OK;
+}
+
 int train_dry_run(const struct ran_train_job *job)
 {
         struct ran_train_estimate e;
@@ -321,6 +358,8 @@ int train_dry_run(const struct ran_train_job *job)
         printf("memory      %sB at most\n", train_amount(text, (double)e.bytes));
         printf("documents   %zu, %s tokens\n", job->train->B,
                train_amount(text, (double)job->train->first[job->train->B]));
+        if (!ran_config_has_encoder(job->config))
+                return tell_linear_time(job);
         printf("steps       %zu\n", e.steps);
         printf("arithmetic  %s operations per epoch\n", train_amount(text, e.flops));
         fflush(stdout); /* what follows takes a while */

@@ -66,6 +66,7 @@ static void open_model(struct train_session *s)
         if (name == NULL)
                 return;
         s->model = cmd_model_open(name, false, s->task->task);
+        cmd_model_need_encoder(s->model, name);
         s->config = *ran_model_config(s->model);
         s->source.tokenizer = ran_model_tokenizer(s->model);
         s->source.V = ran_model_vocabulary(s->model);

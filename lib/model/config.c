@@ -18,7 +18,8 @@ const struct ran_field ran_config_fields[] = {
          .choices = ran_encoder_names,
          .value = "KIND",
          .initial = "ran",
-         .help = "encoder: ran; contextualizer, lighter, classifies only; or transformer"},
+         .help = "encoder: ran; the lighter contextualizer, which can classify only; a "
+                 "transformer; or none: the linear model alone, fitted within seconds"},
         {.name = "task",
          .type = RAN_FIELD_CHOICE,
          AT(task),
@@ -240,7 +241,8 @@ int ran_config_check(const struct ran_config *c, struct ran_error *err)
         if (ran_fields_check(ran_config_fields, c, err) != RAN_OK)
                 return RAN_EINVAL;
         const struct ran_encoder *encoder = ran_encoder_of(c); /* the number was in range */
-        if (!encoder->per_token && ran_task_of(c)->output != RAN_OUTPUT_DOCUMENT)
+        if (!encoder->per_token && ran_config_has_encoder(c) &&
+            ran_task_of(c)->output != RAN_OUTPUT_DOCUMENT)
                 return ran_fail(err, RAN_EINVAL,
                                 "a %s makes one vector of a document and none of a "
                                 "token: it can classify, but for '%s' the encoder must be 'ran'",

@@ -151,12 +151,32 @@ int ran_tensor_floats(const struct ran_tensors *t, const struct ran_tensor *tens
         return RAN_OK;
 }
 
+/* Whether numbers of four bytes can be used as they lie. */
+static bool is_in_place(const unsigned char *p)
+{
+        bool same_order = __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__;
+
+        return same_order && (uintptr_t)p % sizeof(uint32_t) == 0;
+}
+
 const float *ran_tensor_in_place(const struct ran_tensors *t, const struct ran_tensor *tensor)
 {
         const unsigned char *p = t->data + tensor->begin;
-        bool same_order = __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__;
 
-        if (tensor->dtype != RAN_DTYPE_F32 || !same_order || (uintptr_t)p % sizeof(float) != 0)
+        if (tensor->dtype != RAN_DTYPE_F32 || !is_in_place(p))
                 return NULL;
         return (const float *)(const void *)p;
+}
+
+const uint32_t *ran_tensor_integers(const struct ran_tensors *t, const struct ran_tensor *tensor,
+                                    uint32_t **copy, struct ran_error *err)
+{
+        const unsigned char *p = t->data + tensor->begin;
+
+        if (is_in_place(p))
+                return (const uint32_t *)(const void *)p;
+        *copy = ran_alloc(tensor->elements, sizeof **copy, err);
+        for (size_t i = 0; *copy != NULL && i < tensor->elements; i++)
+                (*copy)[i] = (uint32_t)load(p + 4 * i, 4);
+        return *copy;
 }

@@ -72,6 +72,11 @@ const struct ran_encoder *ran_encoder_of(const struct ran_config *c)
         return encoders[c->encoder];
 }
 
+bool ran_config_has_encoder(const struct ran_config *c)
+{
+        return c->encoder != RAN_ENCODER_NONE;
+}
+
 bool ran_config_has_token_outputs(const struct ran_config *c)
 {
         return ran_encoder_of(c)->per_token;
@@ -91,7 +96,8 @@ size_t ran_encoder_states(const struct ran_config *c, size_t tokens)
 void ran_encode_embed(struct ran_workspace *w, const struct ran_params *p)
 {
         ran_phase = RAN_PHASE_EMBEDDING;
-        each_block(w, p, w->x[0], embed);
+        if (w->D > 0)
+                each_block(w, p, w->x[0], embed);
 }
 
 static void drop_embedding(struct ran_workspace *w, float *x)

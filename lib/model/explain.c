@@ -164,6 +164,8 @@ static void differentiate(struct ran_explainer *e, size_t row, size_t c)
                                          row, w->linear_weight);
         memset(w->head.dlogits, 0, w->size.outputs * C * sizeof(float));
         odds_bwd(w->c, w->head.dlogits + row * C, e->logits, C, c);
+        if (!ran_config_has_encoder(w->c))
+                return;
         ran_head_bwd(w, &e->m->params, &e->none, C);
         ran_encode_bwd(w, &e->m->params, &e->none);
 }
@@ -270,6 +272,9 @@ int ran_explain_tokens(struct ran_explainer *e, size_t from, size_t to, size_t s
         struct ran_workspace *w = &e->workspace;
         size_t L = e->packed.L, D = w->D;
 
+        if (!ran_config_has_encoder(w->c))
+                return ran_fail(err, RAN_EINVAL,
+                                "the model has no encoder, and so no outputs of tokens");
         if (!ran_encoder_of(w->c)->per_token)
                 return ran_fail(err, RAN_EINVAL,
                                 "a Contextualizer makes one vector of a document and none of a "

@@ -1,5 +1,6 @@
 /* linear-model.c - see linear-model.h. */
 #include "model/linear-model.h"
+#include "model/linear-rows.h"
 #include "math/elementary.h"
 #include "math/simd.h"
 
@@ -185,48 +186,69 @@ float ran_linear_model_idf(double having, double documents)
 
 /* ---- the features of a document ------------------------------------------------------------- */
 
-static void set_length(struct ran_gram *gram, size_t n, double length)
+static void set_length(float *x, size_t n, double length)
 {
         double squares = 0;
 
         for (size_t i = 0; i < n; i++)
-                squares += (double)gram[i].x * (double)gram[i].x;
+                squares += (double)x[i] * (double)x[i];
         for (size_t i = 0; i < n; i++)
-                gram[i].x = (float)((double)gram[i].x * length / sqrt(squares));
+                x[i] = (float)((double)x[i] * length / sqrt(squares));
 }
 
-/* x of a document, of length 1, half of its square from n-grams and half from affixes; features
- * whose idf is 0 are dropped. runs: the number of n-gram buckets. */
-static size_t weigh(struct ran_gram *gram, const struct ran_posting *list, size_t n,
-                    const float *idf, size_t runs)
+/* Before it is divided by the length. */
+static float weigh(const struct ran_posting *posting, float idf)
 {
-        size_t grams = 0, first = 0;
-        double length;
+        double tf = posting->at == 1 ? 1 : 1 + ran_log((double)posting->at);
+
+        return (float)(tf * (double)idf);
+}
+
+/* The `first` of `count` are n-grams, the others affixes. */
+static void set_lengths(float *x, size_t first, size_t count)
+{
+        double length = first > 0 && first < count ? sqrt(0.5) : 1;
+
+        set_length(x, first, length);
+        set_length(x + first, count - first, length);
+}
+
+size_t ran_linear_model_weigh(float *x, const struct ran_posting *list, size_t n, const float *idf,
+                              size_t runs)
+{
+        size_t count = 0, first = 0;
 
         for (size_t i = 0; i < n; i++) {
-                double x = list[i].at == 1 ? 1 : 1 + ran_log((double)list[i].at);
-
-                if (idf != NULL)
-                        x *= (double)idf[list[i].id];
-                if (x == 0)
+                if (!(idf[list[i].id] > 0))
                         continue;
-                gram[grams++] = (struct ran_gram){list[i].id, list[i].at, (float)x};
+                x[count++] = weigh(&list[i], idf[list[i].id]);
                 first += list[i].id < runs;
         }
-        length = first > 0 && first < grams ? sqrt(0.5) : 1;
-        set_length(gram, first, length);
-        set_length(gram + first, grams - first, length);
-        return grams;
+        set_lengths(x, first, count);
+        return count;
 }
 
 size_t ran_linear_model_read(struct ran_gram *gram, struct ran_posting *posting,
                              struct ran_posting *spare, const struct ran_config *c,
-                             const uint32_t *affixes, const float *idf, const uint32_t *ids,
-                             size_t L)
+                             const struct ran_params *p, const uint32_t *ids, size_t L)
 {
-        size_t n = ran_linear_model_list(posting, spare, c, affixes, ids, L);
+        size_t n = ran_linear_model_list(posting, spare, c, p->pieces, ids, L), count = 0;
+        size_t runs = ran_linear_model_runs(c), first = 0;
+        float *x = (void *)spare;
 
-        return weigh(gram, posting, n, idf, ran_linear_model_ngram_buckets(c));
+        for (size_t i = 0; i < n; i++) {
+                uint32_t bucket = posting[i].id, row = ran_linear_row(p, bucket);
+
+                if (row == RAN_NO_ROW || !(p->idf[row] > 0))
+                        continue;
+                gram[count] = (struct ran_gram){bucket, posting[i].at, row, 0};
+                x[count++] = weigh(&posting[i], p->idf[row]);
+                first += bucket < runs;
+        }
+        set_lengths(x, first, count);
+        for (size_t i = 0; i < count; i++)
+                gram[i].x = x[i];
+        return count;
 }
 
 static void read_document(struct ran_workspace *w, const struct ran_params *p, size_t b)
@@ -235,9 +257,8 @@ static void read_document(struct ran_workspace *w, const struct ran_params *p, s
         struct ran_head *h = &w->head;
         size_t from = packed->doc[b], at = from * ran_linear_model_features(w->c);
 
-        h->grams[b] = ran_linear_model_read(h->gram + at, h->gram_posting, h->gram_spare, w->c,
-                                            p->affixes, p->idf, packed->ids + from,
-                                            packed->doc[b + 1] - from);
+        h->grams[b] = ran_linear_model_read(h->gram + at, h->gram_posting, h->gram_spare, w->c, p,
+                                            packed->ids + from, packed->doc[b + 1] - from);
 }
 
 void ran_linear_model_add(struct ran_workspace *w, const struct ran_params *p, size_t C)
@@ -252,8 +273,8 @@ void ran_linear_model_add(struct ran_workspace *w, const struct ran_params *p, s
 
                 read_document(w, p, b);
                 for (size_t i = 0; i < h->grams[b]; i++)
-                        ran_simd->axpy(linear, gram[i].x, p->wide + gram[i].bucket * C, C);
-                ran_simd->axpy(h->logits + b * C, w->linear_weight, linear, C);
+                        ran_simd->axpy(wide, gram[i].x, p->wide + gram[i].row * C, C);
+                ran_simd->axpy(h->logits + b * C, w->linear_weight, wide, C);
                 ran_simd->add(h->logits + b * C, p->head.wide_b, C);
                 ran_simd->add(linear, p->head.wide_b, C);
         }
@@ -291,7 +312,7 @@ static double contribution_of(const struct contribution *k, uint32_t bucket)
 
         if (gram == NULL) /* as for RAN_NO_AFFIX */
                 return 0;
-        return (double)gram->x * ran_dot(k->weight, k->p->wide + bucket * k->C, k->C) /
+        return (double)gram->x * ran_dot(k->weight, k->p->wide + gram->row * k->C, k->C) /
                (double)gram->times;
 }
 

@@ -72,12 +72,16 @@ size_t ran_linear_model_list(struct ran_posting *to, struct ran_posting *spare,
                              const struct ran_config *c, const uint32_t *affixes,
                              const uint32_t *ids, size_t L);
 
+/* x_g above of the n postings of a list with idf[g] > 0, in their order, from idf of all buckets;
+ * runs: ran_linear_model_runs. Returns how many there are. */
+size_t ran_linear_model_weigh(float *x, const struct ran_posting *list, size_t n, const float *idf,
+                              size_t runs);
+
 /* Lists the features of L ids as x_g above, ascending by bucket, in `gram` (room as for a list;
- * posting and spare: scratch of as much). idf NULL: 1 for all. Returns the number of features. */
+ * posting and spare: scratch of as much). Returns how many there are. */
 size_t ran_linear_model_read(struct ran_gram *gram, struct ran_posting *posting,
                              struct ran_posting *spare, const struct ran_config *c,
-                             const uint32_t *affixes, const float *idf, const uint32_t *ids,
-                             size_t L);
+                             const struct ran_params *p, const uint32_t *ids, size_t L);
 
 /* idf of a bucket that `having` of so many documents have. */
 float ran_linear_model_idf(double having, double documents);

@@ -3,6 +3,7 @@
 #include "math/elementary.h"
 #include "math/simd.h"
 #include "model/linear-model.h"
+#include "model/linear-rows.h"
 
 /* Kinds of features: part of the format of model files. */
 enum { WORD, LETTERS, SPELLING, SHAPES, RUN };
@@ -51,7 +52,11 @@ static size_t token_of(const struct reader *r, int away)
 static void give(const struct reader *r, int first, int last, uint32_t bucket)
 {
         const struct contribution *k = r->contribution;
-        double all = k->scale * ran_dot(k->weight, k->p->wide + bucket * k->C, k->C) /
+        uint32_t row = ran_linear_row(k->p, bucket);
+
+        if (row == RAN_NO_ROW)
+                return;
+        double all = k->scale * ran_dot(k->weight, k->p->wide + row * k->C, k->C) /
                      (double)(last - first + 1);
 
         for (int away = first; away <= last; away++) {
@@ -192,8 +197,12 @@ void ran_linear_words_add(float *logits, uint32_t *bucket, const struct ran_para
                         size_t n = ran_linear_words_list(bucket, c, d, from, end, w);
 
                         ran_simd->add(logits + w * C, p->head.wide_b, C);
-                        for (size_t i = 0; i < n; i++)
-                                ran_simd->add(logits + w * C, p->wide + bucket[i] * C, C);
+                        for (size_t i = 0; i < n; i++) {
+                                uint32_t row = ran_linear_row(p, bucket[i]);
+
+                                if (row != RAN_NO_ROW)
+                                        ran_simd->add(logits + w * C, p->wide + row * C, C);
+                        }
                 }
         }
 }
@@ -214,8 +223,12 @@ void ran_linear_words_add_one(float *logits, uint32_t *bucket, const struct ran_
         find_sentence(&r);
         note_all(&r);
         ran_simd->add(logits, p->head.wide_b, C);
-        for (size_t i = 0; i < r.n; i++)
-                ran_simd->axpy(logits, scale, p->wide + bucket[i] * C, C);
+        for (size_t i = 0; i < r.n; i++) {
+                uint32_t row = ran_linear_row(p, bucket[i]);
+
+                if (row != RAN_NO_ROW)
+                        ran_simd->axpy(logits, scale, p->wide + row * C, C);
+        }
 }
 
 void ran_linear_words_explain(double *value, const struct ran_params *p, const struct ran_config *c,

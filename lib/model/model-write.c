@@ -20,13 +20,23 @@ static struct ran_tensor_source source(const char *name, size_t rows, size_t col
                                           .data = data};
 }
 
-/* Returns their number. */
-static size_t gather(struct ran_tensor_source *to, const struct ran_parts *p)
+/* Returns how many there are. sparse: the linear model, if there is one. */
+static size_t gather(struct ran_tensor_source *to, const struct ran_parts *p,
+                     const struct ran_linear_sparse *sparse)
 {
         struct ran_params params = *p->params;
         struct ran_mapped_table mapped[RAN_MAPPED_TABLES];
-        size_t n = ran_params_mapped_tables(mapped, &params, p->config, p->V, p->C);
+        size_t n = ran_params_mapped_tables(mapped, &params, p->config, p->V, p->C, sparse->n);
         struct ran_tensor_source *out = to;
+
+        params.wide = sparse->weight;
+        params.idf = sparse->idf;
+        if (sparse->n > 0)
+                *out++ = (struct ran_tensor_source){.name = "wide.rows",
+                                                    .dtype = RAN_DTYPE_U32,
+                                                    .rank = 1,
+                                                    .shape = {sparse->n},
+                                                    .data = sparse->bucket};
 
         for (size_t i = 0; i < n; i++)
                 *out++ = source(mapped[i].name, mapped[i].rows, mapped[i].cols, *mapped[i].at);
@@ -65,15 +75,20 @@ static void labels_json(struct ran_buf *out, const struct ran_parts *p)
 
 int ran_model_write(const char *path, const struct ran_parts *p, struct ran_error *err)
 {
-        size_t n = RAN_MAPPED_TABLES + p->layout->n + p->extras + 1, m = 0; /* at most */
+        size_t n = 1 + RAN_MAPPED_TABLES + p->layout->n + p->extras + 1, m = 0; /* at most */
+        struct ran_linear_sparse sparse = {0};
         struct ran_tensor_source *tensors = ran_alloc(n, sizeof *tensors, err);
         struct ran_metadata_source meta[5];
         struct ran_buf config = {0}, labels = {0};
         int rc = RAN_ENOMEM;
 
-        if (tensors == NULL)
+        if (tensors == NULL ||
+            (p->config->wide > 0 &&
+             ran_linear_sparse_init(&sparse, p->params, p->config->wide, p->C, err) != RAN_OK)) {
+                free(tensors);
                 return RAN_ENOMEM;
-        n = gather(tensors, p);
+        }
+        n = gather(tensors, p, &sparse);
         ran_buf_char(&config, '{');
         ran_fields_json(ran_config_fields, p->config, &config);
         ran_buf_add(&config, "}", 2);
@@ -92,6 +107,7 @@ int ran_model_write(const char *path, const struct ran_parts *p, struct ran_erro
                 rc = ran_tensors_write(path, tensors, n, meta, m, err);
         ran_buf_release(&config);
         ran_buf_release(&labels);
+        ran_linear_sparse_release(&sparse);
         free(tensors);
         return rc;
 }

@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+static const char rows_tensor[] = "wide.rows";
+
 /* ---- what the header says ------------------------------------------------------------------- */
 
 static const char *metadata(const struct ran_model *m, const char *key, size_t *n)
@@ -85,15 +87,38 @@ static bool is_besides(const struct ran_tensor *t)
                 strcmp(t->name, "tokenizer.json") == 0);
 }
 
-/* Requires every tensor of the configuration, in its shape, and no unknown one: to ignore a part
- * would change the model's results. */
+/* How many rows of the linear model the file has, where it does not have all. */
+static int read_rows_size(struct ran_model *m, struct ran_error *err)
+{
+        const struct ran_tensor *t = ran_tensors_find(&m->tensors, rows_tensor);
+
+        if (t == NULL || m->config.wide == 0)
+                return RAN_OK;
+        if (t->dtype != RAN_DTYPE_U32 || t->rank != 1 || t->elements == 0)
+                return ran_fail(err, RAN_EFORMAT, "tensor %s is not a list of U32", rows_tensor);
+        m->rows.n = t->elements;
+        return RAN_OK;
+}
+
+/* Of a configuration, in the sizes of the file. */
+static size_t mapped_tables(struct ran_model *m, struct ran_mapped_table mapped[RAN_MAPPED_TABLES])
+{
+        return ran_params_mapped_tables(mapped, &m->params, &m->config, m->V, m->C,
+                                        m->rows.n > 0 ? m->rows.n : m->config.wide);
+}
+
+/* Every tensor that the configuration asks for, in its shape, and none that it does not know: a
+ * part that we would leave out would change what the model says. */
 static int check_tensors(struct ran_model *m, const struct ran_layout *layout,
                          struct ran_error *err)
 {
         struct ran_mapped_table mapped[RAN_MAPPED_TABLES];
-        size_t n = ran_params_mapped_tables(mapped, &m->params, &m->config, m->V, m->C);
+        size_t n = mapped_tables(m, mapped);
         bool *known = ran_alloc(m->tensors.n, sizeof *known, err);
         int rc = known != NULL ? RAN_OK : RAN_ENOMEM;
+
+        if (m->rows.n > 0 && rc == RAN_OK)
+                known[ran_tensors_find(&m->tensors, rows_tensor) - m->tensors.tensor] = true;
 
         for (size_t i = 0; i < n && rc == RAN_OK; i++)
                 rc = check_tensor(m, mapped[i].name, mapped[i].rows, mapped[i].cols, known, err);
@@ -126,10 +151,22 @@ static int read_table(struct ran_model *m, const char *name, const float **table
         return *copy != NULL ? ran_tensor_floats(&m->tensors, t, *copy, err) : RAN_ENOMEM;
 }
 
+static int read_rows(struct ran_model *m, struct ran_error *err)
+{
+        if (m->rows.n == 0)
+                return RAN_OK;
+        const struct ran_tensor *t = ran_tensors_find(&m->tensors, rows_tensor);
+        const uint32_t *bucket = ran_tensor_integers(&m->tensors, t, &m->buckets, err);
+        if (bucket == NULL)
+                return RAN_ENOMEM;
+        m->params.rows = &m->rows;
+        return ran_linear_rows_init(&m->rows, bucket, t->elements, m->config.wide, err);
+}
+
 static int read_weights(struct ran_model *m, const struct ran_layout *layout, struct ran_error *err)
 {
         struct ran_mapped_table mapped[RAN_MAPPED_TABLES];
-        size_t n = ran_params_mapped_tables(mapped, &m->params, &m->config, m->V, m->C);
+        size_t n = mapped_tables(m, mapped);
 
         RAN_TRY(ran_params_init(&m->params, &m->config, m->C, err));
         for (size_t i = 0; i < layout->n; i++)
@@ -138,7 +175,7 @@ static int read_weights(struct ran_model *m, const struct ran_layout *layout, st
                                           m->params.block + layout->spec[i].offset, err));
         for (size_t i = 0; i < n; i++)
                 RAN_TRY(read_table(m, mapped[i].name, mapped[i].at, &m->copy[i], err));
-        return RAN_OK;
+        return read_rows(m, err);
 }
 
 static int make_affixes(struct ran_model *m, struct ran_error *err)
@@ -165,6 +202,8 @@ static int read_tokenizer(struct ran_model *m, struct ran_error *err)
                                           t->end - t->begin, err);
         if (m->tokenizer == NULL)
                 return RAN_EFORMAT;
+        if (!ran_config_has_encoder(&m->config))
+                m->V = ran_tokenizer_size(m->tokenizer);
         if (ran_tokenizer_size(m->tokenizer) != m->V)
                 return ran_fail(err, RAN_EFORMAT,
                                 "the model's tokenizer has %zu tokens and its embedding "
@@ -321,6 +360,7 @@ static int read_training(struct ran_model *m, struct ran_error *err)
 static int read_contents(struct ran_model *m, const struct ran_layout *layout, bool verify,
                          struct ran_error *err)
 {
+        RAN_TRY(read_rows_size(m, err));
         RAN_TRY(check_tensors(m, layout, err));
         if (verify)
                 RAN_TRY(ran_tensors_verify(&m->tensors, err));
@@ -342,8 +382,11 @@ static int open_checked(struct ran_model *m, bool verify, struct ran_error *err)
 
         RAN_TRY(ran_tensors_read(&m->tensors, &m->file, err));
         RAN_TRY(read_config(m, err));
-        RAN_TRY(read_size(m, "embed.weight", &m->V, err));
-        RAN_TRY(read_size(m, ran_task_of(&m->config)->bias, &m->C, err));
+        bool encodes = ran_config_has_encoder(&m->config);
+        m->V = RAN_ANY_ID;
+        if (encodes)
+                RAN_TRY(read_size(m, "embed.weight", &m->V, err));
+        RAN_TRY(read_size(m, encodes ? ran_task_of(&m->config)->bias : "wide.bias", &m->C, err));
         if (ran_task_is_tied(&m->config) && m->C != m->V)
                 return ran_fail(err, RAN_EFORMAT,
                                 "tensor lm.bias has %zu elements, one for each of the %zu tokens "
@@ -381,6 +424,8 @@ void ran_model_free(struct ran_model *m)
         ran_params_release(&m->params);
         for (size_t i = 0; i < RAN_MAPPED_TABLES; i++)
                 free(m->copy[i]);
+        ran_linear_rows_release(&m->rows);
+        free(m->buckets);
         ran_tokenizer_free(m->tokenizer);
         free(m->affixes);
         for (size_t c = 0; m->labels != NULL && c < m->C; c++)

@@ -3,6 +3,7 @@
 #define RAN_MODEL_MODEL_H
 
 #include "model/calibration.h"
+#include "model/linear-rows.h"
 #include "model/params.h"
 #include "model/tag-rules.h"
 #include "model/tensors.h"
@@ -14,7 +15,9 @@ struct ran_model {
         struct ran_config config;
         size_t V, C;
         struct ran_params params;       /* mapped tables: in the mapped file, or a copy */
-        float *copy[RAN_MAPPED_TABLES]; /* copies, where the file's cannot be used in place */
+        float *copy[RAN_MAPPED_TABLES]; /* where the file's cannot be used as it lies */
+        struct ran_linear_rows rows;    /* n 0: all rows of the linear model are there */
+        uint32_t *buckets;              /* those of rows, likewise a copy */
         struct ran_bytes file;
         struct ran_tensors tensors;
         struct ran_tokenizer *tokenizer;    /* or NULL */

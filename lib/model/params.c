@@ -40,18 +40,20 @@ static int alloc_names(struct ran_params *p, const struct ran_config *c, struct 
 
 size_t ran_params_mapped_tables(struct ran_mapped_table mapped[RAN_MAPPED_TABLES],
                                 struct ran_params *p, const struct ran_config *c, size_t V,
-                                size_t C)
+                                size_t C, size_t linear_rows)
 {
         size_t n = 0;
 
-        mapped[n++] = (struct ran_mapped_table){"embed.weight", V, c->dim, &p->embed};
-        if (c->spelling > 0)
+        if (ran_config_has_encoder(c))
+                mapped[n++] = (struct ran_mapped_table){"embed.weight", V, c->dim, &p->embed};
+        if (ran_config_has_encoder(c) && c->spelling > 0)
                 mapped[n++] = (struct ran_mapped_table){"spelling.weight", c->spelling, c->dim,
                                                         &p->spelling};
         if (c->wide > 0) {
-                mapped[n++] = (struct ran_mapped_table){"wide.weight", c->wide, C, &p->wide};
+                mapped[n++] = (struct ran_mapped_table){"wide.weight", linear_rows, C, &p->wide};
                 if (ran_has_linear_model(c))
-                        mapped[n++] = (struct ran_mapped_table){"wide.idf", 0, c->wide, &p->idf};
+                        mapped[n++] =
+                                (struct ran_mapped_table){"wide.idf", 0, linear_rows, &p->idf};
         }
         return n;
 }
@@ -60,6 +62,9 @@ bool ran_table_shape(struct ran_table *table, const struct ran_config *c, size_t
 {
         size_t all;
 
+        *table = (struct ran_table){0};
+        if (!ran_config_has_encoder(c))
+                return true;
         *table = (struct ran_table){NULL, V + c->spelling, c->dim};
         return table->rows >= V && !__builtin_mul_overflow(table->rows, c->dim, &all) &&
                all <= SIZE_MAX / sizeof(float);

@@ -9,18 +9,18 @@
 #include "model/task.h"
 #include "model/tensor-walk.h"
 
-/* X(field, name, rows, cols, init, present when): the head, with C in scope; a list for each
- * task (task.h), and one for the linear model. A language model's classes are its vocabulary: C
- * = V. */
-#define RAN_CLASSIFY_PARAMS(X)                              \
-        X(out_w, "classify.out.weight", C, D, GLOROT, true) \
-        X(out_b, "classify.out.bias", 0, C, ZERO, true)
+/* X(field, name, rows, cols, init, present when): the head, with C in scope; a list for each task
+ * (task.h), and one for the linear model. The classes of a language model are its vocabulary: there
+ * C = V. */
+#define RAN_CLASSIFY_PARAMS(X)                                                   \
+        X(out_w, "classify.out.weight", C, D, GLOROT, ran_config_has_encoder(c)) \
+        X(out_b, "classify.out.bias", 0, C, ZERO, ran_config_has_encoder(c))
 #define RAN_LINEAR_PARAMS(X) X(wide_b, "wide.bias", 0, C, ZERO, c->wide > 0)
-#define RAN_TAG_PARAMS(X)                              \
-        X(tag_w, "tag.out.weight", C, D, GLOROT, true) \
-        X(tag_b, "tag.out.bias", 0, C, ZERO, true)     \
-        X(crf_start, "crf.start", 0, C, ZERO, c->crf)  \
-        X(crf_end, "crf.end", 0, C, ZERO, c->crf)      \
+#define RAN_TAG_PARAMS(X)                                                   \
+        X(tag_w, "tag.out.weight", C, D, GLOROT, ran_config_has_encoder(c)) \
+        X(tag_b, "tag.out.bias", 0, C, ZERO, ran_config_has_encoder(c))     \
+        X(crf_start, "crf.start", 0, C, ZERO, c->crf)                       \
+        X(crf_end, "crf.end", 0, C, ZERO, c->crf)                           \
         X(crf_transition, "crf.transition", C, C, ZERO, c->crf)
 #define RAN_LM_PARAMS(X)                                                                \
         X(lm_b, "lm.bias", 0, C, ZERO, true)                                            \
@@ -39,17 +39,20 @@ struct ran_head_params {
 /* One block of floats (weights, gradients or moments) seen by name; absent tensors are NULL. The
  * mapped tables are not in the block: their weights may be mapped from a file, their gradients are
  * sparse. */
+struct ran_linear_rows;
 struct ran_params {
         float *block;
         void *layers; /* (N) the tensors of each layer: structs of the encoder */
         void *once;   /* tensors outside the layers, a struct of the encoder; NULL: none */
         struct ran_head_params head;
-        const float *embed;      /* (V, D), a mapped table */
-        uint64_t seed;           /* of the training run: key of a random first context */
-        const float *spelling;   /* (c->spelling, D), mapped; NULL: none */
-        const float *wide;       /* (c->wide, C), mapped: the linear model; NULL: none */
-        const float *idf;        /* (c->wide), mapped: of a classifier's; NULL: none */
-        const uint32_t *affixes; /* (V, RAN_AFFIX_ROW) prefixes and suffixes of subwords; or NULL */
+        const float *embed;    /* (V, D), a mapped table */
+        uint64_t seed;         /* of the training: key of a random first context */
+        const float *spelling; /* (c->spelling, D), mapped; NULL: none */
+        const float *wide;     /* (rows, C), mapped: the linear model; NULL: none */
+        const float *idf;      /* (rows), mapped: of a classifier's; NULL: none */
+        const struct ran_linear_rows
+                *rows;          /* of which buckets (linear-rows.h); NULL: all c->wide */
+        const uint32_t *pieces; /* (V, RAN_PIECE) prefixes and suffixes of subwords; or NULL */
         float *dembed; /* of a gradient where the output is tied to the embedding: (V, D); else NULL
                         */
 };
@@ -67,10 +70,11 @@ struct ran_mapped_table {
         size_t rows, cols; /* rows 0: a vector */
         const float **at;  /* where it is, in the params */
 };
-/* The mapped tables of a configuration, the embedding first. Returns their number. */
+/* Those of a configuration, of an encoder the embedding first; linear_rows: of the linear model,
+ * c->wide unless rows are left out. Returns how many there are. */
 size_t ran_params_mapped_tables(struct ran_mapped_table mapped[RAN_MAPPED_TABLES],
                                 struct ran_params *p, const struct ran_config *c, size_t V,
-                                size_t C);
+                                size_t C, size_t linear_rows);
 
 /* Tables that learn row by row: the embedding, with the spelling table behind it. */
 struct ran_table {

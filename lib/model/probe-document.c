@@ -53,6 +53,8 @@ int ran_probe(const struct ran_model *m, struct ran_state *s, const struct ran_d
         if (ran_model_check_state(m, s, err) != RAN_OK ||
             ran_model_check_document(m, d, err) != RAN_OK)
                 return RAN_EINVAL;
+        if (!ran_config_has_encoder(&m->config))
+                return ran_fail(err, RAN_EINVAL, "the model has no encoder, and so no attention");
         if (d->L == 0 || sources > d->L)
                 return ran_fail(err, RAN_EINVAL, "a document of %zu tokens, of them %zu source",
                                 d->L, sources);

@@ -9,6 +9,8 @@
 #include "model/linear-model.h"
 #include "model/task.h"
 
+#include <string.h>
+
 static void tensors(struct ran_tensor_walk *k, struct ran_head_params *p,
                     const struct ran_config *c, size_t C)
 {
@@ -31,9 +33,14 @@ static void head(struct ran_workspace *w, const struct ran_params *p, size_t C)
         struct ran_head *h = &w->head;
         size_t D = w->D, B = w->packed->B;
 
-        ran_encoder_of(w->c)->documents(w, p);
-        drop_out(w, h->head);
-        ran_gemm_linear(w->pool, h->logits, C, h->head, D, p->head.out_w, p->head.out_b, B, D, C);
+        if (ran_config_has_encoder(w->c)) {
+                ran_encoder_of(w->c)->documents(w, p);
+                drop_out(w, h->head);
+                ran_gemm_linear(w->pool, h->logits, C, h->head, D, p->head.out_w, p->head.out_b, B,
+                                D, C);
+        } else {
+                memset(h->logits, 0, B * C * sizeof *h->logits);
+        }
         if (w->c->wide > 0 && w->linear_weight > 0)
                 ran_linear_model_add(w, p, C);
 }

@@ -4,6 +4,8 @@
 #include "model/head.h"
 #include "model/task.h"
 
+#include <string.h>
+
 static int check(const struct ran_config *c, struct ran_error *err)
 {
         RAN_TRY(ran_task_check_no_mask(c, err));
@@ -28,6 +30,10 @@ static void head(struct ran_workspace *w, const struct ran_params *p, size_t C)
 {
         struct ran_head *h = &w->head;
 
+        if (!ran_config_has_encoder(w->c)) { /* linear-words.c adds them all */
+                memset(h->logits, 0, w->packed->positions * C * sizeof *h->logits);
+                return;
+        }
         ran_head_positions(w);
         ran_gemm_linear(w->pool, h->logits, C, h->head, w->D, p->head.tag_w, p->head.tag_b,
                         w->packed->positions, w->D, C);

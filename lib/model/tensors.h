@@ -98,6 +98,10 @@ int ran_tensors_verify(const struct ran_tensors *t, struct ran_error *err);
 /* The floats of an F32 tensor in place, if byte order and alignment allow it; otherwise NULL:
  * copy them. */
 const float *ran_tensor_in_place(const struct ran_tensors *t, const struct ran_tensor *tensor);
+/* The same of a U32 tensor; *copy, which the caller frees, holds them where they cannot be used in
+ * place. NULL: memory ran out. */
+const uint32_t *ran_tensor_integers(const struct ran_tensors *t, const struct ran_tensor *tensor,
+                                    uint32_t **copy, struct ran_error *err);
 /* Copies the elements of a tensor of F32, F16, BF16 or F64 (rounded), at any address. */
 int ran_tensor_floats(const struct ran_tensors *t, const struct ran_tensor *tensor, float *out,
                       struct ran_error *err);

@@ -118,7 +118,7 @@ int ran_workspace_init(struct ran_workspace *w, const struct ran_config *c, bool
                                     .slab_rows = SLAB_ROWS,
                                     .keep_floats = KEEP_FLOATS,
                                     .linear_weight = 1,
-                                    .D = c->dim,
+                                    .D = ran_config_has_encoder(c) ? c->dim : 0,
                                     .E = c->heads * c->head_dim,
                                     .h = c->heads,
                                     .d_k = c->head_dim};

@@ -51,6 +51,7 @@ struct ran_head {
          * doc[b] ran_linear_model_features on, grams[b] of them. */
         struct ran_gram {
                 uint32_t bucket, times; /* ascending; how often it is there */
+                uint32_t row;           /* of the table */
                 float x;
         } * gram;
         size_t *grams;                                 /* (B) */

@@ -8,21 +8,8 @@
 
 /* ---- models (model/) ------------------------------------------------------------------------ */
 
-/* X(NUMBER, name): all encoders, RAN_ENCODER_RAN and so on, by the names that they have in
- * configurations; and all tasks, RAN_TASK_CLASSIFY and so on. */
-#define RAN_ENCODERS(X)                   \
-        X(RAN, ran)                       \
-        X(CONTEXTUALIZER, contextualizer) \
-        X(TRANSFORMER, transformer)
-#define RAN_TASKS(X)          \
-        X(CLASSIFY, classify) \
-        X(TAG, tag)           \
-        X(LM, lm)             \
-        X(MLM, mlm)
-#define RAN_ENCODER_NUMBER(number, name) RAN_ENCODER_##number,
-#define RAN_TASK_NUMBER(number, name)    RAN_TASK_##number,
-enum { RAN_ENCODERS(RAN_ENCODER_NUMBER) };
-enum { RAN_TASKS(RAN_TASK_NUMBER) RAN_TASK_COUNT };
+enum { RAN_ENCODER_RAN, RAN_ENCODER_CONTEXTUALIZER, RAN_ENCODER_TRANSFORMER, RAN_ENCODER_NONE };
+enum { RAN_TASK_CLASSIFY, RAN_TASK_TAG, RAN_TASK_LM, RAN_TASK_MLM };
 enum { RAN_CELL_GATED, RAN_CELL_PLAIN };
 enum { RAN_POOL_MAX, RAN_POOL_MEAN };
 enum { RAN_CONTEXT_CONSTANT, RAN_CONTEXT_LEARNED, RAN_CONTEXT_RANDOM };
@@ -60,15 +47,17 @@ bool ran_config_is_of_task(const char *name);
  * ran_fields_init gives the defaults; all zero is no model. */
 int ran_config_check(const struct ran_config *config, struct ran_error *err);
 
-/* A task (model/task.c): its name, as in configurations; whether its outputs are labels (of
- * documents or words) rather than a vocabulary; whether its documents have word positions, or a
- * source. */
+/* What a task is (model/task.c): its name, as in configurations; whether it has labels, of
+ * documents or words, and not a vocabulary; whether its documents say where words begin, or what
+ * their source is. */
 const char *ran_task_name(int task);
 bool ran_task_has_labels(int task);
 bool ran_task_reads_words(int task);
 bool ran_task_reads_sources(int task);
 
-/* Whether the encoder outputs a vector for each token: a Contextualizer has one for the document
+/* Whether there is an encoder, and not the linear model alone. */
+bool ran_config_has_encoder(const struct ran_config *config);
+/* Whether the encoder has an output for each token: a Contextualizer has one vector of the document
  * instead. */
 bool ran_config_has_token_outputs(const struct ran_config *config);
 
@@ -79,7 +68,9 @@ struct ran_model *ran_model_open(const char *path, bool verify, struct ran_error
 void ran_model_free(struct ran_model *m);
 const struct ran_config *ran_model_config(const struct ran_model *m);
 const struct ran_tokenizer *ran_model_tokenizer(const struct ran_model *m); /* NULL: ids only */
-size_t ran_model_vocabulary(const struct ran_model *m);                     /* V */
+/* V. Without an encoder and a tokenizer any id has a hash, and V is RAN_ANY_ID. */
+#define RAN_ANY_ID ((size_t)UINT32_MAX)
+size_t ran_model_vocabulary(const struct ran_model *m);
 size_t ran_model_classes(const struct ran_model *m); /* C; of a language model V */
 const char *ran_model_label(const struct ran_model *m,
                             size_t c); /* "0", "1" ... if unnamed; NULL: none */
@@ -91,9 +82,9 @@ bool ran_model_same(const struct ran_model *a, const struct ran_model *b, struct
  * language model. */
 const float *ran_model_thresholds(const struct ran_model *m);
 /* One label a document: the labels at least as probable as *cut make a prediction set, which
- * contains the true label with probability `coverage`, 0 < coverage < 1, for documents like the
- * calibration documents of training (model/calibration.h). RAN_EINVAL if there were none or too
- * few; the sentence says what to do. */
+ * contains the true label with probability `coverage`, 0 < coverage < 1, for documents like those
+ * that calibrated the model in training (model/calibration.h). RAN_EINVAL, and what to do, where
+ * there were none or too few. */
 int ran_model_cut(const struct ran_model *m, double coverage, float *cut, struct ran_error *err);
 
 /* ---- scoring (model/model-score.c) ---------------------------------------------------------- */
@@ -120,16 +111,17 @@ struct ran_document {
         size_t words;
 };
 /* logits (C); embedding (D), the input of the last linear layer, or NULL. The result depends on the
- * document alone, bit for bit. task classify. */
+ * document alone, bit for bit. task classify. RAN_EINVAL for the embedding of a model without an
+ * encoder. */
 int ran_classify(const struct ran_model *m, struct ran_state *s, const struct ran_document *d,
                  float *logits, float *embedding, struct ran_error *err);
 /* tags (words, at least 1): the best sequence, a valid one in IOB2 if the model's tags are named
  * so. score (words): the probability of each tag, or NULL. logits (words, C), or NULL. task tag. */
 int ran_tag(const struct ran_model *m, struct ran_state *s, const struct ran_document *d,
             uint32_t *tags, float *score, float *logits, struct ran_error *err);
-/* A language-model context: what the model has read of a document, so that reading on costs the
- * new tokens alone. Per layer it has the cell, the review's keys and values of all earlier
- * states, and the open window. m must outlive it. */
+/* What a language model has read so far, to read on from there: per layer the cell, the review's
+ * keys and values of all earlier states, and the open window. Reading on costs the new tokens
+ * alone. m must outlive it. */
 struct ran_lm_context;
 struct ran_lm_context *ran_lm_context_new(const struct ran_model *m,
                                           struct ran_error *err); /* nothing read */
@@ -306,9 +298,9 @@ int ran_explain_label(struct ran_explainer *e, size_t row, size_t c, size_t step
 
 /* Token to token: how much each of the L tokens influences the encoder's outputs of the tokens
  * [from, to). With J the Jacobian of these rows by the embedding row x of a token (through
- * attention, cells and review), its value is |J|^2 |x|^2 / D: the mean square change of these
- * outputs, to first order, when x moves by its own length in a random direction. Values of several
- * runs of rows may be added, and so may those of tokens.
+ * attention, cells and review), its value is |J|^2 |x|^2 / D: the mean square by which these
+ * outputs move, to first order, when x makes a step of its own length in a random direction. Values
+ * of several runs of rows may be added, and so may those of tokens.
  *
  * |J|^2, the squared Frobenius norm, is estimated by the mean of |r J|^2 over `samples` vectors r
  * of random signs, always the same ones (Hutchinson 1990): one backward pass a sample, however many

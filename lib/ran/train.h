@@ -150,10 +150,11 @@ struct ran_train_report {
         size_t best_epoch, stale;            /* epochs since the best */
         uint64_t moved;                      /* bytes between this rank and others so far */
         bool improved;
-        bool first_encoder; /* with REPORT_END: the refit made the encoder worse; the first one
-                             * is kept */
-        bool linear_only;   /* with REPORT_END: the encoder did not help, only the linear model is
-                               used */
+        bool first_encoder; /* with REPORT_END: the refit made it worse, so the first encoder is
+                               kept */
+        bool linear_only;   /* with REPORT_KEPT and later: the encoder did not help, only the linear
+                               model is used */
+        bool no_encoder;    /* there is none: epochs and steps say nothing */
 };
 
 /* Processes that train one model together (train/ranks.h). NULL stands for a single process. */
@@ -182,7 +183,8 @@ struct ran_train_job {
          * only if ran_train_keeps_head, and the embedding, which must fit. */
         const struct ran_embedding *vectors;
         const struct ran_model *init;
-        const char *output;        /* model file; written when training is complete, never before */
+        const char *output;        /* model file; written when training is complete, never before;
+                                      NULL: none */
         const char *checkpoint;    /* output.ckpt; NULL: none */
         double checkpoint_seconds; /* how often to write it; also whenever the caller ends a run */
         bool resume;

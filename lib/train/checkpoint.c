@@ -191,9 +191,7 @@ static void read_linear(struct ran_trainer *t, const struct ran_model *m)
 {
         if (t->c->wide == 0)
                 return;
-        memcpy(t->linear, m->params.wide, t->c->wide * t->C * sizeof *t->linear);
-        if (t->idf != NULL)
-                memcpy(t->idf, m->params.idf, t->c->wide * sizeof *t->idf);
+        ran_linear_rows_spread(&m->params, t->c->wide, t->C, t->linear, t->idf);
 }
 
 static int read_calibration(struct ran_trainer *t, struct ran_error *err)

@@ -9,55 +9,41 @@
 
 enum { FOLDS = 5, ENOUGH = 1000 };
 
-/* Ascending: each fit begins where that with less cost ended. The first one, with ratios, is for
- * where there are too few documents to ask. */
+/* Ascending. The first, with ratios, is also for where there are too few documents to validate. */
 static const double costs[] = {0.5, 2, 8};
-/* Nearer than that no choice becomes another, only later (ran_svm_tolerance, RAN_SVM_PASSES). */
+enum { COSTS = sizeof costs / sizeof *costs, CHAINS = 2 * FOLDS };
+/* A smaller tolerance or more passes change no choice, they only take longer. */
 static const double rough_tolerance = 0.3;
-enum { SOME_PASSES = 10 };
-enum { COSTS = sizeof costs / sizeof *costs };
+enum { ROUGH_PASSES = 10 };
 
-struct candidate {
+struct chain {
+        const struct validation *x;
+        size_t fold, at; /* at: which cost */
         bool ratios;
-        double cost, loss;
+        struct ran_svm_solver *solver;
+        size_t *row; /* of the other folds */
+        double loss[COSTS];
+        bool done;
+        int rc;
+        struct ran_error err;
 };
 
 struct validation {
         const struct ran_svm *k;
-        const float *idf, *weight, *bias; /* as fits begin */
-        struct candidate candidate[2 * COSTS];
-        size_t candidates;
-        struct ran_svm fold;      /* k without the documents that are held_out about */
-        size_t *order, *training; /* all documents, shuffled; those of the fold */
-        size_t begin[FOLDS + 1];  /* where in the order each fold begins */
-        const size_t *held_out;   /* (n) */
-        size_t n;
-        float *w, *b, *alpha, *logits, *scaled; /* logits (n, C), scaled (C) */
-        size_t passes;
+        const float *weight, *bias;
+        double cost[COSTS];
+        size_t n_costs;
+        size_t *order;           /* (k->n) rows of k, shuffled */
+        size_t begin[FOLDS + 1]; /* where in the order each fold begins */
+        struct chain chain[CHAINS];
+        size_t chains;
 };
 
-static void list_candidates(struct validation *x, int ratios)
-{
-        for (int with = 1; with >= 0; with--) {
-                if (ratios != RAN_RATIOS_AUTO && (ratios == RAN_RATIOS_YES) != with)
-                        continue;
-                for (size_t i = 0; i < (x->k->cost > 0 ? 1 : COSTS); i++)
-                        x->candidate[x->candidates++] = (struct candidate){
-                                .ratios = with, .cost = x->k->cost > 0 ? x->k->cost : costs[i]};
-        }
-}
-
-static int on_pass(void *arg, size_t passes)
-{
-        struct validation *x = arg;
-
-        (void)passes;
-        return x->k->pass != NULL ? x->k->pass(x->k->arg, ++x->passes) : 0;
-}
+/* ---- folds ----------------------------------------------------------------------------------- */
 
 struct drawn {
         uint64_t draw;
-        size_t document;
+        size_t row;
 };
 
 static int compare_drawn(const void *a, const void *b)
@@ -66,7 +52,7 @@ static int compare_drawn(const void *a, const void *b)
 
         if (x->draw != y->draw)
                 return x->draw < y->draw ? -1 : 1;
-        return (x->document > y->document) - (x->document < y->document);
+        return (x->row > y->row) - (x->row < y->row);
 }
 
 /* Groups are shuffled, and their documents stay together. */
@@ -78,22 +64,21 @@ static int shuffle_groups(struct validation *x, struct ran_error *err)
         if (drawn == NULL)
                 return RAN_ENOMEM;
         for (size_t i = 0; i < k->n; i++) {
-                uint64_t group = k->d->group[k->document[i]];
+                uint64_t group = k->d->group[k->document[k->row[i]]];
 
                 drawn[i] = (struct drawn){ran_random_draw(ran_random_key(k->seed, RAN_FOR_SPLIT,
                                                                          RAN_SHUFFLE_FOLDS, group),
                                                           0),
-                                          k->document[i]};
+                                          k->row[i]};
         }
         qsort(drawn, k->n, sizeof *drawn, compare_drawn);
         for (size_t i = 0; i < k->n; i++)
-                x->order[i] = drawn[i].document;
+                x->order[i] = drawn[i].row;
         free(drawn);
         return RAN_OK;
 }
 
-/* The order of all documents, and its folds: as many documents in each, but for a group that is
- * whole. */
+/* Folds of as many rows each, but for a group, which is whole. */
 static int make_folds(struct validation *x, struct ran_error *err)
 {
         const struct ran_svm *k = x->k;
@@ -102,165 +87,222 @@ static int make_folds(struct validation *x, struct ran_error *err)
         x->order = ran_alloc(k->n, sizeof *x->order, err);
         if (x->order == NULL)
                 return RAN_ENOMEM;
-        if (group != NULL && shuffle_groups(x, err) != RAN_OK)
-                return RAN_ENOMEM;
         if (group == NULL)
-                ran_plan_shuffle(x->order, k->document, k->n, k->seed, RAN_SHUFFLE_FOLDS);
+                ran_plan_shuffle(x->order, k->row, k->n, k->seed, RAN_SHUFFLE_FOLDS);
+        else
+                RAN_TRY(shuffle_groups(x, err));
         for (size_t f = 1; f <= FOLDS; f++) {
                 size_t at = f * k->n / FOLDS;
 
                 while (group != NULL && at > 0 && at < k->n &&
-                       group[x->order[at]] == group[x->order[at - 1]])
+                       group[k->document[x->order[at]]] == group[k->document[x->order[at - 1]]])
                         at++;
                 x->begin[f] = at;
         }
         return RAN_OK;
 }
 
-static size_t largest_fold(const struct validation *x)
+/* ---- the loss of a fold ---------------------------------------------------------------------- */
+
+struct held_out {
+        const struct ran_svm *k;
+        const size_t *row; /* (n) */
+        size_t n;
+        const float *logits; /* (n, C) */
+        float *scaled;       /* (C) */
+};
+
+static double loss_at(const struct held_out *h, double scale)
 {
-        size_t most = 0;
-
-        for (size_t f = 0; f < FOLDS; f++)
-                if (x->begin[f + 1] - x->begin[f] > most)
-                        most = x->begin[f + 1] - x->begin[f];
-        return most;
-}
-
-static int prepare(struct validation *x, struct ran_error *err)
-{
-        const struct ran_svm *k = x->k;
-        size_t C = k->d->C, alphas, logits;
-
-        if (make_folds(x, err) != RAN_OK)
-                return RAN_ENOMEM;
-        if (__builtin_mul_overflow(k->d->B, C * ran_svm_sides(k->d), &alphas) ||
-            __builtin_mul_overflow(largest_fold(x), C, &logits))
-                return ran_fail(err, RAN_EINVAL, "%zu documents with %zu labels are too many",
-                                k->d->B, C);
-        x->training = ran_alloc(k->n, sizeof *x->training, err);
-        x->w = ran_alloc_floats(k->c->wide * C, err);
-        x->b = ran_alloc_floats(C, err);
-        x->alpha = ran_alloc_floats(alphas, err);
-        x->logits = ran_alloc_floats(logits, err);
-        x->scaled = ran_alloc_floats(C, err);
-        if (x->training == NULL || x->w == NULL || x->b == NULL || x->alpha == NULL ||
-            x->logits == NULL || x->scaled == NULL)
-                return RAN_ENOMEM;
-        x->fold = *k;
-        x->fold.tolerance = rough_tolerance;
-        x->fold.passes = SOME_PASSES;
-        x->fold.alpha = x->alpha;
-        x->fold.pass = on_pass;
-        x->fold.arg = x;
-        return RAN_OK;
-}
-
-static void release(struct validation *x)
-{
-        free(x->order);
-        free(x->training);
-        free(x->w);
-        free(x->b);
-        free(x->alpha);
-        free(x->logits);
-        free(x->scaled);
-}
-
-static double loss_at(const struct validation *x, double scale)
-{
-        const struct ran_dataset *d = x->k->d;
+        const struct ran_dataset *d = h->k->d;
         double sum = 0;
 
-        for (size_t i = 0; i < x->n; i++) {
-                const struct ran_target target = ran_loss_target(d, x->held_out[i]);
+        for (size_t i = 0; i < h->n; i++) {
+                size_t b = h->k->document[h->row[i]];
+                const struct ran_target target = ran_loss_target(d, b);
 
                 for (size_t c = 0; c < d->C; c++)
-                        x->scaled[c] = (float)(scale * (double)x->logits[i * d->C + c]);
-                sum += ran_loss_classify(x->scaled, x->scaled, d->C, &target, d->multilabel, 0,
-                                         (double)d->weight[x->held_out[i]]);
+                        h->scaled[c] = (float)(scale * (double)h->logits[i * d->C + c]);
+                sum += ran_loss_classify(h->scaled, h->scaled, d->C, &target, d->multilabel, 0,
+                                         (double)d->weight[b]);
         }
         return sum;
 }
 
 /* The least at any of ten scales, half an octave apart, from 1/2 to 11: margins are no logits. */
-static double lowest_loss(const struct validation *x)
+static double least_loss(const struct held_out *h)
 {
         double least = INFINITY, scale = 0.5;
 
         for (int i = 0; i < 10; i++) {
-                least = fmin(least, loss_at(x, scale));
+                least = fmin(least, loss_at(h, scale));
                 scale *= 1.4142135623730951;
         }
         return least;
 }
 
-static void reset(struct validation *x)
+static int validate(struct chain *a)
 {
-        size_t C = x->k->d->C;
+        const struct validation *x = a->x;
+        size_t C = x->k->d->C, from = x->begin[a->fold], n = x->begin[a->fold + 1] - from;
+        size_t numbers;
+        float *logits = NULL, *scaled = ran_alloc_floats(C, &a->err);
 
-        memcpy(x->w, x->weight, x->k->c->wide * C * sizeof *x->w);
-        memcpy(x->b, x->bias, C * sizeof *x->b);
-        memset(x->alpha, 0, x->k->d->B * C * ran_svm_sides(x->k->d) * sizeof *x->alpha);
-}
-
-static int try_all(struct validation *x, struct ran_error *err)
-{
-        int rc = RAN_OK;
-
-        for (size_t i = 0; i < x->candidates && rc == RAN_OK; i++) {
-                struct candidate *a = &x->candidate[i];
-
-                if (i == 0 || a->ratios != a[-1].ratios)
-                        reset(x);
-                x->fold.ratios = a->ratios;
-                x->fold.cost = a->cost;
-                rc = ran_svm_fit(&x->fold, x->idf, x->w, x->b, err);
-                if (rc == RAN_OK)
-                        rc = ran_svm_score(&x->fold, x->held_out, x->n, x->idf, x->w, x->b,
-                                           x->logits, err);
-                if (rc == RAN_OK)
-                        a->loss += lowest_loss(x);
+        if (!__builtin_mul_overflow(n, C, &numbers))
+                logits = ran_alloc_floats(numbers, &a->err);
+        if (logits != NULL && scaled != NULL) {
+                ran_svm_solver_score(a->solver, x->order + from, n, logits);
+                a->loss[a->at] =
+                        least_loss(&(struct held_out){x->k, x->order + from, n, logits, scaled});
         }
+        int rc = logits != NULL && scaled != NULL ? RAN_OK : RAN_ENOMEM;
+        free(logits);
+        free(scaled);
         return rc;
 }
 
-/* The documents of fold f are held_out about. */
-static int try_fold(struct validation *x, size_t f, struct ran_error *err)
-{
-        size_t from = x->begin[f], to = x->begin[f + 1];
+/* ---- chains ---------------------------------------------------------------------------------- */
 
-        if (from == to || to - from == x->k->n) /* between groups nothing, or one is all there is */
-                return RAN_OK;
-        memcpy(x->training, x->order, from * sizeof *x->training);
-        memcpy(x->training + from, x->order + to, (x->k->n - to) * sizeof *x->training);
-        x->fold.document = x->training;
-        x->fold.n = x->k->n - (to - from);
-        x->held_out = x->order + from;
-        x->n = to - from;
-        return try_all(x, err);
+static int start(struct chain *a)
+{
+        const struct validation *x = a->x;
+        struct ran_svm k = *x->k;
+        size_t from = x->begin[a->fold], to = x->begin[a->fold + 1];
+
+        a->row = ran_alloc(k.n, sizeof *a->row, &a->err);
+        if (a->row == NULL)
+                return RAN_ENOMEM;
+        memcpy(a->row, x->order, from * sizeof *a->row);
+        memcpy(a->row + from, x->order + to, (k.n - to) * sizeof *a->row);
+        k.row = a->row;
+        k.n -= to - from;
+        k.ratios = a->ratios;
+        k.pool = NULL; /* the chains have it */
+        a->solver = ran_svm_solver_new(&k, x->weight, x->bias, &a->err);
+        if (a->solver == NULL)
+                return RAN_ENOMEM;
+        ran_svm_solver_begin(a->solver, x->cost[0], rough_tolerance, ROUGH_PASSES);
+        return RAN_OK;
 }
 
-int ran_cross_validate(struct ran_svm *k, int ratios, const float *idf, const float *weight,
-                       const float *bias, struct ran_error *err)
+static void finish(struct chain *a)
 {
-        struct validation x = {.k = k, .idf = idf, .weight = weight, .bias = bias};
-        const struct candidate *best = x.candidate;
+        ran_svm_solver_free(a->solver);
+        free(a->row);
+        a->solver = NULL;
+        a->row = NULL;
+        a->done = true;
+}
+
+static int advance(struct chain *a)
+{
+        const struct validation *x = a->x;
+
+        if (a->solver == NULL)
+                RAN_TRY(start(a));
+        if (!ran_svm_solver_pass(a->solver))
+                return RAN_OK;
+        RAN_TRY(validate(a));
+        if (++a->at < x->n_costs)
+                ran_svm_solver_begin(a->solver, x->cost[a->at], rough_tolerance, ROUGH_PASSES);
+        else
+                finish(a);
+        return RAN_OK;
+}
+
+static void run_chain(void *arg, size_t i)
+{
+        struct validation *x = arg;
+        struct chain *a = &x->chain[i];
+
+        if (!a->done && a->rc == RAN_OK)
+                a->rc = advance(a);
+}
+
+static void list_chains(struct validation *x, int ratios)
+{
+        for (size_t f = 0; f < FOLDS && x->begin[f] < ENOUGH; f++) {
+                size_t n = x->begin[f + 1] - x->begin[f];
+
+                if (n == 0 || n == x->k->n) /* a group is larger than a fold */
+                        continue;
+                for (int with = 1; with >= 0; with--)
+                        if (ratios == RAN_RATIOS_AUTO || (ratios == RAN_RATIOS_YES) == with)
+                                x->chain[x->chains++] =
+                                        (struct chain){.x = x, .fold = f, .ratios = with};
+        }
+}
+
+/* A pass of each chain at a time, so that the caller hears of it between passes. */
+static int run_chains(struct validation *x, int (*pass)(void *arg, size_t passes), void *arg,
+                      struct ran_error *err)
+{
+        size_t left = x->chains;
+
+        for (size_t round = 1; left > 0; round++) {
+                ran_parallel(x->k->pool, x->chains, run_chain, x);
+                left = 0;
+                for (size_t i = 0; i < x->chains; i++) {
+                        const struct chain *a = &x->chain[i];
+
+                        if (a->rc != RAN_OK)
+                                return ran_fail(err, a->err.code, "%s", a->err.text);
+                        left += !a->done;
+                }
+                if (pass != NULL && pass(arg, round) != 0)
+                        return ran_fail(err, RAN_EINTR,
+                                        "stopped while the linear model was cross-validated");
+        }
+        return RAN_OK;
+}
+
+/* The setting with the least loss over all folds; of equal ones the first, ratios before none. */
+static void choose(const struct validation *x, double *cost, bool *ratios)
+{
+        double least = INFINITY;
+
+        for (int with = 1; with >= 0; with--) {
+                for (size_t i = 0; i < x->n_costs; i++) {
+                        double loss = 0;
+                        bool tried = false;
+
+                        for (size_t a = 0; a < x->chains; a++)
+                                if (x->chain[a].ratios == with) {
+                                        loss += x->chain[a].loss[i];
+                                        tried = true;
+                                }
+                        if (tried && loss < least) {
+                                least = loss;
+                                *cost = x->cost[i];
+                                *ratios = with;
+                        }
+                }
+        }
+}
+
+int ran_cross_validate(struct ran_svm *k, double *cost, int ratios, const float *weight,
+                       const float *bias, int (*pass)(void *arg, size_t passes), void *arg,
+                       struct ran_error *err)
+{
+        struct validation x = {.k = k, .weight = weight, .bias = bias};
         int rc = RAN_OK;
 
-        list_candidates(&x, ratios);
-        if (x.candidates > 1 && k->n >= FOLDS) {
-                rc = prepare(&x, err);
-                for (size_t f = 0; f < FOLDS && x.begin[f] < ENOUGH && rc == RAN_OK; f++)
-                        rc = try_fold(&x, f, err);
+        x.n_costs = *cost > 0 ? 1 : COSTS;
+        for (size_t i = 0; i < x.n_costs; i++)
+                x.cost[i] = *cost > 0 ? *cost : costs[i];
+        *cost = x.cost[0];
+        k->ratios = ratios != RAN_RATIOS_NO;
+        if ((x.n_costs > 1 || ratios == RAN_RATIOS_AUTO) && k->n >= FOLDS) {
+                rc = make_folds(&x, err);
+                if (rc == RAN_OK) {
+                        list_chains(&x, ratios);
+                        rc = run_chains(&x, pass, arg, err);
+                }
+                if (rc == RAN_OK)
+                        choose(&x, cost, &k->ratios);
         }
-        for (size_t i = 1; i < x.candidates; i++)
-                if (x.candidate[i].loss < best->loss)
-                        best = &x.candidate[i];
-        release(&x);
-        if (rc == RAN_OK) {
-                k->cost = best->cost;
-                k->ratios = best->ratios;
-        }
+        for (size_t i = 0; i < x.chains; i++)
+                finish(&x.chain[i]);
+        free(x.order);
         return rc;
 }

@@ -1,21 +1,25 @@
-/* cross-validate.h - the cost C of the linear SVM (svm.h), and whether features are weighted by
- * ratios.
+/* cross-validate.h - C and ratios of the linear model (svm.h), by cross-validation.
  *
- * The best cost ranges from 0.5 to 8 and more by collection, and with few documents of many classes
- * the wrong one loses 5 points; ratios help sentences and hurt long documents. So both are chosen
- * by five-fold cross-validation on the training documents; folds are used until 1,000 documents
- * were held out. Documents of a group are in one fold. The criterion is the loss at the scale where
- * it is lowest: every document contributes to it, not only those near the decision boundary.
+ * The best C is between 0.5 and 8 or more, depending on the collection; with few documents of many
+ * classes the wrong one costs 5 points. Ratios help sentences and hurt long documents. Five folds
+ * of the documents are made, of which as many are used as it takes to validate on 1,000 documents;
+ * documents of a group are in one fold. What counts is the loss at the scale of the logits with the
+ * least loss: it sees every document, where accuracy sees those near the boundary.
+ *
+ * A chain is a fold with or without ratios: a solver that goes from the smallest C to the largest,
+ * each starting where the last ended. Chains go side by side, a pass of each at a time.
  */
 #ifndef RAN_TRAIN_CROSS_VALIDATE_H
 #define RAN_TRAIN_CROSS_VALIDATE_H
 
 #include "train/svm.h"
 
-/* Sets k->cost, if that is 0, and k->ratios, if `ratios` is RAN_RATIOS_AUTO; nothing is tried
- * without alternatives, or with too few documents. weight (rows, C) and bias (C) are what fits
- * begin with. Calls k->pass with the number of passes since the call. */
-int ran_cross_validate(struct ran_svm *k, int ratios, const float *idf, const float *weight,
-                       const float *bias, struct ran_error *err);
+/* Sets *cost, if that is 0, and k->ratios, if `ratios` is RAN_RATIOS_AUTO, for the rows of k. With
+ * nothing to choose or too few documents nothing is tried. weight (c->wide, C) and bias (C) are
+ * where fits start, as for ran_svm_fit. pass is called with the number of rounds so far, and may
+ * end it as there. */
+int ran_cross_validate(struct ran_svm *k, double *cost, int ratios, const float *weight,
+                       const float *bias, int (*pass)(void *arg, size_t passes), void *arg,
+                       struct ran_error *err);
 
 #endif

@@ -187,19 +187,46 @@ static void fit_release(struct fit *k)
         free(k->p);
 }
 
+/* The weights for the documents of k; alone: of the linear model alone. */
+static struct ran_ensemble solve_documents(const struct fit *k, struct ran_ensemble prior,
+                                           bool alone)
+{
+        const struct problem problem = {.prior = {alone ? 0 : prior.encoder, prior.linear},
+                                        .tolerance = 1e-9,
+                                        .slope = add_documents,
+                                        .arg = k,
+                                        .alone = alone};
+
+        return solve(&problem);
+}
+
+static int fit_documents(struct ran_ensemble *ensemble, struct ran_ensemble prior, bool alone,
+                         struct fit *k, struct ran_error *err)
+{
+        int rc = fit_init(k, err);
+
+        if (rc == RAN_OK)
+                *ensemble = solve_documents(k, prior, alone);
+        fit_release(k);
+        return rc;
+}
+
 int ran_ensemble_fit(struct ran_ensemble *ensemble, struct ran_ensemble prior,
                      const struct ran_dataset *d, const float *encoder, const float *linear,
                      struct ran_error *err)
 {
         struct fit k = {.d = d, .encoder = encoder, .linear = linear};
-        const struct problem problem = {
-                .prior = prior, .tolerance = 1e-9, .slope = add_documents, .arg = &k};
-        int rc = fit_init(&k, err);
 
-        if (rc == RAN_OK)
-                *ensemble = solve(&problem);
-        fit_release(&k);
-        return rc;
+        return fit_documents(ensemble, prior, false, &k, err);
+}
+
+int ran_ensemble_fit_linear(struct ran_ensemble *ensemble, struct ran_ensemble prior,
+                            const struct ran_dataset *d, const float *encoder, const float *linear,
+                            struct ran_error *err)
+{
+        struct fit k = {.d = d, .encoder = encoder, .linear = linear};
+
+        return fit_documents(ensemble, prior, true, &k, err);
 }
 
 /* ---- whether the encoder helps ------------------------------------------------------------ */
@@ -251,15 +278,10 @@ int ran_ensemble_prove(struct ran_ensemble *ensemble, struct ran_ensemble prior,
                        struct ran_error *err)
 {
         struct fit k = {.d = d, .encoder = encoder, .linear = linear};
-        const struct problem problem = {.prior = {0, prior.linear},
-                                        .tolerance = 1e-9,
-                                        .slope = add_documents,
-                                        .arg = &k,
-                                        .alone = true};
         int rc = fit_init(&k, err);
 
         if (rc == RAN_OK) {
-                struct ran_ensemble alone = solve(&problem);
+                struct ran_ensemble alone = solve_documents(&k, prior, true);
 
                 if (!is_significant(&k, ensemble, &alone))
                         *ensemble = alone;
@@ -354,14 +376,15 @@ static size_t longest_sentence(const struct ran_dataset *d)
 
 int ran_ensemble_fit_words(struct ran_ensemble *ensemble, struct ran_ensemble prior,
                            const struct ran_dataset *d, const struct ran_tag_scores *encoder,
-                           const struct ran_tag_scores *linear, struct ran_error *err)
+                           const struct ran_tag_scores *linear, bool alone, struct ran_error *err)
 {
         size_t C = d->C, longest = longest_sentence(d);
         struct words k = {.d = d, .encoder = encoder, .linear = linear};
-        const struct problem problem = {.prior = prior,
+        const struct problem problem = {.prior = {alone ? 0 : prior.encoder, prior.linear},
                                         .tolerance = 1e-6,
                                         .slope = add_sentences,
                                         .arg = &k,
+                                        .alone = alone,
                                         .differences = true}; /* those of all paths cost more */
         int rc = RAN_ENOMEM;
 

@@ -26,7 +26,12 @@ int ran_ensemble_fit(struct ran_ensemble *ensemble, struct ran_ensemble prior,
                      const struct ran_dataset *d, const float *encoder, const float *linear,
                      struct ran_error *err);
 
-/* *loss: the sum over documents whose labels are all known. */
+/* The weights of the linear model alone: encoder is 0. */
+int ran_ensemble_fit_linear(struct ran_ensemble *ensemble, struct ran_ensemble prior,
+                            const struct ran_dataset *d, const float *encoder, const float *linear,
+                            struct ran_error *err);
+
+/* *loss: the sum over documents of which all labels are known. */
 int ran_ensemble_loss(double *loss, const struct ran_ensemble *at, const struct ran_dataset *d,
                       const float *encoder, const float *linear, struct ran_error *err);
 
@@ -43,10 +48,11 @@ struct ran_tag_scores {
         const float *logits;
         struct ran_crf crf;
 };
-/* The same for taggers. Sentences with an unknown tag are ignored. */
+/* The same for taggers; alone: of the linear model alone. Sentences of which a tag is unknown are
+ * not asked. */
 int ran_ensemble_fit_words(struct ran_ensemble *ensemble, struct ran_ensemble prior,
                            const struct ran_dataset *d, const struct ran_tag_scores *encoder,
-                           const struct ran_tag_scores *linear, struct ran_error *err);
+                           const struct ran_tag_scores *linear, bool alone, struct ran_error *err);
 
 /* to (ran_crf_train_floats(C)) = the crf of the ensemble, which is returned. Without a crf in
  * either there is none, and to may be NULL. */

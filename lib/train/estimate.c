@@ -144,6 +144,8 @@ int ran_train_estimate(const struct ran_train_job *job, struct ran_train_estimat
         RAN_TRY(count_parameters(c, V, C, e, err));
         RAN_TRY(count_flops(job, V, &e->flops, err));
         RAN_TRY(steps(job, &e->steps, &longest, err));
+        if (!ran_config_has_encoder(c))
+                e->steps = 0;
         if (d->B > 0)
                 RAN_TRY(scratch(job, &longest, C, &work, err));
 
@@ -156,7 +158,7 @@ int ran_train_estimate(const struct ran_train_job *job, struct ran_train_estimat
          * data; weights of the linear model, and three times as much while it is fitted */
         double bytes = 4 * copies * (double)(e->parameters + e->embedding_parameters) +
                        4 * (double)(threads + 4) * shard + (double)threads * work +
-                       data_bytes(job, (double)(V * c->dim)) +
+                       data_bytes(job, (double)V * (double)c->dim) +
                        4 * (4 * linear + (double)d->B * outputs);
         e->bytes = bytes < (double)SIZE_MAX ? (size_t)bytes : SIZE_MAX;
         e->embedding_parameters += (size_t)linear;

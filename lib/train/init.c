@@ -33,7 +33,9 @@ bool ran_train_keeps_head(const struct ran_train_job *job)
 {
         const struct ran_config *c = job->config, *of = job->init != NULL ? &job->init->config : c;
 
-        if (job->init == NULL || of->encoder != c->encoder || of->task != c->task)
+        /* Without an encoder the head is the linear model, whichever encoder it was beside. */
+        if (job->init == NULL || of->task != c->task ||
+            (of->encoder != c->encoder && ran_config_has_encoder(c)))
                 return false;
         if (ran_task_is_tied(c))
                 return true; /* their classes are the vocabulary */
@@ -70,6 +72,8 @@ static const struct ran_tensor *find(const struct ran_tensors *theirs,
 
 static void copy_rows(struct ran_trainer *t, size_t first, size_t n, const float *rows)
 {
+        if (!ran_config_has_encoder(t->c))
+                return;
         ran_trainer_copy_rows(t, first, n, rows);
         for (size_t r = first; r < first + n; r++)
                 t->optimiser.table.rate_scale[r] *= (float)t->s->init_rate;
@@ -98,11 +102,10 @@ static int copy_tensors(struct ran_trainer *t, struct ran_error *err)
         if (head && t->c->wide > 0 && t->c->wide == m->config.wide &&
             t->c->ngrams == m->config.ngrams && t->c->affixes == m->config.affixes &&
             (!ran_has_linear_words(t->c) || t->c->spelling == m->config.spelling)) {
-                memcpy(t->linear, m->params.wide, t->c->wide * t->C * sizeof *t->linear);
-                if (t->idf != NULL)
-                        memcpy(t->idf, m->params.idf, t->c->wide * sizeof *t->idf);
+                ran_linear_rows_spread(&m->params, t->c->wide, t->C, t->linear, t->idf);
                 t->linear_rate = t->s->init_rate;
-                t->prior = (struct ran_ensemble){1, 1}; /* the ensemble is in the weights already */
+                t->prior = (struct ran_ensemble){ran_config_has_encoder(t->c), 1}; /* the ensemble
+                                                        is in the weights already */
         }
         return RAN_OK;
 }
@@ -111,7 +114,9 @@ static int init_from_model(struct ran_trainer *t, struct ran_error *err)
 {
         const struct ran_model *m = t->job->init;
 
-        if (m->V != t->V || m->config.dim != t->D)
+        if (ran_config_has_encoder(t->c) && !ran_config_has_encoder(&m->config))
+                return ran_fail(err, RAN_EINVAL, "the initial model has no encoder");
+        if (ran_config_has_encoder(t->c) && (m->V != t->V || m->config.dim != t->D))
                 return ran_fail(err, RAN_EINVAL,
                                 "the initial model has an embedding of %zu by %zu, not of "
                                 "%zu by %zu",
@@ -147,6 +152,9 @@ static int init_from_vectors(struct ran_trainer *t, struct ran_error *err)
         const struct ran_embedding *e = t->job->vectors;
         double scale = scale_of(e, t->s->vectors_rms);
 
+        if (!ran_config_has_encoder(t->c))
+                return ran_fail(err, RAN_EINVAL,
+                                "word vectors initialise an encoder, and there is none");
         if (e->V != t->V || e->D != t->D)
                 return ran_fail(err, RAN_EINVAL,
                                 "word vectors of %zu by %zu do not fit an embedding of %zu by %zu",
@@ -168,9 +176,11 @@ int ran_trainer_init_weights(struct ran_trainer *t, struct ran_error *err)
                                 "were");
         init_random(t);
         if (ran_has_linear_model(t->c)) {
-                const struct ran_svm wide = ran_trainer_svm(t);
-
-                rc = ran_svm_idf(&wide, t->idf, err);
+                if (t->lists.first == NULL)
+                        rc = ran_feature_lists_read(&t->lists, t->c, job->train, t->pieces,
+                                                    job->train->keep, job->pool, err);
+                if (rc == RAN_OK)
+                        ran_feature_lists_idf(&t->lists, t->c, t->document, t->documents, t->idf);
         }
         if (rc == RAN_OK && ran_train_task_of(t->c)->init_output != NULL)
                 rc = ran_train_task_of(t->c)->init_output(t, err);
@@ -178,8 +188,8 @@ int ran_trainer_init_weights(struct ran_trainer *t, struct ran_error *err)
                 rc = init_from_model(t, err);
         if (rc == RAN_OK && job->vectors != NULL)
                 rc = init_from_vectors(t, err);
-        for (size_t id = 0; id < t->V && t->s->freeze; id++)
-                if (job->init != NULL || (job->vectors != NULL && job->vectors->given[id]))
+        for (size_t id = 0; id < t->V && t->s->freeze && t->D > 0; id++)
+                if (job->init != NULL || job->vectors->given[id])
                         t->optimiser.table.rate_scale[id] = 0;
         return rc;
 }

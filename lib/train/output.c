@@ -106,6 +106,63 @@ int ran_trainer_write_parts(struct ran_trainer *t, const char *path, struct ran_
         return rc;
 }
 
+/* The settings of an encoder that was dropped: with them --replay trains it again. */
+static void add_tried(const struct ran_config *c, struct ran_buf *out)
+{
+        const char *before = ",\"tried\":{";
+
+        for (const struct ran_field *f = ran_config_fields; f->name != NULL; f++) {
+                const struct ran_field one[] = {*f, {0}};
+
+                if (ran_config_is_of_task(f->name))
+                        continue;
+                ran_buf_str(out, before);
+                ran_fields_json(one, c, out);
+                before = ",";
+        }
+        ran_buf_char(out, '}');
+}
+
+/* Those tensors of the run that a model without its encoder has. */
+static void copy_tensors(float *block, const struct ran_layout *layout, const struct ran_trainer *t)
+{
+        for (size_t i = 0; i < layout->n; i++) {
+                const struct ran_tensor_spec *to = &layout->spec[i], *from = t->layout.spec;
+                size_t rows = to->rows > 0 ? to->rows : 1;
+
+                while (strcmp(from->name, to->name) != 0)
+                        from++;
+                memcpy(block + to->offset, t->p.block + from->offset,
+                       rows * to->cols * sizeof *block);
+        }
+}
+
+/* An encoder without weight is not in the model. */
+static int write_linear(struct ran_trainer *t, const char *more, struct ran_error *err)
+{
+        struct ran_config c = *t->c;
+        struct ran_layout layout;
+        struct ran_params params;
+
+        c.encoder = RAN_ENCODER_NONE;
+        RAN_TRY(ran_layout_init(&layout, &c, t->C, err));
+        int rc = ran_params_init(&params, &c, t->C, err);
+        if (rc == RAN_OK) {
+                struct ran_parts parts = ran_trainer_parts(t);
+
+                copy_tensors(params.block, &layout, t);
+                params.wide = t->p.wide;
+                params.idf = t->p.idf;
+                parts.config = &c;
+                parts.layout = &layout;
+                parts.params = &params;
+                rc = ran_trainer_write_parts(t, t->job->output, &parts, more, err);
+        }
+        ran_params_release(&params);
+        ran_layout_release(&layout);
+        return rc;
+}
+
 int ran_trainer_write(struct ran_trainer *t, struct ran_error *err)
 {
         struct ran_parts parts = ran_trainer_parts(t);
@@ -117,9 +174,9 @@ int ran_trainer_write(struct ran_trainer *t, struct ran_error *err)
         if (t->at.best_epoch > 0) {
                 static const char *const names[] = {"accuracy", "micro_f1", "macro_f1", "loss"};
 
-                ran_buf_printf(&more,
-                               ",\"best_epoch\":%.0f,\"dev_metric\":{\"%s\":", t->at.best_epoch,
-                               names[t->s->metric]);
+                if (ran_config_has_encoder(t->c))
+                        ran_buf_printf(&more, ",\"best_epoch\":%.0f", t->at.best_epoch);
+                ran_buf_printf(&more, ",\"dev_metric\":{\"%s\":", names[t->s->metric]);
                 ran_buf_double(&more, t->s->metric == RAN_METRIC_LOSS ? -t->at.best : t->at.best);
                 ran_buf_char(&more, '}');
         }
@@ -137,6 +194,8 @@ int ran_trainer_write(struct ran_trainer *t, struct ran_error *err)
                                        t->at.ratios != 0 ? "true" : "false");
                 ran_buf_char(&more, '}');
         }
+        if (ran_trainer_drops_encoder(t))
+                add_tried(t->c, &more);
         if (t->c->multilabel) {
                 ran_buf_str(&more, ",\"thresholds\":[");
                 for (size_t c = 0; c < t->C; c++) {
@@ -153,6 +212,8 @@ int ran_trainer_write(struct ran_trainer *t, struct ran_error *err)
         ran_buf_char(&more, '\0');
         if (more.failed)
                 rc = ran_fail(err, RAN_ENOMEM, "out of memory while the model was written");
+        else if (ran_trainer_drops_encoder(t))
+                rc = write_linear(t, more.data, err);
         else
                 rc = ran_trainer_write_parts(t, t->job->output, &parts, more.data, err);
         ran_buf_release(&more);

@@ -40,8 +40,8 @@ int ran_trainer_keep_better(struct ran_trainer *t, struct ran_error *err)
 {
         double after = 0, before = 0;
 
-        if (ran_train_task_of(t->c)->held_out_loss == NULL ||
-            (t->c->wide > 0 && t->at.encoder == 0))
+        if (ran_train_task_of(t->c)->held_out_loss == NULL || ran_trainer_drops_encoder(t) ||
+            !ran_config_has_encoder(t->c))
                 return RAN_OK;
         RAN_TRY(model_loss(t, &after, err));
         if (ran_trainer_leads(t))

@@ -15,14 +15,27 @@ double ran_trainer_now(void)
 /* The most epochs of the run. */
 size_t ran_trainer_epochs(const struct ran_trainer *t)
 {
+        if (!ran_config_has_encoder(t->c))
+                return 1;
         return t->at.refit != 0 ? (size_t)t->at.best_epoch : t->s->epochs;
 }
 
-/* And steps; t's steps count all possible epochs, as the learning rate does. */
+/* The epoch that a report is of, from 1; one that is at work counts. A refit without an encoder has
+ * none: its model is of the best one. */
+static size_t epoch_of(const struct ran_trainer *t, int event)
+{
+        if (t->at.refit != 0 && ran_trainer_drops_encoder(t))
+                return (size_t)t->at.best_epoch;
+        return (size_t)t->at.epoch + (t->at.batch > 0 || event <= RAN_REPORT_STEP);
+}
+
+/* And steps; those of `t` go by all that there might be, as the learning rate does. */
 static double steps_of(const struct ran_trainer *t)
 {
         size_t never = t->s->epochs - ran_trainer_epochs(t);
 
+        if (!ran_config_has_encoder(t->c))
+                return 0;
         return (double)t->steps - (double)(never * t->batches);
 }
 
@@ -34,7 +47,7 @@ struct ran_train_report ran_trainer_report(const struct ran_trainer *t, int even
         return (struct ran_train_report){
                 .event = event,
                 .refit = t->at.refit != 0,
-                .epoch = (size_t)t->at.epoch + (t->at.batch > 0 || event <= RAN_REPORT_STEP),
+                .epoch = epoch_of(t, event),
                 .epochs = ran_trainer_epochs(t),
                 .step = (size_t)step,
                 .steps = (size_t)steps,
@@ -49,10 +62,17 @@ struct ran_train_report ran_trainer_report(const struct ran_trainer *t, int even
                 .best = t->at.best,
                 .best_epoch = (size_t)t->at.best_epoch,
                 .stale = (size_t)t->at.stale,
-                .linear_only = t->at.best_epoch > 0 && t->c->wide > 0 && t->at.encoder == 0,
+                .linear_only = ran_trainer_drops_encoder(t),
+                .no_encoder = !ran_config_has_encoder(t->c),
                 .first_encoder = t->first_encoder,
                 .moved = ran_ranks_moved(t->job->ranks),
         };
+}
+
+bool ran_trainer_drops_encoder(const struct ran_trainer *t)
+{
+        return ran_config_has_encoder(t->c) && t->at.best_epoch > 0 && t->c->wide > 0 &&
+               t->at.encoder == 0;
 }
 
 bool ran_trainer_leads(const struct ran_trainer *t)

@@ -18,6 +18,12 @@
 /* A search, and the model of a partial candidate. */
 typedef bool matters(const struct ran_search *s, const struct ran_config *c);
 
+static bool has_encoder(const struct ran_search *s, const struct ran_config *c)
+{
+        (void)s;
+        return ran_config_has_encoder(c);
+}
+
 static bool has_vocabulary(const struct ran_search *s, const struct ran_config *c)
 {
         (void)c;
@@ -27,7 +33,8 @@ static bool has_vocabulary(const struct ran_search *s, const struct ran_config *
 /* Byte pairs can spell any text, so no id is unknown. */
 static bool has_unknown(const struct ran_search *s, const struct ran_config *c)
 {
-        return has_vocabulary(s, c) && ran_tokenizer_unknown(s->job->tokenizer) != RAN_NO_ID;
+        return has_encoder(s, c) && has_vocabulary(s, c) &&
+               ran_tokenizer_unknown(s->job->tokenizer) != RAN_NO_ID;
 }
 
 static bool is_lm_of_long_texts(const struct ran_search *s, const struct ran_config *c)
@@ -49,12 +56,13 @@ static bool has_vectors(const struct ran_search *s, const struct ran_config *c)
 
 static bool has_free_width(const struct ran_search *s, const struct ran_config *c)
 {
-        return !has_init(s, c) && !has_vectors(s, c);
+        return has_encoder(s, c) && !has_init(s, c) && !has_vectors(s, c);
 }
 
 static bool has_free_encoder(const struct ran_search *s, const struct ran_config *c)
 {
-        return s->job->init == NULL || ran_model_config(s->job->init)->encoder != c->encoder;
+        return has_encoder(s, c) &&
+               (s->job->init == NULL || ran_model_config(s->job->init)->encoder != c->encoder);
 }
 
 /* If every document fits in the smallest window, window sizes make no difference. */
@@ -111,14 +119,14 @@ static const struct row {
         {"wide_cost", {"0", "0.2", "1", "4"}, is_wide},
         {"learning_rate",
          {"0.0002", "0.0003", "0.0005", "0.0007", "0.001", "0.0015", "0.002", "0.003", "0.005"},
-         NULL},
-        {"batch", {"4", "8", "16", "32", "64"}, NULL},
+         has_encoder},
+        {"batch", {"4", "8", "16", "32", "64"}, has_encoder},
         {"bptt", {"0", "2", "4", "8"}, is_lm_of_long_texts},
-        {"weight_decay", {"0", "0.01", "0.03", "0.1", "0.3", "1"}, NULL},
-        {"dropout", {"0", "0.05", "0.1", "0.2", "0.3", "0.4", "0.5"}, NULL},
-        {"embed_dropout", {"0", "0.05", "0.1", "0.15", "0.2", "0.3", "0.4", "0.5"}, NULL},
+        {"weight_decay", {"0", "0.01", "0.03", "0.1", "0.3", "1"}, has_encoder},
+        {"dropout", {"0", "0.05", "0.1", "0.2", "0.3", "0.4", "0.5"}, has_encoder},
+        {"embed_dropout", {"0", "0.05", "0.1", "0.15", "0.2", "0.3", "0.4", "0.5"}, has_encoder},
         {"word_dropout", {"0", "0.05", "0.1", "0.2", "0.3"}, has_unknown},
-        {"label_smoothing", {"0", "0.02", "0.05", "0.1", "0.2"}, NULL},
+        {"label_smoothing", {"0", "0.02", "0.05", "0.1", "0.2"}, has_encoder},
         {"vectors_rms", {"0.05", "0.1", "0.2", "0.3"}, has_vectors},
         {"init_rate", {"0.1", "0.2", "0.3", "0.5", "0.7", "1"}, has_init},
         {"dim", {"64", "96", "128", "192", "256"}, has_free_width},

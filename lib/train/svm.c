@@ -1,9 +1,12 @@
-/* svm.c - see svm.h. Elementwise and in double, so that neither threads nor vectors of a
- * processor change the result.
+/* svm.c - see svm.h. Scores are sums in float32 over the features of a row, in order; the rest is
+ * in double. Neither depends on the number of threads.
+ *
+ * Arrays hold `width` numbers for each column of the matrix, one a solved class, side by side: a
+ * feature of a row then reads one run of memory, however many classes there are.
  */
 #include "train/svm.h"
 #include "math/elementary.h"
-#include "model/linear-model.h"
+#include "math/simd.h"
 #include "train/loss.h"
 #include "train/plan.h"
 
@@ -11,442 +14,456 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Documents are read so many tokens at a time, one at least. */
-enum { TOKENS = 1 << 15 };
-/* Of how rare a feature is: added to what each side has of it. */
+/* Added to a feature's count on either side of a ratio. */
 static const double smoothing = 0.03;
 
 const double ran_svm_tolerance = 0.05;
 
-enum { SIDES = 2 }; /* that a document can count for: the class, and the others */
+/* Features between the one at work and the one whose weights are fetched into the cache. */
+enum { AHEAD = 12 };
 
-/* Documents that are read: the features of each. */
-struct lists {
-        const struct ran_svm *k;
-        const float *idf;       /* NULL: only which buckets there are */
-        const size_t *document; /* (n) */
-        size_t n;
-        size_t *begin; /* (n) where its features begin */
-        size_t *grams; /* (n) how many they are */
-        struct ran_gram *gram;
-        struct ran_posting *place, *spare;
-        size_t begin_cap, grams_cap, gram_cap, place_cap, spare_cap;
+enum { SIDES = 2 }; /* a document can count for: the class, and the others */
+
+struct ran_svm_solver {
+        struct ran_svm k;
+        size_t C, width;      /* width: C, or 1 where the second class mirrors the first */
+        size_t sides;         /* 1 without soft targets */
+        size_t tasks;         /* groups of classes, one a thread */
+        float *weight, *bias; /* (columns, width), (width) */
+        float *square;        /* (columns, width) r²; NULL: all are 1 */
+        float *squares; /* (n, width) squared length of a row for a class, 0: not known yet; or
+                           (n) without ratios */
+        float *alpha;   /* (n, width, sides) dual variables */
+        float *score;   /* (width) of the row at work */
+        float *target;  /* (width) whether it is of the class */
+        size_t *active; /* (actives) numbers of rows, below n, that are not shrunk away */
+        size_t *order;  /* (n) the same, as a pass takes them */
+        size_t actives;
+        unsigned char *busy; /* (tasks, n) whether a row may still move */
+        double *worst;       /* (tasks) largest violation of a pass */
+        double cost, tolerance, bound;
+        size_t visits, most_visits, passes;
 };
 
-struct solver {
-        const struct ran_svm *k;
-        struct lists lists;
-        size_t C, sides, per;   /* sides: 1 where no document has soft targets; per:
-                                   classes of a task */
-        float *weight, *bias;   /* copies: those of the caller stay until there is a result */
-        float *square;          /* (rows, C) r² */
-        float *alpha;           /* (B, C, sides): its own, or that of k */
-        double *target, *score; /* (C) of the document at hand: whether it is of the class */
-        double *worst;          /* (tasks) how far from its optimum a class is */
-};
+/* ---- life ------------------------------------------------------------------------------------ */
 
-/* ---- documents ------------------------------------------------------------------------------ */
-
-static size_t tokens_of(const struct ran_dataset *d, size_t b)
+static bool mirrors(const struct ran_svm *k, const float *weight, const float *bias)
 {
-        return d->first[b + 1] - d->first[b];
-}
+        if (k->d->C != 2 || k->d->multilabel)
+                return false;
+        for (size_t g = 0; weight != NULL && g < k->features->columns; g++) {
+                const float *w = weight + (size_t)k->features->bucket[g] * 2;
 
-/* How many documents from `document` on are read at once, and how many features they may have. */
-static size_t plan(const struct ran_svm *k, const size_t *document, size_t left, size_t *room)
-{
-        size_t n = 0, tokens = 0;
-
-        while (n < left && (n == 0 || tokens + tokens_of(k->d, document[n]) <= TOKENS))
-                tokens += tokens_of(k->d, document[n++]);
-        *room = tokens * ran_linear_model_features(k->c);
-        return n;
-}
-
-static void lists_release(struct lists *l)
-{
-        free(l->begin);
-        free(l->grams);
-        free(l->gram);
-        free(l->place);
-        free(l->spare);
-}
-
-/* Grows one array of a list. */
-#define ROOM(array, want)                                                                       \
-        do {                                                                                    \
-                void *grown = ran_grow(l->array, &l->array##_cap, want, sizeof *l->array, err); \
-                if (grown == NULL)                                                              \
-                        return RAN_ENOMEM;                                                      \
-                l->array = grown;                                                               \
-        } while (0)
-
-static int fit(struct lists *l, size_t room, struct ran_error *err)
-{
-        ROOM(begin, l->n);
-        ROOM(grams, l->n);
-        ROOM(gram, room);
-        ROOM(place, room);
-        ROOM(spare, room);
-        return RAN_OK;
-}
-
-static void read_one(void *arg, size_t i)
-{
-        const struct lists *l = arg;
-        const struct ran_svm *k = l->k;
-        size_t at = l->begin[i], b = l->document[i];
-
-        l->grams[i] =
-                ran_linear_model_read(l->gram + at, l->place + at, l->spare + at, k->c, k->pieces,
-                                      l->idf, k->d->ids + k->d->first[b], tokens_of(k->d, b));
-}
-
-/* Reads the next documents of `left`. */
-static int read(struct lists *l, const size_t *document, size_t left, struct ran_error *err)
-{
-        size_t room, at = 0;
-
-        l->document = document;
-        l->n = plan(l->k, document, left, &room);
-        if (fit(l, room, err) != RAN_OK)
-                return RAN_ENOMEM;
-        for (size_t i = 0; i < l->n; i++) {
-                l->begin[i] = at;
-                at += tokens_of(l->k->d, document[i]) * ran_linear_model_features(l->k->c);
+                if (w[0] != -w[1])
+                        return false;
         }
-        ran_parallel(l->k->pool, l->n, read_one, l);
-        return RAN_OK;
+        return bias == NULL || bias[0] == -bias[1];
 }
 
-int ran_svm_idf(const struct ran_svm *k, float *idf, struct ran_error *err)
+void ran_svm_solver_free(struct ran_svm_solver *s)
 {
-        struct lists l = {.k = k};
-        int rc = RAN_OK;
+        if (s == NULL)
+                return;
+        free(s->weight);
+        free(s->bias);
+        free(s->square);
+        free(s->squares);
+        free(s->alpha);
+        free(s->score);
+        free(s->target);
+        free(s->active);
+        free(s->order);
+        free(s->busy);
+        free(s->worst);
+        free(s);
+}
 
-        memset(idf, 0, k->c->wide * sizeof *idf);
-        for (size_t at = 0; at < k->n && rc == RAN_OK; at += l.n) {
-                rc = read(&l, k->document + at, k->n - at, err);
-                for (size_t i = 0; i < l.n && rc == RAN_OK; i++)
-                        for (size_t g = l.begin[i]; g < l.begin[i] + l.grams[i]; g++)
-                                idf[l.gram[g].bucket]++; /* exact up to 2^24, where it stays */
-        }
-        for (size_t g = 0; g < k->c->wide; g++)
-                idf[g] = ran_linear_model_idf((double)idf[g], (double)k->n);
-        lists_release(&l);
-        return rc;
+static bool allocate(struct ran_svm_solver *s, struct ran_error *err)
+{
+        size_t columns = s->k.features->columns, width = s->width, n = s->k.n;
+
+        s->weight = ran_alloc_floats(columns * width, err);
+        s->bias = ran_alloc_floats(width, err);
+        s->square = s->k.ratios ? ran_alloc_floats(columns * width, err) : NULL;
+        s->squares = ran_alloc_floats(s->k.ratios ? n * width : n, err);
+        s->alpha = ran_alloc_floats(n * width * s->sides, err);
+        s->score = ran_alloc_floats(width, err);
+        s->target = ran_alloc_floats(width, err);
+        s->active = ran_alloc(n, sizeof *s->active, err);
+        s->order = ran_alloc(n, sizeof *s->order, err);
+        s->busy = ran_alloc(s->tasks * n, 1, err);
+        s->worst = ran_alloc(s->tasks, sizeof *s->worst, err);
+        return s->weight != NULL && s->bias != NULL && (s->square != NULL || !s->k.ratios) &&
+               s->squares != NULL && s->alpha != NULL && s->score != NULL && s->target != NULL &&
+               s->active != NULL && s->order != NULL && s->busy != NULL && s->worst != NULL;
+}
+
+static void copy_start(struct ran_svm_solver *s, const float *weight, const float *bias)
+{
+        const struct ran_features *f = s->k.features;
+
+        for (size_t g = 0; weight != NULL && g < f->columns; g++)
+                memcpy(s->weight + g * s->width, weight + f->bucket[g] * s->C,
+                       s->width * sizeof *weight);
+        if (bias != NULL)
+                memcpy(s->bias, bias, s->width * sizeof *bias);
 }
 
 /* ---- how well a feature tells a class by itself ---------------------------------------------- */
 
-/* What the classes have of each feature, and what all have of it, times and squared. */
-static int count(struct solver *s, double *all, double *squares, struct ran_error *err)
-{
-        const struct ran_svm *k = s->k;
-        struct lists *l = &s->lists;
-        size_t C = s->C;
-        int rc = RAN_OK;
-
-        for (size_t at = 0; at < k->n && rc == RAN_OK; at += l->n) {
-                rc = read(l, k->document + at, k->n - at, err);
-                for (size_t i = 0; i < l->n && rc == RAN_OK; i++) {
-                        size_t b = l->document[i];
-                        const struct ran_target t = ran_loss_target(k->d, b);
-                        const struct ran_gram *gram = l->gram + l->begin[i];
-
-                        for (size_t g = 0; g < l->grams[i]; g++) {
-                                float *row = s->square + gram[g].bucket * C;
-                                float x = gram[g].x * k->d->weight[b];
-
-                                all[gram[g].bucket] += (double)x;
-                                squares[gram[g].bucket] += (double)x * (double)gram[g].x;
-                                for (size_t j = 0; j < t.n; j++)
-                                        row[t.label[j]] += t.p != NULL ? t.p[j] * x : x;
-                        }
-                }
-        }
-        return rc;
-}
-
 struct rating {
-        const struct solver *s;
-        const double *all, *squares; /* (rows) */
-        double weight;               /* of all documents */
+        struct ran_svm_solver *s;
+        double *all, *squares; /* (columns) sums of x and of x² */
+        double *log_all;       /* (columns) ln(smoothing + all) */
+        double weight;         /* of all documents */
 };
 
-/* From what class c has of each feature to r². */
+static size_t row_document(const struct ran_svm_solver *s, size_t i)
+{
+        return s->k.document[s->k.row[i]];
+}
+
+/* The sums of x: over all rows, and in s->square over the rows of each class. */
+static void count(struct rating *k)
+{
+        struct ran_svm_solver *s = k->s;
+        const struct ran_features *f = s->k.features;
+
+        for (size_t i = 0; i < s->k.n; i++) {
+                size_t b = row_document(s, i), row = s->k.row[i];
+                const struct ran_target t = ran_loss_target(s->k.d, b);
+
+                for (size_t g = f->first[row]; g < f->first[row + 1]; g++) {
+                        float x = f->x[g] * s->k.d->weight[b];
+                        float *sum = s->square + f->column[g] * s->width;
+
+                        k->all[f->column[g]] += (double)x;
+                        k->squares[f->column[g]] += (double)x * (double)f->x[g];
+                        for (size_t j = 0; j < t.n; j++)
+                                if (t.label[j] < s->width)
+                                        sum[t.label[j]] += t.p != NULL ? t.p[j] * x : x;
+                }
+                k->weight += (double)s->k.d->weight[b];
+        }
+        for (size_t g = 0; g < f->columns; g++)
+                k->log_all[g] = ran_log(smoothing + k->all[g]);
+}
+
+/* From the sums of class c to r². A column is there because rows of the matrix have it; rows that
+ * are left out of a fold may be all of them: it then has no ratio. */
 static void rate_class(void *arg, size_t c)
 {
         const struct rating *k = arg;
-        const struct solver *s = k->s;
-        const double *all = k->all, *squares = k->squares;
-        double mine = 0, others = 0, sum = 0;
-        size_t rows = s->k->c->wide;
+        const struct ran_svm_solver *s = k->s;
+        size_t columns = s->k.features->columns;
+        double mine = 0, others = 0, sum = 0, scale;
 
-        for (size_t g = 0; g < rows; g++) {
-                double p = (double)s->square[g * s->C + c];
+        for (size_t g = 0; g < columns; g++) {
+                double p = (double)s->square[g * s->width + c];
 
-                if (all[g] > 0) {
+                if (k->all[g] > 0) {
                         mine += smoothing + p;
-                        others += smoothing + fmax(all[g] - p, 0);
+                        others += smoothing + fmax(k->all[g] - p, 0);
                 }
         }
-        for (size_t g = 0; g < rows; g++) {
-                double p = (double)s->square[g * s->C + c], ratio = 0;
+        const double log_mine = ran_log(mine), log_others = ran_log(others),
+                     log_none = ran_log(smoothing);
+        for (size_t g = 0; g < columns; g++) {
+                float *at = &s->square[g * s->width + c];
+                double p = (double)*at, ratio = 0;
 
-                if (all[g] > 0)
-                        ratio = fabs(ran_log((smoothing + p) / mine) -
-                                     ran_log((smoothing + fmax(all[g] - p, 0)) / others));
-                s->square[g * s->C + c] = (float)ratio;
-                sum += ratio * squares[g];
+                if (k->all[g] > 0 && p == 0)
+                        ratio = fabs((log_none - log_mine) - (k->log_all[g] - log_others));
+                else if (k->all[g] > 0)
+                        ratio = fabs((ran_log(smoothing + p) - log_mine) -
+                                     (ran_log(smoothing + fmax(k->all[g] - p, 0)) - log_others));
+                *at = (float)ratio;
+                sum += ratio * k->squares[g];
         }
-        for (size_t g = 0; g < rows && sum > 0; g++)
-                s->square[g * s->C + c] *= (float)(k->weight / sum);
+        scale = sum > 0 ? k->weight / sum : 1;
+        for (size_t g = 0; g < columns; g++)
+                s->square[g * s->width + c] *= (float)scale;
 }
 
-static int rate(struct solver *s, struct ran_error *err)
+static int rate(struct ran_svm_solver *s, struct ran_error *err)
 {
-        size_t rows = s->k->c->wide;
-
-        if (!s->k->ratios) {
-                for (size_t i = 0; i < rows * s->C; i++)
-                        s->square[i] = 1;
-                return RAN_OK;
-        }
-        double *all = ran_alloc(rows, sizeof *all, err);
-        double *squares = ran_alloc(rows, sizeof *squares, err);
+        size_t columns = s->k.features->columns;
+        struct rating k = {.s = s,
+                           .all = ran_alloc(columns, sizeof *k.all, err),
+                           .squares = ran_alloc(columns, sizeof *k.squares, err),
+                           .log_all = ran_alloc(columns, sizeof *k.log_all, err)};
         int rc = RAN_ENOMEM;
 
-        if (all != NULL && squares != NULL)
-                rc = count(s, all, squares, err);
-        if (rc == RAN_OK) {
-                struct rating k = {.s = s, .all = all, .squares = squares};
-
-                for (size_t i = 0; i < s->k->n; i++)
-                        k.weight += (double)s->k->d->weight[s->k->document[i]];
-                ran_parallel(s->k->pool, s->C, rate_class, &k);
+        if (k.all != NULL && k.squares != NULL && k.log_all != NULL) {
+                count(&k);
+                ran_parallel(s->k.pool, s->width, rate_class, &k);
+                rc = RAN_OK;
         }
-        free(all);
-        free(squares);
+        free(k.all);
+        free(k.squares);
+        free(k.log_all);
         return rc;
+}
+
+struct ran_svm_solver *ran_svm_solver_new(const struct ran_svm *k, const float *weight,
+                                          const float *bias, struct ran_error *err)
+{
+        size_t C = k->d->C, threads = k->pool != NULL ? ran_pool_threads(k->pool) : 1, all;
+        struct ran_svm_solver *s;
+
+        if (__builtin_mul_overflow(k->n, C * SIDES, &all) || C > SIZE_MAX / SIDES ||
+            __builtin_mul_overflow(k->features->columns, C, &all)) {
+                ran_fail(err, RAN_EINVAL, "too many labels: %zu, of %zu documents", C, k->n);
+                return NULL;
+        }
+        s = ran_alloc(1, sizeof *s, err);
+        if (s == NULL)
+                return NULL;
+        s->k = *k;
+        s->C = C;
+        s->width = mirrors(k, weight, bias) ? 1 : C;
+        s->sides = k->d->soft_first != NULL ? SIDES : 1;
+        s->tasks = s->width < threads ? s->width : threads;
+        if (!allocate(s, err) || (k->ratios && rate(s, err) != RAN_OK)) {
+                ran_svm_solver_free(s);
+                return NULL;
+        }
+        copy_start(s, weight, bias);
+        return s;
 }
 
 /* ---- coordinate descent ---------------------------------------------------------------------- */
 
-/* sum (C): the scores of classes [from, to) for document i of a list. */
-static void score(double *restrict sum, const struct lists *l, size_t i, const float *weight,
-                  const float *bias, size_t from, size_t to)
+/* score[from, to) of a row. */
+static void score_row(const struct ran_svm_solver *s, float *restrict score, size_t row,
+                      size_t from, size_t to)
 {
-        const struct ran_gram *gram = l->gram + l->begin[i];
-        size_t C = l->k->d->C;
+        const struct ran_features *f = s->k.features;
+        const uint32_t *column = f->column + f->first[row];
+        const float *x = f->x + f->first[row];
+        size_t n = f->first[row + 1] - f->first[row], width = s->width;
 
-        for (size_t c = from; c < to; c++)
-                sum[c] = (double)bias[c];
-        for (size_t g = 0; g < l->grams[i]; g++) {
-                const float *restrict w = weight + gram[g].bucket * C;
-                double x = (double)gram[g].x;
+        if (width == 1) { /* four sums, so that none waits for the one before */
+                const float *w = s->weight;
+                float sum[4] = {0};
+                size_t g = 0;
 
-                for (size_t c = from; c < to; c++)
-                        sum[c] += x * (double)w[c];
+                for (; g + 4 <= n; g += 4)
+                        for (size_t i = 0; i < 4; i++)
+                                sum[i] += x[g + i] * w[column[g + i]];
+                for (; g < n; g++)
+                        sum[0] += x[g] * w[column[g]];
+                score[0] = s->bias[0] + ((sum[0] + sum[1]) + (sum[2] + sum[3]));
+                return;
+        }
+        memcpy(score + from, s->bias + from, (to - from) * sizeof *score);
+        for (size_t g = 0; g < n; g++) {
+                if (g + AHEAD < n)
+                        __builtin_prefetch(s->weight + column[g + AHEAD] * width + from);
+                ran_simd->axpy(score + from, x[g], s->weight + column[g] * width + from, to - from);
         }
 }
 
-/* The squared length of document i as class c sees it. */
-static double length(const struct solver *s, size_t i, size_t c)
+/* The squared length of row i, one for the bias included, as class c sees it. */
+static double squared_length(struct ran_svm_solver *s, size_t i, size_t c)
 {
-        const struct ran_gram *gram = s->lists.gram + s->lists.begin[i];
+        const struct ran_features *f = s->k.features;
+        float *known = &s->squares[s->square != NULL ? i * s->width + c : i];
         double sum = 1;
 
-        for (size_t g = 0; g < s->lists.grams[i]; g++)
-                sum += (double)gram[g].x * (double)gram[g].x *
-                       (double)s->square[gram[g].bucket * s->C + c];
-        return sum;
+        if (*known > 0)
+                return (double)*known;
+        for (size_t g = f->first[s->k.row[i]]; g < f->first[s->k.row[i] + 1]; g++)
+                sum += (double)f->x[g] * (double)f->x[g] *
+                       (s->square != NULL ? (double)s->square[f->column[g] * s->width + c] : 1);
+        *known = (float)sum;
+        return (double)*known;
 }
 
-static void move(struct solver *s, size_t i, size_t c, double step)
+static void move(struct ran_svm_solver *s, size_t i, size_t c, float step)
 {
-        const struct ran_gram *gram = s->lists.gram + s->lists.begin[i];
+        const struct ran_features *f = s->k.features;
+        size_t width = s->width, end = f->first[s->k.row[i] + 1];
 
-        s->bias[c] += (float)step;
-        for (size_t g = 0; g < s->lists.grams[i]; g++) {
-                size_t at = gram[g].bucket * s->C + c;
+        s->bias[c] += step;
+        if (s->square == NULL)
+                for (size_t g = f->first[s->k.row[i]]; g < end; g++)
+                        s->weight[f->column[g] * width + c] += step * f->x[g];
+        else
+                for (size_t g = f->first[s->k.row[i]]; g < end; g++) {
+                        size_t at = f->column[g] * width + c;
 
-                s->weight[at] = (float)((double)s->weight[at] +
-                                        step * (double)gram[g].x * (double)s->square[at]);
-        }
+                        s->weight[at] += step * f->x[g] * s->square[at];
+                }
 }
 
-/* The dual variable of document i on side y of class c goes where it belongs. Most are 0, and stay
- * there, so that only the scores cost anything. Raises *worst to how far it was. */
-static void solve_side(struct solver *s, size_t i, size_t c, double y, double cost, float *alpha,
-                       double *worst)
+/* Takes the dual variable of row i on side y of class c to its optimum. Most are 0 and stay there,
+ * so that only their score costs anything. Returns whether it may still move. */
+static bool solve_side(struct ran_svm_solver *s, size_t i, size_t c, float y, double cost,
+                       float *alpha, double *worst)
 {
-        double was = (double)*alpha, slack = 1 / (2 * cost), slope, squares;
+        if (cost <= 0)
+                return false;
+        const double was = (double)*alpha, slack = 1 / (2 * cost);
+        const double slope = (double)(y * s->score[c]) - 1 + slack * was;
 
-        slope = y * s->score[c] - 1 + slack * was;
-        if (cost <= 0 || slope == 0 || (was == 0 && slope > 0))
-                return;
+        if (was == 0 && slope >= 0)
+                return slope <= s->bound;
+        const double squares = squared_length(s, i, c);
         *worst = fmax(*worst, fabs(slope));
-        squares = length(s, i, c);
         *alpha = (float)fmax(0, was - slope / (squares + slack));
-        move(s, i, c, y * ((double)*alpha - was));
-        s->score[c] += y * ((double)*alpha - was) * squares;
+        const float step = y * (float)((double)*alpha - was);
+        if (step != 0)
+                move(s, i, c, step);
+        s->score[c] += step * (float)squares;
+        return true;
 }
 
-/* The target of document b, of classes [from, to). */
-static void aim(const struct solver *s, size_t b, size_t from, size_t to)
+static void set_targets(const struct ran_svm_solver *s, size_t b, size_t from, size_t to)
 {
-        const struct ran_target t = ran_loss_target(s->k->d, b);
+        const struct ran_target t = ran_loss_target(s->k.d, b);
 
         memset(s->target + from, 0, (to - from) * sizeof *s->target);
         for (size_t j = 0; j < t.n; j++)
                 if (t.label[j] >= from && t.label[j] < to)
-                        s->target[t.label[j]] = t.p != NULL ? (double)t.p[j] : 1;
+                        s->target[t.label[j]] = t.p != NULL ? t.p[j] : 1;
 }
 
-static void solve_document(struct solver *s, size_t i, size_t from, size_t to, double *worst)
+/* All classes [from, to) of row i. */
+static bool solve_row(struct ran_svm_solver *s, size_t i, size_t from, size_t to, double *worst)
 {
-        const struct ran_svm *k = s->k;
-        size_t b = s->lists.document[i];
-        double cost = k->cost * (double)k->d->weight[b];
+        const struct ran_svm *k = &s->k;
+        size_t b = row_document(s, i);
+        double cost = s->cost * (double)k->d->weight[b];
+        bool busy = false;
 
         if (k->class_weight != NULL && !k->d->multilabel)
                 cost *= k->class_weight[k->d->labels[k->d->label_first[b]]];
-        aim(s, b, from, to);
-        score(s->score, &s->lists, i, s->weight, s->bias, from, to);
+        set_targets(s, b, from, to);
+        score_row(s, s->score, k->row[i], from, to);
         for (size_t c = from; c < to; c++) {
-                float *alpha = s->alpha + (b * s->C + c) * s->sides;
-                double t = s->target[c];
+                float *alpha = s->alpha + (i * s->width + c) * s->sides;
+                double t = (double)s->target[c];
 
-                solve_side(s, i, c, 1, cost * t, alpha, worst);
-                solve_side(s, i, c, -1, cost * (1 - t), alpha + s->sides - 1, worst);
+                busy |= solve_side(s, i, c, 1, cost * t, alpha, worst);
+                busy |= solve_side(s, i, c, -1, cost * (1 - t), alpha + s->sides - 1, worst);
         }
+        return busy;
 }
 
 static void solve_classes(void *arg, size_t task)
 {
-        struct solver *s = arg;
-        size_t from = task * s->per, to = from + s->per < s->C ? from + s->per : s->C;
+        struct ran_svm_solver *s = arg;
+        size_t from = task * s->width / s->tasks, to = (task + 1) * s->width / s->tasks;
+        unsigned char *busy = s->busy + task * s->k.n;
+        double worst = 0; /* threads do not share a cache line */
 
-        for (size_t i = 0; i < s->lists.n; i++)
-                solve_document(s, i, from, to, &s->worst[task]);
+        for (size_t j = 0; j < s->actives; j++)
+                busy[s->order[j]] = solve_row(s, s->order[j], from, to, &worst);
+        s->worst[task] = worst;
 }
 
-/* Once through the documents. */
-static int pass(struct solver *s, const size_t *order, struct ran_error *err)
+static void activate_all(struct ran_svm_solver *s)
 {
-        size_t tasks = (s->C + s->per - 1) / s->per;
-        int rc = RAN_OK;
+        for (size_t i = 0; i < s->k.n; i++)
+                s->active[i] = i;
+        s->actives = s->k.n;
+        s->bound = INFINITY;
+}
 
-        memset(s->worst, 0, tasks * sizeof *s->worst);
-        for (size_t at = 0; at < s->k->n && rc == RAN_OK; at += s->lists.n) {
-                rc = read(&s->lists, order + at, s->k->n - at, err);
-                if (rc == RAN_OK)
-                        ran_parallel(s->k->pool, tasks, solve_classes, s);
+/* Drops the rows that no class can move. */
+static void shrink(struct ran_svm_solver *s)
+{
+        size_t left = 0;
+
+        for (size_t j = 0; j < s->actives; j++) {
+                size_t i = s->active[j];
+                bool busy = false;
+
+                for (size_t task = 0; task < s->tasks; task++)
+                        busy |= s->busy[task * s->k.n + i] != 0;
+                if (busy)
+                        s->active[left++] = i;
         }
-        return rc;
+        s->actives = left;
 }
 
-static bool solved(const struct solver *s)
+void ran_svm_solver_begin(struct ran_svm_solver *s, double cost, double tolerance, size_t passes)
 {
+        s->cost = cost;
+        s->tolerance = tolerance;
+        s->most_visits = passes * s->k.n;
+        s->visits = s->passes = 0;
+        activate_all(s);
+}
+
+bool ran_svm_solver_pass(struct ran_svm_solver *s)
+{
+        const bool all = s->actives == s->k.n;
         double worst = 0;
 
-        for (size_t i = 0; i < (s->C + s->per - 1) / s->per; i++)
+        ran_plan_shuffle(s->order, s->active, s->actives, s->k.seed, s->passes++);
+        ran_parallel(s->k.pool, s->tasks, solve_classes, s);
+        for (size_t i = 0; i < s->tasks; i++)
                 worst = fmax(worst, s->worst[i]);
-        return worst <= s->k->tolerance;
-}
-
-static int solve(struct solver *s, struct ran_error *err)
-{
-        const struct ran_svm *k = s->k;
-        size_t *order = ran_alloc(k->n, sizeof *order, err);
-        int rc = order != NULL ? RAN_OK : RAN_ENOMEM;
-
-        for (size_t n = 0; n < k->passes && rc == RAN_OK; n++) {
-                ran_plan_shuffle(order, k->document, k->n, k->seed, n);
-                rc = pass(s, order, err);
-                if (rc == RAN_OK && k->pass != NULL && k->pass(k->arg, n + 1) != 0)
-                        rc = ran_fail(err, RAN_EINTR,
-                                      "stopped while the linear model was being fitted");
-                if (solved(s))
-                        break;
+        s->visits += s->actives;
+        if (worst <= s->tolerance && all)
+                return true;
+        if (worst <= s->tolerance) {
+                activate_all(s);
+        } else {
+                shrink(s);
+                s->bound = worst;
         }
-        free(order);
-        return rc;
+        return s->visits + s->actives > s->most_visits;
 }
 
-static void solver_release(struct solver *s)
-{
-        lists_release(&s->lists);
-        free(s->weight);
-        free(s->bias);
-        free(s->square);
-        if (s->k->alpha == NULL)
-                free(s->alpha);
-        free(s->target);
-        free(s->score);
-        free(s->worst);
-}
+/* ---- results --------------------------------------------------------------------------------- */
 
-size_t ran_svm_sides(const struct ran_dataset *d)
+void ran_svm_solver_score(struct ran_svm_solver *s, const size_t *row, size_t n, float *logits)
 {
-        return d->soft_first != NULL ? SIDES : 1;
-}
+        for (size_t i = 0; i < n; i++) {
+                float *to = logits + i * s->C;
 
-int ran_svm_fit(const struct ran_svm *k, const float *idf, float *weight, float *bias,
-                struct ran_error *err)
-{
-        size_t C = k->d->C, threads = k->pool != NULL ? ran_pool_threads(k->pool) : 1, all;
-        struct solver s = {.k = k,
-                           .lists = {.k = k, .idf = idf},
-                           .C = C,
-                           .sides = ran_svm_sides(k->d),
-                           .per = (C + threads - 1) / threads};
-        int rc = RAN_ENOMEM;
-
-        if (__builtin_mul_overflow(k->d->B, C * s.sides, &all) || C > SIZE_MAX / SIDES)
-                return ran_fail(err, RAN_EINVAL, "%zu documents with %zu labels are too many",
-                                k->d->B, C);
-        s.weight = ran_alloc_floats(k->c->wide * C, err);
-        s.bias = ran_alloc_floats(C, err);
-        s.square = ran_alloc_floats(k->c->wide * C, err);
-        s.alpha = k->alpha != NULL ? k->alpha : ran_alloc_floats(all, err);
-        s.target = ran_alloc(C, sizeof *s.target, err);
-        s.score = ran_alloc(C, sizeof *s.score, err);
-        s.worst = ran_alloc(C, sizeof *s.worst, err);
-        if (s.weight != NULL && s.bias != NULL && s.square != NULL && s.alpha != NULL &&
-            s.target != NULL && s.score != NULL && s.worst != NULL)
-                rc = rate(&s, err);
-        if (rc == RAN_OK) {
-                memcpy(s.weight, weight, k->c->wide * C * sizeof *weight);
-                memcpy(s.bias, bias, C * sizeof *bias);
-                rc = solve(&s, err);
+                score_row(s, to, row[i], 0, s->width);
+                if (s->width < s->C)
+                        to[1] = -to[0];
         }
-        if (rc == RAN_OK) {
-                memcpy(weight, s.weight, k->c->wide * C * sizeof *weight);
-                memcpy(bias, s.bias, C * sizeof *bias);
-        }
-        solver_release(&s);
-        return rc;
 }
 
-int ran_svm_score(const struct ran_svm *k, const size_t *document, size_t n, const float *idf,
-                  const float *weight, const float *bias, float *logits, struct ran_error *err)
+void ran_svm_solver_store(const struct ran_svm_solver *s, float *weight, float *bias)
 {
-        struct lists l = {.k = k, .idf = idf};
-        size_t C = k->d->C;
-        double *sum = ran_alloc(C, sizeof *sum, err);
-        int rc = sum != NULL ? RAN_OK : RAN_ENOMEM;
+        const struct ran_features *f = s->k.features;
 
-        for (size_t at = 0; at < n && rc == RAN_OK; at += l.n) {
-                rc = read(&l, document + at, n - at, err);
-                for (size_t i = 0; i < l.n && rc == RAN_OK; i++) {
-                        score(sum, &l, i, weight, bias, 0, C);
-                        for (size_t c = 0; c < C; c++)
-                                logits[(at + i) * C + c] = (float)sum[c];
-                }
+        for (size_t g = 0; g < f->columns; g++) {
+                float *to = weight + f->bucket[g] * s->C;
+
+                memcpy(to, s->weight + g * s->width, s->width * sizeof *to);
+                if (s->width < s->C)
+                        to[1] = -to[0];
         }
-        free(sum);
-        lists_release(&l);
+        memcpy(bias, s->bias, s->width * sizeof *bias);
+        if (s->width < s->C)
+                bias[1] = -bias[0];
+}
+
+int ran_svm_fit(const struct ran_svm *k, double cost, float *weight, float *bias,
+                int (*pass)(void *arg, size_t passes), void *arg, struct ran_error *err)
+{
+        struct ran_svm_solver *s = ran_svm_solver_new(k, weight, bias, err);
+        bool done = k->n == 0;
+        int rc = RAN_OK;
+
+        if (s == NULL)
+                return RAN_ENOMEM;
+        ran_svm_solver_begin(s, cost, ran_svm_tolerance, RAN_SVM_PASSES);
+        while (!done && rc == RAN_OK) {
+                done = ran_svm_solver_pass(s);
+                if (pass != NULL && pass(arg, s->passes) != 0)
+                        rc = ran_fail(err, RAN_EINTR, "stopped while the linear model was trained");
+        }
+        if (rc == RAN_OK)
+                ran_svm_solver_store(s, weight, bias);
+        ran_svm_solver_free(s);
         return rc;
 }

@@ -1,68 +1,64 @@
-/* svm.h - training of the linear model of a classifier: a linear SVM for each class.
+/* svm.h - the linear model of a classifier: a support vector machine for each class.
  *
- * Of each class c, against all others, that is the support vector machine with a squared loss
+ * Each class c against all others is the problem with squared hinge loss
  *
- *   min over u, b   1/2 (|u|² + b²) + Σ_d cost_d max(0, 1 - y_d (b + Σ_g u_g r_gc x_dg))²
+ *   min over u, b   1/2 (|u|² + b²) + Σ_d C_d max(0, 1 - y_d (b + Σ_g u_g r_gc x_dg))²
  *
- * with x_dg as linear-model.h has them, y_d = ±1, and r_gc the more, the better a feature tells the
- * class from others by itself: r_gc² = |ln (p_gc / q_gc)|, where p is its share in the documents of
- * the class and q in all others (Wang and Manning 2012 have the ratio itself; its root was better
- * on each of five collections), scaled so that documents have the length 1 in the mean; or 1 of
- * all. Cross-validation chooses between the two, and the cost (cross-validate.h).
- * wide.weight[g, c] = r_gc u_g. A document with soft targets counts for both sides, with those
- * probabilities as weights.
+ * with x_dg as in linear-model.h and y_d = ±1. r_gc is 1 or, with `ratios`, the larger the better
+ * feature g tells class c from the others by itself: r_gc² = |ln (p_gc / q_gc)|, where p is its
+ * share in the documents of the class and q in all others, scaled so that documents have length 1
+ * on average (Wang and Manning 2012 use the ratio itself; its root was better on each of five
+ * collections). Cross-validation chooses C and ratios (cross-validate.h). wide.weight[g, c] =
+ * r_gc u_g. A document with a soft target counts for both sides, in proportion.
  *
- * Solved by coordinate descent in the dual (Hsieh et al. 2008), to a tolerance. Classes are
- * independent, so threads share them. Stochastic gradients, as for the encoder, end 1 to 4 points
- * lower in the same time.
+ * Solved by dual coordinate descent with shrinking (Hsieh et al. 2008). Classes do not depend on
+ * each other, so threads share them, and results are the same for any number of threads. Of two
+ * classes with one label a document, the second is the mirror image of the first and is not solved.
  */
 #ifndef RAN_TRAIN_SVM_H
 #define RAN_TRAIN_SVM_H
 
-#include "ran/train.h"
+#include "train/features.h"
 
-/* What is to be learned, and from which documents of d: document (n). */
+/* Rows of a matrix of features, and what their documents are. */
 struct ran_svm {
-        const struct ran_config *c;
         const struct ran_dataset *d;
-        const size_t *document;
+        const struct ran_features *features;
+        const size_t *document; /* (features->n) the document of each row */
+        const size_t *row;      /* (n) the rows to learn from */
         size_t n;
-        const uint32_t *pieces;     /* those of the vocabulary, if c wants them */
         const double *class_weight; /* (C) of a document's only class; NULL: all 1 */
-        double cost;
-        bool ratios;      /* r as above; else 1 */
-        float *alpha;     /* NULL: 0 to begin with. Or (B, C, sides) as another fit left it, whose
-                             weight  and bias this one begins with: sooner there, if only the cost is
-                             another */
-        double tolerance; /* ends when no document is further than this from where it belongs, */
-        size_t passes;    /* or after so many times through the documents */
-        uint64_t seed;    /* of the order of documents */
-        struct ran_pool *pool;
-        /* Called after each pass, with its number; a value other than 0 ends it with RAN_EINTR. May
-         * be NULL. */
-        int (*pass)(void *arg, size_t passes);
-        void *arg;
+        bool ratios;                /* r as above; else 1 */
+        uint64_t seed;              /* of the order of rows */
+        struct ran_pool *pool;      /* shares out the classes; NULL: none */
 };
 
-/* Decisions settle long before the last digits do. With a
- * high cost a few documents move for a hundred passes; of Reuters-21578 (90 labels, cost 8) 20 gave
- * the same dev loss as 127, in a sixth of the time. */
+/* When to stop: no dual variable further than `tolerance` from its optimum, or as many rows visited
+ * as so many passes over all of them have. With a high C a few documents move for a hundred passes:
+ * on Reuters-21578 (90 labels, C 8) 20 gave the same validation loss as 127. */
 extern const double ran_svm_tolerance;
 enum { RAN_SVM_PASSES = 20 };
 
-/* idf (rows of the table): how much each bucket counts, by how many documents have it. */
-int ran_svm_idf(const struct ran_svm *k, float *idf, struct ran_error *err);
+/* A solver keeps weights and dual variables, so that the next, larger C starts where the last one
+ * ended. It starts at weight (c->wide, C) and bias (C), from which u is measured then; NULL: at 0.
+ * k is copied; what it points to must outlive the solver. */
+struct ran_svm_solver;
+struct ran_svm_solver *ran_svm_solver_new(const struct ran_svm *k, const float *weight,
+                                          const float *bias, struct ran_error *err);
+void ran_svm_solver_free(struct ran_svm_solver *s);
+void ran_svm_solver_begin(struct ran_svm_solver *s, double cost, double tolerance, size_t passes);
+/* One pass over the rows that are not shrunk away; true when the solution is found or the passes
+ * are used up. Cannot fail. */
+bool ran_svm_solver_pass(struct ran_svm_solver *s);
+/* logits (n, C) of n rows of the matrix. */
+void ran_svm_solver_score(struct ran_svm_solver *s, const size_t *row, size_t n, float *logits);
+/* Writes the solution to weight (c->wide, C), in the rows of the matrix's buckets, and bias (C). */
+void ran_svm_solver_store(const struct ran_svm_solver *s, float *weight, float *bias);
 
-/* Learns weight (rows, C) and bias (C), beginning with what they hold: u is measured from there.
- * They stay as they were unless it succeeds. */
-int ran_svm_fit(const struct ran_svm *k, const float *idf, float *weight, float *bias,
-                struct ran_error *err);
-
-/* Sides that a document of d can count for, in alpha. */
-size_t ran_svm_sides(const struct ran_dataset *d);
-
-/* logits (n, C) of documents of k->d, document (n). */
-int ran_svm_score(const struct ran_svm *k, const size_t *document, size_t n, const float *idf,
-                  const float *weight, const float *bias, float *logits, struct ran_error *err);
+/* Learns weight and bias, starting at what they hold. pass is called after each pass with the
+ * number of passes so far; a value other than 0 ends training with RAN_EINTR and leaves both
+ * unchanged. */
+int ran_svm_fit(const struct ran_svm *k, double cost, float *weight, float *bias,
+                int (*pass)(void *arg, size_t passes), void *arg, struct ran_error *err);
 
 #endif

@@ -113,13 +113,18 @@ static int rate(struct ran_trainer *t, const float *p, struct ran_evaluate_rates
         return rc;
 }
 
+static bool encodes(const struct ran_trainer *t)
+{
+        return ran_config_has_encoder(t->c);
+}
+
 static int validate(struct ran_trainer *t, struct ran_evaluate_rates *r, struct ran_error *err)
 {
         float *p = ran_alloc(t->job->dev->B * t->C, sizeof *p, err);
         int rc = RAN_ENOMEM;
 
         if (p != NULL)
-                rc = predict(t, ran_ensemble_fit, p, err);
+                rc = predict(t, encodes(t) ? ran_ensemble_fit : ran_ensemble_fit_linear, p, err);
         if (rc == RAN_OK && ran_trainer_leads(t))
                 rc = rate(t, p, r, err);
         free(p);
@@ -156,7 +161,7 @@ static int tune(struct ran_trainer *t, struct ran_error *err)
 
         if (p == NULL)
                 return RAN_ENOMEM;
-        int rc = predict(t, ran_ensemble_prove, p, err);
+        int rc = predict(t, encodes(t) ? ran_ensemble_prove : ran_ensemble_fit_linear, p, err);
         if (rc == RAN_OK && ran_trainer_leads(t))
                 rc = drop_encoder(t, p, err);
         if (rc == RAN_OK && ran_trainer_leads(t))
@@ -186,23 +191,52 @@ static int held_out_loss(struct ran_trainer *t, double *sum, struct ran_error *e
 
 /* ---- the linear model ----------------------------------------------------------------------- */
 
+static int fit_rows(struct ran_trainer *t, struct ran_svm *svm, struct ran_error *err)
+{
+        double cost = t->at.cost;
+
+        svm->ratios = t->at.ratios != 0;
+        if (t->at.refit == 0)
+                RAN_TRY(ran_cross_validate(svm, &cost, t->s->wide_ratios, t->linear,
+                                           t->p.head.wide_b, ran_trainer_on_pass, t, err));
+        RAN_TRY(ran_svm_fit(svm, cost, t->linear, t->p.head.wide_b, ran_trainer_on_pass, t, err));
+        t->at.cost = cost;
+        t->at.ratios = svm->ratios;
+        return RAN_OK;
+}
+
 static int fit_linear(struct ran_trainer *t, struct ran_error *err)
 {
-        struct ran_svm svm = ran_trainer_svm(t);
+        struct ran_features features = {0};
+        size_t *row = ran_alloc(t->documents, sizeof *row, err);
+        int rc = row != NULL ? RAN_OK : RAN_ENOMEM;
 
-        svm.pass = ran_trainer_on_pass;
-        svm.arg = t;
-        if (t->at.refit == 0)
-                RAN_TRY(ran_cross_validate(&svm, t->s->wide_ratios, t->idf, t->linear,
-                                           t->p.head.wide_b, err));
-        RAN_TRY(ran_svm_fit(&svm, t->idf, t->linear, t->p.head.wide_b, err));
-        t->at.cost = svm.cost;
-        t->at.ratios = svm.ratios;
-        return RAN_OK;
+        for (size_t i = 0; i < t->documents && rc == RAN_OK; i++)
+                row[i] = i;
+        if (rc == RAN_OK)
+                rc = ran_features_make(&features, &t->lists, t->c, t->document, t->documents,
+                                       t->idf, t->job->train->keep, t->job->pool, err);
+        if (rc == RAN_OK) {
+                struct ran_svm svm = {.d = t->job->train,
+                                      .features = &features,
+                                      .document = t->document,
+                                      .row = row,
+                                      .n = t->documents,
+                                      .class_weight = t->batcher.class_weight,
+                                      .seed = t->s->seed,
+                                      .pool = t->job->pool};
+
+                rc = fit_rows(t, &svm, err);
+        }
+        ran_features_release(&features);
+        free(row);
+        return rc;
 }
 
 static void merge(struct ran_trainer *t)
 {
+        if (!encodes(t))
+                return;
         ran_trainer_scale(t->p.head.out_w, t->C * t->D, t->at.encoder);
         ran_trainer_scale(t->p.head.out_b, t->C, t->at.encoder);
 }
@@ -210,6 +244,7 @@ static void merge(struct ran_trainer *t)
 const struct ran_train_task ran_train_classify = {
         .has_head = true,
         .prior = &ran_ensemble_default,
+        .linear_alone = 2,
         .check_labels = check_labels,
         .terms = terms,
         .loss = loss,

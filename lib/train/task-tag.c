@@ -116,7 +116,8 @@ static int combine(struct ran_trainer *t, float *logits, const float *linear, fl
         const struct ran_tag_scores u = {logits, ran_head_crf(&t->p)},
                                     v = {linear, ran_crf_train_view(t->crf, t->C)};
 
-        RAN_TRY(ran_ensemble_fit_words(&t->ensemble, t->prior, dev, &u, &v, err));
+        RAN_TRY(ran_ensemble_fit_words(&t->ensemble, t->prior, dev, &u, &v,
+                                       !ran_config_has_encoder(t->c), err));
         ran_ensemble_add(logits, &t->ensemble, logits, linear, dev->label_first[dev->B] * t->C);
         *crf = ran_ensemble_crf(room, &t->ensemble, &u.crf, &v.crf, t->C);
         return RAN_OK;
@@ -175,8 +176,10 @@ static void merge(struct ran_trainer *t)
         const struct ran_ensemble ensemble = {t->at.encoder, t->at.linear};
         struct ran_head_params *q = &t->p.head;
 
-        ran_trainer_scale(q->tag_w, t->C * t->D, t->at.encoder);
-        ran_trainer_scale(q->tag_b, t->C, t->at.encoder);
+        if (ran_config_has_encoder(t->c)) {
+                ran_trainer_scale(q->tag_w, t->C * t->D, t->at.encoder);
+                ran_trainer_scale(q->tag_b, t->C, t->at.encoder);
+        }
         if (t->crf == NULL)
                 return;
         ran_ensemble_add(q->crf_start, &ensemble, q->crf_start, t->crf, t->C);
@@ -187,6 +190,7 @@ static void merge(struct ran_trainer *t)
 
 const struct ran_train_task ran_train_tag = {
         .prior = &ran_ensemble_default_words,
+        .linear_alone = 1,
         .check_labels = check_labels,
         .terms = terms,
         .load = load,

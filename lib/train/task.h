@@ -18,7 +18,9 @@ struct ran_train_task {
         bool chunks;    /* documents may be read in chunks (plan.h) */
         bool has_head;  /* a head of its own, whose settings a search may change */
         double outputs; /* of tied outputs, estimated: how many a token has */
-        const struct ran_ensemble *prior; /* ensemble weights before any document says more */
+        const struct ran_ensemble *prior; /* ensemble weights before any document says more, */
+        double linear_alone; /* and that of a linear model without an encoder: the scale of its
+                                logits */
 
         /* What the settings cannot be, beyond what all tasks have in common. */
         int (*check_settings)(const struct ran_train_settings *s, struct ran_error *err);

@@ -117,6 +117,12 @@ static int run_step(struct ran_trainer *t, struct ran_error *err)
         return rc == RAN_OK && next == RAN_SAVE ? save(t, err) : rc;
 }
 
+/* Whether validation documents judge the weights. */
+static bool validates(const struct ran_trainer *t)
+{
+        return ran_train_has_dev(t->job) && t->at.refit == 0;
+}
+
 static int run_epoch(struct ran_trainer *t, struct ran_error *err)
 {
         int rc;
@@ -130,8 +136,7 @@ static int run_epoch(struct ran_trainer *t, struct ran_error *err)
         ran_optimiser_flush(&t->optimiser, &t->table);
         if ((rc = ran_broadcast_compare(t, err)) != RAN_OK)
                 return rc;
-        if (ran_train_has_dev(t->job) && t->at.refit == 0 &&
-            (rc = ran_trainer_validate(t, err)) != RAN_OK)
+        if (validates(t) && (rc = ran_trainer_validate(t, err)) != RAN_OK)
                 return rc == RAN_EINTR ? stop(t, err) : rc;
         return RAN_OK;
 }
@@ -188,18 +193,31 @@ static int check_last(struct ran_trainer *t, struct ran_error *err)
                                                      "loss after it", err);
 }
 
+/* What validation documents say of a linear model that is alone. */
+static int judge_linear(struct ran_trainer *t, struct ran_error *err)
+{
+        if (t->at.epoch > 0)
+                return RAN_OK;
+        t->at.epoch = 1;
+        int rc = validates(t) ? ran_trainer_validate(t, err) : RAN_OK;
+        return rc == RAN_EINTR ? stop(t, err) : rc;
+}
+
 /* Epochs until the last one. */
 static int train_epochs(struct ran_trainer *t, struct ran_error *err)
 {
         int rc = learn_linear(t, err);
 
+        if (rc == RAN_OK && !ran_config_has_encoder(t->c))
+                return judge_linear(t, err);
+        if (rc == RAN_OK && t->at.refit != 0 && ran_trainer_drops_encoder(t))
+                return RAN_OK;
         t->from_step = t->optimiser.step;
         t->from_seconds = ran_trainer_now() - t->started;
         while (rc == RAN_OK && t->at.epoch < (double)ran_trainer_epochs(t) &&
-               (!ran_train_has_dev(t->job) || t->at.refit != 0 ||
-                t->at.stale < (double)t->s->patience))
+               (!validates(t) || t->at.stale < (double)t->s->patience))
                 rc = run_epoch(t, err);
-        if (rc == RAN_OK && (!ran_train_has_dev(t->job) || t->at.refit != 0))
+        if (rc == RAN_OK && !validates(t))
                 rc = check_last(t, err);
         return rc;
 }
@@ -240,7 +258,8 @@ static int write_model(struct ran_trainer *t, struct ran_error *err)
         struct ran_train_report r;
 
         merge(t);
-        RAN_TRY(ran_trainer_write(t, err));
+        if (t->job->output != NULL)
+                RAN_TRY(ran_trainer_write(t, err));
         if (t->job->checkpoint != NULL)
                 unlink(t->job->checkpoint);
         r = ran_trainer_report(t, RAN_REPORT_END);

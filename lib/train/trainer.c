@@ -58,8 +58,8 @@ static int allocate_tables(struct ran_trainer *t, bool dev, struct ran_error *er
         t->p.wide = t->linear;
         t->p.idf = t->idf;
         t->p.embed = t->table.x;
-        t->p.spelling = t->c->spelling > 0 ? t->p.embed + t->V * t->D : NULL;
-        if (!ran_linear_model_wants_affixes(t->c))
+        t->p.spelling = t->c->spelling > 0 && t->D > 0 ? t->p.embed + t->V * t->D : NULL;
+        if (!ran_linear_model_wants_pieces(t->c))
                 return RAN_OK;
         t->p.affixes = t->pieces = ran_linear_model_affixes(t->job->tokenizer, t->c, err);
         return t->pieces != NULL ? RAN_OK : RAN_ENOMEM;
@@ -122,7 +122,7 @@ static int check_vocabulary(const struct ran_trainer *t, struct ran_error *err)
 {
         const struct ran_tokenizer *tokenizer = t->job->tokenizer;
 
-        if (t->s->word_dropout > 0 &&
+        if (t->s->word_dropout > 0 && ran_config_has_encoder(t->c) &&
             (tokenizer == NULL || ran_tokenizer_unknown(tokenizer) == RAN_NO_ID))
                 return ran_fail(err, RAN_EINVAL,
                                 tokenizer != NULL
@@ -165,6 +165,11 @@ int ran_trainer_init(struct ran_trainer *t, const struct ran_train_job *job, str
                                   .batch = ran_train_batch(job),
                                   .prior = *task->prior};
         t->V = job->tokenizer != NULL ? ran_tokenizer_size(job->tokenizer) : job->V;
+        if (!ran_config_has_encoder(t->c)) {
+                t->D = 0;
+                t->V = job->tokenizer != NULL ? t->V : RAN_ANY_ID;
+                t->prior = (struct ran_ensemble){0, task->linear_alone};
+        }
         if (ran_task_is_tied(t->c))
                 t->C = t->V;
         t->at.best = -INFINITY;
@@ -207,22 +212,6 @@ int ran_trainer_refit(struct ran_trainer *t, struct ran_error *err)
         return ran_ranks_leads(t->job->ranks) ? ran_trainer_init_weights(t, err) : RAN_OK;
 }
 
-struct ran_svm ran_trainer_svm(const struct ran_trainer *t)
-{
-        return (struct ran_svm){.c = t->c,
-                                .d = t->job->train,
-                                .document = t->document,
-                                .n = t->documents,
-                                .pieces = t->pieces,
-                                .class_weight = t->batcher.class_weight,
-                                .cost = t->at.cost,
-                                .ratios = t->at.ratios != 0,
-                                .tolerance = ran_svm_tolerance,
-                                .passes = RAN_SVM_PASSES,
-                                .seed = t->s->seed,
-                                .pool = t->job->pool};
-}
-
 void ran_trainer_release(struct ran_trainer *t)
 {
         ran_batcher_release(&t->batcher);
@@ -232,6 +221,7 @@ void ran_trainer_release(struct ran_trainer *t)
         ran_layout_release(&t->layout);
         free(t->table.x);
         free(t->best_table);
+        ran_feature_lists_release(&t->lists);
         free(t->linear);
         free(t->idf);
         free(t->crf);
@@ -246,7 +236,7 @@ void ran_trainer_release(struct ran_trainer *t)
 
 void ran_trainer_copy_rows(struct ran_trainer *t, size_t first, size_t n, const float *rows)
 {
-        if (n > 0)
+        if (n > 0 && t->D > 0)
                 memcpy(t->table.x + first * t->D, rows, n * t->D * sizeof(float));
 }
 

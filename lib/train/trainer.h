@@ -11,7 +11,7 @@
 
 /* Progress of a run: numbers only, kept in a checkpoint as doubles in this order. */
 #define RAN_PROGRESS(X)                                                              \
-        X(epoch)      /* epochs done */                                              \
+        X(epoch)      /* epochs done; without an encoder 1 when all is fitted */     \
         X(batch)      /* batches done in this epoch */                               \
         X(updates)    /* steps of the optimiser */                                   \
         X(decay)      /* see optimiser.h */                                          \
@@ -41,11 +41,12 @@ struct ran_trainer {
         const struct ran_train_settings *s;
         size_t V, C, D;
         struct ran_layout layout;
-        struct ran_params p;    /* weights; the mapped tables are */
-        struct ran_table table; /* the embedding, that of spelling behind it */
-        float *linear, *idf;    /* (c->wide, C), (c->wide); idf NULL: a tagger has none */
-        float *crf;             /* of a tagger's linear model; NULL: none */
-        double linear_rate;     /* factor of its cost, where `init` brought it; 0: it stays */
+        struct ran_params p;            /* weights; the mapped tables are */
+        struct ran_table table;         /* the embedding, that of spelling behind it */
+        struct ran_feature_lists lists; /* features of all documents, for a linear model of them */
+        float *linear, *idf;            /* (c->wide, C), (c->wide); idf NULL: a tagger has none */
+        float *crf;                     /* of a tagger's linear model; NULL: none */
+        double linear_rate; /* factor of its cost, where `init` brought it; 0: it stays */
         uint32_t *pieces;
         float *best_block, *best_table; /* NULL without dev data */
         bool first_encoder;             /* kept, although a refit followed */
@@ -79,9 +80,6 @@ int ran_trainer_refit(struct ran_trainer *t, struct ran_error *err);
 
 /* Copies n rows into the table. */
 void ran_trainer_copy_rows(struct ran_trainer *t, size_t first, size_t n, const float *rows);
-
-/* The problem of the linear model; cost 0 before it is chosen. */
-struct ran_svm ran_trainer_svm(const struct ran_trainer *t);
 
 /* init.c: fills the weights as the job says, and which of them are to learn more slowly or not at
  * all; and what of that goes into the description of the run: `,"init":...`. */
@@ -120,6 +118,8 @@ int ran_trainer_write(struct ran_trainer *t, struct ran_error *err);
 /* report.c: seconds of a clock; epochs that there will be at most. */
 double ran_trainer_now(void);
 size_t ran_trainer_epochs(const struct ran_trainer *t);
+/* Whether the validation documents gave the encoder no weight: the model is without it. */
+bool ran_trainer_drops_encoder(const struct ran_trainer *t);
 bool ran_trainer_leads(const struct ran_trainer *t);
 struct ran_train_report ran_trainer_report(const struct ran_trainer *t, int event);
 int ran_trainer_tell(struct ran_trainer *t, const struct ran_train_report *r);

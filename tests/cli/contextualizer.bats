@@ -27,7 +27,7 @@ shape='--encoder contextualizer --dim 16 --rank 12 --layers 2'
   seq 12000 | jq -sc '{id: "long", text: (map("word\(. * . % 7)") | join(" ")), label: "wet"}' >>train.jsonl
   for context in constant learned random; do
     for j in 1 2 7; do
-      ran-train classify $shape --context $context --epochs 2 -q -j $j -o m$j.ran train.jsonl
+      ran-train classify $shape --context $context --no-dev --epochs 2 -q -j $j -o m$j.ran train.jsonl
       ran-classify -m m$j.ran -j $j --logits --embed train.jsonl >scores$j
       cmp m1.ran m$j.ran
       cmp scores1 scores$j

@@ -133,7 +133,7 @@ checkpoint() {
 # fits FORMULA: which the sizes of tensors make true; n and R as in the page.
 fits() {
   jq -e "map_values(.shape? // [0]) | (.[\"spelling.weight\"][0] // 0) as \$N | .[\"embed.weight\"] as [\$V, \$D]
-    | (\$V + \$N) as \$R | (to_entries | map(select(.key | test(\"^(train|tokenizer|embed|spelling|__)|^wide[.](weight|idf)\") | not)
+    | (\$V + \$N) as \$R | (to_entries | map(select(.key | test(\"^(train|tokenizer|embed|spelling|__)|^wide[.](weight|idf|rows)\") | not)
         | .value | reduce .[] as \$x (1; . * \$x)) | add) as \$n
     | map_values(.[0]) | $1" header
 }

@@ -52,6 +52,10 @@ header() {
 # same MODEL OTHER: but for the version that wrote them.
 same() {
   local file
+  if header "$2" | jq -e 'has("wide.weight") and (has("wide.rows") | not)' >/dev/null; then
+    same_answers "$1" "$2"
+    return
+  fi
   for file in "$1" "$2"; do
     header "$file" | jq -S '.__metadata__.training |= (fromjson | del(.version))' >"$file.header"
     tail -c +"$((9 + $(header "$file" | wc -c)))" "$file" >"$file.data"
@@ -60,7 +64,24 @@ same() {
   cmp "$1.data" "$2.data"
 }
 
-@test "released: vocabularies split texts in the same way" {
+# same_answers MODEL OTHER: the latter of 0.1.0, which wrote rows of the linear model that are zero, and encoders
+# that count for nothing.
+same_answers() {
+  local file
+  for file in "$1" "$2"; do
+    header "$file" | jq -S '[.__metadata__ | .labels, (.config | fromjson | del(.encoder)),
+      (.training | fromjson | del(.version, .tried))]' >"$file.header"
+    if [[ $file == */tag-* ]]; then
+      ran-tag -m "$file" --logits data/tagged-dev.jsonl >"$file.answers"
+    else
+      ran-classify -m "$file" --logits data/dev.jsonl >"$file.answers"
+    fi
+  done
+  diff "$1.header" "$2.header"
+  cmp "$1.answers" "$2.answers"
+}
+
+@test "released: vocabularies cut texts alike" {
   each_version answers encode- decode-
 }
 

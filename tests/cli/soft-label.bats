@@ -164,6 +164,7 @@ loss() {
   refused 2 '--soft-share must be a number from 0 to 1' learn --soft-share 2 --soft-label x -o "$out/no.ran" train.jsonl
   refused 3 'no document has the member "x" that --soft-label names' learn --soft-label x -o "$out/no.ran" train.jsonl
   # A label of the pupil that the model does not have.
+  learn -q --no-dev -o "$out/m.ran" train.jsonl
   refused 3 'the model does not know 90 of the labels' \
-    ran-train classify --dump-gradients "$out/g" -m teacher.ran --soft-label soft <(jq -c '.soft = {new: 1}' train.jsonl)
+    ran-train classify --dump-gradients "$out/g" -m "$out/m.ran" --soft-label soft <(jq -c '.soft = {new: 1}' train.jsonl)
 }

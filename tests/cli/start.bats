@@ -108,8 +108,8 @@ vectors() {
 
 # ---- another model -------------------------------------------------------------------------------
 
-@test "init: vocabulary, embedding, encoder and settings are the model's; the head only for the same labels [all]" {
-  train -q --dim 12 -o base.ran
+@test "init: vocabulary, embedding, encoder and settings are the model's; the head only for the same labels" {
+  train -q --no-dev --dim 12 -o base.ran # with an encoder, whatever it is worth
   run -0 --separate-stderr train --init base.ran --epochs 3 -o same.ran
   [[ $stderr == *'vocabulary, embedding and encoder are initialised from base.ran, the head too'* ]]
   [[ $stderr != *'learned a vocabulary'* ]]
@@ -129,7 +129,7 @@ vectors() {
 @test "init: from a language model to a classifier, on to a language model, and with vectors [all]" {
   small='--layers 1 --heads 2 --head-dim 8 --window 16 --epochs 1'
   ran-train lm $small -q --dim 12 -o lm.ran train.jsonl
-  run -0 --separate-stderr ran-train classify --epochs 1 --init lm.ran -o c.ran train.jsonl
+  run -0 --separate-stderr ran-train classify --no-dev --epochs 1 --init lm.ran -o c.ran train.jsonl
   [[ $stderr == *'initialised from lm.ran, the head at random'* ]]
   [ "$(metadata c.ran config | jq -c '[.mask, .min_window, .dim]')" = '["none",16,12]' ]
   ran-classify -m c.ran train.jsonl >/dev/null
@@ -150,16 +150,16 @@ vectors() {
   ran-lm score -m v.ran train.jsonl >/dev/null
 }
 
-@test "init: with a rate of 0 and the same labels, the model stays what it was [all]" {
-  train -q --dim 12 -o base.ran
+@test "init: with a rate of 0 and the same labels, the model stays what it was" {
+  train -q --no-dev --dim 12 -o base.ran # with an encoder, whatever it is worth
   train -q --init base.ran --init-rate 0 --no-dev -o same.ran
   ran-classify -m base.ran --logits train.jsonl >base.jsonl
   ran-classify -m same.ran --logits train.jsonl >same.jsonl
   cmp base.jsonl same.jsonl
 }
 
-@test "init: a setting of the encoder that differs is refused, one of the task is not [all]" {
-  train -q --dim 12 --pooling mean -o base.ran
+@test "init: a setting of the encoder that differs is refused, one of the task is not" {
+  train -q --no-dev --dim 12 --pooling mean -o base.ran
   refused 2 'base.ran was made with {"dim":12}, not {"dim":16}: leave that setting out' \
     train --init base.ran --dim 16 -o m.ran
   refused 2 'base.ran was made with {"dim":12}' train --init base.ran --dim 128 -o m.ran # a default
@@ -172,9 +172,9 @@ vectors() {
   [ "$(metadata m.ran config | jq -c '[.min_window, .pooling]')" = '[4,"max"]' ]
 }
 
-@test "init: of a model with another encoder the vocabulary and the embedding alone are taken [all]" {
-  train -q --dim 12 -o base.ran
-  run -0 --separate-stderr ran-train classify --epochs 2 --encoder contextualizer --init base.ran \
+@test "init: of a model with another encoder the vocabulary and the embedding alone are taken" {
+  train -q --no-dev --dim 12 -o base.ran # with an encoder, whatever it is worth
+  run -0 --separate-stderr ran-train classify --no-dev --epochs 2 --encoder contextualizer --init base.ran \
     -o c.ran train.jsonl
   [[ $stderr == *'base.ran has another encoder: only vocabulary and embedding are initialised from it'* ]]
   [[ $stderr != *'learned a vocabulary'* ]]
@@ -182,7 +182,7 @@ vectors() {
   ran-classify -m c.ran train.jsonl >/dev/null
   refused 2 'base.ran was made with {"dim":12}' \
     train --encoder contextualizer --dim 16 --init base.ran -o m.ran
-  ran-train classify -q --epochs 2 --init c.ran -o d.ran train.jsonl # the encoder is the model's
+  ran-train classify -q --no-dev --epochs 2 --init c.ran -o d.ran train.jsonl # the encoder is the model's
   [ "$(metadata d.ran config | jq -r .encoder)" = contextualizer ]
   refused 2 'made with {"layers":2}' ran-train classify --layers 3 --init c.ran -o m.ran train.jsonl
 }
@@ -204,8 +204,8 @@ vectors() {
   refused 2 'v.json is not the vocabulary of ids.ran' train --init ids.ran --vocab v.json -o m.ran
 }
 
-@test "init: what is refused, and a checkpoint is not [all]" {
-  train -q --dim 12 -o base.ran
+@test "init: what is refused, and a checkpoint is not" {
+  train -q --no-dev --dim 12 -o base.ran # with an encoder, whatever it is worth
   vectors >v.txt
   refused 2 'exclude each other' train --init base.ran --vectors v.txt -o m.ran
   refused 2 'leave out --init and --vectors' \
@@ -221,9 +221,9 @@ vectors() {
   refused 2 'c.ran.ckpt' train --init c.ran.ckpt --overwrite-checkpoint -o c.ran
 }
 
-@test "init and vectors: an interrupted run resumes only with the same files [all]" {
-  train -q --dim 12 -o base.ran
-  train -q --dim 12 --seed 2 -o base2.ran
+@test "init and vectors: a run that was interrupted goes on only with the same files" {
+  train -q --no-dev --dim 12 -o base.ran # with an encoder, whatever it is worth
+  train -q --no-dev --dim 12 --seed 2 -o base2.ran
   vectors >v.txt
   vectors | sed 's/0.5/0.6/' >w.txt
   for with in '--init base.ran' '--vectors v.txt'; do

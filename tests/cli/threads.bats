@@ -10,7 +10,7 @@ setup_file() {
   documents 40 >in.jsonl
   shape='-q --dim 8 --layers 1 --heads 2 --head-dim 4 --window 16 --epochs 1'
   ran-tokenize learn -q -o vocab.json in.jsonl
-  ran-train classify $shape --min-window 4 --wide 100 --vocab vocab.json -o classify.ran in.jsonl
+  ran-train classify $shape --min-window 4 --wide 100 --no-dev --vocab vocab.json -o classify.ran in.jsonl
   ran-train lm $shape --min-window 1 --vocab vocab.json -o lm.ran in.jsonl
   awk 'BEGIN { for (i = 0; i < 40; i++)
     printf "{\"tokens\": [\"word%d\", \"Anna\", \"in\", \"Rome\"], \"tags\": [\"O\", \"B-PER\", \"O\", \"B-LOC\"]}\n", i % 5 }' >tagged.jsonl

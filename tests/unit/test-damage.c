@@ -482,6 +482,18 @@ TEST(damaged_classifier)
         damage_model("several", &c, false, "{\"thresholds\":[0.1,0.2,0.3,0.4]}");
 }
 
+TEST(damaged_models_without_an_encoder)
+{
+        struct ran_config c = small();
+
+        c.encoder = RAN_ENCODER_NONE;
+        c.wide = 10;
+        damage_model("none", &c, true, "{\"seed\":7}");
+        c.task = RAN_TASK_TAG;
+        c.crf = true, c.spelling = 7;
+        damage_model("none-tags", &c, false, NULL);
+}
+
 TEST(damaged_models_of_other_encoders)
 {
         struct ran_config c = small();

@@ -303,6 +303,7 @@ TEST(init_as_a_model_with_a_linear_model)
 
         training_init(&base, "wide-from", 20, false);
         base.c.wide = 64;
+        base.job.dev = NULL; /* which would drop the encoder */
         from = train(&base);
         training_init(&t, "wide", 20, false);
         t.c.wide = 64;

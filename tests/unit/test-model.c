@@ -254,6 +254,43 @@ TEST(model_with_a_linear_model_opens_with_its_table_and_weights_alone)
         draft_release(&d);
 }
 
+/* Only some rows of the linear model, and their buckets. */
+TEST(model_with_some_rows_of_its_linear_model_opens_if_they_ascend)
+{
+        static uint32_t rows[] = {2, 5, 29, 0};
+        struct ran_config c = small();
+        struct draft d;
+
+        c.wide = 30;
+        draft_init(&d, c);
+        d.tensor[1].shape[0] = d.tensor[2].shape[0] = 3;
+        draft_refused(&d, "wide.weight"); /* no rows: all are expected */
+        add_tensor(&d, "wide.rows", 0, 3, rows);
+        struct ran_tensor_source *t = &d.tensor[d.tensors - 1];
+        draft_refused(&d, "wide.rows");
+        t->dtype = RAN_DTYPE_U32;
+        draft_write(&d);
+        struct ran_error err = {0};
+        struct ran_model *m = ran_model_open(d.path, true, &err);
+        test_check(m != NULL, err.text, __FILE__, __LINE__);
+        ran_model_free(m);
+        t->shape[0] = 4; /* more than rows */
+        draft_refused(&d, "wide.weight");
+        t->shape[0] = 3;
+        rows[1] = 2;
+        draft_refused(&d, "ascending");
+        rows[1] = 5, rows[2] = 30;
+        draft_refused(&d, "ascending");
+        rows[2] = 29, t->shape[0] = 0;
+        draft_refused(&d, "wide.rows");
+        draft_release(&d);
+        draft_init(&d, small()); /* without a linear model */
+        add_tensor(&d, "wide.rows", 0, 3, rows);
+        d.tensor[d.tensors - 1].dtype = RAN_DTYPE_U32;
+        draft_refused(&d, "wide.rows");
+        draft_release(&d);
+}
+
 /* V is read off the embedding, and C off the last bias: what does not fit that is another tensor.
  */
 TEST(model_with_a_tensor_of_another_shape_is_refused)

@@ -198,21 +198,30 @@ TEST(any_number_of_ranks_trains_the_same_classifier)
         check_ranks(&t, "contextualizer");
 }
 
+/* An encoder that helps, one that cannot and is dropped, and none. */
 TEST(ranks_learn_from_documents_that_were_held_out)
 {
-        struct ran_error err = {0};
-        struct ran_dataset dev = {0};
-        struct training t;
-        bool held_out[40];
+        static const char *const kinds[] = {"refit", "refit, dropped", "refit, no encoder"};
 
-        training_init(&t, "ranks-refit", 300, false);
-        t.c.wide = 64;
-        t.s.refit = true;
-        CHECK_OK(ran_dataset_split(&t.train, 0.3, 1, held_out, &dev, &err), err);
-        t.job.dev = &dev;
-        t.job.held_out = held_out;
-        check_ranks(&t, "refit");
-        ran_dataset_release(&dev);
+        for (size_t i = 0; i < 3; i++) {
+                struct ran_error err = {0};
+                struct ran_dataset dev = {0};
+                struct training t;
+                bool held_out[40];
+
+                training_init(&t, "ranks-refit", 300, false);
+                t.c.wide = 64;
+                t.s.refit = true;
+                if (i == 1)
+                        t.s.learning_rate = t.s.min_learning_rate = 1e-9;
+                if (i == 2)
+                        t.c.encoder = RAN_ENCODER_NONE;
+                CHECK_OK(ran_dataset_split(&t.train, 0.3, 1, held_out, &dev, &err), err);
+                t.job.dev = &dev;
+                t.job.held_out = held_out;
+                check_ranks(&t, kinds[i]);
+                ran_dataset_release(&dev);
+        }
 }
 
 TEST(any_number_of_ranks_trains_the_same_language_model)

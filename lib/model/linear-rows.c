@@ -1,0 +1,128 @@
+/* linear-rows.c - see linear-rows.h. */
+#include "model/linear-rows.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- the index ------------------------------------------------------------------------------- */
+
+static int check(const uint32_t *bucket, size_t n, size_t buckets, struct ran_error *err)
+{
+        if (n > buckets)
+                return ran_fail(err, RAN_EFORMAT,
+                                "the linear model has %zu rows, more than its %zu buckets", n,
+                                buckets);
+        for (size_t i = 0; i < n; i++)
+                if (bucket[i] >= buckets || (i > 0 && bucket[i] <= bucket[i - 1]))
+                        return ran_fail(err, RAN_EFORMAT,
+                                        "tensor wide.rows is not an ascending list of buckets "
+                                        "below %zu",
+                                        buckets);
+        return RAN_OK;
+}
+
+int ran_linear_rows_init(struct ran_linear_rows *r, const uint32_t *bucket, size_t n,
+                         size_t buckets, struct ran_error *err)
+{
+        *r = (struct ran_linear_rows){.bucket = bucket, .n = n};
+        RAN_TRY(check(bucket, n, buckets, err));
+        while ((buckets - 1) >> r->shift > 2 * n)
+                r->shift++;
+        size_t blocks = ((buckets - 1) >> r->shift) + 1, row = 0;
+        r->start = ran_alloc(blocks + 1, sizeof *r->start, err);
+        if (r->start == NULL)
+                return RAN_ENOMEM;
+        for (size_t i = 0; i <= blocks; i++) {
+                while (row < n && bucket[row] >> r->shift < i)
+                        row++;
+                r->start[i] = (uint32_t)row;
+        }
+        return RAN_OK;
+}
+
+void ran_linear_rows_release(struct ran_linear_rows *r)
+{
+        free(r->start);
+        *r = (struct ran_linear_rows){0};
+}
+
+/* ---- between sparse and dense ---------------------------------------------------------------- */
+
+/* Whether the row says anything; a row with an idf does without weights, too: a document's length
+ * counts it. */
+static bool counts(const struct ran_params *p, uint32_t row, size_t C)
+{
+        const float *weight = p->wide + row * C;
+
+        if (p->idf != NULL && p->idf[row] != 0)
+                return true;
+        for (size_t c = 0; c < C; c++)
+                if (weight[c] != 0)
+                        return true;
+        return false;
+}
+
+static size_t count_rows(const struct ran_params *p, size_t buckets, size_t C)
+{
+        size_t n = 0;
+
+        for (uint32_t g = 0; g < buckets; g++) {
+                uint32_t row = ran_linear_row(p, g);
+
+                n += row != RAN_NO_ROW && counts(p, row, C);
+        }
+        return n;
+}
+
+int ran_linear_sparse_init(struct ran_linear_sparse *s, const struct ran_params *p, size_t buckets,
+                           size_t C, struct ran_error *err)
+{
+        size_t n = count_rows(p, buckets, C);
+
+        n = n > 0 ? n : 1;
+        *s = (struct ran_linear_sparse){.bucket = ran_alloc(n, sizeof *s->bucket, err),
+                                        .weight = ran_alloc_floats(n * C, err),
+                                        .idf = p->idf != NULL ? ran_alloc_floats(n, err) : NULL};
+        if (s->bucket == NULL || s->weight == NULL || (p->idf != NULL && s->idf == NULL)) {
+                ran_linear_sparse_release(s);
+                return RAN_ENOMEM;
+        }
+        for (uint32_t g = 0; g < buckets; g++) {
+                uint32_t row = ran_linear_row(p, g);
+
+                if (row == RAN_NO_ROW || !counts(p, row, C))
+                        continue;
+                s->bucket[s->n] = g;
+                memcpy(s->weight + s->n * C, p->wide + row * C, C * sizeof *s->weight);
+                if (p->idf != NULL)
+                        s->idf[s->n] = p->idf[row];
+                s->n++;
+        }
+        s->n = n;
+        return RAN_OK;
+}
+
+void ran_linear_sparse_release(struct ran_linear_sparse *s)
+{
+        free(s->bucket);
+        free(s->weight);
+        free(s->idf);
+        *s = (struct ran_linear_sparse){0};
+}
+
+void ran_linear_rows_spread(const struct ran_params *p, size_t buckets, size_t C, float *weight,
+                            float *idf)
+{
+        memset(weight, 0, buckets * C * sizeof *weight);
+        if (idf != NULL)
+                memset(idf, 0, buckets * sizeof *idf);
+        for (uint32_t g = 0; g < buckets; g++) {
+                uint32_t row = ran_linear_row(p, g);
+
+                if (row == RAN_NO_ROW)
+                        continue;
+                memcpy(weight + g * C, p->wide + row * C, C * sizeof *weight);
+                if (idf != NULL)
+                        idf[g] = p->idf[row];
+        }
+}

@@ -1,0 +1,63 @@
+/* linear-rows.h - which row of the linear model's tables a bucket has.
+ *
+ * In training the tables have a row for each bucket. A model file holds only rows that are not
+ * zero, a small part of them, with their buckets in ascending order (wide.rows); then an index
+ * leads from a bucket to its row. A bucket without a row counts as one of zeros.
+ *
+ *   bucket    3 17 18 40 ...                   of row 0, 1, 2 ...
+ *   start     first row of each block of 2^shift buckets, about one row in each
+ */
+#ifndef RAN_MODEL_LINEAR_ROWS_H
+#define RAN_MODEL_LINEAR_ROWS_H
+
+#include "model/params.h"
+
+struct ran_linear_rows {
+        const uint32_t *bucket; /* (n) ascending */
+        size_t n;
+        uint32_t *start; /* (blocks + 1) */
+        unsigned shift;
+};
+/* For buckets that are not to be trusted: RAN_EFORMAT unless they ascend below `buckets`. They stay
+ * the caller's. Memory is a function of n, not of `buckets`. */
+int ran_linear_rows_init(struct ran_linear_rows *r, const uint32_t *bucket, size_t n,
+                         size_t buckets, struct ran_error *err);
+void ran_linear_rows_release(struct ran_linear_rows *r);
+
+/* The row of a bucket in p->wide and p->idf. */
+#define RAN_NO_ROW UINT32_MAX
+static inline uint32_t ran_linear_row(const struct ran_params *p, uint32_t bucket)
+{
+        const struct ran_linear_rows *r = p->rows;
+
+        if (r == NULL)
+                return bucket;
+        size_t block = bucket >> r->shift;
+        uint32_t from = r->start[block], end = r->start[block + 1], to = end;
+        while (from < to) {
+                uint32_t middle = from + (to - from) / 2;
+
+                if (r->bucket[middle] < bucket)
+                        from = middle + 1;
+                else
+                        to = middle;
+        }
+        return from < end && r->bucket[from] == bucket ? from : RAN_NO_ROW;
+}
+
+/* Rows of p that are not zero, in weight or idf, with their buckets, for a model file; where all
+ * are, that of bucket 0: a file has one row at least. */
+struct ran_linear_sparse {
+        size_t n;
+        uint32_t *bucket;    /* (n) */
+        float *weight, *idf; /* (n, C), (n); idf NULL: p has none */
+};
+int ran_linear_sparse_init(struct ran_linear_sparse *s, const struct ran_params *p, size_t buckets,
+                           size_t C, struct ran_error *err);
+void ran_linear_sparse_release(struct ran_linear_sparse *s);
+
+/* The other way: weight (buckets, C) and, unless NULL, idf (buckets) with a row for each bucket. */
+void ran_linear_rows_spread(const struct ran_params *p, size_t buckets, size_t C, float *weight,
+                            float *idf);
+
+#endif
