@@ -5,6 +5,7 @@
 #include "model/layer.h"
 #include "math/gemm.h"
 #include "math/simd.h"
+#include "ran/model.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,6 +1,7 @@
 /* config.c - the configuration of a model: the `config` of ran-model(5). */
 #include "base/field.h"
 #include "model/encoder.h"
+#include "ran/model.h"
 
 #include <stddef.h>
 #include <string.h>

@@ -4,6 +4,8 @@
 #include "math/gemm.h"
 #include "math/simd.h"
 #include "model/contextualizer.h"
+#include "ran/model.h"
+#include "ran/math.h"
 
 #include <math.h>
 #include <string.h>

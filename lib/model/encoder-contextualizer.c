@@ -3,6 +3,7 @@
 #include "math/gemm.h"
 #include "math/simd.h"
 #include "model/encoder.h"
+#include "ran/model.h"
 
 #include <math.h>
 #include <stdlib.h>

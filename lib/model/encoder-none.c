@@ -3,6 +3,7 @@
  * It has no embedding, no layers and no tensors, D is 0, and the logits of the head are those of
  * the linear model. */
 #include "model/encoder.h"
+#include "ran/model.h"
 
 static int check(const struct ran_config *c, struct ran_error *err)
 {

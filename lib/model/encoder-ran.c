@@ -4,6 +4,7 @@
 #include "math/simd.h"
 #include "model/encoder.h"
 #include "model/layer.h"
+#include "ran/model.h"
 
 #include <math.h>
 #include <string.h>

@@ -3,6 +3,7 @@
 #include "math/simd.h"
 #include "model/encoder.h"
 #include "model/transformer.h"
+#include "ran/model.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,7 @@
 /* encoder.c - the table of encoders; from ids to rows, and back. */
 #include "model/encoder.h"
 #include "math/simd.h"
+#include "ran/model.h"
 
 #include <string.h>
 

@@ -62,12 +62,7 @@ struct ran_encoder {
         int (*flops)(const struct ran_config *c, size_t L, double *flops, struct ran_error *err);
 };
 
-/* X(number, name): all of them. Defines RAN_ENCODER_number's table ran_encoder_name. */
-#define RAN_ENCODERS(X)                   \
-        X(RAN, ran)                       \
-        X(CONTEXTUALIZER, contextualizer) \
-        X(TRANSFORMER, transformer)       \
-        X(NONE, none)
+/* ran_encoder_NAME, for each line of RAN_ENCODERS. */
 #define RAN_ENCODER_DECLARE(number, name) extern const struct ran_encoder ran_encoder_##name;
 RAN_ENCODERS(RAN_ENCODER_DECLARE)
 

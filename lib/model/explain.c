@@ -12,6 +12,8 @@
 #include "model/model-check.h"
 #include "model/linear-words.h"
 #include "model/linear-model.h"
+#include "ran/model.h"
+#include "ran/math.h"
 
 #include <math.h>
 #include <stdlib.h>

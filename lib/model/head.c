@@ -1,6 +1,7 @@
 /* head.c - see head.h. The heads themselves: task-classify.c, task-tag.c, lm.c. */
 #include "model/head.h"
 #include "model/encoder.h"
+#include "ran/model.h"
 
 #include <string.h>
 

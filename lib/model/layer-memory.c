@@ -1,6 +1,7 @@
 /* layer-memory.c - the activations of a RAN: slabs of whole windows, and the arrays that cross
  * windows. See layer.h. */
 #include "model/layer.h"
+#include "ran/model.h"
 
 #include <stdlib.h>
 

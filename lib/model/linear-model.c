@@ -3,6 +3,8 @@
 #include "model/linear-rows.h"
 #include "math/elementary.h"
 #include "math/simd.h"
+#include "ran/model.h"
+#include "ran/math.h"
 
 #include <math.h>
 #include <string.h>
@@ -232,8 +234,8 @@ size_t ran_linear_model_read(struct ran_gram *gram, struct ran_posting *posting,
                              struct ran_posting *spare, const struct ran_config *c,
                              const struct ran_params *p, const uint32_t *ids, size_t L)
 {
-        size_t n = ran_linear_model_list(posting, spare, c, p->pieces, ids, L), count = 0;
-        size_t runs = ran_linear_model_runs(c), first = 0;
+        size_t n = ran_linear_model_list(posting, spare, c, p->affixes, ids, L), count = 0;
+        size_t runs = ran_linear_model_ngram_buckets(c), first = 0;
         float *x = (void *)spare;
 
         for (size_t i = 0; i < n; i++) {
@@ -273,8 +275,8 @@ void ran_linear_model_add(struct ran_workspace *w, const struct ran_params *p, s
 
                 read_document(w, p, b);
                 for (size_t i = 0; i < h->grams[b]; i++)
-                        ran_simd->axpy(wide, gram[i].x, p->wide + gram[i].row * C, C);
-                ran_simd->axpy(h->logits + b * C, w->linear_weight, wide, C);
+                        ran_simd->axpy(linear, gram[i].x, p->wide + gram[i].row * C, C);
+                ran_simd->axpy(h->logits + b * C, w->linear_weight, linear, C);
                 ran_simd->add(h->logits + b * C, p->head.wide_b, C);
                 ran_simd->add(linear, p->head.wide_b, C);
         }

@@ -73,7 +73,7 @@ size_t ran_linear_model_list(struct ran_posting *to, struct ran_posting *spare,
                              const uint32_t *ids, size_t L);
 
 /* x_g above of the n postings of a list with idf[g] > 0, in their order, from idf of all buckets;
- * runs: ran_linear_model_runs. Returns how many there are. */
+ * runs: ran_linear_model_ngram_buckets. Returns how many there are. */
 size_t ran_linear_model_weigh(float *x, const struct ran_posting *list, size_t n, const float *idf,
                               size_t runs);
 

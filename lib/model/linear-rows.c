@@ -1,5 +1,6 @@
 /* linear-rows.c - see linear-rows.h. */
 #include "model/linear-rows.h"
+#include "ran/model.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -4,6 +4,7 @@
 #include "math/simd.h"
 #include "model/linear-model.h"
 #include "model/linear-rows.h"
+#include "ran/model.h"
 
 /* Kinds of features: part of the format of model files. */
 enum { WORD, LETTERS, SPELLING, SHAPES, RUN };

@@ -11,6 +11,7 @@
 #include "model/encoder.h"
 #include "model/model-check.h"
 #include "model/score.h"
+#include "ran/model.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,6 +1,7 @@
 /* model-check.c - see model-check.h. */
 #include "model/model-check.h"
 #include "model/score.h"
+#include "ran/model.h"
 
 int ran_model_check_state(const struct ran_model *m, const struct ran_state *s,
                           struct ran_error *err)

@@ -1,5 +1,6 @@
 /* model-diff.c - describes the differences between two model files. */
 #include "model/model.h"
+#include "ran/model.h"
 
 #include <string.h>
 

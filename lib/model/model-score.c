@@ -3,6 +3,8 @@
 #include "math/elementary.h"
 #include "model/model-check.h"
 #include "model/tagger.h"
+#include "ran/model.h"
+#include "ran/math.h"
 
 struct ran_state *ran_state_new(const struct ran_model *m, struct ran_pool *pool,
                                 struct ran_error *err)

@@ -1,5 +1,6 @@
 /* model-write.c - model files and checkpoints. The bytes depend on the contents alone. */
 #include "model/model.h"
+#include "ran/model.h"
 
 #include <stdlib.h>
 #include <string.h>

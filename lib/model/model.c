@@ -4,6 +4,7 @@
 #include "model/model.h"
 #include "model/linear-model.h"
 #include "base/string-table.h"
+#include "ran/model.h"
 
 #include <math.h>
 #include <stdlib.h>

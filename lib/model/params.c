@@ -2,6 +2,8 @@
 #include "model/params.h"
 #include "model/encoder.h"
 #include "math/elementary.h"
+#include "ran/model.h"
+#include "ran/math.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -52,7 +52,7 @@ struct ran_params {
         const float *idf;      /* (rows), mapped: of a classifier's; NULL: none */
         const struct ran_linear_rows
                 *rows;          /* of which buckets (linear-rows.h); NULL: all c->wide */
-        const uint32_t *pieces; /* (V, RAN_PIECE) prefixes and suffixes of subwords; or NULL */
+        const uint32_t *affixes; /* (V, RAN_AFFIX_ROW) prefixes and suffixes of subwords; or NULL */
         float *dembed; /* of a gradient where the output is tied to the embedding: (V, D); else NULL
                         */
 };

@@ -1,6 +1,7 @@
 /* pooling.c - see pooling.h. */
 #include "model/pooling.h"
 #include "math/simd.h"
+#include "ran/model.h"
 
 #include <string.h>
 

@@ -2,6 +2,7 @@
 #include "model/encoder.h"
 #include "model/model-check.h"
 #include "model/score.h"
+#include "ran/model.h"
 
 #include <string.h>
 

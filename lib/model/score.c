@@ -9,6 +9,7 @@
 #include "model/lm.h"
 #include "model/linear-words.h"
 #include "ran/math.h"
+#include "ran/model.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,5 +1,6 @@
 /* tagger.c - see tagger.h. score.c encodes the document; this file decodes its logits. */
 #include "model/tagger.h"
+#include "ran/model.h"
 
 #include <string.h>
 

@@ -8,6 +8,7 @@
 #include "model/encoder.h"
 #include "model/linear-model.h"
 #include "model/task.h"
+#include "ran/model.h"
 
 #include <string.h>
 

@@ -4,6 +4,7 @@
 #include "model/params.h"
 #include "model/workspace.h"
 #include "model/task.h"
+#include "ran/model.h"
 
 static int check_texts(const struct ran_config *c, struct ran_error *err)
 {

@@ -3,6 +3,7 @@
 #include "math/gemm.h"
 #include "model/head.h"
 #include "model/task.h"
+#include "ran/model.h"
 
 #include <string.h>
 

@@ -1,5 +1,6 @@
 /* task.c - see task.h. */
 #include "model/task.h"
+#include "ran/model.h"
 
 #define STRUCT(number, name) [RAN_TASK_##number] = &ran_task_##name,
 #define NAME(number, name)   [RAN_TASK_##number] = #name,

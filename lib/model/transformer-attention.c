@@ -2,6 +2,7 @@
 #include "model/transformer.h"
 #include "math/gemm.h"
 #include "math/simd.h"
+#include "ran/model.h"
 
 #include <string.h>
 

@@ -2,6 +2,7 @@
  * transformer.h. */
 #include "model/transformer.h"
 #include "math/simd.h"
+#include "ran/model.h"
 
 #include <string.h>
 

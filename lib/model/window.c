@@ -7,6 +7,7 @@
 #include "model/layer.h"
 #include "math/gemm.h"
 #include "math/simd.h"
+#include "ran/model.h"
 
 #include <string.h>
 

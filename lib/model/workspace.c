@@ -1,6 +1,7 @@
 /* workspace.c - memory of a computation, laid out in one arena. See workspace.h. */
 #include "model/encoder.h"
 #include "model/linear-model.h"
+#include "ran/model.h"
 
 #include <stdlib.h>
 

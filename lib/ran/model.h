@@ -8,8 +8,22 @@
 
 /* ---- models (model/) ------------------------------------------------------------------------ */
 
-enum { RAN_ENCODER_RAN, RAN_ENCODER_CONTEXTUALIZER, RAN_ENCODER_TRANSFORMER, RAN_ENCODER_NONE };
-enum { RAN_TASK_CLASSIFY, RAN_TASK_TAG, RAN_TASK_LM, RAN_TASK_MLM };
+/* X(NUMBER, name): all encoders, RAN_ENCODER_RAN and so on, by the names that they have in
+ * configurations; and all tasks, RAN_TASK_CLASSIFY and so on. */
+#define RAN_ENCODERS(X)                   \
+        X(RAN, ran)                       \
+        X(CONTEXTUALIZER, contextualizer) \
+        X(TRANSFORMER, transformer)       \
+        X(NONE, none)
+#define RAN_TASKS(X)          \
+        X(CLASSIFY, classify) \
+        X(TAG, tag)           \
+        X(LM, lm)             \
+        X(MLM, mlm)
+#define RAN_ENCODER_NUMBER(number, name) RAN_ENCODER_##number,
+#define RAN_TASK_NUMBER(number, name)    RAN_TASK_##number,
+enum { RAN_ENCODERS(RAN_ENCODER_NUMBER) };
+enum { RAN_TASKS(RAN_TASK_NUMBER) RAN_TASK_COUNT };
 enum { RAN_CELL_GATED, RAN_CELL_PLAIN };
 enum { RAN_POOL_MAX, RAN_POOL_MEAN };
 enum { RAN_CONTEXT_CONSTANT, RAN_CONTEXT_LEARNED, RAN_CONTEXT_RANDOM };
@@ -47,9 +61,9 @@ bool ran_config_is_of_task(const char *name);
  * ran_fields_init gives the defaults; all zero is no model. */
 int ran_config_check(const struct ran_config *config, struct ran_error *err);
 
-/* What a task is (model/task.c): its name, as in configurations; whether it has labels, of
- * documents or words, and not a vocabulary; whether its documents say where words begin, or what
- * their source is. */
+/* A task (model/task.c): its name, as in configurations; whether its outputs are labels (of
+ * documents or words) rather than a vocabulary; whether its documents have word positions, or a
+ * source. */
 const char *ran_task_name(int task);
 bool ran_task_has_labels(int task);
 bool ran_task_reads_words(int task);
@@ -82,9 +96,9 @@ bool ran_model_same(const struct ran_model *a, const struct ran_model *b, struct
  * language model. */
 const float *ran_model_thresholds(const struct ran_model *m);
 /* One label a document: the labels at least as probable as *cut make a prediction set, which
- * contains the true label with probability `coverage`, 0 < coverage < 1, for documents like those
- * that calibrated the model in training (model/calibration.h). RAN_EINVAL, and what to do, where
- * there were none or too few. */
+ * contains the true label with probability `coverage`, 0 < coverage < 1, for documents like the
+ * calibration documents of training (model/calibration.h). RAN_EINVAL if there were none or too
+ * few; the sentence says what to do. */
 int ran_model_cut(const struct ran_model *m, double coverage, float *cut, struct ran_error *err);
 
 /* ---- scoring (model/model-score.c) ---------------------------------------------------------- */

@@ -3,6 +3,7 @@
 #include "model/model-check.h"
 #include "model/task.h"
 #include "train/task.h"
+#include "ran/train.h"
 
 /* Whether the documents are of this task. */
 static int check_kind(const struct ran_dataset *d, const struct ran_config *c,

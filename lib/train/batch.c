@@ -4,6 +4,7 @@
 #include "model/encoder.h"
 #include "train/reduce.h"
 #include "train/task.h"
+#include "ran/train.h"
 
 #include <stdlib.h>
 #include <string.h>

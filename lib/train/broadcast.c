@@ -1,6 +1,7 @@
 /* broadcast.c - see broadcast.h. One list of broadcasts serves both sides: rank 0 sends, the
  * others receive. */
 #include "train/broadcast.h"
+#include "ran/train.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -3,6 +3,7 @@
 #include "train/trainer.h"
 #include "model/model.h"
 #include "model/task.h"
+#include "ran/train.h"
 
 #include <math.h>
 #include <stdlib.h>

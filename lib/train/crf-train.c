@@ -4,6 +4,7 @@
 #include "model/tagger.h"
 #include "model/linear-words.h"
 #include "train/plan.h"
+#include "ran/train.h"
 
 #include <stdlib.h>
 #include <string.h>

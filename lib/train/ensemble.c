@@ -4,6 +4,7 @@
 #include "model/tagger.h"
 #include "train/crf-train.h"
 #include "train/loss.h"
+#include "ran/train.h"
 
 #include <math.h>
 #include <stdlib.h>

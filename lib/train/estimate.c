@@ -5,6 +5,7 @@
 #include "model/lm.h"
 #include "model/task.h"
 #include "train/task.h"
+#include "ran/train.h"
 
 #include <stdlib.h>
 

@@ -2,6 +2,7 @@
 #include "train/evaluate.h"
 #include "model/task.h"
 #include "train/task.h"
+#include "ran/train.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,6 +1,7 @@
 /* features.c - see features.h. */
 #include "train/features.h"
 #include "model/linear-model.h"
+#include "ran/train.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -140,7 +141,7 @@ static void make_row(void *arg, size_t i)
                 if (k->idf[list[g].id] > 0)
                         k->f->column[at++] = k->column_of[list[g].id];
         ran_linear_model_weigh(k->f->x + k->f->first[i], list, k->l->first[b + 1] - k->l->first[b],
-                               k->idf, ran_linear_model_runs(k->c));
+                               k->idf, ran_linear_model_ngram_buckets(k->c));
 }
 
 struct frequency {

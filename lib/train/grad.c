@@ -4,6 +4,7 @@
 #include "base/posting.h"
 #include "math/simd.h"
 #include "model/task.h"
+#include "ran/train.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -3,6 +3,7 @@
 #include "base/error.h"
 #include "model/model.h"
 #include "train/batch.h"
+#include "ran/train.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -3,6 +3,7 @@
 #include "train/trainer.h"
 #include "model/task.h"
 #include "train/task.h"
+#include "ran/train.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -177,7 +178,7 @@ int ran_trainer_init_weights(struct ran_trainer *t, struct ran_error *err)
         init_random(t);
         if (ran_has_linear_model(t->c)) {
                 if (t->lists.first == NULL)
-                        rc = ran_feature_lists_read(&t->lists, t->c, job->train, t->pieces,
+                        rc = ran_feature_lists_read(&t->lists, t->c, job->train, t->affixes,
                                                     job->train->keep, job->pool, err);
                 if (rc == RAN_OK)
                         ran_feature_lists_idf(&t->lists, t->c, t->document, t->documents, t->idf);

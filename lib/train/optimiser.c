@@ -4,6 +4,7 @@
 #include "math/elementary.h"
 #include "math/simd.h"
 #include "ran/train.h"
+#include "ran/math.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,6 +1,7 @@
 /* plan.c - see plan.h. */
 #include "train/plan.h"
 #include "model/encoder.h"
+#include "ran/train.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,6 @@
 /* reduce.c - see reduce.h. */
 #include "train/reduce.h"
+#include "ran/train.h"
 
 #include <string.h>
 

@@ -4,6 +4,7 @@
 #include "train/broadcast.h"
 #include "train/task.h"
 #include "train/trainer.h"
+#include "ran/train.h"
 
 /* The loss on the held-out documents with this encoder and the current ensemble weights. */
 static int model_loss(struct ran_trainer *t, double *loss, struct ran_error *err)

@@ -1,5 +1,6 @@
 /* report.c - progress reports of a training run, and requests to stop it. */
 #include "train/trainer.h"
+#include "ran/train.h"
 
 #include <math.h>
 #include <time.h>

@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "model/encoder.h"
 #include "train/task.h"
+#include "ran/train.h"
 
 #include <math.h>
 #include <string.h>

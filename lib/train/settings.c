@@ -1,6 +1,7 @@
 /* settings.c - settings of training; those of the model are in model/config.c. */
 #include "base/field.h"
 #include "train/task.h"
+#include "ran/train.h"
 
 #include <stddef.h>
 

@@ -6,6 +6,7 @@
 #include "train/evaluate.h"
 #include "train/loss.h"
 #include "train/trainer.h"
+#include "ran/train.h"
 
 #include <math.h>
 #include <stdlib.h>

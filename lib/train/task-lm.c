@@ -5,6 +5,7 @@
 #include "model/lm.h"
 #include "train/evaluate.h"
 #include "train/trainer.h"
+#include "ran/train.h"
 
 #include <stdlib.h>
 

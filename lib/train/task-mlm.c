@@ -4,6 +4,7 @@
 #include "train/task.h"
 #include "train/evaluate.h"
 #include "train/trainer.h"
+#include "ran/train.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,6 @@
 /* task.c - see task.h. */
 #include "train/task.h"
+#include "ran/train.h"
 
 #define STRUCT(number, name) [RAN_TASK_##number] = &ran_train_##name,
 

@@ -14,6 +14,7 @@
 #include "model/task.h"
 #include "train/broadcast.h"
 #include "train/task.h"
+#include "ran/train.h"
 
 #include <math.h>
 #include <stdlib.h>

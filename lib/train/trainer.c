@@ -5,6 +5,7 @@
 #include "model/task.h"
 #include "train/crf-train.h"
 #include "train/task.h"
+#include "ran/train.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -59,10 +60,10 @@ static int allocate_tables(struct ran_trainer *t, bool dev, struct ran_error *er
         t->p.idf = t->idf;
         t->p.embed = t->table.x;
         t->p.spelling = t->c->spelling > 0 && t->D > 0 ? t->p.embed + t->V * t->D : NULL;
-        if (!ran_linear_model_wants_pieces(t->c))
+        if (!ran_linear_model_wants_affixes(t->c))
                 return RAN_OK;
-        t->p.affixes = t->pieces = ran_linear_model_affixes(t->job->tokenizer, t->c, err);
-        return t->pieces != NULL ? RAN_OK : RAN_ENOMEM;
+        t->p.affixes = t->affixes = ran_linear_model_affixes(t->job->tokenizer, t->c, err);
+        return t->affixes != NULL ? RAN_OK : RAN_ENOMEM;
 }
 
 void ran_trainer_list_documents(struct ran_trainer *t)
@@ -225,7 +226,7 @@ void ran_trainer_release(struct ran_trainer *t)
         free(t->linear);
         free(t->idf);
         free(t->crf);
-        free(t->pieces);
+        free(t->affixes);
         free(t->best_block);
         free(t->order);
         free(t->document);

@@ -47,7 +47,7 @@ struct ran_trainer {
         float *linear, *idf;            /* (c->wide, C), (c->wide); idf NULL: a tagger has none */
         float *crf;                     /* of a tagger's linear model; NULL: none */
         double linear_rate; /* factor of its cost, where `init` brought it; 0: it stays */
-        uint32_t *pieces;
+        uint32_t *affixes;
         float *best_block, *best_table; /* NULL without dev data */
         bool first_encoder;             /* kept, although a refit followed */
         struct ran_optimiser optimiser;

@@ -5,6 +5,7 @@
 #include "train/evaluate.h"
 #include "train/task.h"
 #include "train/trainer.h"
+#include "ran/train.h"
 
 #include <string.h>
 
