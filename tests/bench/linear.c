@@ -25,8 +25,8 @@
 enum { RUNS = 3, DOCUMENTS = 4000, CLASSES = 10, VOCABULARY = 30000 };
 enum { HASHING, ROWS, CHOOSING, FITTING, FIRST_COST, COSTS = 3, STEPS = FIRST_COST + COSTS };
 
-static const char *const names[STEPS] = {"hashing", "rows",  "cross-validation", "fit",
-                                         "C 0.5",   "C 2.0", "C 8.0"};
+static const char *const names[STEPS] = {"hashing", "rows", "cross-validation", "fit", "C 0.5",
+                                         "C 2.0",   "C 8.0"};
 static const double costs[COSTS] = {0.5, 2, 8};
 
 struct bench {
@@ -99,9 +99,9 @@ static void count(struct bench *b, const struct ran_record *r, const struct ran_
         (void)b;
         (void)r;
         k->words.len = 0;
-        bench_check(ran_counter_words(k->counter, text->data, text->len, &k->encoding, &k->words,
-                                      &err),
-                    &err);
+        bench_check(
+                ran_counter_words(k->counter, text->data, text->len, &k->encoding, &k->words, &err),
+                &err);
         bench_check(ran_counter_add(k->counter, k->words.data, k->words.len, &err), &err);
 }
 
