@@ -2,7 +2,7 @@
  * rows of the matrix, so those some features ahead are fetched into the cache. */
 #include "math/simd-vector.h"
 
-enum { AHEAD = 12, BLOCK = 6 }; /* BLOCK: vectors of sums, held in registers */
+enum { AHEAD = 12, BLOCK = 6, PAIR = 2 }; /* vectors at a time, held in registers: of sums; of a */
 
 /* Some of a vector's first lanes: as get and put of simd-vector.h, but quick where that many are
  * taken again and again. */
@@ -107,6 +107,8 @@ static inline __attribute__((always_inline)) void sum_block(float *y, const floa
 void RAN_KERNEL(sparse_sum)(float *y, const float *x, const uint32_t *row, size_t K, const float *w,
                             size_t ld, size_t N)
 {
+        if (N == 0)
+                return;
         for (; N >= (BLOCK + 1) * VL; N -= BLOCK * VL, y += BLOCK * VL, w += BLOCK * VL)
                 sum_block(y, x, row, K, w, ld, BLOCK, false, 0);
         switch (N / VL * 2 + (N % VL > 0)) {
@@ -117,7 +119,7 @@ void RAN_KERNEL(sparse_sum)(float *y, const float *x, const uint32_t *row, size_
         case 2 * (whole) + 1:                                        \
                 sum_block(y, x, row, K, w, ld, whole, true, N % VL); \
                 break;
-                CASE(0)
+                CASE(0) /* a part */
                 CASE(1)
                 CASE(2)
                 CASE(3)
@@ -128,25 +130,45 @@ void RAN_KERNEL(sparse_sum)(float *y, const float *x, const uint32_t *row, size_
         }
 }
 
-/* Called with a constant `whole` and `scaled`. */
+/* Called as sum_block, and with a constant `scaled`. */
 static inline __attribute__((always_inline)) void add_block(float *w, const float *s, size_t ld,
                                                             const float *x, const uint32_t *row,
                                                             size_t K, const float *a, bool scaled,
-                                                            bool whole, size_t n)
+                                                            size_t whole, bool parted, size_t rest)
 {
-        const vector_part part = part_of(whole ? 0 : n);
-        const vf v = whole ? load(a) : part_get(a, part);
+        const size_t n = whole * VL + (parted ? rest : 0);
+        const vector_part part = part_of(rest);
+        vf v[PAIR + 1];
 
+        for (size_t i = 0; i < whole; i++)
+                v[i] = load(a + i * VL);
+        if (parted)
+                v[whole] = part_get(a + whole * VL, part);
         for (size_t k = 0; k < K; k++) {
-                const size_t at = row[k] * ld;
-                vf by = splat(x[k]);
+                float *to = w + row[k] * ld;
+                const float *by = s + (scaled ? row[k] * ld : 0);
+                const vf xk = splat(x[k]);
 
-                if (scaled)
-                        by *= whole ? load(s + at) : part_get(s + at, part);
-                if (whole)
-                        store(w + at, FMA(by, v, load(w + at)));
-                else
-                        part_put(w + at, FMA(by, v, part_get(w + at, part)), part);
+                if (k + AHEAD < K) {
+                        fetch(w + row[k + AHEAD] * ld, n);
+                        if (scaled)
+                                fetch(s + row[k + AHEAD] * ld, n);
+                }
+                for (size_t i = 0; i < whole; i++) {
+                        vf c = xk;
+
+                        if (scaled)
+                                c *= load(by + i * VL);
+                        store(to + i * VL, FMA(c, v[i], load(to + i * VL)));
+                }
+                if (parted) {
+                        vf c = xk;
+
+                        if (scaled)
+                                c *= part_get(by + whole * VL, part);
+                        part_put(to + whole * VL, FMA(c, v[whole], part_get(to + whole * VL, part)),
+                                 part);
+                }
         }
 }
 
@@ -162,13 +184,28 @@ static inline bool all_zero(const float *a, size_t n)
 void RAN_KERNEL(sparse_add)(float *w, const float *s, size_t ld, const float *x,
                             const uint32_t *row, size_t K, const float *a, size_t N)
 {
-        EACH(i, n, N)
-        {
+        const bool scaled = s != NULL;
+
+        for (size_t i = 0, n; i < N; i += n) {
+                const float *by = scaled ? s + i : a;
+
+                n = least(N - i, PAIR * VL);
                 if (all_zero(a + i, n))
                         continue;
-                if (s != NULL)
-                        add_block(w + i, s + i, ld, x, row, K, a + i, true, n == VL, n);
-                else
-                        add_block(w + i, NULL, ld, x, row, K, a + i, false, n == VL, n);
+                switch (n / VL * 4 + (n % VL > 0 ? 2 : 0) + scaled) {
+#define ADD(whole, parted, scaled)                                                         \
+        case 4 * (whole) + 2 * (parted) + (scaled):                                        \
+                add_block(w + i, by, ld, x, row, K, a + i, scaled, whole, parted, n % VL); \
+                break;
+                        ADD(0, 1, 0)
+                        ADD(0, 1, 1)
+                        ADD(1, 0, 0)
+                        ADD(1, 0, 1)
+                        ADD(1, 1, 0)
+                        ADD(1, 1, 1)
+                        ADD(2, 0, 0)
+                        ADD(2, 0, 1)
+#undef ADD
+                }
         }
 }
