@@ -85,6 +85,8 @@ static void make_portable(void)
         portable.axpy = wide->axpy;
         portable.mul = wide->mul;
         portable.mul_add = wide->mul_add;
+        portable.sparse_sum = wide->sparse_sum;
+        portable.sparse_add = wide->sparse_add;
         portable.dropout = wide->dropout;
         portable.adam = wide->adam;
 }

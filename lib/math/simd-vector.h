@@ -23,8 +23,8 @@
         X(gemm) X(bias) X(bias_bwd) X(silu) X(silu_bwd) X(gelu) X(gelu_bwd) X(glu_add)     \
         X(glu_bwd) X(norm) X(norm_bwd) X(softmax) X(softmax_bwd) X(similarity)             \
         X(weighted_sum) X(weighted_difference) X(online_max) X(online_exp)                 \
-        X(online_softmax_bwd) X(rotary) X(add) X(axpy) X(dot) X(mul) X(mul_add) X(dropout) \
-        X(adam)
+        X(online_softmax_bwd) X(rotary) X(add) X(axpy) X(dot) X(mul) X(mul_add)            \
+        X(sparse_sum) X(sparse_add) X(dropout) X(adam)
 // clang-format on
 
 /* RAN_KERNEL(gemm) is ran_simd_avx2_gemm where RAN_SIMD is avx2. */

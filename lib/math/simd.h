@@ -96,6 +96,14 @@ struct ran_simd {
         void (*mul)(float *y, const float *a, const float *b, size_t n);
         void (*mul_add)(float *y, const float *a, const float *b, size_t n);
 
+        /* A sparse row times a matrix, and its adjoint: x (K) at the distinct rows `row` (K) of w,
+         * which are ld apart. y (N) += sum of x_k w_row[k];  w_row[k] (N) += (x_k s_row[k]) a, s laid
+         * out as w, NULL: all 1. The order of sums does not depend on N. */
+        void (*sparse_sum)(float *y, const float *x, const uint32_t *row, size_t K, const float *w,
+                           size_t ld, size_t N);
+        void (*sparse_add)(float *w, const float *s, size_t ld, const float *x, const uint32_t *row,
+                           size_t K, const float *a, size_t N);
+
         /* Zeroes element i with probability p where 16 bits of the draw at position at + i say so,
          * scales the others by 1/(1-p). The adjoint is the same call on the gradient. */
         void (*dropout)(float *x, size_t n, uint64_t key, uint64_t at, double p);

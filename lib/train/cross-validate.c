@@ -36,7 +36,7 @@ struct validation {
         size_t *order;           /* (k->n) rows of k, shuffled */
         size_t begin[FOLDS + 1]; /* where in the order each fold begins */
         struct chain chain[CHAINS];
-        size_t chains;
+        size_t chains, live[CHAINS]; /* live: numbers of those at work */
 };
 
 /* ---- folds ----------------------------------------------------------------------------------- */
@@ -194,14 +194,11 @@ static void finish(struct chain *a)
         a->done = true;
 }
 
-static int advance(struct chain *a)
+/* The next cost, or the end. */
+static int next_cost(struct chain *a)
 {
         const struct validation *x = a->x;
 
-        if (a->solver == NULL)
-                RAN_TRY(start(a));
-        if (!ran_svm_solver_pass(a->solver))
-                return RAN_OK;
         RAN_TRY(validate(a));
         if (++a->at < x->n_costs)
                 ran_svm_solver_begin(a->solver, x->cost[a->at], rough_tolerance, ROUGH_PASSES);
@@ -210,13 +207,42 @@ static int advance(struct chain *a)
         return RAN_OK;
 }
 
+/* A round visits as many rows as there are, so that it takes as long for each chain; as most are
+ * shrunk away, that is many passes. */
+static int advance(struct chain *a)
+{
+        size_t visits = 0, was;
+
+        if (a->solver == NULL)
+                RAN_TRY(start(a));
+        while (!a->done && visits < a->x->k->n) {
+                was = ran_svm_solver_visits(a->solver);
+                bool solved = ran_svm_solver_pass(a->solver);
+                visits += ran_svm_solver_visits(a->solver) - was;
+                if (solved)
+                        RAN_TRY(next_cost(a));
+        }
+        return RAN_OK;
+}
+
+/* As many chains at a time as there are threads: each takes the memory of a fit. */
 static void run_chain(void *arg, size_t i)
 {
         struct validation *x = arg;
-        struct chain *a = &x->chain[i];
+        struct chain *a = &x->chain[x->live[i]];
 
-        if (!a->done && a->rc == RAN_OK)
-                a->rc = advance(a);
+        a->rc = advance(a);
+}
+
+/* Lists the first chains that are not done. */
+static size_t list_live(struct validation *x, size_t most)
+{
+        size_t n = 0;
+
+        for (size_t i = 0; i < x->chains && n < most; i++)
+                if (!x->chain[i].done)
+                        x->live[n++] = i;
+        return n;
 }
 
 static void list_chains(struct validation *x, int ratios)
@@ -233,21 +259,19 @@ static void list_chains(struct validation *x, int ratios)
         }
 }
 
-/* A pass of each chain at a time, so that the caller hears of it between passes. */
+/* A round of each live chain at a time, so that the caller hears of it in between. */
 static int run_chains(struct validation *x, int (*pass)(void *arg, size_t passes), void *arg,
                       struct ran_error *err)
 {
-        size_t left = x->chains;
+        size_t threads = x->k->pool != NULL ? ran_pool_threads(x->k->pool) : 1, n;
 
-        for (size_t round = 1; left > 0; round++) {
-                ran_parallel(x->k->pool, x->chains, run_chain, x);
-                left = 0;
-                for (size_t i = 0; i < x->chains; i++) {
-                        const struct chain *a = &x->chain[i];
+        for (size_t round = 1; (n = list_live(x, threads)) > 0; round++) {
+                ran_parallel(x->k->pool, n, run_chain, x);
+                for (size_t i = 0; i < n; i++) {
+                        const struct chain *a = &x->chain[x->live[i]];
 
                         if (a->rc != RAN_OK)
-                                return ran_fail(err, a->err.code, "%s", a->err.text);
-                        left += !a->done;
+                                return ran_fail(err, a->rc, "%s", a->err.text);
                 }
                 if (pass != NULL && pass(arg, round) != 0)
                         return ran_fail(err, RAN_EINTR,
@@ -280,6 +304,14 @@ static void choose(const struct validation *x, double *cost, bool *ratios)
         }
 }
 
+static int try_all(struct validation *x, int ratios, int (*pass)(void *arg, size_t passes),
+                   void *arg, struct ran_error *err)
+{
+        RAN_TRY(make_folds(x, err));
+        list_chains(x, ratios);
+        return run_chains(x, pass, arg, err);
+}
+
 int ran_cross_validate(struct ran_svm *k, double *cost, int ratios, const float *weight,
                        const float *bias, int (*pass)(void *arg, size_t passes), void *arg,
                        struct ran_error *err)
@@ -290,19 +322,15 @@ int ran_cross_validate(struct ran_svm *k, double *cost, int ratios, const float 
         x.n_costs = *cost > 0 ? 1 : COSTS;
         for (size_t i = 0; i < x.n_costs; i++)
                 x.cost[i] = *cost > 0 ? *cost : costs[i];
-        *cost = x.cost[0];
-        k->ratios = ratios != RAN_RATIOS_NO;
-        if ((x.n_costs > 1 || ratios == RAN_RATIOS_AUTO) && k->n >= FOLDS) {
-                rc = make_folds(&x, err);
-                if (rc == RAN_OK) {
-                        list_chains(&x, ratios);
-                        rc = run_chains(&x, pass, arg, err);
-                }
-                if (rc == RAN_OK)
-                        choose(&x, cost, &k->ratios);
-        }
+        if ((x.n_costs > 1 || ratios == RAN_RATIOS_AUTO) && k->n >= FOLDS)
+                rc = try_all(&x, ratios, pass, arg, err);
         for (size_t i = 0; i < x.chains; i++)
                 finish(&x.chain[i]);
         free(x.order);
-        return rc;
+        if (rc != RAN_OK)
+                return rc;
+        *cost = x.cost[0];
+        k->ratios = ratios != RAN_RATIOS_NO;
+        choose(&x, cost, &k->ratios);
+        return RAN_OK;
 }

@@ -7,7 +7,7 @@
  * least loss: it sees every document, where accuracy sees those near the boundary.
  *
  * A chain is a fold with or without ratios: a solver that goes from the smallest C to the largest,
- * each starting where the last ended. Chains go side by side, a pass of each at a time.
+ * each starting where the last ended. Chains go side by side, as many as there are threads.
  */
 #ifndef RAN_TRAIN_CROSS_VALIDATE_H
 #define RAN_TRAIN_CROSS_VALIDATE_H
@@ -17,7 +17,7 @@
 /* Sets *cost, if that is 0, and k->ratios, if `ratios` is RAN_RATIOS_AUTO, for the rows of k. With
  * nothing to choose or too few documents nothing is tried. weight (c->wide, C) and bias (C) are
  * where fits start, as for ran_svm_fit. pass is called with the number of rounds so far, and may
- * end it as there. */
+ * end it as there: then *cost and k->ratios stay. */
 int ran_cross_validate(struct ran_svm *k, double *cost, int ratios, const float *weight,
                        const float *bias, int (*pass)(void *arg, size_t passes), void *arg,
                        struct ran_error *err);

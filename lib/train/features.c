@@ -72,7 +72,7 @@ static int read_block(struct ran_feature_lists *l, struct block *k, struct ran_p
 
                 l->posting = ran_spool_reserve(&l->spool, end, sizeof *l->posting, err);
                 if (l->posting == NULL)
-                        return RAN_EIO;
+                        return err->code;
                 if (k->count[i] > 0)
                         memcpy(l->posting + l->first[b], k->posting + room_of(k, b),
                                k->count[i] * sizeof *l->posting);
@@ -92,13 +92,15 @@ int ran_feature_lists_read(struct ran_feature_lists *l, const struct ran_config 
         l->spool.keep = l->first_spool.keep = keep;
         l->first = ran_spool_reserve(&l->first_spool, d->B + 1, sizeof *l->first, err);
         if (l->first == NULL)
-                return RAN_ENOMEM;
+                return err->code;
         l->first[0] = 0;
         while (k.from < d->B && rc == RAN_OK)
                 rc = read_block(l, &k, pool, err);
         free(k.posting);
         free(k.spare);
         free(k.count);
+        if (rc != RAN_OK)
+                ran_feature_lists_release(l);
         return rc;
 }
 
@@ -204,7 +206,7 @@ static int measure_rows(struct maker *k, size_t n, size_t keep, struct ran_error
         f->column_spool.keep = f->x_spool.keep = keep;
         f->column = ran_spool_reserve(&f->column_spool, f->first[n], sizeof *f->column, err);
         f->x = ran_spool_reserve(&f->x_spool, f->first[n], sizeof *f->x, err);
-        return f->column != NULL && f->x != NULL ? RAN_OK : RAN_ENOMEM;
+        return f->column != NULL && f->x != NULL ? RAN_OK : err->code;
 }
 
 int ran_features_make(struct ran_features *f, const struct ran_feature_lists *l,

@@ -1,8 +1,9 @@
 /* svm.c - see svm.h. Scores are sums in float32 over the features of a row, in order; the rest is
  * in double. Neither depends on the number of threads.
  *
- * Arrays hold `width` numbers for each column of the matrix, one a solved class, side by side: a
- * feature of a row then reads one run of memory, however many classes there are.
+ * Each thread has a group of classes. The arrays of a group hold `width` numbers for each column of
+ * the matrix, one a class, side by side: a feature of a row then reads one run of memory, however
+ * many classes there are, and threads share no cache line.
  */
 #include "train/svm.h"
 #include "math/elementary.h"
@@ -19,34 +20,39 @@ static const double smoothing = 0.03;
 
 const double ran_svm_tolerance = 0.05;
 
-/* Features between the one at work and the one whose weights are fetched into the cache. */
-enum { AHEAD = 12 };
-
 enum { SIDES = 2 }; /* a document can count for: the class, and the others */
+
+/* Classes [first, first + width). */
+struct group {
+        struct ran_svm_solver *s;
+        size_t first, width;
+        float *weight, *bias; /* (columns, width), (width) */
+        float *square;        /* (columns, width) r²; NULL: all are 1 */
+        float *squares;       /* (n, width) squared length of a row for a class, 0: not known yet;
+                                 or (n) without ratios */
+        float *alpha;         /* (n, width, sides) dual variables */
+        float *score, *step;  /* (width) of the row at work, and what its dual variables move by */
+        float *target;        /* (width) whether it is of the class */
+        unsigned char *busy;  /* (n) whether a row may still move */
+        double worst;         /* largest violation of a pass */
+};
 
 struct ran_svm_solver {
         struct ran_svm k;
-        size_t C, width;      /* width: C, or 1 where the second class mirrors the first */
-        size_t sides;         /* 1 without soft targets */
-        size_t tasks;         /* groups of classes, one a thread */
-        float *weight, *bias; /* (columns, width), (width) */
-        float *square;        /* (columns, width) r²; NULL: all are 1 */
-        float *squares; /* (n, width) squared length of a row for a class, 0: not known yet; or
-                           (n) without ratios */
-        float *alpha;   /* (n, width, sides) dual variables */
-        float *score;   /* (width) of the row at work */
-        float *target;  /* (width) whether it is of the class */
+        size_t C, width; /* width: C, or 1 where the second class mirrors the first */
+        size_t sides;    /* 1 without soft targets */
+        struct group *group;
+        size_t groups;
         size_t *active; /* (actives) numbers of rows, below n, that are not shrunk away */
         size_t *order;  /* (n) the same, as a pass takes them */
         size_t actives;
-        unsigned char *busy; /* (tasks, n) whether a row may still move */
-        double *worst;       /* (tasks) largest violation of a pass */
         double cost, tolerance, bound;
         size_t visits, most_visits, passes;
 };
 
 /* ---- life ------------------------------------------------------------------------------------ */
 
+/* Whether of two classes the second is the mirror image of the first, at the start, too. */
 static bool mirrors(const struct ran_svm *k, const float *weight, const float *bias)
 {
         if (k->d->C != 2 || k->d->multilabel)
@@ -60,53 +66,83 @@ static bool mirrors(const struct ran_svm *k, const float *weight, const float *b
         return bias == NULL || bias[0] == -bias[1];
 }
 
+static void release_group(struct group *q)
+{
+        free(q->weight);
+        free(q->bias);
+        free(q->square);
+        free(q->squares);
+        free(q->alpha);
+        free(q->score);
+        free(q->step);
+        free(q->target);
+        free(q->busy);
+}
+
 void ran_svm_solver_free(struct ran_svm_solver *s)
 {
         if (s == NULL)
                 return;
-        free(s->weight);
-        free(s->bias);
-        free(s->square);
-        free(s->squares);
-        free(s->alpha);
-        free(s->score);
-        free(s->target);
+        for (size_t i = 0; s->group != NULL && i < s->groups; i++)
+                release_group(&s->group[i]);
+        free(s->group);
         free(s->active);
         free(s->order);
-        free(s->busy);
-        free(s->worst);
         free(s);
+}
+
+static bool allocate_group(struct group *q, struct ran_error *err)
+{
+        const struct ran_svm *k = &q->s->k;
+        size_t columns = k->features->columns, width = q->width, n = k->n;
+
+        q->weight = ran_alloc_floats(columns * width, err);
+        q->bias = ran_alloc_floats(width, err);
+        q->square = k->ratios ? ran_alloc_floats(columns * width, err) : NULL;
+        q->squares = ran_alloc_floats(k->ratios ? n * width : n, err);
+        q->alpha = ran_alloc_floats(n * width * q->s->sides, err);
+        q->score = ran_alloc_floats(width, err);
+        q->step = ran_alloc_floats(width, err);
+        q->target = ran_alloc_floats(width, err);
+        q->busy = ran_alloc(n, 1, err);
+        return q->weight != NULL && q->bias != NULL && (q->square != NULL || !k->ratios) &&
+               q->squares != NULL && q->alpha != NULL && q->score != NULL && q->step != NULL &&
+               q->target != NULL && q->busy != NULL;
 }
 
 static bool allocate(struct ran_svm_solver *s, struct ran_error *err)
 {
-        size_t columns = s->k.features->columns, width = s->width, n = s->k.n;
+        size_t threads = s->k.pool != NULL ? ran_pool_threads(s->k.pool) : 1;
 
-        s->weight = ran_alloc_floats(columns * width, err);
-        s->bias = ran_alloc_floats(width, err);
-        s->square = s->k.ratios ? ran_alloc_floats(columns * width, err) : NULL;
-        s->squares = ran_alloc_floats(s->k.ratios ? n * width : n, err);
-        s->alpha = ran_alloc_floats(n * width * s->sides, err);
-        s->score = ran_alloc_floats(width, err);
-        s->target = ran_alloc_floats(width, err);
-        s->active = ran_alloc(n, sizeof *s->active, err);
-        s->order = ran_alloc(n, sizeof *s->order, err);
-        s->busy = ran_alloc(s->tasks * n, 1, err);
-        s->worst = ran_alloc(s->tasks, sizeof *s->worst, err);
-        return s->weight != NULL && s->bias != NULL && (s->square != NULL || !s->k.ratios) &&
-               s->squares != NULL && s->alpha != NULL && s->score != NULL && s->target != NULL &&
-               s->active != NULL && s->order != NULL && s->busy != NULL && s->worst != NULL;
+        s->active = ran_alloc(s->k.n, sizeof *s->active, err);
+        s->order = ran_alloc(s->k.n, sizeof *s->order, err);
+        s->groups = s->width < threads ? s->width : threads;
+        s->group = ran_alloc(s->groups, sizeof *s->group, err);
+        if (s->active == NULL || s->order == NULL || s->group == NULL)
+                return false;
+        for (size_t i = 0; i < s->groups; i++) {
+                struct group *q = &s->group[i];
+
+                q->s = s;
+                q->first = i * s->width / s->groups;
+                q->width = (i + 1) * s->width / s->groups - q->first;
+                if (!allocate_group(q, err))
+                        return false;
+        }
+        return true;
 }
 
-static void copy_start(struct ran_svm_solver *s, const float *weight, const float *bias)
+/* x + 0: no -0 remains, so that all is the same whether 0 is added later or not. */
+static void copy_start(struct group *q, const float *weight, const float *bias)
 {
-        const struct ran_features *f = s->k.features;
+        const struct ran_features *f = q->s->k.features;
 
         for (size_t g = 0; weight != NULL && g < f->columns; g++)
-                memcpy(s->weight + g * s->width, weight + f->bucket[g] * s->C,
-                       s->width * sizeof *weight);
-        if (bias != NULL)
-                memcpy(s->bias, bias, s->width * sizeof *bias);
+                for (size_t c = 0; c < q->width; c++)
+                        q->weight[g * q->width + c] =
+                                weight[f->bucket[g] * q->s->C + q->first + c] + 0.0f;
+        for (size_t c = 0; bias != NULL && c < q->width; c++)
+                q->bias[c] = bias[q->first + c] + 0.0f;
 }
 
 /* ---- how well a feature tells a class by itself ---------------------------------------------- */
@@ -123,43 +159,57 @@ static size_t row_document(const struct ran_svm_solver *s, size_t i)
         return s->k.document[s->k.row[i]];
 }
 
-/* The sums of x: over all rows, and in s->square over the rows of each class. */
+/* The sums over all rows. */
 static void count(struct rating *k)
 {
-        struct ran_svm_solver *s = k->s;
+        const struct ran_svm_solver *s = k->s;
+        const struct ran_features *f = s->k.features;
+
+        for (size_t i = 0; i < s->k.n; i++) {
+                size_t row = s->k.row[i];
+                double weight = (double)s->k.d->weight[row_document(s, i)];
+
+                for (size_t g = f->first[row]; g < f->first[row + 1]; g++) {
+                        double x = weight * (double)f->x[g];
+
+                        k->all[f->column[g]] += x;
+                        k->squares[f->column[g]] += x * (double)f->x[g];
+                }
+                k->weight += weight;
+        }
+        for (size_t g = 0; g < f->columns; g++)
+                k->log_all[g] = ran_log(smoothing + k->all[g]);
+}
+
+/* Leaves in q->square the sums of x over the rows of each class. */
+static void count_classes(struct group *q)
+{
+        const struct ran_svm_solver *s = q->s;
         const struct ran_features *f = s->k.features;
 
         for (size_t i = 0; i < s->k.n; i++) {
                 size_t b = row_document(s, i), row = s->k.row[i];
                 const struct ran_target t = ran_loss_target(s->k.d, b);
 
-                for (size_t g = f->first[row]; g < f->first[row + 1]; g++) {
-                        float x = f->x[g] * s->k.d->weight[b];
-                        float *sum = s->square + f->column[g] * s->width;
+                for (size_t j = 0; j < t.n; j++) {
+                        size_t c = (size_t)t.label[j] - q->first; /* huge below the first */
+                        float by = s->k.d->weight[b] * (t.p != NULL ? t.p[j] : 1);
 
-                        k->all[f->column[g]] += (double)x;
-                        k->squares[f->column[g]] += (double)x * (double)f->x[g];
-                        for (size_t j = 0; j < t.n; j++)
-                                if (t.label[j] < s->width)
-                                        sum[t.label[j]] += t.p != NULL ? t.p[j] * x : x;
+                        for (size_t g = f->first[row]; c < q->width && g < f->first[row + 1]; g++)
+                                q->square[f->column[g] * q->width + c] += by * f->x[g];
                 }
-                k->weight += (double)s->k.d->weight[b];
         }
-        for (size_t g = 0; g < f->columns; g++)
-                k->log_all[g] = ran_log(smoothing + k->all[g]);
 }
 
 /* From the sums of class c to r². A column is there because rows of the matrix have it; rows that
  * are left out of a fold may be all of them: it then has no ratio. */
-static void rate_class(void *arg, size_t c)
+static void rate_class(const struct rating *k, struct group *q, size_t c)
 {
-        const struct rating *k = arg;
-        const struct ran_svm_solver *s = k->s;
-        size_t columns = s->k.features->columns;
+        size_t columns = q->s->k.features->columns;
         double mine = 0, others = 0, sum = 0, scale;
 
         for (size_t g = 0; g < columns; g++) {
-                double p = (double)s->square[g * s->width + c];
+                double p = (double)q->square[g * q->width + c];
 
                 if (k->all[g] > 0) {
                         mine += smoothing + p;
@@ -169,7 +219,7 @@ static void rate_class(void *arg, size_t c)
         const double log_mine = ran_log(mine), log_others = ran_log(others),
                      log_none = ran_log(smoothing);
         for (size_t g = 0; g < columns; g++) {
-                float *at = &s->square[g * s->width + c];
+                float *at = &q->square[g * q->width + c];
                 double p = (double)*at, ratio = 0;
 
                 if (k->all[g] > 0 && p == 0)
@@ -182,7 +232,17 @@ static void rate_class(void *arg, size_t c)
         }
         scale = sum > 0 ? k->weight / sum : 1;
         for (size_t g = 0; g < columns; g++)
-                s->square[g * s->width + c] *= (float)scale;
+                q->square[g * q->width + c] *= (float)scale;
+}
+
+static void rate_group(void *arg, size_t i)
+{
+        const struct rating *k = arg;
+        struct group *q = &k->s->group[i];
+
+        count_classes(q);
+        for (size_t c = 0; c < q->width; c++)
+                rate_class(k, q, c);
 }
 
 static int rate(struct ran_svm_solver *s, struct ran_error *err)
@@ -196,7 +256,7 @@ static int rate(struct ran_svm_solver *s, struct ran_error *err)
 
         if (k.all != NULL && k.squares != NULL && k.log_all != NULL) {
                 count(&k);
-                ran_parallel(s->k.pool, s->width, rate_class, &k);
+                ran_parallel(s->k.pool, s->groups, rate_group, &k);
                 rc = RAN_OK;
         }
         free(k.all);
@@ -208,12 +268,12 @@ static int rate(struct ran_svm_solver *s, struct ran_error *err)
 struct ran_svm_solver *ran_svm_solver_new(const struct ran_svm *k, const float *weight,
                                           const float *bias, struct ran_error *err)
 {
-        size_t C = k->d->C, threads = k->pool != NULL ? ran_pool_threads(k->pool) : 1, all;
+        size_t C = k->d->C, all;
         struct ran_svm_solver *s;
 
-        if (__builtin_mul_overflow(k->n, C * SIDES, &all) || C > SIZE_MAX / SIDES ||
+        if (__builtin_mul_overflow(C, SIDES, &all) || __builtin_mul_overflow(k->n, all, &all) ||
             __builtin_mul_overflow(k->features->columns, C, &all)) {
-                ran_fail(err, RAN_EINVAL, "too many labels: %zu, of %zu documents", C, k->n);
+                ran_fail(err, RAN_ENOMEM, "out of memory: %zu labels of %zu documents", C, k->n);
                 return NULL;
         }
         s = ran_alloc(1, sizeof *s, err);
@@ -223,144 +283,162 @@ struct ran_svm_solver *ran_svm_solver_new(const struct ran_svm *k, const float *
         s->C = C;
         s->width = mirrors(k, weight, bias) ? 1 : C;
         s->sides = k->d->soft_first != NULL ? SIDES : 1;
-        s->tasks = s->width < threads ? s->width : threads;
         if (!allocate(s, err) || (k->ratios && rate(s, err) != RAN_OK)) {
                 ran_svm_solver_free(s);
                 return NULL;
         }
-        copy_start(s, weight, bias);
+        for (size_t i = 0; i < s->groups; i++)
+                copy_start(&s->group[i], weight, bias);
         return s;
 }
 
 /* ---- coordinate descent ---------------------------------------------------------------------- */
 
-/* score[from, to) of a row. */
-static void score_row(const struct ran_svm_solver *s, float *restrict score, size_t row,
-                      size_t from, size_t to)
+/* A row of the matrix. */
+struct row {
+        const uint32_t *column;
+        const float *x;
+        size_t n;
+};
+
+static struct row row_of(const struct ran_features *f, size_t row)
 {
-        const struct ran_features *f = s->k.features;
-        const uint32_t *column = f->column + f->first[row];
-        const float *x = f->x + f->first[row];
-        size_t n = f->first[row + 1] - f->first[row], width = s->width;
+        size_t at = f->first[row];
 
-        if (width == 1) { /* four sums, so that none waits for the one before */
-                const float *w = s->weight;
-                float sum[4] = {0};
-                size_t g = 0;
-
-                for (; g + 4 <= n; g += 4)
-                        for (size_t i = 0; i < 4; i++)
-                                sum[i] += x[g + i] * w[column[g + i]];
-                for (; g < n; g++)
-                        sum[0] += x[g] * w[column[g]];
-                score[0] = s->bias[0] + ((sum[0] + sum[1]) + (sum[2] + sum[3]));
-                return;
-        }
-        memcpy(score + from, s->bias + from, (to - from) * sizeof *score);
-        for (size_t g = 0; g < n; g++) {
-                if (g + AHEAD < n)
-                        __builtin_prefetch(s->weight + column[g + AHEAD] * width + from);
-                ran_simd->axpy(score + from, x[g], s->weight + column[g] * width + from, to - from);
-        }
+        return (struct row){f->column + at, f->x + at, f->first[row + 1] - at};
 }
 
-/* The squared length of row i, one for the bias included, as class c sees it. */
-static double squared_length(struct ran_svm_solver *s, size_t i, size_t c)
+/* Four sums, so that none waits for the one before. */
+static float score_one(const float *w, const struct row r)
 {
-        const struct ran_features *f = s->k.features;
-        float *known = &s->squares[s->square != NULL ? i * s->width + c : i];
+        float sum[4] = {0};
+        size_t g = 0;
+
+        for (; g + 4 <= r.n; g += 4)
+                for (size_t i = 0; i < 4; i++)
+                        sum[i] += r.x[g + i] * w[r.column[g + i]];
+        for (; g < r.n; g++)
+                sum[0] += r.x[g] * w[r.column[g]];
+        return (sum[0] + sum[1]) + (sum[2] + sum[3]);
+}
+
+static void score_row(const struct group *q, float *score, const struct row r)
+{
+        memcpy(score, q->bias, q->width * sizeof *score);
+        if (q->s->width == 1)
+                *score += score_one(q->weight, r);
+        else
+                ran_simd->sparse_sum(score, r.x, r.column, r.n, q->weight, q->width, q->width);
+}
+
+/* The squared length of row i, one for the bias included, as class c of the group sees it. */
+static double squared_length(struct group *q, size_t i, const struct row r, size_t c)
+{
+        float *known = &q->squares[q->square != NULL ? i * q->width + c : i];
         double sum = 1;
 
         if (*known > 0)
                 return (double)*known;
-        for (size_t g = f->first[s->k.row[i]]; g < f->first[s->k.row[i] + 1]; g++)
-                sum += (double)f->x[g] * (double)f->x[g] *
-                       (s->square != NULL ? (double)s->square[f->column[g] * s->width + c] : 1);
+        for (size_t g = 0; g < r.n; g++)
+                sum += (double)r.x[g] * (double)r.x[g] *
+                       (q->square != NULL ? (double)q->square[r.column[g] * q->width + c] : 1);
         *known = (float)sum;
         return (double)*known;
 }
 
-static void move(struct ran_svm_solver *s, size_t i, size_t c, float step)
+/* weight and bias move with the row's dual variables by q->step. */
+static void move(struct group *q, const struct row r)
 {
-        const struct ran_features *f = s->k.features;
-        size_t width = s->width, end = f->first[s->k.row[i] + 1];
-
-        s->bias[c] += step;
-        if (s->square == NULL)
-                for (size_t g = f->first[s->k.row[i]]; g < end; g++)
-                        s->weight[f->column[g] * width + c] += step * f->x[g];
+        for (size_t c = 0; c < q->width; c++)
+                q->bias[c] += q->step[c];
+        if (q->s->width > 1)
+                ran_simd->sparse_add(q->weight, q->square, q->width, r.x, r.column, r.n, q->step,
+                                     q->width);
+        else if (q->square == NULL)
+                for (size_t g = 0; g < r.n; g++)
+                        q->weight[r.column[g]] += *q->step * r.x[g];
         else
-                for (size_t g = f->first[s->k.row[i]]; g < end; g++) {
-                        size_t at = f->column[g] * width + c;
-
-                        s->weight[at] += step * f->x[g] * s->square[at];
-                }
+                for (size_t g = 0; g < r.n; g++)
+                        q->weight[r.column[g]] += *q->step * r.x[g] * q->square[r.column[g]];
 }
 
-/* Takes the dual variable of row i on side y of class c to its optimum. Most are 0 and stay there,
- * so that only their score costs anything. Returns whether it may still move. */
-static bool solve_side(struct ran_svm_solver *s, size_t i, size_t c, float y, double cost,
-                       float *alpha, double *worst)
+/* A row at work. */
+struct visit {
+        struct group *q;
+        size_t i;
+        struct row row;
+        bool busy, moved;
+};
+
+/* Takes the dual variable of a row on side y of class c to its optimum. Most are 0 and stay there,
+ * so that only their score costs anything. */
+static void solve_side(struct visit *v, size_t c, float y, double cost, float *alpha)
 {
+        struct group *q = v->q;
+
         if (cost <= 0)
-                return false;
-        const double was = (double)*alpha, slack = 1 / (2 * cost);
-        const double slope = (double)(y * s->score[c]) - 1 + slack * was;
+                return;
+        const double was = (double)*alpha, slack = was != 0 ? 1 / (2 * cost) : 0;
+        const double slope = (double)(y * q->score[c]) - 1 + slack * was;
 
-        if (was == 0 && slope >= 0)
-                return slope <= s->bound;
-        const double squares = squared_length(s, i, c);
-        *worst = fmax(*worst, fabs(slope));
-        *alpha = (float)fmax(0, was - slope / (squares + slack));
+        if (was == 0 && slope >= 0) {
+                v->busy |= slope <= q->s->bound;
+                return;
+        }
+        const double squares = squared_length(q, v->i, v->row, c);
+        q->worst = fmax(q->worst, fabs(slope));
+        *alpha = (float)fmax(0, was - slope / (squares + 1 / (2 * cost)));
         const float step = y * (float)((double)*alpha - was);
-        if (step != 0)
-                move(s, i, c, step);
-        s->score[c] += step * (float)squares;
-        return true;
+        q->step[c] += step;
+        q->score[c] += step * (float)squares;
+        v->busy = true;
+        v->moved |= step != 0;
 }
 
-static void set_targets(const struct ran_svm_solver *s, size_t b, size_t from, size_t to)
+static void set_targets(struct group *q, size_t b)
 {
-        const struct ran_target t = ran_loss_target(s->k.d, b);
+        const struct ran_target t = ran_loss_target(q->s->k.d, b);
 
-        memset(s->target + from, 0, (to - from) * sizeof *s->target);
+        memset(q->target, 0, q->width * sizeof *q->target);
         for (size_t j = 0; j < t.n; j++)
-                if (t.label[j] >= from && t.label[j] < to)
-                        s->target[t.label[j]] = t.p != NULL ? t.p[j] : 1;
+                if (t.label[j] >= q->first && t.label[j] - q->first < q->width)
+                        q->target[t.label[j] - q->first] = t.p != NULL ? t.p[j] : 1;
 }
 
-/* All classes [from, to) of row i. */
-static bool solve_row(struct ran_svm_solver *s, size_t i, size_t from, size_t to, double *worst)
+/* All classes of row i. Returns whether any may still move. Classes do not depend on each other, so
+ * their weights move together in the end. */
+static bool solve_row(struct group *q, size_t i)
 {
-        const struct ran_svm *k = &s->k;
-        size_t b = row_document(s, i);
-        double cost = s->cost * (double)k->d->weight[b];
-        bool busy = false;
+        const struct ran_svm *k = &q->s->k;
+        size_t b = row_document(q->s, i), sides = q->s->sides;
+        struct visit v = {.q = q, .i = i, .row = row_of(k->features, k->row[i])};
+        double cost = q->s->cost * (double)k->d->weight[b];
 
         if (k->class_weight != NULL && !k->d->multilabel)
                 cost *= k->class_weight[k->d->labels[k->d->label_first[b]]];
-        set_targets(s, b, from, to);
-        score_row(s, s->score, k->row[i], from, to);
-        for (size_t c = from; c < to; c++) {
-                float *alpha = s->alpha + (i * s->width + c) * s->sides;
-                double t = (double)s->target[c];
+        set_targets(q, b);
+        score_row(q, q->score, v.row);
+        memset(q->step, 0, q->width * sizeof *q->step);
+        for (size_t c = 0; c < q->width; c++) {
+                float *alpha = q->alpha + (i * q->width + c) * sides;
+                double t = (double)q->target[c];
 
-                busy |= solve_side(s, i, c, 1, cost * t, alpha, worst);
-                busy |= solve_side(s, i, c, -1, cost * (1 - t), alpha + s->sides - 1, worst);
+                solve_side(&v, c, 1, cost * t, alpha);
+                solve_side(&v, c, -1, cost * (1 - t), alpha + sides - 1);
         }
-        return busy;
+        if (v.moved)
+                move(q, v.row);
+        return v.busy;
 }
 
-static void solve_classes(void *arg, size_t task)
+static void solve_group(void *arg, size_t i)
 {
         struct ran_svm_solver *s = arg;
-        size_t from = task * s->width / s->tasks, to = (task + 1) * s->width / s->tasks;
-        unsigned char *busy = s->busy + task * s->k.n;
-        double worst = 0; /* threads do not share a cache line */
+        struct group *q = &s->group[i];
 
+        q->worst = 0;
         for (size_t j = 0; j < s->actives; j++)
-                busy[s->order[j]] = solve_row(s, s->order[j], from, to, &worst);
-        s->worst[task] = worst;
+                q->busy[s->order[j]] = solve_row(q, s->order[j]);
 }
 
 static void activate_all(struct ran_svm_solver *s)
@@ -380,8 +458,8 @@ static void shrink(struct ran_svm_solver *s)
                 size_t i = s->active[j];
                 bool busy = false;
 
-                for (size_t task = 0; task < s->tasks; task++)
-                        busy |= s->busy[task * s->k.n + i] != 0;
+                for (size_t q = 0; q < s->groups; q++)
+                        busy |= s->group[q].busy[i] != 0;
                 if (busy)
                         s->active[left++] = i;
         }
@@ -392,7 +470,8 @@ void ran_svm_solver_begin(struct ran_svm_solver *s, double cost, double toleranc
 {
         s->cost = cost;
         s->tolerance = tolerance;
-        s->most_visits = passes * s->k.n;
+        if (__builtin_mul_overflow(passes, s->k.n, &s->most_visits))
+                s->most_visits = SIZE_MAX;
         s->visits = s->passes = 0;
         activate_all(s);
 }
@@ -403,9 +482,9 @@ bool ran_svm_solver_pass(struct ran_svm_solver *s)
         double worst = 0;
 
         ran_plan_shuffle(s->order, s->active, s->actives, s->k.seed, s->passes++);
-        ran_parallel(s->k.pool, s->tasks, solve_classes, s);
-        for (size_t i = 0; i < s->tasks; i++)
-                worst = fmax(worst, s->worst[i]);
+        ran_parallel(s->k.pool, s->groups, solve_group, s);
+        for (size_t i = 0; i < s->groups; i++)
+                worst = fmax(worst, s->group[i].worst);
         s->visits += s->actives;
         if (worst <= s->tolerance && all)
                 return true;
@@ -418,16 +497,30 @@ bool ran_svm_solver_pass(struct ran_svm_solver *s)
         return s->visits + s->actives > s->most_visits;
 }
 
+size_t ran_svm_solver_visits(const struct ran_svm_solver *s)
+{
+        return s->visits;
+}
+
 /* ---- results --------------------------------------------------------------------------------- */
 
-void ran_svm_solver_score(struct ran_svm_solver *s, const size_t *row, size_t n, float *logits)
+/* 0 - x: the mirror image of 0 is not -0. */
+static void mirror(const struct ran_svm_solver *s, float *x)
+{
+        if (s->width < s->C)
+                x[1] = 0 - x[0];
+}
+
+void ran_svm_solver_score(const struct ran_svm_solver *s, const size_t *row, size_t n,
+                          float *logits)
 {
         for (size_t i = 0; i < n; i++) {
                 float *to = logits + i * s->C;
 
-                score_row(s, to, row[i], 0, s->width);
-                if (s->width < s->C)
-                        to[1] = -to[0];
+                for (size_t q = 0; q < s->groups; q++)
+                        score_row(&s->group[q], to + s->group[q].first,
+                                  row_of(s->k.features, row[i]));
+                mirror(s, to);
         }
 }
 
@@ -435,16 +528,17 @@ void ran_svm_solver_store(const struct ran_svm_solver *s, float *weight, float *
 {
         const struct ran_features *f = s->k.features;
 
-        for (size_t g = 0; g < f->columns; g++) {
-                float *to = weight + f->bucket[g] * s->C;
+        for (size_t q = 0; q < s->groups; q++) {
+                const struct group *from = &s->group[q];
 
-                memcpy(to, s->weight + g * s->width, s->width * sizeof *to);
-                if (s->width < s->C)
-                        to[1] = -to[0];
+                for (size_t g = 0; g < f->columns; g++)
+                        memcpy(weight + f->bucket[g] * s->C + from->first,
+                               from->weight + g * from->width, from->width * sizeof *weight);
+                memcpy(bias + from->first, from->bias, from->width * sizeof *bias);
         }
-        memcpy(bias, s->bias, s->width * sizeof *bias);
-        if (s->width < s->C)
-                bias[1] = -bias[0];
+        for (size_t g = 0; g < f->columns; g++)
+                mirror(s, weight + f->bucket[g] * s->C);
+        mirror(s, bias);
 }
 
 int ran_svm_fit(const struct ran_svm *k, double cost, float *weight, float *bias,

@@ -50,8 +50,11 @@ void ran_svm_solver_begin(struct ran_svm_solver *s, double cost, double toleranc
 /* One pass over the rows that are not shrunk away; true when the solution is found or the passes
  * are used up. Cannot fail. */
 bool ran_svm_solver_pass(struct ran_svm_solver *s);
+/* Rows visited since _begin. */
+size_t ran_svm_solver_visits(const struct ran_svm_solver *s);
 /* logits (n, C) of n rows of the matrix. */
-void ran_svm_solver_score(struct ran_svm_solver *s, const size_t *row, size_t n, float *logits);
+void ran_svm_solver_score(const struct ran_svm_solver *s, const size_t *row, size_t n,
+                          float *logits);
 /* Writes the solution to weight (c->wide, C), in the rows of the matrix's buckets, and bias (C). */
 void ran_svm_solver_store(const struct ran_svm_solver *s, float *weight, float *bias);
 

@@ -231,6 +231,8 @@ static int fit_linear(struct ran_trainer *t, struct ran_error *err)
         }
         ran_features_release(&features);
         free(row);
+        if (rc == RAN_OK && (t->at.refit != 0 || !ran_train_refits(t->job)))
+                ran_feature_lists_release(&t->lists); /* nothing else reads them */
         return rc;
 }
 

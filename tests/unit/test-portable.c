@@ -164,6 +164,7 @@ static float input[8][OUTPUTS * LENGTH], wide[OUTPUTS * LENGTH], narrow[OUTPUTS 
 
 static void check_elements(const struct ran_simd *table, size_t n)
 {
+        static const uint32_t sparse_rows[] = {2, 0, 1};
         const float *x = input[1], *y = input[2], *z = input[3];
 
         SAME(add(out, x, n));
@@ -181,6 +182,9 @@ static void check_elements(const struct ran_simd *table, size_t n)
         SAME(online_max(out, x, n));
         SAME(online_exp(out, out + LENGTH, x, 0.7f, n));
         SAME(online_softmax_bwd(out, out + LENGTH, x, y, 0.7f, n));
+        SAME(sparse_sum(out, x, sparse_rows, 3, y, n, n));
+        SAME(sparse_add(out, NULL, n, x, sparse_rows, 3, y, n));
+        SAME(sparse_add(out, z, n, x, sparse_rows, 3, y, n));
         SAME(dropout(out, n, 5, 3, 0.4));
         SAME(adam(out, out + LENGTH, out + 2 * LENGTH, x, n, 0.9f, 0.8f, 0.7f, 0.01f, 1.1f, 1e-8f,
                   0.99f));

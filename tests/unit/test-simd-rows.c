@@ -503,3 +503,89 @@ TEST(rows_rotary_turns_pairs_and_turns_them_back)
 {
         kernels_each(check_rotary);
 }
+
+/* ---- sparse rows ------------------------------------------------------------------------------
+ */
+
+enum { SPARSE_ROWS = 40, SPARSE = 17 };
+
+static void check_sparse(const struct ran_simd *k, size_t n)
+{
+        struct dice dice = {.key = 12};
+        const size_t ld = n + 3;
+        struct vector x = vector_random(&dice, SPARSE, 1), y = vector_random(&dice, n, 1);
+        struct vector w = vector_random(&dice, SPARSE_ROWS * ld, 1), a = vector_random(&dice, n, 1);
+        struct vector s = vector_random(&dice, SPARSE_ROWS * ld, 1);
+        double *want = doubles(n), *moved = doubles(w.n);
+        uint32_t row[SPARSE];
+
+        for (size_t i = 0; i < SPARSE; i++)
+                row[i] = (uint32_t)((i * 7 + 3) % SPARSE_ROWS); /* distinct */
+        for (size_t i = 0; i < n; i++) {
+                want[i] = (double)y.x[i];
+                a.x[i] = i % 40 < 33 ? 0 : a.x[i]; /* whole vectors of zeros are left out */
+        }
+        for (size_t i = 0; i < SPARSE; i++)
+                for (size_t j = 0; j < n; j++)
+                        want[j] += (double)x.x[i] * (double)w.x[row[i] * ld + j];
+        k->sparse_sum(y.x, x.x, row, SPARSE, w.x, ld, n);
+        vector_near(k, "sparse_sum", &y, want, 2e-5, 1e-5);
+        for (int scaled = 0; scaled < 2; scaled++) {
+                for (size_t i = 0; i < w.n; i++)
+                        moved[i] = (double)w.x[i];
+                for (size_t i = 0; i < SPARSE; i++)
+                        for (size_t j = 0; j < n; j++)
+                                moved[row[i] * ld + j] +=
+                                        (double)x.x[i] *
+                                        (scaled ? (double)s.x[row[i] * ld + j] : 1) *
+                                        (double)a.x[j];
+                k->sparse_add(w.x, scaled ? s.x : NULL, ld, x.x, row, SPARSE, a.x, n);
+                vector_near(k, "sparse_add", &w, moved, 1e-5, 1e-5);
+        }
+        vector_free(&x);
+        vector_free(&y);
+        vector_free(&w);
+        vector_free(&a);
+        vector_free(&s);
+        free(want);
+        free(moved);
+}
+
+static void check_sparse_sizes(const struct ran_simd *k)
+{
+        for (size_t i = 0; i < KERNEL_SIZES; i++)
+                check_sparse(k, kernel_size(i));
+        for (size_t n = 90; n <= 130; n++)
+                check_sparse(k, n);
+}
+
+TEST(simd_sparse_rows_equal_their_twin)
+{
+        kernels_each(check_sparse_sizes);
+}
+
+/* Classes are shared out to threads: a column's sum is the same beside others and alone. */
+static void check_sparse_columns(const struct ran_simd *k)
+{
+        struct dice dice = {.key = 13};
+        enum { N = 50 };
+        struct vector x = vector_random(&dice, SPARSE, 1), w = vector_random(&dice, N * N, 1);
+        struct vector all = vector_new(N), one = vector_new(N);
+        uint32_t row[SPARSE];
+
+        for (size_t i = 0; i < SPARSE; i++)
+                row[i] = (uint32_t)(2 * i);
+        k->sparse_sum(all.x, x.x, row, SPARSE, w.x, N, N);
+        for (size_t j = 0; j < N; j++)
+                k->sparse_sum(one.x + j, x.x, row, SPARSE, w.x + j, N, 1);
+        CHECK(memcmp(all.x, one.x, N * sizeof *one.x) == 0);
+        vector_free(&x);
+        vector_free(&w);
+        vector_free(&all);
+        vector_free(&one);
+}
+
+TEST(simd_sparse_sums_do_not_depend_on_their_neighbours)
+{
+        kernels_each(check_sparse_columns);
+}

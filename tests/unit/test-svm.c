@@ -11,14 +11,20 @@
 #include "model/linear-model.h"
 #include "test.h"
 #include "train/cross-validate.h"
+#include "train/plan.h"
 
 enum { BUCKETS = 200, C = CORPUS_C };
 
 struct bench {
         struct ran_config c;
         struct ran_dataset d;
+        struct ran_feature_lists lists;
+        struct ran_features features;
         struct ran_svm k;
+        size_t documents; /* that the matrix has, the first ones */
         size_t *document;
+        double cost, tolerance;
+        size_t keep;
         float idf[BUCKETS], weight[BUCKETS * C], bias[C];
 };
 
@@ -32,29 +38,75 @@ static void bench_init(struct bench *b, size_t documents, bool several)
         b->document = ran_alloc(documents, sizeof *b->document, &err);
         for (size_t i = 0; i < documents; i++)
                 b->document[i] = i;
-        b->k = (struct ran_svm){.c = &b->c,
-                                .d = &b->d,
+        b->documents = documents;
+        b->cost = 0.7;
+        b->tolerance = 1e-5;
+        b->k = (struct ran_svm){.d = &b->d,
+                                .features = &b->features,
                                 .document = b->document,
+                                .row = b->document,
                                 .n = documents,
-                                .cost = 0.7,
                                 .ratios = true,
-                                .tolerance = 1e-5,
-                                .passes = 1000,
                                 .seed = 5};
 }
 
 static void bench_release(struct bench *b)
 {
         ran_dataset_release(&b->d);
+        ran_feature_lists_release(&b->lists);
+        ran_features_release(&b->features);
         free(b->document);
+}
+
+/* The matrix of the data set as it is now. */
+static void make_features(struct bench *b)
+{
+        struct ran_error err = {0};
+
+        ran_feature_lists_release(&b->lists);
+        ran_features_release(&b->features);
+        CHECK_OK(ran_feature_lists_read(&b->lists, &b->c, &b->d, NULL, b->keep, b->k.pool, &err),
+                 err);
+        ran_feature_lists_idf(&b->lists, &b->c, b->document, b->documents, b->idf);
+        CHECK_OK(ran_features_make(&b->features, &b->lists, &b->c, b->document, b->documents,
+                                   b->idf, b->keep, b->k.pool, &err),
+                 err);
+}
+
+static struct ran_svm_solver *solver_of(struct bench *b)
+{
+        struct ran_error err = {0};
+
+        make_features(b);
+        struct ran_svm_solver *s = ran_svm_solver_new(&b->k, b->weight, b->bias, &err);
+        CHECK(s != NULL);
+        return s;
+}
+
+/* Returns the number of passes. */
+static size_t solve(struct ran_svm_solver *s, double cost, double tolerance)
+{
+        size_t passes = 1;
+
+        ran_svm_solver_begin(s, cost, tolerance, 1000);
+        while (!ran_svm_solver_pass(s))
+                passes++;
+        return passes;
 }
 
 static void learn(struct bench *b)
 {
-        struct ran_error err = {0};
+        struct ran_svm_solver *s = solver_of(b);
 
-        CHECK_OK(ran_svm_idf(&b->k, b->idf, &err), err);
-        CHECK_OK(ran_svm_fit(&b->k, b->idf, b->weight, b->bias, &err), err);
+        solve(s, b->cost, b->tolerance);
+        ran_svm_solver_store(s, b->weight, b->bias);
+        ran_svm_solver_free(s);
+}
+
+static void forget(struct bench *b)
+{
+        memset(b->weight, 0, sizeof b->weight);
+        memset(b->bias, 0, sizeof b->bias);
 }
 
 /* ---- the same by other means ---------------------------------------------------------------- */
@@ -72,7 +124,7 @@ static double *features(const struct bench *b)
                         for (size_t n = 1; n <= 2 && t + n <= L; n++)
                                 x[d * BUCKETS + ran_linear_model_bucket(ids + t, n, BUCKETS)]++;
         }
-        for (size_t i = 0; i < b->k.n; i++)
+        for (size_t i = 0; i < b->documents; i++)
                 for (size_t g = 0; g < BUCKETS; g++)
                         having[g] += x[b->document[i] * BUCKETS + g] > 0;
         for (size_t d = 0; d < b->d.B; d++) {
@@ -80,7 +132,9 @@ static double *features(const struct bench *b)
 
                 for (size_t g = 0; g < BUCKETS; g++) {
                         double idf =
-                                having[g] < 2 ? 0 : 1 + log((1 + (double)b->k.n) / (1 + having[g]));
+                                having[g] < 2
+                                        ? 0
+                                        : 1 + log((1 + (double)b->documents) / (1 + having[g]));
 
                         row[g] = row[g] > 0 ? (1 + log(row[g])) * idf : 0;
                         squares += row[g] * row[g];
@@ -135,9 +189,8 @@ static void ratios(const struct bench *b, const double *x, size_t c, double r2[B
                 r2[g] = b->k.ratios ? r2[g] * weight / length : 1;
 }
 
-/* At the optimum the gradient of the problem by u and b is 0, and u is what the errors
- * weighted_sum: w_g / r² = Σ 2 cost y x max(0, 1 - y score). Returns how far it is off, beside its
- * size. */
+/* At the optimum the gradient of the problem by u and b is 0, and u is the weighted sum of errors:
+ * w_g / r² = Σ 2 cost y x max(0, 1 - y score). Returns how far it is off, beside its size. */
 static double off(const struct bench *b, const double *x, size_t c)
 {
         double r2[BUCKETS], weighted_sum[BUCKETS] = {0}, bias = 0, distance = 0, size = 0;
@@ -145,7 +198,7 @@ static double off(const struct bench *b, const double *x, size_t c)
         ratios(b, x, c, r2);
         for (size_t i = 0; i < b->k.n; i++) {
                 size_t d = b->document[i];
-                double t = is_of(b, d, c), cost = b->k.cost * (double)b->d.weight[d];
+                double t = is_of(b, d, c), cost = b->cost * (double)b->d.weight[d];
                 double score = (double)b->bias[c], error;
 
                 if (b->k.class_weight != NULL)
@@ -177,7 +230,7 @@ static void check_optimum(const struct bench *b)
         free(x);
 }
 
-TEST(linear_fit_is_where_errors_and_size_balance)
+TEST(svm_fit_is_where_errors_and_size_balance)
 {
         for (int kind = 0; kind < 4; kind++) {
                 const bool several = kind % 2;
@@ -190,9 +243,9 @@ TEST(linear_fit_is_where_errors_and_size_balance)
                         b.d.weight[d] = d % 3 == 0 ? 2 : 0.5f;
                 learn(&b);
                 check_optimum(&b);
-                b.k.n = 80; /* of some documents only, and none of the others */
-                memset(b.weight, 0, sizeof b.weight);
-                memset(b.bias, 0, sizeof b.bias);
+                b.documents = 100; /* the matrix of some documents only, */
+                b.k.n = 80;        /* and rows of some of them, as in a fold */
+                forget(&b);
                 if (!several)
                         b.k.class_weight = balance;
                 for (size_t c = 0; c < C; c++)
@@ -204,7 +257,7 @@ TEST(linear_fit_is_where_errors_and_size_balance)
 }
 
 /* Probabilities count for both sides. */
-TEST(linear_fit_of_soft_targets)
+TEST(svm_fit_of_soft_targets)
 {
         struct bench b;
         struct ran_dataset soft = {0};
@@ -231,9 +284,9 @@ TEST(linear_fit_of_soft_targets)
         bench_release(&b);
 }
 
-/* In the dual it begins with no errors at all, and what was there stays but for what they
- * weighted_sum. */
-TEST(linear_fit_begins_with_what_is_there)
+/* In the dual it begins with no errors at all: what was there stays, but for the weighted sum of
+ * errors. */
+TEST(svm_fit_begins_with_what_is_there)
 {
         struct bench b;
         float most = 0;
@@ -243,12 +296,12 @@ TEST(linear_fit_begins_with_what_is_there)
         float weight[BUCKETS * C], bias[C];
         memcpy(weight, b.weight, sizeof weight);
         memcpy(bias, b.bias, sizeof bias);
-        b.k.cost = 1e-6; /* errors cost next to nothing */
+        b.cost = 1e-6; /* errors cost next to nothing */
         learn(&b);
         for (size_t i = 0; i < BUCKETS * C; i++)
                 most = fmaxf(most, fabsf(weight[i] - b.weight[i]));
         CHECK(most < 1e-3f && most > 0);
-        memset(b.weight, 0, sizeof b.weight);
+        forget(&b);
         learn(&b);
         most = 0;
         for (size_t i = 0; i < BUCKETS * C; i++)
@@ -268,87 +321,403 @@ static int count_pass(void *arg, size_t passes)
         return 0;
 }
 
-/* With another cost it converges sooner from the last weights, and reaches the same weights. */
-TEST(linear_fit_continues_from_another_cost)
+/* With a larger cost it is sooner there from where it was, and at the same place. */
+TEST(svm_solver_goes_on_from_a_smaller_cost)
 {
-        struct ran_error err = {0};
         struct bench b;
-        size_t anew, on;
 
         bench_init(&b, 120, true);
-        b.k.pass = count_pass;
-        b.k.arg = &anew;
-        b.k.cost = 0.8;
-        learn(&b);
-        memset(b.weight, 0, sizeof b.weight);
-        memset(b.bias, 0, sizeof b.bias);
-        b.k.alpha = ran_alloc_floats(b.d.B * C * ran_svm_sides(&b.d), &err);
-        b.k.cost = 0.7;
-        learn(&b);
-        b.k.cost = 0.8;
-        b.k.arg = &on;
-        learn(&b);
+        b.cost = 0.8;
+        struct ran_svm_solver *s = solver_of(&b);
+        size_t anew = solve(s, 0.8, b.tolerance);
+        ran_svm_solver_free(s);
+        s = solver_of(&b);
+        solve(s, 0.7, b.tolerance);
+        size_t on = solve(s, 0.8, b.tolerance);
+        ran_svm_solver_store(s, b.weight, b.bias);
+        ran_svm_solver_free(s);
         check_optimum(&b);
         CHECK(on < anew);
-        free(b.k.alpha);
         bench_release(&b);
 }
 
-/* Scores of documents in any order, by the features that were counted above. */
-TEST(linear_score_is_features_times_weights)
+/* Scores of rows in any order, by the features that were counted above. */
+TEST(svm_score_is_features_times_weights)
 {
-        static const size_t document[] = {7, 3, 11};
-        struct ran_error err = {0};
+        static const size_t row[] = {7, 3, 11};
         float logits[3 * C];
         struct bench b;
 
         bench_init(&b, 60, false);
-        learn(&b);
+        struct ran_svm_solver *s = solver_of(&b);
+        solve(s, b.cost, b.tolerance);
+        ran_svm_solver_store(s, b.weight, b.bias);
         double *x = features(&b);
-        CHECK_OK(ran_svm_score(&b.k, document, 3, b.idf, b.weight, b.bias, logits, &err), err);
+        ran_svm_solver_score(s, row, 3, logits);
         for (size_t i = 0; i < 3; i++)
                 for (size_t c = 0; c < C; c++) {
                         double score = (double)b.bias[c];
 
                         for (size_t g = 0; g < BUCKETS; g++)
-                                score += x[document[i] * BUCKETS + g] * (double)b.weight[g * C + c];
+                                score += x[row[i] * BUCKETS + g] * (double)b.weight[g * C + c];
                         CHECK_NEAR((double)logits[i * C + c], score, 1e-4);
                 }
+        free(x);
+        ran_svm_solver_free(s);
+        bench_release(&b);
+}
+
+/* The problem of class c, without ratios. */
+static double objective(const struct bench *b, const double *x, size_t c)
+{
+        double sum = 0.5 * pow((double)b->bias[c], 2);
+
+        for (size_t g = 0; g < BUCKETS; g++)
+                sum += 0.5 * pow((double)b->weight[g * C + c], 2);
+        for (size_t d = 0; d < b->k.n; d++) {
+                double score = (double)b->bias[c], y = 2 * is_of(b, d, c) - 1;
+
+                for (size_t g = 0; g < BUCKETS; g++)
+                        score += x[d * BUCKETS + g] * (double)b->weight[g * C + c];
+                sum += b->cost * pow(fmax(0, 1 - y * score), 2);
+        }
+        return sum;
+}
+
+/* Rows that were shrunk away too early come back before the end: with the usual tolerance the
+ * problem is solved as well as with the least. */
+TEST(svm_shrinking_changes_nothing_beyond_the_tolerance)
+{
+        for (int several = 0; several < 2; several++) {
+                struct bench b;
+                double best[C];
+
+                bench_init(&b, 200, several);
+                b.k.ratios = false;
+                b.cost = 4;
+                learn(&b);
+                double *x = features(&b);
+                for (size_t c = 0; c < C; c++)
+                        best[c] = objective(&b, x, c);
+                forget(&b);
+                b.tolerance = ran_svm_tolerance;
+                learn(&b);
+                for (size_t c = 0; c < C; c++) {
+                        double found = objective(&b, x, c);
+
+                        CHECK(found >= 0.99999 * best[c] && found < 1.01 * best[c]);
+                }
+                free(x);
+                bench_release(&b);
+        }
+}
+
+/* ---- two classes ----------------------------------------------------------------------------- */
+
+/* Two of the three classes become one. */
+static void merge_classes(struct bench *b, bool multilabel)
+{
+        struct ran_dataset two = {.multilabel = multilabel};
+        struct ran_error err = {0};
+
+        CHECK_OK(ran_dataset_set_classes(&two, b->d.names, 2, &err), err);
+        for (size_t d = 0; d < b->d.B; d++) {
+                const struct ran_document one = ran_dataset_document(&b->d, d);
+                const uint32_t label = b->d.labels[b->d.label_first[d]] > 0;
+
+                CHECK_OK(ran_dataset_add(&two, one.ids, one.L, &label, 1, 1, &err), err);
+        }
+        CHECK_OK(ran_dataset_finish(&two, &err), err);
+        ran_dataset_release(&b->d);
+        b->d = two;
+}
+
+/* The second class is not solved; but where each is a problem of its own, it comes out as that. */
+TEST(svm_two_classes_are_mirror_images)
+{
+        for (int ratios = 0; ratios < 2; ratios++) {
+                struct bench mirrored, both;
+
+                bench_init(&mirrored, 120, false);
+                bench_init(&both, 120, false);
+                merge_classes(&mirrored, false);
+                merge_classes(&both, true);
+                mirrored.k.ratios = both.k.ratios = ratios;
+                learn(&mirrored);
+                learn(&both);
+                for (size_t i = 0; i < BUCKETS; i++) {
+                        CHECK(mirrored.weight[2 * i] == -mirrored.weight[2 * i + 1]);
+                        CHECK(!signbit(mirrored.weight[2 * i + 1]) || mirrored.weight[2 * i] > 0);
+                }
+                for (size_t i = 0; i < 2 * BUCKETS; i++)
+                        CHECK_NEAR((double)mirrored.weight[i], (double)both.weight[i], 1e-4);
+                CHECK(mirrored.bias[0] == -mirrored.bias[1] && mirrored.bias[0] != 0);
+                CHECK_NEAR((double)mirrored.bias[1], (double)both.bias[1], 1e-4);
+                bench_release(&mirrored);
+                bench_release(&both);
+        }
+}
+
+/* A start that is no mirror image: both are solved from there. */
+TEST(svm_two_classes_that_begin_apart_stay_apart)
+{
+        struct bench b;
+
+        bench_init(&b, 60, false);
+        merge_classes(&b, false);
+        make_features(&b);
+        b.weight[2 * (size_t)b.features.bucket[0]] = 5;
+        b.cost = 1e-6;
+        learn(&b);
+        CHECK_NEAR((double)b.weight[2 * (size_t)b.features.bucket[0]], 5, 1e-3);
+        CHECK_NEAR((double)b.weight[2 * (size_t)b.features.bucket[0] + 1], 0, 1e-3);
+        bench_release(&b);
+}
+
+/* ---- features -------------------------------------------------------------------------------- */
+
+/* Row by row and feature by feature what a model reads. */
+TEST(features_equal_those_of_the_model)
+{
+        struct ran_posting posting[200], spare[200];
+        struct ran_gram gram[200];
+        struct bench b;
+        size_t features = 0;
+
+        bench_init(&b, 80, false);
+        b.documents = 50;
+        make_features(&b);
+        const struct ran_features *f = &b.features;
+        CHECK_SIZE(f->n, 50);
+        for (size_t i = 0; i < f->n; i++) {
+                const struct ran_document d = ran_dataset_document(&b.d, i);
+                size_t n =
+                        ran_linear_model_read(gram, posting, spare, &b.c, NULL, b.idf, d.ids, d.L);
+
+                REQUIRE(n == f->first[i + 1] - f->first[i]);
+                for (size_t g = 0; g < n; g++) {
+                        CHECK_SIZE(f->bucket[f->column[f->first[i] + g]], gram[g].bucket);
+                        CHECK(f->x[f->first[i] + g] == gram[g].x);
+                }
+                features += n;
+        }
+        CHECK(features > 500);
+        for (size_t g = 1; g < f->columns; g++) /* the frequent ones first */
+                CHECK(b.idf[f->bucket[g - 1]] <= b.idf[f->bucket[g]]);
+        for (size_t g = 0, counted = 0; g < BUCKETS; g++) {
+                counted += b.idf[g] > 0;
+                if (g == BUCKETS - 1)
+                        CHECK_SIZE(f->columns, counted);
+        }
+        bench_release(&b);
+}
+
+/* Beyond what may stay in memory they are in files, and the same. */
+TEST(features_may_be_larger_than_memory)
+{
+        float weight[BUCKETS * C];
+
+        for (size_t keep = 0; keep <= 1; keep++) {
+                struct bench b;
+
+                bench_init(&b, 3000, false); /* several blocks of hashing */
+                b.keep = keep;
+                b.tolerance = 0.1;
+                learn(&b);
+                CHECK(b.lists.spool.mapped == (keep == 1));
+                CHECK(b.features.x_spool.mapped == (keep == 1));
+                if (keep == 0)
+                        memcpy(weight, b.weight, sizeof weight);
+                else
+                        CHECK(memcmp(weight, b.weight, sizeof weight) == 0);
+                bench_release(&b);
+        }
+}
+
+/* ---- little to learn from -------------------------------------------------------------------- */
+
+/* No feature that counts, no rows, a single label, documents of one class: the bias alone says it.
+ */
+TEST(svm_fit_of_next_to_nothing)
+{
+        struct ran_error err = {0};
+        struct bench b;
+
+        bench_init(&b, 40, false);
+        b.documents = b.k.n = 1; /* nothing occurs twice */
+        learn(&b);
+        CHECK_SIZE(b.features.columns, 0);
+        for (size_t c = 0; c < C; c++)
+                CHECK((b.bias[c] > 0) == (is_of(&b, 0, c) > 0));
+        b.k.n = 0;
+        forget(&b);
+        b.bias[1] = 3;
+        CHECK_OK(ran_svm_fit(&b.k, 1, b.weight, b.bias, NULL, NULL, &err), err);
+        CHECK(b.bias[0] == 0 && b.bias[1] == 3);
+        b.documents = b.k.n = 40;
+        for (size_t d = 0; d < b.d.B; d++)
+                b.d.labels[b.d.label_first[d]] = 2;
+        forget(&b);
+        learn(&b);
+        check_optimum(&b);
+        CHECK(b.bias[0] < 0 && b.bias[2] > 0);
+        bench_release(&b);
+}
+
+TEST(svm_fit_of_a_single_label)
+{
+        struct bench b;
+
+        bench_init(&b, 60, true);
+        size_t classes = b.d.C;
+        double *x;
+        b.d.C = 1;
+        for (size_t d = 0; d < b.d.B; d++) /* those of the first class come first */
+                if (b.d.label_first[d + 1] > b.d.label_first[d] &&
+                    b.d.labels[b.d.label_first[d]] > 0)
+                        b.d.labels[b.d.label_first[d]] = RAN_LABEL_UNKNOWN;
+        float weight[BUCKETS], bias = 0;
+        memset(weight, 0, sizeof weight);
+        make_features(&b);
+        struct ran_error err = {0};
+        struct ran_svm_solver *s = ran_svm_solver_new(&b.k, weight, &bias, &err);
+        REQUIRE(s != NULL);
+        solve(s, b.cost, b.tolerance);
+        ran_svm_solver_store(s, weight, &bias);
+        ran_svm_solver_free(s);
+        b.d.C = classes;
+        for (size_t g = 0; g < BUCKETS; g++)
+                b.weight[g * C] = weight[g];
+        b.bias[0] = bias;
+        x = features(&b);
+        CHECK_NEAR(off(&b, x, 0), 0, 1e-3);
         free(x);
         bench_release(&b);
 }
 
-/* ---- which cost, and ratios or none --------------------------------------------------------- */
+/* ---- cross-validation ------------------------------------------------------------------------ */
 
-static struct ran_svm chosen(struct bench *b, double cost, int ratios)
+static double chosen(struct bench *b, double cost, int ratios)
 {
         struct ran_error err = {0};
 
-        b->k.cost = cost;
-        CHECK_OK(ran_svm_idf(&b->k, b->idf, &err), err);
-        CHECK_OK(ran_cross_validate(&b->k, ratios, b->idf, b->weight, b->bias, &err), err);
-        return b->k;
+        make_features(b);
+        CHECK_OK(ran_cross_validate(&b->k, &cost, ratios, b->weight, b->bias, NULL, NULL, &err),
+                 err);
+        return cost;
+}
+
+static bool chosen_ratios(struct bench *b)
+{
+        chosen(b, 0, RAN_RATIOS_AUTO);
+        return b->k.ratios;
 }
 
 /* Labels that say nothing are best believed least; those that tokens decide, most. */
-TEST(linear_choose_follows_what_labels_are_worth)
+TEST(cross_validation_follows_what_labels_are_worth)
 {
         struct bench b;
         struct dice dice = {.key = 9};
 
         bench_init(&b, 300, false);
-        CHECK(chosen(&b, 0, RAN_RATIOS_NO).cost == 8);
-        CHECK(chosen(&b, 0, RAN_RATIOS_AUTO).ratios);
+        CHECK(chosen(&b, 0, RAN_RATIOS_NO) > 0.5);
+        CHECK(chosen_ratios(&b));
         for (size_t d = 0; d < b.d.B; d++)
                 b.d.labels[b.d.label_first[d]] = (uint32_t)dice_size(&dice, 0, C - 1);
-        CHECK(chosen(&b, 0, RAN_RATIOS_NO).cost == 0.5);
-        CHECK(!chosen(&b, 0, RAN_RATIOS_AUTO).ratios);
+        CHECK(chosen(&b, 0, RAN_RATIOS_NO) == 0.5);
+        CHECK(!chosen_ratios(&b));
         bench_release(&b);
 }
 
-/* Ten equal ones have one label, by chance. Where each is asked about by the others, that
- * pays; where they are kept together nothing is worth learning, and something else is chosen. */
-TEST(linear_choose_keeps_groups_together)
+/* Loss of a fold at the best of ten scales, in double. */
+static double fold_loss(const struct bench *b, const size_t *row, size_t n, const float *logits)
+{
+        double least = INFINITY;
+
+        for (int i = 0; i < 10; i++) {
+                double scale = 0.5 * pow(2, 0.5 * i), loss = 0;
+
+                for (size_t j = 0; j < n; j++) {
+                        double sum = 0;
+
+                        for (size_t c = 0; c < C; c++)
+                                sum += exp(scale * (double)logits[j * C + c]);
+                        for (size_t c = 0; c < C; c++)
+                                loss -= is_of(b, row[j], c) *
+                                        log(exp(scale * (double)logits[j * C + c]) / sum);
+                }
+                least = fmin(least, loss);
+        }
+        return least;
+}
+
+/* Each setting fitted anew in each fold, to the end. */
+static double brute_force(struct bench *b, const size_t *order, double cost, bool ratios)
+{
+        struct ran_error err = {0};
+        size_t n = b->k.n;
+        size_t *row = ran_alloc(n, sizeof *row, &err);
+        float *logits = ran_alloc_floats(n * C, &err);
+        double loss = 0;
+
+        for (size_t f = 0; f < 5; f++) {
+                size_t from = f * n / 5, to = (f + 1) * n / 5;
+                struct ran_svm k = b->k;
+
+                memcpy(row, order, from * sizeof *row);
+                memcpy(row + from, order + to, (n - to) * sizeof *row);
+                k.row = row;
+                k.n = n - (to - from);
+                k.ratios = ratios;
+                struct ran_svm_solver *s = ran_svm_solver_new(&k, NULL, NULL, &err);
+                CHECK(s != NULL);
+                solve(s, cost, 1e-3);
+                ran_svm_solver_score(s, order + from, to - from, logits);
+                loss += fold_loss(b, order + from, to - from, logits);
+                ran_svm_solver_free(s);
+        }
+        free(row);
+        free(logits);
+        return loss;
+}
+
+TEST(cross_validation_chooses_what_brute_force_chooses)
+{
+        static const double costs[] = {0.5, 2, 8};
+        struct dice dice = {.key = 4};
+
+        for (size_t noise = 0; noise <= 40; noise += 20) {
+                double least = INFINITY, best_cost = 0;
+                bool best_ratios = false;
+                size_t order[200];
+                struct bench b;
+
+                bench_init(&b, 200, false);
+                for (size_t d = 0; d < b.d.B; d++)
+                        if (dice_size(&dice, 0, 99) < noise)
+                                b.d.labels[b.d.label_first[d]] =
+                                        (uint32_t)dice_size(&dice, 0, C - 1);
+                make_features(&b);
+                ran_plan_shuffle(order, b.document, b.k.n, b.k.seed, RAN_SHUFFLE_FOLDS);
+                for (int ratios = 0; ratios < 2; ratios++)
+                        for (size_t i = 0; i < 3; i++) {
+                                double loss = brute_force(&b, order, costs[i], ratios);
+
+                                if (loss < least) {
+                                        least = loss;
+                                        best_cost = costs[i];
+                                        best_ratios = ratios;
+                                }
+                        }
+                CHECK_NEAR(chosen(&b, 0, RAN_RATIOS_AUTO), best_cost, 0);
+                CHECK(b.k.ratios == best_ratios);
+                bench_release(&b);
+        }
+}
+
+/* Ten equal documents have one label, by chance. Where each is predicted from the others, that
+ * pays; where they are in one fold nothing is worth learning, and something else is chosen. */
+TEST(cross_validation_keeps_groups_together)
 {
         struct bench b;
         struct ran_error err = {0};
@@ -366,117 +735,131 @@ TEST(linear_choose_keeps_groups_together)
                 b.d.labels[b.d.label_first[d]] = d != of ? b.d.labels[b.d.label_first[of]]
                                                          : (uint32_t)dice_size(&dice, 0, C - 1);
         }
-        bool ratios = chosen(&b, 0, RAN_RATIOS_AUTO).ratios;
+        bool ratios = chosen_ratios(&b);
         b.d.group = NULL;
-        CHECK(chosen(&b, 0, RAN_RATIOS_AUTO).ratios != ratios);
+        CHECK(chosen_ratios(&b) != ratios);
         /* A group beside little else, and one that is all there is. */
         for (size_t d = 0; d < b.d.B; d++)
                 group[d] = d < 10 ? d : 10;
         b.d.group = group;
-        CHECK(chosen(&b, 0, RAN_RATIOS_AUTO).cost > 0);
+        CHECK(chosen(&b, 0, RAN_RATIOS_AUTO) > 0);
         for (size_t d = 0; d < b.d.B; d++)
                 group[d] = 7;
-        CHECK(chosen(&b, 0, RAN_RATIOS_AUTO).cost > 0);
+        CHECK(chosen(&b, 0, RAN_RATIOS_AUTO) > 0);
         b.d.group = NULL;
         free(group);
         bench_release(&b);
 }
 
-TEST(linear_choose_leaves_what_is_given)
+TEST(cross_validation_leaves_what_is_given)
 {
+        struct ran_error err = {0};
         struct bench b;
         size_t passes = 0;
+        double cost = 3;
 
         bench_init(&b, 100, true);
-        b.k.pass = count_pass;
-        b.k.arg = &passes;
-        CHECK(chosen(&b, 3, RAN_RATIOS_NO).cost == 3 && !b.k.ratios && passes == 0);
-        CHECK(chosen(&b, 3, RAN_RATIOS_YES).cost == 3 && b.k.ratios && passes == 0);
-        CHECK(chosen(&b, 3, RAN_RATIOS_AUTO).cost == 3 && passes > 0);
-        CHECK(chosen(&b, 0, RAN_RATIOS_NO).cost > 0 && !b.k.ratios);
-        CHECK(chosen(&b, 0, RAN_RATIOS_YES).cost > 0 && b.k.ratios);
+        make_features(&b);
+        for (int ratios = RAN_RATIOS_AUTO; ratios <= RAN_RATIOS_NO; ratios++) {
+                passes = 0;
+                CHECK_OK(ran_cross_validate(&b.k, &cost, ratios, b.weight, b.bias, count_pass,
+                                            &passes, &err),
+                         err);
+                CHECK(cost == 3 && (passes > 0) == (ratios == RAN_RATIOS_AUTO));
+                CHECK(ratios == RAN_RATIOS_AUTO || b.k.ratios == (ratios == RAN_RATIOS_YES));
+        }
+        CHECK(chosen(&b, 0, RAN_RATIOS_NO) > 0 && !b.k.ratios);
+        CHECK(chosen(&b, 0, RAN_RATIOS_YES) > 0 && b.k.ratios);
         for (size_t i = 0; i < BUCKETS * C; i++)
                 CHECK(b.weight[i] == 0);
         bench_release(&b);
 }
 
-/* Nobody is asked where there are a handful of documents; and documents that are left out are
- * neither asked nor learned from. */
-TEST(linear_choose_of_few)
+/* A handful of documents is not divided; and documents that are left out are neither predicted nor
+ * learned from. */
+TEST(cross_validation_of_few)
 {
         struct bench b;
 
         bench_init(&b, 40, false);
         for (size_t n = 0; n < 9; n++) {
                 b.k.n = n;
-                CHECK(chosen(&b, 0, RAN_RATIOS_AUTO).cost > 0);
+                CHECK(chosen(&b, 0, RAN_RATIOS_AUTO) > 0);
         }
         bench_release(&b);
 }
 
-TEST(linear_choose_can_be_stopped)
+TEST(cross_validation_can_be_stopped)
 {
         struct ran_error err = {0};
         size_t at = 4;
+        double cost = 0;
         struct bench b;
 
         bench_init(&b, 60, false);
-        b.k.pass = stop_at;
-        b.k.arg = &at;
-        b.k.cost = 0;
-        CHECK_OK(ran_svm_idf(&b.k, b.idf, &err), err);
-        CHECK(ran_cross_validate(&b.k, RAN_RATIOS_AUTO, b.idf, b.weight, b.bias, &err) ==
-              RAN_EINTR);
-        CHECK(b.k.cost == 0);
+        make_features(&b);
+        CHECK(ran_cross_validate(&b.k, &cost, RAN_RATIOS_AUTO, b.weight, b.bias, stop_at, &at,
+                                 &err) == RAN_EINTR);
+        CHECK(cost == 0 && b.k.ratios);
         bench_release(&b);
 }
 
-TEST(linear_fit_is_the_same_for_any_threads)
+/* ---- threads and the end --------------------------------------------------------------------- */
+
+TEST(svm_fit_is_the_same_for_any_threads)
 {
         struct ran_error err = {0};
         float weight[BUCKETS * C];
+        double cost = 0;
 
         for (size_t threads = 1; threads <= 7; threads += 3) {
                 struct bench b;
 
-                bench_init(&b, 3000, false); /* several readings */
+                bench_init(&b, 3000, false); /* several blocks of hashing */
                 b.k.pool = ran_pool_new(threads, &err);
+                b.tolerance = 0.1;
+                for (size_t i = 0; i < BUCKETS * C; i++)
+                        b.weight[i] = -0.0f;
                 learn(&b);
-                if (threads == 1)
+                if (threads == 1) {
                         memcpy(weight, b.weight, sizeof weight);
-                else
+                        cost = chosen(&b, 0, RAN_RATIOS_AUTO);
+                } else {
                         CHECK(memcmp(weight, b.weight, sizeof weight) == 0);
+                        CHECK(chosen(&b, 0, RAN_RATIOS_AUTO) == cost);
+                }
                 ran_pool_free(b.k.pool);
                 bench_release(&b);
         }
 }
 
-TEST(linear_fit_ends_after_so_many_passes)
+/* Passes over few rows count for as much as they visit. */
+TEST(svm_solver_ends_after_so_many_visits)
 {
         struct bench b;
-        size_t passes;
+        size_t passes = 1;
 
         bench_init(&b, 60, false);
-        b.k.pass = count_pass;
-        b.k.arg = &passes;
-        b.k.passes = 3;
-        learn(&b);
-        CHECK_SIZE(passes, 3);
+        struct ran_svm_solver *s = solver_of(&b);
+        ran_svm_solver_begin(s, 8, 0, 4);
+        while (!ran_svm_solver_pass(s))
+                passes++;
+        CHECK(ran_svm_solver_visits(s) <= (size_t)4 * 60 && ran_svm_solver_visits(s) > 3 * 60);
+        CHECK(passes >= 4);
+        ran_svm_solver_free(s);
         bench_release(&b);
 }
 
-TEST(linear_fit_that_is_stopped_leaves_what_was_there)
+TEST(svm_fit_that_is_stopped_leaves_what_was_there)
 {
         struct ran_error err = {0};
         size_t at = 2;
         struct bench b;
 
         bench_init(&b, 60, false);
-        b.k.pass = stop_at;
-        b.k.arg = &at;
         b.weight[7] = 3;
-        CHECK_OK(ran_svm_idf(&b.k, b.idf, &err), err);
-        CHECK(ran_svm_fit(&b.k, b.idf, b.weight, b.bias, &err) == RAN_EINTR);
+        make_features(&b);
+        CHECK(ran_svm_fit(&b.k, 0.7, b.weight, b.bias, stop_at, &at, &err) == RAN_EINTR);
         for (size_t i = 0; i < BUCKETS * C; i++)
                 CHECK(b.weight[i] == (i == 7 ? 3 : 0));
         bench_release(&b);
