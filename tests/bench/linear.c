@@ -203,7 +203,7 @@ static void begin(struct bench *b, const char *path)
                 draw_documents(b);
         bench_check(ran_dataset_finish(&b->d, &err), &err);
         if (b->tokenizer != NULL)
-                b->pieces = ran_linear_model_pieces(b->tokenizer, &b->c, &err);
+                b->pieces = ran_linear_model_affixes(b->tokenizer, &b->c, &err);
         b->idf = ran_alloc_floats(b->c.wide, &err);
         b->weight = ran_alloc_floats(b->c.wide * b->d.C, &err);
         b->bias = ran_alloc_floats(b->d.C, &err);

@@ -488,11 +488,11 @@ TEST(features_equal_those_of_the_model)
         b.documents = 50;
         make_features(&b);
         const struct ran_features *f = &b.features;
+        const struct ran_params p = {.idf = b.idf};
         CHECK_SIZE(f->n, 50);
         for (size_t i = 0; i < f->n; i++) {
                 const struct ran_document d = ran_dataset_document(&b.d, i);
-                size_t n =
-                        ran_linear_model_read(gram, posting, spare, &b.c, NULL, b.idf, d.ids, d.L);
+                size_t n = ran_linear_model_read(gram, posting, spare, &b.c, &p, d.ids, d.L);
 
                 REQUIRE(n == f->first[i + 1] - f->first[i]);
                 for (size_t g = 0; g < n; g++) {
