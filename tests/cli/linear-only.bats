@@ -108,19 +108,18 @@ training() {
   echo '{"ids":[4294967294,6]}' | ran-classify -m ids.ran | jq -e '.prediction.label == "1"'
 }
 
-@test "linear-only: an interrupted training is resumed" {
-  ran-train classify -q --encoder none -o whole.ran train.jsonl
+@test "linear-only: an interrupted training is resumed [all]" {
+  documents 6000 | jq -c '.text += " x\(.id % 997) y\(.id % 499) z\(.id % 251)" | .label = "\(.id % 60)"' >many.jsonl
+  ran-train classify -q --encoder none -o whole.ran many.jsonl
   [ ! -e whole.ran.ckpt ]
-  jq -c '.text *= 20' train.jsonl >long.jsonl
-  ran-train classify -q --encoder none -o whole.ran long.jsonl
-  ran-train classify --progress always --encoder none -o m.ran long.jsonl 2>said &
+  ran-train classify --progress always --encoder none -o m.ran many.jsonl 2>said &
   pid=$!
   wait_for 'linear model' said
   kill -INT $pid
   wait $pid || [ $? -eq 130 ]
   [ -e m.ran.ckpt ]
   ran-classify -m m.ran.ckpt test.jsonl >out.jsonl
-  ran-train classify -q --encoder none --resume -o m.ran long.jsonl
+  ran-train classify -q --encoder none --resume -o m.ran many.jsonl
   cmp m.ran whole.ran
   [ ! -e m.ran.ckpt ]
 }

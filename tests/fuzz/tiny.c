@@ -231,7 +231,8 @@ static int on_report(void *arg, const struct ran_train_report *report)
         struct tiny *t = arg;
 
         if (t->stop_at == TINY_IN_REFIT)
-                return report->refit && report->event == RAN_REPORT_STEP;
+                return report->refit &&
+                       (report->event == RAN_REPORT_STEP || report->event == RAN_REPORT_LINEAR);
         return ++t->reports == t->stop_at;
 }
 
