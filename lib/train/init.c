@@ -190,7 +190,7 @@ int ran_trainer_init_weights(struct ran_trainer *t, struct ran_error *err)
         if (rc == RAN_OK && job->vectors != NULL)
                 rc = init_from_vectors(t, err);
         for (size_t id = 0; id < t->V && t->s->freeze && t->D > 0; id++)
-                if (job->init != NULL || job->vectors->given[id])
+                if (job->init != NULL || (job->vectors != NULL && job->vectors->given[id]))
                         t->optimiser.table.rate_scale[id] = 0;
         return rc;
 }
