@@ -453,7 +453,7 @@ TEST(batch_balances_classes)
 }
 
 /* A third of the way from one label to the next: what the two give, in the same proportions.
- * Documents without a target are learned from their labels. */
+ * The labels of a document without a target are its target. */
 TEST(batch_learns_from_soft_targets)
 {
         double loss[3], sum = 0, size = 0;

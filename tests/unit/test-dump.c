@@ -60,7 +60,7 @@ TEST(dump_has_a_gradient_for_each_tensor)
         CHECK_OK(ran_bytes_open(&model, b.model, &err), err);
         REQUIRE(CHECK_OK(ran_tensors_read(&g, &file, &err), err));
         REQUIRE(CHECK_OK(ran_tensors_read(&m, &model, &err), err));
-        CHECK_SIZE(g.n, m.n - 3); /* the wide path is not learned by gradients */
+        CHECK_SIZE(g.n, m.n - 3); /* gradients do not train the linear model */
         CHECK(ran_tensors_find(&g, "loss") != NULL &&
               ran_tensors_find(&g, "loss")->dtype == RAN_DTYPE_F64);
         for (size_t i = 0; i < m.n; i++) {
