@@ -265,8 +265,11 @@ static void check_switches(int cell)
         check_config(c, none, 0);
         c = base, c.residual = false;
         check_config(c, none, 0);
-        c = base, c.review = false;
+        c = base, c.review = RAN_REVIEW_NONE;
         check_config(c, none, 0);
+        for (c = base, c.review = RAN_REVIEW_WINDOW; c.review <= RAN_REVIEW_DISPERSED; c.review++)
+                for (c.review_window = 1; c.review_window <= 2; c.review_window++)
+                        check_config(c, none, 0);
         c = base, c.min_window = 4; /* 11 leaves 3 */
         check_config(c, none, 0);
         c = base, c.pooling = RAN_POOL_MEAN;
@@ -350,7 +353,7 @@ TEST(gradient_with_dropout_and_smoothing)
         struct ran_config c = small();
 
         check_config(c, noise, 0.1);
-        c.review = false;
+        c.review = RAN_REVIEW_NONE;
         check_config(c, noise, 0.1);
         c = small(), c.cell = RAN_CELL_PLAIN, c.multilabel = true;
         check_config(c, noise, 0.1);

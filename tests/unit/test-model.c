@@ -697,7 +697,7 @@ TEST(model_written_is_read_back)
                 struct ran_config c = toy_config();
 
                 c.cell = i % 2 == 0 ? RAN_CELL_GATED : RAN_CELL_PLAIN;
-                c.review = i < 2;
+                c.review = (int)i, c.review_window = 3 + i;
                 c.pooling = i % 2 == 0 ? RAN_POOL_MEAN : RAN_POOL_MAX;
                 c.multilabel = i == 3;
                 c.spelling = i == 1 ? 30 : 0;
@@ -725,6 +725,7 @@ TEST(model_written_is_read_back)
                 CHECK_STR(ran_model_metadata(m, "nothing"), NULL);
                 CHECK(ran_model_config(m)->cell == c.cell &&
                       ran_model_config(m)->review == c.review &&
+                      ran_model_config(m)->review_window == c.review_window &&
                       ran_model_config(m)->pooling == c.pooling &&
                       ran_model_config(m)->multilabel == c.multilabel);
                 ran_model_free(m);
