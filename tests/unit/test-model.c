@@ -397,6 +397,14 @@ static const struct {
         {"{\"dim\":4,\"layers\":1,\"heads\":2,\"head_dim\":2,\"cell\":\"lstm\"}", "cell"},
         {"{\"dim\":4,\"layers\":2,\"heads\":2,\"head_dim\":2}", "ran.1."},
         {"{\"dim\":4,\"layers\":1,\"heads\":2,\"head_dim\":2,\"review\":false}", "review"},
+        {"{\"dim\":4,\"layers\":1,\"heads\":2,\"head_dim\":2,\"review\":\"some\"}", "review"},
+        {"{\"dim\":4,\"layers\":1,\"heads\":2,\"head_dim\":2,\"review\":2}", "review"},
+        {"{\"dim\":4,\"layers\":1,\"heads\":2,\"head_dim\":2,\"review\":null}", "review"},
+        {"{\"dim\":4,\"layers\":1,\"heads\":2,\"head_dim\":2,\"review\":[\"window\"]}", "review"},
+        {"{\"dim\":4,\"layers\":1,\"heads\":2,\"head_dim\":2,\"review_window\":0}",
+         "review-window"},
+        {"{\"dim\":4,\"layers\":1,\"heads\":2,\"head_dim\":2,\"review_window\":1e18}",
+         "review-window"},
         {"{\"dim\":65536,\"layers\":1024,\"heads\":4096,\"head_dim\":65536}", "shape"},
 };
 
