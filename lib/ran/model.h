@@ -137,8 +137,8 @@ int ran_classify(const struct ran_model *m, struct ran_state *s, const struct ra
 int ran_tag(const struct ran_model *m, struct ran_state *s, const struct ran_document *d,
             uint32_t *tags, float *score, float *logits, struct ran_error *err);
 /* What a language model has read so far, to read on from there: per layer the cell, the review's
- * keys and values of all earlier states, and the open window. Reading on costs the new tokens
- * alone. m must outlive it. */
+ * keys and values of the earlier states that its pattern may still see, and the open window.
+ * Reading on costs the new tokens alone. m must outlive it. */
 struct ran_lm_context;
 struct ran_lm_context *ran_lm_context_new(const struct ran_model *m,
                                           struct ran_error *err); /* nothing read */
