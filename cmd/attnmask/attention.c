@@ -1,4 +1,5 @@
 /* attention.c - the attention of a model in a document, as JSON: the largest weights, or all. */
+#include <inttypes.h>
 #include <stdlib.h>
 
 #include "cmd/attnmask/model.h"
@@ -193,11 +194,30 @@ static int make_room(const struct attnmask_model *a, struct attnmask_scratch *s,
         return RAN_OK;
 }
 
+/* Of a review that sees a pattern of windows: how many scores it computes, and their share of those
+ * of all windows. */
+static void add_scores(struct ran_buf *out, const struct attnmask_model *a,
+                       const struct attnmask_scratch *s)
+{
+        struct ran_config c = *ran_model_config(a->model);
+        const struct cmd_reading *r = &s->reading;
+        uint64_t scores = ran_review_scores(&c, r->tokens.L, r->sources);
+
+        if (c.review == RAN_REVIEW_ALL)
+                return;
+        c.review = RAN_REVIEW_ALL;
+        ran_buf_printf(out, ",\"scores\":%" PRIu64 ",\"share\":", scores);
+        ran_buf_float(out, (float)((double)scores /
+                                   (double)ran_review_scores(&c, r->tokens.L, r->sources)));
+}
+
 static int add_answer(struct ran_buf *out, const struct attnmask_model *a,
                       struct attnmask_scratch *s, const struct ran_probe *k, struct ran_error *err)
 {
         ran_buf_char(out, '{');
         add_probe_name(out, k);
+        if (k->table == RAN_PROBE_REVIEW)
+                add_scores(out, a, s);
         if (s->shape.table[k->table].queries == RAN_AXIS_DOCUMENT) {
                 ran_buf_str(out, ",\"update\":");
                 ran_buf_float(out, (float)k->update);

@@ -26,6 +26,17 @@ static const char *value_from_next(struct cmd_command_line *c, const struct ran_
         return c->argv[++c->at];
 }
 
+/* The value of an option that may be given without "=". A switch need not have one: what looks like
+ * an option is none. */
+static const char *value_after(struct cmd_command_line *c, const struct ran_field *field)
+{
+        bool next = c->at + 1 < c->argc && c->argv[c->at + 1][0] != '-';
+
+        if (field->type == RAN_FIELD_BOOL || (field->switches && !next))
+                return "true";
+        return value_from_next(c, field);
+}
+
 /* Whether the first n letters of `given` are the option, or its beginning. */
 enum match { NO_MATCH, BEGINNING, WHOLE };
 
@@ -97,10 +108,8 @@ static void take_long(struct cmd_command_line *c)
         const struct ran_field *field = f.option.field;
         if (f.negated && text != NULL)
                 cmd_usage("--no-%s takes no value", cmd_option_name(field).text);
-        if (text == NULL && field->type == RAN_FIELD_BOOL)
-                text = f.negated ? "false" : "true";
-        else if (text == NULL)
-                text = value_from_next(c, field);
+        if (text == NULL)
+                text = f.negated ? "false" : value_after(c, field);
         add_setting(c, &f.option, text);
 }
 

@@ -192,8 +192,10 @@ static void print_option(struct ran_buf *out, const char *no, const struct ran_f
         ran_buf_printf(out, "--%s%s\t", no, cmd_option_name(field).text);
         if (field->letter != 0 && no[0] == '\0')
                 ran_buf_printf(out, "-%c", field->letter);
-        ran_buf_printf(out, "\t%s\t", field->type != RAN_FIELD_BOOL ? cmd_option_value(field) : "");
-        for (size_t i = 0; field->choices != NULL && field->choices[i] != NULL; i++) {
+        bool valued = field->type != RAN_FIELD_BOOL && no[0] == '\0';
+
+        ran_buf_printf(out, "\t%s\t", valued ? cmd_option_value(field) : "");
+        for (size_t i = 0; valued && field->choices != NULL && field->choices[i] != NULL; i++) {
                 ran_buf_printf(out, "%s%s", before, field->choices[i]);
                 before = ",";
         }

@@ -70,7 +70,7 @@ const char *cmd_option_value(const struct ran_field *field)
 
 bool cmd_option_negates(const struct ran_field *field)
 {
-        return field->type == RAN_FIELD_BOOL && !field->local;
+        return (field->type == RAN_FIELD_BOOL || field->switches) && !field->local;
 }
 
 const char *cmd_option_without_prefix(const struct cmd_program *program, const char *name)

@@ -82,8 +82,13 @@ static int set_json(const struct ran_field *field, void *base, const cJSON *valu
                 return set_number(field, base, value->valuedouble, err);
         case RAN_FIELD_CHOICE:
         case RAN_FIELD_TEXT:
+                if (field->switches && cJSON_IsBool(value))
+                        return ran_field_set(field, base, cJSON_IsTrue(value) ? "true" : "false",
+                                             err);
                 if (!cJSON_IsString(value))
-                        return wrong_type(field, "a string", err);
+                        return wrong_type(field,
+                                          field->switches ? "true, false or a string" : "a string",
+                                          err);
                 return ran_field_set(field, base, value->valuestring, err);
         case RAN_FIELD_CHOICES:
                 return set_names(field, base, value, err);
@@ -213,6 +218,15 @@ static void add_names(struct ran_buf *out, const struct ran_field *field,
                 ran_buf_char(out, ']');
 }
 
+/* Where a choice is a switch, its first two names are those of programs before it had others. */
+static void add_choice(struct ran_buf *out, const struct ran_field *field, int choice)
+{
+        if (field->switches && choice < 2)
+                ran_buf_str(out, choice > 0 ? "true" : "false");
+        else
+                add_string(out, field->choices[choice]);
+}
+
 static void add_value(struct ran_buf *out, const struct ran_field *field, const void *value)
 {
         switch (field->type) {
@@ -226,7 +240,7 @@ static void add_value(struct ran_buf *out, const struct ran_field *field, const 
                 ran_buf_double(out, *(const double *)value);
                 break;
         case RAN_FIELD_CHOICE:
-                add_string(out, field->choices[*(const int *)value]);
+                add_choice(out, field, *(const int *)value);
                 break;
         case RAN_FIELD_CHOICES:
                 add_names(out, field, value);

@@ -115,6 +115,10 @@ static int set_choice(const struct ran_field *field, int *value, const char *tex
 {
         if (find_choice(field, text, strlen(text), value))
                 return RAN_OK;
+        if (field->switches && (strcmp(text, "true") == 0 || strcmp(text, "false") == 0)) {
+                *value = text[0] == 't';
+                return RAN_OK;
+        }
         return choice_refused(field, text, strlen(text), err);
 }
 

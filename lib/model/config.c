@@ -8,6 +8,7 @@
 
 static const char *const cells[] = {"gated", "plain", NULL};
 static const char *const contexts[] = {"constant", "learned", "random", NULL};
+static const char *const reviews[] = {"none", "all", "window", "dispersed", NULL};
 static const char *const poolings[] = {"max", "mean", NULL};
 
 #define AT(member) .offset = offsetof(struct ran_config, member)
@@ -102,10 +103,22 @@ const struct ran_field ran_config_fields[] = {
          .initial = "true",
          .help = "ran: add the previous cell to its update from window to window"},
         {.name = "review",
-         .type = RAN_FIELD_BOOL,
+         .type = RAN_FIELD_CHOICE,
          AT(review),
-         .initial = "true",
-         .help = "ran: memory review: every token attends to the cells of all windows"},
+         .choices = reviews,
+         .switches = true,
+         .value = "PATTERN",
+         .initial = "all",
+         .help = "ran: memory review: every token attends to the cells of all windows, or of a "
+                 "pattern of them"},
+        {.name = "review_window",
+         .type = RAN_FIELD_SIZE,
+         AT(review_window),
+         .low = 1,
+         .high = 1 << 20,
+         .value = "N",
+         .initial = "16",
+         .help = "ran: window of the review's patterns window and dispersed, in windows"},
         {.name = "pooling",
          .type = RAN_FIELD_CHOICE,
          AT(pooling),

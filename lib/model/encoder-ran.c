@@ -77,20 +77,12 @@ static void keep(const struct ran_layer_pass *s, size_t b)
         const struct ran_workspace *w = s->w;
         const struct ran_packed *packed = w->packed;
         struct ran_recurrent_state *recurrent = packed->recurrent[b];
-        size_t D = w->D, closed = closed_windows(w, b), earlier = ran_packed_earlier(packed, b);
-        const float *key = s->cells->key + (packed->key[b] + earlier) * D;
-        const float *value = s->cells->value + (packed->key[b] + earlier) * D;
+        size_t D = w->D, closed = closed_windows(w, b);
         size_t last = packed->doc_window[b + 1] - 1, r = ran_packed_row(packed, last) - s->r0;
 
         memcpy(recurrent->cell + s->l * D, s->cells->G + (packed->doc_window[b] + b + closed) * D,
                D * sizeof(float));
-        if (w->c->review) {
-                memcpy(recurrent->key[s->l] + earlier * D, key, closed * D * sizeof(float));
-                memcpy(recurrent->value[s->l] + earlier * D, value, closed * D * sizeof(float));
-        } else { /* unused, but they may be written to a file */
-                memset(recurrent->key[s->l] + earlier * D, 0, closed * D * sizeof(float));
-                memset(recurrent->value[s->l] + earlier * D, 0, closed * D * sizeof(float));
-        }
+        ran_review_keep(s, b, closed);
         if (!ran_window_stays_open(w, last))
                 return;
         memcpy(recurrent->qkv[s->l], s->act->qkv + r * 3 * w->E,
@@ -107,7 +99,8 @@ static void advance(const struct ran_workspace *w, size_t b)
         size_t last = packed->doc_window[b + 1] - 1;
 
         recurrent->tokens += packed->doc[b + 1] - packed->doc[b];
-        recurrent->states += closed_windows(w, b);
+        recurrent->states =
+                ran_review_kept(w->c, ran_packed_earlier(packed, b) + closed_windows(w, b));
         recurrent->open = ran_window_stays_open(w, last) ? ran_packed_row(packed, last + 1) -
                                                                    ran_packed_row(packed, last) - 1
                                                          : 0;
@@ -226,7 +219,7 @@ static void forward(struct ran_workspace *w, const struct ran_params *p)
 static void clear_adjoints(struct ran_workspace *w)
 {
         const struct ran_packed *packed = w->packed;
-        size_t D = w->D, keys = packed->key[packed->B] * D * sizeof(float);
+        size_t D = w->D, keys = ran_layer_memory_of(w)->keys * D * sizeof(float);
         const struct ran_adjoints *j = &ran_layer_memory_of(w)->adj;
 
         memset(j->dG, 0, (packed->m + packed->B) * D * sizeof(float));
@@ -378,20 +371,28 @@ static void path(const float *x, size_t D, double u, double *scale, double *spee
         *speed = sqrt(eps * q) * (v + eps) * q;
 }
 
-/* The cost of one token in one layer, without the work done once a window. */
-static double flops_per_token(const struct ran_config *c, double m)
+/* The cost of one token in one layer, without the work done once a window and the review. */
+static double flops_per_token(const struct ran_config *c)
 {
         double D = (double)c->dim, E = (double)(c->heads * c->head_dim), W = (double)c->window;
         double products = c->cell == RAN_CELL_GATED ? 4 * D * E + 6 * D * D : 4 * D * E + D * D;
 
-        return 2 * products + 4 * (W + 1) * E + (c->review ? 4 * m * D : 0);
+        return 2 * products + 4 * (W + 1) * E;
+}
+
+/* Scores of the review in one layer. All of them are computed, those that a mask hides, too. */
+static double review_scores(const struct ran_config *c, size_t L)
+{
+        if (ran_review_is_sparse(c))
+                return (double)ran_review_scores(c, L, 0);
+        return c->review == RAN_REVIEW_ALL ? (double)L * ceil((double)L / (double)c->window) : 0;
 }
 
 static int flops(const struct ran_config *c, size_t L, double *flops, struct ran_error *err)
 {
         (void)err;
-        *flops = (double)L * (double)c->layers *
-                 flops_per_token(c, ceil((double)L / (double)c->window));
+        *flops = (double)c->layers *
+                 ((double)L * flops_per_token(c) + 4 * (double)c->dim * review_scores(c, L));
         return RAN_OK;
 }
 
@@ -414,6 +415,7 @@ const struct ran_encoder ran_encoder_ran = {
         .documents_bwd = documents_bwd,
         .state_width = state_width,
         .state_tokens = state_tokens,
+        .states_kept = ran_review_kept,
         .probe_shape = probe_shape,
         .path = path,
         .flops = flops,

@@ -91,7 +91,10 @@ int ran_encoder_state_init(struct ran_recurrent_state *state, const struct ran_c
 
 size_t ran_encoder_states(const struct ran_config *c, size_t tokens)
 {
-        return tokens / ran_encoder_of(c)->state_tokens(c);
+        const struct ran_encoder *encoder = ran_encoder_of(c);
+        size_t states = tokens / encoder->state_tokens(c);
+
+        return encoder->states_kept != NULL ? encoder->states_kept(c, states) : states;
 }
 
 void ran_encode_embed(struct ran_workspace *w, const struct ran_params *p)

@@ -50,6 +50,8 @@ struct ran_encoder {
         /* ---- the recurrent state */
         size_t (*state_width)(const struct ran_config *c);
         size_t (*state_tokens)(const struct ran_config *c); /* that each state stands for */
+        /* How many of so many earlier states are kept, the last ones; NULL: all. */
+        size_t (*states_kept)(const struct ran_config *c, size_t states);
 
         /* ---- attention, attribution, cost */
         /* The attention tables and windows of a document of shape->L tokens. `forward` fills
@@ -72,7 +74,7 @@ const struct ran_encoder *ran_encoder_of(const struct ran_config *c);
 /* A recurrent state for one document, with nothing read. */
 int ran_encoder_state_init(struct ran_recurrent_state *state, const struct ran_config *c,
                            struct ran_error *err);
-/* The number of complete states of a document after so many tokens. */
+/* The number of complete states of a document that are kept after so many tokens. */
 size_t ran_encoder_states(const struct ran_config *c, size_t tokens);
 
 /* Fills w->x[0] with the rows of the tokens: the first part of ran_encode. */

@@ -23,6 +23,7 @@ void ran_layer_memory_release(struct ran_workspace *w)
         free(own->y);
         free(own->slab);
         free(own->first);
+        free(own->seen);
 }
 
 /* Divides the windows into slabs; records tokens and rows of the largest. */
@@ -129,9 +130,10 @@ static int reserve_states(const struct ran_workspace *w, struct ran_error *err)
 
         for (size_t b = 0; b < packed->B; b++)
                 if (packed->recurrent[b] != NULL)
-                        RAN_TRY(ran_recurrent_state_reserve(packed->recurrent[b],
-                                                            packed->key[b + 1] - packed->key[b],
-                                                            w->training ? 0 : w->c->window, err));
+                        RAN_TRY(ran_recurrent_state_reserve(
+                                packed->recurrent[b],
+                                ran_review_kept(w->c, packed->key[b + 1] - packed->key[b]),
+                                w->training ? 0 : w->c->window, err));
         return RAN_OK;
 }
 
@@ -141,7 +143,9 @@ int ran_layer_memory_prepare(struct ran_workspace *w, struct ran_error *err)
         struct ran_layer_memory *own = w->own;
 
         own->states = packed->m + packed->B;
-        own->keys = packed->B > 0 ? packed->key[packed->B] : 0;
+        own->keys = !ran_review_copies_earlier(w->c) ? own->states
+                    : packed->B > 0                  ? packed->key[packed->B]
+                                                     : 0;
         own->most_keys = own->longest = 0;
         for (size_t b = 0; b < packed->B; b++) {
                 size_t keys = packed->key[b + 1] - packed->key[b];
@@ -154,6 +158,7 @@ int ran_layer_memory_prepare(struct ran_workspace *w, struct ran_error *err)
                 own->longest = tokens > own->longest ? tokens : own->longest;
         }
         RAN_TRY(make_slabs(w, err));
+        RAN_TRY(ran_review_prepare(w, err));
         RAN_TRY(plan_slabs(w, err));
         RAN_TRY(ran_rotary_reserve(&w->rotary, w->c, own->longest, err));
         return reserve_states(w, err);
@@ -163,8 +168,11 @@ void ran_layer_memory_lay_out(struct ran_workspace *w, struct ran_arena *k)
 {
         struct ran_layer_memory *own = w->own;
         const double floats = (double)w->size.L * (double)w->D;
-        const double score = (double)own->tokens * (double)own->most_keys;
-        const size_t n = own->longest + 1;
+        const bool sparse = ran_review_is_sparse(w->c);
+        const double score = sparse ? 0 : (double)own->tokens * (double)own->most_keys;
+        const size_t n = own->longest + 1,
+                     window = 2 * n * n + own->projected + 2 * w->E + 6 * w->D,
+                     review = ran_review_scratch(w);
 
         for (size_t l = 0; l < w->c->layers; l++) {
                 lay_out_cells(w, k, &own->cells[l]);
@@ -181,12 +189,13 @@ void ran_layer_memory_lay_out(struct ran_workspace *w, struct ran_arena *k)
         if (w->training) {
                 lay_out_adjoints(w, k, &own->adj);
                 own->dscore = ran_arena_take(k, score);
+                own->part = ran_arena_take(k, 2.0 * (double)own->group * (double)own->most_seen *
+                                                      (double)w->D);
                 own->dy = ran_arena_take(k, floats);
         }
         ran_pooling_lay_out(&own->pooling, w, k);
         lay_out_join(w, k, &own->join);
         /* Scratch: two score matrices of a window with its cell (attention.c), or a cell's rows
-         * (scan.c). */
-        ran_workers_lay_out(&w->workers, k, 2 * n * n + own->projected + 2 * w->E + 6 * w->D,
-                            own->slabs > 1);
+         * (scan.c); or the states that a window sees (review-pattern.c). */
+        ran_workers_lay_out(&w->workers, k, review > window ? review : window, own->slabs > 1);
 }

@@ -220,6 +220,10 @@ struct ran_layer_memory {
         struct ran_adjoints adj;
         float *dy;             /* (L, D) */
         float *score, *dscore; /* (tokens, most_keys): review of one document's tokens in a slab */
+        struct ran_mask *seen; /* (B) review of a pattern: its states as a mask; else all unused */
+        size_t seen_cap;
+        size_t most_seen, group; /* most states of a window; windows of a group, backward */
+        float *part;             /* (group, 2, most_seen, D) their parts of dkey and dvalue */
         struct ran_pooling pooling;
         struct ran_join join;
 };
@@ -304,6 +308,47 @@ void ran_review(struct ran_layer_pass *s);
  * (adding to dG). */
 void ran_review_bwd(struct ran_layer_pass *s);
 void ran_review_states_bwd(struct ran_layer_pass *s);
+
+/* ---- the review of a pattern (review-pattern.c) --------------------------------------------- */
+
+enum { RAN_REVIEW_GROUP = 64 }; /* windows whose parts of dkey and dvalue wait for each other */
+
+/* Whether the review sees a pattern of windows, rather than all or none. */
+static inline bool ran_review_is_sparse(const struct ran_config *c)
+{
+        return c->review > RAN_REVIEW_ALL;
+}
+/* Whether earlier states are copied in front of a document's own; else they are read in the
+ * recurrent state, because few are seen and none is moved. */
+static inline bool ran_review_copies_earlier(const struct ran_config *c)
+{
+        return c->review != RAN_REVIEW_DISPERSED;
+}
+/* The row of the key and value of document b's first own state, G_0 or the cell that it continues
+ * from. */
+static inline size_t ran_review_key(const struct ran_workspace *w, size_t b)
+{
+        const struct ran_packed *packed = w->packed;
+
+        return ran_review_copies_earlier(w->c) ? packed->key[b] + ran_packed_earlier(packed, b)
+                                               : packed->doc_window[b] + b;
+}
+/* The states of a document as a mask whose query i is the tokens of its window i; `earlier` are
+ * counted with both. pure: first windows that hold the source only. Keys are the earlier states,
+ * then G_0 ... G_m, without a mask G_1 ... G_m. */
+int ran_review_mask(struct ran_mask *m, const struct ran_config *c, size_t windows, size_t earlier,
+                    size_t pure, struct ran_error *err);
+/* Of w->packed, divided into slabs: the masks, and their sizes. */
+int ran_review_prepare(struct ran_workspace *w, struct ran_error *err);
+size_t ran_review_scratch(const struct ran_workspace *w); /* floats of a worker */
+/* review_r of a slab's tokens, of their review_q; adjoint: dreview_q of dreview_r, adding to dkey
+ * and dvalue. */
+void ran_review_look(struct ran_layer_pass *s);
+void ran_review_look_bwd(struct ran_layer_pass *s);
+/* How many of so many earlier states the next chunk may see: the last ones. */
+size_t ran_review_kept(const struct ran_config *c, size_t states);
+/* Saves the keys and values of document b's first `closed` windows in its recurrent state. */
+void ran_review_keep(const struct ran_layer_pass *s, size_t b, size_t closed);
 
 /* A window's rows, the cell first, for attention over all heads. The cell sees all rows and all
  * rows see the cell; among tokens the mask decides. Source tokens come first, so a row always

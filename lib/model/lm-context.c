@@ -375,7 +375,7 @@ static int parse(struct ran_lm_context *p, const struct ran_tensors *t, struct r
         RAN_TRY(ran_tensors_verify(t, err));
         if (!ran_parse_size(number, strlen(number), &c->tokens))
                 return ran_fail(err, RAN_EFORMAT, "it does not say how many tokens it has read");
-        c->states = c->tokens / each;
+        c->states = ran_encoder_states(&p->m->config, c->tokens);
         c->open = c->tokens % each;
         if (c->states > t->size || c->open > t->size) /* before allocating that much */
                 return ran_fail(err, RAN_EFORMAT, "it is too small for %zu tokens", c->tokens);

@@ -2,7 +2,7 @@
  *
  * One head over the states: softmax(phi(Linear_q(Y)) phi(Linear_k(S))^T / sqrt(D))
  * phi(Linear_v(S)). Without a mask a token sees the states after all windows of its document, G_1
- * to G_m.
+ * to G_m. The review of a pattern of windows is in review-pattern.c.
  */
 #include "model/layer.h"
 #include "math/gemm.h"
@@ -61,15 +61,14 @@ static void document_states(struct ran_layer_pass *s, size_t b)
         struct ran_workspace *w = s->w;
         const struct ran_packed *packed = w->packed;
         struct ran_cells *c = s->cells;
-        size_t D = w->D, earlier = ran_packed_earlier(packed, b), key = packed->key[b];
+        size_t D = w->D, earlier = ran_packed_earlier(packed, b), key = ran_review_key(w, b);
 
-        if (earlier > 0) {
-                memcpy(c->key + key * D, packed->recurrent[b]->key[s->l],
+        if (earlier > 0 && ran_review_copies_earlier(w->c)) {
+                memcpy(c->key + (key - earlier) * D, packed->recurrent[b]->key[s->l],
                        earlier * D * sizeof(float));
-                memcpy(c->value + key * D, packed->recurrent[b]->value[s->l],
+                memcpy(c->value + (key - earlier) * D, packed->recurrent[b]->value[s->l],
                        earlier * D * sizeof(float));
         }
-        key += earlier;
         for (size_t r = packed->doc_window[b] + b; r <= packed->doc_window[b + 1] + b; r++, key++) {
                 ran_window_activation(w, c->key + key * D, c->kv_pre + r * 2 * D, D);
                 ran_window_activation(w, c->value + key * D, c->kv_pre + r * 2 * D + D, D);
@@ -101,7 +100,7 @@ void ran_review_states_bwd(struct ran_layer_pass *s)
         if (!w->c->review)
                 return;
         for (size_t b = 0, r = 0; b < w->packed->B; b++) {
-                size_t key = w->packed->key[b] + ran_packed_earlier(w->packed, b);
+                size_t key = ran_review_key(w, b);
 
                 for (; r <= w->packed->doc_window[b + 1] + b; r++, key++) {
                         float *d = s->own->adj.dkv_pre + r * 2 * D;
@@ -364,7 +363,10 @@ void ran_review(struct ran_layer_pass *s)
                 ran_gemm_linear(w->pool, a->review_pre, D, y, D, p->review_q_w, p->review_q_b,
                                 s->tokens, D, D);
                 ran_workers_each(&w->workers, s->from, s->to, activate, s);
-                each_document(s, lookback);
+                if (ran_review_is_sparse(w->c))
+                        ran_review_look(s);
+                else
+                        each_document(s, lookback);
         }
         if (w->c->review && !ran_layer_is_gated(w)) { /* plain: the output is R */
                 memcpy(w->x[s->l + 1] + s->t0 * D, a->review_r, s->tokens * D * sizeof(float));
@@ -401,7 +403,10 @@ void ran_review_bwd(struct ran_layer_pass *s)
                                     p->review_out_w, tokens, D, D);
         else
                 memcpy(j->dreview_r, w->dx + s->t0 * D, tokens * D * sizeof(float));
-        each_document(s, lookback_bwd);
+        if (ran_review_is_sparse(w->c))
+                ran_review_look_bwd(s);
+        else
+                each_document(s, lookback_bwd);
         if (ran_layer_is_gated(w))
                 ran_gemm_linear_bwd(w->pool, j->dreview_q, D, true, dp->review_value_w,
                                     dp->review_value_b, j->dreview_glu, 2 * D, a->review_q, D,

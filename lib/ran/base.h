@@ -228,6 +228,9 @@ struct ran_field {
         const char *value;          /* what --help calls the value: "N", "FILE" */
         const char *initial;        /* default as text; NULL: zero, false, unset, empty */
         const char *help;
+        bool switches; /* CHOICE: may be turned on and off, too: false, or --no-x, is its first
+                          choice and true, or --x without a value, the second. In JSON these two are
+                          booleans */
         bool local; /* where and how to run, not what to compute (an output file, --jobs, --quiet):
                        not in
                        --print-config, refused in --config */

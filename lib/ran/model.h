@@ -26,6 +26,7 @@ enum { RAN_ENCODERS(RAN_ENCODER_NUMBER) };
 enum { RAN_TASKS(RAN_TASK_NUMBER) RAN_TASK_COUNT };
 enum { RAN_CELL_GATED, RAN_CELL_PLAIN };
 enum { RAN_POOL_MAX, RAN_POOL_MEAN };
+enum { RAN_REVIEW_NONE, RAN_REVIEW_ALL, RAN_REVIEW_WINDOW, RAN_REVIEW_DISPERSED };
 enum { RAN_CONTEXT_CONSTANT, RAN_CONTEXT_LEARNED, RAN_CONTEXT_RANDOM };
 
 /* The configuration of a model: the `config` of the model file and the options of ran-train. V
@@ -34,7 +35,9 @@ struct ran_config {
         int encoder, task;
         size_t dim, layers, heads, head_dim, window, min_window;
         int cell, mask;
-        bool rotary, residual, review;
+        bool rotary, residual;
+        int review;           /* RAN_REVIEW_...: the cells that a token attends to */
+        size_t review_window; /* of the patterns window and dispersed, in windows */
         int pooling;
         bool multilabel;       /* classify */
         bool crf;              /* tag */
@@ -134,8 +137,8 @@ int ran_classify(const struct ran_model *m, struct ran_state *s, const struct ra
 int ran_tag(const struct ran_model *m, struct ran_state *s, const struct ran_document *d,
             uint32_t *tags, float *score, float *logits, struct ran_error *err);
 /* A language-model context: what the model has read of a document, so that reading on costs the
- * new tokens alone. Per layer it has the cell, the review's keys and values of all earlier
- * states, and the open window. m must outlive it. */
+ * new tokens alone. Per layer it has the cell, the review's keys and values of the earlier states
+ * that its pattern may still see, and the open window. m must outlive it. */
 struct ran_lm_context;
 struct ran_lm_context *ran_lm_context_new(const struct ran_model *m,
                                           struct ran_error *err); /* nothing read */
@@ -273,6 +276,9 @@ size_t ran_probe_width(const struct ran_probe *k);
 /* RAN_EINVAL for a probe outside the tables; ignores sum. */
 int ran_probe_check(const struct ran_probe_shape *shape, const struct ran_probe *k,
                     struct ran_error *err);
+/* The scores of a RAN's memory review in each layer: tokens and the states that they see, for a
+ * document of L >= 1 tokens; 0: it has none. sources: as for ran_lm_read. */
+uint64_t ran_review_scores(const struct ran_config *c, size_t L, size_t sources);
 /* Reads a document once and fills all n probes as weights are computed; no whole table is ever
  * in memory. `sources`: as for ran_lm_read; any task. */
 int ran_probe(const struct ran_model *m, struct ran_state *s, const struct ran_document *d,

@@ -12,6 +12,7 @@
 
 static const struct subject_shape models[] = {
         {"ran", "{}", 1, 0},
+        {"ran, dispersed", "{\"review\":\"dispersed\"}", 1, 0},
         {"ran D 300", "{\"dim\":300,\"heads\":8,\"head_dim\":128}", 1, 0},
         {"contextualizer", "{\"encoder\":\"contextualizer\",\"layers\":5,\"rank\":260}", 1, 0},
         {"dispersed 64", "{\"encoder\":\"transformer\",\"window\":64,\"attention\":\"dispersed\"}",

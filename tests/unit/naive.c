@@ -341,6 +341,18 @@ static void window(const struct naive *n, const struct naive_layer *p, double *Y
 
 /* ---- a layer --------------------------------------------------------------------------------- */
 
+/* Whether the review's pattern has the distance of state j from the state where a token stands. */
+static bool in_pattern(const struct ran_config *c, size_t stands, size_t j)
+{
+        size_t d = j > stands ? j - stands : stands - j, half = c->review_window / 2, far = half;
+
+        if (c->review == RAN_REVIEW_ALL || d <= half)
+                return true;
+        for (size_t gap = 2; far < d; gap++)
+                far += gap;
+        return c->review == RAN_REVIEW_DISPERSED && far == d;
+}
+
 /* Whether token t sees state j, that after window j, when reading L tokens in m windows. Under a
  * mask all see G_0, and a later state if its windows are before that of t or hold the source only.
  */
@@ -348,6 +360,8 @@ static bool sees_state(const struct naive *n, size_t t, size_t j, size_t m, size
 {
         size_t W = n->c->window, own = t / W < m - 1 ? t / W : m - 1, end = j < m ? j * W : L;
 
+        if (!in_pattern(n->c, n->c->mask == RAN_MASK_NONE ? own + 1 : own, j))
+                return false;
         if (n->c->mask == RAN_MASK_NONE)
                 return j > 0;
         return j == 0 || j - 1 < own || (n->c->mask == RAN_MASK_PREFIX && end <= n->sources);

@@ -301,7 +301,7 @@ TEST(encoder_threads_change_no_bit)
                 struct toy t;
 
                 c.cell = i % 2 == 0 ? RAN_CELL_GATED : RAN_CELL_PLAIN;
-                c.review = true;
+                c.review = (int)(i % 2 == 0 ? RAN_REVIEW_ALL + i / 2 : RAN_REVIEW_DISPERSED);
                 c.window = 7;
                 toy_init(&t, &c, i, 0.3);
                 toy_add(&t, &rows, &dice, 700, 1); /* more rows than a block of a product */
@@ -349,12 +349,17 @@ TEST(encoder_reviews_hundreds_of_windows)
         struct toy t;
 
         c.window = 2;
-        toy_init(&t, &c, 7, 0.2);
-        toy_add(&t, &rows, &dice, 601, 0);
-        check_equal(&t, &rows, (struct way){.training = true});
-        check_equal(&t, &rows, (struct way){.slab_rows = 100});
+        for (int i = 0; i < 9; i++) {
+                c.review = RAN_REVIEW_ALL + i % 3;
+                c.mask = i / 3;
+                toy_init(&t, &c, 7, 0.2);
+                toy_add(&t, &rows, &dice, 601, 0);
+                check_equal(&t, &rows, (struct way){.training = true});
+                check_equal(&t, &rows, (struct way){.slab_rows = 100});
+                ran_packed_clear(&rows);
+                toy_release(&t);
+        }
         ran_packed_release(&rows);
-        toy_release(&t);
 }
 
 /* ---- the smallest

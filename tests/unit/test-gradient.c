@@ -265,8 +265,11 @@ static void check_switches(int cell)
         check_config(c, none, 0);
         c = base, c.residual = false;
         check_config(c, none, 0);
-        c = base, c.review = false;
+        c = base, c.review = RAN_REVIEW_NONE;
         check_config(c, none, 0);
+        for (c = base, c.review = RAN_REVIEW_WINDOW; c.review <= RAN_REVIEW_DISPERSED; c.review++)
+                for (c.review_window = 1; c.review_window <= 2; c.review_window++)
+                        check_config(c, none, 0);
         c = base, c.min_window = 4; /* 11 leaves 3 */
         check_config(c, none, 0);
         c = base, c.pooling = RAN_POOL_MEAN;
@@ -301,6 +304,10 @@ TEST(gradient_under_masks)
 
         for (c.mask = RAN_MASK_CAUSAL; c.mask <= RAN_MASK_PREFIX; c.mask++)
                 for (c.cell = RAN_CELL_GATED; c.cell <= RAN_CELL_PLAIN; c.cell++)
+                        check_config(c, none, 0);
+        c = small(), c.window = 1, c.review_window = 2;
+        for (c.review = RAN_REVIEW_WINDOW; c.review <= RAN_REVIEW_DISPERSED; c.review++)
+                for (c.mask = RAN_MASK_NONE; c.mask <= RAN_MASK_PREFIX; c.mask++)
                         check_config(c, none, 0);
 }
 
@@ -350,7 +357,7 @@ TEST(gradient_with_dropout_and_smoothing)
         struct ran_config c = small();
 
         check_config(c, noise, 0.1);
-        c.review = false;
+        c.review = RAN_REVIEW_NONE;
         check_config(c, noise, 0.1);
         c = small(), c.cell = RAN_CELL_PLAIN, c.multilabel = true;
         check_config(c, noise, 0.1);
@@ -505,6 +512,11 @@ TEST(gradient_is_the_same_for_any_threads_and_in_used_scratch)
         struct ran_config c = toy_config();
 
         check_same(c);
+        c.review = RAN_REVIEW_DISPERSED;
+        check_same(c);
+        c.window = 1; /* more windows in a slab than wait for each other */
+        check_same(c);
+        c = toy_config();
         c.wide = 50;
         check_same(c);
         c.encoder = RAN_ENCODER_CONTEXTUALIZER;

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "model/tensors.h"
 #include "test.h"
 #include "training.h"
 
@@ -16,21 +17,26 @@ struct subject {
         struct ran_lm_context *past;
 };
 
-static bool prepare(struct subject *x, const char *name, int kind)
+static bool prepared(struct subject *x)
 {
         struct ran_error err = {0};
 
-        *x = (struct subject){0};
-        if (kind < 0)
-                training_init(&x->t, name, 12, false);
-        else
-                training_init_texts(&x->t, name, 12, (enum corpus_kind)kind, 0);
         x->t.s.epochs = 1;
         CHECK_OK(training_run(&x->t, 1, &err), err);
         x->m = ran_model_open(x->t.output, true, &err);
         x->s = x->m != NULL ? ran_state_new(x->m, NULL, &err) : NULL;
         x->past = x->m != NULL ? ran_lm_context_new(x->m, &err) : NULL;
         return test_check(x->s != NULL && x->past != NULL, err.text, __FILE__, __LINE__);
+}
+
+static bool prepare(struct subject *x, const char *name, int kind)
+{
+        *x = (struct subject){0};
+        if (kind < 0)
+                training_init(&x->t, name, 12, false);
+        else
+                training_init_texts(&x->t, name, 12, (enum corpus_kind)kind, 0);
+        return prepared(x);
 }
 
 static void release(struct subject *x)
@@ -254,6 +260,55 @@ static void say_more_tokens(const char *path)
         CHECK(f != NULL && fwrite(out.data, 1, out.len, f) == out.len && fclose(f) == 0);
         ran_bytes_release(&file);
         ran_buf_release(&out);
+}
+
+/* A state in the middle of a window, saved and loaded, reads on as if nothing had happened; that of
+ * a window of the review has a fixed size. */
+static void check_reads_on(int review)
+{
+        enum { ALL = 100, PART = 75 };
+        char *path = test_path("pattern.state");
+        struct ran_bytes file = {0};
+        struct ran_tensors tensors;
+        struct ran_error err = {0};
+        struct subject x = {0};
+        uint32_t text[ALL];
+        float whole[ALL], part[ALL];
+
+        training_init_texts(&x.t, "pattern", 60, CORPUS_TEXTS, 0);
+        x.t.c.review = review;
+        x.t.c.review_window = 4;
+        REQUIRE(prepared(&x));
+        for (uint32_t i = 0; i < ALL; i++)
+                text[i] = i * 7 % 5 + i % 3;
+        CHECK_OK(ran_lm_read(x.m, x.s, NULL, text, ALL - 1, 0,
+                             &(struct ran_lm_out){.gold = text + 1, .nll = whole}, &err),
+                 err);
+        CHECK_OK(ran_lm_read(x.m, x.s, x.past, text, PART, 0, &(struct ran_lm_out){0}, &err), err);
+        CHECK_OK(ran_lm_context_save(x.past, NULL, path, &err), err);
+        REQUIRE(ran_bytes_open(&file, path, &err) == RAN_OK &&
+                ran_tensors_read(&tensors, &file, &err) == RAN_OK);
+        const struct ran_tensor *key = ran_tensors_find(&tensors, "key.0");
+        CHECK(key != NULL && key->shape[0] == (review == RAN_REVIEW_WINDOW ? 2 : PART / 8));
+        ran_tensors_release(&tensors);
+        ran_bytes_release(&file);
+        struct ran_lm_context *again = ran_lm_context_load(x.m, NULL, path, &err);
+        REQUIRE(again != NULL);
+        CHECK_OK(ran_lm_read(x.m, x.s, again, text + PART, ALL - 1 - PART, 0,
+                             &(struct ran_lm_out){.gold = text + PART + 1, .nll = part}, &err),
+                 err);
+        for (size_t i = 0; i < ALL - 1 - PART; i++)
+                CHECK_NEAR((double)part[i], (double)whole[PART + i], 1e-4);
+        ran_lm_context_free(again);
+        unlink(path);
+        free(path);
+        release(&x);
+}
+
+TEST(context_of_a_review_pattern_reads_on)
+{
+        for (int review = RAN_REVIEW_NONE; review <= RAN_REVIEW_DISPERSED; review++)
+                check_reads_on(review);
 }
 
 TEST(context_files_that_are_no_states_of_this_model)

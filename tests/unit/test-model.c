@@ -397,6 +397,14 @@ static const struct {
         {"{\"dim\":4,\"layers\":1,\"heads\":2,\"head_dim\":2,\"cell\":\"lstm\"}", "cell"},
         {"{\"dim\":4,\"layers\":2,\"heads\":2,\"head_dim\":2}", "ran.1."},
         {"{\"dim\":4,\"layers\":1,\"heads\":2,\"head_dim\":2,\"review\":false}", "review"},
+        {"{\"dim\":4,\"layers\":1,\"heads\":2,\"head_dim\":2,\"review\":\"some\"}", "review"},
+        {"{\"dim\":4,\"layers\":1,\"heads\":2,\"head_dim\":2,\"review\":2}", "review"},
+        {"{\"dim\":4,\"layers\":1,\"heads\":2,\"head_dim\":2,\"review\":null}", "review"},
+        {"{\"dim\":4,\"layers\":1,\"heads\":2,\"head_dim\":2,\"review\":[\"window\"]}", "review"},
+        {"{\"dim\":4,\"layers\":1,\"heads\":2,\"head_dim\":2,\"review_window\":0}",
+         "review-window"},
+        {"{\"dim\":4,\"layers\":1,\"heads\":2,\"head_dim\":2,\"review_window\":1e18}",
+         "review-window"},
         {"{\"dim\":65536,\"layers\":1024,\"heads\":4096,\"head_dim\":65536}", "shape"},
 };
 
@@ -697,7 +705,7 @@ TEST(model_written_is_read_back)
                 struct ran_config c = toy_config();
 
                 c.cell = i % 2 == 0 ? RAN_CELL_GATED : RAN_CELL_PLAIN;
-                c.review = i < 2;
+                c.review = (int)i, c.review_window = 3 + i;
                 c.pooling = i % 2 == 0 ? RAN_POOL_MEAN : RAN_POOL_MAX;
                 c.multilabel = i == 3;
                 c.spelling = i == 1 ? 30 : 0;
@@ -725,6 +733,7 @@ TEST(model_written_is_read_back)
                 CHECK_STR(ran_model_metadata(m, "nothing"), NULL);
                 CHECK(ran_model_config(m)->cell == c.cell &&
                       ran_model_config(m)->review == c.review &&
+                      ran_model_config(m)->review_window == c.review_window &&
                       ran_model_config(m)->pooling == c.pooling &&
                       ran_model_config(m)->multilabel == c.multilabel);
                 ran_model_free(m);

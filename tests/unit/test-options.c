@@ -16,11 +16,12 @@ static struct settings {
         size_t top, topics, steps;
         double threshold;
         bool logits, review, wide;
-        int mode;
+        int mode, look;
         struct ran_list drop;
 } settings;
 
 static const char *const modes[] = {"fast", "slow", NULL};
+static const char *const looks[] = {"none", "all", "near", NULL};
 
 #define SETTING(member) offsetof(struct settings, member)
 
@@ -34,6 +35,8 @@ static const struct ran_field fields[] = {
         {"review", 0, RAN_FIELD_BOOL, SETTING(review), .initial = "true", .help = "x"},
         {"wide", 'w', RAN_FIELD_BOOL, SETTING(wide), .help = "y", .local = true},
         {"mode", 0, RAN_FIELD_CHOICE, SETTING(mode), .choices = modes, .help = "z"},
+        {"look", 0, RAN_FIELD_CHOICE, SETTING(look), .choices = looks, .value = "PATTERN",
+         .initial = "all", .help = "lk", .switches = true},
         {"steps", 0, RAN_FIELD_SIZE, SETTING(steps), 0, 100, .initial = "1", .help = "s",
          .unless = {"mode", "slow", "9"}},
         {"drop", 0, RAN_FIELD_LIST, SETTING(drop), .value = "NAME", .help = "zz"},
@@ -170,6 +173,48 @@ TEST(options_switch_on_and_off)
         CHECK(settings.review && !settings.logits);
 }
 
+/* A choice that can be turned on and off, too. */
+TEST(options_switch_between_choices)
+{
+        static const struct {
+                const char *line;
+                int look;
+        } cases[] = {{"", 1},
+                     {"--look near", 2},
+                     {"--look=near", 2},
+                     {"--look=near --look", 1},
+                     {"--look near --look -l", 1},
+                     {"--look near --look=true", 1},
+                     {"--look all", 1},
+                     {"--no-look", 0},
+                     {"--look false", 0},
+                     {"--look none", 0}};
+        int first, argc;
+
+        for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+                struct ran_buf json = {0};
+
+                parse(cases[i].line, &first, &argc);
+                if (!CHECK(settings.look == cases[i].look && first == argc))
+                        printf("  %s\n", cases[i].line);
+                ran_fields_json(fields, &settings, &json);
+                ran_buf_char(&json, '\0');
+                CHECK(strstr(json.data, cases[i].look == 2   ? "\"look\":\"near\""
+                                        : cases[i].look == 1 ? "\"look\":true"
+                                                             : "\"look\":false") != NULL);
+                struct ran_error err;
+                int was = settings.look;
+                settings.look = -1;
+                char *whole = NULL;
+                CHECK(asprintf(&whole, "{%s}", json.data) > 0);
+                CHECK_OK(ran_fields_parse(fields, &settings, whole, strlen(whole), false, &err),
+                         err);
+                CHECK(settings.look == was);
+                free(whole);
+                ran_buf_release(&json);
+        }
+}
+
 TEST(options_may_come_again)
 {
         int first, argc;
@@ -204,6 +249,8 @@ TEST(options_refuse_with_a_hint)
                 {"--top=x", "--top must be a whole number from 0 to 100, not 'x'"},
                 {"--threshold=1,5", "--threshold must be a number from 0 to 1, not '1,5'"},
                 {"--logits=yes", "--logits must be true or false, not 'yes'"},
+                {"--no-look=near", "--no-look takes no value"},
+                {"--look=far", "--look must be none, all or near, not 'far'"},
                 {"--mode=best", "--mode must be fast or slow, not 'best'"},
         };
         char want[256], *said;
@@ -319,11 +366,13 @@ TEST(options_print_a_configuration_that_can_be_read)
         char *said, *first;
 
         CHECK_SIZE((size_t)parse_apart("--print-config --top 5 --no-review --mode slow --drop x "
+                                       "--look near "
                                        "--threshold 0.1 -m y -q",
                                        &said),
                    CMD_OK);
         CHECK_STR(said, "{\n  \"top\":5,\n  \"topics_per_page\":0,\n  \"threshold\":0.1,\n"
                         "  \"logits\":false,\n  \"review\":false,\n  \"mode\":\"slow\",\n"
+                        "  \"look\":\"near\",\n"
                         "  \"steps\":9,\n  \"drop\":[\"x\"]\n}\n");
         first = strdup(said);
         REQUIRE(first != NULL);
@@ -346,6 +395,8 @@ TEST(options_help_shows_every_option_and_default)
         CHECK(strstr(help, "\n  -l, --[no-]logits        w (default: no)\n") != NULL);
         CHECK(strstr(help, "\n      --[no-]review        x (default: yes)\n") != NULL);
         CHECK(strstr(help, "\n  -w, --wide               y\n") != NULL);
+        CHECK(strstr(help, "\n      --[no-]look PATTERN  lk (none, all, near; default: all)\n") !=
+              NULL);
         CHECK(strstr(help, "\n      --mode WORD          z (fast, slow; default: fast)\n") != NULL);
         CHECK(strstr(help, "\n      --steps N            s (default: 1; slow: 9)\n") != NULL);
         for (char *line = strtok(help, "\n"); line != NULL; line = strtok(NULL, "\n"))

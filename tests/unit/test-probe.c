@@ -561,7 +561,7 @@ TEST(look_refuses_what_is_not_there)
         struct ran_probe_shape shape;
         struct ran_error err = {0};
 
-        c.review = false;
+        c.review = RAN_REVIEW_NONE;
         t.encoder = RAN_ENCODER_TRANSFORMER;
         ran_probe_shape(&shape, &c, 12);
         struct ran_probe good = {.query_to = 12, .key_to = 12, .down = 1, .across = 1}, k = good;

@@ -287,6 +287,8 @@ TEST(another_number_of_ranks_resumes_to_the_same_bytes)
         t.s.wide_cost = 1;
         check_resume(&t);
         training_init_texts(&t, "ranks-resume", 400, CORPUS_TEXTS, 2);
+        t.c.review = RAN_REVIEW_WINDOW; /* a state of a fixed size moves, too */
+        t.c.review_window = 4;
         t.s.epochs = 2;
         t.s.batch = 5;
         check_resume(&t);

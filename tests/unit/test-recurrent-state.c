@@ -52,7 +52,8 @@ static void read_in_parts(const struct toy *t, struct dice *dice, const uint32_t
                         err);
                 size_t W = t->c.encoder == RAN_ENCODER_TRANSFORMER ? 1 : t->c.window;
                 CHECK_SIZE(recurrent.tokens, at + n);
-                CHECK_SIZE(recurrent.states, (at + n) / W);
+                CHECK_SIZE(recurrent.states, ran_encoder_states(&t->c, at + n));
+                CHECK(recurrent.states <= (at + n) / W);
                 CHECK_SIZE(recurrent.open, (at + n) % W);
         }
         ran_recurrent_state_release(&recurrent);

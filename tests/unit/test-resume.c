@@ -101,13 +101,16 @@ TEST(resume_of_a_refit_gives_the_same_bytes)
         free(whole);
 }
 
-static void check_texts(const char *name, enum corpus_kind kind, size_t bptt, size_t steps)
+static void check_texts(const char *name, enum corpus_kind kind, size_t bptt, size_t steps,
+                        int review)
 {
         struct ran_error err = {0};
         char *whole = test_path("texts-whole.ran");
         struct training t;
 
         training_init_texts(&t, name, 60, kind, bptt);
+        t.c.review = review;
+        t.c.review_window = 4;
         t.s.epochs = 2;
         CHECK_OK(training_run(&t, 1, &err), err);
         CHECK(rename(t.output, whole) == 0);
@@ -120,14 +123,16 @@ static void check_texts(const char *name, enum corpus_kind kind, size_t bptt, si
 /* In the middle of documents: the checkpoint has what they go on from. */
 TEST(resume_between_chunks_gives_the_same_bytes)
 {
-        check_texts("chunks", CORPUS_TEXTS, 1, 2 * 5);
-        check_texts("pairs", CORPUS_PAIRS, 1, 2 * 5);
+        for (int review = RAN_REVIEW_ALL; review <= RAN_REVIEW_DISPERSED; review++) {
+                check_texts("chunks", CORPUS_TEXTS, 1, 2 * 5, review);
+                check_texts("pairs", CORPUS_PAIRS, 1, 2 * 5, review);
+        }
 }
 
 /* The same words are masked in the rest of an epoch. */
 TEST(resume_of_a_masked_language_model_gives_the_same_bytes)
 {
-        check_texts("masked", CORPUS_MASKED, 0, 2 * 4);
+        check_texts("masked", CORPUS_MASKED, 0, 2 * 4, RAN_REVIEW_ALL);
 }
 
 /* Killed at a report, with checkpoints on the way: goes on from the last of them. */

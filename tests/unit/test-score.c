@@ -51,7 +51,7 @@ TEST(score_depends_on_the_document_alone)
         check_alone(0, c);
         c.cell = RAN_CELL_PLAIN;
         check_alone(2, c);
-        c.review = false;
+        c.review = RAN_REVIEW_NONE;
         c.spelling = 9;
         c.wide = 40;
         check_alone(2, c);
@@ -77,6 +77,7 @@ TEST(score_refuses_what_is_no_document)
                                       .rank = 1,
                                       .ngrams = 1,
                                       .ffn_dim = 1,
+                                      .review_window = 1,
                                       .attention = {.n = 1}},
                  9, 0.3);
         CHECK_OK(ran_model_write(path,

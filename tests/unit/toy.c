@@ -16,7 +16,8 @@ struct ran_config toy_config(void)
                                    .min_window = 1,
                                    .rotary = true,
                                    .residual = true,
-                                   .review = true,
+                                   .review = RAN_REVIEW_ALL,
+                                   .review_window = 4,
                                    .rank = 9,
                                    .ffn_dim = 20,
                                    .attention = {.n = 1},
@@ -37,7 +38,8 @@ struct ran_config toy_random_config(struct dice *d)
         c.min_window = dice_size(d, 1, 14);
         c.cell = dice_coin(d) ? RAN_CELL_GATED : RAN_CELL_PLAIN;
         c.residual = dice_coin(d);
-        c.review = dice_coin(d);
+        c.review = (int)dice_size(d, RAN_REVIEW_NONE, RAN_REVIEW_DISPERSED);
+        c.review_window = 1 + c.dim % 6;
         c.mask = (int)dice_size(d, RAN_MASK_NONE, RAN_MASK_PREFIX);
         c.pooling = dice_coin(d) ? RAN_POOL_MAX : RAN_POOL_MEAN;
         return c;
@@ -128,6 +130,8 @@ void toy_release(struct toy *t)
 const char *toy_name(const struct ran_config *c)
 {
         static const char *const contexts[] = {"constant", "learned", "random"};
+        static const char *const reviews[] = {"", ", review", ", review of a window",
+                                              ", dispersed review"};
         static char text[256];
 
         if (c->encoder == RAN_ENCODER_CONTEXTUALIZER) {
@@ -151,7 +155,7 @@ const char *toy_name(const struct ran_config *c)
                  "%s, D %zu, %zu layers, %zu heads of %zu, W %zu, min %zu%s%s%s, %s pool%s%s%s",
                  c->cell == RAN_CELL_GATED ? "gated" : "plain", c->dim, c->layers, c->heads,
                  c->head_dim, c->window, c->min_window, c->rotary ? ", rotary" : "",
-                 c->residual ? ", residual" : "", c->review ? ", review" : "",
+                 c->residual ? ", residual" : "", reviews[c->review],
                  c->pooling == RAN_POOL_MAX ? "max" : "mean", c->multilabel ? ", labels" : "",
                  c->mask == RAN_MASK_NONE     ? ""
                  : c->mask == RAN_MASK_CAUSAL ? ", causal"
