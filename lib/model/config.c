@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <string.h>
 
-static const char *const cells[] = {"gated", "plain", NULL};
+static const char *const cells[] = {"gated", "plain", "prenorm", NULL};
 static const char *const contexts[] = {"constant", "learned", "random", NULL};
 static const char *const poolings[] = {"max", "mean", NULL};
 

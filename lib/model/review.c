@@ -351,6 +351,16 @@ static void each_document(struct ran_layer_pass *s, void (*fn)(struct ran_layer_
                 fn(s, b);
 }
 
+void ran_review_attend(struct ran_layer_pass *s)
+{
+        each_document(s, lookback);
+}
+
+void ran_review_attend_bwd(struct ran_layer_pass *s)
+{
+        each_document(s, lookback_bwd);
+}
+
 void ran_review(struct ran_layer_pass *s)
 {
         struct ran_workspace *w = s->w;

@@ -35,7 +35,7 @@ struct ran_config toy_random_config(struct dice *d)
         c.head_dim = c.rotary ? 2 * dice_size(d, 1, 10) : dice_size(d, 1, 20);
         c.window = dice_size(d, 1, 12);
         c.min_window = dice_size(d, 1, 14);
-        c.cell = dice_coin(d) ? RAN_CELL_GATED : RAN_CELL_PLAIN;
+        c.cell = (int)dice_size(d, RAN_CELL_GATED, RAN_CELL_PRENORM);
         c.residual = dice_coin(d);
         c.review = dice_coin(d);
         c.mask = (int)dice_size(d, RAN_MASK_NONE, RAN_MASK_PREFIX);
@@ -147,12 +147,14 @@ const char *toy_name(const struct ran_config *c)
                          c->rotary ? ", rotary" : "");
                 return text;
         }
+        static const char *const cells[] = {"gated", "plain", "prenorm"};
+
         snprintf(text, sizeof(text),
                  "%s, D %zu, %zu layers, %zu heads of %zu, W %zu, min %zu%s%s%s, %s pool%s%s%s",
-                 c->cell == RAN_CELL_GATED ? "gated" : "plain", c->dim, c->layers, c->heads,
-                 c->head_dim, c->window, c->min_window, c->rotary ? ", rotary" : "",
-                 c->residual ? ", residual" : "", c->review ? ", review" : "",
-                 c->pooling == RAN_POOL_MAX ? "max" : "mean", c->multilabel ? ", labels" : "",
+                 cells[c->cell], c->dim, c->layers, c->heads, c->head_dim, c->window, c->min_window,
+                 c->rotary ? ", rotary" : "", c->residual ? ", residual" : "",
+                 c->review ? ", review" : "", c->pooling == RAN_POOL_MAX ? "max" : "mean",
+                 c->multilabel ? ", labels" : "",
                  c->mask == RAN_MASK_NONE     ? ""
                  : c->mask == RAN_MASK_CAUSAL ? ", causal"
                                               : ", prefix",
