@@ -41,6 +41,10 @@
 
 #define RAN_SN_EPS 1e-7
 
+/* What a residual stream adds to its tokens is small at first, so that a deep model begins as a
+ * shallow one. */
+#define RAN_INIT_OUTPUT (prenorm ? RAN_INIT_QUARTER : RAN_INIT_GLOROT)
+
 /* ---- tensors -------------------------------------------------------------------------------- */
 
 /* X(field, name after "ran.{l}.", rows, cols, init, present when) in scope: c, the
@@ -63,7 +67,7 @@
         X(v_b, "attn.v.bias", 0, E, ZERO, true)                                          \
         X(output_value_b, "output_glu.value.bias", 0, D, ZERO, gated)                    \
         X(output_gate_b, "output_glu.gate.bias", 0, D, ZERO, gated)                      \
-        X(out_w, "attn.out.weight", D, E, GLOROT, true)                                  \
+        X(out_w, "attn.out.weight", D, E, OUTPUT, true)                                  \
         X(out_b, "attn.out.bias", 0, D, ZERO, true)                                      \
         X(output_norm_w, "output_norm.weight", 0, D, ONE, gated)                         \
         X(output_norm_b, "output_norm.bias", 0, D, ZERO, gated)                          \
@@ -79,7 +83,7 @@
         X(review_v_w, "review.v.weight", D, D, GLOROT, c->review)                        \
         X(review_k_b, "review.k.bias", 0, D, ZERO, c->review)                            \
         X(review_v_b, "review.v.bias", 0, D, ZERO, c->review)                            \
-        X(review_out_w, "review.out.weight", D, D, GLOROT, !plain && c->review)          \
+        X(review_out_w, "review.out.weight", D, D, OUTPUT, !plain && c->review)          \
         X(review_out_b, "review.out.bias", 0, D, ZERO, !plain && c->review)              \
         X(review_value_w, "review_glu.value.weight", D, D, GLOROT, gated && c->review)   \
         X(review_gate_w, "review_glu.gate.weight", D, D, GLOROT, gated && c->review)     \
