@@ -93,6 +93,8 @@
         X(review_norm_b, "review_norm.bias", 0, D, ZERO, gated || prenorm == c->review)  \
         X(cell_norm_w, "cell_norm.weight", 0, D, ONE, prenorm)                           \
         X(cell_norm_b, "cell_norm.bias", 0, D, ZERO, prenorm)                            \
+        X(cell_out_w, "attn.cell.weight", D, E, GLOROT, prenorm)                         \
+        X(cell_out_b, "attn.cell.bias", 0, D, ZERO, prenorm)                             \
         X(cell_gate_w, "update_gate.weight", D, 2 * D, GLOROT, prenorm && c->residual)   \
         X(cell_gate_b, "update_gate.bias", 0, D, ZERO, prenorm && c->residual)           \
         X(feed_norm_w, "ffn_norm.weight", 0, D, ONE, prenorm)                            \
@@ -183,6 +185,7 @@ struct ran_join_params {
         X(value, keys *D)                                                                       \
         X(carried, fresh *states *D) /* prenorm: the cells before LN_cell; G is what is read */ \
         X(carried_stat, fresh *states * 2)                                                      \
+        X(heads, fresh *m *E)        /* A_i[0], side by side */                                 \
         X(gate_in, fresh *m * 2 * D) /* P_i[0] and LN_cell(G_{i-1}) */                          \
         X(gate, fresh *m *D)         /* the update gate */
 
@@ -206,7 +209,8 @@ struct ran_join_params {
         X(dupdate_glu, states *glu) /* row s: of the window that begins with state s */ \
         X(dfirst, B *D)                                                                 \
         X(dcarried, fresh *states *D)                                                   \
-        X(dgate, fresh *m *D) /* before the sigmoid */                                  \
+        X(dcandidate, fresh *m *D) /* before LN_upd */                                  \
+        X(dgate, fresh *m *D)      /* before the sigmoid */                             \
         X(dfeed, tokens * 2 * feed)                                                     \
         X(dfeed_act, tokens *feed)                                                      \
         X(part, m * 6 * D) /* a window's part of norm gradients, summed in order afterwards */

@@ -129,8 +129,9 @@ static void update(struct ran_layer_pass *s, const struct ran_window_view *v, fl
         const float *G = c->carried + v->state * D;
         float *next = c->carried + (v->state + 1) * D;
 
-        ran_gemm_linear(NULL, in, D, s->act->a + v->r * w->E, w->E, s->p->out_w, s->p->out_b, 1,
-                        w->E, D);
+        memcpy(c->heads + v->i * w->E, s->act->a + v->r * w->E, w->E * sizeof *in);
+        ran_gemm_linear(NULL, in, D, c->heads + v->i * w->E, w->E, s->p->cell_out_w,
+                        s->p->cell_out_b, 1, w->E, D);
         ran_window_dropout(s, v, RAN_DROP_ATTENTION, 0, 1, in);
         ran_simd->norm(candidate, D, c->update_stat + v->i * 2, in, D, s->p->update_norm_w,
                        s->p->update_norm_b, RAN_LN_EPS, 1, D);
@@ -189,7 +190,7 @@ static void update_bwd(struct ran_layer_pass *s, const struct ran_window_view *v
         const struct ran_adjoints *j = &s->own->adj;
         size_t D = w->D;
         float *part = j->part + v->i * 6 * D, *dnext = j->dcarried + (v->state + 1) * D;
-        float *dG = j->dcarried + v->state * D, *du = j->dgate + v->i * D, *d_o = j->d_o + v->r * D,
+        float *dG = j->dcarried + v->state * D, *du = j->dgate + v->i * D, *d_in = j->dcandidate + v->i * D,
               *din = d + D;
         const float *G = c->carried + v->state * D, *u = c->gate + v->i * D,
                     *in = c->gate_in + v->i * 2 * D;
@@ -209,10 +210,10 @@ static void update_bwd(struct ran_layer_pass *s, const struct ran_window_view *v
         } else {
                 memcpy(d, dnext, D * sizeof *d);
         }
-        ran_simd->norm_bwd(d_o, D, part + PART_UPDATE * D, part + (PART_UPDATE + 1) * D, d, D, in,
+        ran_simd->norm_bwd(d_in, D, part + PART_UPDATE * D, part + (PART_UPDATE + 1) * D, d, D, in,
                            D, c->update_stat + v->i * 2, s->p->update_norm_w, 1, D);
-        ran_simd->add(d_o, din, D);
-        ran_window_dropout(s, v, RAN_DROP_ATTENTION, 0, 1, d_o);
+        ran_simd->add(d_in, din, D);
+        ran_window_dropout(s, v, RAN_DROP_ATTENTION, 0, 1, d_in);
 }
 
 /* From the cell's q, k and v to N_{i-1}. d: D floats of scratch. */
@@ -238,8 +239,9 @@ static void scan_bwd(void *arg, size_t b, float *scratch)
                 float *da = s->own->adj.da + v.r * w->E;
 
                 update_bwd(s, &v, scratch);
-                ran_gemm_linear_bwd(NULL, da, w->E, false, NULL, NULL, s->own->adj.d_o + v.r * w->D,
-                                    w->D, NULL, 0, s->p->out_w, 1, w->E, w->D);
+                ran_gemm_linear_bwd(NULL, da, w->E, false, NULL, NULL,
+                                    s->own->adj.dcandidate + v.i * w->D, w->D, NULL, 0,
+                                    s->p->cell_out_w, 1, w->E, w->D);
                 ran_attention_bwd(s->own->adj.dqkv + v.r * 3 * w->E, da, &x, 0, 1, true, scratch);
                 project_bwd(s, &v, scratch);
         }
@@ -259,6 +261,9 @@ void ran_prenorm_scan_weights_bwd(struct ran_layer_pass *s)
         size_t D = w->D;
 
         ran_phase = RAN_PHASE_SCAN;
+        ran_gemm_linear_bwd(w->pool, NULL, 0, false, s->dp->cell_out_w, s->dp->cell_out_b,
+                            s->own->adj.dcandidate, D, s->cells->heads, w->E, s->p->cell_out_w,
+                            w->packed->m, w->E, D);
         if (w->c->residual)
                 ran_gemm_linear_bwd(w->pool, NULL, 0, false, s->dp->cell_gate_w, s->dp->cell_gate_b,
                                     s->own->adj.dgate, D, s->cells->gate_in, 2 * D,

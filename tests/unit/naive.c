@@ -54,7 +54,7 @@ struct naive_layer {
         struct pair gpc, gpc_norm, input_norm, output_norm, update_norm, review_norm;
         struct pair q, k, v, out, review_q, review_k, review_v, review_out;
         struct glu output, update, review;
-        struct pair cell_norm, update_gate, feed_norm, feed_value, feed_gate,
+        struct pair cell_out, cell_norm, update_gate, feed_norm, feed_value, feed_gate,
                 feed_down; /* prenorm */
 };
 
@@ -79,6 +79,7 @@ static struct naive_layer layer_of(const struct naive *n, size_t l)
                 .output = {in_layer(n, l, "output_glu.value"), in_layer(n, l, "output_glu.gate")},
                 .update = {in_layer(n, l, "update_glu.value"), in_layer(n, l, "update_glu.gate")},
                 .review = {in_layer(n, l, "review_glu.value"), in_layer(n, l, "review_glu.gate")},
+                .cell_out = in_layer(n, l, "attn.cell"),
                 .cell_norm = in_layer(n, l, "cell_norm"),
                 .update_gate = in_layer(n, l, "update_gate"),
                 .feed_norm = in_layer(n, l, "ffn_norm"),
@@ -316,6 +317,8 @@ static void mix(const struct naive *n, const struct naive_layer *p, double *P, c
         }
         attend(n, a, q, k, v, rows, from, p->l, at);
         linear(n, P, a, p->out, rows, true);
+        if (prenorm(n)) /* the cell has a projection of its own */
+                linear(n, P, a, p->cell_out, 1, false);
         drop(n, P, rows * D, at * D, p->l, RAN_DROP_ATTENTION, n->noise.dropout);
         if (gated(n)) {
                 add_glu(n, P, Z, p->output, rows);
