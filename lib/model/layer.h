@@ -17,7 +17,8 @@
  *   output = R,  gated:  LN_rev(φ(Linear_o(R)) + GLU_rev(φ(Linear_q(Y))))
  *
  * φ is SiLU in a gated cell and the identity in a plain one; GLU(x) = Linear_value(x) sigmoid(
- * Linear_gate(x)).
+ * Linear_gate(x)). A `prenorm` cell has equations and stages of its own (prenorm.h), in the same
+ * order.
  *
  * Only the cell is recurrent. Forward, slab by slab from left to right:
  *
@@ -144,58 +145,59 @@ struct ran_join_params {
  *
  * Sizes in the lists: tokens and rows of the largest slab; states = m + B; keys of the review;
  * projected = 3E + 2D (gated) or 3E, what one product makes of a normalised row: q, k, v and value
- * and gate of the output GLU; glu = 2D if gated, else 0. */
+ * and gate of the output GLU; glu = 2D if gated, else 0; join_glu = 2D unless plain; paper = 1 if
+ * gated or plain, else 0; prenorm = 1 - paper; feed = F if prenorm, else 0. */
 
 /* X(field, floats): activations of a slab. */
-#define RAN_SLAB(X)                                                                     \
-        X(z, rows *D)                /* LN_in of cells and tokens, after dropout */     \
-        X(z_stat, rows * 2)          /* mean and 1/deviation */                         \
-        X(pre, old *rows *projected) /* q, k, v, value, gate before φ */               \
-        X(qkv, rows * 3 * E)         /* after φ, q and k rotated */                    \
-        X(a, rows *E)                /* heads side by side */                           \
-        X(o, rows *D)                /* Linear_out before φ */                         \
-        X(p, old *rows *D)           /* input of LN_out (gated) or SN (plain) */        \
-        X(p_stat, old *rows * 2)                                                        \
-        X(pn, old *rows *D) /* input of SN, after LN_out; unused if plain */            \
-        X(y_stat, old *rows * 2)                                                        \
-        X(review_pre, tokens *D) /* Linear_q(Y) before φ; prenorm: LN_rev(Y) */        \
-        X(review_q, tokens *D)                                                          \
-        X(review_r, tokens *D)      /* attention over the states */                     \
-        X(review_o, old *tokens *D) /* Linear_o(R) before φ */                         \
-        X(review_glu, tokens *glu)  /* value and gate */                                \
-        X(review_sum, tokens *D)    /* what LN_rev reads; prenorm: what LN_ffn reads */ \
-        X(review_stat, tokens * 2)                                                      \
-        X(feed_z, feed > 0 ? tokens * D : 0) /* prenorm: LN_ffn */                      \
-        X(feed_stat, feed > 0 ? tokens * 2 : 0)                                         \
-        X(feed_pre, tokens * 2 * feed) /* value and gate */                             \
+#define RAN_SLAB(X)                                                                       \
+        X(z, rows *D)                  /* LN_in of cells and tokens, after dropout */     \
+        X(z_stat, rows * 2)            /* mean and 1/deviation */                         \
+        X(pre, paper *rows *projected) /* q, k, v, value, gate before φ */               \
+        X(qkv, rows * 3 * E)           /* after φ, q and k rotated */                    \
+        X(a, rows *E)                  /* heads side by side */                           \
+        X(o, rows *D)                  /* Linear_out before φ */                         \
+        X(p, paper *rows *D)           /* input of LN_out (gated) or SN (plain) */        \
+        X(p_stat, paper *rows * 2)                                                        \
+        X(pn, paper *rows *D) /* input of SN, after LN_out; unused if plain */            \
+        X(y_stat, paper *rows * 2)                                                        \
+        X(review_pre, tokens *D) /* Linear_q(Y) before φ; prenorm: LN_rev(Y) */          \
+        X(review_q, tokens *D)                                                            \
+        X(review_r, tokens *D)        /* attention over the states */                     \
+        X(review_o, paper *tokens *D) /* Linear_o(R) before φ */                         \
+        X(review_glu, tokens *glu)    /* value and gate */                                \
+        X(review_sum, tokens *D)      /* what LN_rev reads; prenorm: what LN_ffn reads */ \
+        X(review_stat, tokens * 2)                                                        \
+        X(feed_z, feed > 0 ? tokens * D : 0) /* prenorm: LN_ffn */                        \
+        X(feed_stat, feed > 0 ? tokens * 2 : 0)                                           \
+        X(feed_pre, tokens * 2 * feed) /* value and gate */                               \
         X(feed_act, tokens *feed)      /* their product */
 
 /* X(field, floats): the cells of a layer. */
-#define RAN_CELLS(X)                                                                            \
-        X(G, states *D)    /* all states */                                                     \
-        X(below, B *D)     /* last cells of the layer below: equation (1) */                    \
-        X(first_pre, B *D) /* W_g times those, before φ and after */                           \
-        X(first, B *D)                                                                          \
-        X(first_stat, B * 2)                                                                    \
-        X(update_glu, m *glu)    /* value and gate of GLU_upd(G_{i-1}) */                       \
-        X(update_sum, old *m *D) /* what LN_upd reads */                                        \
-        X(update_stat, m * 2)                                                                   \
-        X(kv_pre, states * 2 * D) /* key and value of each state for the review, before φ */   \
-        X(key, keys *D)           /* earlier states included */                                 \
-        X(value, keys *D)                                                                       \
-        X(carried, fresh *states *D) /* prenorm: the cells before LN_cell; G is what is read */ \
-        X(carried_stat, fresh *states * 2)                                                      \
-        X(heads, fresh *m *E)        /* A_i[0], side by side */                                 \
-        X(gate_in, fresh *m * 2 * D) /* P_i[0] and LN_cell(G_{i-1}) */                          \
-        X(gate, fresh *m *D)         /* the update gate */
+#define RAN_CELLS(X)                                                                              \
+        X(G, states *D)    /* all states */                                                       \
+        X(below, B *D)     /* last cells of the layer below: equation (1) */                      \
+        X(first_pre, B *D) /* W_g times those, before φ and after */                             \
+        X(first, B *D)                                                                            \
+        X(first_stat, B * 2)                                                                      \
+        X(update_glu, m *glu)      /* value and gate of GLU_upd(G_{i-1}) */                       \
+        X(update_sum, paper *m *D) /* what LN_upd reads */                                        \
+        X(update_stat, m * 2)                                                                     \
+        X(kv_pre, states * 2 * D) /* key and value of each state for the review, before φ */     \
+        X(key, keys *D)           /* earlier states included */                                   \
+        X(value, keys *D)                                                                         \
+        X(carried, prenorm *states *D) /* prenorm: the cells before LN_cell; G is what is read */ \
+        X(carried_stat, prenorm *states * 2)                                                      \
+        X(heads, prenorm *m *E)        /* A_i[0], side by side */                                 \
+        X(gate_in, prenorm *m * 2 * D) /* P_i[0] and LN_cell(G_{i-1}) */                          \
+        X(gate, prenorm *m *D)         /* the update gate */
 
 /* X(field, floats): adjoints of the current layer and slab; only for training. */
 #define RAN_ADJOINTS(X)                                                                 \
         X(dz, rows *D)                                                                  \
-        X(dpre, old *rows *projected)                                                   \
+        X(dpre, paper *rows *projected)                                                 \
         X(dqkv, rows * 3 * E)                                                           \
         X(da, rows *E)                                                                  \
-        X(dp, old *rows *D)                                                             \
+        X(dp, paper *rows *D)                                                           \
         X(d_o, rows *D)                                                                 \
         X(dreview_q, tokens *D)                                                         \
         X(dreview_r, tokens *D)                                                         \
@@ -208,9 +210,9 @@ struct ran_join_params {
         X(dvalue, keys *D)                                                              \
         X(dupdate_glu, states *glu) /* row s: of the window that begins with state s */ \
         X(dfirst, B *D)                                                                 \
-        X(dcarried, fresh *states *D)                                                   \
-        X(dcandidate, fresh *m *D) /* before LN_upd */                                  \
-        X(dgate, fresh *m *D)      /* before the sigmoid */                             \
+        X(dcarried, prenorm *states *D)                                                 \
+        X(dcandidate, prenorm *m *D) /* before LN_upd */                                \
+        X(dgate, prenorm *m *D)      /* before the sigmoid */                           \
         X(dfeed, tokens * 2 * feed)                                                     \
         X(dfeed_act, tokens *feed)                                                      \
         X(part, m * 6 * D) /* a window's part of norm gradients, summed in order afterwards */
@@ -220,8 +222,8 @@ struct ran_join_params {
         X(last, documents *D)            /* last cells */                \
         X(head_pre, documents *D)        /* Linear_pool(v) before φ */  \
         X(head_glu, documents *join_glu) /* value and gate of GLU_gpc */ \
-        X(pool_z, fresh *documents *D)   /* prenorm: LN_pool(v) */       \
-        X(pool_stat, fresh *documents * 2)
+        X(pool_z, prenorm *documents *D) /* prenorm: LN_pool(v) */       \
+        X(pool_stat, prenorm *documents * 2)
 #define RAN_JOIN_ADJOINTS(X) X(dhead_glu, documents *join_glu)
 
 struct ran_slab {

@@ -119,7 +119,7 @@ static void project(struct ran_layer_pass *s, const struct ran_window_view *v)
                         ld); /* position 0: nothing rotates */
 }
 
-/* From the cell's attention to the next state. c: D floats of scratch, the candidate. */
+/* From the cell's attention to the next state. candidate: D floats of scratch. */
 static void update(struct ran_layer_pass *s, const struct ran_window_view *v, float *candidate)
 {
         struct ran_workspace *w = s->w;
@@ -181,7 +181,7 @@ void ran_prenorm_scan(struct ran_layer_pass *s)
 /* Rows of a window's part in adj.part: gradients of the norms that its cell passes. */
 enum { PART_UPDATE = 0, PART_CELL = 2 };
 
-/* From the state after a window to d_o of its cell's row, the gate, and the state before. d: 3 D
+/* From the state after a window to dcandidate, the gate and the state before. d: 3 D
  * floats of scratch. */
 static void update_bwd(struct ran_layer_pass *s, const struct ran_window_view *v, float *d)
 {
@@ -190,8 +190,8 @@ static void update_bwd(struct ran_layer_pass *s, const struct ran_window_view *v
         const struct ran_adjoints *j = &s->own->adj;
         size_t D = w->D;
         float *part = j->part + v->i * 6 * D, *dnext = j->dcarried + (v->state + 1) * D;
-        float *dG = j->dcarried + v->state * D, *du = j->dgate + v->i * D, *d_in = j->dcandidate + v->i * D,
-              *din = d + D;
+        float *dG = j->dcarried + v->state * D, *du = j->dgate + v->i * D,
+              *d_in = j->dcandidate + v->i * D, *din = d + D;
         const float *G = c->carried + v->state * D, *u = c->gate + v->i * D,
                     *in = c->gate_in + v->i * 2 * D;
 

@@ -1,22 +1,26 @@
 /* prenorm.h - a RAN layer as a residual stream, with normalisation in front of each part.
  *
- * In a gated layer the tokens pass two or three norms and as many gates on their way up: what a
- * layer adds to them and what it takes away are one, and at the start of a training each layer
- * mixes them anew. Here each part adds to the tokens and leaves the rest alone. With X the tokens
- * (for the first layer LN of the embedding), N_i what is read of cell G_i, D and F widths:
+ * In a gated layer no token passes as it is: what comes out is a norm of sums of SiLUs, whose
+ * positive mean is the same for all tokens of all documents. Of the variance that a token brings,
+ * initial weights leave a third after one layer and a twentieth after two, so that several layers
+ * learn slowly or not at all. Here each part adds to the tokens and leaves the rest alone. With X
+ * the tokens (for the first layer LN of the embedding), N_i what is read of cell G_i:
  *
  *   G_0 = LN_gpc(W_g 𝒢)                            𝒢: the last N_i of the layer below, or 0
  *   N_i = LN_cell(G_i)
  *   Z_i = [N_{i-1}; LN_in(X_i)]
- *   P_i = Linear_out(window attention of Z_i)       no φ: q, k and v are linear
- *   u_i = sigmoid(Linear_gate([P_i[0]; N_{i-1}]))   1 with residual false
- *   G_i = (1 - u_i) G_{i-1} + u_i LN_upd(P_i[0])
- *   Y_i = X_i + P_i[1..]
+ *   A_i = window attention of Z_i                   no φ: q, k and v are linear
+ *   C_i = Linear_cell(A_i[0])
+ *   u_i = sigmoid(Linear_update([C_i; N_{i-1}]))    1 with residual false
+ *   G_i = (1 - u_i) G_{i-1} + u_i LN_upd(C_i)
+ *   Y_i = X_i + Linear_out(A_i[1..])
  *   R = softmax(Linear_q(LN_rev(Y)) Linear_k(N)^T / sqrt(D)) Linear_v(N)
  *   M = Y + Linear_o(R)                             M = Y with review false
  *   output = M + Linear_down(Linear_value(LN_ffn(M)) SiLU(Linear_gate(LN_ffn(M))))
  *
- * and a last norm of the last layer's output. As in the other cells only G is recurrent. The
+ * and a last norm of the last layer's output. The cell has an output projection of its own: LN_upd
+ * divides by the small deviation of an attention over a whole window, and its gradients would
+ * drown those of the tokens. As in the other cells only G is recurrent. The
  * stages are those of layer.h, and the states' keys and values and the attention over them are
  * those of review.c. Adjoints: adj.dG is that of N, adj.dcarried that of G.
  */
