@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <string.h>
 
-static const char *const cells[] = {"gated", "plain", NULL};
+static const char *const cells[] = {"gated", "plain", "prenorm", NULL};
 static const char *const contexts[] = {"constant", "learned", "random", NULL};
 static const char *const reviews[] = {"none", "all", "window", "dispersed", NULL};
 static const char *const poolings[] = {"max", "mean", NULL};
@@ -83,7 +83,8 @@ const struct ran_field ran_config_fields[] = {
          .choices = cells,
          .value = "KIND",
          .initial = "gated",
-         .help = "ran: recurrent cell; plain: as the paper prints it"},
+         .help = "ran: layer and recurrent cell; plain: as the paper prints it; prenorm: a residual "
+                 "stream, for several layers"},
         {.name = "mask",
          .type = RAN_FIELD_CHOICE,
          AT(mask),

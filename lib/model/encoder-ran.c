@@ -31,7 +31,9 @@ static void layer_tensors(struct ran_tensor_walk *k, void *layer, const struct r
                           size_t l)
 {
         const size_t D = c->dim, E = c->heads * c->head_dim;
-        const bool gated = c->cell == RAN_CELL_GATED;
+        const size_t F = ran_prenorm_feed(c);
+        const bool gated = c->cell == RAN_CELL_GATED, plain = c->cell == RAN_CELL_PLAIN,
+                   prenorm = c->cell == RAN_CELL_PRENORM;
         const char *prefix = "ran";
         struct ran_layer_params *p = layer;
 
@@ -41,7 +43,7 @@ static void layer_tensors(struct ran_tensor_walk *k, void *layer, const struct r
 static void once_tensors(struct ran_tensor_walk *k, void *once, const struct ran_config *c)
 {
         const size_t D = c->dim, l = 0;
-        const bool gated = c->cell == RAN_CELL_GATED,
+        const bool plain = c->cell == RAN_CELL_PLAIN, prenorm = c->cell == RAN_CELL_PRENORM,
                    classify = ran_task_of(c)->output == RAN_OUTPUT_DOCUMENT;
         const char *prefix = NULL;
         struct ran_join_params *p = once;
@@ -80,7 +82,9 @@ static void keep(const struct ran_layer_pass *s, size_t b)
         size_t D = w->D, closed = closed_windows(w, b);
         size_t last = packed->doc_window[b + 1] - 1, r = ran_packed_row(packed, last) - s->r0;
 
-        memcpy(recurrent->cell + s->l * D, s->cells->G + (packed->doc_window[b] + b + closed) * D,
+        const float *G = ran_layer_is_prenorm(w) ? s->cells->carried : s->cells->G;
+
+        memcpy(recurrent->cell + s->l * D, G + (packed->doc_window[b] + b + closed) * D,
                D * sizeof(float));
         ran_review_keep(s, b, closed);
         if (!ran_window_stays_open(w, last))
@@ -172,23 +176,43 @@ static void scan_beside(struct beside k)
 
 /* ---- forward -------------------------------------------------------------------------------- */
 
+static const struct ran_layer_stages paper_stages = {
+        .first_cells = ran_scan_first_cells,
+        .first_cells_bwd = ran_scan_first_cells_bwd,
+        .project = ran_window_project,
+        .project_bwd = ran_window_project_bwd,
+        .scan = ran_scan,
+        .scan_bwd = ran_scan_bwd,
+        .scan_weights_bwd = ran_scan_weights_bwd,
+        .finish = ran_window_finish,
+        .finish_bwd = ran_window_finish_bwd,
+        .review = ran_review,
+        .review_bwd = ran_review_bwd,
+};
+
+static const struct ran_layer_stages *stages_of(const struct ran_workspace *w)
+{
+        return ran_layer_is_prenorm(w) ? &ran_prenorm_stages : &paper_stages;
+}
+
 static void encode_layer(struct ran_workspace *w, const struct ran_layer_params *p, size_t l)
 {
+        const struct ran_layer_stages *stage = stages_of(w);
         struct ran_layer_memory *own = w->own;
         struct ran_layer_pass s = ran_layer_pass_of(w, p, NULL, l, 0);
 
         /* Under a mask the last cell of the layer below has seen tokens that this layer's first
          * cell must not.
          */
-        ran_scan_first_cells(&s, l > 0 && w->c->mask == RAN_MASK_NONE ? &own->cells[l - 1] : NULL);
-        ran_window_project(&s);
+        stage->first_cells(&s, l > 0 && w->c->mask == RAN_MASK_NONE ? &own->cells[l - 1] : NULL);
+        stage->project(&s);
         for (size_t slab = 0; slab < own->slabs; slab++) {
                 bool last = slab + 1 == own->slabs;
                 struct ran_layer_pass next =
                         ran_layer_pass_of(w, p, NULL, l, last ? slab : slab + 1);
 
-                scan_beside((struct beside){&s, last ? NULL : &next, ran_scan, ran_window_project});
-                ran_window_finish(&s);
+                scan_beside((struct beside){&s, last ? NULL : &next, stage->scan, stage->project});
+                stage->finish(&s);
                 if (w->probes != NULL)
                         ran_workers_each(&w->workers, 0, w->probes->n, probe_windows, &s);
                 s = next;
@@ -196,7 +220,7 @@ static void encode_layer(struct ran_workspace *w, const struct ran_layer_params 
         ran_review_states(&s);
         for (size_t slab = 0; slab < own->slabs; slab++) {
                 s = ran_layer_pass_of(w, p, NULL, l, slab);
-                ran_review(&s);
+                stage->review(&s);
         }
         for (size_t b = 0; b < w->packed->B; b++)
                 if (w->packed->recurrent[b] != NULL)
@@ -207,8 +231,12 @@ static void forward(struct ran_workspace *w, const struct ran_params *p)
 {
         const struct ran_layer_params *layer = p->layers;
 
+        if (stages_of(w)->start != NULL)
+                stages_of(w)->start(w, p);
         for (size_t l = 0; l < w->c->layers; l++)
                 encode_layer(w, &layer[l], l);
+        if (stages_of(w)->last != NULL)
+                stages_of(w)->last(w, p);
         for (size_t b = 0; b < w->packed->B; b++)
                 if (w->packed->recurrent[b] != NULL)
                         advance(w, b);
@@ -225,6 +253,8 @@ static void clear_adjoints(struct ran_workspace *w)
         memset(j->dG, 0, (packed->m + packed->B) * D * sizeof(float));
         memset(j->dkey, 0, keys);
         memset(j->dvalue, 0, keys);
+        if (ran_layer_is_prenorm(w))
+                memset(j->dcarried, 0, (packed->m + packed->B) * D * sizeof(float));
         memset(j->dupdate_glu, 0,
                (packed->m + packed->B) * (ran_layer_is_gated(w) ? 2 * D : 0) * sizeof(float));
         memset(j->part, 0, packed->m * 6 * D * sizeof(float));
@@ -237,22 +267,23 @@ static void clear_adjoints(struct ran_workspace *w)
 static void restore(struct ran_layer_pass *s)
 {
         s->known = true;
-        ran_window_project(s);
-        ran_window_finish(s);
+        stages_of(s->w)->project(s);
+        stages_of(s->w)->finish(s);
 }
 
 static void encode_layer_bwd(struct ran_workspace *w, const struct ran_layer_params *p,
                              struct ran_layer_params *dp, size_t l)
 {
         const struct ran_layer_memory *own = w->own;
+        const struct ran_layer_stages *stage = stages_of(w);
         struct ran_layer_pass s;
 
         clear_adjoints(w);
         for (size_t slab = 0; slab < own->slabs; slab++) {
                 s = ran_layer_pass_of(w, p, dp, l, slab);
                 if (!own->keeps)
-                        ran_review(&s);
-                ran_review_bwd(&s);
+                        stage->review(&s);
+                stage->review_bwd(&s);
         }
         ran_review_states_bwd(&s);
         if (!own->keeps)
@@ -261,15 +292,15 @@ static void encode_layer_bwd(struct ran_workspace *w, const struct ran_layer_par
                 struct ran_layer_pass next =
                         ran_layer_pass_of(w, p, dp, l, slab > 0 ? slab - 1 : 0);
 
-                ran_window_finish_bwd(&s);
+                stage->finish_bwd(&s);
                 scan_beside((struct beside){&s, slab > 0 && !own->keeps ? &next : NULL,
-                                            ran_scan_bwd, restore});
-                ran_window_project_bwd(&s);
+                                            stage->scan_bwd, restore});
+                stage->project_bwd(&s);
                 if (slab > 0)
                         s = next;
         }
-        ran_scan_weights_bwd(&s);
-        ran_scan_first_cells_bwd(&s);
+        stage->scan_weights_bwd(&s);
+        stage->first_cells_bwd(&s);
         if (w->c->mask != RAN_MASK_NONE)
                 memset(w->dlast, 0,
                        w->packed->B * w->D * sizeof(float)); /* there was no such cell */
@@ -280,8 +311,12 @@ static void backward(struct ran_workspace *w, const struct ran_params *p, struct
         const struct ran_layer_params *layer = p->layers;
         struct ran_layer_params *dlayer = dp->layers;
 
+        if (stages_of(w)->last_bwd != NULL)
+                stages_of(w)->last_bwd(w, p, dp);
         for (size_t l = w->c->layers; l-- > 0;)
                 encode_layer_bwd(w, &layer[l], &dlayer[l], l);
+        if (stages_of(w)->start_bwd != NULL)
+                stages_of(w)->start_bwd(w, p, dp);
 }
 
 /* ---- a vector of each document --------------------------------------------------------------- */
@@ -289,7 +324,8 @@ static void backward(struct ran_workspace *w, const struct ran_params *p, struct
 /* Equations (10) and (11), v being the pooled tokens and G the last cell:
  *
  *   plain:  h = W_gpc G + Linear_pool(v)
- *   gated:  h = SiLU(Linear_pool(v)) + GLU_gpc(G) */
+ *   gated:  h = SiLU(Linear_pool(v)) + GLU_gpc(G)
+ *   prenorm: the same with LN_pool(v) and LN_cell(G) */
 
 static void documents(struct ran_workspace *w, const struct ran_params *p)
 {
@@ -297,7 +333,7 @@ static void documents(struct ran_workspace *w, const struct ran_params *p)
         const struct ran_packed *packed = w->packed;
         struct ran_layer_memory *own = w->own;
         const struct ran_join *h = &own->join;
-        float *head = w->head.head;
+        float *head = w->head.head, *v = own->pooling.pooled;
         size_t D = w->D, B = packed->B;
 
         ran_pooling(&own->pooling, w);
@@ -305,16 +341,21 @@ static void documents(struct ran_workspace *w, const struct ran_params *p)
                 memcpy(h->last + b * D,
                        own->cells[w->c->layers - 1].G + (packed->doc_window[b + 1] + b) * D,
                        D * sizeof(float));
-        ran_gemm_linear(w->pool, h->head_pre, D, own->pooling.pooled, D, q->pool_w, q->pool_b, B, D,
-                        D);
-        ran_window_activation(w, head, h->head_pre, B * D);
-        if (ran_layer_is_gated(w)) {
+        if (ran_layer_is_prenorm(w)) {
+                ran_simd->norm(h->pool_z, D, h->pool_stat, v, D, q->pool_norm_w, q->pool_norm_b,
+                               RAN_LN_EPS, B, D);
+                v = h->pool_z;
+        }
+        ran_gemm_linear(w->pool, h->head_pre, D, v, D, q->pool_w, q->pool_b, B, D, D);
+        if (w->c->cell != RAN_CELL_PLAIN) {
+                ran_simd->silu(head, h->head_pre, B * D);
                 ran_gemm_linear(w->pool, h->head_glu, 2 * D, h->last, D, q->gpc_value_w,
                                 q->gpc_value_b, B, D, 2 * D);
                 for (size_t b = 0; b < B; b++)
                         ran_simd->glu_add(head + b * D, h->head_glu + b * 2 * D,
                                           h->head_glu + b * 2 * D + D, D);
         } else {
+                memcpy(head, h->head_pre, B * D * sizeof *head);
                 ran_gemm(head, D, h->last, D, 1, q->gpc, 1, D, B, D, D, true);
         }
 }
@@ -326,10 +367,11 @@ static void documents_bwd(struct ran_workspace *w, const struct ran_params *p,
         struct ran_join_params *dq = dp->once;
         const struct ran_layer_memory *own = w->own;
         const struct ran_join *h = &own->join;
-        float *dhead = w->head.dhead;
+        float *dhead = w->head.dhead, *dv = own->pooling.dpooled;
         size_t D = w->D, B = w->packed->B;
+        bool norm = ran_layer_is_prenorm(w);
 
-        if (ran_layer_is_gated(w)) {
+        if (w->c->cell != RAN_CELL_PLAIN) {
                 for (size_t b = 0; b < B; b++) {
                         const float *glu = h->head_glu + b * 2 * D;
                         float *dglu = h->dhead_glu + b * 2 * D;
@@ -338,13 +380,16 @@ static void documents_bwd(struct ran_workspace *w, const struct ran_params *p,
                 }
                 ran_gemm_linear_bwd(w->pool, w->dlast, D, false, dq->gpc_value_w, dq->gpc_value_b,
                                     h->dhead_glu, 2 * D, h->last, D, q->gpc_value_w, B, D, 2 * D);
+                ran_simd->silu_bwd(dhead, h->head_pre, dhead, B * D);
         } else {
                 ran_gemm_linear_bwd(w->pool, w->dlast, D, false, dq->gpc, NULL, dhead, D, h->last,
                                     D, q->gpc, B, D, D);
         }
-        ran_window_activation_bwd(w, dhead, h->head_pre, dhead, B * D);
-        ran_gemm_linear_bwd(w->pool, own->pooling.dpooled, D, false, dq->pool_w, dq->pool_b, dhead,
-                            D, own->pooling.pooled, D, q->pool_w, B, D, D);
+        ran_gemm_linear_bwd(w->pool, dv, D, false, dq->pool_w, dq->pool_b, dhead, D,
+                            norm ? h->pool_z : own->pooling.pooled, D, q->pool_w, B, D, D);
+        if (norm)
+                ran_simd->norm_bwd(dv, D, dq->pool_norm_w, dq->pool_norm_b, dv, D,
+                                   own->pooling.pooled, D, h->pool_stat, q->pool_norm_w, B, D);
         ran_pooling_bwd(&own->pooling, w);
 }
 
@@ -375,7 +420,10 @@ static void path(const float *x, size_t D, double u, double *scale, double *spee
 static double flops_per_token(const struct ran_config *c)
 {
         double D = (double)c->dim, E = (double)(c->heads * c->head_dim), W = (double)c->window;
-        double products = c->cell == RAN_CELL_GATED ? 4 * D * E + 6 * D * D : 4 * D * E + D * D;
+        double F = (double)ran_prenorm_feed(c);
+        double products = 4 * D * E + (c->cell == RAN_CELL_GATED   ? 6 * D * D
+                                       : c->cell == RAN_CELL_PLAIN ? D * D
+                                                                   : 2 * D * D + 3 * D * F);
 
         return 2 * products + 4 * (W + 1) * E;
 }

@@ -59,19 +59,24 @@ static int make_slabs(struct ran_workspace *w, struct ran_error *err)
 /* The sizes that the lists of layer.h have in scope. */
 #define SIZES                                                                                   \
         const struct ran_layer_memory *z = w->own;                                              \
-        const bool gated = ran_layer_is_gated(w);                                               \
         const double B = (double)w->size.B, m = (double)w->packed->m, D = (double)w->D,         \
                      E = (double)w->E, tokens = (double)z->tokens, rows = (double)z->rows,      \
                      states = (double)z->states, keys = (double)z->keys,                        \
-                     projected = (double)z->projected, glu = gated ? 2 * D : 0,                 \
+                     projected = (double)z->projected, glu = ran_layer_is_gated(w) ? 2 * D : 0, \
+                     join_glu = w->c->cell != RAN_CELL_PLAIN ? 2 * D : 0,                       \
+                     paper = !ran_layer_is_prenorm(w), prenorm = ran_layer_is_prenorm(w),       \
+                     feed = prenorm * (double)ran_prenorm_feed(w->c),                           \
                      documents = ran_task_of(w->c)->output == RAN_OUTPUT_DOCUMENT ? B : 0;      \
         (void)B, (void)m, (void)D, (void)E, (void)tokens, (void)rows, (void)states, (void)keys, \
-                (void)projected, (void)glu, (void)documents
+                (void)projected, (void)glu, (void)join_glu, (void)paper, (void)prenorm,         \
+                (void)feed, (void)documents
 
 static void lay_out_slab(struct ran_workspace *w, struct ran_arena *k, struct ran_slab *out)
 {
         SIZES;
         RAN_SLAB(RAN_ARENA_FIELD)
+        if (ran_layer_is_prenorm(w))
+                out->pre = out->qkv; /* no φ: rotated in place */
 }
 
 static void lay_out_cells(struct ran_workspace *w, struct ran_arena *k, struct ran_cells *out)
@@ -84,6 +89,8 @@ static void lay_out_adjoints(struct ran_workspace *w, struct ran_arena *k, struc
 {
         SIZES;
         RAN_ADJOINTS(RAN_ARENA_FIELD)
+        if (ran_layer_is_prenorm(w))
+                out->dpre = out->dqkv;
 }
 
 static void lay_out_join(struct ran_workspace *w, struct ran_arena *k, struct ran_join *out)
@@ -182,6 +189,12 @@ void ran_layer_memory_lay_out(struct ran_workspace *w, struct ran_arena *k)
                 } else {
                         own->y[l] = w->x[l + 1] = w->x[0]; /* rows are read once: in place */
                 }
+        }
+        if (ran_layer_is_prenorm(w)) {
+                own->start = w->training ? ran_arena_take(k, floats) : w->x[0];
+                own->last = w->training ? ran_arena_take(k, floats) : w->x[0];
+                own->start_stat = ran_arena_take(k, (double)w->size.L * 2);
+                own->last_stat = ran_arena_take(k, (double)w->size.L * 2);
         }
         for (size_t i = 0; i < slabs_in_memory(w); i++)
                 lay_out_slab(w, k, &own->slab[i]);

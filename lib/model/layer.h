@@ -17,7 +17,8 @@
  *   output = R,  gated:  LN_rev(φ(Linear_o(R)) + GLU_rev(φ(Linear_q(Y))))
  *
  * φ is SiLU in a gated cell and the identity in a plain one; GLU(x) = Linear_value(x) sigmoid(
- * Linear_gate(x)).
+ * Linear_gate(x)). A `prenorm` cell has equations and stages of its own (prenorm.h), in the same
+ * order.
  *
  * Only the cell is recurrent. Forward, slab by slab from left to right:
  *
@@ -41,62 +42,86 @@
 
 #define RAN_SN_EPS 1e-7
 
+/* What a residual stream adds to its tokens is small at first, so that a deep model begins as a
+ * shallow one. */
+#define RAN_INIT_OUTPUT (prenorm ? RAN_INIT_QUARTER : RAN_INIT_GLOROT)
+
 /* ---- tensors -------------------------------------------------------------------------------- */
 
 /* X(field, name after "ran.{l}.", rows, cols, init, present when) in scope: c, the
- * configuration; D, E = h d_k; gated. ran-model(5) lists them, too. Tensors of one matrix
- * product are neighbours, weights and biases each: q, k, v and the output gate; key and value of
- * the review; value and gate of each GLU. */
-#define RAN_LAYER_PARAMS(X)                                                            \
-        X(gpc, "gpc.weight", D, D, GLOROT, true)                                       \
-        X(gpc_norm_w, "gpc_norm.weight", 0, D, ONE, true)                              \
-        X(gpc_norm_b, "gpc_norm.bias", 0, D, NORMAL, true)                             \
-        X(input_norm_w, "input_norm.weight", 0, D, ONE, true)                          \
-        X(input_norm_b, "input_norm.bias", 0, D, ZERO, true)                           \
-        X(q_w, "attn.q.weight", E, D, GLOROT, true)                                    \
-        X(k_w, "attn.k.weight", E, D, GLOROT, true)                                    \
-        X(v_w, "attn.v.weight", E, D, GLOROT, true)                                    \
-        X(output_value_w, "output_glu.value.weight", D, D, QUARTER, gated)             \
-        X(output_gate_w, "output_glu.gate.weight", D, D, GLOROT, gated)                \
-        X(q_b, "attn.q.bias", 0, E, ZERO, true)                                        \
-        X(k_b, "attn.k.bias", 0, E, ZERO, true)                                        \
-        X(v_b, "attn.v.bias", 0, E, ZERO, true)                                        \
-        X(output_value_b, "output_glu.value.bias", 0, D, ZERO, gated)                  \
-        X(output_gate_b, "output_glu.gate.bias", 0, D, ZERO, gated)                    \
-        X(out_w, "attn.out.weight", D, E, GLOROT, true)                                \
-        X(out_b, "attn.out.bias", 0, D, ZERO, true)                                    \
-        X(output_norm_w, "output_norm.weight", 0, D, ONE, gated)                       \
-        X(output_norm_b, "output_norm.bias", 0, D, ZERO, gated)                        \
-        X(update_value_w, "update_glu.value.weight", D, D, GLOROT, gated)              \
-        X(update_gate_w, "update_glu.gate.weight", D, D, GLOROT, gated)                \
-        X(update_value_b, "update_glu.value.bias", 0, D, ZERO, gated)                  \
-        X(update_gate_b, "update_glu.gate.bias", 0, D, ZERO, gated)                    \
-        X(update_norm_w, "update_norm.weight", 0, D, ONE, true)                        \
-        X(update_norm_b, "update_norm.bias", 0, D, ZERO, true)                         \
-        X(review_q_w, "review.q.weight", D, D, GLOROT, c->review)                      \
-        X(review_q_b, "review.q.bias", 0, D, ZERO, c->review)                          \
-        X(review_k_w, "review.k.weight", D, D, GLOROT, c->review)                      \
-        X(review_v_w, "review.v.weight", D, D, GLOROT, c->review)                      \
-        X(review_k_b, "review.k.bias", 0, D, ZERO, c->review)                          \
-        X(review_v_b, "review.v.bias", 0, D, ZERO, c->review)                          \
-        X(review_out_w, "review.out.weight", D, D, GLOROT, gated && c->review)         \
-        X(review_out_b, "review.out.bias", 0, D, ZERO, gated && c->review)             \
-        X(review_value_w, "review_glu.value.weight", D, D, GLOROT, gated && c->review) \
-        X(review_gate_w, "review_glu.gate.weight", D, D, GLOROT, gated && c->review)   \
-        X(review_value_b, "review_glu.value.bias", 0, D, ZERO, gated && c->review)     \
-        X(review_gate_b, "review_glu.gate.bias", 0, D, ZERO, gated && c->review)       \
-        X(review_norm_w, "review_norm.weight", 0, D, ONE, gated || !c->review)         \
-        X(review_norm_b, "review_norm.bias", 0, D, ZERO, gated || !c->review)
+ * configuration; D, E = h d_k; F, of the feed-forward part; gated, prenorm. ran-model(5) lists
+ * them, too. Tensors of one matrix product are neighbours, weights and biases each: q, k, v and the
+ * output gate; key and value of the review; value and gate of each GLU. */
+#define RAN_LAYER_PARAMS(X)                                                              \
+        X(gpc, "gpc.weight", D, D, GLOROT, true)                                         \
+        X(gpc_norm_w, "gpc_norm.weight", 0, D, ONE, true)                                \
+        X(gpc_norm_b, "gpc_norm.bias", 0, D, NORMAL, true)                               \
+        X(input_norm_w, "input_norm.weight", 0, D, ONE, true)                            \
+        X(input_norm_b, "input_norm.bias", 0, D, ZERO, true)                             \
+        X(q_w, "attn.q.weight", E, D, GLOROT, true)                                      \
+        X(k_w, "attn.k.weight", E, D, GLOROT, true)                                      \
+        X(v_w, "attn.v.weight", E, D, GLOROT, true)                                      \
+        X(output_value_w, "output_glu.value.weight", D, D, QUARTER, gated)               \
+        X(output_gate_w, "output_glu.gate.weight", D, D, GLOROT, gated)                  \
+        X(q_b, "attn.q.bias", 0, E, ZERO, true)                                          \
+        X(k_b, "attn.k.bias", 0, E, ZERO, true)                                          \
+        X(v_b, "attn.v.bias", 0, E, ZERO, true)                                          \
+        X(output_value_b, "output_glu.value.bias", 0, D, ZERO, gated)                    \
+        X(output_gate_b, "output_glu.gate.bias", 0, D, ZERO, gated)                      \
+        X(out_w, "attn.out.weight", D, E, OUTPUT, true)                                  \
+        X(out_b, "attn.out.bias", 0, D, ZERO, true)                                      \
+        X(output_norm_w, "output_norm.weight", 0, D, ONE, gated)                         \
+        X(output_norm_b, "output_norm.bias", 0, D, ZERO, gated)                          \
+        X(update_value_w, "update_glu.value.weight", D, D, GLOROT, gated)                \
+        X(update_gate_w, "update_glu.gate.weight", D, D, GLOROT, gated)                  \
+        X(update_value_b, "update_glu.value.bias", 0, D, ZERO, gated)                    \
+        X(update_gate_b, "update_glu.gate.bias", 0, D, ZERO, gated)                      \
+        X(update_norm_w, "update_norm.weight", 0, D, ONE, true)                          \
+        X(update_norm_b, "update_norm.bias", 0, D, ZERO, true)                           \
+        X(review_q_w, "review.q.weight", D, D, GLOROT, c->review)                        \
+        X(review_q_b, "review.q.bias", 0, D, ZERO, c->review)                            \
+        X(review_k_w, "review.k.weight", D, D, GLOROT, c->review)                        \
+        X(review_v_w, "review.v.weight", D, D, GLOROT, c->review)                        \
+        X(review_k_b, "review.k.bias", 0, D, ZERO, c->review)                            \
+        X(review_v_b, "review.v.bias", 0, D, ZERO, c->review)                            \
+        X(review_out_w, "review.out.weight", D, D, OUTPUT, !plain && c->review)          \
+        X(review_out_b, "review.out.bias", 0, D, ZERO, !plain && c->review)              \
+        X(review_value_w, "review_glu.value.weight", D, D, GLOROT, gated && c->review)   \
+        X(review_gate_w, "review_glu.gate.weight", D, D, GLOROT, gated && c->review)     \
+        X(review_value_b, "review_glu.value.bias", 0, D, ZERO, gated && c->review)       \
+        X(review_gate_b, "review_glu.gate.bias", 0, D, ZERO, gated && c->review)         \
+        X(review_norm_w, "review_norm.weight", 0, D, ONE, gated || prenorm == c->review) \
+        X(review_norm_b, "review_norm.bias", 0, D, ZERO, gated || prenorm == c->review)  \
+        X(cell_norm_w, "cell_norm.weight", 0, D, ONE, prenorm)                           \
+        X(cell_norm_b, "cell_norm.bias", 0, D, ZERO, prenorm)                            \
+        X(cell_out_w, "attn.cell.weight", D, E, GLOROT, prenorm)                         \
+        X(cell_out_b, "attn.cell.bias", 0, D, ZERO, prenorm)                             \
+        X(cell_gate_w, "update_gate.weight", D, 2 * D, GLOROT, prenorm && c->residual)   \
+        X(cell_gate_b, "update_gate.bias", 0, D, ZERO, prenorm && c->residual)           \
+        X(feed_norm_w, "ffn_norm.weight", 0, D, ONE, prenorm)                            \
+        X(feed_norm_b, "ffn_norm.bias", 0, D, ZERO, prenorm)                             \
+        X(feed_value_w, "ffn.value.weight", F, D, GLOROT, prenorm)                       \
+        X(feed_gate_w, "ffn.gate.weight", F, D, GLOROT, prenorm)                         \
+        X(feed_value_b, "ffn.value.bias", 0, F, ZERO, prenorm)                           \
+        X(feed_gate_b, "ffn.gate.bias", 0, F, ZERO, prenorm)                             \
+        X(feed_down_w, "ffn.down.weight", D, F, QUARTER, prenorm)                        \
+        X(feed_down_b, "ffn.down.bias", 0, D, ZERO, prenorm)
 
 /* The same for a classifier's layers that join pooled tokens and the last cell. */
-#define RAN_JOIN_PARAMS(X)                                                              \
-        X(pool_w, "classify.pool.weight", D, D, GLOROT, classify)                       \
-        X(pool_b, "classify.pool.bias", 0, D, ZERO, classify)                           \
-        X(gpc, "classify.gpc.weight", D, D, GLOROT, classify && !gated)                 \
-        X(gpc_value_w, "classify.gpc_glu.value.weight", D, D, GLOROT, classify &&gated) \
-        X(gpc_gate_w, "classify.gpc_glu.gate.weight", D, D, GLOROT, classify &&gated)   \
-        X(gpc_value_b, "classify.gpc_glu.value.bias", 0, D, ZERO, classify &&gated)     \
-        X(gpc_gate_b, "classify.gpc_glu.gate.bias", 0, D, ZERO, classify &&gated)
+#define RAN_JOIN_PARAMS(X)                                                                \
+        X(pool_w, "classify.pool.weight", D, D, GLOROT, classify)                         \
+        X(pool_b, "classify.pool.bias", 0, D, ZERO, classify)                             \
+        X(gpc, "classify.gpc.weight", D, D, GLOROT, classify &&plain)                     \
+        X(gpc_value_w, "classify.gpc_glu.value.weight", D, D, GLOROT, classify && !plain) \
+        X(gpc_gate_w, "classify.gpc_glu.gate.weight", D, D, GLOROT, classify && !plain)   \
+        X(gpc_value_b, "classify.gpc_glu.value.bias", 0, D, ZERO, classify && !plain)     \
+        X(gpc_gate_b, "classify.gpc_glu.gate.bias", 0, D, ZERO, classify && !plain)       \
+        X(pool_norm_w, "classify.pool_norm.weight", 0, D, ONE, classify &&prenorm)        \
+        X(pool_norm_b, "classify.pool_norm.bias", 0, D, ZERO, classify &&prenorm)         \
+        X(start_norm_w, "ran.embed_norm.weight", 0, D, ONE, prenorm)                      \
+        X(start_norm_b, "ran.embed_norm.bias", 0, D, ZERO, prenorm)                       \
+        X(last_norm_w, "ran.norm.weight", 0, D, ONE, prenorm)                             \
+        X(last_norm_b, "ran.norm.bias", 0, D, ZERO, prenorm)
 
 struct ran_layer_params {
 #define X(field, name, rows, cols, init, when) float *field;
@@ -120,49 +145,59 @@ struct ran_join_params {
  *
  * Sizes in the lists: tokens and rows of the largest slab; states = m + B; keys of the review;
  * projected = 3E + 2D (gated) or 3E, what one product makes of a normalised row: q, k, v and value
- * and gate of the output GLU; glu = 2D if gated, else 0. */
+ * and gate of the output GLU; glu = 2D if gated, else 0; join_glu = 2D unless plain; paper = 1 if
+ * gated or plain, else 0; prenorm = 1 - paper; feed = F if prenorm, else 0. */
 
 /* X(field, floats): activations of a slab. */
-#define RAN_SLAB(X)                                                            \
-        X(z, rows *D)           /* LN_in of cells and tokens, after dropout */ \
-        X(z_stat, rows * 2)     /* mean and 1/deviation */                     \
-        X(pre, rows *projected) /* q, k, v, value, gate before φ */           \
-        X(qkv, rows * 3 * E)    /* after φ, q and k rotated */                \
-        X(a, rows *E)           /* heads side by side */                       \
-        X(o, rows *D)           /* Linear_out before φ */                     \
-        X(p, rows *D)           /* input of LN_out (gated) or SN (plain) */    \
-        X(p_stat, rows * 2)                                                    \
-        X(pn, rows *D) /* input of SN, after LN_out; unused if plain */        \
-        X(y_stat, rows * 2)                                                    \
-        X(review_pre, tokens *D) /* Linear_q(Y) before φ */                   \
-        X(review_q, tokens *D)                                                 \
-        X(review_r, tokens *D)     /* attention over the states */             \
-        X(review_o, tokens *D)     /* Linear_o(R) before φ */                 \
-        X(review_glu, tokens *glu) /* value and gate */                        \
-        X(review_sum, tokens *D)   /* what LN_rev reads */                     \
-        X(review_stat, tokens * 2)
+#define RAN_SLAB(X)                                                                       \
+        X(z, rows *D)                  /* LN_in of cells and tokens, after dropout */     \
+        X(z_stat, rows * 2)            /* mean and 1/deviation */                         \
+        X(pre, paper *rows *projected) /* q, k, v, value, gate before φ */               \
+        X(qkv, rows * 3 * E)           /* after φ, q and k rotated */                    \
+        X(a, rows *E)                  /* heads side by side */                           \
+        X(o, rows *D)                  /* Linear_out before φ */                         \
+        X(p, paper *rows *D)           /* input of LN_out (gated) or SN (plain) */        \
+        X(p_stat, paper *rows * 2)                                                        \
+        X(pn, paper *rows *D) /* input of SN, after LN_out; unused if plain */            \
+        X(y_stat, paper *rows * 2)                                                        \
+        X(review_pre, tokens *D) /* Linear_q(Y) before φ; prenorm: LN_rev(Y) */          \
+        X(review_q, tokens *D)                                                            \
+        X(review_r, tokens *D)        /* attention over the states */                     \
+        X(review_o, paper *tokens *D) /* Linear_o(R) before φ */                         \
+        X(review_glu, tokens *glu)    /* value and gate */                                \
+        X(review_sum, tokens *D)      /* what LN_rev reads; prenorm: what LN_ffn reads */ \
+        X(review_stat, tokens * 2)                                                        \
+        X(feed_z, feed > 0 ? tokens * D : 0) /* prenorm: LN_ffn */                        \
+        X(feed_stat, feed > 0 ? tokens * 2 : 0)                                           \
+        X(feed_pre, tokens * 2 * feed) /* value and gate */                               \
+        X(feed_act, tokens *feed)      /* their product */
 
 /* X(field, floats): the cells of a layer. */
-#define RAN_CELLS(X)                                                                          \
-        X(G, states *D)    /* all states */                                                   \
-        X(below, B *D)     /* last cells of the layer below: equation (1) */                  \
-        X(first_pre, B *D) /* W_g times those, before φ and after */                         \
-        X(first, B *D)                                                                        \
-        X(first_stat, B * 2)                                                                  \
-        X(update_glu, m *glu) /* value and gate of GLU_upd(G_{i-1}) */                        \
-        X(update_sum, m *D)   /* what LN_upd reads */                                         \
-        X(update_stat, m * 2)                                                                 \
-        X(kv_pre, states * 2 * D) /* key and value of each state for the review, before φ */ \
-        X(key, keys *D)           /* earlier states included */                               \
-        X(value, keys *D)
+#define RAN_CELLS(X)                                                                              \
+        X(G, states *D)    /* all states */                                                       \
+        X(below, B *D)     /* last cells of the layer below: equation (1) */                      \
+        X(first_pre, B *D) /* W_g times those, before φ and after */                             \
+        X(first, B *D)                                                                            \
+        X(first_stat, B * 2)                                                                      \
+        X(update_glu, m *glu)      /* value and gate of GLU_upd(G_{i-1}) */                       \
+        X(update_sum, paper *m *D) /* what LN_upd reads */                                        \
+        X(update_stat, m * 2)                                                                     \
+        X(kv_pre, states * 2 * D) /* key and value of each state for the review, before φ */     \
+        X(key, keys *D)           /* earlier states included */                                   \
+        X(value, keys *D)                                                                         \
+        X(carried, prenorm *states *D) /* prenorm: the cells before LN_cell; G is what is read */ \
+        X(carried_stat, prenorm *states * 2)                                                      \
+        X(heads, prenorm *m *E)        /* A_i[0], side by side */                                 \
+        X(gate_in, prenorm *m * 2 * D) /* P_i[0] and LN_cell(G_{i-1}) */                          \
+        X(gate, prenorm *m *D)         /* the update gate */
 
 /* X(field, floats): adjoints of the current layer and slab; only for training. */
 #define RAN_ADJOINTS(X)                                                                 \
         X(dz, rows *D)                                                                  \
-        X(dpre, rows *projected)                                                        \
+        X(dpre, paper *rows *projected)                                                 \
         X(dqkv, rows * 3 * E)                                                           \
         X(da, rows *E)                                                                  \
-        X(dp, rows *D)                                                                  \
+        X(dp, paper *rows *D)                                                           \
         X(d_o, rows *D)                                                                 \
         X(dreview_q, tokens *D)                                                         \
         X(dreview_r, tokens *D)                                                         \
@@ -175,14 +210,21 @@ struct ran_join_params {
         X(dvalue, keys *D)                                                              \
         X(dupdate_glu, states *glu) /* row s: of the window that begins with state s */ \
         X(dfirst, B *D)                                                                 \
+        X(dcarried, prenorm *states *D)                                                 \
+        X(dcandidate, prenorm *m *D) /* before LN_upd */                                \
+        X(dgate, prenorm *m *D)      /* before the sigmoid */                           \
+        X(dfeed, tokens * 2 * feed)                                                     \
+        X(dfeed_act, tokens *feed)                                                      \
         X(part, m * 6 * D) /* a window's part of norm gradients, summed in order afterwards */
 
 /* X(field, floats): the classifier's vector, gated or plain; adjoints only for training. */
-#define RAN_JOIN(X)                                                \
-        X(last, documents *D)       /* last cells */               \
-        X(head_pre, documents *D)   /* Linear_pool(v) before φ */ \
-        X(head_glu, documents *glu) /* value and gate of GLU_gpc */
-#define RAN_JOIN_ADJOINTS(X) X(dhead_glu, documents *glu)
+#define RAN_JOIN(X)                                                      \
+        X(last, documents *D)            /* last cells */                \
+        X(head_pre, documents *D)        /* Linear_pool(v) before φ */  \
+        X(head_glu, documents *join_glu) /* value and gate of GLU_gpc */ \
+        X(pool_z, prenorm *documents *D) /* prenorm: LN_pool(v) */       \
+        X(pool_stat, prenorm *documents * 2)
+#define RAN_JOIN_ADJOINTS(X) X(dhead_glu, documents *join_glu)
 
 struct ran_slab {
 #define X(field, floats) float *field;
@@ -218,7 +260,9 @@ struct ran_layer_memory {
         struct ran_cells *cells; /* (N) */
         float **y;               /* (N) (L, D): output before the review */
         struct ran_adjoints adj;
-        float *dy;             /* (L, D) */
+        float *dy;                 /* (L, D) */
+        float *start, *start_stat; /* prenorm: LN_embed of the embedded tokens (L, D) */
+        float *last, *last_stat;   /* prenorm: what the last norm reads (L, D) */
         float *score, *dscore; /* (tokens, most_keys): review of one document's tokens in a slab */
         struct ran_mask *seen; /* (B) review of a pattern: its states as a mask; else all unused */
         size_t seen_cap;
@@ -238,9 +282,20 @@ void ran_layer_memory_release(struct ran_workspace *w);
 int ran_layer_memory_prepare(struct ran_workspace *w, struct ran_error *err);
 void ran_layer_memory_lay_out(struct ran_workspace *w, struct ran_arena *k);
 
+/* The inner width F of the feed-forward part of a prenorm cell. */
+static inline size_t ran_prenorm_feed(const struct ran_config *c)
+{
+        return c->dim + c->dim / 2;
+}
+
 static inline bool ran_layer_is_gated(const struct ran_workspace *w)
 {
         return w->c->cell == RAN_CELL_GATED;
+}
+
+static inline bool ran_layer_is_prenorm(const struct ran_workspace *w)
+{
+        return w->c->cell == RAN_CELL_PRENORM;
 }
 
 /* ---- stages --------------------------------------------------------------------------------- */
@@ -301,6 +356,29 @@ void ran_scan_bwd(struct ran_layer_pass *s);
 /* Gradients of the update gate, after ran_scan_bwd of the first slab. */
 void ran_scan_weights_bwd(struct ran_layer_pass *s);
 
+/* The stages of a kind of cell. NULL: it has none there. */
+struct ran_layer_stages {
+        /* Before the first layer and after the last one. */
+        void (*start)(struct ran_workspace *w, const struct ran_params *p);
+        void (*start_bwd)(struct ran_workspace *w, const struct ran_params *p,
+                          struct ran_params *dp);
+        void (*last)(struct ran_workspace *w, const struct ran_params *p);
+        void (*last_bwd)(struct ran_workspace *w, const struct ran_params *p,
+                         struct ran_params *dp);
+        void (*first_cells)(struct ran_layer_pass *s, const struct ran_cells *below);
+        void (*first_cells_bwd)(struct ran_layer_pass *s);
+        void (*project)(struct ran_layer_pass *s);
+        void (*project_bwd)(struct ran_layer_pass *s);
+        void (*scan)(struct ran_layer_pass *s);
+        void (*scan_bwd)(struct ran_layer_pass *s);
+        void (*scan_weights_bwd)(struct ran_layer_pass *s);
+        void (*finish)(struct ran_layer_pass *s);
+        void (*finish_bwd)(struct ran_layer_pass *s);
+        void (*review)(struct ran_layer_pass *s);
+        void (*review_bwd)(struct ran_layer_pass *s);
+};
+extern const struct ran_layer_stages ran_prenorm_stages; /* prenorm.c */
+
 /* The states' keys and values, after the scan of the last slab; then the tokens of a slab. */
 void ran_review_states(struct ran_layer_pass *s);
 void ran_review(struct ran_layer_pass *s);
@@ -308,6 +386,10 @@ void ran_review(struct ran_layer_pass *s);
  * (adding to dG). */
 void ran_review_bwd(struct ran_layer_pass *s);
 void ran_review_states_bwd(struct ran_layer_pass *s);
+/* The attention alone: from review_q to review_r; from dreview_r to dreview_q, adding to dkey and
+ * dvalue. */
+void ran_review_attend(struct ran_layer_pass *s);
+void ran_review_attend_bwd(struct ran_layer_pass *s);
 
 /* ---- the review of a pattern (review-pattern.c) --------------------------------------------- */
 
@@ -341,10 +423,9 @@ int ran_review_mask(struct ran_mask *m, const struct ran_config *c, size_t windo
 /* Of w->packed, divided into slabs: the masks, and their sizes. */
 int ran_review_prepare(struct ran_workspace *w, struct ran_error *err);
 size_t ran_review_scratch(const struct ran_workspace *w); /* floats of a worker */
-/* review_r of a slab's tokens, of their review_q; adjoint: dreview_q of dreview_r, adding to dkey
- * and dvalue. */
-void ran_review_look(struct ran_layer_pass *s);
-void ran_review_look_bwd(struct ran_layer_pass *s);
+/* As ran_review_attend. */
+void ran_review_pattern(struct ran_layer_pass *s);
+void ran_review_pattern_bwd(struct ran_layer_pass *s);
 /* How many of so many earlier states the next chunk may see: the last ones. */
 size_t ran_review_kept(const struct ran_config *c, size_t states);
 /* Saves the keys and values of document b's first `closed` windows in its recurrent state. */

@@ -223,7 +223,7 @@ static void fill_probe(void *arg, size_t at, float *scratch)
                 add_to_probe(s, k, i, scratch);
 }
 
-void ran_review_look(struct ran_layer_pass *s)
+void ran_review_pattern(struct ran_layer_pass *s)
 {
         struct ran_workspace *w = s->w;
 
@@ -294,7 +294,7 @@ static void add_parts(void *arg, size_t value, float *scratch)
                 add_part(g, i, value > 0);
 }
 
-void ran_review_look_bwd(struct ran_layer_pass *s)
+void ran_review_pattern_bwd(struct ran_layer_pass *s)
 {
         struct ran_workers *workers = &s->w->workers;
         struct group g = {.s = s};

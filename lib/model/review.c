@@ -149,7 +149,7 @@ static float scale_of(const struct ran_workspace *w)
         return (float)(1.0 / sqrt((double)w->D));
 }
 
-static void online_exp(void *arg, size_t i, float *scratch)
+static void softmax_window(void *arg, size_t i, float *scratch)
 {
         struct task *task = arg;
         struct ran_workspace *w = task->s->w;
@@ -163,7 +163,7 @@ static void online_exp(void *arg, size_t i, float *scratch)
         }
 }
 
-static void online_softmax_bwd(void *arg, size_t i, float *scratch)
+static void softmax_window_bwd(void *arg, size_t i, float *scratch)
 {
         struct task *task = arg;
         struct ran_workspace *w = task->s->w;
@@ -184,7 +184,7 @@ static void score_states(struct task *task)
 
         ran_gemm_linear(w->pool, s->own->score, k->states, s->act->review_q + k->from * w->D, w->D,
                         s->cells->key + k->key * w->D, NULL, k->n, w->D, k->states);
-        each_window(task, online_exp);
+        each_window(task, softmax_window);
 }
 
 /* Adds the weights to the attention probes. */
@@ -247,7 +247,7 @@ static void lookback_bwd(struct ran_layer_pass *s, size_t b)
         ran_gemm_linear_bwd(w->pool, NULL, 0, false, dvalue, NULL, s->own->score, k.states, dr, D,
                             NULL, k.n, D, k.states);
         ran_gemm_linear(w->pool, s->own->dscore, k.states, dr, D, value, NULL, k.n, D, k.states);
-        each_window(&task, online_softmax_bwd);
+        each_window(&task, softmax_window_bwd);
         ran_gemm_linear_bwd(w->pool, dq, D, false, dkey, NULL, s->own->dscore, k.states,
                             s->act->review_q + k.from * D, D, key, k.n, D, k.states);
 }
@@ -350,6 +350,22 @@ static void each_document(struct ran_layer_pass *s, void (*fn)(struct ran_layer_
                 fn(s, b);
 }
 
+void ran_review_attend(struct ran_layer_pass *s)
+{
+        if (ran_review_is_sparse(s->w->c))
+                ran_review_pattern(s);
+        else
+                each_document(s, lookback);
+}
+
+void ran_review_attend_bwd(struct ran_layer_pass *s)
+{
+        if (ran_review_is_sparse(s->w->c))
+                ran_review_pattern_bwd(s);
+        else
+                each_document(s, lookback_bwd);
+}
+
 void ran_review(struct ran_layer_pass *s)
 {
         struct ran_workspace *w = s->w;
@@ -363,10 +379,7 @@ void ran_review(struct ran_layer_pass *s)
                 ran_gemm_linear(w->pool, a->review_pre, D, y, D, p->review_q_w, p->review_q_b,
                                 s->tokens, D, D);
                 ran_workers_each(&w->workers, s->from, s->to, activate, s);
-                if (ran_review_is_sparse(w->c))
-                        ran_review_look(s);
-                else
-                        each_document(s, lookback);
+                ran_review_attend(s);
         }
         if (w->c->review && !ran_layer_is_gated(w)) { /* plain: the output is R */
                 memcpy(w->x[s->l + 1] + s->t0 * D, a->review_r, s->tokens * D * sizeof(float));
@@ -403,10 +416,7 @@ void ran_review_bwd(struct ran_layer_pass *s)
                                     p->review_out_w, tokens, D, D);
         else
                 memcpy(j->dreview_r, w->dx + s->t0 * D, tokens * D * sizeof(float));
-        if (ran_review_is_sparse(w->c))
-                ran_review_look_bwd(s);
-        else
-                each_document(s, lookback_bwd);
+        ran_review_attend_bwd(s);
         if (ran_layer_is_gated(w))
                 ran_gemm_linear_bwd(w->pool, j->dreview_q, D, true, dp->review_value_w,
                                     dp->review_value_b, j->dreview_glu, 2 * D, a->review_q, D,

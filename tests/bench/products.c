@@ -134,15 +134,20 @@ static void list_recurrent(struct list *l)
 {
         const struct ran_config *c = l->job->c;
         size_t D = c->dim, E = c->heads * c->head_dim, rows = l->job->rows;
-        bool gated = c->cell == RAN_CELL_GATED;
+        bool gated = c->cell == RAN_CELL_GATED, prenorm = c->cell == RAN_CELL_PRENORM;
+        size_t F = D + D / 2; /* of its feed-forward part */
         double n = mean(l->job, window_rows), m = mean(l->job, states), N = (double)c->layers;
 
         add_linear(l, rows, D, 3 * E + (gated ? 2 * D : 0), N);
         add_attention(l, (size_t)n, (size_t)n, c->head_dim, N * (double)c->heads * n);
         add_linear(l, rows, E, D, N);
+        if (prenorm) {
+                add_linear(l, rows, D, 2 * F, N);
+                add_linear(l, rows, F, D, N);
+        }
         if (!c->review)
                 return;
-        add_linear(l, rows, D, D, gated ? 2 * N : N);
+        add_linear(l, rows, D, D, gated || prenorm ? 2 * N : N);
         if (gated)
                 add_linear(l, rows, D, 2 * D, N);
         add_attention(l, rows, (size_t)m, D, N * m);

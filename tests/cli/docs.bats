@@ -96,7 +96,7 @@ source_map() {
   done >train.jsonl
   command -v mandoc >/dev/null || skip 'no mandoc'
   mandoc -T ascii -O width=200 "$root/man/ran-model.5" | sed 's/.\x08//g' >page
-  for options in '--cell gated' '--cell plain' '--no-review' \
+  for options in '--cell gated' '--cell plain' '--cell prenorm' '--no-review' \
     '--encoder contextualizer --context learned'; do
     ran-train classify -q --epochs 1 --dim 8 --heads 1 --head-dim 8 --layers 1 $options \
       -o model.ran train.jsonl

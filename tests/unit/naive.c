@@ -54,6 +54,8 @@ struct naive_layer {
         struct pair gpc, gpc_norm, input_norm, output_norm, update_norm, review_norm;
         struct pair q, k, v, out, review_q, review_k, review_v, review_out;
         struct glu output, update, review;
+        struct pair cell_out, cell_norm, update_gate, feed_norm, feed_value, feed_gate,
+                feed_down; /* prenorm */
 };
 
 static struct naive_layer layer_of(const struct naive *n, size_t l)
@@ -77,11 +79,18 @@ static struct naive_layer layer_of(const struct naive *n, size_t l)
                 .output = {in_layer(n, l, "output_glu.value"), in_layer(n, l, "output_glu.gate")},
                 .update = {in_layer(n, l, "update_glu.value"), in_layer(n, l, "update_glu.gate")},
                 .review = {in_layer(n, l, "review_glu.value"), in_layer(n, l, "review_glu.gate")},
+                .cell_out = in_layer(n, l, "attn.cell"),
+                .cell_norm = in_layer(n, l, "cell_norm"),
+                .update_gate = in_layer(n, l, "update_gate"),
+                .feed_norm = in_layer(n, l, "ffn_norm"),
+                .feed_value = in_layer(n, l, "ffn.value"),
+                .feed_gate = in_layer(n, l, "ffn.gate"),
+                .feed_down = in_layer(n, l, "ffn.down"),
         };
 }
 
 struct naive_head {
-        struct pair wide, pool, gpc, out;
+        struct pair wide, pool, pool_norm, gpc, out;
         struct glu gpc_glu;
 };
 
@@ -89,6 +98,7 @@ static struct naive_head head_of(const struct naive *n)
 {
         return (struct naive_head){
                 .pool = pair_of(n, "classify.pool"),
+                .pool_norm = pair_of(n, "classify.pool_norm"),
                 .gpc = pair_of(n, "classify.gpc"),
                 .out = pair_of(n, "classify.out"),
                 .wide = pair_of(n, "wide"),
@@ -135,6 +145,11 @@ void naive_release(struct naive *n)
 static bool gated(const struct naive *n)
 {
         return n->c->cell == RAN_CELL_GATED;
+}
+
+static bool prenorm(const struct naive *n)
+{
+        return n->c->cell == RAN_CELL_PRENORM;
 }
 
 static double sigmoid(double x)
@@ -302,6 +317,8 @@ static void mix(const struct naive *n, const struct naive_layer *p, double *P, c
         }
         attend(n, a, q, k, v, rows, from, p->l, at);
         linear(n, P, a, p->out, rows, true);
+        if (prenorm(n)) /* the cell has a projection of its own */
+                linear(n, P, a, p->cell_out, 1, false);
         drop(n, P, rows * D, at * D, p->l, RAN_DROP_ATTENTION, n->noise.dropout);
         if (gated(n)) {
                 add_glu(n, P, Z, p->output, rows);
@@ -394,6 +411,8 @@ static void review(const struct naive *n, const struct naive_layer *p, double *x
                                 R[t * D + i] += score[j] * v[j * D + i];
         }
         memcpy(x, R, L * D * sizeof(*x));
+        if (prenorm(n))
+                linear(n, x, R, p->review_out, L, false);
         if (gated(n)) {
                 linear(n, x, R, p->review_out, L, true);
                 drop(n, x, L * D, 0, p->l, RAN_DROP_REVIEW, n->noise.dropout);
@@ -418,6 +437,102 @@ static size_t windows(const struct ran_config *c, size_t L)
         if (m > 1 && L - (m - 1) * c->window < least)
                 m--;
         return m;
+}
+
+/* ---- a prenorm layer --------------------------------------------------------------------------
+ */
+
+/* A window of w tokens x, to which attention is added. G becomes the next cell, N what is read of
+ * it. */
+static void prenorm_window(const struct naive *n, const struct naive_layer *p, double *x, double *G,
+                           double *N, size_t w, size_t from, size_t at)
+{
+        size_t D = n->c->dim;
+        double *Z = doubles((w + 1) * D), *P = doubles((w + 1) * D), *in = doubles(2 * D);
+        double *u = doubles(D);
+
+        memcpy(Z + D, x, w * D * sizeof(*Z));
+        norm(n, Z + D, &p->input_norm, w);
+        memcpy(Z, N, D * sizeof(*Z));
+        drop(n, Z, (w + 1) * D, at * D, p->l, RAN_DROP_INPUT, n->noise.dropout);
+        mix(n, p, P, Z, w + 1, from, at);
+        for (size_t i = 0; i < w * D; i++)
+                x[i] += P[D + i];
+        memcpy(in, P, D * sizeof(*in));
+        memcpy(in + D, N, D * sizeof(*in));
+        norm(n, P, &p->update_norm, 1);
+        if (n->c->residual)
+                linear(n, u, in, p->update_gate, 1, false);
+        for (size_t d = 0; d < D; d++) {
+                double gate = n->c->residual ? sigmoid(u[d]) : 1;
+
+                G[d] = (1 - gate) * G[d] + gate * P[d];
+        }
+        memcpy(N, G, D * sizeof(*N));
+        norm(n, N, &p->cell_norm, 1);
+        free(Z);
+        free(P);
+        free(in);
+        free(u);
+}
+
+/* x += the gated feed-forward part of LN_ffn(x) */
+static void feed_forward(const struct naive *n, const struct naive_layer *p, double *x, size_t L)
+{
+        size_t D = n->c->dim, F = p->feed_value.O;
+        double *z = doubles(L * D), *value = doubles(L * F), *gate = doubles(L * F);
+        double *y = doubles(L * D);
+
+        memcpy(z, x, L * D * sizeof(*z));
+        norm(n, z, &p->feed_norm, L);
+        linear(n, value, z, p->feed_value, L, false);
+        linear(n, gate, z, p->feed_gate, L, false);
+        for (size_t i = 0; i < L * F; i++)
+                value[i] *= gate[i] * sigmoid(gate[i]);
+        linear(n, y, value, p->feed_down, L, false);
+        drop(n, y, L * D, 0, p->l, RAN_DROP_FEED, n->noise.dropout);
+        for (size_t i = 0; i < L * D; i++)
+                x[i] += y[i];
+        free(z);
+        free(value);
+        free(gate);
+        free(y);
+}
+
+static void prenorm_layer(const struct naive *n, const struct naive_layer *p, double *x,
+                          double *last, size_t L)
+{
+        size_t D = n->c->dim, W = n->c->window, m = windows(n->c, L);
+        double *Y = doubles(L * D), *S = doubles((m + 1) * D), *G = doubles(D), *N = doubles(D);
+
+        linear(n, G, last, p->gpc, 1, false);
+        norm(n, G, &p->gpc_norm, 1);
+        memcpy(N, G, D * sizeof(*N));
+        norm(n, N, &p->cell_norm, 1);
+        memcpy(S, N, D * sizeof(*S));
+        for (size_t i = 0; i < m; i++) {
+                size_t from = i * W, to = i + 1 < m ? from + W : L;
+
+                prenorm_window(n, p, x + from * D, G, N, to - from, from, from + i);
+                memcpy(S + (i + 1) * D, N, D * sizeof(*S));
+        }
+        if (n->c->review) {
+                double *z = doubles(L * D);
+
+                memcpy(z, x, L * D * sizeof(*z));
+                norm(n, z, &p->review_norm, L);
+                review(n, p, Y, z, S, L, m);
+                drop(n, Y, L * D, 0, p->l, RAN_DROP_REVIEW, n->noise.dropout);
+                for (size_t i = 0; i < L * D; i++)
+                        x[i] += Y[i];
+                free(z);
+        }
+        feed_forward(n, p, x, L);
+        memcpy(last, N, D * sizeof(*last));
+        free(Y);
+        free(S);
+        free(G);
+        free(N);
 }
 
 /* x (L, D) in place; last: what the first cell is made of, which becomes the layer's last cell. */
@@ -472,13 +587,22 @@ void naive_encode(const struct naive *n, double *x, double *last, const uint32_t
 {
         size_t D = n->c->dim;
 
+        const struct pair start = pair_of(n, "ran.embed_norm"), end = pair_of(n, "ran.norm");
+
         read_tokens(n, x, ids, L);
         memset(last, 0, D * sizeof(*last));
+        if (prenorm(n))
+                norm(n, x, &start, L);
         for (size_t l = 0; l < n->c->layers; l++) {
                 if (n->c->mask != RAN_MASK_NONE) /* it has seen the future */
                         memset(last, 0, D * sizeof(*last));
-                layer(n, l, x, last, L);
+                if (prenorm(n))
+                        prenorm_layer(n, &n->layer[l], x, last, L);
+                else
+                        layer(n, l, x, last, L);
         }
+        if (prenorm(n))
+                norm(n, x, &end, L);
 }
 
 /* ---- a Contextualizer ------------------------------------------------------------------------ */
@@ -719,8 +843,12 @@ static void read_cells(const struct naive *n, double *sum, const uint32_t *ids, 
 
         naive_encode(n, x, last, ids, L);
         pool(n, v, x, L);
+        if (prenorm(n))
+                norm(n, v, &n->head->pool_norm, 1);
         linear(n, sum, v, n->head->pool, 1, true);
-        if (gated(n)) {
+        for (size_t i = 0; i < D && prenorm(n); i++)
+                sum[i] *= sigmoid(sum[i]);
+        if (n->c->cell != RAN_CELL_PLAIN) {
                 add_glu(n, sum, last, n->head->gpc_glu, 1);
         } else {
                 linear(n, v, last, n->head->gpc, 1, false);

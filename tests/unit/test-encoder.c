@@ -300,7 +300,7 @@ TEST(encoder_threads_change_no_bit)
                 struct ran_packed rows = {0};
                 struct toy t;
 
-                c.cell = i % 2 == 0 ? RAN_CELL_GATED : RAN_CELL_PLAIN;
+                c.cell = (int)i % 3;
                 c.review = (int)(i % 2 == 0 ? RAN_REVIEW_ALL + i / 2 : RAN_REVIEW_DISPERSED);
                 c.window = 7;
                 toy_init(&t, &c, i, 0.3);
@@ -374,7 +374,7 @@ TEST(encoder_of_one_of_everything_is_finite)
 
         c.dim = c.heads = c.head_dim = c.layers = c.window = 1;
         c.rotary = false;
-        for (c.cell = RAN_CELL_GATED; c.cell <= RAN_CELL_PLAIN; c.cell++)
+        for (c.cell = RAN_CELL_GATED; c.cell <= RAN_CELL_PRENORM; c.cell++)
                 for (size_t L = 1; L < 6; L++) {
                         struct ran_packed rows = {0};
                         struct toy t;

@@ -298,12 +298,17 @@ TEST(gradient_of_a_plain_cell)
         check_switches(RAN_CELL_PLAIN);
 }
 
+TEST(gradient_of_a_prenorm_cell)
+{
+        check_switches(RAN_CELL_PRENORM);
+}
+
 TEST(gradient_under_masks)
 {
         struct ran_config c = small();
 
         for (c.mask = RAN_MASK_CAUSAL; c.mask <= RAN_MASK_PREFIX; c.mask++)
-                for (c.cell = RAN_CELL_GATED; c.cell <= RAN_CELL_PLAIN; c.cell++)
+                for (c.cell = RAN_CELL_GATED; c.cell <= RAN_CELL_PRENORM; c.cell++)
                         check_config(c, none, 0);
         c = small(), c.window = 1, c.review_window = 2;
         for (c.review = RAN_REVIEW_WINDOW; c.review <= RAN_REVIEW_DISPERSED; c.review++)
@@ -361,6 +366,10 @@ TEST(gradient_with_dropout_and_smoothing)
         check_config(c, noise, 0.1);
         c = small(), c.cell = RAN_CELL_PLAIN, c.multilabel = true;
         check_config(c, noise, 0.1);
+        c = small(), c.cell = RAN_CELL_PRENORM, c.layers = 2;
+        check_config(c, noise, 0.1);
+        c.review = false;
+        check_config(c, noise, 0);
         c = small(), c.spelling = 5;
         check_config(c, noise, 0);
         c = small(), c.wide = 40, c.affixes = true;
@@ -449,7 +458,7 @@ TEST(gradient_of_rows_longer_than_a_vector)
         struct ran_config c = toy_config();
 
         c.dim = 37, c.heads = 3, c.head_dim = 22, c.window = 9;
-        for (c.cell = RAN_CELL_GATED; c.cell <= RAN_CELL_PLAIN; c.cell++)
+        for (c.cell = RAN_CELL_GATED; c.cell <= RAN_CELL_PRENORM; c.cell++)
                 check_all_directions(&c, 20, 0.2, 1);
         c.encoder = RAN_ENCODER_CONTEXTUALIZER, c.context = RAN_CONTEXT_LEARNED, c.rank = 45;
         check_all_directions(&c, 20, 0.2, 1);

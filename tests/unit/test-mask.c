@@ -41,7 +41,7 @@ static bool check_change(const struct toy *t, struct ran_packed *rows,
 {
         uint32_t was = rows->ids[at];
         struct ran_workspace after;
-        bool shows = t->c.encoder == RAN_ENCODER_TRANSFORMER || t->c.cell == RAN_CELL_GATED ||
+        bool shows = t->c.encoder == RAN_ENCODER_TRANSFORMER || t->c.cell != RAN_CELL_PLAIN ||
                      !t->c.review,
              ok;
         size_t first;

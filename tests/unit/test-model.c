@@ -704,7 +704,7 @@ TEST(model_written_is_read_back)
         for (size_t i = 0; i < 4; i++) {
                 struct ran_config c = toy_config();
 
-                c.cell = i % 2 == 0 ? RAN_CELL_GATED : RAN_CELL_PLAIN;
+                c.cell = (int)i % 3;
                 c.review = (int)i, c.review_window = 3 + i;
                 c.pooling = i % 2 == 0 ? RAN_POOL_MEAN : RAN_POOL_MAX;
                 c.multilabel = i == 3;

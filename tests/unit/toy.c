@@ -36,7 +36,7 @@ struct ran_config toy_random_config(struct dice *d)
         c.head_dim = c.rotary ? 2 * dice_size(d, 1, 10) : dice_size(d, 1, 20);
         c.window = dice_size(d, 1, 12);
         c.min_window = dice_size(d, 1, 14);
-        c.cell = dice_coin(d) ? RAN_CELL_GATED : RAN_CELL_PLAIN;
+        c.cell = (int)dice_size(d, RAN_CELL_GATED, RAN_CELL_PRENORM);
         c.residual = dice_coin(d);
         c.review = (int)dice_size(d, RAN_REVIEW_NONE, RAN_REVIEW_DISPERSED);
         c.review_window = 1 + c.dim % 6;
@@ -90,6 +90,10 @@ void toy_init(struct toy *t, const struct ran_config *c, uint64_t seed, double d
         struct dice dice = {.key = ran_random_key(seed, 1, 2, 3)};
         size_t runs = ran_linear_model_ngram_buckets(c);
 
+        /* Cells with weights this large are chaotic, their keys and values linear: rounding would
+         * grow from window to window. */
+        if (c->encoder == RAN_ENCODER_RAN && c->cell == RAN_CELL_PRENORM)
+                deviation /= 2;
         *t = (struct toy){.c = *c, .V = TOY_V, .C = ran_task_is_tied(c) ? TOY_V : TOY_C};
         if (!CHECK_OK(ran_layout_init(&t->layout, &t->c, t->C, &err), err) ||
             !CHECK_OK(ran_params_init(&t->p, &t->c, t->C, &err), err))
@@ -151,11 +155,12 @@ const char *toy_name(const struct ran_config *c)
                          c->rotary ? ", rotary" : "");
                 return text;
         }
+        static const char *const cells[] = {"gated", "plain", "prenorm"};
+
         snprintf(text, sizeof(text),
                  "%s, D %zu, %zu layers, %zu heads of %zu, W %zu, min %zu%s%s%s, %s pool%s%s%s",
-                 c->cell == RAN_CELL_GATED ? "gated" : "plain", c->dim, c->layers, c->heads,
-                 c->head_dim, c->window, c->min_window, c->rotary ? ", rotary" : "",
-                 c->residual ? ", residual" : "", reviews[c->review],
+                 cells[c->cell], c->dim, c->layers, c->heads, c->head_dim, c->window, c->min_window,
+                 c->rotary ? ", rotary" : "", c->residual ? ", residual" : "", reviews[c->review],
                  c->pooling == RAN_POOL_MAX ? "max" : "mean", c->multilabel ? ", labels" : "",
                  c->mask == RAN_MASK_NONE     ? ""
                  : c->mask == RAN_MASK_CAUSAL ? ", causal"
