@@ -70,9 +70,48 @@ static size_t closed_windows(const struct ran_workspace *w, size_t b)
         return ran_window_stays_open(w, packed->doc_window[b + 1] - 1) ? m - 1 : m;
 }
 
-/* Saves a layer's cell, keys and values in the recurrent states once all its slabs are done; s
- * is the last slab. ran_workspace_fit has made room. */
-static void keep(const struct ran_layer_pass *s, size_t b)
+/* Whether document b's last window was open before, and still is. */
+static bool stays_open_again(const struct ran_workspace *w, size_t b)
+{
+        const struct ran_packed *packed = w->packed;
+        size_t last = packed->doc_window[b + 1] - 1;
+
+        return packed->open[b] > 0 && last == packed->doc_window[b] &&
+               ran_window_stays_open(w, last);
+}
+
+/* Saves the rows of a document's open window, which ends in slab s, in its recurrent state: all of
+ * them, or those that it does not have yet. ran_workspace_fit has made room. */
+static void keep_window(const struct ran_layer_pass *s, size_t b)
+{
+        const struct ran_workspace *w = s->w;
+        const struct ran_packed *packed = w->packed;
+        struct ran_recurrent_state *recurrent = packed->recurrent[b];
+        size_t last = packed->doc_window[b + 1] - 1, r = ran_packed_row(packed, last) - s->r0,
+               rows = ran_packed_row(packed, last + 1) - ran_packed_row(packed, last),
+               has = stays_open_again(w, b) ? 1 + packed->open[b] : 0,
+               shared = has > 0 ? recurrent->shared_rows : 0;
+
+        memcpy(recurrent->qkv[s->l] + (has - shared) * 3 * w->E, s->act->qkv + (r + has) * 3 * w->E,
+               (rows - has) * 3 * w->E * sizeof(float));
+        memcpy(recurrent->pre + s->l * s->own->projected, s->act->pre + r * s->own->projected,
+               s->own->projected * sizeof(float));
+}
+
+static void keep_windows(const struct ran_layer_pass *s)
+{
+        const struct ran_packed *packed = s->w->packed;
+
+        for (size_t b = packed->window_doc[s->from]; b <= packed->window_doc[s->to - 1]; b++) {
+                size_t last = packed->doc_window[b + 1] - 1;
+
+                if (last < s->to && ran_window_stays_open(s->w, last))
+                        keep_window(s, b);
+        }
+}
+
+/* Saves a layer's cell, keys and values in the recurrent states once all its slabs are done. */
+static void keep_states(const struct ran_layer_pass *s, size_t b)
 {
         const struct ran_workspace *w = s->w;
         const struct ran_packed *packed = w->packed;
@@ -80,24 +119,17 @@ static void keep(const struct ran_layer_pass *s, size_t b)
         size_t D = w->D, closed = closed_windows(w, b), earlier = ran_packed_earlier(packed, b);
         const float *key = s->cells->key + (packed->key[b] + earlier) * D;
         const float *value = s->cells->value + (packed->key[b] + earlier) * D;
-        size_t last = packed->doc_window[b + 1] - 1, r = ran_packed_row(packed, last) - s->r0;
+        size_t own = (earlier - recurrent->shared) * D;
 
         memcpy(recurrent->cell + s->l * D, s->cells->G + (packed->doc_window[b] + b + closed) * D,
                D * sizeof(float));
         if (w->c->review) {
-                memcpy(recurrent->key[s->l] + earlier * D, key, closed * D * sizeof(float));
-                memcpy(recurrent->value[s->l] + earlier * D, value, closed * D * sizeof(float));
+                memcpy(recurrent->key[s->l] + own, key, closed * D * sizeof(float));
+                memcpy(recurrent->value[s->l] + own, value, closed * D * sizeof(float));
         } else { /* unused, but they may be written to a file */
-                memset(recurrent->key[s->l] + earlier * D, 0, closed * D * sizeof(float));
-                memset(recurrent->value[s->l] + earlier * D, 0, closed * D * sizeof(float));
+                memset(recurrent->key[s->l] + own, 0, closed * D * sizeof(float));
+                memset(recurrent->value[s->l] + own, 0, closed * D * sizeof(float));
         }
-        if (!ran_window_stays_open(w, last))
-                return;
-        memcpy(recurrent->qkv[s->l], s->act->qkv + r * 3 * w->E,
-               (ran_packed_row(packed, last + 1) - ran_packed_row(packed, last)) * 3 * w->E *
-                       sizeof(float));
-        memcpy(recurrent->pre + s->l * s->own->projected, s->act->pre + r * s->own->projected,
-               s->own->projected * sizeof(float));
 }
 
 static void advance(const struct ran_workspace *w, size_t b)
@@ -106,6 +138,8 @@ static void advance(const struct ran_workspace *w, size_t b)
         struct ran_recurrent_state *recurrent = packed->recurrent[b];
         size_t last = packed->doc_window[b + 1] - 1;
 
+        if (!stays_open_again(w, b))
+                recurrent->shared_rows = 0;
         recurrent->tokens += packed->doc[b + 1] - packed->doc[b];
         recurrent->states += closed_windows(w, b);
         recurrent->open = ran_window_stays_open(w, last) ? ran_packed_row(packed, last + 1) -
@@ -196,6 +230,7 @@ static void encode_layer(struct ran_workspace *w, const struct ran_layer_params 
 
                 scan_beside((struct beside){&s, last ? NULL : &next, ran_scan, ran_window_project});
                 ran_window_finish(&s);
+                keep_windows(&s);
                 if (w->probes != NULL)
                         ran_workers_each(&w->workers, 0, w->probes->n, probe_windows, &s);
                 s = next;
@@ -207,7 +242,7 @@ static void encode_layer(struct ran_workspace *w, const struct ran_layer_params 
         }
         for (size_t b = 0; b < w->packed->B; b++)
                 if (w->packed->recurrent[b] != NULL)
-                        keep(&s, b);
+                        keep_states(&s, b);
 }
 
 static void forward(struct ran_workspace *w, const struct ran_params *p)

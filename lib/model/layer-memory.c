@@ -56,16 +56,16 @@ static int make_slabs(struct ran_workspace *w, struct ran_error *err)
 }
 
 /* The sizes that the lists of layer.h have in scope. */
-#define SIZES                                                                                   \
-        const struct ran_layer_memory *z = w->own;                                              \
-        const bool gated = ran_layer_is_gated(w);                                               \
-        const double B = (double)w->size.B, m = (double)w->packed->m, D = (double)w->D,         \
-                     E = (double)w->E, tokens = (double)z->tokens, rows = (double)z->rows,      \
-                     states = (double)z->states, keys = (double)z->keys,                        \
-                     projected = (double)z->projected, glu = gated ? 2 * D : 0,                 \
-                     documents = ran_task_of(w->c)->output == RAN_OUTPUT_DOCUMENT ? B : 0;      \
-        (void)B, (void)m, (void)D, (void)E, (void)tokens, (void)rows, (void)states, (void)keys, \
-                (void)projected, (void)glu, (void)documents
+#define SIZES                                                                                      \
+        const struct ran_layer_memory *z = w->own;                                                 \
+        const bool gated = ran_layer_is_gated(w);                                                  \
+        const double B = (double)w->size.B, m = (double)w->packed->m, D = (double)w->D,            \
+                     E = (double)w->E, tokens = (double)z->tokens, rows = (double)z->rows,         \
+                     states = (double)z->states, keys = (double)z->keys, fresh = (double)z->fresh, \
+                     projected = (double)z->projected, glu = gated ? 2 * D : 0,                    \
+                     documents = ran_task_of(w->c)->output == RAN_OUTPUT_DOCUMENT ? B : 0;         \
+        (void)B, (void)m, (void)D, (void)E, (void)tokens, (void)rows, (void)states, (void)keys,    \
+                (void)projected, (void)glu, (void)documents, (void)fresh
 
 static void lay_out_slab(struct ran_workspace *w, struct ran_arena *k, struct ran_slab *out)
 {
@@ -154,6 +154,9 @@ int ran_layer_memory_prepare(struct ran_workspace *w, struct ran_error *err)
                 own->longest = tokens > own->longest ? tokens : own->longest;
         }
         RAN_TRY(make_slabs(w, err));
+        own->fresh = 0;
+        for (size_t b = 1; b < packed->B; b++)
+                own->fresh = packed->open[b] > 0 ? own->tokens + packed->m : own->fresh;
         RAN_TRY(plan_slabs(w, err));
         RAN_TRY(ran_rotary_reserve(&w->rotary, w->c, own->longest, err));
         return reserve_states(w, err);

@@ -120,7 +120,8 @@ struct ran_join_params {
  *
  * Sizes in the lists: tokens and rows of the largest slab; states = m + B; keys of the review;
  * projected = 3E + 2D (gated) or 3E, what one product makes of a normalised row: q, k, v and value
- * and gate of the output GLU; glu = 2D if gated, else 0. */
+ * and gate of the output GLU; glu = 2D if gated, else 0; fresh: rows of the largest slab if known
+ * rows of open windows lie between those that are computed, else 0. */
 
 /* X(field, floats): activations of a slab. */
 #define RAN_SLAB(X)                                                            \
@@ -140,7 +141,9 @@ struct ran_join_params {
         X(review_o, tokens *D)     /* Linear_o(R) before φ */                 \
         X(review_glu, tokens *glu) /* value and gate */                        \
         X(review_sum, tokens *D)   /* what LN_rev reads */                     \
-        X(review_stat, tokens * 2)
+        X(review_stat, tokens * 2)                                             \
+        X(fresh_in, fresh *(D > E ? D : E)) /* see ran_window_project */       \
+        X(fresh_out, fresh *(projected > D ? projected : D))
 
 /* X(field, floats): the cells of a layer. */
 #define RAN_CELLS(X)                                                                          \
@@ -211,6 +214,7 @@ struct ran_layer_memory {
         size_t projected;                           /* see above */
         size_t tokens, rows, states, keys, longest; /* longest: tokens of a window, open ones too */
         size_t most_keys;                           /* of one document */
+        size_t fresh;                               /* see above */
         size_t *first;                              /* (slabs + 1) first window of each slab */
         size_t slabs, first_cap, slab_cap;
         bool keeps;
@@ -252,6 +256,7 @@ struct ran_layer_pass {
         size_t t0, r0;               /* its first token and row */
         size_t tokens, rows;         /* of the slab */
         size_t skip;                 /* known first rows: of an open window */
+        bool scattered;              /* more known rows follow: of other open windows */
         struct ran_slab *act;
         struct ran_cells *cells;
         bool known; /* all cells are known already: see above */

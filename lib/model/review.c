@@ -63,13 +63,13 @@ static void document_states(struct ran_layer_pass *s, size_t b)
         struct ran_cells *c = s->cells;
         size_t D = w->D, earlier = ran_packed_earlier(packed, b), key = packed->key[b];
 
-        if (earlier > 0) {
-                memcpy(c->key + key * D, packed->recurrent[b]->key[s->l],
-                       earlier * D * sizeof(float));
-                memcpy(c->value + key * D, packed->recurrent[b]->value[s->l],
-                       earlier * D * sizeof(float));
+        struct ran_recurrent_run run;
+
+        for (size_t at = 0; at < earlier; at += run.n, key += run.n) {
+                run = ran_recurrent_state_run(packed->recurrent[b], s->l, at, earlier);
+                memcpy(c->key + key * D, run.key, run.n * D * sizeof(float));
+                memcpy(c->value + key * D, run.value, run.n * D * sizeof(float));
         }
-        key += earlier;
         for (size_t r = packed->doc_window[b] + b; r <= packed->doc_window[b + 1] + b; r++, key++) {
                 ran_window_activation(w, c->key + key * D, c->kv_pre + r * 2 * D, D);
                 ran_window_activation(w, c->value + key * D, c->kv_pre + r * 2 * D + D, D);
