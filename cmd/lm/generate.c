@@ -13,6 +13,7 @@
 #include "cmd/records/files.h"
 #include "cmd/records/loop.h"
 #include "cmd/lm/continuation.h"
+#include "cmd/lm/evaluate.h"
 #include "cmd/lm/lm.h"
 #include "ran.h"
 
@@ -23,6 +24,7 @@ static struct generate_options {
         struct continuation_options how;
         char *prompt, *begin_with;
 } options;
+static struct lm_evaluate_options evaluation;
 static struct cmd_input input;
 static struct cmd_output output;
 
@@ -77,15 +79,21 @@ static const struct ran_field beam_fields[] = {
         {0},
 };
 static const struct cmd_group groups[] = {
-        {"Model", lm_model_fields, &model_options}, {"Text", text_fields, &options},
-        {"Sampling", sampling_fields, &options},    {"Beam search", beam_fields, &options},
-        {"State", lm_state_fields, &model_options}, {"Input", cmd_input_fields, &input},
-        {"Output", cmd_output_fields, &output},     {0},
+        {"Model", lm_model_fields, &model_options},
+        {"Text", text_fields, &options},
+        {"Sampling", sampling_fields, &options},
+        {"Beam search", beam_fields, &options},
+        {"Evaluation", lm_evaluate_fields, &evaluation},
+        {"State", lm_state_fields, &model_options},
+        {"Input", cmd_input_fields, &input},
+        {"Output", cmd_output_fields, &output},
+        {0},
 };
 static const struct cmd_program program = {
         .name = "ran-lm generate",
         .usage = "-m MODEL --prompt TEXT [option...]\n"
-                 "-m MODEL [option...] [file...]",
+                 "-m MODEL [option...] [file...]\n"
+                 "--eval-only MEMBER [option...] [file...]",
         .summary = "Generates a continuation of a prompt or of the text of each JSON record, or "
                    "the target of its source, and adds it as the member \"lm\".",
         .notes = "Without --prompt, it reads records from the files, or without files, or for -, "
@@ -96,24 +104,38 @@ static const struct cmd_program program = {
 
 /* ---- records -------------------------------------------------------------------------------- */
 
-static int generate_record(void *arg, void *scratch, const struct cmd_line *line,
-                           struct ran_buf *out, struct ran_error *err)
+static int read_record(struct continuation *k, const struct ran_record *record,
+                       struct ran_error *err)
 {
-        const struct continuation_how *g = arg;
-        struct continuation *k = scratch;
-        struct cmd_sequence_how how = lm_how(&g->lm);
+        struct cmd_sequence_how how = lm_how(&k->how->lm);
 
         how.ask = true;
         how.begin_with = options.begin_with;
-        RAN_TRY(cmd_sequence_read(&k->sequence, &how, &line->record, err));
+        return cmd_sequence_read(&k->sequence, &how, record, err);
+}
+
+static int generate_record(void *arg, void *scratch, const struct cmd_line *line,
+                           struct ran_buf *out, struct ran_error *err)
+{
+        struct continuation *k = scratch;
+
+        (void)arg;
+        RAN_TRY(read_record(k, &line->record, err));
         RAN_TRY(continuation_make(k, &line->record, NULL, NULL, err));
         return continuation_json(k, out, err);
 }
 
 static int generate_records(struct continuation_how *g, char **files)
 {
-        const char *const reads[] = {"id", "ran_error", CMD_SEQUENCE_MEMBERS, options.begin_with,
-                                     NULL};
+        const char *member[2] = {NULL};
+        size_t n = 0;
+
+        if (options.begin_with != NULL)
+                member[n++] = options.begin_with;
+        if (evaluation.eval)
+                member[n] = evaluation.reference;
+        const char *const reads[] = {"id",      "ran_error", CMD_SEQUENCE_MEMBERS,
+                                     member[0], member[1],   NULL};
         const struct cmd_loop loop = {
                 .input = &input,
                 .output = &output,
@@ -126,7 +148,23 @@ static int generate_records(struct continuation_how *g, char **files)
                 .arg = g,
         };
 
+        if (evaluation.eval)
+                return lm_evaluate(&evaluation, loop, g, read_record, options.how.seed,
+                                   output.output, files);
         return cmd_records(&loop, files, NULL);
+}
+
+/* Without a model: the texts are in the records. */
+static int evaluate_only(char **files)
+{
+        const char *const reads[] = {"id", "ran_error", evaluation.eval_only, evaluation.reference,
+                                     NULL};
+        const struct cmd_loop loop = {.input = &input, .reads = reads, .pool = cmd_pool()};
+        int status =
+                lm_evaluate(&evaluation, loop, NULL, NULL, options.how.seed, output.output, files);
+
+        ran_pool_free(loop.pool);
+        return cmd_finish(status);
 }
 
 /* ---- a prompt ------------------------------------------------------------------------------- */
@@ -210,6 +248,7 @@ static void check_usage(char **files)
                                                  "begin_with", "n_best", NULL};
 
         check_limits();
+        lm_evaluate_check(&evaluation);
         cmd_excludes(options.prompt != NULL, "--prompt reads no records", of_records);
         cmd_excludes_fields(options.prompt != NULL, "--prompt reads no records", cmd_input_fields);
         if (options.prompt == NULL)
@@ -227,6 +266,11 @@ int lm_generate(int argc, char **argv)
         char **files = cmd_files(&input, argv + cmd_parse(&program, argc, argv));
 
         check_usage(files);
+        if (evaluation.eval_only != NULL)
+                return evaluate_only(files);
+        if (evaluation.eval && !cmd_was_asked("temperature") && !cmd_was_asked("top_k") &&
+            !cmd_was_asked("top_p"))
+                options.how.temperature = 0;
         lm_open(&g.lm, &model_options, RAN_TASK_LM, files);
         if (g.lm.tokenizer == NULL && options.how.stop.n > 0)
                 cmd_die(CMD_USAGE,
