@@ -66,7 +66,8 @@ static uint32_t token_before(const struct lm *lm, const struct cmd_sequence *q)
                        : id;
 }
 
-int continuation_begin(struct continuation *k, struct ran_error *err)
+/* Empties the text but for the beginning that the sequence gave. */
+static int begin(struct continuation *k, struct ran_error *err)
 {
         static const struct ran_list none;
         const struct cmd_sequence *q = &k->sequence;
@@ -96,7 +97,9 @@ static int append_token(struct continuation *k, uint32_t id, float nll, struct r
         return RAN_OK;
 }
 
-int continuation_add(struct continuation *k, uint32_t id, float nll, struct ran_error *err)
+/* Adds a token, and its text; sets `finish` if it is [END], completes a stop string, or is the last
+ * that may come. */
+static int add_token(struct continuation *k, uint32_t id, float nll, struct ran_error *err)
 {
         RAN_TRY(append_token(k, id, nll, err));
         if (id == k->how->lm.reserved.end) {
@@ -164,7 +167,7 @@ static int sample_token(struct continuation *k, uint64_t key, struct ran_error *
                                  ran_random_uniform(key, k->n_new), &id, err));
         if (o->no_repeat_ngram > 0)
                 RAN_TRY(remember(k, id, err));
-        return continuation_add(k, id, (float)ran_nll(k->logits, k->how->lm.V, id), err);
+        return add_token(k, id, (float)ran_nll(k->logits, k->how->lm.V, id), err);
 }
 
 static int read_tokens(struct continuation *k, const uint32_t *ids, size_t n, size_t sources,
@@ -194,6 +197,52 @@ static int sample(struct continuation *k, uint64_t key,
         return RAN_OK;
 }
 
+/* ---- beam search ----------------------------------------------------------------------------- */
+
+/* The i-th best becomes the text. *found: there is one. */
+static int take(struct continuation *k, size_t i, bool *found, struct ran_error *err)
+{
+        const struct ran_beam_text text = ran_beam_text(k->beam, i);
+
+        *found = text.n > 0;
+        if (!*found)
+                return RAN_OK;
+        RAN_TRY(begin(k, err));
+        for (size_t t = 0; t < text.n; t++)
+                RAN_TRY(add_token(k, text.ids[t], text.nll[t], err));
+        lm_text_end(&k->text);
+        k->score = text.score;
+        return RAN_OK;
+}
+
+static int search(struct continuation *k, struct ran_error *err)
+{
+        const struct continuation_options *o = k->how->options;
+        const struct cmd_sequence *q = &k->sequence;
+
+        if (k->beam == NULL) {
+                const struct ran_beam_settings set = {
+                        .width = o->beam,
+                        .max_new = o->max_new_tokens,
+                        .min_new = o->min_new_tokens,
+                        .no_repeat = o->no_repeat_ngram,
+                        .length_penalty = o->length_penalty,
+                        .never = k->how->never,
+                        .end = k->how->lm.reserved.end,
+                };
+
+                k->beam = ran_beam_new(k->how->lm.model, &set, err);
+                if (k->beam == NULL)
+                        return RAN_ENOMEM;
+        }
+        bool found;
+        RAN_TRY(ran_beam_search(k->beam, k->state, k->context, q->ids, q->L, q->sources, q->begun,
+                                err));
+        return take(k, 0, &found, err);
+}
+
+/* ---- either --------------------------------------------------------------------------------- */
+
 int continuation_make(struct continuation *k, const struct ran_record *record,
                       void (*show)(void *arg, const struct lm_text *text), void *arg,
                       struct ran_error *err)
@@ -201,8 +250,8 @@ int continuation_make(struct continuation *k, const struct ran_record *record,
         if (k->own)
                 ran_lm_context_clear(k->context);
         if (k->how->options->beam > 0)
-                return continuation_search(k, err);
-        RAN_TRY(continuation_begin(k, err));
+                return search(k, err);
+        RAN_TRY(begin(k, err));
         int code = sample(k, key_of(k, record), show, arg, err);
         lm_text_end(&k->text);
         if (code == RAN_OK && !k->own)
@@ -248,7 +297,7 @@ static int add_n_best(struct ran_buf *out, struct continuation *k, struct ran_er
 
         ran_buf_str(out, ",\"n_best\":[");
         for (size_t i = 0; i < k->how->options->n_best; i++) {
-                RAN_TRY(continuation_take(k, i, &found, err));
+                RAN_TRY(take(k, i, &found, err));
                 if (!found)
                         break;
                 ran_buf_str(out, i == 0 ? "{" : ",{");

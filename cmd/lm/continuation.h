@@ -55,17 +55,4 @@ int continuation_make(struct continuation *k, const struct ran_record *record,
 /* The result for a record, an object. */
 int continuation_json(struct continuation *k, struct ran_buf *out, struct ran_error *err);
 
-/* ---- between continuation.c and beam.c ------------------------------------------------------ */
-
-/* Empties the text but for the given beginning. */
-int continuation_begin(struct continuation *k, struct ran_error *err);
-/* Adds a token, and its text; sets `finish` if it is [END], completes a stop string, or is the last
- * that may come. */
-int continuation_add(struct continuation *k, uint32_t id, float nll, struct ran_error *err);
-
-/* lm/beam.c: continuation_make with a beam; then the i-th best becomes the text. *found: there is
- * one. */
-int continuation_search(struct continuation *k, struct ran_error *err);
-int continuation_take(struct continuation *k, size_t i, bool *found, struct ran_error *err);
-
 #endif

@@ -15,6 +15,7 @@
 #include "cmd/lm/continuation.h"
 #include "cmd/lm/evaluate.h"
 #include "cmd/lm/lm.h"
+#include "cmd/lm/verbs.h"
 #include "ran.h"
 
 /* ---- options -------------------------------------------------------------------------------- */

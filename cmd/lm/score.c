@@ -13,6 +13,7 @@
 #include "cmd/records/loop.h"
 #include "cmd/lm/perplexity.h"
 #include "cmd/lm/lm.h"
+#include "cmd/lm/verbs.h"
 #include "ran.h"
 
 /* ---- options -------------------------------------------------------------------------------- */
