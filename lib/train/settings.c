@@ -156,7 +156,7 @@ const struct ran_field ran_train_fields[] = {
          .high = 0.99,
          .value = "X",
          .initial = "0",
-         .help = "share of the target that is spread over all classes"},
+         .help = "share of the target that is spread over all classes, or all tokens"},
         {.name = "vectors_rms",
          .type = RAN_FIELD_REAL,
          AT(vectors_rms),
@@ -235,5 +235,9 @@ int ran_train_settings_check(const struct ran_train_settings *s, const struct ra
                         err, RAN_EINVAL,
                         "label_smoothing and class_weights need tags that are predicted one "
                         "by one: crf must be off");
+        if (config->shortlist > 0 && s->label_smoothing > 0)
+                return ran_fail(err, RAN_EINVAL,
+                                "label_smoothing needs one softmax over all tokens: shortlist must "
+                                "be 0");
         return RAN_OK;
 }

@@ -18,10 +18,9 @@ int ran_train_lm_check_settings(const struct ran_train_settings *s, struct ran_e
                         err, RAN_EINVAL,
                         "the best epoch of a language model is the one with the lowest loss: "
                         "metric must be 'loss'");
-        if (s->label_smoothing > 0 || s->class_weights != RAN_WEIGHTS_NONE)
+        if (s->class_weights != RAN_WEIGHTS_NONE)
                 return ran_fail(err, RAN_EINVAL,
-                                "a language model has no classes: label_smoothing must be 0 and "
-                                "class_weights 'none'");
+                                "a language model has no classes: class_weights must be 'none'");
         return RAN_OK;
 }
 
@@ -29,7 +28,7 @@ double ran_train_lm_loss(struct ran_batcher *k, struct ran_batch_scratch *s, siz
                          struct ran_grad *g)
 {
         (void)shard;
-        return ran_lm_loss(&s->work, k->p, &g->p, k->C, s->gold, s->scale);
+        return ran_lm_loss(&s->work, k->p, &g->p, k->C, s->gold, s->scale, k->smoothing);
 }
 
 /* Initialises the biases with the frequencies of the ids in the training data. */
