@@ -12,6 +12,7 @@
 #include "cmd/records/io.h"
 #include "cmd/records/files.h"
 #include "cmd/records/loop.h"
+#include "cmd/records/parallel.h"
 #include "cmd/lm/continuation.h"
 #include "cmd/lm/evaluate.h"
 #include "cmd/lm/lm.h"
@@ -26,6 +27,7 @@ static struct generate_options {
         char *prompt, *begin_with;
 } options;
 static struct lm_evaluate_options evaluation;
+static struct cmd_parallel parallel;
 static struct cmd_input input;
 static struct cmd_output output;
 
@@ -80,15 +82,11 @@ static const struct ran_field beam_fields[] = {
         {0},
 };
 static const struct cmd_group groups[] = {
-        {"Model", lm_model_fields, &model_options},
-        {"Text", text_fields, &options},
-        {"Sampling", sampling_fields, &options},
-        {"Beam search", beam_fields, &options},
-        {"Evaluation", lm_evaluate_fields, &evaluation},
-        {"State", lm_state_fields, &model_options},
-        {"Input", cmd_input_fields, &input},
-        {"Output", cmd_output_fields, &output},
-        {0},
+        {"Model", lm_model_fields, &model_options},      {"Text", text_fields, &options},
+        {"Sampling", sampling_fields, &options},         {"Beam search", beam_fields, &options},
+        {"Evaluation", lm_evaluate_fields, &evaluation}, {"State", lm_state_fields, &model_options},
+        {"Plain files", cmd_parallel_fields, &parallel}, {"Input", cmd_input_fields, &input},
+        {"Output", cmd_output_fields, &output},          {0},
 };
 static const struct cmd_program program = {
         .name = "ran-lm generate",
@@ -252,6 +250,8 @@ static void check_usage(char **files)
         lm_evaluate_check(&evaluation);
         cmd_excludes(options.prompt != NULL, "--prompt reads no records", of_records);
         cmd_excludes_fields(options.prompt != NULL, "--prompt reads no records", cmd_input_fields);
+        cmd_excludes_fields(options.prompt != NULL, "--prompt reads no records",
+                            cmd_parallel_fields);
         if (options.prompt == NULL)
                 return;
         if (files[0] != NULL)
@@ -267,6 +267,8 @@ int lm_generate(int argc, char **argv)
         char **files = cmd_files(&input, argv + cmd_parse(&program, argc, argv));
 
         check_usage(files);
+        cmd_parallel_check_output(&parallel, "output", output.output);
+        cmd_parallel_begin(&parallel, false, files);
         if (evaluation.eval_only != NULL)
                 return evaluate_only(files);
         if (evaluation.eval && !cmd_was_asked("temperature") && !cmd_was_asked("top_k") &&
