@@ -65,7 +65,7 @@ setup() {
   grep -q 'source and target look swapped: 2' text
   grep -q 'copies of the source as target: 1' text
   # Texts without sources are no pairs.
-  echo '{"text":"a b c"}' | ran-train lm -q --check | jq -e 'has("pairs") | not'
+  echo '{"text":"a b c a b c"}' | ran-train lm -q --check | jq -e 'has("pairs") | not'
 }
 
 @test "parallel: large files, more than a pipe holds" {
