@@ -113,7 +113,7 @@ static void check_text(struct ran_buf *out, const struct train_summary *s)
 }
 
 /* Records with a source and a target use the mask prefix. An initial model has its mask already. */
-static void adapt(struct train_session *s)
+static void choose_mask(struct train_session *s)
 {
         if (s->source.mask != RAN_MASK_NONE)
                 return;
@@ -122,6 +122,14 @@ static void adapt(struct train_session *s)
                 cmd_note("the records have a source and a target: --mask prefix");
         }
         s->source.mask = s->config.mask;
+}
+
+static void adapt(struct train_session *s)
+{
+        choose_mask(s);
+        if (s->settings.metric != RAN_METRIC_LOSS && s->train.paired.file == NULL)
+                cmd_die(CMD_USAGE, "--metric bleu and chrf compare generated targets: they need "
+                                   "records with a source and a target");
 }
 
 static const char *const members[] = {CMD_SEQUENCE_MEMBERS, "weight", NULL};

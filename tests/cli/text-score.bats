@@ -114,3 +114,24 @@ outputs() {
   run -2 --separate-stderr ran-lm generate -m pairs.ran --reference x pairs.jsonl
   run -2 --separate-stderr ran-lm generate -m pairs.ran --eval --prompt x
 }
+
+@test "train lm: the best epoch by BLEU or chrF of the targets that are generated" {
+  awk 'BEGIN { for (i = 0; i < 20; i++) { a = i % 5; b = int(i / 5) % 4; c = (a + b) % 5
+    printf "{\"source\":\"s%d s%d s%d s%d\",\"target\":\"t%d t%d t%d t%d\"}\n", a, b, c, a, a, c, b, a } }' >dev.jsonl
+  cat dev.jsonl dev.jsonl dev.jsonl dev.jsonl >train.jsonl
+  train='ran-train lm --dim 16 --layers 2 --heads 2 --head-dim 8 --window 5 --learning-rate 0.01 --dropout 0
+    --embed-dropout 0 --epochs 8 --dev dev.jsonl'
+  for metric in bleu chrf; do
+    $train -j 1 --metric $metric --log log -o m.ran train.jsonl 2>messages
+    $train -q -j 3 --metric $metric -o other.ran train.jsonl
+    cmp m.ran other.ran
+    grep -q "dev $metric " messages
+    # The value of the best epoch is what the model, generating, gets.
+    value=$(jq -s 'map(select(.event == "dev") | .value) | max * 100' log)
+    ran-lm generate -m m.ran --eval dev.jsonl | jq --argjson value "$value" -r "[.$metric.score, \$value] | @tsv" | near
+  done
+  run -2 --separate-stderr ran-train lm -q --metric bleu -o x.ran <<<'{"text":"a b c a b c"}'
+  [[ $stderr == *'they need records with a source and a target'* ]]
+  run -2 --separate-stderr ran-train classify -q --metric chrf -o x.ran train.jsonl
+  [[ $stderr == *'the metrics bleu and chrf are for language models (lm)'* ]]
+}
