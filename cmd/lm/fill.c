@@ -11,6 +11,7 @@
 #include "cmd/records/loop.h"
 #include "cmd/records/masked.h"
 #include "cmd/lm/lm.h"
+#include "cmd/lm/verbs.h"
 #include "ran.h"
 
 /* ---- options -------------------------------------------------------------------------------- */

@@ -1,8 +1,4 @@
-/* generate.c - continues a text, one token after another.
- *
- * A document is read once: the prompt as a whole, then each generated token. So a token costs its
- * own computation and nothing else.
- */
+/* generate.c - ran-lm generate: its options, and continuations of records or of a prompt. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,20 +12,22 @@
 #include "cmd/records/io.h"
 #include "cmd/records/files.h"
 #include "cmd/records/loop.h"
-#include "cmd/lm/text.h"
+#include "cmd/records/parallel.h"
+#include "cmd/lm/continuation.h"
+#include "cmd/lm/evaluate.h"
 #include "cmd/lm/lm.h"
+#include "cmd/lm/verbs.h"
 #include "ran.h"
 
 /* ---- options -------------------------------------------------------------------------------- */
 
 static struct lm_options model_options;
 static struct generate_options {
-        char *prompt;
-        size_t max_new_tokens, top_k, seed;
-        double temperature, top_p;
-        struct ran_list stop;
-        bool unknown, per_token;
+        struct continuation_options how;
+        char *prompt, *begin_with;
 } options;
+static struct lm_evaluate_options evaluation;
+static struct cmd_parallel parallel;
 static struct cmd_input input;
 static struct cmd_output output;
 
@@ -39,43 +37,62 @@ static const struct ran_field text_fields[] = {
         {"prompt", 0, RAN_FIELD_TEXT, OPTION(prompt), .value = "TEXT", .local = true,
          .help = "continue TEXT, or generate its target, and write plain text, token by token; no "
                  "records are read"},
-        {"max_new_tokens", 0, RAN_FIELD_SIZE, OPTION(max_new_tokens), 1, INFINITY, .value = "N",
+        {"max_new_tokens", 0, RAN_FIELD_SIZE, OPTION(how.max_new_tokens), 1, INFINITY, .value = "N",
          .initial = "100", .help = "end a text after N tokens, unless the model ends it before"},
-        {"stop", 0, RAN_FIELD_LIST, OPTION(stop), .value = "STRING",
+        {"min_new_tokens", 0, RAN_FIELD_SIZE, OPTION(how.min_new_tokens), 0, INFINITY, .value = "N",
+         .initial = "0", .help = "do not let the model end a text before N tokens"},
+        {"no_repeat_ngram", 0, RAN_FIELD_SIZE, OPTION(how.no_repeat_ngram), 0, INFINITY,
+         .value = "N", .initial = "0",
+         .help = "generate no N adjacent tokens twice in a text; 0: no limit"},
+        {"begin_with", 0, RAN_FIELD_TEXT, OPTION(begin_with), .value = "MEMBER",
+         .help = "begin each target with the text in this member of the record, if it is there"},
+        {"stop", 0, RAN_FIELD_LIST, OPTION(how.stop), .value = "STRING",
          .help = "end a text before STRING (repeatable)"},
         {0},
 };
 static const struct ran_field sampling_fields[] = {
-        {"temperature", 0, RAN_FIELD_REAL, OPTION(temperature), 0, 1e6, .value = "T",
+        {"temperature", 0, RAN_FIELD_REAL, OPTION(how.temperature), 0, 1e6, .value = "T",
          .initial = "1",
          .help = "divide the logits by T: below 1 favours probable tokens; 0: always the most "
                  "probable one"},
-        {"top_k", 0, RAN_FIELD_SIZE, OPTION(top_k), 0, INFINITY, .value = "K", .initial = "0",
+        {"top_k", 0, RAN_FIELD_SIZE, OPTION(how.top_k), 0, INFINITY, .value = "K", .initial = "0",
          .help = "sample from the K most probable tokens; 0: all"},
-        {"top_p", 0, RAN_FIELD_REAL, OPTION(top_p), 0, 1, .value = "P", .initial = "1",
+        {"top_p", 0, RAN_FIELD_REAL, OPTION(how.top_p), 0, 1, .value = "P", .initial = "1",
          .help = "sample from the most probable tokens that together have the probability P; 1: "
                  "all"},
-        {"seed", 0, RAN_FIELD_SIZE, OPTION(seed), 0, 9007199254740991.0, .value = "N",
+        {"seed", 0, RAN_FIELD_SIZE, OPTION(how.seed), 0, 9007199254740991.0, .value = "N",
          .initial = "1", .help = "random seed; another seed gives other texts"},
-        {"unknown", 0, RAN_FIELD_BOOL, OPTION(unknown), .initial = "false",
+        {"unknown", 0, RAN_FIELD_BOOL, OPTION(how.unknown), .initial = "false",
          .help = "allow [UNK] where the model expects a word outside the vocabulary"},
-        {"per_token", 0, RAN_FIELD_BOOL, OPTION(per_token), .initial = "false",
+        {"per_token", 0, RAN_FIELD_BOOL, OPTION(how.per_token), .initial = "false",
          .help = "add each generated token and its nll"},
         {0},
 };
-static const struct cmd_group groups[] = {
-        {"Model", lm_model_fields, &model_options},
-        {"Text", text_fields, &options},
-        {"Sampling", sampling_fields, &options},
-        {"State", lm_state_fields, &model_options},
-        {"Input", cmd_input_fields, &input},
-        {"Output", cmd_output_fields, &output},
+static const struct ran_field beam_fields[] = {
+        {"beam", 0, RAN_FIELD_SIZE, OPTION(how.beam), 0, 1 << 20, .value = "N", .initial = "0",
+         .help = "search for the most probable text, with the N best beginnings at each step, "
+                 "instead of sampling; 0: sample"},
+        {"length_penalty", 0, RAN_FIELD_REAL, OPTION(how.length_penalty), 0, 100, .value = "A",
+         .initial = "1",
+         .help = "score of a text: its log probability divided by its number of tokens to the "
+                 "power A; 0 favours short texts"},
+        {"n_best", 0, RAN_FIELD_SIZE, OPTION(how.n_best), 0, 1 << 20, .value = "N", .initial = "0",
+         .help = "add the member \"n_best\": a list of the N best texts, at most as many as the "
+                 "beam has"},
         {0},
+};
+static const struct cmd_group groups[] = {
+        {"Model", lm_model_fields, &model_options},      {"Text", text_fields, &options},
+        {"Sampling", sampling_fields, &options},         {"Beam search", beam_fields, &options},
+        {"Evaluation", lm_evaluate_fields, &evaluation}, {"State", lm_state_fields, &model_options},
+        {"Plain files", cmd_parallel_fields, &parallel}, {"Input", cmd_input_fields, &input},
+        {"Output", cmd_output_fields, &output},          {0},
 };
 static const struct cmd_program program = {
         .name = "ran-lm generate",
         .usage = "-m MODEL --prompt TEXT [option...]\n"
-                 "-m MODEL [option...] [file...]",
+                 "-m MODEL [option...] [file...]\n"
+                 "--eval-only MEMBER [option...] [file...]",
         .summary = "Generates a continuation of a prompt or of the text of each JSON record, or "
                    "the target of its source, and adds it as the member \"lm\".",
         .notes = "Without --prompt, it reads records from the files, or without files, or for -, "
@@ -84,232 +101,69 @@ static const struct cmd_program program = {
         .groups = groups,
 };
 
-/* ---- one text ------------------------------------------------------------------------------- */
-
-struct generator {
-        struct lm lm;
-        bool *never; /* (V) */
-};
-
-/* What one thread needs. */
-struct scratch {
-        struct ran_state *state;
-        struct ran_lm_context *context; /* of this document, or the common one of all records */
-        bool own;                       /* it is this one's */
-        struct ran_sampler sampler;
-        struct cmd_sequence sequence;
-        float *logits; /* (V) after what was read so far */
-        /* What was generated. */
-        uint32_t *ids; /* (n_new) */
-        float *nll;    /* (n_new) */
-        size_t n_new, ids_cap, nll_cap;
-        struct lm_text text; /* with a vocabulary */
-        const char *finish;
-};
-
-static void free_scratch(void *arg)
-{
-        struct scratch *s = arg;
-
-        ran_state_free(s->state);
-        if (s->own)
-                ran_lm_context_free(s->context);
-        ran_sampler_release(&s->sampler);
-        cmd_sequence_release(&s->sequence);
-        free(s->logits);
-        free(s->ids);
-        free(s->nll);
-        lm_text_release(&s->text);
-        free(s);
-}
-
-static void *make_scratch(void *arg, struct ran_error *err)
-{
-        const struct generator *g = arg;
-        struct scratch *s = ran_alloc(1, sizeof *s, err);
-
-        if (s == NULL)
-                return NULL;
-        s->sampler = (struct ran_sampler){.temperature = options.temperature,
-                                          .top_k = options.top_k,
-                                          .top_p = options.top_p,
-                                          .never = g->never};
-        s->state = ran_state_new(g->lm.model, g->lm.pool, err);
-        s->logits = ran_alloc_floats(g->lm.V, err);
-        s->own = g->lm.context == NULL;
-        s->context = s->own ? ran_lm_context_new(g->lm.model, err) : g->lm.context;
-        if (s->state != NULL && s->logits != NULL && s->context != NULL)
-                return s;
-        free_scratch(s);
-        return NULL;
-}
-
-static int read_tokens(const struct generator *g, struct scratch *s, const uint32_t *ids, size_t n,
-                       size_t sources, struct ran_error *err)
-{
-        const struct ran_lm_out out = {.last = s->logits};
-
-        return ran_lm_read(g->lm.model, s->state, s->context, ids, n, sources, &out, err);
-}
-
-/* Sampling depends on the seed, the id of the record, and the text that is continued, but not on
- * other records. */
-static uint64_t key_of(const struct scratch *s, const struct ran_record *record)
-{
-        const struct ran_member *id = record != NULL ? ran_record_find(record, "id", NULL) : NULL;
-        uint64_t key = 0;
-
-        for (size_t i = 0; id != NULL && id->type != '0' && i < id->value.end - id->value.begin;
-             i++)
-                key = ran_random_draw(key, (unsigned char)record->line[id->value.begin + i]);
-        for (size_t t = 0; t < s->sequence.L; t++)
-                key = ran_random_draw(key, s->sequence.ids[t]);
-        return ran_random_key(options.seed, RAN_FOR_SAMPLING, ran_lm_context_tokens(s->context),
-                              key);
-}
-
-static int append_token(const struct generator *g, struct scratch *s, uint32_t id,
-                        struct ran_error *err)
-{
-        uint32_t *ids = ran_grow(s->ids, &s->ids_cap, s->n_new + 1, sizeof *ids, err);
-
-        if (ids == NULL)
-                return RAN_ENOMEM;
-        s->ids = ids;
-        float *nll = ran_grow(s->nll, &s->nll_cap, s->n_new + 1, sizeof *nll, err);
-        if (nll == NULL)
-                return RAN_ENOMEM;
-        s->nll = nll;
-        ids[s->n_new] = id;
-        nll[s->n_new++] = (float)ran_nll(s->logits, g->lm.V, id);
-        return RAN_OK;
-}
-
-/* Samples one more token from the logits, and sets finish if it is the last. */
-static int generate_token(const struct generator *g, struct scratch *s, uint64_t key,
-                          struct ran_error *err)
-{
-        uint32_t id = 0;
-
-        RAN_TRY(ran_sampler_draw(&s->sampler, s->logits, g->lm.V, ran_random_uniform(key, s->n_new),
-                                 &id, err));
-        RAN_TRY(append_token(g, s, id, err));
-        if (id == g->lm.reserved.end) {
-                s->finish = "end";
-                return RAN_OK;
-        }
-        if (g->lm.tokenizer != NULL)
-                RAN_TRY(lm_text_add(&s->text, id, err));
-        if (s->text.stopped)
-                s->finish = "stop";
-        else if (s->n_new == options.max_new_tokens)
-                s->finish = "length";
-        return RAN_OK;
-}
-
-/* The token before the new text, which decides on a space; none after [START] and [SEP]. */
-static uint32_t token_before(const struct lm *lm, const struct cmd_sequence *q)
-{
-        uint32_t id = q->ids[q->L - 1];
-
-        return id == lm->reserved.start || id == lm->reserved.sep || id == lm->reserved.end
-                       ? RAN_NO_ID
-                       : id;
-}
-
-/* Continues the sequence. show, which may be NULL, is called when the text may have grown. */
-static int generate_text(const struct generator *g, struct scratch *s, uint64_t key,
-                         void (*show)(void *arg, const struct lm_text *text), void *arg,
-                         struct ran_error *err)
-{
-        const struct cmd_sequence *q = &s->sequence;
-        const uint32_t *next = q->ids;
-        size_t n = q->L, sources = q->sources;
-        int code = RAN_OK;
-
-        s->n_new = 0;
-        s->finish = NULL;
-        lm_text_begin(&s->text, g->lm.tokenizer, &options.stop, token_before(&g->lm, q));
-        while (s->finish == NULL) {
-                code = read_tokens(g, s, next, n, sources, err);
-                if (code == RAN_OK)
-                        code = generate_token(g, s, key, err);
-                if (code != RAN_OK)
-                        break;
-                if (show != NULL)
-                        show(arg, &s->text);
-                next = s->ids + s->n_new - 1;
-                n = 1;
-                sources = 0;
-        }
-        lm_text_end(&s->text);
-        if (code == RAN_OK && !s->own)
-                ran_lm_context_set_pending(s->context, s->ids[s->n_new - 1]);
-        return code;
-}
-
 /* ---- records -------------------------------------------------------------------------------- */
 
-static void add_result(struct ran_buf *out, const struct generator *g, const struct scratch *s)
+static int read_record(struct continuation *k, const struct ran_record *record,
+                       struct ran_error *err)
 {
-        double nll = 0;
+        struct cmd_sequence_how how = lm_how(&k->how->lm);
 
-        for (size_t i = 0; i < s->n_new; i++)
-                nll += (double)s->nll[i];
-        ran_buf_char(out, '{');
-        if (g->lm.tokenizer != NULL) {
-                ran_buf_str(out, "\"text\":");
-                ran_buf_json(out, s->text.text.data, s->text.text.len);
-                ran_buf_char(out, ',');
-        }
-        if (s->sequence.document.from == CMD_FROM_IDS) {
-                ran_buf_str(out, "\"ids\":");
-                lm_add_ids(out, s->ids, s->n_new);
-                ran_buf_char(out, ',');
-        }
-        ran_buf_printf(out, "\"tokens\":%zu,\"finish\":\"%s\",\"nll\":", s->n_new, s->finish);
-        ran_buf_double(out, nll);
-        if (options.per_token) {
-                ran_buf_str(out, ",\"per_token\":{");
-                lm_add_tokens(out, &g->lm, s->ids, s->nll, s->n_new);
-                ran_buf_char(out, '}');
-        }
-        ran_buf_char(out, '}');
+        how.ask = true;
+        how.begin_with = options.begin_with;
+        return cmd_sequence_read(&k->sequence, &how, record, err);
 }
 
 static int generate_record(void *arg, void *scratch, const struct cmd_line *line,
                            struct ran_buf *out, struct ran_error *err)
 {
-        const struct generator *g = arg;
-        struct scratch *s = scratch;
-        struct cmd_sequence_how how = lm_how(&g->lm);
+        struct continuation *k = scratch;
 
-        how.ask = true;
-        RAN_TRY(cmd_sequence_read(&s->sequence, &how, &line->record, err));
-        if (s->own)
-                ran_lm_context_clear(s->context);
-        RAN_TRY(generate_text(g, s, key_of(s, &line->record), NULL, NULL, err));
-        add_result(out, g, s);
-        return RAN_OK;
+        (void)arg;
+        RAN_TRY(read_record(k, &line->record, err));
+        RAN_TRY(continuation_make(k, &line->record, NULL, NULL, err));
+        return continuation_json(k, out, err);
 }
 
-static const char *const reads[] = {"id", "ran_error", CMD_SEQUENCE_MEMBERS, NULL};
-
-static int generate_records(struct generator *g, char **files)
+static int generate_records(struct continuation_how *g, char **files)
 {
+        const char *member[2] = {NULL};
+        size_t n = 0;
+
+        if (options.begin_with != NULL)
+                member[n++] = options.begin_with;
+        if (evaluation.eval)
+                member[n] = evaluation.reference;
+        const char *const reads[] = {"id",      "ran_error", CMD_SEQUENCE_MEMBERS,
+                                     member[0], member[1],   NULL};
         const struct cmd_loop loop = {
                 .input = &input,
                 .output = &output,
                 .into = "lm",
                 .reads = reads,
                 .pool = lm_loop_pool(&g->lm),
-                .make_scratch = make_scratch,
-                .free_scratch = free_scratch,
+                .make_scratch = continuation_new,
+                .free_scratch = continuation_free,
                 .work = generate_record,
                 .arg = g,
         };
 
+        if (evaluation.eval)
+                return lm_evaluate(&evaluation, loop, g, read_record, options.how.seed,
+                                   output.output, files);
         return cmd_records(&loop, files, NULL);
+}
+
+/* Without a model: the texts are in the records. */
+static int evaluate_only(char **files)
+{
+        const char *const reads[] = {"id", "ran_error", evaluation.eval_only, evaluation.reference,
+                                     NULL};
+        const struct cmd_loop loop = {.input = &input, .reads = reads, .pool = cmd_pool()};
+        int status =
+                lm_evaluate(&evaluation, loop, NULL, NULL, options.how.seed, output.output, files);
+
+        ran_pool_free(loop.pool);
+        return cmd_finish(status);
 }
 
 /* ---- a prompt ------------------------------------------------------------------------------- */
@@ -333,7 +187,7 @@ static void show_text(void *arg, const struct lm_text *text)
         stream->out.len = 0;
 }
 
-static int generate_from_prompt(struct generator *g)
+static int generate_from_prompt(struct continuation_how *g)
 {
         struct ran_error err;
         struct stream stream = {0};
@@ -345,12 +199,12 @@ static int generate_from_prompt(struct generator *g)
                         model_options.model);
         if (output.output != NULL)
                 cmd_check_writable(output.output);
-        struct scratch *s = make_scratch(g, &err);
+        struct continuation *s = continuation_new(g, &err);
         int rc = s == NULL ? RAN_ENOMEM
                            : cmd_sequence_read_text(&s->sequence, &how, options.prompt,
                                                     strlen(options.prompt), &err);
         if (rc == RAN_OK)
-                rc = generate_text(g, s, key_of(s, NULL), show_text, &stream, &err);
+                rc = continuation_make(s, NULL, show_text, &stream, &err);
         if (rc == RAN_OK) {
                 show_text(&stream, &s->text); /* the rest, which is certain now */
                 ran_buf_char(&stream.out, '\n');
@@ -359,8 +213,7 @@ static int generate_from_prompt(struct generator *g)
                         cmd_note("%zu tokens, finish: %s", s->n_new, s->finish);
         }
         ran_buf_release(&stream.out);
-        if (s != NULL)
-                free_scratch(s);
+        continuation_free(s);
         if (rc != RAN_OK)
                 cmd_die(CMD_FAILED, "%s", err.text);
         return CMD_OK;
@@ -368,17 +221,37 @@ static int generate_from_prompt(struct generator *g)
 
 /* ---- the program ---------------------------------------------------------------------------- */
 
+static void check_limits(void)
+{
+        static const char *const of_beam[] = {"n_best", "length_penalty", NULL};
+        static const char *const of_sampling[] = {"temperature", "top_k", "top_p", "seed", NULL};
+        static const char *const of_one[] = {"stop", "state_in", "state_out", NULL};
+        const struct continuation_options *how = &options.how;
+
+        cmd_requires(how->beam > 0, "--beam N", of_beam);
+        cmd_excludes(how->beam > 0, "--beam searches for the most probable text", of_sampling);
+        cmd_excludes(how->beam > 0, "--beam follows several texts at once", of_one);
+        if (how->n_best > how->beam)
+                cmd_usage("--n-best %zu is more than --beam %zu finds", how->n_best, how->beam);
+        if (how->min_new_tokens > how->max_new_tokens)
+                cmd_usage("--min-new-tokens %zu is more than --max-new-tokens %zu",
+                          how->min_new_tokens, how->max_new_tokens);
+        for (size_t i = 0; i < how->stop.n; i++)
+                if (how->stop.item[i][0] == '\0')
+                        cmd_usage("--stop needs a text that is not empty");
+}
+
 static void check_usage(char **files)
 {
-        static const char *const of_records[] = {"into", "only", "drop", NULL};
+        static const char *const of_records[] = {"into",       "only",   "drop", "per_token",
+                                                 "begin_with", "n_best", NULL};
 
-        if (options.prompt != NULL && options.per_token)
-                cmd_usage("--prompt writes plain text: leave out --per-token");
-        for (size_t i = 0; i < options.stop.n; i++)
-                if (options.stop.item[i][0] == '\0')
-                        cmd_usage("--stop needs a text that is not empty");
+        check_limits();
+        lm_evaluate_check(&evaluation);
         cmd_excludes(options.prompt != NULL, "--prompt reads no records", of_records);
         cmd_excludes_fields(options.prompt != NULL, "--prompt reads no records", cmd_input_fields);
+        cmd_excludes_fields(options.prompt != NULL, "--prompt reads no records",
+                            cmd_parallel_fields);
         if (options.prompt == NULL)
                 return;
         if (files[0] != NULL)
@@ -389,18 +262,29 @@ static void check_usage(char **files)
 
 int lm_generate(int argc, char **argv)
 {
-        struct generator g = {.never = NULL};
+        struct continuation_how g = {.options = &options.how};
         struct ran_error err;
         char **files = cmd_files(&input, argv + cmd_parse(&program, argc, argv));
 
         check_usage(files);
+        cmd_parallel_check_output(&parallel, "output", output.output);
+        cmd_parallel_begin(&parallel, false, files);
+        if (evaluation.eval_only != NULL)
+                return evaluate_only(files);
+        if (evaluation.eval && !cmd_was_asked("temperature") && !cmd_was_asked("top_k") &&
+            !cmd_was_asked("top_p"))
+                options.how.temperature = 0;
         lm_open(&g.lm, &model_options, RAN_TASK_LM, files);
-        if (g.lm.tokenizer == NULL && options.stop.n > 0)
+        if (g.lm.tokenizer == NULL && options.how.stop.n > 0)
                 cmd_die(CMD_USAGE,
                         "%s: this model has no vocabulary: without a text there is nothing to "
                         "--stop",
                         model_options.model);
-        g.never = lm_never(&g.lm, options.unknown, model_options.state_out == NULL, &err);
+        if (options.begin_with != NULL && (g.lm.mask != RAN_MASK_PREFIX || g.lm.tokenizer == NULL))
+                cmd_die(CMD_USAGE,
+                        "%s: this model has no targets of text that --begin-with could begin",
+                        model_options.model);
+        g.never = lm_never(&g.lm, options.how.unknown, model_options.state_out == NULL, &err);
         if (g.never == NULL)
                 cmd_die(CMD_FAILED, "%s", err.text);
         int status =

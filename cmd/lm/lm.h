@@ -1,14 +1,9 @@
-/* lm.h - the verbs of ran-lm, and their common functions. */
+/* lm.h - the model of the verbs of ran-lm, and parts of their output. */
 #ifndef CMD_LM_LM_H
 #define CMD_LM_LM_H
 
 #include "ran.h"
 #include "cmd/records/sequence.h"
-
-/* lm/score.c, lm/generate.c, lm/fill.c: a main each. */
-int lm_score(int argc, char **argv);
-int lm_generate(int argc, char **argv);
-int lm_fill(int argc, char **argv);
 
 /* ---- the model (lm/model.c) ----------------------------------------------------------------- */
 

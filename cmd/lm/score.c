@@ -11,8 +11,10 @@
 #include "cmd/records/io.h"
 #include "cmd/records/files.h"
 #include "cmd/records/loop.h"
+#include "cmd/records/parallel.h"
 #include "cmd/lm/perplexity.h"
 #include "cmd/lm/lm.h"
+#include "cmd/lm/verbs.h"
 #include "ran.h"
 
 /* ---- options -------------------------------------------------------------------------------- */
@@ -22,6 +24,7 @@ static struct score_options {
         bool per_token, logits, total, end;
         size_t history, stride;
 } options;
+static struct cmd_parallel parallel;
 static struct cmd_input input;
 static struct cmd_output output;
 
@@ -60,10 +63,15 @@ static const struct ran_field cache_fields[] = {
         {0},
 };
 static const struct cmd_group groups[] = {
-        {"Model", lm_model_fields, &model_options}, {"Measures", score_fields, &options},
-        {"History", history_fields, &options},      {"Cache", cache_fields, &model_options},
-        {"State", lm_state_fields, &model_options}, {"Input", cmd_input_fields, &input},
-        {"Output", cmd_output_fields, &output},     {0},
+        {"Model", lm_model_fields, &model_options},
+        {"Measures", score_fields, &options},
+        {"History", history_fields, &options},
+        {"Cache", cache_fields, &model_options},
+        {"State", lm_state_fields, &model_options},
+        {"Plain files", cmd_parallel_fields, &parallel},
+        {"Input", cmd_input_fields, &input},
+        {"Output", cmd_output_fields, &output},
+        {0},
 };
 static const struct cmd_program program = {
         .name = "ran-lm score",
@@ -379,6 +387,8 @@ int lm_score(int argc, char **argv)
                 cmd_usage("--total writes sums: leave out --per-token and --logits");
         cmd_excludes(options.total, "--total writes sums and no records", of_records);
         check_history();
+        cmd_parallel_check_output(&parallel, "output", output.output);
+        cmd_parallel_begin(&parallel, true, files);
         lm_open(&c.lm, &model_options, RAN_TASK_LM, files);
         if (options.history > 0 && c.lm.mask == RAN_MASK_PREFIX)
                 cmd_die(CMD_FAILED,

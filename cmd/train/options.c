@@ -111,6 +111,7 @@ static const struct {
         size_t at; /* the described member of struct train_options */
 } tables[] = {
         {"Files", train_file_fields, offsetof(struct train_options, file)},
+        {"Plain files", cmd_parallel_fields, offsetof(struct train_options, parallel)},
         {"Input", cmd_input_fields, offsetof(struct train_options, input)},
         {"Training", ran_train_fields, offsetof(struct train_options, settings)},
         {"Running", run_fields, offsetof(struct train_options, run)},

@@ -4,6 +4,7 @@
 
 #include "cmd/options/options.h"
 #include "cmd/records/io.h"
+#include "cmd/records/parallel.h"
 #include "cmd/train/init.h"
 #include "cmd/train/run.h"
 #include "cmd/train/task.h"
@@ -27,6 +28,7 @@ struct train_mode_options {
  * nothing changes them: the session has the settings that data and models decide. */
 struct train_options {
         struct train_file_options file;
+        struct cmd_parallel parallel;
         struct cmd_input input;
         struct ran_train_settings settings;
         struct train_run_options run;
@@ -34,7 +36,7 @@ struct train_options {
         struct ran_vocab_settings vocabulary;
         struct train_mode_options mode;
         /* How they are read, and written again. */
-        struct cmd_group groups[8];
+        struct cmd_group groups[9];
         struct cmd_program program;
 };
 extern const struct ran_field train_file_fields[];

@@ -60,14 +60,14 @@ const char *train_amount(char text[32], double x)
 
 double train_progress_metric(const struct train_progress *p, double metric)
 {
-        if (p->texts)
+        if (p->texts && strcmp(p->metric, "loss") == 0)
                 return ran_exp(-metric);
         return strcmp(p->metric, "loss") == 0 ? -metric : 100 * metric;
 }
 
 const char *train_progress_name(const struct train_progress *p)
 {
-        if (p->texts)
+        if (p->texts && strcmp(p->metric, "loss") == 0)
                 return "perplexity";
         return p->single && strcmp(p->metric, "micro_f1") == 0 ? "accuracy" : p->metric;
 }

@@ -2,6 +2,7 @@
 #include "cmd/formats/foreign.h"
 #include "cmd/formats/json.h"
 #include "cmd/options/message.h"
+#include "cmd/train/check-pairs.h"
 #include "cmd/train/check-report.h"
 #include "cmd/train/session.h"
 #include "cmd/train/task.h"
@@ -93,18 +94,26 @@ static void note(struct train_data *data, const struct cmd_line *line,
 
 static void check_json(struct ran_buf *out, const struct train_summary *s)
 {
+        struct train_pair_summary pairs;
+
         ran_buf_printf(out, ",\"predicted\":%zu,\"one_id\":%zu", s->predicted, s->data->lone);
+        train_check_pairs(&pairs, s->data);
+        train_check_pairs_json(out, &pairs);
 }
 
 static void check_text(struct ran_buf *out, const struct train_summary *s)
 {
+        struct train_pair_summary pairs;
+
         ran_buf_printf(out, "  predicted tokens: %zu\n", s->predicted);
+        train_check_pairs(&pairs, s->data);
+        train_check_pairs_text(out, &pairs);
         if (s->data->lone > 0)
                 ran_buf_printf(out, "  left out, one id alone: %zu\n", s->data->lone);
 }
 
 /* Records with a source and a target use the mask prefix. An initial model has its mask already. */
-static void adapt(struct train_session *s)
+static void choose_mask(struct train_session *s)
 {
         if (s->source.mask != RAN_MASK_NONE)
                 return;
@@ -113,6 +122,14 @@ static void adapt(struct train_session *s)
                 cmd_note("the records have a source and a target: --mask prefix");
         }
         s->source.mask = s->config.mask;
+}
+
+static void adapt(struct train_session *s)
+{
+        choose_mask(s);
+        if (s->settings.metric != RAN_METRIC_LOSS && s->train.paired.file == NULL)
+                cmd_die(CMD_USAGE, "--metric bleu and chrf compare generated targets: they need "
+                                   "records with a source and a target");
 }
 
 static const char *const members[] = {CMD_SEQUENCE_MEMBERS, "weight", NULL};

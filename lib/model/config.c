@@ -83,8 +83,8 @@ const struct ran_field ran_config_fields[] = {
          .choices = cells,
          .value = "KIND",
          .initial = "gated",
-         .help = "ran: layer and recurrent cell; plain: as the paper prints it; prenorm: a residual "
-                 "stream, for several layers"},
+         .help = "ran: layer and recurrent cell; plain: as the paper prints it; "
+                 "prenorm: a residual stream, for several layers"},
         {.name = "mask",
          .type = RAN_FIELD_CHOICE,
          AT(mask),

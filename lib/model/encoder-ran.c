@@ -72,28 +72,59 @@ static size_t closed_windows(const struct ran_workspace *w, size_t b)
         return ran_window_stays_open(w, packed->doc_window[b + 1] - 1) ? m - 1 : m;
 }
 
-/* Saves a layer's cell, keys and values in the recurrent states once all its slabs are done; s
- * is the last slab. ran_workspace_fit has made room. */
-static void keep(const struct ran_layer_pass *s, size_t b)
+/* Whether document b's last window was open before, and still is. */
+static bool stays_open_again(const struct ran_workspace *w, size_t b)
+{
+        const struct ran_packed *packed = w->packed;
+        size_t last = packed->doc_window[b + 1] - 1;
+
+        return packed->open[b] > 0 && last == packed->doc_window[b] &&
+               ran_window_stays_open(w, last);
+}
+
+/* Saves the rows of a document's open window, which ends in slab s, in its recurrent state: all of
+ * them, or those that it does not have yet. ran_workspace_fit has made room. */
+static void keep_window(const struct ran_layer_pass *s, size_t b)
+{
+        const struct ran_workspace *w = s->w;
+        const struct ran_packed *packed = w->packed;
+        struct ran_recurrent_state *recurrent = packed->recurrent[b];
+        size_t last = packed->doc_window[b + 1] - 1, r = ran_packed_row(packed, last) - s->r0,
+               rows = ran_packed_row(packed, last + 1) - ran_packed_row(packed, last),
+               has = stays_open_again(w, b) ? 1 + packed->open[b] : 0,
+               shared = has > 0 ? recurrent->shared_rows : 0;
+
+        memcpy(recurrent->qkv[s->l] + (has - shared) * 3 * w->E, s->act->qkv + (r + has) * 3 * w->E,
+               (rows - has) * 3 * w->E * sizeof(float));
+        memcpy(recurrent->pre + s->l * s->own->projected, s->act->pre + r * s->own->projected,
+               s->own->projected * sizeof(float));
+}
+
+static void keep_windows(const struct ran_layer_pass *s)
+{
+        const struct ran_packed *packed = s->w->packed;
+
+        for (size_t b = packed->window_doc[s->from]; b <= packed->window_doc[s->to - 1]; b++) {
+                size_t last = packed->doc_window[b + 1] - 1;
+
+                if (last < s->to && ran_window_stays_open(s->w, last))
+                        keep_window(s, b);
+        }
+}
+
+/* Saves a layer's cell, keys and values in the recurrent states once all its slabs are done. */
+static void keep_states(const struct ran_layer_pass *s, size_t b)
 {
         const struct ran_workspace *w = s->w;
         const struct ran_packed *packed = w->packed;
         struct ran_recurrent_state *recurrent = packed->recurrent[b];
         size_t D = w->D, closed = closed_windows(w, b);
-        size_t last = packed->doc_window[b + 1] - 1, r = ran_packed_row(packed, last) - s->r0;
 
         const float *G = ran_layer_is_prenorm(w) ? s->cells->carried : s->cells->G;
 
         memcpy(recurrent->cell + s->l * D, G + (packed->doc_window[b] + b + closed) * D,
                D * sizeof(float));
         ran_review_keep(s, b, closed);
-        if (!ran_window_stays_open(w, last))
-                return;
-        memcpy(recurrent->qkv[s->l], s->act->qkv + r * 3 * w->E,
-               (ran_packed_row(packed, last + 1) - ran_packed_row(packed, last)) * 3 * w->E *
-                       sizeof(float));
-        memcpy(recurrent->pre + s->l * s->own->projected, s->act->pre + r * s->own->projected,
-               s->own->projected * sizeof(float));
 }
 
 static void advance(const struct ran_workspace *w, size_t b)
@@ -102,6 +133,10 @@ static void advance(const struct ran_workspace *w, size_t b)
         struct ran_recurrent_state *recurrent = packed->recurrent[b];
         size_t last = packed->doc_window[b + 1] - 1;
 
+        if (!stays_open_again(w, b))
+                recurrent->shared_rows = 0;
+        if (w->c->review == RAN_REVIEW_WINDOW)
+                recurrent->shared = 0; /* see ran_review_keep */
         recurrent->tokens += packed->doc[b + 1] - packed->doc[b];
         recurrent->states =
                 ran_review_kept(w->c, ran_packed_earlier(packed, b) + closed_windows(w, b));
@@ -213,6 +248,7 @@ static void encode_layer(struct ran_workspace *w, const struct ran_layer_params 
 
                 scan_beside((struct beside){&s, last ? NULL : &next, stage->scan, stage->project});
                 stage->finish(&s);
+                keep_windows(&s);
                 if (w->probes != NULL)
                         ran_workers_each(&w->workers, 0, w->probes->n, probe_windows, &s);
                 s = next;
@@ -224,7 +260,7 @@ static void encode_layer(struct ran_workspace *w, const struct ran_layer_params 
         }
         for (size_t b = 0; b < w->packed->B; b++)
                 if (w->packed->recurrent[b] != NULL)
-                        keep(&s, b);
+                        keep_states(&s, b);
 }
 
 static void forward(struct ran_workspace *w, const struct ran_params *p)

@@ -57,19 +57,19 @@ static int make_slabs(struct ran_workspace *w, struct ran_error *err)
 }
 
 /* The sizes that the lists of layer.h have in scope. */
-#define SIZES                                                                                   \
-        const struct ran_layer_memory *z = w->own;                                              \
-        const double B = (double)w->size.B, m = (double)w->packed->m, D = (double)w->D,         \
-                     E = (double)w->E, tokens = (double)z->tokens, rows = (double)z->rows,      \
-                     states = (double)z->states, keys = (double)z->keys,                        \
-                     projected = (double)z->projected, glu = ran_layer_is_gated(w) ? 2 * D : 0, \
-                     join_glu = w->c->cell != RAN_CELL_PLAIN ? 2 * D : 0,                       \
-                     paper = !ran_layer_is_prenorm(w), prenorm = ran_layer_is_prenorm(w),       \
-                     feed = prenorm * (double)ran_prenorm_feed(w->c),                           \
-                     documents = ran_task_of(w->c)->output == RAN_OUTPUT_DOCUMENT ? B : 0;      \
-        (void)B, (void)m, (void)D, (void)E, (void)tokens, (void)rows, (void)states, (void)keys, \
-                (void)projected, (void)glu, (void)join_glu, (void)paper, (void)prenorm,         \
-                (void)feed, (void)documents
+#define SIZES                                                                                      \
+        const struct ran_layer_memory *z = w->own;                                                 \
+        const double B = (double)w->size.B, m = (double)w->packed->m, D = (double)w->D,            \
+                     E = (double)w->E, tokens = (double)z->tokens, rows = (double)z->rows,         \
+                     states = (double)z->states, keys = (double)z->keys, fresh = (double)z->fresh, \
+                     projected = (double)z->projected, glu = ran_layer_is_gated(w) ? 2 * D : 0,    \
+                     join_glu = w->c->cell != RAN_CELL_PLAIN ? 2 * D : 0,                          \
+                     paper = !ran_layer_is_prenorm(w), prenorm = ran_layer_is_prenorm(w),          \
+                     feed = prenorm * (double)ran_prenorm_feed(w->c),                              \
+                     documents = ran_task_of(w->c)->output == RAN_OUTPUT_DOCUMENT ? B : 0;         \
+        (void)B, (void)m, (void)D, (void)E, (void)tokens, (void)rows, (void)states, (void)keys,    \
+                (void)projected, (void)glu, (void)join_glu, (void)paper, (void)prenorm,            \
+                (void)feed, (void)documents, (void)fresh
 
 static void lay_out_slab(struct ran_workspace *w, struct ran_arena *k, struct ran_slab *out)
 {
@@ -135,12 +135,18 @@ static int reserve_states(const struct ran_workspace *w, struct ran_error *err)
 {
         const struct ran_packed *packed = w->packed;
 
-        for (size_t b = 0; b < packed->B; b++)
-                if (packed->recurrent[b] != NULL)
-                        RAN_TRY(ran_recurrent_state_reserve(
-                                packed->recurrent[b],
-                                ran_review_kept(w->c, packed->key[b + 1] - packed->key[b]),
-                                w->training ? 0 : w->c->window, err));
+        for (size_t b = 0; b < packed->B; b++) {
+                struct ran_recurrent_state *recurrent = packed->recurrent[b];
+
+                if (recurrent == NULL)
+                        continue;
+                /* Those of a window pattern will be copied out of the base. */
+                size_t copied = w->c->review == RAN_REVIEW_WINDOW ? recurrent->shared : 0;
+                size_t states = ran_review_kept(w->c, packed->key[b + 1] - packed->key[b]);
+
+                RAN_TRY(ran_recurrent_state_reserve(recurrent, copied + states,
+                                                    w->training ? 0 : w->c->window, err));
+        }
         return RAN_OK;
 }
 
@@ -166,6 +172,9 @@ int ran_layer_memory_prepare(struct ran_workspace *w, struct ran_error *err)
         }
         RAN_TRY(make_slabs(w, err));
         RAN_TRY(ran_review_prepare(w, err));
+        own->fresh = 0;
+        for (size_t b = 1; b < packed->B; b++)
+                own->fresh = packed->open[b] > 0 ? own->tokens + packed->m : own->fresh;
         RAN_TRY(plan_slabs(w, err));
         RAN_TRY(ran_rotary_reserve(&w->rotary, w->c, own->longest, err));
         return reserve_states(w, err);

@@ -146,7 +146,8 @@ struct ran_join_params {
  * Sizes in the lists: tokens and rows of the largest slab; states = m + B; keys of the review;
  * projected = 3E + 2D (gated) or 3E, what one product makes of a normalised row: q, k, v and value
  * and gate of the output GLU; glu = 2D if gated, else 0; join_glu = 2D unless plain; paper = 1 if
- * gated or plain, else 0; prenorm = 1 - paper; feed = F if prenorm, else 0. */
+ * gated or plain, else 0; prenorm = 1 - paper; feed = F if prenorm, else 0; fresh: rows of the
+ * largest slab if known rows of open windows lie between those that are computed, else 0. */
 
 /* X(field, floats): activations of a slab. */
 #define RAN_SLAB(X)                                                                       \
@@ -169,8 +170,10 @@ struct ran_join_params {
         X(review_stat, tokens * 2)                                                        \
         X(feed_z, feed > 0 ? tokens * D : 0) /* prenorm: LN_ffn */                        \
         X(feed_stat, feed > 0 ? tokens * 2 : 0)                                           \
-        X(feed_pre, tokens * 2 * feed) /* value and gate */                               \
-        X(feed_act, tokens *feed)      /* their product */
+        X(feed_pre, tokens * 2 * feed)      /* value and gate */                          \
+        X(feed_act, tokens *feed)           /* their product */                           \
+        X(fresh_in, fresh *(D > E ? D : E)) /* see ran_window_linear */                   \
+        X(fresh_out, fresh *(projected > D ? projected : D))
 
 /* X(field, floats): the cells of a layer. */
 #define RAN_CELLS(X)                                                                              \
@@ -253,6 +256,7 @@ struct ran_layer_memory {
         size_t projected;                           /* see above */
         size_t tokens, rows, states, keys, longest; /* longest: tokens of a window, open ones too */
         size_t most_keys;                           /* of one document */
+        size_t fresh;                               /* see above */
         size_t *first;                              /* (slabs + 1) first window of each slab */
         size_t slabs, first_cap, slab_cap;
         bool keeps;
@@ -311,6 +315,7 @@ struct ran_layer_pass {
         size_t t0, r0;               /* its first token and row */
         size_t tokens, rows;         /* of the slab */
         size_t skip;                 /* known first rows: of an open window */
+        bool scattered;              /* more known rows follow: of other open windows */
         struct ran_slab *act;
         struct ran_cells *cells;
         bool known; /* all cells are known already: see above */
@@ -343,6 +348,11 @@ void ran_window_sum_parts(struct ran_layer_pass *s, int part, float *dw, float *
 bool ran_window_stays_open(const struct ran_workspace *w, size_t i);
 
 void ran_window_project(struct ran_layer_pass *s);
+/* The known rows of open windows, from the recurrent states. */
+void ran_window_recall(struct ran_layer_pass *s);
+/* y (rows, O) = x (rows, I) w^T + b for all rows of a slab that are not known. */
+void ran_window_linear(struct ran_layer_pass *s, float *y, const float *x, const float *w,
+                       const float *b, size_t I, size_t O);
 void ran_window_finish(struct ran_layer_pass *s);
 void ran_window_finish_bwd(struct ran_layer_pass *s);
 void ran_window_project_bwd(struct ran_layer_pass *s);

@@ -67,6 +67,18 @@ void ran_lm_context_set_pending(struct ran_lm_context *p, uint32_t id)
         p->pending = id;
 }
 
+int ran_lm_context_fork(struct ran_lm_context *to, const struct ran_lm_context *from,
+                        struct ran_error *err)
+{
+        if (to->m != from->m)
+                return ran_fail(err, RAN_EINVAL, "the context belongs to another model");
+        to->pending = from->pending;
+        int rc = ran_recurrent_state_fork(&to->recurrent, &from->recurrent, err);
+        if (rc != RAN_OK)
+                ran_lm_context_clear(to);
+        return rc;
+}
+
 /* ---- reading -------------------------------------------------------------------------------- */
 
 static int check_gold(const struct ran_model *m, const uint32_t *gold, size_t n,
@@ -116,6 +128,27 @@ int ran_lm_read(const struct ran_model *m, struct ran_state *s, struct ran_lm_co
                              err));
         RAN_TRY(check_given(m, out->nll, out->logits, n - out->skip, err));
         return out->last != NULL ? ran_score_check_scores(out->last, m->V, err) : RAN_OK;
+}
+
+int ran_lm_read_each(const struct ran_model *m, struct ran_state *s,
+                     struct ran_lm_context *const *context, const uint32_t *ids, size_t n,
+                     float *logits, struct ran_error *err)
+{
+        RAN_TRY(ran_model_check_task(m, s, &ran_task_lm, err));
+        RAN_TRY(ran_model_check_ids(m, ids, n, err));
+        struct ran_recurrent_state **state = ran_alloc(n, sizeof *state, err);
+        int rc = state != NULL ? RAN_OK : RAN_ENOMEM;
+        for (size_t i = 0; i < n && rc == RAN_OK; i++) {
+                state[i] = &context[i]->recurrent;
+                if (context[i]->m != m || state[i]->tokens == 0)
+                        rc = ran_fail(err, RAN_EINVAL, "context %zu has read nothing", i);
+        }
+        if (rc == RAN_OK)
+                rc = ran_score_lm_each(s, state, ids, n, logits, err);
+        free(state);
+        for (size_t i = 0; i < n && rc == RAN_OK; i++)
+                rc = ran_score_check_scores(logits + i * m->V, m->V, err);
+        return rc;
 }
 
 static int check_masked(const struct ran_model *m, const struct ran_state *s, const uint32_t *ids,

@@ -40,6 +40,7 @@ struct block {
         size_t at, n;
         const uint32_t *gold;
         const float *scale; /* with dp */
+        double smoothing;   /* with dp: the part of the target that all tokens share */
         double nll[RAN_LM_ROWS];
         float *logits; /* (positions, V), from `listed` on; or NULL */
         size_t listed;
@@ -50,27 +51,41 @@ struct block {
         size_t target[RAN_LM_ROWS];
 };
 
-/* Turns row r of scores into probabilities, or into the adjoint of the scores. */
+static double mean(const float *x, size_t n)
+{
+        double sum = 0;
+
+        for (size_t i = 0; i < n; i++)
+                sum += (double)x[i];
+        return sum / (double)n;
+}
+
+/* Turns row r of scores into probabilities, or into the adjoint of the scores. The loss is the log
+ * of the sum less the mean score under the target: (1 - s) of gold and s of all, s the smoothing.
+ */
 static void online_exp(void *arg, size_t r)
 {
         struct block *k = arg;
-        float *score = k->score + r * k->width, target = 0, scale;
+        float *score = k->score + r * k->width, scale, rest;
         size_t i = k->position[r], at = k->target[r];
-        double log_sum;
+        double log_sum, target;
 
         if (at == NONE) { /* counts for nothing */
                 memset(score, 0, k->width * sizeof *score);
                 return;
         }
-        target = score[at];
+        target = (1 - k->smoothing) * (double)score[at];
+        if (k->smoothing > 0)
+                target += k->smoothing * mean(score, k->width);
         ran_simd->softmax(score, 1.0f, k->width, &log_sum);
-        k->nll[i] += log_sum - (double)target;
+        k->nll[i] += log_sum - target;
         if (k->dp == NULL)
                 return;
         scale = k->scale[k->at + i];
-        score[at] -= 1.0f;
+        rest = (float)(k->smoothing / (double)k->width);
+        score[at] -= (float)(1 - k->smoothing);
         for (size_t j = 0; j < k->width; j++)
-                score[j] *= scale;
+                score[j] = (score[j] - rest) * scale;
 }
 
 /* The id's entry in the first softmax. */
@@ -296,7 +311,7 @@ int ran_lm_each(struct ran_workspace *w, const struct ran_params *p, size_t V, f
 }
 
 double ran_lm_loss(struct ran_workspace *w, const struct ran_params *p, struct ran_params *dp,
-                   size_t V, const uint32_t *gold, const float *scale)
+                   size_t V, const uint32_t *gold, const float *scale, double smoothing)
 {
         struct block k = block_of(w, p, V);
         double loss = 0;
@@ -305,6 +320,7 @@ double ran_lm_loss(struct ran_workspace *w, const struct ran_params *p, struct r
         k.dp = dp;
         k.gold = gold;
         k.scale = scale;
+        k.smoothing = smoothing;
         ran_head_positions(w);
         for (; k.at < w->packed->positions; k.at += k.n) {
                 k.n = w->packed->positions - k.at < RAN_LM_ROWS ? w->packed->positions - k.at

@@ -30,10 +30,11 @@ void ran_lm_score(struct ran_workspace *w, const struct ran_params *p, size_t V,
  * returns it. */
 int ran_lm_each(struct ran_workspace *w, const struct ran_params *p, size_t V, float *logits,
                 ran_lm_take *take, void *arg, struct ran_error *err);
-/* ran_lm_score for training: returns the sum over positions of scale (positions) times nll; adds
- * the gradients of the output layer to dp (dp->dembed among them) and leaves the adjoints of the
- * encoder's output in w->dx and w->dlast, as ran_head_bwd does. */
+/* ran_lm_score for training: returns the sum over positions of scale (positions) times nll, or of
+ * that against targets of which all tokens share the part `smoothing` (0 in an adaptive softmax);
+ * adds the gradients of the output layer to dp (dp->dembed among them) and leaves the adjoints of
+ * the encoder's output in w->dx and w->dlast, as ran_head_bwd does. */
 double ran_lm_loss(struct ran_workspace *w, const struct ran_params *p, struct ran_params *dp,
-                   size_t V, const uint32_t *gold, const float *scale);
+                   size_t V, const uint32_t *gold, const float *scale, double smoothing);
 
 #endif

@@ -6,7 +6,7 @@
 
 void ran_packed_clear(struct ran_packed *packed)
 {
-        packed->B = packed->L = packed->m = packed->positions = packed->open = 0;
+        packed->B = packed->L = packed->m = packed->positions = 0;
 }
 
 void ran_packed_release(struct ran_packed *packed)
@@ -22,6 +22,8 @@ void ran_packed_release(struct ran_packed *packed)
         free(packed->doc_position);
         free(packed->window);
         free(packed->window_doc);
+        free(packed->row);
+        free(packed->open);
         free(packed->spelling);
         *packed = (struct ran_packed){0};
 }
@@ -55,6 +57,22 @@ int ran_packed_add(struct ran_packed *packed, const struct ran_config *c, const 
         return ran_packed_add_after(packed, c, ids, n, record, NULL, err);
 }
 
+/* The windows of n tokens, of which the first already holds `open` more. */
+static void add_windows(struct ran_packed *packed, const struct ran_config *c, size_t n,
+                        size_t open, size_t windows)
+{
+        for (size_t i = 0; i < windows; i++) {
+                size_t known = i > 0 ? 0 : open,
+                       end = i + 1 < windows ? (i + 1) * c->window - open : n;
+                size_t from = i > 0 ? i * c->window - open : 0;
+
+                packed->window[packed->m] = packed->L + from;
+                packed->window_doc[packed->m] = packed->B;
+                packed->row[packed->m + 1] = packed->row[packed->m] + 1 + known + end - from;
+                packed->m++;
+        }
+}
+
 int ran_packed_add_after(struct ran_packed *packed, const struct ran_config *c, const uint32_t *ids,
                          size_t n, uint64_t record, struct ran_recurrent_state *recurrent,
                          struct ran_error *err)
@@ -62,9 +80,6 @@ int ran_packed_add_after(struct ran_packed *packed, const struct ran_config *c, 
         size_t open = recurrent != NULL ? recurrent->open : 0,
                windows = ran_packed_windows(c, n, open);
 
-        if (packed->open > 0 || (open > 0 && packed->B > 0))
-                return ran_fail(err, RAN_EINVAL,
-                                "a document whose window is open is read by itself");
         ROOM(ids, packed->L + n);
         ROOM(doc, packed->B + 2);
         ROOM(doc_window, packed->B + 2);
@@ -74,21 +89,20 @@ int ran_packed_add_after(struct ran_packed *packed, const struct ran_config *c, 
         ROOM(key, packed->B + 2);
         ROOM(doc_position, packed->B + 2);
         ROOM(window, packed->m + windows + 1);
+        ROOM(row, packed->m + windows + 1);
         ROOM(window_doc, packed->m + windows);
+        ROOM(open, packed->B + 1);
         memcpy(packed->ids + packed->L, ids, n * sizeof *ids);
         if (packed->B == 0)
-                packed->key[0] = 0;
-        packed->open = open;
+                packed->key[0] = packed->row[0] = 0;
+        packed->open[packed->B] = open;
         packed->doc[packed->B] = packed->L;
         packed->doc_window[packed->B] = packed->m;
         packed->record[packed->B] = record;
         packed->sources[packed->B] = 0;
         packed->recurrent[packed->B] = recurrent;
         packed->doc_position[packed->B] = packed->positions;
-        for (size_t i = 0; i < windows; i++) {
-                packed->window[packed->m] = packed->L + (i > 0 ? i * c->window - open : 0);
-                packed->window_doc[packed->m++] = packed->B;
-        }
+        add_windows(packed, c, n, open, windows);
         packed->key[packed->B + 1] =
                 packed->key[packed->B] + (recurrent != NULL ? recurrent->states : 0) + windows + 1;
         packed->L += n;

@@ -10,13 +10,13 @@
  * Positions are the tokens with an output of the task: when tagging, the first subword of each
  * word.
  *
- * Window i begins at token window[i] and at row window[i] + i; document b has the states from
+ * Window i begins at token window[i] and at row row[i]; document b has the states from
  * doc_window[b] + b to doc_window[b+1] + b.
  *
  * A document with a recurrent state (recurrent-state.h) continues: it begins with a known cell and
  * attends to `earlier` states. If its last window was left open, the first window here is the rest
  * of it. Its first 1 + open rows, the cell and the tokens read before, are known and not among the
- * tokens here.
+ * tokens here. So a window's row is not that of its first token plus a constant: row has it.
  */
 #ifndef RAN_MODEL_PACKED_H
 #define RAN_MODEL_PACKED_H
@@ -33,15 +33,17 @@ struct ran_packed {
         size_t *sources;    /* (B) under the prefix mask: leading tokens that are source; else 0 */
         struct ran_recurrent_state *
                 *recurrent; /* (B) the document continues from it; or NULL; not owned */
-        size_t *key; /* (B+1) first key of each document: one a state, earlier ones before them */
-        size_t open; /* known tokens of the first window; then B is 1 */
+        size_t *key;  /* (B+1) first key of each document: one a state, earlier ones before them */
+        size_t *open; /* (B) known tokens of the document's first window */
         size_t *position;     /* (positions) tokens with an output, ascending */
         size_t *doc_position; /* (B+1) first position of each document */
         size_t positions;
         size_t *window;     /* (m+1) first token of each window */
+        size_t *row;        /* (m+1) first row of each window: its cell */
         size_t *window_doc; /* (m) document of each window */
         size_t ids_cap, recurrent_cap, key_cap, doc_cap, doc_window_cap, record_cap, sources_cap,
-                position_cap, doc_position_cap, window_cap, window_doc_cap, spelling_cap;
+                position_cap, doc_position_cap, window_cap, row_cap, window_doc_cap, spelling_cap,
+                open_cap;
 };
 
 /* The number of windows for n tokens, when the first window already holds `open` more. */
@@ -53,8 +55,7 @@ void ran_packed_release(struct ran_packed *packed);
 int ran_packed_add(struct ran_packed *packed, const struct ran_config *c, const uint32_t *ids,
                    size_t n, uint64_t record, struct ran_error *err);
 /* The same for a document that continues from a recurrent state (NULL: nothing), which ran_encode
- * updates. A document with an open window must be the only one. The state is not owned and must
- * outlive the backward pass. */
+ * updates. The state is not owned and must outlive the backward pass. */
 int ran_packed_add_after(struct ran_packed *packed, const struct ran_config *c, const uint32_t *ids,
                          size_t n, uint64_t record, struct ran_recurrent_state *recurrent,
                          struct ran_error *err);
@@ -68,7 +69,7 @@ int ran_packed_positions(struct ran_packed *packed, const uint32_t *positions, s
 /* First row of window i, its cell. */
 static inline size_t ran_packed_row(const struct ran_packed *packed, size_t i)
 {
-        return packed->window[i] + i + (i > 0 ? packed->open : 0);
+        return packed->row[i];
 }
 
 /* Earlier states of document b: those before its first state, as of the time it was added
@@ -82,7 +83,7 @@ static inline size_t ran_packed_earlier(const struct ran_packed *packed, size_t 
 /* Whether document b continues from a recurrent state. */
 static inline bool ran_packed_continues(const struct ran_packed *packed, size_t b)
 {
-        return ran_packed_earlier(packed, b) > 0 || packed->open > 0;
+        return ran_packed_earlier(packed, b) > 0 || packed->open[b] > 0;
 }
 
 /* The first state of window i; the next one is the state after it. */

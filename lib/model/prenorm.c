@@ -163,12 +163,9 @@ static void project(struct ran_layer_pass *s)
         size_t ld = 3 * w->E;
 
         ran_phase = RAN_PHASE_PROJECTIONS;
-        if (s->skip > 0) /* an open window */
-                memcpy(s->act->qkv, w->packed->recurrent[0]->qkv[s->l],
-                       s->skip * ld * sizeof(float));
+        ran_window_recall(s);
         ran_workers_each(&w->workers, s->from, s->to, normalise, s);
-        ran_gemm_linear(w->pool, s->act->qkv + s->skip * ld, ld, s->act->z + s->skip * w->D, w->D,
-                        s->p->q_w, s->p->q_b, s->rows - s->skip, w->D, ld);
+        ran_window_linear(s, s->act->qkv, s->act->z, s->p->q_w, s->p->q_b, w->D, ld);
         if (w->c->rotary)
                 ran_workers_each(&w->workers, s->from, s->to, rotate, s);
 }
@@ -250,8 +247,7 @@ static void finish(struct ran_layer_pass *s)
         ran_phase = RAN_PHASE_ATTENTION;
         ran_workers_each(&w->workers, s->from, s->to, attend, s);
         ran_phase = RAN_PHASE_PROJECTIONS;
-        ran_gemm_linear(w->pool, s->act->o + s->skip * w->D, w->D, s->act->a + s->skip * w->E, w->E,
-                        s->p->out_w, s->p->out_b, s->rows - s->skip, w->E, w->D);
+        ran_window_linear(s, s->act->o, s->act->a, s->p->out_w, s->p->out_b, w->E, w->D);
         ran_workers_each(&w->workers, s->from, s->to, add_tokens, s);
 }
 

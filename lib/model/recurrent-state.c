@@ -29,7 +29,8 @@ int ran_recurrent_state_init(struct ran_recurrent_state *s, const struct ran_con
 
 void ran_recurrent_state_clear(struct ran_recurrent_state *s)
 {
-        s->tokens = s->states = s->open = 0;
+        s->tokens = s->states = s->open = s->shared = s->shared_rows = 0;
+        s->base = NULL;
 }
 
 void ran_recurrent_state_release(struct ran_recurrent_state *s)
@@ -76,6 +77,7 @@ int ran_recurrent_state_reserve(struct ran_recurrent_state *s, size_t states, si
 {
         size_t floats, rows;
 
+        states -= s->shared < states ? s->shared : states;
         if (__builtin_mul_overflow(states, s->width, &floats) ||
             __builtin_add_overflow(open, 1, &rows) || __builtin_mul_overflow(rows, 3 * s->E, &rows))
                 return ran_fail(err, RAN_ENOMEM, "%zu states are more than memory can hold",
@@ -86,6 +88,55 @@ int ran_recurrent_state_reserve(struct ran_recurrent_state *s, size_t states, si
             room(s->qkv, s->layers, &s->open_cap, rows, err) != RAN_OK)
                 return RAN_ENOMEM;
         return RAN_OK;
+}
+
+/* ---- sharing -------------------------------------------------------------------------------- */
+
+static int copy_rows(struct ran_recurrent_state *s, const struct ran_recurrent_state *from,
+                     struct ran_error *err)
+{
+        size_t rows = from->open > 0 ? 1 + from->open - s->shared_rows : 0,
+               states = from->states - s->shared;
+
+        RAN_TRY(ran_recurrent_state_reserve(s, from->states, from->open, err));
+        for (size_t l = 0; l < s->layers; l++) {
+                if (states > 0) {
+                        memcpy(s->key[l], from->key[l], states * s->width * sizeof(float));
+                        memcpy(s->value[l], from->value[l], states * s->width * sizeof(float));
+                }
+                if (rows > 0)
+                        memcpy(s->qkv[l], from->qkv[l], rows * 3 * s->E * sizeof(float));
+        }
+        return RAN_OK;
+}
+
+int ran_recurrent_state_fork(struct ran_recurrent_state *s, const struct ran_recurrent_state *from,
+                             struct ran_error *err)
+{
+        bool shares = from->base != NULL;
+
+        s->base = shares ? from->base : from;
+        s->shared = shares ? from->shared : from->states;
+        s->shared_rows = shares ? from->shared_rows : from->open > 0 ? 1 + from->open : 0;
+        s->tokens = s->states = s->open = 0; /* unless there is memory */
+        if (shares)
+                RAN_TRY(copy_rows(s, from, err));
+        s->tokens = from->tokens;
+        s->states = from->states;
+        s->open = from->open;
+        memcpy(s->cell, from->cell, s->layers * s->width * sizeof(float));
+        memcpy(s->pre, from->pre, s->layers * s->projected * sizeof(float));
+        return RAN_OK;
+}
+
+void ran_recurrent_state_recall(const struct ran_recurrent_state *s, size_t l, float *out)
+{
+        size_t row = 3 * s->E, own = 1 + s->open - s->shared_rows;
+
+        if (s->shared_rows > 0)
+                memcpy(out, s->base->qkv[l], s->shared_rows * row * sizeof *out);
+        if (own > 0)
+                memcpy(out + s->shared_rows * row, s->qkv[l], own * row * sizeof *out);
 }
 
 /* ---- as one run of floats ------------------------------------------------------------------- */

@@ -127,9 +127,12 @@ static const float *state_at(const struct ran_layer_pass *s, size_t b, size_t st
         size_t D = w->D, earlier = ran_packed_earlier(packed, b),
                first = w->c->mask == RAN_MASK_NONE ? 1 : 0;
 
-        if (state < earlier && !ran_review_copies_earlier(w->c))
-                return (value ? packed->recurrent[b]->value : packed->recurrent[b]->key)[s->l] +
-                       state * D;
+        if (state < earlier && !ran_review_copies_earlier(w->c)) {
+                struct ran_recurrent_run run =
+                        ran_recurrent_state_run(packed->recurrent[b], s->l, state, earlier);
+
+                return value ? run.value : run.key;
+        }
         return (value ? s->cells->value : s->cells->key) +
                (ran_review_key(w, b) + first + state - earlier) * D;
 }
@@ -324,24 +327,44 @@ size_t ran_review_kept(const struct ran_config *c, size_t states)
         return c->review == RAN_REVIEW_WINDOW && states > near ? near : states;
 }
 
+/* The states of a window pattern are few and move, so none of them stays shared: copies the last n,
+ * those from `from` on, to the front. */
+static void move_to_front(float *own, const float *base, size_t shared, size_t from, size_t n,
+                          size_t D)
+{
+        size_t copied = from < shared ? shared - from : 0;
+
+        memmove(own + copied * D, own + (from + copied - shared) * D,
+                (n - copied) * D * sizeof *own);
+        if (copied > 0)
+                memcpy(own, base + from * D, copied * D * sizeof *own);
+}
+
 void ran_review_keep(const struct ran_layer_pass *s, size_t b, size_t closed)
 {
         const struct ran_workspace *w = s->w;
         struct ran_recurrent_state *recurrent = w->packed->recurrent[b];
-        size_t D = w->D, earlier = ran_packed_earlier(w->packed, b),
+        size_t D = w->D, earlier = ran_packed_earlier(w->packed, b), shared = recurrent->shared,
                all = ran_review_kept(w->c, earlier + closed), added = closed < all ? closed : all,
                stay = all - added, from = (ran_review_key(w, b) + closed - added) * D;
         float *key = recurrent->key[s->l], *value = recurrent->value[s->l];
 
-        if (stay < earlier) {
-                memmove(key, key + (earlier - stay) * D, stay * D * sizeof *key);
-                memmove(value, value + (earlier - stay) * D, stay * D * sizeof *value);
+        if (w->c->review == RAN_REVIEW_WINDOW) {
+                const struct ran_recurrent_state *base = recurrent->base;
+
+                move_to_front(key, shared > 0 ? base->key[s->l] : NULL, shared, earlier - stay,
+                              stay, D);
+                move_to_front(value, shared > 0 ? base->value[s->l] : NULL, shared, earlier - stay,
+                              stay, D);
+                shared = 0;
         }
+        key += (stay - shared) * D;
+        value += (stay - shared) * D;
         if (w->c->review == RAN_REVIEW_NONE) { /* unused, but they may be written to a file */
-                memset(key + stay * D, 0, added * D * sizeof *key);
-                memset(value + stay * D, 0, added * D * sizeof *value);
+                memset(key, 0, added * D * sizeof *key);
+                memset(value, 0, added * D * sizeof *value);
                 return;
         }
-        memcpy(key + stay * D, s->cells->key + from, added * D * sizeof *key);
-        memcpy(value + stay * D, s->cells->value + from, added * D * sizeof *value);
+        memcpy(key, s->cells->key + from, added * D * sizeof *key);
+        memcpy(value, s->cells->value + from, added * D * sizeof *value);
 }

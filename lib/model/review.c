@@ -63,11 +63,14 @@ static void document_states(struct ran_layer_pass *s, size_t b)
         struct ran_cells *c = s->cells;
         size_t D = w->D, earlier = ran_packed_earlier(packed, b), key = ran_review_key(w, b);
 
-        if (earlier > 0 && ran_review_copies_earlier(w->c)) {
-                memcpy(c->key + (key - earlier) * D, packed->recurrent[b]->key[s->l],
-                       earlier * D * sizeof(float));
-                memcpy(c->value + (key - earlier) * D, packed->recurrent[b]->value[s->l],
-                       earlier * D * sizeof(float));
+        if (ran_review_copies_earlier(w->c)) {
+                struct ran_recurrent_run run;
+
+                for (size_t at = 0, to = key - earlier; at < earlier; at += run.n, to += run.n) {
+                        run = ran_recurrent_state_run(packed->recurrent[b], s->l, at, earlier);
+                        memcpy(c->key + to * D, run.key, run.n * D * sizeof(float));
+                        memcpy(c->value + to * D, run.value, run.n * D * sizeof(float));
+                }
         }
         for (size_t r = packed->doc_window[b] + b; r <= packed->doc_window[b + 1] + b; r++, key++) {
                 ran_window_activation(w, c->key + key * D, c->kv_pre + r * 2 * D, D);

@@ -8,6 +8,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 void ran_sampler_release(struct ran_sampler *s)
 {
@@ -112,6 +113,16 @@ static size_t set_weights(struct ran_sampler *s, const float *logits, size_t V, 
                         s->heap[n++] = (uint32_t)i;
         }
         return n;
+}
+
+void ran_ban_repeats(float *logits, const uint32_t *ids, size_t length, size_t n)
+{
+        if (n == 0 || length < n)
+                return;
+        const uint32_t *last = ids + (length - (n - 1));
+        for (size_t i = 0; i + n <= length; i++)
+                if (memcmp(ids + i, last, (n - 1) * sizeof *ids) == 0)
+                        logits[ids[i + n - 1]] = -INFINITY;
 }
 
 double ran_nll(const float *logits, size_t V, uint32_t id)

@@ -219,6 +219,23 @@ int ran_score_lm(struct ran_state *s, struct ran_recurrent_state *recurrent, con
         return RAN_OK;
 }
 
+int ran_score_lm_each(struct ran_state *s, struct ran_recurrent_state *const *recurrent,
+                      const uint32_t *ids, size_t n, float *logits, struct ran_error *err)
+{
+        const uint32_t first = 0;
+
+        ran_packed_clear(&s->packed);
+        for (size_t i = 0; i < n; i++) {
+                RAN_TRY(ran_packed_add_after(&s->packed, s->workspace.c, ids + i, 1, 0,
+                                             recurrent[i], err));
+                RAN_TRY(ran_packed_positions(&s->packed, &first, 1, err));
+        }
+        RAN_TRY(ran_workspace_fit(&s->workspace, &s->packed, s->C, err));
+        ran_encode(&s->workspace, s->p);
+        ran_lm_score(&s->workspace, s->p, s->C, NULL, NULL, logits);
+        return RAN_OK;
+}
+
 /* Encodes a document with masked tokens at n positions. */
 static int read_masked(struct ran_state *s, const uint32_t *ids, size_t L,
                        const uint32_t *positions, size_t n, struct ran_error *err)

@@ -53,6 +53,10 @@ int ran_score_check_logits(const struct ran_state *s, size_t n, struct ran_error
  */
 int ran_score_lm(struct ran_state *s, struct ran_recurrent_state *recurrent, const uint32_t *ids,
                  size_t n, size_t sources, const struct ran_lm_out *out, struct ran_error *err);
+/* Reads a token for each of n documents, in products for all: ids[i] continues recurrent[i].
+ * logits (n, V) after it. */
+int ran_score_lm_each(struct ran_state *s, struct ran_recurrent_state *const *recurrent,
+                      const uint32_t *ids, size_t n, float *logits, struct ran_error *err);
 int ran_score_masked(struct ran_state *s, const uint32_t *ids, size_t L, const uint32_t *positions,
                      size_t n, const uint32_t *gold, float *nll, float *logits,
                      struct ran_error *err);

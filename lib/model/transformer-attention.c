@@ -171,11 +171,14 @@ static void recall(struct ran_transformer_pass *s, size_t b)
 
         if (n == 0)
                 return;
-        size_t from = first_seen(w, b, n);
-        ran_sparse_pack(part_of(s, b, 1) + from * w->d_k, L, recurrent->key[s->l] + from * w->E,
-                        n - from, w->h, w->d_k);
-        ran_sparse_pack(part_of(s, b, 2) + from * w->d_k, L, recurrent->value[s->l] + from * w->E,
-                        n - from, w->h, w->d_k);
+        struct ran_recurrent_run run;
+
+        for (size_t from = first_seen(w, b, n); from < n; from += run.n) {
+                run = ran_recurrent_state_run(recurrent, s->l, from, n);
+                ran_sparse_pack(part_of(s, b, 1) + from * w->d_k, L, run.key, run.n, w->h, w->d_k);
+                ran_sparse_pack(part_of(s, b, 2) + from * w->d_k, L, run.value, run.n, w->h,
+                                w->d_k);
+        }
 }
 
 void ran_transformer_attention_keep(struct ran_transformer_pass *s, size_t b)
@@ -183,12 +186,12 @@ void ran_transformer_attention_keep(struct ran_transformer_pass *s, size_t b)
         const struct ran_workspace *w = s->w;
         struct ran_recurrent_state *recurrent = w->packed->recurrent[b];
         size_t from = ran_packed_earlier(w->packed, b), L = ran_transformer_length(w->packed, b),
-               n = L - from;
+               n = L - from, at = (from - recurrent->shared) * w->E;
 
-        ran_sparse_unpack(recurrent->key[s->l] + from * w->E, part_of(s, b, 1) + from * w->d_k, L,
-                          n, w->h, w->d_k);
-        ran_sparse_unpack(recurrent->value[s->l] + from * w->E, part_of(s, b, 2) + from * w->d_k, L,
-                          n, w->h, w->d_k);
+        ran_sparse_unpack(recurrent->key[s->l] + at, part_of(s, b, 1) + from * w->d_k, L, n, w->h,
+                          w->d_k);
+        ran_sparse_unpack(recurrent->value[s->l] + at, part_of(s, b, 2) + from * w->d_k, L, n, w->h,
+                          w->d_k);
 }
 
 /* A query of one head; scratch: room for its weights, too. */

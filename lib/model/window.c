@@ -11,6 +11,22 @@
 
 #include <string.h>
 
+/* The known rows of window i: if it was open, its cell and the tokens that were read before. */
+static size_t known_rows(const struct ran_packed *packed, size_t i)
+{
+        size_t b = packed->window_doc[i];
+
+        return i == packed->doc_window[b] && packed->open[b] > 0 ? 1 + packed->open[b] : 0;
+}
+
+static bool is_scattered(const struct ran_packed *packed, size_t from, size_t to)
+{
+        for (size_t i = from + 1; i < to; i++)
+                if (known_rows(packed, i) > 0)
+                        return true;
+        return false;
+}
+
 struct ran_layer_pass ran_layer_pass_of(struct ran_workspace *w, const struct ran_layer_params *p,
                                         struct ran_layer_params *dp, size_t l, size_t slab)
 {
@@ -31,7 +47,8 @@ struct ran_layer_pass ran_layer_pass_of(struct ran_workspace *w, const struct ra
                 .r0 = ran_packed_row(packed, from),
                 .tokens = packed->window[to] - packed->window[from],
                 .rows = ran_packed_row(packed, to) - ran_packed_row(packed, from),
-                .skip = from == 0 && packed->open > 0 ? 1 + packed->open : 0,
+                .skip = known_rows(packed, from),
+                .scattered = is_scattered(packed, from, to),
                 .act = &own->slab[own->keeps ? l * own->slabs + slab : slab % 2],
                 .cells = &own->cells[l],
         };
@@ -64,7 +81,7 @@ struct ran_window_view ran_window_view_of(const struct ran_layer_pass *s, size_t
                 .b = b,
                 .t = packed->window[i],
                 .n = ran_packed_row(packed, i + 1) - ran_packed_row(packed, i),
-                .first = 1 + (i == 0 ? packed->open : 0),
+                .first = known_rows(packed, i) > 0 ? known_rows(packed, i) : 1,
                 .r = ran_packed_row(packed, i) - s->r0,
                 .state = ran_packed_state_before(packed, i),
                 .at = ran_packed_row(packed, i) - ran_packed_row(packed, packed->doc_window[b]),
@@ -165,15 +182,59 @@ static void activate(void *arg, size_t i, float *scratch)
                                  1.0f, v.n - known, 2 * w->h, w->d_k);
 }
 
-/* The known rows of an open window. */
-static void recall(struct ran_layer_pass *s)
+void ran_window_recall(struct ran_layer_pass *s)
 {
         struct ran_workspace *w = s->w;
-        const struct ran_recurrent_state *recurrent = w->packed->recurrent[0];
+        size_t projected = s->own->projected;
 
-        memcpy(s->act->qkv, recurrent->qkv[s->l], s->skip * 3 * w->E * sizeof(float));
-        memcpy(s->act->pre, recurrent->pre + s->l * s->own->projected,
-               s->own->projected * sizeof(float));
+        if (s->skip == 0 && !s->scattered)
+                return;
+        for (size_t i = s->from; i < s->to; i++) {
+                size_t r = ran_packed_row(w->packed, i) - s->r0;
+                const struct ran_recurrent_state *recurrent =
+                        w->packed->recurrent[w->packed->window_doc[i]];
+
+                if (known_rows(w->packed, i) == 0)
+                        continue;
+                ran_recurrent_state_recall(recurrent, s->l, s->act->qkv + r * 3 * w->E);
+                memcpy(s->act->pre + r * projected, recurrent->pre + s->l * projected,
+                       projected * sizeof(float));
+        }
+}
+
+/* Copies the rows of a slab that are not known, cols wide, from x to y: to lie side by side, or
+ * back to their places. Returns their number. */
+static size_t move_fresh(const struct ran_layer_pass *s, float *y, const float *x, size_t cols,
+                         bool back)
+{
+        const struct ran_packed *packed = s->w->packed;
+        size_t n = 0;
+
+        for (size_t i = s->from; i < s->to; i++) {
+                size_t known = known_rows(packed, i),
+                       at = ran_packed_row(packed, i) - s->r0 + known,
+                       rows = ran_packed_row(packed, i + 1) - s->r0 - at;
+
+                memcpy(y + (back ? at : n) * cols, x + (back ? n : at) * cols,
+                       rows * cols * sizeof *y);
+                n += rows;
+        }
+        return n;
+}
+
+void ran_window_linear(struct ran_layer_pass *s, float *y, const float *x, const float *w,
+                       const float *b, size_t I, size_t O)
+{
+        struct ran_pool *pool = s->w->pool;
+
+        if (!s->scattered) {
+                ran_gemm_linear(pool, y + s->skip * O, O, x + s->skip * I, I, w, b,
+                                s->rows - s->skip, I, O);
+                return;
+        }
+        size_t n = move_fresh(s, s->act->fresh_in, x, I, false);
+        ran_gemm_linear(pool, s->act->fresh_out, O, s->act->fresh_in, I, w, b, n, I, O);
+        move_fresh(s, y, s->act->fresh_out, O, true);
 }
 
 void ran_window_project(struct ran_layer_pass *s)
@@ -181,12 +242,9 @@ void ran_window_project(struct ran_layer_pass *s)
         struct ran_workspace *w = s->w;
 
         ran_phase = RAN_PHASE_PROJECTIONS;
-        if (s->skip > 0)
-                recall(s);
+        ran_window_recall(s);
         ran_workers_each(&w->workers, s->from, s->to, normalise, s);
-        ran_gemm_linear(w->pool, s->act->pre + s->skip * s->own->projected, s->own->projected,
-                        s->act->z + s->skip * w->D, w->D, s->p->q_w, s->p->q_b, s->rows - s->skip,
-                        w->D, s->own->projected);
+        ran_window_linear(s, s->act->pre, s->act->z, s->p->q_w, s->p->q_b, w->D, s->own->projected);
         ran_workers_each(&w->workers, s->from, s->to, activate, s);
 }
 
@@ -282,8 +340,7 @@ void ran_window_finish(struct ran_layer_pass *s)
         ran_phase = RAN_PHASE_ATTENTION;
         ran_workers_each(&w->workers, s->from, s->to, attend, s);
         ran_phase = RAN_PHASE_PROJECTIONS;
-        ran_gemm_linear(w->pool, s->act->o + s->skip * w->D, w->D, s->act->a + s->skip * w->E, w->E,
-                        s->p->out_w, s->p->out_b, s->rows - s->skip, w->E, w->D);
+        ran_window_linear(s, s->act->o, s->act->a, s->p->out_w, s->p->out_b, w->E, w->D);
         ran_workers_each(&w->workers, s->from, s->to, finish, s);
 }
 

@@ -134,6 +134,7 @@ enum ran_purpose {
         RAN_FOR_WORDS, /* dropout of whole words */
         RAN_FOR_HUTCHINSON,
         RAN_FOR_SEARCH,
+        RAN_FOR_BOOTSTRAP,
 };
 uint64_t ran_random_key(uint64_t seed, uint64_t purpose, uint64_t epoch, uint64_t record);
 uint64_t ran_random_draw(uint64_t key, uint64_t position);  /* 64 uniform bits */

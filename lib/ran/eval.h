@@ -163,4 +163,58 @@ void ran_strict_finish(struct ran_strict *s, struct ran_strict_report *report);
 void ran_strict_json(const struct ran_strict_report *report, struct ran_buf *out);
 void ran_strict_text(const struct ran_strict_report *report, struct ran_buf *out);
 
+/* ---- generated texts (eval/text-score.c) ---------------------------------------------------- */
+
+/* Scores of generated texts against references, one for each:
+ *
+ *      BLEU      of a corpus, 0 to 100: Papineni et al. 2002, as sacreBLEU computes it (Post 2018):
+ *                tokenisation 13a, n-grams up to 4, exponential smoothing
+ *      chrF2     of a corpus, 0 to 100: Popović 2015, as sacreBLEU: character n-grams up to 6
+ * without white space, recall twice as important as precision ROUGE     Lin 2004, as its script and
+ * Google's rouge_score: ROUGE-1, -2 and -L, the mean over texts, 0 to 1; words are runs of ASCII
+ * letters and digits, which are not stemmed
+ *
+ * The counts of a text are computed in any thread, and added in a fixed order. */
+enum { RAN_BLEU_ORDER = 4, RAN_CHRF_ORDER = 6, RAN_ROUGES = 3 };
+struct ran_text_counts {
+        uint64_t length, reference_length; /* in tokens of 13a */
+        uint64_t match[RAN_BLEU_ORDER], all[RAN_BLEU_ORDER];
+        uint64_t characters[RAN_CHRF_ORDER][3]; /* of the text, of the reference, common */
+        double rouge[RAN_ROUGES][3];            /* precision, recall, F1 of ROUGE-1, -2, -L */
+};
+struct ran_text_counter; /* scratch, one a thread */
+struct ran_text_counter *ran_text_counter_new(struct ran_error *err);
+void ran_text_counter_free(struct ran_text_counter *c);
+/* Fails only for lack of memory, or for 2^32 characters. */
+int ran_text_count(struct ran_text_counter *c, const char *text, size_t n, const char *reference,
+                   size_t reference_n, struct ran_text_counts *out, struct ran_error *err);
+
+/* The scores of a corpus, in memory of a fixed size: of more than 20,000 texts, the bootstrap draws
+ * runs of adjacent texts instead of single ones. */
+struct ran_text_score;
+struct ran_text_score *ran_text_score_new(struct ran_error *err);
+void ran_text_score_free(struct ran_text_score *s);
+void ran_text_score_add(struct ran_text_score *s, const struct ran_text_counts *counts);
+
+/* A score and, unless there is but one text, the interval that has 95 % of its values over 1,000
+ * corpora of as many texts, drawn with replacement by `seed`. */
+struct ran_text_value {
+        double value, low, high;
+};
+struct ran_text_report {
+        size_t n;
+        uint64_t seed;
+        struct ran_text_value bleu, chrf, rouge[RAN_ROUGES];
+        double precision[RAN_BLEU_ORDER], brevity; /* parts of BLEU: 0 to 100; its penalty */
+        uint64_t length, reference_length;
+        double rouge_precision[RAN_ROUGES], rouge_recall[RAN_ROUGES];
+};
+enum { RAN_TEXT_SAMPLES = 1000 };
+int ran_text_score_finish(const struct ran_text_score *s, uint64_t seed,
+                          struct ran_text_report *report, struct ran_error *err);
+/* Append the report as one JSON object, or as lines for people, BLEU and chrF in the form of
+ * sacreBLEU, with a signature. */
+void ran_text_report_json(const struct ran_text_report *report, struct ran_buf *out);
+void ran_text_report_text(const struct ran_text_report *report, struct ran_buf *out);
+
 #endif

@@ -175,6 +175,18 @@ struct ran_cache *ran_cache_new(const struct ran_config *config,
 void ran_cache_free(struct ran_cache *c);
 void ran_cache_clear(struct ran_cache *c); /* nothing remembered */
 
+/* Makes `to` a copy of `from`, a context of the same model: the same document, which can then go on
+ * in two ways. The copy shares what `from` has read: do not read more with `from`, and keep it
+ * until the copy is cleared or freed. A copy may be copied itself; both then share what the first
+ * shares. After a failure `to` is empty. */
+int ran_lm_context_fork(struct ran_lm_context *to, const struct ran_lm_context *from,
+                        struct ran_error *err);
+/* ran_lm_read of one token for each of n documents, in products for all of them: ids[i] continues
+ * context[i], each of which has read something. logits (n, V) after these tokens. */
+int ran_lm_read_each(const struct ran_model *m, struct ran_state *s,
+                     struct ran_lm_context *const *context, const uint32_t *ids, size_t n,
+                     float *logits, struct ran_error *err);
+
 /* In a file, with the pending token: a safetensors file that names its model by digest. Loading
  * refuses a damaged file and one of another model. cache, or NULL: its memory of the document is
  * saved and loaded with it; loading refuses a file with fewer positions than the cache would have.
@@ -353,5 +365,46 @@ int ran_sampler_best(struct ran_sampler *s, const float *logits, size_t V, size_
                      double *p, size_t *n, struct ran_error *err);
 /* -log of the probability of a token, in double. */
 double ran_nll(const float *logits, size_t V, uint32_t id);
+/* Sets the logits of tokens that would repeat n of the `length` tokens in ids, in their order, to
+ * -INFINITY: no n adjacent tokens then occur twice. n 0: nothing. */
+void ran_ban_repeats(float *logits, const uint32_t *ids, size_t length, size_t n);
+
+/* ---- beam search (model/beam.c) ------------------------------------------------------------- */
+
+/* Finds the most probable continuations of a document. Of all continuations of n tokens the
+ * `width` most probable ones, the beam, are extended by each token; those that end are finished,
+ * and have the score
+ *
+ *      log p(tokens) / n^length_penalty         n: the tokens, [END] included
+ *
+ * The search ends when `width` continuations are finished and none of the beam has a better score
+ * than the worst of them; or at max_new tokens, where the beam is finished, too. */
+struct ran_beam_settings {
+        size_t width;            /* at least 1; may be more than V */
+        size_t max_new, min_new; /* tokens; before min_new none ends; 1 <= max_new >= min_new */
+        size_t no_repeat;        /* no so many adjacent tokens twice; 0: no limit */
+        double length_penalty;   /* 0: the probability alone; at least 0 */
+        const bool *never;       /* (V) tokens never generated; NULL: none */
+        uint32_t end;            /* the token that ends a document; RAN_NO_ID: none does */
+};
+struct ran_beam; /* scratch and results; one a thread */
+struct ran_beam *ran_beam_new(const struct ran_model *m, const struct ran_beam_settings *set,
+                              struct ran_error *err);
+void ran_beam_free(struct ran_beam *beam);
+/* Continues the document of `context` by n >= 1 ids, the first `sources` of them source tokens, as
+ * ran_lm_read; the last `begun` of them begin the continuation and count for `no_repeat`. Then
+ * searches. RAN_EINVAL if every token that may come first has probability 0. */
+int ran_beam_search(struct ran_beam *beam, struct ran_state *s, struct ran_lm_context *context,
+                    const uint32_t *ids, size_t n, size_t sources, size_t begun,
+                    struct ran_error *err);
+/* The i-th best continuation, which is valid until the next search. */
+struct ran_beam_text {
+        const uint32_t *ids; /* (n) */
+        const float *nll;    /* (n) */
+        size_t n;            /* 0: there are no more than i */
+        double score;
+        bool ended; /* else it has max_new tokens */
+};
+struct ran_beam_text ran_beam_text(struct ran_beam *beam, size_t i);
 
 #endif

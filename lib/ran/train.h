@@ -104,7 +104,14 @@ int ran_dataset_split(const struct ran_dataset *d, double share, uint64_t seed, 
 void ran_dataset_release(struct ran_dataset *d);
 
 enum { RAN_SCHEDULE_CONSTANT, RAN_SCHEDULE_LINEAR, RAN_SCHEDULE_COSINE };
-enum { RAN_METRIC_ACCURACY, RAN_METRIC_MICRO_F1, RAN_METRIC_MACRO_F1, RAN_METRIC_LOSS };
+enum {
+        RAN_METRIC_ACCURACY,
+        RAN_METRIC_MICRO_F1,
+        RAN_METRIC_MACRO_F1,
+        RAN_METRIC_LOSS,
+        RAN_METRIC_BLEU, /* this and the next: of targets that a language model generates */
+        RAN_METRIC_CHRF,
+};
 enum { RAN_WEIGHTS_NONE, RAN_WEIGHTS_BALANCED };
 enum { RAN_RATIOS_AUTO, RAN_RATIOS_YES, RAN_RATIOS_NO };
 

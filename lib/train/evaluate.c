@@ -93,6 +93,10 @@ double ran_evaluate_metric(const struct ran_evaluate_rates *r, int metric)
                 return r->macro_f1;
         case RAN_METRIC_LOSS:
                 return -r->loss;
+        case RAN_METRIC_BLEU:
+                return r->bleu;
+        case RAN_METRIC_CHRF:
+                return r->chrf;
         default:
                 return r->micro_f1;
         }

@@ -53,6 +53,7 @@ int ran_evaluate_calibrate(struct ran_calibration *c, const struct ran_dataset *
 /* Results; one of them chooses the best epoch. */
 struct ran_evaluate_rates {
         double accuracy, micro_f1, macro_f1, loss;
+        double bleu, chrf; /* 0 to 1; only if one of them is the metric */
 };
 /* The value of the metric RAN_METRIC_...: larger is better. */
 double ran_evaluate_metric(const struct ran_evaluate_rates *r, int metric);
@@ -70,5 +71,12 @@ int ran_evaluate_texts(struct ran_evaluate_rates *rates, const struct ran_config
                        const struct ran_params *p, size_t V, const struct ran_dataset *d,
                        uint32_t mask, struct ran_pool *pool, struct ran_ranks *ranks,
                        struct ran_error *err);
+
+/* Of a language model of sources and targets: BLEU and chrF of the targets that it generates, with
+ * the most probable token each time. Documents without a source are left out. */
+int ran_evaluate_generated(struct ran_evaluate_rates *rates, const struct ran_config *c,
+                           const struct ran_params *p, size_t V, const struct ran_dataset *d,
+                           const struct ran_tokenizer *tokenizer, struct ran_pool *pool,
+                           struct ran_error *err);
 
 #endif

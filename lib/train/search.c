@@ -25,6 +25,12 @@ static bool has_encoder(const struct ran_search *s, const struct ran_config *c)
         return ran_config_has_encoder(c);
 }
 
+/* An adaptive softmax has no single target to smooth. */
+static bool can_smooth(const struct ran_search *s, const struct ran_config *c)
+{
+        return has_encoder(s, c) && c->shortlist == 0;
+}
+
 static bool has_vocabulary(const struct ran_search *s, const struct ran_config *c)
 {
         (void)c;
@@ -127,7 +133,7 @@ static const struct row {
         {"dropout", {"0", "0.05", "0.1", "0.2", "0.3", "0.4", "0.5"}, has_encoder},
         {"embed_dropout", {"0", "0.05", "0.1", "0.15", "0.2", "0.3", "0.4", "0.5"}, has_encoder},
         {"word_dropout", {"0", "0.05", "0.1", "0.2", "0.3"}, has_unknown},
-        {"label_smoothing", {"0", "0.02", "0.05", "0.1", "0.2"}, has_encoder},
+        {"label_smoothing", {"0", "0.02", "0.05", "0.1", "0.2"}, can_smooth},
         {"vectors_rms", {"0.05", "0.1", "0.2", "0.3"}, has_vectors},
         {"init_rate", {"0.1", "0.2", "0.3", "0.5", "0.7", "1"}, has_init},
         {"dim", {"64", "96", "128", "192", "256"}, has_free_width},

@@ -6,7 +6,8 @@
 #include <stddef.h>
 
 static const char *const schedules[] = {"constant", "linear", "cosine", NULL};
-static const char *const metrics[] = {"accuracy", "micro_f1", "macro_f1", "loss", NULL};
+static const char *const metrics[] = {"accuracy", "micro_f1", "macro_f1", "loss",
+                                      "bleu",     "chrf",     NULL};
 static const char *const weights[] = {"none", "balanced", NULL};
 static const char *const ratios[] = {"auto", "yes", "no", NULL};
 
@@ -53,7 +54,7 @@ const struct ran_field ran_train_fields[] = {
          .value = "NAME",
          .initial = "micro_f1",
          .help = "validation metric that chooses the best epoch; with one label a document, "
-                 "micro_f1 is accuracy"},
+                 "micro_f1 is accuracy; bleu and chrf: of generated targets"},
         {.name = "learning_rate",
          .type = RAN_FIELD_REAL,
          AT(learning_rate),
@@ -156,7 +157,7 @@ const struct ran_field ran_train_fields[] = {
          .high = 0.99,
          .value = "X",
          .initial = "0",
-         .help = "share of the target that is spread over all classes"},
+         .help = "share of the target that is spread over all classes, or all tokens"},
         {.name = "vectors_rms",
          .type = RAN_FIELD_REAL,
          AT(vectors_rms),
@@ -228,6 +229,11 @@ int ran_train_settings_check(const struct ran_train_settings *s, const struct ra
                 return ran_fail(err, RAN_EINVAL,
                                 "truncated back-propagation is for language models (lm): bptt must "
                                 "be 0");
+        if ((s->metric == RAN_METRIC_BLEU || s->metric == RAN_METRIC_CHRF) &&
+            config->task != RAN_TASK_LM)
+                return ran_fail(err, RAN_EINVAL,
+                                "the metrics bleu and chrf are for language models (lm) of sources "
+                                "and targets");
         if (task->check_settings != NULL)
                 RAN_TRY(task->check_settings(s, err));
         if (config->crf && (s->label_smoothing > 0 || s->class_weights != RAN_WEIGHTS_NONE))
@@ -235,5 +241,9 @@ int ran_train_settings_check(const struct ran_train_settings *s, const struct ra
                         err, RAN_EINVAL,
                         "label_smoothing and class_weights need tags that are predicted one "
                         "by one: crf must be off");
+        if (config->shortlist > 0 && s->label_smoothing > 0)
+                return ran_fail(err, RAN_EINVAL,
+                                "label_smoothing needs one softmax over all tokens: shortlist must "
+                                "be 0");
         return RAN_OK;
 }

@@ -107,8 +107,11 @@ static int rate(struct ran_trainer *t, const float *p, struct ran_evaluate_rates
 
         if (rc == RAN_OK) {
                 ran_eval_finish(e, &report);
-                *r = (struct ran_evaluate_rates){report.accuracy, report.micro.f1, report.macro.f1,
-                                                 report.n_known > 0 ? report.log_loss : INFINITY};
+                *r = (struct ran_evaluate_rates){.accuracy = report.accuracy,
+                                                 .micro_f1 = report.micro.f1,
+                                                 .macro_f1 = report.macro.f1,
+                                                 .loss = report.n_known > 0 ? report.log_loss
+                                                                            : INFINITY};
         }
         ran_eval_free(e);
         return rc;

@@ -13,15 +13,14 @@
 
 int ran_train_lm_check_settings(const struct ran_train_settings *s, struct ran_error *err)
 {
-        if (s->metric != RAN_METRIC_LOSS)
+        if (s->metric < RAN_METRIC_LOSS)
                 return ran_fail(
                         err, RAN_EINVAL,
                         "the best epoch of a language model is the one with the lowest loss: "
-                        "metric must be 'loss'");
-        if (s->label_smoothing > 0 || s->class_weights != RAN_WEIGHTS_NONE)
+                        "metric must be 'loss', or 'bleu' or 'chrf' for pairs");
+        if (s->class_weights != RAN_WEIGHTS_NONE)
                 return ran_fail(err, RAN_EINVAL,
-                                "a language model has no classes: label_smoothing must be 0 and "
-                                "class_weights 'none'");
+                                "a language model has no classes: class_weights must be 'none'");
         return RAN_OK;
 }
 
@@ -29,7 +28,7 @@ double ran_train_lm_loss(struct ran_batcher *k, struct ran_batch_scratch *s, siz
                          struct ran_grad *g)
 {
         (void)shard;
-        return ran_lm_loss(&s->work, k->p, &g->p, k->C, s->gold, s->scale);
+        return ran_lm_loss(&s->work, k->p, &g->p, k->C, s->gold, s->scale, k->smoothing);
 }
 
 /* Initialises the biases with the frequencies of the ids in the training data. */
@@ -47,6 +46,24 @@ int ran_train_lm_init_output(struct ran_trainer *t, struct ran_error *err)
         return RAN_OK;
 }
 
+/* Rank 0 generates alone, and tells the others nothing but the metric. */
+static int generate_targets(struct ran_trainer *t, struct ran_evaluate_rates *r,
+                            struct ran_error *err)
+{
+        if (t->s->metric == RAN_METRIC_LOSS || !ran_trainer_leads(t))
+                return RAN_OK;
+        if (t->c->mask != RAN_MASK_PREFIX)
+                return ran_fail(err, RAN_EINVAL,
+                                "the metrics bleu and chrf need sources and targets: mask must be "
+                                "'prefix'");
+        if (t->job->tokenizer == NULL)
+                return ran_fail(err, RAN_EINVAL,
+                                "the metrics bleu and chrf compare texts: the model has no "
+                                "vocabulary");
+        return ran_evaluate_generated(r, t->c, &t->p, t->V, t->job->dev, t->job->tokenizer,
+                                      t->job->pool, err);
+}
+
 int ran_train_lm_validate(struct ran_trainer *t, struct ran_evaluate_rates *r,
                           struct ran_error *err)
 {
@@ -54,6 +71,8 @@ int ran_train_lm_validate(struct ran_trainer *t, struct ran_evaluate_rates *r,
                                     t->job->pool, t->job->ranks, err);
         float loss = (float)r->loss;
 
+        if (rc == RAN_OK)
+                rc = generate_targets(t, r, err);
         return rc == RAN_OK && ran_trainer_leads(t) ? ran_trainer_check_results(t, &loss, 1, err)
                                                     : rc;
 }

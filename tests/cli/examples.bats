@@ -78,7 +78,7 @@ weather() {
   for recipe in "$share"/recipes/*.json; do
     verb=classify
     vectors=()
-    [[ $recipe != */language-model* ]] || verb=lm
+    [[ $recipe != */language-model* && $recipe != */translation* ]] || verb=lm
     [[ $recipe != */word-vectors* ]] || vectors=(--vectors vectors.txt)
     ran-train $verb --config "$recipe" "${vectors[@]}" --dry-run train.jsonl
     grep -qF "\`$(basename "$recipe")\`" "$share/recipes/README.md"

@@ -20,6 +20,7 @@ struct batch {
         struct ran_packed rows;
         uint32_t gold[MOST];
         float scale[MOST];
+        double smoothing;
 };
 
 static void batch_add(struct batch *b, const struct toy *t, struct dice *dice, size_t L)
@@ -97,7 +98,7 @@ static double naive_lm(struct naive *n, const struct toy *t, const struct batch 
                        double *log_p)
 {
         size_t D = t->c.dim;
-        double sum = 0, scratch[TOY_V];
+        double sum = 0, scratch[TOY_V], s = b->smoothing;
 
         for (size_t d = 0; d < b->rows.B; d++) {
                 size_t from = b->rows.doc[d], L = b->rows.doc[d + 1] - from;
@@ -110,7 +111,9 @@ static double naive_lm(struct naive *n, const struct toy *t, const struct batch 
                         double *p = log_p != NULL ? log_p + i * t->V : scratch;
 
                         naive_log_p(n, t, x + (b->rows.position[i] - from) * D, p);
-                        sum -= (double)b->scale[i] * p[b->gold[i]];
+                        sum -= (double)b->scale[i] * (1 - s) * p[b->gold[i]];
+                        for (size_t v = 0; v < t->V; v++)
+                                sum -= (double)b->scale[i] * s / (double)t->V * p[v];
                         if (nll != NULL)
                                 nll[i] = -p[b->gold[i]];
                 }
@@ -287,7 +290,7 @@ static void check_gradient(const struct toy *t, const struct batch *b)
         CHECK_OK(ran_workspace_init(&w, &t->c, true, NULL, &err), err);
         CHECK_OK(ran_workspace_fit(&w, &b->rows, t->C, &err), err);
         ran_encode(&w, &t->p);
-        loss = ran_lm_loss(&w, &t->p, &dp, t->V, b->gold, b->scale);
+        loss = ran_lm_loss(&w, &t->p, &dp, t->V, b->gold, b->scale, b->smoothing);
         ran_encode_bwd(&w, &t->p, &dp);
         for (size_t r = 0; r < b->rows.L; r++)
                 for (size_t d = 0; d < t->c.dim; d++)
@@ -317,7 +320,7 @@ TEST(gradients_equal_central_differences)
 
         for (size_t i = 0; i < 10; i++) {
                 struct ran_config c = lm_config(&dice, shortlists[i % 5]);
-                struct batch b = {0};
+                struct batch b = {.smoothing = i % 5 == 3 ? 0.15 : 0};
                 struct toy t;
 
                 c.dim = dice_size(&dice, 6, 10);

@@ -169,7 +169,7 @@ static double piece_loss(struct ran_workspace *w, const struct toy *t, struct ra
         encode_piece(w, t, rows, ids + recurrent->tokens, n, copy);
         for (size_t i = 0; i < n; i++)
                 scale[i] = 1.0f / (float)n;
-        loss = ran_lm_loss(w, &t->p, dp, t->V, ids + recurrent->tokens + 1, scale);
+        loss = ran_lm_loss(w, &t->p, dp, t->V, ids + recurrent->tokens + 1, scale, 0);
         free(packed);
         return loss;
 }

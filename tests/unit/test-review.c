@@ -186,7 +186,7 @@ static struct learnt learn(const struct toy *t, const uint32_t *ids, size_t slab
         }
         CHECK_OK(ran_workspace_fit(&w, &rows, t->C, &err), err);
         ran_encode(&w, &t->p);
-        r.loss = ran_lm_loss(&w, &t->p, &r.dp, t->V, ids + 1, scale);
+        r.loss = ran_lm_loss(&w, &t->p, &r.dp, t->V, ids + 1, scale, 0);
         ran_encode_bwd(&w, &t->p, &r.dp);
         ran_workspace_release(&w);
         ran_packed_release(&rows);

@@ -1,0 +1,319 @@
+/* continuation.c - continues a sequence, one token after another.
+ *
+ * A document is read once: the sequence as a whole, then each generated token. So a token costs its
+ * own computation and nothing else. What comes out of a beam search goes the same way: token by
+ * token into the text.
+ */
+#include "cmd/lm/continuation.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+void continuation_free(void *continuation)
+{
+        struct continuation *k = continuation;
+
+        if (k == NULL)
+                return;
+        ran_state_free(k->state);
+        if (k->own)
+                ran_lm_context_free(k->context);
+        ran_sampler_release(&k->sampler);
+        ran_beam_free(k->beam);
+        cmd_sequence_release(&k->sequence);
+        free(k->logits);
+        free(k->allowed);
+        free(k->ids);
+        free(k->nll);
+        lm_text_release(&k->text);
+        free(k);
+}
+
+void *continuation_new(void *how, struct ran_error *err)
+{
+        const struct continuation_how *h = how;
+        const struct continuation_options *o = h->options;
+        struct continuation *k = ran_alloc(1, sizeof *k, err);
+
+        if (k == NULL)
+                return NULL;
+        k->how = h;
+        k->sampler = (struct ran_sampler){.temperature = o->temperature,
+                                          .top_k = o->top_k,
+                                          .top_p = o->top_p,
+                                          .never = h->never};
+        k->state = ran_state_new(h->lm.model, h->lm.pool, err);
+        k->logits = ran_alloc_floats(h->lm.V, err);
+        k->allowed = ran_alloc_floats(h->lm.V, err);
+        k->own = h->lm.context == NULL;
+        k->context = k->own ? ran_lm_context_new(h->lm.model, err) : h->lm.context;
+        if (k->state != NULL && k->logits != NULL && k->allowed != NULL && k->context != NULL)
+                return k;
+        continuation_free(k);
+        return NULL;
+}
+
+/* ---- the text ------------------------------------------------------------------------------- */
+
+/* The token before the new text, which decides on a space; none after [START] and [SEP]. */
+static uint32_t token_before(const struct lm *lm, const struct cmd_sequence *q)
+{
+        uint32_t id = q->ids[q->L - q->begun - 1];
+
+        return id == lm->reserved.start || id == lm->reserved.sep || id == lm->reserved.end
+                       ? RAN_NO_ID
+                       : id;
+}
+
+/* Empties the text but for the beginning that the sequence gave. */
+static int begin(struct continuation *k, struct ran_error *err)
+{
+        static const struct ran_list none;
+        const struct cmd_sequence *q = &k->sequence;
+
+        k->n_new = 0;
+        k->finish = NULL;
+        lm_text_begin(&k->text, k->how->lm.tokenizer, &none, token_before(&k->how->lm, q));
+        for (size_t t = q->L - q->begun; t < q->L; t++)
+                RAN_TRY(lm_text_add(&k->text, q->ids[t], err));
+        k->text.stops = &k->how->options->stop;
+        return RAN_OK;
+}
+
+static int append_token(struct continuation *k, uint32_t id, float nll, struct ran_error *err)
+{
+        uint32_t *ids = ran_grow(k->ids, &k->ids_cap, k->n_new + 1, sizeof *ids, err);
+
+        if (ids == NULL)
+                return RAN_ENOMEM;
+        k->ids = ids;
+        float *all = ran_grow(k->nll, &k->nll_cap, k->n_new + 1, sizeof *all, err);
+        if (all == NULL)
+                return RAN_ENOMEM;
+        k->nll = all;
+        ids[k->n_new] = id;
+        all[k->n_new++] = nll;
+        return RAN_OK;
+}
+
+/* Adds a token, and its text; sets `finish` if it is [END], completes a stop string, or is the last
+ * that may come. */
+static int add_token(struct continuation *k, uint32_t id, float nll, struct ran_error *err)
+{
+        RAN_TRY(append_token(k, id, nll, err));
+        if (id == k->how->lm.reserved.end) {
+                k->finish = "end";
+                return RAN_OK;
+        }
+        if (k->how->lm.tokenizer != NULL)
+                RAN_TRY(lm_text_add(&k->text, id, err));
+        if (k->text.stopped)
+                k->finish = "stop";
+        else if (k->n_new == k->how->options->max_new_tokens)
+                k->finish = "length";
+        return RAN_OK;
+}
+
+/* ---- sampling ------------------------------------------------------------------------------- */
+
+/* Sampling depends on the seed, the id of the record, and the text that is continued, but not on
+ * other records. */
+static uint64_t key_of(const struct continuation *k, const struct ran_record *record)
+{
+        const struct ran_member *id = record != NULL ? ran_record_find(record, "id", NULL) : NULL;
+        uint64_t key = 0;
+
+        for (size_t i = 0; id != NULL && id->type != '0' && i < id->value.end - id->value.begin;
+             i++)
+                key = ran_random_draw(key, (unsigned char)record->line[id->value.begin + i]);
+        for (size_t t = 0; t < k->sequence.L; t++)
+                key = ran_random_draw(key, k->sequence.ids[t]);
+        return ran_random_key(k->how->options->seed, RAN_FOR_SAMPLING,
+                              ran_lm_context_tokens(k->context), key);
+}
+
+/* Appends a token that was generated to the sequence, which remembers what may not be repeated. */
+static int remember(struct continuation *k, uint32_t id, struct ran_error *err)
+{
+        struct cmd_sequence *q = &k->sequence;
+        uint32_t *ids = ran_grow(q->ids, &q->cap, q->L + 1, sizeof *ids, err);
+
+        if (ids == NULL)
+                return RAN_ENOMEM;
+        q->ids = ids;
+        ids[q->L++] = id;
+        q->begun++;
+        return RAN_OK;
+}
+
+/* Samples one more token from the logits. */
+static int sample_token(struct continuation *k, uint64_t key, struct ran_error *err)
+{
+        const struct continuation_options *o = k->how->options;
+        const struct cmd_sequence *q = &k->sequence;
+        uint32_t id = 0, end = k->how->lm.reserved.end;
+        const float *allowed = k->logits;
+
+        if (o->no_repeat_ngram > 0 || k->n_new < o->min_new_tokens) {
+                memcpy(k->allowed, k->logits, k->how->lm.V * sizeof *k->allowed);
+                ran_ban_repeats(k->allowed, q->ids + (q->L - q->begun), q->begun,
+                                o->no_repeat_ngram);
+                if (end < k->how->lm.V && k->n_new < o->min_new_tokens)
+                        k->allowed[end] = -INFINITY;
+                allowed = k->allowed;
+        }
+        RAN_TRY(ran_sampler_draw(&k->sampler, allowed, k->how->lm.V,
+                                 ran_random_uniform(key, k->n_new), &id, err));
+        if (o->no_repeat_ngram > 0)
+                RAN_TRY(remember(k, id, err));
+        return add_token(k, id, (float)ran_nll(k->logits, k->how->lm.V, id), err);
+}
+
+static int read_tokens(struct continuation *k, const uint32_t *ids, size_t n, size_t sources,
+                       struct ran_error *err)
+{
+        const struct ran_lm_out out = {.last = k->logits};
+
+        return ran_lm_read(k->how->lm.model, k->state, k->context, ids, n, sources, &out, err);
+}
+
+static int sample(struct continuation *k, uint64_t key,
+                  void (*show)(void *arg, const struct lm_text *text), void *arg,
+                  struct ran_error *err)
+{
+        const uint32_t *next = k->sequence.ids;
+        size_t n = k->sequence.L, sources = k->sequence.sources;
+
+        while (k->finish == NULL) {
+                RAN_TRY(read_tokens(k, next, n, sources, err));
+                RAN_TRY(sample_token(k, key, err));
+                if (show != NULL)
+                        show(arg, &k->text);
+                next = k->ids + k->n_new - 1;
+                n = 1;
+                sources = 0;
+        }
+        return RAN_OK;
+}
+
+/* ---- beam search ----------------------------------------------------------------------------- */
+
+/* The i-th best becomes the text. *found: there is one. */
+static int take(struct continuation *k, size_t i, bool *found, struct ran_error *err)
+{
+        const struct ran_beam_text text = ran_beam_text(k->beam, i);
+
+        *found = text.n > 0;
+        if (!*found)
+                return RAN_OK;
+        RAN_TRY(begin(k, err));
+        for (size_t t = 0; t < text.n; t++)
+                RAN_TRY(add_token(k, text.ids[t], text.nll[t], err));
+        lm_text_end(&k->text);
+        k->score = text.score;
+        return RAN_OK;
+}
+
+static int search(struct continuation *k, struct ran_error *err)
+{
+        const struct continuation_options *o = k->how->options;
+        const struct cmd_sequence *q = &k->sequence;
+
+        if (k->beam == NULL) {
+                const struct ran_beam_settings set = {
+                        .width = o->beam,
+                        .max_new = o->max_new_tokens,
+                        .min_new = o->min_new_tokens,
+                        .no_repeat = o->no_repeat_ngram,
+                        .length_penalty = o->length_penalty,
+                        .never = k->how->never,
+                        .end = k->how->lm.reserved.end,
+                };
+
+                k->beam = ran_beam_new(k->how->lm.model, &set, err);
+                if (k->beam == NULL)
+                        return RAN_ENOMEM;
+        }
+        bool found;
+        RAN_TRY(ran_beam_search(k->beam, k->state, k->context, q->ids, q->L, q->sources, q->begun,
+                                err));
+        return take(k, 0, &found, err);
+}
+
+/* ---- either --------------------------------------------------------------------------------- */
+
+int continuation_make(struct continuation *k, const struct ran_record *record,
+                      void (*show)(void *arg, const struct lm_text *text), void *arg,
+                      struct ran_error *err)
+{
+        if (k->own)
+                ran_lm_context_clear(k->context);
+        if (k->how->options->beam > 0)
+                return search(k, err);
+        RAN_TRY(begin(k, err));
+        int code = sample(k, key_of(k, record), show, arg, err);
+        lm_text_end(&k->text);
+        if (code == RAN_OK && !k->own)
+                ran_lm_context_set_pending(k->context, k->ids[k->n_new - 1]);
+        return code;
+}
+
+/* ---- the result ----------------------------------------------------------------------------- */
+
+static void add_members(struct ran_buf *out, const struct continuation *k)
+{
+        const struct lm *lm = &k->how->lm;
+        double nll = 0;
+
+        for (size_t i = 0; i < k->n_new; i++)
+                nll += (double)k->nll[i];
+        if (lm->tokenizer != NULL) {
+                ran_buf_str(out, "\"text\":");
+                ran_buf_json(out, k->text.text.data, k->text.text.len);
+                ran_buf_char(out, ',');
+        }
+        if (k->sequence.document.from == CMD_FROM_IDS) {
+                ran_buf_str(out, "\"ids\":");
+                lm_add_ids(out, k->ids, k->n_new);
+                ran_buf_char(out, ',');
+        }
+        ran_buf_printf(out, "\"tokens\":%zu,\"finish\":\"%s\",\"nll\":", k->n_new, k->finish);
+        ran_buf_double(out, nll);
+        if (k->how->options->beam > 0) {
+                ran_buf_str(out, ",\"score\":");
+                ran_buf_double(out, k->score);
+        }
+        if (k->how->options->per_token) {
+                ran_buf_str(out, ",\"per_token\":{");
+                lm_add_tokens(out, lm, k->ids, k->nll, k->n_new);
+                ran_buf_char(out, '}');
+        }
+}
+
+static int add_n_best(struct ran_buf *out, struct continuation *k, struct ran_error *err)
+{
+        bool found = true;
+
+        ran_buf_str(out, ",\"n_best\":[");
+        for (size_t i = 0; i < k->how->options->n_best; i++) {
+                RAN_TRY(take(k, i, &found, err));
+                if (!found)
+                        break;
+                ran_buf_str(out, i == 0 ? "{" : ",{");
+                add_members(out, k);
+                ran_buf_char(out, '}');
+        }
+        ran_buf_char(out, ']');
+        return RAN_OK;
+}
+
+int continuation_json(struct continuation *k, struct ran_buf *out, struct ran_error *err)
+{
+        ran_buf_char(out, '{');
+        add_members(out, k);
+        if (k->how->options->n_best > 0)
+                RAN_TRY(add_n_best(out, k, err));
+        ran_buf_char(out, '}');
+        return RAN_OK;
+}

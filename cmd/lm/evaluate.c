@@ -1,0 +1,258 @@
+/* evaluate.c - texts that are generated, or were generated before, against those of the records. */
+#include "cmd/lm/evaluate.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "cmd/formats/json.h"
+#include "cmd/options/message.h"
+#include "cmd/options/outputs.h"
+#include "cmd/options/was-set.h"
+#include "cmd/options/write.h"
+
+enum { EVAL_JSON, EVAL_TEXT };
+
+static const char *const formats[] = {"json", "text", NULL};
+
+#define OPTION(member) offsetof(struct lm_evaluate_options, member)
+
+const struct ran_field lm_evaluate_fields[] = {
+        {"eval", 0, RAN_FIELD_BOOL, OPTION(eval), .initial = "false",
+         .help = "generate texts, compare them with the targets of the records, and write one "
+                 "report (BLEU, chrF, ROUGE) instead of records; unless sampling or --beam was "
+                 "asked for, with the most probable token each time"},
+        {"eval_only", 0, RAN_FIELD_TEXT, OPTION(eval_only), .value = "MEMBER",
+         .help = "the same for texts generated before, in this member of the records; needs no "
+                 "model"},
+        {"reference", 0, RAN_FIELD_TEXT, OPTION(reference), .value = "MEMBER", .initial = "target",
+         .help = "member of the records to compare with"},
+        {"eval_format", 0, RAN_FIELD_CHOICE, OPTION(eval_format), .choices = formats,
+         .value = "NAME", .initial = "json", .help = "format of the report"},
+        {0},
+};
+
+void lm_evaluate_check(const struct lm_evaluate_options *o)
+{
+        static const char *const of_eval[] = {"reference", "eval_format", NULL};
+        static const char *const of_only[] = {"eval", NULL};
+        static const char *const of_records[] = {"prompt",   "into",      "only",
+                                                 "drop",     "per_token", "n_best",
+                                                 "state_in", "state_out", NULL};
+        static const char *const of_model[] = {
+                "model", "verify",          "beam",           "temperature",
+                "top_k", "top_p",           "max_new_tokens", "min_new_tokens",
+                "stop",  "no_repeat_ngram", "begin_with",     "unknown",
+                NULL};
+        bool any = o->eval || o->eval_only != NULL;
+
+        cmd_requires(any, "--eval or --eval-only", of_eval);
+        cmd_excludes(any, "the report has no texts", of_records);
+        cmd_excludes(o->eval_only != NULL, "--eval-only generates nothing", of_model);
+        cmd_excludes(o->eval_only != NULL, "--eval-only generates nothing", of_only);
+}
+
+struct evaluation {
+        const struct lm_evaluate_options *options;
+        struct continuation_how *how;
+        lm_evaluate_read *read;
+        struct ran_text_score *score;
+        size_t compared, skipped; /* skipped: without a reference */
+};
+
+struct scratch {
+        struct continuation *continuation; /* NULL with --eval-only */
+        struct ran_text_counter *counter;
+        struct ran_buf text, reference;
+};
+
+static void free_scratch(void *scratch)
+{
+        struct scratch *s = scratch;
+
+        continuation_free(s->continuation);
+        ran_text_counter_free(s->counter);
+        ran_buf_release(&s->text);
+        ran_buf_release(&s->reference);
+        free(s);
+}
+
+static void *make_scratch(void *arg, struct ran_error *err)
+{
+        const struct evaluation *e = arg;
+        struct scratch *s = ran_alloc(1, sizeof *s, err);
+
+        if (s == NULL)
+                return NULL;
+        if (e->how != NULL)
+                s->continuation = continuation_new(e->how, err);
+        s->counter = ran_text_counter_new(err);
+        if (s->counter != NULL && (e->how == NULL || s->continuation != NULL))
+                return s;
+        free_scratch(s);
+        return NULL;
+}
+
+/* ---- texts of members ----------------------------------------------------------------------- */
+
+static int bad_text(const char *name, struct ran_error *err)
+{
+        return ran_fail(err, RAN_EFORMAT,
+                        "\"%s\" must be a string, a list of words, or an object with a \"text\"",
+                        name);
+}
+
+/* The words of a list, with a space between. */
+static int join_words(struct ran_buf *out, const char *name, const char *line, struct ran_span list,
+                      struct ran_error *err)
+{
+        struct ran_span item;
+        size_t pos = 0;
+        char type;
+
+        for (size_t n = 0; ran_json_next(line, list, &pos, NULL, &item, &type); n++) {
+                if (type != 's')
+                        return bad_text(name, err);
+                if (n > 0)
+                        ran_buf_char(out, ' ');
+                RAN_TRY(ran_json_decode(line, item, out, err));
+        }
+        return RAN_OK;
+}
+
+/* The member "text" of an object, as ran-lm writes it. */
+static int text_of_object(struct ran_buf *out, const char *name, const char *line,
+                          struct ran_span object, struct ran_error *err)
+{
+        struct ran_span member, item;
+        size_t pos = 0;
+        char type;
+
+        while (ran_json_next(line, object, &pos, &member, &item, &type))
+                if (type == 's' && member.end - member.begin == 6 &&
+                    memcmp(line + member.begin, "\"text\"", 6) == 0)
+                        return ran_json_decode(line, item, out, err);
+        return bad_text(name, err);
+}
+
+static int read_text(struct ran_buf *out, const char *name, const struct ran_record *record,
+                     const struct ran_member *m, struct ran_error *err)
+{
+        out->len = 0;
+        if (m->type == 's')
+                return ran_json_decode(record->line, m->value, out, err);
+        if (m->type == 'a')
+                return join_words(out, name, record->line, m->value, err);
+        if (m->type == 'o')
+                return text_of_object(out, name, record->line, m->value, err);
+        return bad_text(name, err);
+}
+
+/* ---- records -------------------------------------------------------------------------------- */
+
+/* The text to be judged, in *text. */
+static int judged_text(const struct evaluation *e, struct scratch *s,
+                       const struct ran_record *record, const struct ran_buf **text,
+                       struct ran_error *err)
+{
+        const char *name = e->options->eval_only;
+
+        if (name != NULL) {
+                const struct ran_member *m = json_member(record, name);
+
+                *text = &s->text;
+                return m != NULL ? read_text(&s->text, name, record, m, err)
+                                 : ran_fail(err, RAN_EFORMAT, "no \"%s\"", name);
+        }
+        RAN_TRY(e->read(s->continuation, record, err));
+        RAN_TRY(continuation_make(s->continuation, record, NULL, NULL, err));
+        *text = &s->continuation->text.text;
+        return RAN_OK;
+}
+
+static int count_record(void *arg, void *scratch, const struct cmd_line *line,
+                        struct ran_buf *result, struct ran_error *err)
+{
+        const struct evaluation *e = arg;
+        const char *name = e->options->reference;
+        const struct ran_member *m = json_member(&line->record, name);
+        struct scratch *s = scratch;
+        struct ran_text_counts counts;
+        const struct ran_buf *text;
+
+        if (m == NULL)
+                return RAN_OK;
+        RAN_TRY(read_text(&s->reference, name, &line->record, m, err));
+        RAN_TRY(judged_text(e, s, &line->record, &text, err));
+        RAN_TRY(ran_text_count(s->counter, text->data, text->len, s->reference.data,
+                               s->reference.len, &counts, err));
+        ran_buf_add(result, &counts, sizeof counts);
+        return RAN_OK;
+}
+
+static int add_record(void *arg, const struct cmd_line *line, const struct ran_buf *result,
+                      struct ran_error *err)
+{
+        struct evaluation *e = arg;
+        struct ran_text_counts counts;
+
+        (void)line, (void)err;
+        if (result->len < sizeof counts) {
+                e->skipped++;
+                return RAN_OK;
+        }
+        memcpy(&counts, result->data, sizeof counts);
+        ran_text_score_add(e->score, &counts);
+        e->compared++;
+        return RAN_OK;
+}
+
+/* ---- the report ----------------------------------------------------------------------------- */
+
+static void write_report(const struct evaluation *e, uint64_t seed, const char *output)
+{
+        struct ran_text_report report;
+        struct ran_buf out = {0};
+        struct ran_error err;
+
+        if (ran_text_score_finish(e->score, seed, &report, &err) != RAN_OK)
+                cmd_die(CMD_FAILED, "%s", err.text);
+        if (e->options->eval_format == EVAL_TEXT) {
+                ran_text_report_text(&report, &out);
+        } else {
+                ran_text_report_json(&report, &out);
+                ran_buf_char(&out, '\n');
+        }
+        cmd_write_file(output, &out);
+        ran_buf_release(&out);
+}
+
+int lm_evaluate(const struct lm_evaluate_options *options, struct cmd_loop loop,
+                struct continuation_how *how, lm_evaluate_read *read, uint64_t seed,
+                const char *output, char **files)
+{
+        struct ran_error err;
+        struct evaluation e = {.options = options, .how = how, .read = read};
+
+        cmd_check_inputs("output", output, files);
+        if (output != NULL)
+                cmd_check_writable(output);
+        e.score = ran_text_score_new(&err);
+        if (e.score == NULL)
+                cmd_die(CMD_FAILED, "%s", err.text);
+        loop.output = NULL;
+        loop.make_scratch = make_scratch;
+        loop.free_scratch = free_scratch;
+        loop.work = count_record;
+        loop.take = add_record;
+        loop.arg = &e;
+        int status = cmd_records(&loop, files, NULL);
+        if (e.compared == 0)
+                cmd_die(CMD_FAILED, "no record has \"%s\": there is nothing to compare with",
+                        options->reference);
+        if (e.skipped > 0)
+                cmd_note("%zu records have no \"%s\" and are left out", e.skipped,
+                         options->reference);
+        write_report(&e, seed, output);
+        ran_text_score_free(e.score);
+        return status;
+}

@@ -1,0 +1,199 @@
+/* text-words.c - see text-words.h.
+ *
+ * The rules of 13a are about ASCII characters, one rule after another over the whole text. Bytes of
+ * other characters are never one of these, so the rules apply to bytes.
+ */
+#include "eval/text-words.h"
+#include "base/utf8.h"
+
+#include <string.h>
+
+/* ---- words ---------------------------------------------------------------------------------- */
+
+size_t ran_text_space(const char *text, size_t n)
+{
+        const unsigned char *s = (const unsigned char *)text;
+
+        if ((s[0] >= 0x09 && s[0] <= 0x0d) || (s[0] >= 0x1c && s[0] <= 0x20))
+                return 1;
+        if (n >= 2 && s[0] == 0xc2 && (s[1] == 0x85 || s[1] == 0xa0)) /* U+0085, U+00A0 */
+                return 2;
+        if (n < 3)
+                return 0;
+        if (s[0] == 0xe1 && s[1] == 0x9a && s[2] == 0x80) /* U+1680 */
+                return 3;
+        if (s[0] == 0xe2 && s[1] == 0x80 && /* U+2000 to 200A, 2028, 2029, 202F */
+            (s[2] <= 0x8a || s[2] == 0xa8 || s[2] == 0xa9 || s[2] == 0xaf))
+                return 3;
+        if (s[0] == 0xe2 && s[1] == 0x81 && s[2] == 0x9f) /* U+205F */
+                return 3;
+        return s[0] == 0xe3 && s[1] == 0x80 && s[2] == 0x80 ? 3 : 0; /* U+3000 */
+}
+
+static size_t character(const char *text, size_t n)
+{
+        size_t length = ran_utf8_sequence((const unsigned char *)text, n);
+
+        return length > 0 ? length : 1;
+}
+
+bool ran_text_word(const char *text, size_t n, size_t *at, const char **word, size_t *length)
+{
+        size_t i = *at, space, begin;
+
+        while (i < n && (space = ran_text_space(text + i, n - i)) > 0)
+                i += space;
+        for (begin = i; i < n && ran_text_space(text + i, n - i) == 0;)
+                i += character(text + i, n - i);
+        *at = i;
+        *word = text + begin;
+        *length = i - begin;
+        return i > begin;
+}
+
+void ran_text_rouge(struct ran_buf *out, const char *text, size_t n)
+{
+        for (size_t i = 0; i < n; i++) {
+                char c = text[i];
+
+                if (c >= 'A' && c <= 'Z')
+                        ran_buf_char(out, (char)(c - 'A' + 'a'));
+                else if ((c >= 'a' && c <= 'z') || (c >= '0' && c <= '9'))
+                        ran_buf_char(out, c);
+                else
+                        ran_buf_char(out, ' ');
+        }
+}
+
+/* ---- 13a ------------------------------------------------------------------------------------ */
+
+/* Appends the text with each `from` replaced by `to`. */
+static void replace(struct ran_buf *out, const char *text, size_t n, const char *from,
+                    const char *to)
+{
+        size_t length = strlen(from);
+
+        for (size_t i = 0; i < n;) {
+                if (n - i >= length && memcmp(text + i, from, length) == 0) {
+                        ran_buf_str(out, to);
+                        i += length;
+                } else {
+                        ran_buf_char(out, text[i++]);
+                }
+        }
+}
+
+static bool is_digit(char c)
+{
+        return c >= '0' && c <= '9';
+}
+
+static bool is_stop(char c)
+{
+        return c == '.' || c == ',';
+}
+
+/* Punctuation that is always a token: all of ASCII but ' , - and the full stop. */
+static bool is_token(char c)
+{
+        return (c >= ' ' && c <= '&') || (c >= '(' && c <= '+') || c == '/' ||
+               (c >= ':' && c <= '@') || (c >= '[' && c <= '`') || (c >= '{' && c <= '~');
+}
+
+static void split_tokens(struct ran_buf *out, const char *s, size_t n)
+{
+        for (size_t i = 0; i < n; i++) {
+                if (!is_token(s[i])) {
+                        ran_buf_char(out, s[i]);
+                        continue;
+                }
+                ran_buf_char(out, ' ');
+                ran_buf_char(out, s[i]);
+                ran_buf_char(out, ' ');
+        }
+}
+
+/* A full stop or comma that no digit precedes. */
+static void split_after(struct ran_buf *out, const char *s, size_t n)
+{
+        for (size_t i = 0; i < n; i++) {
+                ran_buf_char(out, s[i]);
+                if (i + 1 == n || is_digit(s[i]) || !is_stop(s[i + 1]))
+                        continue;
+                ran_buf_char(out, ' ');
+                ran_buf_char(out, s[++i]);
+                ran_buf_char(out, ' ');
+        }
+}
+
+/* One that no digit follows. */
+static void split_before(struct ran_buf *out, const char *s, size_t n)
+{
+        for (size_t i = 0; i < n; i++) {
+                if (i + 1 == n || !is_stop(s[i]) || is_digit(s[i + 1])) {
+                        ran_buf_char(out, s[i]);
+                        continue;
+                }
+                ran_buf_char(out, ' ');
+                ran_buf_char(out, s[i++]);
+                ran_buf_char(out, ' ');
+                ran_buf_char(out, s[i]);
+        }
+}
+
+/* A dash that follows a digit. */
+static void split_dashes(struct ran_buf *out, const char *s, size_t n)
+{
+        for (size_t i = 0; i < n; i++) {
+                ran_buf_char(out, s[i]);
+                if (i + 1 == n || !is_digit(s[i]) || s[i + 1] != '-')
+                        continue;
+                ran_buf_char(out, ' ');
+                ran_buf_char(out, s[++i]);
+                ran_buf_char(out, ' ');
+        }
+}
+
+/* The length of the text without white space at its end. */
+static size_t trimmed(const char *text, size_t n)
+{
+        size_t end = 0, at = 0, length;
+        const char *word;
+
+        while (ran_text_word(text, n, &at, &word, &length))
+                end = at;
+        return end;
+}
+
+void ran_text_13a(struct ran_buf *out, struct ran_buf *scratch, const char *text, size_t n)
+{
+        static const char *const replaced[][2] = {
+                {"<skipped>", ""}, {"-\n", ""},   {"\n", " "},   {"&quot;", "\""},
+                {"&amp;", "&"},    {"&lt;", "<"}, {"&gt;", ">"},
+        };
+        static void (*const rules[])(struct ran_buf * out, const char *s, size_t n) = {
+                split_tokens, split_after, split_before, split_dashes};
+        struct ran_buf x = {0};
+
+        scratch->len = 0;
+        ran_buf_add(scratch, text, trimmed(text, n));
+        for (size_t i = 0; i < sizeof replaced / sizeof *replaced; i++) {
+                x.len = 0;
+                replace(&x, scratch->data, scratch->len, replaced[i][0], replaced[i][1]);
+                scratch->len = 0;
+                ran_buf_add(scratch, x.data, x.len);
+        }
+        x.len = 0;
+        ran_buf_char(&x, ' ');
+        ran_buf_add(&x, scratch->data, scratch->len);
+        ran_buf_char(&x, ' ');
+        for (size_t i = 0; i < sizeof rules / sizeof *rules; i++) {
+                scratch->len = 0;
+                rules[i](scratch, x.data, x.len);
+                x.len = 0;
+                ran_buf_add(&x, scratch->data, scratch->len);
+        }
+        ran_buf_add(out, x.data, x.len);
+        out->failed |= x.failed || scratch->failed;
+        ran_buf_release(&x);
+}
