@@ -7,11 +7,12 @@
 
 #include <stdio.h>
 
-/* ---- intervals (eval/interval.c) -------------------------------------------------------------- */
+/* ---- intervals (eval/interval.c) --------------------------------------------------------------
+ */
 
 /* 95 % confidence intervals: of a share, `hits` of n (n 0: 0 to 1), and of the F1 of `hits` true
- * positives with so many false positives and false negatives together. Documents, or entities, count
- * as independent. */
+ * positives with so many false positives and false negatives together. Documents, or entities,
+ * count as independent. */
 struct ran_interval {
         double low, high;
 };

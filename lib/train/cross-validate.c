@@ -259,9 +259,18 @@ static void list_chains(struct validation *x, int ratios)
         }
 }
 
+static double share_of(const struct validation *x)
+{
+        size_t fits = 0;
+
+        for (size_t i = 0; i < x->chains; i++)
+                fits += x->chain[i].at;
+        return (double)fits / (double)(x->chains * x->n_costs);
+}
+
 /* A round of each live chain at a time, so that the caller hears of it in between. */
-static int run_chains(struct validation *x, int (*pass)(void *arg, size_t passes), void *arg,
-                      struct ran_error *err)
+static int run_chains(struct validation *x, int (*pass)(void *arg, size_t passes, double share),
+                      void *arg, struct ran_error *err)
 {
         size_t threads = x->k->pool != NULL ? ran_pool_threads(x->k->pool) : 1, n;
 
@@ -273,7 +282,7 @@ static int run_chains(struct validation *x, int (*pass)(void *arg, size_t passes
                         if (a->rc != RAN_OK)
                                 return ran_fail(err, a->rc, "%s", a->err.text);
                 }
-                if (pass != NULL && pass(arg, round) != 0)
+                if (pass != NULL && pass(arg, round, share_of(x)) != 0)
                         return ran_fail(err, RAN_EINTR,
                                         "stopped while the linear model was cross-validated");
         }
@@ -304,8 +313,9 @@ static void choose(const struct validation *x, double *cost, bool *ratios)
         }
 }
 
-static int try_all(struct validation *x, int ratios, int (*pass)(void *arg, size_t passes),
-                   void *arg, struct ran_error *err)
+static int try_all(struct validation *x, int ratios,
+                   int (*pass)(void *arg, size_t passes, double share), void *arg,
+                   struct ran_error *err)
 {
         RAN_TRY(make_folds(x, err));
         list_chains(x, ratios);
@@ -313,8 +323,8 @@ static int try_all(struct validation *x, int ratios, int (*pass)(void *arg, size
 }
 
 int ran_cross_validate(struct ran_svm *k, double *cost, int ratios, const float *weight,
-                       const float *bias, int (*pass)(void *arg, size_t passes), void *arg,
-                       struct ran_error *err)
+                       const float *bias, int (*pass)(void *arg, size_t passes, double share),
+                       void *arg, struct ran_error *err)
 {
         struct validation x = {.k = k, .weight = weight, .bias = bias};
         int rc = RAN_OK;

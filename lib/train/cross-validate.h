@@ -19,7 +19,7 @@
  * where fits start, as for ran_svm_fit. pass is called with the number of rounds so far, and may
  * end it as there: then *cost and k->ratios stay. */
 int ran_cross_validate(struct ran_svm *k, double *cost, int ratios, const float *weight,
-                       const float *bias, int (*pass)(void *arg, size_t passes), void *arg,
-                       struct ran_error *err);
+                       const float *bias, int (*pass)(void *arg, size_t passes, double share),
+                       void *arg, struct ran_error *err);
 
 #endif

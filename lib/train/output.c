@@ -9,11 +9,24 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* The settings. Of runs that 0.1.0 began, and of those like them, the text is as it was then. */
+static void add_settings(const struct ran_train_settings *s, bool early_stop, struct ran_buf *out)
+{
+        for (const struct ran_field *f = ran_train_fields; f->name != NULL; f++) {
+                const struct ran_field one[] = {*f, {0}};
+
+                if (strcmp(f->name, "early_stop") == 0 && !early_stop)
+                        continue;
+                ran_buf_str(out, f == ran_train_fields ? "" : ",");
+                ran_fields_json(one, s, out);
+        }
+}
+
 /* All that can change the result, and nothing else: the same text means the same run. */
-static void add_training(const struct ran_train_job *job, struct ran_buf *out)
+static void add_training(const struct ran_train_job *job, bool early_stop, struct ran_buf *out)
 {
         ran_buf_str(out, "\"version\":\"" RAN_VERSION "\",");
-        ran_fields_json(ran_train_fields, job->settings, out);
+        add_settings(job->settings, early_stop, out);
         ran_buf_printf(out, ",\"batch_size\":%zu,\"train\":{\"documents\":%zu,\"digest\":\"%s\"}",
                        ran_train_batch(job), job->train->B, job->train->digest);
         if (ran_train_has_dev(job))
@@ -29,7 +42,7 @@ static void add_training(const struct ran_train_job *job, struct ran_buf *out)
 void ran_train_describe(const struct ran_train_job *job, struct ran_buf *out)
 {
         ran_buf_str(out, "\"training\":{");
-        add_training(job, out);
+        add_training(job, job->settings->early_stop, out);
         ran_buf_str(out, "},\"config\":{");
         ran_fields_json(ran_config_fields, job->config, out);
         ran_buf_str(out, "},\"vocabulary\":");
@@ -66,12 +79,13 @@ int ran_trainer_describe(struct ran_trainer *t, struct ran_error *err)
 {
         struct ran_buf out = {0};
 
-        add_training(t->job, &out);
+        add_training(t->job, t->early_stop, &out);
         ran_buf_char(&out, '\0');
         if (out.failed) {
                 ran_buf_release(&out);
                 return ran_fail(err, RAN_ENOMEM, "memory ran out");
         }
+        free(t->training);
         t->training = out.data;
         return RAN_OK;
 }

@@ -59,9 +59,10 @@ void ran_svm_solver_score(const struct ran_svm_solver *s, const size_t *row, siz
 void ran_svm_solver_store(const struct ran_svm_solver *s, float *weight, float *bias);
 
 /* Learns weight and bias, starting at what they hold. pass is called after each pass with the
- * number of passes so far; a value other than 0 ends training with RAN_EINTR and leaves both
- * unchanged. */
+ * number of passes so far and the share of the work that is done; a value other than 0 ends
+ * training with RAN_EINTR and leaves both unchanged. */
 int ran_svm_fit(const struct ran_svm *k, double cost, float *weight, float *bias,
-                int (*pass)(void *arg, size_t passes), void *arg, struct ran_error *err);
+                int (*pass)(void *arg, size_t passes, double share), void *arg,
+                struct ran_error *err);
 
 #endif

@@ -47,9 +47,10 @@ int ran_train_lm_init_output(struct ran_trainer *t, struct ran_error *err)
         return RAN_OK;
 }
 
-int ran_train_lm_validate(struct ran_trainer *t, struct ran_evaluate_rates *r,
+int ran_train_lm_validate(struct ran_trainer *t, bool alone, struct ran_evaluate_rates *r,
                           struct ran_error *err)
 {
+        (void)alone;
         int rc = ran_evaluate_texts(r, t->c, &t->p, t->V, t->job->dev, t->batcher.mask,
                                     t->job->pool, t->job->ranks, err);
         float loss = (float)r->loss;

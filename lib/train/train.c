@@ -100,12 +100,14 @@ static int keep(struct ran_trainer *t, int rc, struct ran_error *err)
 static int run_step(struct ran_trainer *t, struct ran_error *err)
 {
         struct ran_ranks *ranks = t->job->ranks;
+        const double began = ran_clock();
         struct ran_train_report r;
         int next = RAN_GO_ON, rc;
 
         if (ranks != NULL)
                 ranks->interruptible = t->plan.recurrent == NULL;
         if ((rc = step(t, err)) == RAN_OK) {
+                t->encoder_seconds += ran_clock() - began;
                 r = ran_trainer_report(t, RAN_REPORT_STEP);
                 rc = ran_trainer_tell_all(t, &r, &next, err);
         }
@@ -144,6 +146,7 @@ static int run_epoch(struct ran_trainer *t, struct ran_error *err)
 
 static int fit_linear(struct ran_trainer *t, struct ran_error *err)
 {
+        t->stage_from = t->linear_share = 0;
         int rc = ran_train_task_of(t->c)->fit_linear(t, err);
 
         if (rc == RAN_OK)
@@ -209,6 +212,9 @@ static int train_epochs(struct ran_trainer *t, struct ran_error *err)
 {
         int rc = learn_linear(t, err);
 
+        if (rc == RAN_OK && (rc = ran_trainer_look(t, err)) == RAN_EINTR)
+                return stop(t, err);
+
         if (rc == RAN_OK && !ran_config_has_encoder(t->c))
                 return judge_linear(t, err);
         if (rc == RAN_OK && t->at.refit != 0 && ran_trainer_drops_encoder(t))
@@ -216,6 +222,7 @@ static int train_epochs(struct ran_trainer *t, struct ran_error *err)
         t->from_step = t->optimiser.step;
         t->from_seconds = ran_clock() - t->started;
         while (rc == RAN_OK && t->at.epoch < (double)ran_trainer_epochs(t) &&
+               (t->at.refit != 0 || !ran_trainer_is_decided(t)) &&
                (!validates(t) || t->at.stale < (double)t->s->patience))
                 rc = run_epoch(t, err);
         if (rc == RAN_OK && !validates(t))
@@ -235,8 +242,9 @@ static int restore_best(struct ran_trainer *t, struct ran_error *err)
                 memcpy(t->p.block, t->best_block, t->layout.size * sizeof(float));
                 memcpy(t->table.x, t->best_table, ran_table_bytes(&t->table));
         }
-        t->ensemble = (struct ran_ensemble){t->at.encoder, t->at.linear};
         RAN_TRY(ran_broadcast_state(t, err));
+        RAN_TRY(ran_trainer_prove(t, err));
+        t->ensemble = (struct ran_ensemble){t->at.encoder, t->at.linear};
         RAN_TRY(ran_trainer_tune(t, err));
         r = ran_trainer_report(t, RAN_REPORT_KEPT);
         RAN_TRY(ran_trainer_tell_all(t, &r, &next, err));

@@ -93,7 +93,10 @@ static int allocate(struct ran_trainer *t, struct ran_error *err)
         t->order = ran_alloc(job->train->B, sizeof *t->order, err);
         t->document = ran_alloc(job->train->B, sizeof *t->document, err);
         t->best_block = dev ? ran_alloc_floats(t->layout.size, err) : NULL;
-        if (t->order == NULL || t->document == NULL || (dev && t->best_block == NULL))
+        t->losses = dev ? ran_alloc(job->dev->B, sizeof *t->losses, err) : NULL;
+        t->alone = dev ? ran_alloc(job->dev->B, sizeof *t->alone, err) : NULL;
+        if (t->order == NULL || t->document == NULL ||
+            (dev && (t->best_block == NULL || t->losses == NULL || t->alone == NULL)))
                 return RAN_ENOMEM;
         ran_trainer_list_documents(t);
         if (t->documents == 0)
@@ -164,6 +167,7 @@ int ran_trainer_init(struct ran_trainer *t, const struct ran_train_job *job, str
                                   .C = job->train->C,
                                   .D = job->config->dim,
                                   .batch = ran_train_batch(job),
+                                  .early_stop = job->settings->early_stop,
                                   .prior = *task->prior};
         t->V = job->tokenizer != NULL ? ran_tokenizer_size(job->tokenizer) : job->V;
         if (!ran_config_has_encoder(t->c)) {
@@ -228,6 +232,8 @@ void ran_trainer_release(struct ran_trainer *t)
         free(t->crf);
         free(t->affixes);
         free(t->best_block);
+        free(t->losses);
+        free(t->alone);
         free(t->order);
         free(t->document);
         free(t->training);

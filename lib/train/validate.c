@@ -1,4 +1,4 @@
-/* validate.c - development data: choose the best epoch, and tune thresholds and calibration at
+/* validate.c - validation documents: choose the best epoch, and tune thresholds and calibration at
  * the end. */
 #include "train/validate.h"
 #include "train/broadcast.h"
@@ -8,11 +8,6 @@
 #include "ran/train.h"
 
 #include <string.h>
-
-size_t ran_table_bytes(const struct ran_table *t)
-{
-        return t->rows * t->width * sizeof *t->x;
-}
 
 static void keep_best(struct ran_trainer *t, double metric)
 {
@@ -33,23 +28,21 @@ int ran_trainer_validate(struct ran_trainer *t, struct ran_error *err)
 {
         struct ran_train_report report;
         struct ran_evaluate_rates r = {0}; /* only rank 0 has those of classifiers */
-        int rc = ran_train_task_of(t->c)->validate(t, &r, err), next;
+        int rc = ran_train_task_of(t->c)->validate(t, !ran_config_has_encoder(t->c), &r, err), next;
 
         if (rc != RAN_OK)
                 return ran_ranks_break(t->job->ranks, rc);
-        if (ran_trainer_leads(t))
+        if (ran_trainer_leads(t)) {
                 keep_best(t, ran_evaluate_metric(&r, t->s->metric));
+                ran_trainer_weigh(t, &r, t->at.stale == 0);
+        }
         RAN_TRY(ran_broadcast_progress(t, err));
         report = ran_trainer_report(t, RAN_REPORT_DEV);
         report.epoch = (size_t)t->at.epoch;
-        report.loss = r.loss;
-        report.accuracy = r.accuracy;
-        report.micro_f1 = r.micro_f1;
-        report.macro_f1 = r.macro_f1;
-        report.metric = ran_evaluate_metric(&r, t->s->metric);
+        ran_trainer_report_rates(t, &report, &r);
         report.improved = t->at.stale == 0;
         RAN_TRY(ran_trainer_tell_all(t, &report, &next, err));
-        return next == RAN_STOP ? RAN_EINTR : RAN_OK;
+        return next == RAN_STOP ? RAN_EINTR : ran_trainer_tell_decision(t, err);
 }
 
 int ran_trainer_tune(struct ran_trainer *t, struct ran_error *err)
