@@ -5,9 +5,11 @@
 #include "cmd/options/outputs.h"
 #include "cmd/options/write.h"
 #include "cmd/records/model.h"
+#include "cmd/train/figure.h"
 #include "cmd/train/task.h"
 
 #include <errno.h>
+#include <math.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -156,57 +158,91 @@ static double peak_bytes(void)
         return getrusage(RUSAGE_SELF, &usage) == 0 ? 1024.0 * (double)usage.ru_maxrss : 0;
 }
 
-static size_t validation_documents(const struct ran_train_job *job)
+/* "validation accuracy 84.00 (84 of 100, 76 to 90 %)" of a model. */
+static void tell_figure(const struct train_progress *p, const char *model, double metric,
+                        struct ran_interval interval, const char *after)
 {
-        return job->dev != NULL ? job->dev->B : 0;
+        struct ran_buf line = {0};
+
+        train_figure_metric(p, metric, interval, p->last.validation, &line);
+        ran_buf_char(&line, '\0');
+        if (!line.failed)
+                cmd_note("%s: validation %s%s", model, line.data, after);
+        ran_buf_release(&line);
 }
 
-static void summarise_linear(const struct ran_train_report *last, const struct train_progress *p)
+static void tell_linear(const struct train_progress *p)
 {
-        if (last->best_epoch > 0)
-                cmd_note("linear model: dev %s %.2f%s", train_progress_name(p),
-                         train_progress_metric(p, last->best),
-                         last->refit ? "; it is refitted on all documents" : "");
+        const struct ran_train_report *last = &p->last;
+
+        if (last->best_epoch == 0)
+                cmd_note("linear model, without validation documents");
         else
-                cmd_note("linear model, without development data");
+                tell_figure(p, "linear model", last->best, last->best_interval,
+                            last->refit ? "; it is refitted on all documents" : "");
+}
+
+/* The best epoch, beside what the linear model alone achieves. */
+static void tell_best(const struct train_progress *p)
+{
+        const struct ran_train_report *last = &p->last;
+        struct ran_interval none = {1, 0};
+        char name[64];
+
+        if (!isnan(last->linear_metric))
+                tell_figure(p, "linear model alone", last->linear_metric, last->linear_interval,
+                            "");
+        if (last->refit)
+                snprintf(name, sizeof name, "best epoch %zu", last->best_epoch);
+        else
+                snprintf(name, sizeof name, "best epoch %zu of %zu", last->best_epoch, last->epoch);
+        tell_figure(p, name, last->best, p->texts ? none : last->best_interval,
+                    last->refit ? "; the model is refitted on all documents" : "");
+}
+
+static void tell_decision(const struct ran_train_decision *d)
+{
+        struct ran_buf line = {0};
+
+        ran_train_decision_tell(d, &line);
+        ran_buf_char(&line, '\0');
+        if (!line.failed && line.len > 1)
+                cmd_note("%s", line.data);
+        ran_buf_release(&line);
+}
+
+static void tell_cost(const struct ran_train_job *job, const struct ran_train_report *last)
+{
+        char tokens[32], rate[32], time[32], peak[32], moved[32];
+
+        cmd_note("%zu documents in %s, peak memory %sB", job->train->B,
+                 train_duration(time, last->seconds), train_amount(peak, peak_bytes()));
+        if (last->tokens > 0)
+                cmd_note("encoder: %s tokens, %s tokens/s",
+                         train_amount(tokens, (double)last->tokens),
+                         train_amount(rate, last->tokens_per_second));
+        if (last->moved > 0)
+                cmd_note("%zu ranks; rank 0 sent and received %sB", ran_ranks_count(job->ranks),
+                         train_amount(moved, (double)last->moved));
 }
 
 static void summarise(const struct ran_train_job *job, const struct train_progress *p)
 {
         const struct ran_train_report *last = &p->last;
-        char tokens[32], rate[32], time[32], peak[32], moved[32];
 
-        if (last->no_encoder)
-                summarise_linear(last, p);
-        else if (last->refit)
-                cmd_note("best epoch %zu: dev %s %.2f; the model is refitted on all documents",
-                         last->best_epoch, train_progress_name(p),
-                         train_progress_metric(p, last->best));
+        if (last->no_encoder || last->linear_only)
+                tell_linear(p);
         else if (last->best_epoch > 0)
-                cmd_note("best epoch %zu of %zu: dev %s %.2f", last->best_epoch, last->epoch,
-                         train_progress_name(p), train_progress_metric(p, last->best));
+                tell_best(p);
         else
-                cmd_note("%zu epochs, loss %.4f; the last epoch is kept, without development data",
+                cmd_note("%zu epochs, training loss %.4f; the last epoch is kept, without "
+                         "validation documents",
                          last->epoch, last->loss);
         if (last->first_encoder)
                 cmd_note("the encoder of the first training is kept: the refitted one does worse "
                          "on the validation documents");
-        if (last->linear_only)
-                cmd_note("linear model only: the encoder did not improve results on %zu "
-                         "validation documents",
-                         validation_documents(job));
-        if (last->no_encoder)
-                cmd_note("%zu documents in %s, peak memory %sB", job->train->B,
-                         train_duration(time, last->seconds), train_amount(peak, peak_bytes()));
-        else
-                cmd_note("%s tokens in %s, %s tokens/s, peak memory %sB",
-                         train_amount(tokens, (double)last->tokens),
-                         train_duration(time, last->seconds),
-                         train_amount(rate, last->tokens_per_second),
-                         train_amount(peak, peak_bytes()));
-        if (last->moved > 0)
-                cmd_note("%zu ranks; rank 0 sent and received %sB", ran_ranks_count(job->ranks),
-                         train_amount(moved, (double)last->moved));
+        tell_decision(&last->decision);
+        tell_cost(job, last);
 }
 
 void train_run_tell_model(const struct ran_train_job *job)

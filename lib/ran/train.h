@@ -160,9 +160,10 @@ struct ran_train_report {
         size_t epoch, epochs, step, steps; /* from 1 */
         double loss; /* the encoder's training loss, of the last steps, smoothed; for REPORT_DEV
                         and REPORT_FITTED the validation loss of the model */
-        double encoder_loss,
-                linear_loss; /* REPORT_DEV: validation loss of each alone; 0: unknown */
-        double share;        /* REPORT_LINEAR: of the work on the linear model */
+        /* REPORT_DEV: the encoder's training loss; validation losses of encoder and linear model
+         * alone, 0: unknown. */
+        double training_loss, encoder_loss, linear_loss;
+        double share; /* REPORT_LINEAR: of the work on the linear model */
         double learning_rate, gradient_norm;
         size_t tokens;                         /* trained on so far in this run */
         double seconds;                        /* of this run so far */

@@ -97,6 +97,7 @@ struct ran_train_decision ran_trainer_decision(const struct ran_trainer *t)
 void ran_trainer_report_rates(const struct ran_trainer *t, struct ran_train_report *report,
                               const struct ran_evaluate_rates *r)
 {
+        report->training_loss = report->loss;
         report->loss = r->loss;
         report->encoder_loss = r->encoder_loss;
         report->accuracy = r->accuracy;

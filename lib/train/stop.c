@@ -14,7 +14,7 @@
 enum { ENOUGH_ERRORS = 8 };
 
 /* Fewer validation documents than that ask for more, as no refit can undo a choice by chance. */
-enum { FEW = 100 };
+enum { FEW = 250 };
 
 /* ---- the rules ------------------------------------------------------------------------------ */
 

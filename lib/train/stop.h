@@ -54,7 +54,7 @@ struct ran_gain {
         double mean, error; /* its standard error */
 };
 struct ran_gain ran_gain_of(const double *before, const double *now, size_t n);
-/* Whether it is more than chance: above its standard error, and above three for fewer than 100
+/* Whether it is more than chance: above its standard error, and above three for fewer than 250
  * documents, because of many epochs some gain two by chance. Always, if nothing was compared. */
 bool ran_gain_is_proven(const struct ran_gain *g);
 /* Whether it may still become so after epoch `epoch`, from 1: what is missing after the first is

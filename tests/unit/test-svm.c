@@ -310,13 +310,15 @@ TEST(svm_fit_begins_with_what_is_there)
         bench_release(&b);
 }
 
-static int stop_at(void *arg, size_t passes)
+static int stop_at(void *arg, size_t passes, double share)
 {
+        CHECK(share >= 0 && share <= 1);
         return passes == *(const size_t *)arg;
 }
 
-static int count_pass(void *arg, size_t passes)
+static int count_pass(void *arg, size_t passes, double share)
 {
+        CHECK(share >= 0 && share <= 1);
         *(size_t *)arg = passes;
         return 0;
 }
