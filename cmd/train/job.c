@@ -103,6 +103,7 @@ static struct ran_train_job job_of(const struct train_session *s)
                 .V = s->source.V == TRAIN_ANY_ID ? V : s->source.V,
                 .output = o->file.output,
                 .checkpoint = s->run.checkpoint,
+                .seconds = 60 * o->run.minutes,
                 .checkpoint_seconds = 60 * o->run.checkpoint_minutes,
                 .pool = s->pool,
                 .ranks = train_ranks(),
@@ -133,6 +134,7 @@ static int tune(struct train_session *s, const struct ran_train_job *job)
 static int replay(struct train_session *s, struct ran_train_job *job)
 {
         train_replay_check(&s->replay, job);
+        job->limit = train_replay_limit(&s->replay);
         if (job->output == NULL)
                 job->output = train_replay_output(&s->replay);
         int status = train_run(job, &s->run);

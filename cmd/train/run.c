@@ -242,6 +242,10 @@ static void summarise(const struct ran_train_job *job, const struct train_progre
                 cmd_note("the encoder of the first training is kept: the refitted one does worse "
                          "on the validation documents");
         tell_decision(&last->decision);
+        if (last->limit > 0)
+                cmd_note("time limit: the encoder was trained for %zu steps", last->limit);
+        if (last->aborted)
+                cmd_note("time limit: the encoder is not refitted on all documents");
         tell_cost(job, last);
 }
 

@@ -44,6 +44,12 @@ static char *propose(struct train_search *t, size_t n)
         return train_search_settings(t, &config, &settings);
 }
 
+/* A search that 0.1.0 began goes on with the rules of its trials. */
+static bool is_of_0_1_0(const struct train_journal *j)
+{
+        return j->n > 0 && strstr(j->header, "\"version\":\"0.1.0\"") != NULL;
+}
+
 /* Checks the journal: its trials must be those that this search would run. */
 static void restore(struct train_search *t)
 {
@@ -167,8 +173,15 @@ int train_tune(const struct ran_train_job *job, struct train_run *run,
                                  .journal = &run->journal,
                                  .budget = 60 * run->options->tune,
                                  .progress = train_run_progress(job, run)};
+        struct ran_train_settings as_begun = *job->settings;
+        struct ran_train_job begun = *job;
         struct ran_error err = {0};
 
+        if (is_of_0_1_0(&run->journal)) {
+                as_begun.early_stop = false;
+                begun.settings = &as_begun;
+                t.job = job = &begun;
+        }
         if (ran_search_init(&t.search, job, given, &err) != RAN_OK)
                 cmd_die(cmd_status_of(&err), "%s", err.text);
         restore(&t);

@@ -183,6 +183,8 @@ struct ran_train_report {
         bool linear_only;   /* with REPORT_KEPT and later: the encoder did not help, only the linear
                                model is used */
         struct ran_train_decision decision;
+        size_t limit;    /* steps that the time left room for; 0: for all */
+        bool aborted;    /* with REPORT_END: time ended the refit of the encoder */
         bool no_encoder; /* there is none: epochs and steps say nothing */
 };
 
@@ -199,6 +201,13 @@ void ran_ranks_close(struct ran_ranks *ranks, int status);
 size_t ran_ranks_me(const struct ran_ranks *ranks); /* from 0: reads, decides, reports and saves */
 size_t ran_ranks_count(const struct ran_ranks *ranks);
 
+/* Where time ended a training (train/budget.c), for one that repeats it. 0: nowhere. */
+struct ran_train_limit {
+        uint64_t from, steps; /* after step `from` the learning rate goes by so many steps */
+        uint64_t last;        /* the last step, if it ended even earlier */
+        bool aborted;         /* the encoder of the refit was not trained to its end */
+};
+
 struct ran_train_job {
         const struct ran_config *config;
         const struct ran_train_settings *settings;
@@ -212,9 +221,11 @@ struct ran_train_job {
          * only if ran_train_keeps_head, and the embedding, which must fit. */
         const struct ran_embedding *vectors;
         const struct ran_model *init;
-        const char *output;        /* model file; written when training is complete, never before;
-                                      NULL: none */
-        const char *checkpoint;    /* output.ckpt; NULL: none */
+        const char *output;     /* model file; written when training is complete, never before;
+                                   NULL: none */
+        const char *checkpoint; /* output.ckpt; NULL: none */
+        double seconds;         /* the time for all of it; 0: as long as it takes */
+        struct ran_train_limit limit;
         double checkpoint_seconds; /* how often to write it; also whenever the caller ends a run */
         bool resume;
         const char *training; /* the caller's JSON members for `training`, or NULL */

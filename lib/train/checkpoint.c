@@ -1,4 +1,5 @@
 /* checkpoint.c - what a checkpoint holds beside the weights, written and read by one list. */
+#include "train/budget.h"
 #include "train/crf-train.h"
 #include "train/trainer.h"
 #include "model/model.h"
@@ -61,6 +62,8 @@ void ran_trainer_note(struct ran_trainer *t)
         t->at.updates = (double)t->optimiser.step;
         t->at.decay = t->optimiser.decay;
         t->at.calibrated = (double)t->calibration.documents;
+        if (t->job->seconds > 0)
+                t->stop.spent = ran_budget_spent(t);
         if (t->calibration.n > 0)
                 memcpy(t->calibrated, t->calibration.p, t->calibration.n * sizeof(float));
 }
@@ -107,6 +110,7 @@ static bool same_labels(const struct ran_trainer *t, const struct ran_model *m)
 static int as_begun(struct ran_trainer *t, struct ran_error *err)
 {
         t->early_stop = false;
+        t->as_begun = true;
         return ran_trainer_describe(t, err);
 }
 
@@ -188,6 +192,7 @@ int ran_trainer_resume(struct ran_trainer *t, struct ran_error *err)
         if (here) {
                 t->optimiser.step = (uint64_t)t->at.updates;
                 t->optimiser.decay = t->at.decay;
+                t->spent_before = t->stop.spent;
                 ran_trainer_list_documents(t);
                 ran_trainer_begin_epoch(t);
                 here = t->at.batch <= (double)t->batches;

@@ -1,4 +1,5 @@
 /* output.c - the description of a run, and its finished model. */
+#include "train/budget.h"
 #include "train/trainer.h"
 #include "model/linear-model.h"
 #include "model/model.h"
@@ -177,6 +178,43 @@ static int write_linear(struct ran_trainer *t, const char *more, struct ran_erro
         return rc;
 }
 
+static void add_interval(double low, double high, struct ran_buf *out)
+{
+        if (low > high)
+                return;
+        ran_buf_str(out, ",\"interval\":[");
+        ran_buf_double(out, low);
+        ran_buf_char(out, ',');
+        ran_buf_double(out, high);
+        ran_buf_char(out, ']');
+}
+
+/* What the validation documents said, and why there is no encoder. */
+static void add_validation(const struct ran_trainer *t, struct ran_buf *out)
+{
+        const struct ran_train_decision d = ran_trainer_decision(t);
+        struct ran_buf why = {0};
+
+        if (t->stop.documents == 0 || t->as_begun)
+                return;
+        ran_buf_printf(out,
+                       ",\"validation\":{\"documents\":%zu,\"linear\":{\"value\":", d.documents);
+        ran_buf_double(out, t->s->metric == RAN_METRIC_LOSS ? -t->stop.metric : t->stop.metric);
+        add_interval(t->stop.low, t->stop.high, out);
+        ran_buf_str(out, "},\"model\":{\"value\":");
+        ran_buf_double(out, t->s->metric == RAN_METRIC_LOSS ? -t->at.best : t->at.best);
+        add_interval(t->stop.best_low, t->stop.best_high, out);
+        ran_buf_char(out, '}');
+        ran_train_decision_tell(&d, &why);
+        if (why.len > 0) {
+                ran_buf_str(out, ",\"decision\":");
+                ran_buf_json(out, why.data, why.len);
+        }
+        out->failed |= why.failed;
+        ran_buf_char(out, '}');
+        ran_buf_release(&why);
+}
+
 int ran_trainer_write(struct ran_trainer *t, struct ran_error *err)
 {
         struct ran_parts parts = ran_trainer_parts(t);
@@ -194,6 +232,13 @@ int ran_trainer_write(struct ran_trainer *t, struct ran_error *err)
                 ran_buf_double(&more, t->s->metric == RAN_METRIC_LOSS ? -t->at.best : t->at.best);
                 ran_buf_char(&more, '}');
         }
+        if (t->stop.limit > 0 || t->stop.last > 0 || ran_budget_aborts_refit(t))
+                ran_buf_printf(&more,
+                               ",\"time_limit\":{\"from\":%.0f,\"steps\":%.0f,\"last\":%.0f,"
+                               "\"aborted\":%s}",
+                               t->stop.limit_from, t->stop.limit, t->stop.last,
+                               ran_budget_aborts_refit(t) ? "true" : "false");
+        add_validation(t, &more);
         if (t->at.refit != 0)
                 ran_buf_printf(&more, ",\"learned_from\":%zu", t->documents);
         if (t->c->wide > 0) {

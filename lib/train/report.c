@@ -1,4 +1,5 @@
 /* report.c - progress reports of a training run, and requests to stop it. */
+#include "train/budget.h"
 #include "train/evaluate.h"
 #include "train/trainer.h"
 #include "ran/train.h"
@@ -29,6 +30,8 @@ static double steps_of(const struct ran_trainer *t)
 
         if (!ran_config_has_encoder(t->c))
                 return 0;
+        if (t->stop.limit > 0 && (double)t->steps <= t->stop.limit)
+                return (double)t->steps;
         return (double)t->steps - (double)(never * t->batches);
 }
 
@@ -62,6 +65,8 @@ struct ran_train_report ran_trainer_report(const struct ran_trainer *t, int even
                 .linear_metric = t->stop.documents > 0 ? t->stop.metric : NAN,
                 .linear_interval = {t->stop.low, t->stop.high},
                 .decision = ran_trainer_decision(t),
+                .limit = (size_t)(t->stop.last > 0 ? t->stop.last : t->stop.limit),
+                .aborted = t->stop.aborted != 0,
                 .best_epoch = (size_t)t->at.best_epoch,
                 .stale = (size_t)t->at.stale,
                 .linear_only = ran_trainer_drops_encoder(t),
@@ -126,6 +131,8 @@ int ran_trainer_tell_all(struct ran_trainer *t, const struct ran_train_report *r
                          struct ran_error *err)
 {
         *next = ran_trainer_tell(t, r) != 0 ? RAN_STOP
+                : ran_trainer_leads(t) && r->event == RAN_REPORT_STEP && ran_budget_is_due(t)
+                        ? RAN_NOTE
                 : ran_trainer_leads(t) && ran_clock() - t->saved > t->job->checkpoint_seconds
                         ? RAN_SAVE
                         : RAN_GO_ON;

@@ -234,6 +234,12 @@ static void drop_unproven(struct ran_trainer *t)
         t->stop.best_high = t->stop.high;
 }
 
+/* 0.1.0 asked for a proof of classifiers only, and of fewer than 100 documents. */
+static bool asks_no_proof(const struct ran_trainer *t)
+{
+        return t->as_begun && (t->c->task != RAN_TASK_CLASSIFY || t->job->dev->B >= 100);
+}
+
 /* A checkpoint of 0.1.0 does not say what the best epoch gained. */
 static int measure_best(struct ran_trainer *t, struct ran_error *err)
 {
@@ -258,7 +264,7 @@ static int measure_best(struct ran_trainer *t, struct ran_error *err)
 
 int ran_trainer_prove(struct ran_trainer *t, struct ran_error *err)
 {
-        if (t->stop.documents == 0 || t->stop.why == RAN_ENCODER_NO_ROOM)
+        if (t->stop.documents == 0 || t->stop.why == RAN_ENCODER_NO_ROOM || asks_no_proof(t))
                 return RAN_OK;
         RAN_TRY(measure_best(t, err));
         if (ran_trainer_leads(t))

@@ -19,25 +19,26 @@ struct ran_evaluate_rates;
 struct ran_trainer;
 
 /* Numbers only, kept in a checkpoint as doubles in this order. */
-#define RAN_DECISION(X)                                                          \
-        X(why)       /* RAN_ENCODER_... */                                       \
-        X(epoch)     /* when it was decided; 0: before the first */              \
-        X(documents) /* that were compared, */                                   \
-        X(errors)    /* and those on which the linear model errs */              \
-        X(gain)      /* of the epoch with the most standard errors so far, */    \
-        X(error)     /* its standard error; 0 and 0: none was compared yet */    \
-        X(best_gain) /* of the best epoch by --metric */                         \
-        X(best_error)                                                            \
-        X(metric) /* of the linear model alone, its interval and ensemble */     \
-        X(low)                                                                   \
-        X(high)                                                                  \
-        X(loss)                                                                  \
-        X(weight)                                                                \
-        X(best_low) /* interval of the metric of the best epoch */               \
-        X(best_high)                                                             \
-        X(limit_from) /* --minutes: the step after which `limit` was set: */     \
-        X(limit)      /* steps that the learning rate goes by; 0: none is set */ \
-        X(last)       /* the step that time ended; 0: none */                    \
+#define RAN_DECISION(X)                                                           \
+        X(why)       /* RAN_ENCODER_... */                                        \
+        X(epoch)     /* when it was decided; 0: before the first */               \
+        X(documents) /* that were compared, */                                    \
+        X(errors)    /* and those on which the linear model errs */               \
+        X(gain)      /* of the epoch with the most standard errors so far, */     \
+        X(error)     /* its standard error; 0 and 0: none was compared yet */     \
+        X(best_gain) /* of the best epoch by --metric */                          \
+        X(best_error)                                                             \
+        X(metric) /* of the linear model alone, its interval and ensemble */      \
+        X(low)                                                                    \
+        X(high)                                                                   \
+        X(loss)                                                                   \
+        X(weight)                                                                 \
+        X(best_low) /* interval of the metric of the best epoch */                \
+        X(best_high)                                                              \
+        X(limit_from) /* --minutes: the step after which `limit` was set: */      \
+        X(limit)      /* steps that the learning rate goes by; 0: none is set */  \
+        X(last)       /* the step after which time ended the training; 0: none */ \
+        X(aborted)    /* 1: time ended the refit of the encoder */                \
         X(spent)      /* seconds of this run and those it resumed, with --minutes */
 
 struct ran_decision {

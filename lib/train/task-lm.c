@@ -18,6 +18,10 @@ int ran_train_lm_check_settings(const struct ran_train_settings *s, struct ran_e
                         err, RAN_EINVAL,
                         "the best epoch of a language model is the one with the lowest loss: "
                         "metric must be 'loss'");
+        if (s->early_stop)
+                return ran_fail(err, RAN_EINVAL,
+                                "a language model has no linear model that its encoder is compared "
+                                "with: early_stop must be off");
         if (s->label_smoothing > 0 || s->class_weights != RAN_WEIGHTS_NONE)
                 return ran_fail(err, RAN_EINVAL,
                                 "a language model has no classes: label_smoothing must be 0 and "

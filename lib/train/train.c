@@ -7,6 +7,7 @@
  * Several ranks (ranks.h) go through the same loop with the same weights. Rank 0 alone decides (by
  * reports, development data or the clock) and writes files; ran_ranks_agree tells the others.
  */
+#include "train/budget.h"
 #include "train/refit.h"
 #include "train/validate.h"
 #include "base/error.h"
@@ -96,6 +97,17 @@ static int keep(struct ran_trainer *t, int rc, struct ran_error *err)
         return rc;
 }
 
+/* Time has decided something: all apply it after the same step. */
+static int note(struct ran_trainer *t, struct ran_error *err)
+{
+        if (ran_trainer_leads(t))
+                ran_budget_apply(t);
+        RAN_TRY(ran_broadcast_progress(t, err));
+        if (t->stop.limit > 0 && t->stop.limit < (double)t->steps)
+                t->steps = (size_t)t->stop.limit;
+        return RAN_OK;
+}
+
 /* One step, and everything due after it. */
 static int run_step(struct ran_trainer *t, struct ran_error *err)
 {
@@ -117,6 +129,8 @@ static int run_step(struct ran_trainer *t, struct ran_error *err)
                 return keep(t, rc, err);
         if (rc == RAN_OK && next == RAN_STOP)
                 return stop(t, err);
+        if (rc == RAN_OK && next == RAN_NOTE)
+                return note(t, err);
         return rc == RAN_OK && next == RAN_SAVE ? save(t, err) : rc;
 }
 
@@ -131,7 +145,8 @@ static int run_epoch(struct ran_trainer *t, struct ran_error *err)
         int rc;
 
         ran_trainer_begin_epoch(t);
-        while (t->at.batch < (double)t->batches)
+        while (t->at.batch < (double)t->batches && !ran_budget_is_used(t) &&
+               !ran_budget_aborts_refit(t))
                 if ((rc = run_step(t, err)) != RAN_OK)
                         return rc;
         t->at.epoch++;
@@ -146,8 +161,11 @@ static int run_epoch(struct ran_trainer *t, struct ran_error *err)
 
 static int fit_linear(struct ran_trainer *t, struct ran_error *err)
 {
+        const double began = ran_clock();
+
         t->stage_from = t->linear_share = 0;
         int rc = ran_train_task_of(t->c)->fit_linear(t, err);
+        t->linear_seconds = ran_clock() - began;
 
         if (rc == RAN_OK)
                 t->at.fitted = 1;
@@ -222,10 +240,11 @@ static int train_epochs(struct ran_trainer *t, struct ran_error *err)
         t->from_step = t->optimiser.step;
         t->from_seconds = ran_clock() - t->started;
         while (rc == RAN_OK && t->at.epoch < (double)ran_trainer_epochs(t) &&
-               (t->at.refit != 0 || !ran_trainer_is_decided(t)) &&
+               (t->at.refit != 0 || !ran_trainer_is_decided(t)) && !ran_budget_is_used(t) &&
+               !ran_budget_aborts_refit(t) &&
                (!validates(t) || t->at.stale < (double)t->s->patience))
                 rc = run_epoch(t, err);
-        if (rc == RAN_OK && !validates(t))
+        if (rc == RAN_OK && !validates(t) && !ran_budget_aborts_refit(t))
                 rc = check_last(t, err);
         return rc;
 }
@@ -288,7 +307,7 @@ static int run(struct ran_trainer *t, struct ran_error *err)
                         rc = refit(t, err);
         }
         if (rc == RAN_OK && t->at.refit != 0)
-                rc = ran_trainer_keep_better(t, err);
+                rc = ran_trainer_keep_better(t, ran_budget_aborts_refit(t), err);
         if (rc == RAN_OK)
                 rc = ran_ranks_agree(t->job->ranks,
                                      ran_trainer_leads(t) ? write_model(t, err) : RAN_OK, err);

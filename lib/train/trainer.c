@@ -39,6 +39,8 @@ void ran_trainer_begin_epoch(struct ran_trainer *t)
         ran_plan_shuffle(t->order, t->document, t->documents, t->s->seed, epoch);
         t->batches = ran_plan_steps(&t->plan, t->order, t->documents);
         t->steps = (size_t)t->optimiser.step - done + t->batches * (t->s->epochs - epoch);
+        if (t->stop.limit > 0 && t->stop.limit < (double)t->steps)
+                t->steps = (size_t)t->stop.limit;
         while (done-- > 0 && ran_plan_next(&t->plan))
                 ;
 }

@@ -59,6 +59,7 @@ struct ran_trainer {
         struct ran_decision stop;
         bool early_stop;        /* the setting, but for runs that 0.1.0 began */
         double *losses, *alone; /* (B of dev) of the last validation; of the linear model alone */
+        bool as_begun;          /* by 0.1.0, and written as it would have been */
         bool waits;             /* the linear model learned nothing: the encoder has time */
         double linear_share;    /* of the work on the linear model that is done, */
         double stage_from, stage_to; /* of which the stage at hand is this part */
@@ -74,6 +75,8 @@ struct ran_trainer {
         struct ran_calibration calibration;     /* one label: by the dev data */
         float calibrated[RAN_CALIBRATION_KEPT]; /* its numbers, in a checkpoint */
         double started, saved;                  /* clock */
+        double spent_before;                    /* seconds of the runs that this one resumed */
+        double linear_seconds;                  /* of fitting the linear model */
         size_t tokens;
         double encoder_seconds; /* of the steps so far */
         uint64_t from_step;     /* where this training of the run began, */
@@ -138,8 +141,8 @@ struct ran_train_report ran_trainer_report(const struct ran_trainer *t, int even
 void ran_trainer_report_rates(const struct ran_trainer *t, struct ran_train_report *report,
                               const struct ran_evaluate_rates *r);
 int ran_trainer_tell(struct ran_trainer *t, const struct ran_train_report *r);
-/* What all do next, when one of them is told that. */
-enum { RAN_GO_ON, RAN_SAVE, RAN_STOP };
+/* What all do next, when one of them is told that; RAN_NOTE: apply what budget.h has decided. */
+enum { RAN_GO_ON, RAN_NOTE, RAN_SAVE, RAN_STOP };
 int ran_trainer_tell_all(struct ran_trainer *t, const struct ran_train_report *r, int *next,
                          struct ran_error *err);
 /* Tells of a pass of the linear model; arg is the trainer. */

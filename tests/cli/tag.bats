@@ -452,7 +452,7 @@ left O' ]
 @test "train tag: numbers mark no entities, so that accuracy chooses the epoch" {
   run -0 --separate-stderr ran-train tag --epochs 2 --dim 8 --heads 1 --head-dim 8 -o m.ran numbers.jsonl
   [[ $stderr == *'accuracy decides which epoch is best'* ]]
-  [[ $stderr == *'dev accuracy '[1-9]* ]]
+  [[ $stderr == *'accuracy '[1-9]* ]]
 }
 
 @test "train tag: a plain cell is refused, with the reason" {
