@@ -13,6 +13,9 @@
 /* Half of them corrected and none broken would be two standard errors. */
 enum { ENOUGH_ERRORS = 8 };
 
+/* A part of the loss that is not worth an encoder: its biases alone may gain as much. */
+static const double trifle = 0.005;
+
 /* Fewer validation documents than that ask for more, as no refit can undo a choice by chance. */
 enum { FEW = 250 };
 
@@ -20,7 +23,7 @@ enum { FEW = 250 };
 
 struct ran_gain ran_gain_of(const double *before, const double *now, size_t n)
 {
-        double sum = 0, squares = 0;
+        double sum = 0, squares = 0, base = 0;
         struct ran_gain g = {0};
 
         for (size_t i = 0; i < n; i++) {
@@ -28,12 +31,14 @@ struct ran_gain ran_gain_of(const double *before, const double *now, size_t n)
 
                 if (isnan(gain))
                         continue;
+                base += before[i];
                 sum += gain;
                 squares += gain * gain;
                 g.n++;
         }
         if (g.n == 0)
                 return g;
+        g.base = base / (double)g.n;
         g.mean = sum / (double)g.n;
         g.error = sqrt(fmax(0, squares / (double)g.n - g.mean * g.mean) / (double)g.n);
         return g;
@@ -41,14 +46,16 @@ struct ran_gain ran_gain_of(const double *before, const double *now, size_t n)
 
 bool ran_gain_is_proven(const struct ran_gain *g)
 {
-        return g->n == 0 || g->mean > (g->n < FEW ? 3 : 1) * g->error;
+        return g->n == 0 ||
+               (g->mean > (g->n < FEW ? 3 : 1) * g->error && g->mean > trifle * g->base);
 }
 
 bool ran_gain_may_prove(const struct ran_gain *g, size_t epoch)
 {
         const double missing = (g->n < FEW ? 2 : 1) / (double)epoch;
 
-        return g->n == 0 || g->mean > ((g->n < FEW ? 3 : 1) - missing) * g->error;
+        return g->n == 0 || (g->mean > ((g->n < FEW ? 3 : 1) - missing) * g->error &&
+                             g->mean > trifle / 2 * g->base);
 }
 
 bool ran_gain_has_room(size_t errors)
@@ -191,12 +198,13 @@ void ran_trainer_weigh(struct ran_trainer *t, const struct ran_evaluate_rates *r
         if (t->alone == NULL || t->stop.documents == 0)
                 return;
         const struct ran_gain now = ran_gain_of(t->alone, t->losses, t->job->dev->B);
-        struct ran_gain most = {now.n, t->stop.gain, t->stop.error};
+        struct ran_gain most = {now.n, t->stop.gain, t->stop.error, now.base};
 
         if (t->at.epoch == 1 || exceeds(&now, &most))
                 most = now;
         t->stop.gain = most.mean;
         t->stop.error = most.error;
+        t->stop.base = now.base;
         if (best) {
                 const struct ran_interval i = ran_evaluate_interval(r, t->s->metric);
 
@@ -215,7 +223,7 @@ void ran_trainer_weigh(struct ran_trainer *t, const struct ran_evaluate_rates *r
 static void drop_unproven(struct ran_trainer *t)
 {
         const struct ran_gain best = {t->stop.documents > 0 ? (size_t)t->stop.documents : 0,
-                                      t->stop.best_gain, t->stop.best_error};
+                                      t->stop.best_gain, t->stop.best_error, t->stop.base};
 
         if (t->stop.why == RAN_ENCODER_KEPT && t->at.encoder > 0 && ran_gain_is_proven(&best))
                 return;
@@ -256,6 +264,7 @@ static int measure_best(struct ran_trainer *t, struct ran_error *err)
 
                 t->stop.best_gain = g.mean;
                 t->stop.best_error = g.error;
+                t->stop.base = g.base;
                 t->stop.best_low = i.low;
                 t->stop.best_high = i.high;
         }

@@ -28,6 +28,7 @@ struct ran_trainer;
         X(error)     /* its standard error; 0 and 0: none was compared yet */     \
         X(best_gain) /* of the best epoch by --metric */                          \
         X(best_error)                                                             \
+        X(base)   /* mean loss of the linear model on them */                     \
         X(metric) /* of the linear model alone, its interval and ensemble */      \
         X(low)                                                                    \
         X(high)                                                                   \
@@ -53,10 +54,12 @@ bool ran_decision_is_sane(const struct ran_decision *d);
 struct ran_gain {
         size_t n;
         double mean, error; /* its standard error */
+        double base;        /* mean of `before` */
 };
 struct ran_gain ran_gain_of(const double *before, const double *now, size_t n);
-/* Whether it is more than chance: above its standard error, and above three for fewer than 250
- * documents, because of many epochs some gain two by chance. Always, if nothing was compared. */
+/* Whether it is more than chance and more than a trifle: above its standard error, and above three
+ * for fewer than 250 documents, because of many epochs some gain two by chance; and above half a
+ * per cent of the loss. Always, if nothing was compared. */
 bool ran_gain_is_proven(const struct ran_gain *g);
 /* Whether it may still become so after epoch `epoch`, from 1: what is missing after the first is
  * made up for at most half after the second, a third after the third; see share/experiments. */

@@ -8,7 +8,7 @@
 
 static struct ran_gain gain(size_t n, double mean, double error)
 {
-        return (struct ran_gain){n, mean, error};
+        return (struct ran_gain){n, mean, error, 1};
 }
 
 /* 1, 2 and 6: mean 3, variance 14 / 3. What is no number is not counted. */
@@ -19,6 +19,7 @@ TEST(stop_gain_by_hand)
 
         CHECK_SIZE(g.n, 3);
         CHECK_NEAR(g.mean, 3, 1e-12);
+        CHECK_NEAR(g.base, 13.0 / 3, 1e-12);
         CHECK_NEAR(g.error, sqrt(14.0 / 3 / 3), 1e-12);
         CHECK(none.n == 0 && ran_gain_is_proven(&none) && ran_gain_may_prove(&none, 1));
 }
@@ -42,6 +43,17 @@ TEST(stop_gains_have_less_and_less_time_to_grow)
         CHECK(ran_gain_may_prove(&some, 1) && ran_gain_may_prove(&some, 2));
         CHECK(!ran_gain_may_prove(&some, 3));
         CHECK(ran_gain_may_prove(&few, 1) && !ran_gain_may_prove(&few, 2));
+}
+
+/* Found with 20 Newsgroups: the biases of an encoder that knew nothing gained little, but surely.
+ */
+TEST(stop_a_trifle_is_no_proof)
+{
+        const struct ran_gain trifle = gain(300, 0.004, 0.0001), enough = gain(300, 0.006, 0.0001);
+        const struct ran_gain half = gain(300, 0.0024, 0.0001);
+
+        CHECK(!ran_gain_is_proven(&trifle) && ran_gain_is_proven(&enough));
+        CHECK(ran_gain_may_prove(&trifle, 1) && !ran_gain_may_prove(&half, 1));
 }
 
 TEST(stop_needs_errors_to_correct)
