@@ -335,54 +335,94 @@ int train_run(const struct ran_train_job *job, struct train_run *run)
 
 /* ---- dry run -------------------------------------------------------------------------------- */
 
-/* A linear model is fitted to the end, unless that takes longer. */
-enum { ENOUGH_LINEAR = 20 };
+/* Seconds after which a measurement ends, of the linear model and of the encoder; and the share of
+ * the linear model's work that says something, unless it takes long. */
+static const double enough = 3, too_long = 10, enough_share = 0.1;
 
-/* Ends the measurement once the speed is known, and in any case before there would be a model. */
+struct measurement {
+        double seconds; /* of the whole training, estimated */
+        bool whole;     /* it came to its end */
+};
+
+/* The linear model: its passes say how much of the work is done. */
+static int on_measured_pass(void *arg, const struct ran_train_report *report)
+{
+        struct measurement *m = arg;
+        const double share = report->share > 0.01 ? report->share : 0.01;
+        const bool over =
+                report->seconds > too_long || (report->seconds > enough && share > enough_share);
+
+        m->seconds = report->seconds;
+        m->whole = report->event == RAN_REPORT_END;
+        if (report->event != RAN_REPORT_LINEAR || report->refit || !over)
+                return 0;
+        m->seconds = report->seconds / share;
+        return 1;
+}
+
+/* The encoder: the first step is slower than the others. */
 static int on_measured_step(void *arg, const struct ran_train_report *report)
 {
-        const double enough = 3; /* seconds; the first step is slower than the others */
-        double *seconds = arg;
+        struct measurement *m = arg;
 
-        if (report->no_encoder) {
-                *seconds = report->seconds;
-                return report->seconds > ENOUGH_LINEAR;
-        }
         if (report->event != RAN_REPORT_STEP)
                 return 0;
-        *seconds = report->seconds + report->eta_seconds;
+        m->seconds = report->seconds + report->eta_seconds;
         return report->seconds > enough || report->step >= report->steps;
 }
 
-/* Estimates the seconds of the whole training. Writes no file. */
-static double measure(const struct ran_train_job *job)
+/* Trains for a moment, and writes no file. */
+static struct measurement measure(const struct ran_train_job *job, const struct ran_config *config,
+                                  int (*report)(void *, const struct ran_train_report *))
 {
         struct ran_train_settings settings = *job->settings;
         struct ran_train_job trial = *job;
+        struct measurement m = {0};
         struct ran_error err = {0};
-        double seconds = 0;
 
-        settings.patience = settings.epochs; /* so that nothing but on_measured_step ends it */
+        settings.patience = settings.epochs; /* so that nothing else ends it */
+        trial.config = config;
         trial.settings = &settings;
         trial.output = trial.checkpoint = NULL;
-        trial.report = on_measured_step;
-        trial.arg = &seconds;
+        trial.report = report;
+        trial.arg = &m;
         int code = ran_train(&trial, &err);
         if (code != RAN_OK && code != RAN_EINTR)
                 cmd_die(cmd_status_of(&err), "%s", err.text);
-        return seconds;
+        return m;
 }
 
-static int tell_linear_time(const struct ran_train_job *job)
+static bool refits(const struct ran_train_job *job)
 {
+        return job->settings->refit && job->held_out != NULL;
+}
+
+static void tell_linear_time(const struct ran_train_job *job)
+{
+        struct ran_config config = *job->config;
         char text[32];
 
+        if (config.wide == 0)
+                return;
+        config.encoder = RAN_ENCODER_NONE;
+        struct measurement m = measure(job, &config, on_measured_pass);
+        printf("time        %s%s for the linear model, on %zu threads\n", m.whole ? "" : "about ",
+               train_duration(text, m.seconds), ran_pool_threads(job->pool));
         fflush(stdout);
-        double seconds = measure(job);
-        printf("time        %s%s for the linear model, on %zu threads\n",
-               seconds > ENOUGH_LINEAR ? "more than " : "", train_duration(text, seconds),
+}
+
+static void tell_encoder_time(const struct ran_train_job *job)
+{
+        struct ran_config config = *job->config;
+        char text[32];
+
+        config.wide = 0;
+        struct measurement m = measure(job, &config, on_measured_step);
+        printf("time        %s for %zu epochs%s, on %zu threads\n", train_duration(text, m.seconds),
+               job->settings->epochs, refits(job) ? ", and at most as much again for --refit" : "",
                ran_pool_threads(job->pool));
-        return CMD_OK;
+        if (job->settings->early_stop && job->config->wide > 0 && job->dev != NULL)
+                puts("            less if the encoder does not improve on the linear model");
 }
 
 int train_dry_run(const struct ran_train_job *job)
@@ -398,16 +438,13 @@ int train_dry_run(const struct ran_train_job *job)
         printf("memory      %sB at most\n", train_amount(text, (double)e.bytes));
         printf("documents   %zu, %s tokens\n", job->train->B,
                train_amount(text, (double)job->train->first[job->train->B]));
-        if (!ran_config_has_encoder(job->config))
-                return tell_linear_time(job);
-        printf("steps       %zu\n", e.steps);
-        printf("arithmetic  %s operations per epoch\n", train_amount(text, e.flops));
+        if (ran_config_has_encoder(job->config)) {
+                printf("steps       %zu\n", e.steps);
+                printf("arithmetic  %s operations per epoch\n", train_amount(text, e.flops));
+        }
         fflush(stdout); /* what follows takes a while */
-        printf("time        %s for %zu epochs%s, on %zu threads\n",
-               train_duration(text, measure(job)), job->settings->epochs,
-               job->settings->refit && job->held_out != NULL
-                       ? ", and at most as much again for --refit"
-                       : "",
-               ran_pool_threads(job->pool));
+        tell_linear_time(job);
+        if (ran_config_has_encoder(job->config))
+                tell_encoder_time(job);
         return CMD_OK;
 }

@@ -195,7 +195,12 @@ int ran_trainer_look(struct ran_trainer *t, struct ran_error *err)
 
 void ran_trainer_weigh(struct ran_trainer *t, const struct ran_evaluate_rates *r, bool best)
 {
-        if (t->alone == NULL || t->stop.documents == 0)
+        if (!ran_config_has_encoder(t->c)) {
+                note_linear(t, r);
+                t->stop.best_low = t->stop.low;
+                t->stop.best_high = t->stop.high;
+        }
+        if (t->stop.documents == 0 || !ran_config_has_encoder(t->c))
                 return;
         const struct ran_gain now = ran_gain_of(t->alone, t->losses, t->job->dev->B);
         struct ran_gain most = {now.n, t->stop.gain, t->stop.error, now.base};
@@ -273,7 +278,8 @@ static int measure_best(struct ran_trainer *t, struct ran_error *err)
 
 int ran_trainer_prove(struct ran_trainer *t, struct ran_error *err)
 {
-        if (t->stop.documents == 0 || t->stop.why == RAN_ENCODER_NO_ROOM || asks_no_proof(t))
+        if (t->stop.documents == 0 || !ran_config_has_encoder(t->c) ||
+            t->stop.why == RAN_ENCODER_NO_ROOM || asks_no_proof(t))
                 return RAN_OK;
         RAN_TRY(measure_best(t, err));
         if (ran_trainer_leads(t))

@@ -541,8 +541,7 @@ void ran_svm_solver_store(const struct ran_svm_solver *s, float *weight, float *
         mirror(s, bias);
 }
 
-/* Of the visits that there may be: most problems need fewer. */
-static double share_of(const struct ran_svm_solver *s)
+double ran_svm_solver_share(const struct ran_svm_solver *s)
 {
         return fmin(1, (double)s->visits / (double)s->most_visits);
 }
@@ -560,7 +559,7 @@ int ran_svm_fit(const struct ran_svm *k, double cost, float *weight, float *bias
         ran_svm_solver_begin(s, cost, ran_svm_tolerance, RAN_SVM_PASSES);
         while (!done && rc == RAN_OK) {
                 done = ran_svm_solver_pass(s);
-                if (pass != NULL && pass(arg, s->passes, done ? 1 : share_of(s)) != 0)
+                if (pass != NULL && pass(arg, s->passes, done ? 1 : ran_svm_solver_share(s)) != 0)
                         rc = ran_fail(err, RAN_EINTR, "stopped while the linear model was trained");
         }
         if (rc == RAN_OK)

@@ -229,9 +229,8 @@ static int held_out_loss(struct ran_trainer *t, double *sum, struct ran_error *e
 
 static int fit_rows(struct ran_trainer *t, struct ran_svm *svm, struct ran_error *err)
 {
-        double cost = t->at.cost;
-
         const double of_validation = 0.75; /* its share of the time, about */
+        double cost = t->at.cost;
 
         svm->ratios = t->at.ratios != 0;
         t->stage_to = of_validation;
@@ -241,6 +240,8 @@ static int fit_rows(struct ran_trainer *t, struct ran_svm *svm, struct ran_error
         t->stage_from = t->linear_share > 0 ? of_validation : 0;
         t->stage_to = 1;
         RAN_TRY(ran_svm_fit(svm, cost, t->linear, t->p.head.wide_b, ran_trainer_on_pass, t, err));
+        if (svm->scale > 0 && !ran_config_has_encoder(t->c) && !ran_train_has_dev(t->job))
+                t->at.linear = svm->scale;
         t->at.cost = cost;
         t->at.ratios = svm->ratios;
         return RAN_OK;

@@ -20,7 +20,7 @@ struct ran_train_task {
         double outputs; /* of tied outputs, estimated: how many a token has */
         const struct ran_ensemble *prior; /* ensemble weights before any document says more, */
         double linear_alone; /* and that of a linear model without an encoder: the scale of its
-                                logits */
+                                logits, if nothing is known about it */
 
         /* What the settings cannot be, beyond what all tasks have in common. */
         int (*check_settings)(const struct ran_train_settings *s, struct ran_error *err);

@@ -4,7 +4,7 @@
 bats_require_minimum_version 1.5.0
 load train.bash
 
-shape='--dim 8 --layers 1 --heads 2 --head-dim 4 --window 16 --min-window 4 --epochs 2 -q'
+shape='--dim 8 --layers 1 --heads 2 --head-dim 4 --window 16 --min-window 4 --epochs 2 -q --no-early-stop'
 
 # What most tests replay.
 setup_file() {

@@ -487,7 +487,8 @@ left O' ]
 }
 
 @test "train tag: killed and resumed, with a linear model, it gives the bytes of one run [all]" {
-  settings="--dim 16 --layers 1 --heads 2 --head-dim 8 --epochs 40 --patience 100 --no-refit --checkpoint-minutes 0.001"
+  settings="--dim 16 --layers 1 --heads 2 --head-dim 8 --epochs 40 --patience 100 --no-refit --checkpoint-minutes 0.001
+    --no-early-stop"
   ran-train tag $settings -q -o whole.ran names.jsonl
   ran-train tag $settings -q -j 2 --log log -o m.ran names.jsonl 3>&- &
   for _ in {1..1000}; do

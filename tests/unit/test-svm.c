@@ -650,6 +650,25 @@ TEST(cross_validation_follows_what_labels_are_worth)
         bench_release(&b);
 }
 
+/* The scale of the logits is 1/2 for labels that say nothing and more for those that tokens decide;
+ * where nothing is tried it is unknown. */
+TEST(cross_validation_finds_the_scale_of_the_logits)
+{
+        struct bench b;
+        struct dice dice = {.key = 9};
+
+        bench_init(&b, 300, false);
+        chosen(&b, 0.5, RAN_RATIOS_NO);
+        CHECK(b.k.scale == 0);
+        chosen(&b, 0, RAN_RATIOS_NO);
+        CHECK(b.k.scale >= 2 && b.k.scale < 12);
+        for (size_t d = 0; d < b.d.B; d++)
+                b.d.labels[b.d.label_first[d]] = (uint32_t)dice_size(&dice, 0, C - 1);
+        chosen(&b, 0, RAN_RATIOS_NO);
+        CHECK(b.k.scale == 0.5);
+        bench_release(&b);
+}
+
 /* Loss of a fold at the best of ten scales, in double. */
 static double fold_loss(const struct bench *b, const size_t *row, size_t n, const float *logits)
 {
