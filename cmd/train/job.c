@@ -119,8 +119,9 @@ static int tune(struct train_session *s, const struct ran_train_job *job)
         struct train_options found = *s->options;
 
         if (job->dev == NULL)
-                cmd_die(CMD_FAILED, "--tune compares settings on development data, and there are "
-                                    "too few documents to hold some out: give --dev FILE");
+                cmd_die(CMD_FAILED,
+                        "--tune compares settings on validation documents, and there are "
+                        "too few documents to hold some out: give --dev FILE");
         int status = train_tune(job, &s->run, cmd_was_set, &found.config, &found.settings);
         if (status != CMD_OK)
                 return status;

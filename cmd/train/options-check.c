@@ -119,7 +119,8 @@ static void check_dev(const struct train_options *o)
                           : file->no_dev    ? "--no-dev"
                                             : "--dev-share 0");
         if (o->run.tune > 0 && file->dev == NULL && !held_out)
-                cmd_usage("--tune compares settings on development data: give --dev FILE, or hold "
+                cmd_usage("--tune compares settings on validation documents: give --dev FILE, or "
+                          "hold "
                           "some out");
 }
 

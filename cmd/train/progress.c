@@ -177,6 +177,7 @@ static void show(struct train_progress *p, const struct ran_train_report *r)
         if (!lasting && (!passing || r->seconds < p->next))
                 return;
         p->next = r->seconds + (!p->live ? plain_seconds : lasting ? 0 : live_seconds);
+        p->decided |= r->event == RAN_REPORT_DECIDED;
         make_line(p, r, &line);
         size_t width = terminal_width();
         size_t n = p->live && !lasting && line.len > width ? width : line.len;

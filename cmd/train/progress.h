@@ -24,6 +24,7 @@ struct train_progress {
         bool drawn, log_failed;
         double next; /* seconds of the run when the next line is due */
         struct ran_train_report last;
+        bool decided; /* the line that says why there is no encoder was shown */
 };
 
 /* Decides between the live line and plain ones. */

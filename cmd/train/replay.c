@@ -138,7 +138,8 @@ void train_replay_open(struct train_replay *r, const char *path, int task)
 /* Where it is off, a model does not say so, as those of 0.1.0 do not. */
 static bool is_off_unsaid(const struct ran_field *f, void *base)
 {
-        return strcmp(f->name, "early_stop") == 0 && ran_field_set(f, base, "false", NULL) == RAN_OK;
+        return strcmp(f->name, "early_stop") == 0 &&
+               ran_field_set(f, base, "false", NULL) == RAN_OK;
 }
 
 void train_replay_restore(const struct train_replay *r, const struct ran_field *fields, void *base,
@@ -147,7 +148,8 @@ void train_replay_restore(const struct train_replay *r, const struct ran_field *
         struct ran_error err = {0};
 
         for (const struct ran_field *f = fields; all && f->name != NULL; f++)
-                if (!is_off_unsaid(f, base) && !f->local && f->type != RAN_FIELD_TEXT && !train_replay_has(r, f->name))
+                if (!is_off_unsaid(f, base) && !f->local && f->type != RAN_FIELD_TEXT &&
+                    !train_replay_has(r, f->name))
                         cmd_die(CMD_DIVERGED,
                                 "%s does not record \"%s\": its settings cannot be restored",
                                 r->path, f->name);
@@ -313,7 +315,7 @@ void train_replay_check(const struct train_replay *r, const struct ran_train_job
 
         describe(job, &text, &ours);
         check_data(r, &ours, "train", "training data");
-        check_data(r, &ours, "dev", "development data");
+        check_data(r, &ours, "dev", "validation documents");
         check_model(r, job);
         check_settings(r, &ours);
         ran_record_release(&ours);

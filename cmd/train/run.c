@@ -241,7 +241,8 @@ static void summarise(const struct ran_train_job *job, const struct train_progre
         if (last->first_encoder)
                 cmd_note("the encoder of the first training is kept: the refitted one does worse "
                          "on the validation documents");
-        tell_decision(&last->decision);
+        if (!p->decided)
+                tell_decision(&last->decision);
         if (last->limit > 0)
                 cmd_note("time limit: the encoder was trained for %zu steps", last->limit);
         if (last->aborted)

@@ -28,8 +28,10 @@ struct ran_trainer;
         X(error)     /* its standard error; 0 and 0: none was compared yet */     \
         X(best_gain) /* of the best epoch by --metric */                          \
         X(best_error)                                                             \
-        X(base)   /* mean loss of the linear model on them */                     \
-        X(metric) /* of the linear model alone, its interval and ensemble */      \
+        X(base)      /* mean loss of the linear model on them */                  \
+        X(best_loss) /* validation loss of the best epoch */                      \
+        X(top)       /* the highest metric of any epoch */                        \
+        X(metric)    /* of the linear model alone, its interval and ensemble */   \
         X(low)                                                                    \
         X(high)                                                                   \
         X(loss)                                                                   \

@@ -152,7 +152,7 @@ static int check_data(const struct ran_trainer *t, struct ran_error *err)
         RAN_TRY(ran_batch_check(job->dev, t->c, t->V, t->C, true, err));
         if (ran_train_has_dev(job) && !ran_task_is_tied(t->c) && job->dev->C != t->C)
                 return ran_fail(err, RAN_EINVAL,
-                                "the development data have %zu classes, the training data %zu",
+                                "the validation documents have %zu classes, the training data %zu",
                                 job->dev->C, t->C);
         return RAN_OK;
 }

@@ -7,11 +7,34 @@
 #include "train/trainer.h"
 #include "ran/train.h"
 
+#include <math.h>
 #include <string.h>
 
-static void keep_best(struct ran_trainer *t, double metric)
+/* Of ensembles whose metrics differ by less than a standard error, the one with the lower loss is
+ * the better: it sees every document, where accuracy sees those near the boundary. */
+static bool is_better(const struct ran_trainer *t, const struct ran_evaluate_rates *r)
 {
-        if (metric > t->at.best || t->at.best_epoch == 0) {
+        const double metric = ran_evaluate_metric(r, t->s->metric);
+        const struct ran_interval i = ran_evaluate_interval(r, t->s->metric);
+        const double error = (i.high - i.low) / 4;
+
+        if (t->at.best_epoch == 0)
+                return true;
+        if (t->stop.documents == 0 || t->as_begun || i.low > i.high)
+                return metric > t->at.best;
+        return metric > t->stop.top + error ||
+               (metric > t->stop.top - error && r->loss < t->stop.best_loss);
+}
+
+static void keep_best(struct ran_trainer *t, const struct ran_evaluate_rates *r)
+{
+        const double metric = ran_evaluate_metric(r, t->s->metric);
+        const bool better = is_better(t, r);
+
+        if (t->at.best_epoch == 0 || metric > t->stop.top)
+                t->stop.top = fmax(metric, -1e15);
+        if (better) {
+                t->stop.best_loss = fmin(r->loss, 1e15);
                 t->at.best = metric;
                 t->at.best_epoch = t->at.epoch;
                 t->at.stale = 0;
@@ -33,7 +56,7 @@ int ran_trainer_validate(struct ran_trainer *t, struct ran_error *err)
         if (rc != RAN_OK)
                 return ran_ranks_break(t->job->ranks, rc);
         if (ran_trainer_leads(t)) {
-                keep_best(t, ran_evaluate_metric(&r, t->s->metric));
+                keep_best(t, &r);
                 ran_trainer_weigh(t, &r, t->at.stale == 0);
         }
         RAN_TRY(ran_broadcast_progress(t, err));

@@ -211,11 +211,11 @@ shape='--dim 16 --layers 1 --heads 2 --head-dim 8 --window 16 --min-window 4 --n
 @test "train: dev labels of which training has none chose an epoch by a loss of inf [all]" {
   documents 60 >train.jsonl
   printf '{"text": "rain", "label": "%s"}\n' fog mist >dev.jsonl
-  refused 3 'the development data have no label of the training data' \
+  refused 3 'the validation documents have no label of the training data' \
     ran-train classify $shape --dev dev.jsonl -o m.ran train.jsonl
   [ ! -e m.ran ]
   run -4 --separate-stderr ran-train classify -q --check --dev dev.jsonl train.jsonl
-  [[ $(jq -r '.problems[]' <<<"$output") == 'the development data have no label'* ]]
+  [[ $(jq -r '.problems[]' <<<"$output") == 'the validation documents have no label'* ]]
   # None is an answer where there may be several.
   jq -c '.labels = [.label] | del(.label)' train.jsonl >several.jsonl
   echo '{"text": "rain", "labels": []}' >>several.jsonl
@@ -223,7 +223,7 @@ shape='--dim 16 --layers 1 --heads 2 --head-dim 8 --window 16 --min-window 4 --n
   ran-train classify $shape --epochs 1 -q --dev dev.jsonl -o m.ran several.jsonl
   printf '{"tokens": ["Ann"], "tags": ["%s"]}\n' B-X O >train.jsonl
   echo '{"tokens": ["Ann"], "tags": ["B-Y"]}' >dev.jsonl
-  refused 3 'the development data have no tag of the training data' \
+  refused 3 'the validation documents have no tag of the training data' \
     ran-train tag $shape --dev dev.jsonl -o m.ran train.jsonl
 }
 
@@ -247,7 +247,7 @@ shape='--dim 16 --layers 1 --heads 2 --head-dim 8 --window 16 --min-window 4 --n
   printf '{"text": "a a", "label": "x"}\n{"text": "b", "label": "y"}\n' >two
   refused 3 'two:1 has "label" but none:1 has "labels"' ran-train classify -o m.ran two none
   refused 3 'two:1 has "label" but none:1 has "labels"' ran-train classify -o m.ran --dev none two
-  refused 3 'in the development data' ran-train classify -o m.ran --dev /dev/null two
+  refused 3 'in the validation documents' ran-train classify -o m.ran --dev /dev/null two
   refused 3 'missing' ran-train classify -o m.ran missing
   refused 3 'missing' ran-train classify -o m.ran --dev missing two
   refused 3 'missing' ran-train classify -o m.ran --vocab missing two

@@ -128,7 +128,7 @@ metadata() {
 
 @test "tune: development data are needed" {
   documents 60 >train.jsonl
-  refused 2 '--tune compares settings on development data' ran-train classify --tune 1 --no-dev -o m.ran train.jsonl
+  refused 2 '--tune compares settings on validation documents' ran-train classify --tune 1 --no-dev -o m.ran train.jsonl
   refused 3 'too few documents' ran-train classify --tune 1 -o m.ran <(head -3 train.jsonl)
   refused 2 'tune' ran-train classify --tune -1 -o m.ran train.jsonl
   [ ! -e m.ran ]
