@@ -76,6 +76,11 @@ training() {
   documents 300 10 >many.jsonl
   ran-train classify -q $shape --epochs 8 --learning-rate 0.02 --wide 1 --no-affixes --no-refit --log log -o one.ran many.jsonl
   jq -se 'map(select(.event == "dev")) | length > 3' log
+  # The best epoch: of metrics within a standard error, the one with the lower loss.
+  jq -se 'map(select(.event == "dev")) | .[-1].best_epoch as $said | reduce .[] as $d ({best: null, top: -1};
+      (($d.interval[1] - $d.interval[0]) / 4) as $error |
+      if .best == null or $d.value > .top + $error or ($d.value > .top - $error and $d.dev.loss < .best.dev.loss)
+      then .best = $d else . end | .top = ([.top, $d.value] | max)) | .best.epoch == $said' log
   training one.ran | jq -e '.paths.deep > 0 and (.validation | has("decision") | not) and
     .validation.model.value > .validation.linear.value'
 }
