@@ -16,7 +16,7 @@ enum { ENOUGH_ERRORS = 8 };
 /* A part of the loss that is not worth an encoder: its biases alone may gain as much. */
 static const double trifle = 0.005;
 
-/* Fewer validation documents than that ask for more, as no refit can undo a choice by chance. */
+/* Fewer labels than that ask for more, as no refit can undo a choice by chance. */
 enum { FEW = 250 };
 
 /* ---- the rules ------------------------------------------------------------------------------ */
@@ -36,6 +36,7 @@ struct ran_gain ran_gain_of(const double *before, const double *now, size_t n)
                 squares += gain * gain;
                 g.n++;
         }
+        g.few = n < FEW;
         if (g.n == 0)
                 return g;
         g.base = base / (double)g.n;
@@ -46,15 +47,14 @@ struct ran_gain ran_gain_of(const double *before, const double *now, size_t n)
 
 bool ran_gain_is_proven(const struct ran_gain *g)
 {
-        return g->n == 0 ||
-               (g->mean > (g->n < FEW ? 3 : 1) * g->error && g->mean > trifle * g->base);
+        return g->n == 0 || (g->mean > (g->few ? 3 : 1) * g->error && g->mean > trifle * g->base);
 }
 
-bool ran_gain_may_prove(const struct ran_gain *g, size_t epoch)
+bool ran_gain_may_prove(const struct ran_gain *g, double looks)
 {
-        const double missing = (g->n < FEW ? 2 : 1) / (double)epoch;
+        const double missing = (g->few ? 2 : 1) / looks;
 
-        return g->n == 0 || (g->mean > ((g->n < FEW ? 3 : 1) - missing) * g->error &&
+        return g->n == 0 || (g->mean > ((g->few ? 3 : 1) - missing) * g->error &&
                              g->mean > trifle / 2 * g->base);
 }
 
@@ -193,6 +193,24 @@ int ran_trainer_look(struct ran_trainer *t, struct ran_error *err)
 /* ---- the encoder ------------------------------------------------------------------------------
  */
 
+/* This epoch's; a tagger is judged by its words. */
+static struct ran_gain gain_now(const struct ran_trainer *t)
+{
+        const struct ran_dataset *dev = t->job->dev;
+        struct ran_gain g = ran_gain_of(t->alone, t->losses, dev->B);
+
+        g.few = (dev->positions != NULL ? dev->label_first[dev->B] : dev->B) < FEW;
+        return g;
+}
+
+/* The encoder of a tagger learns nothing in its first epochs. */
+static bool may_prove(const struct ran_trainer *t, const struct ran_gain *most)
+{
+        const double looks = t->at.epoch / (double)ran_train_task_of(t->c)->first_look;
+
+        return looks < 1 || ran_gain_may_prove(most, looks);
+}
+
 void ran_trainer_weigh(struct ran_trainer *t, const struct ran_evaluate_rates *r, bool best)
 {
         if (!ran_config_has_encoder(t->c)) {
@@ -202,8 +220,8 @@ void ran_trainer_weigh(struct ran_trainer *t, const struct ran_evaluate_rates *r
         }
         if (t->stop.documents == 0 || !ran_config_has_encoder(t->c))
                 return;
-        const struct ran_gain now = ran_gain_of(t->alone, t->losses, t->job->dev->B);
-        struct ran_gain most = {now.n, t->stop.gain, t->stop.error, now.base};
+        const struct ran_gain now = gain_now(t);
+        struct ran_gain most = {now.n, t->stop.gain, t->stop.error, now.base, now.few};
 
         if (t->at.epoch == 1 || exceeds(&now, &most))
                 most = now;
@@ -219,7 +237,7 @@ void ran_trainer_weigh(struct ran_trainer *t, const struct ran_evaluate_rates *r
                 t->stop.best_high = i.high;
         }
         if (t->early_stop && !t->waits && t->at.epoch < (double)t->s->epochs &&
-            !ran_gain_may_prove(&most, (size_t)t->at.epoch)) {
+            !may_prove(t, &most)) {
                 t->stop.why = RAN_ENCODER_NO_GAIN;
                 t->stop.epoch = t->at.epoch;
         }
@@ -227,8 +245,9 @@ void ran_trainer_weigh(struct ran_trainer *t, const struct ran_evaluate_rates *r
 
 static void drop_unproven(struct ran_trainer *t)
 {
-        const struct ran_gain best = {t->stop.documents > 0 ? (size_t)t->stop.documents : 0,
-                                      t->stop.best_gain, t->stop.best_error, t->stop.base};
+        const struct ran_gain now = gain_now(t);
+        const struct ran_gain best = {now.n, t->stop.best_gain, t->stop.best_error, t->stop.base,
+                                      now.few};
 
         if (t->stop.why == RAN_ENCODER_KEPT && t->at.encoder > 0 && ran_gain_is_proven(&best))
                 return;
@@ -264,7 +283,7 @@ static int measure_best(struct ran_trainer *t, struct ran_error *err)
         if (rc != RAN_OK)
                 return ran_ranks_break(t->job->ranks, rc);
         if (ran_trainer_leads(t)) {
-                const struct ran_gain g = ran_gain_of(t->alone, t->losses, t->job->dev->B);
+                const struct ran_gain g = gain_now(t);
                 const struct ran_interval i = ran_evaluate_interval(&r, t->s->metric);
 
                 t->stop.best_gain = g.mean;

@@ -57,15 +57,16 @@ struct ran_gain {
         size_t n;
         double mean, error; /* its standard error */
         double base;        /* mean of `before` */
+        bool few;           /* labels or tags to judge by: fewer than 250 */
 };
 struct ran_gain ran_gain_of(const double *before, const double *now, size_t n);
 /* Whether it is more than chance and more than a trifle: above its standard error, and above three
- * for fewer than 250 documents, because of many epochs some gain two by chance; and above half a
- * per cent of the loss. Always, if nothing was compared. */
+ * for fewer than 250 labels or tags, because of many epochs some gain two by chance; and above half
+ * a per cent of the loss. Always, if nothing was compared. */
 bool ran_gain_is_proven(const struct ran_gain *g);
-/* Whether it may still become so after epoch `epoch`, from 1: what is missing after the first is
- * made up for at most half after the second, a third after the third; see share/experiments. */
-bool ran_gain_may_prove(const struct ran_gain *g, size_t epoch);
+/* Whether it may still become so after so many looks, from 1: after the first one standard error
+ * may be missing (of few two), after the second half of it, and so on; see share/experiments. */
+bool ran_gain_may_prove(const struct ran_gain *g, double looks);
 /* Whether so many documents with an error leave an encoder room to prove itself. */
 bool ran_gain_has_room(size_t errors);
 

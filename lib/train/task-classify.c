@@ -286,6 +286,7 @@ static void merge(struct ran_trainer *t)
 }
 
 const struct ran_train_task ran_train_classify = {
+        .first_look = 1,
         .has_head = true,
         .prior = &ran_ensemble_default,
         .linear_alone = 2,

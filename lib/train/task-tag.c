@@ -229,6 +229,7 @@ static void merge(struct ran_trainer *t)
 }
 
 const struct ran_train_task ran_train_tag = {
+        .first_look = 4,
         .prior = &ran_ensemble_default_words,
         .linear_alone = 1,
         .check_labels = check_labels,

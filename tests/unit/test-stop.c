@@ -8,7 +8,7 @@
 
 static struct ran_gain gain(size_t n, double mean, double error)
 {
-        return (struct ran_gain){n, mean, error, 1};
+        return (struct ran_gain){n, mean, error, 1, n < 250};
 }
 
 /* 1, 2 and 6: mean 3, variance 14 / 3. What is no number is not counted. */
