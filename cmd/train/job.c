@@ -103,6 +103,7 @@ static struct ran_train_job job_of(const struct train_session *s)
                 .V = s->source.V == TRAIN_ANY_ID ? V : s->source.V,
                 .output = o->file.output,
                 .checkpoint = s->run.checkpoint,
+                .seconds = 60 * o->run.minutes,
                 .checkpoint_seconds = 60 * o->run.checkpoint_minutes,
                 .pool = s->pool,
                 .ranks = train_ranks(),
@@ -118,8 +119,9 @@ static int tune(struct train_session *s, const struct ran_train_job *job)
         struct train_options found = *s->options;
 
         if (job->dev == NULL)
-                cmd_die(CMD_FAILED, "--tune compares settings on development data, and there are "
-                                    "too few documents to hold some out: give --dev FILE");
+                cmd_die(CMD_FAILED,
+                        "--tune compares settings on validation documents, and there are "
+                        "too few documents to hold some out: give --dev FILE");
         int status = train_tune(job, &s->run, cmd_was_set, &found.config, &found.settings);
         if (status != CMD_OK)
                 return status;
@@ -133,6 +135,7 @@ static int tune(struct train_session *s, const struct ran_train_job *job)
 static int replay(struct train_session *s, struct ran_train_job *job)
 {
         train_replay_check(&s->replay, job);
+        job->limit = train_replay_limit(&s->replay);
         if (job->output == NULL)
                 job->output = train_replay_output(&s->replay);
         int status = train_run(job, &s->run);

@@ -26,6 +26,9 @@ static void check_replay(const struct train_options *o)
         if (o->file.vocab != NULL || o->file.no_dev || run->tune > 0)
                 cmd_usage("--replay takes the settings of the model: leave out --vocab, --no-dev "
                           "and --tune");
+        if (run->minutes > 0)
+                cmd_usage("--replay makes the steps of the model, whatever the time: leave out "
+                          "--minutes");
         if (o->file.output == NULL && (run->resume || run->log != NULL))
                 cmd_usage("--replay writes nothing without -o FILE: leave out --resume and --log");
 }
@@ -36,10 +39,10 @@ static void check_replay(const struct train_options *o)
 static void check_dump(const struct train_options *o)
 {
         static const char why[] = "--dump-gradients takes a model as it is";
-        static const char *const others[] = {"output",    "dev",       "no_dev",
-                                             "dev_share", "dev_group", "tune",
-                                             "resume",    "log",       "overwrite_checkpoint",
-                                             NULL};
+        static const char *const others[] = {
+                "output", "dev",     "no_dev", "dev_share", "dev_group",
+                "tune",   "minutes", "resume", "log",       "overwrite_checkpoint",
+                NULL};
         const struct train_file_options *file = &o->file;
         bool dump = o->mode.dump_gradients != NULL;
 
@@ -116,7 +119,8 @@ static void check_dev(const struct train_options *o)
                           : file->no_dev    ? "--no-dev"
                                             : "--dev-share 0");
         if (o->run.tune > 0 && file->dev == NULL && !held_out)
-                cmd_usage("--tune compares settings on development data: give --dev FILE, or hold "
+                cmd_usage("--tune compares settings on validation documents: give --dev FILE, or "
+                          "hold "
                           "some out");
 }
 
@@ -125,6 +129,9 @@ void train_options_check(struct train_options *o)
         check_mode(o);
         check_init(o);
         check_requires(o);
+        if (o->run.minutes > 0 && o->run.tune > 0)
+                cmd_usage("--minutes is for one training, and --tune MINUTES for a search: leave "
+                          "out one of them");
         if (o->run.resume && o->run.overwrite_checkpoint)
                 cmd_usage("--resume and --overwrite-checkpoint exclude each other");
         check_dev(o);

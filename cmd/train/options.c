@@ -47,6 +47,10 @@ static const struct ran_field run_fields[] = {
          .local = true,
          .help = "search for better settings for so long, keep the best model and write its "
                  "settings to stdout; options you set are not tuned; 0: train once"},
+        {"minutes", 0, RAN_FIELD_REAL, RUN_AT(minutes), 0, 1e6, .value = "X", .initial = "0",
+         .local = true,
+         .help = "train the best model within so many minutes: the encoder makes the steps that "
+                 "fit, and the model says how many; 0: no limit"},
         {"resume", 0, RAN_FIELD_BOOL, RUN_AT(resume), .local = true,
          .help = "continue from the checkpoint, or continue a search; if there is neither, start "
                  "from the beginning"},

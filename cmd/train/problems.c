@@ -137,9 +137,9 @@ static void find_in_dev(struct train_problems *p, const struct train_data *train
                         const struct train_data *dev)
 {
         if (dev->set.B == 0)
-                find_no_documents(p, dev, "in the development data");
+                find_no_documents(p, dev, "in the validation documents");
         else if (train->set.C > 0 && is_foreign(&dev->set))
-                add_problem(p, "the development data have no %s of the training data",
+                add_problem(p, "the validation documents have no %s of the training data",
                             train_label_word(dev->task));
         find_mixed(p, &dev->one, &dev->several);
         find_mixed_texts(p, &dev->plain, &dev->paired);

@@ -8,6 +8,7 @@
 #include "cmd/options/message.h"
 #include "cmd/options/common.h"
 #include "cmd/options/options.h"
+#include "cmd/train/figure.h"
 
 #include <errno.h>
 #include <math.h>
@@ -15,7 +16,6 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/resource.h>
-#include <time.h>
 #include <unistd.h>
 
 static const double live_seconds = 0.2, plain_seconds = 30;
@@ -36,107 +36,7 @@ void train_progress_begin(struct train_progress *p)
         p->next = p->live ? 0 : plain_seconds;
 }
 
-/* ---- numbers for people --------------------------------------------------------------------- */
-
-const char *train_duration(char text[32], double seconds)
-{
-        /* Above a century the exact time no longer matters, and the number stays in range. */
-        unsigned long s = (unsigned long)fmin(fmax(seconds, 0), 4e9);
-
-        snprintf(text, 32, "%lu:%02lu:%02lu", s / 3600, s / 60 % 60, s % 60);
-        return text;
-}
-
-const char *train_amount(char text[32], double x)
-{
-        static const char *const suffix[] = {"", "k", "M", "G", "T", "P", "E"};
-        size_t i = 0;
-
-        for (; x >= 999.95 && i + 1 < sizeof suffix / sizeof *suffix; i++)
-                x /= 1000;
-        snprintf(text, 32, i == 0 ? "%.0f%s" : "%.1f%s", x, suffix[i]);
-        return text;
-}
-
-double train_progress_metric(const struct train_progress *p, double metric)
-{
-        if (p->texts && strcmp(p->metric, "loss") == 0)
-                return ran_exp(-metric);
-        return strcmp(p->metric, "loss") == 0 ? -metric : 100 * metric;
-}
-
-const char *train_progress_name(const struct train_progress *p)
-{
-        if (p->texts && strcmp(p->metric, "loss") == 0)
-                return "perplexity";
-        return p->single && strcmp(p->metric, "micro_f1") == 0 ? "accuracy" : p->metric;
-}
-
 /* ---- lines for people ----------------------------------------------------------------------- */
-
-static void add_dev(const struct train_progress *p, struct ran_buf *line)
-{
-        const struct ran_train_report *d = &p->dev;
-
-        ran_buf_printf(line, "  dev %s %.2f", train_progress_name(p),
-                       train_progress_metric(p, d->metric));
-        if (d->no_encoder)
-                return;
-        if (d->improved)
-                ran_buf_str(line, " (best)");
-        else
-                ran_buf_printf(line, " (best %.2f, epoch %zu)", train_progress_metric(p, d->best),
-                               d->best_epoch);
-}
-
-/* Of a linear model that is alone: its figures on the validation documents. */
-static void add_fitted(const struct ran_train_report *r, struct ran_buf *line)
-{
-        ran_buf_printf(line, "linear model  dev loss %.4f", r->loss);
-}
-
-static void add_steps(const struct ran_train_report *r, struct ran_buf *line)
-{
-        char text[32];
-        double share = r->steps > 0 ? (double)r->step / (double)r->steps : 0;
-
-        ran_buf_printf(line, "epoch %zu/%zu  step %zu/%zu %.1f%%", r->epoch, r->epochs, r->step,
-                       r->steps, 100 * share);
-        if (r->event == RAN_REPORT_DEV)
-                ran_buf_printf(line, "  dev loss %.4f", r->loss);
-        else
-                ran_buf_printf(line, "  loss %.4f  lr %.1e  |g| %.2f", r->loss, r->learning_rate,
-                               r->gradient_norm);
-        ran_buf_printf(line, "  %s tok/s", train_amount(text, r->tokens_per_second));
-        ran_buf_printf(line, "  eta %s", train_duration(text, r->eta_seconds));
-}
-
-static void make_line(const struct train_progress *p, const struct ran_train_report *r,
-                      struct ran_buf *line)
-{
-        if (p->trial > 0)
-                ran_buf_printf(line, "trial %zu  ", p->trial);
-        if (r->event == RAN_REPORT_REFIT && (r->no_encoder || r->linear_only)) {
-                ran_buf_printf(line, "refitting the linear model on all %zu documents",
-                               p->documents);
-                return;
-        }
-        if (r->event == RAN_REPORT_REFIT) {
-                ran_buf_printf(line, "epoch %zu was best; refitting on all %zu documents",
-                               r->best_epoch, p->documents);
-                return;
-        }
-        if (r->refit)
-                ran_buf_str(line, "refit  ");
-        if (r->event == RAN_REPORT_LINEAR)
-                ran_buf_printf(line, "linear model  pass %zu", r->step);
-        else if (r->no_encoder)
-                add_fitted(r, line);
-        else
-                add_steps(r, line);
-        if (p->has_dev && !r->refit)
-                add_dev(p, line);
-}
 
 static size_t terminal_width(void)
 {
@@ -145,6 +45,120 @@ static size_t terminal_width(void)
         if (ioctl(STDERR_FILENO, TIOCGWINSZ, &w) != 0 || w.ws_col < 2)
                 return 79;
         return w.ws_col - 1u; /* a full line would wrap, and could not be drawn again */
+}
+
+/* "[####------]", of what is left of the width; nothing where that is little. */
+static void add_bar(struct ran_buf *line, double share, size_t width, size_t rest)
+{
+        const size_t most = 22, least = 6;
+        size_t n = line->len + rest < width ? width - line->len - rest : 0;
+
+        n = n > most ? most : n;
+        if (n < least)
+                return;
+        n -= 4; /* brackets, and two spaces */
+        ran_buf_str(line, "  [");
+        for (size_t i = 0; i < n; i++)
+                ran_buf_char(line, (double)i + 0.5 < share * (double)n ? '#' : '-');
+        ran_buf_char(line, ']');
+}
+
+/* `tail` behind a bar; a plain line has no bar. */
+static void add_tail(const struct train_progress *p, struct ran_buf *line, double share,
+                     const struct ran_buf *tail)
+{
+        if (p->live)
+                add_bar(line, share, terminal_width(), tail->len);
+        line->failed |= tail->failed;
+        ran_buf_add(line, tail->data, tail->len);
+}
+
+static void add_pass(const struct train_progress *p, const struct ran_train_report *r,
+                     struct ran_buf *line)
+{
+        struct ran_buf tail = {0};
+
+        ran_buf_str(line, "linear model");
+        ran_buf_printf(&tail, "  %.0f %%  pass %zu", floor(100 * r->share), r->step);
+        add_tail(p, line, r->share, &tail);
+        ran_buf_release(&tail);
+}
+
+static void add_step(const struct train_progress *p, const struct ran_train_report *r,
+                     struct ran_buf *line)
+{
+        double share = r->steps > 0 ? (double)r->step / (double)r->steps : 0;
+        struct ran_buf tail = {0};
+        char text[32];
+
+        ran_buf_printf(line, "epoch %zu/%zu", r->epoch, r->epochs);
+        ran_buf_printf(&tail, "  %.0f %%  training loss %.4f", floor(100 * share), r->loss);
+        ran_buf_printf(&tail, "  %s tokens/s", train_amount(text, r->tokens_per_second));
+        ran_buf_printf(&tail, "  ETA %s", train_duration(text, r->eta_seconds));
+        if (cmd_common.verbose)
+                ran_buf_printf(&tail, "  step %zu/%zu  learning rate %.1e  gradient norm %.2f",
+                               r->step, r->steps, r->learning_rate, r->gradient_norm);
+        add_tail(p, line, share, &tail);
+        ran_buf_release(&tail);
+}
+
+/* What an epoch achieved. */
+static void add_epoch(const struct train_progress *p, const struct ran_train_report *r,
+                      struct ran_buf *line)
+{
+        const bool two = r->encoder_loss > 0; /* encoder and linear model */
+
+        ran_buf_printf(line, "epoch %zu/%zu  %s", r->epoch, r->epochs, two ? "ensemble: " : "");
+        train_figure_add(p, r, line);
+        if (r->improved)
+                ran_buf_str(line, ", best so far");
+        else
+                ran_buf_printf(line, ", best %.2f in epoch %zu", train_progress_metric(p, r->best),
+                               r->best_epoch);
+        ran_buf_printf(line, "  %straining loss %.4f", two ? "encoder: " : "", r->training_loss);
+        if (two)
+                ran_buf_printf(line, ", validation loss %.4f", r->encoder_loss);
+}
+
+static void add_refit(const struct train_progress *p, const struct ran_train_report *r,
+                      struct ran_buf *line)
+{
+        if (r->no_encoder || r->linear_only)
+                ran_buf_printf(line, "refitting the linear model on all %zu documents",
+                               p->documents);
+        else
+                ran_buf_printf(line, "epoch %zu was best; refitting on all %zu documents",
+                               r->best_epoch, p->documents);
+}
+
+static void make_line(const struct train_progress *p, const struct ran_train_report *r,
+                      struct ran_buf *line)
+{
+        if (p->trial > 0)
+                ran_buf_printf(line, "trial %zu  ", p->trial);
+        if (r->refit && r->event != RAN_REPORT_REFIT)
+                ran_buf_str(line, "refit  ");
+        if (r->event == RAN_REPORT_REFIT) {
+                add_refit(p, r, line);
+        } else if (r->event == RAN_REPORT_DECIDED) {
+                ran_train_decision_tell(&r->decision, line);
+        } else if (r->event == RAN_REPORT_LINEAR) {
+                add_pass(p, r, line);
+        } else if (r->event == RAN_REPORT_FITTED || r->no_encoder) {
+                ran_buf_str(line, "linear model: ");
+                train_figure_add(p, r, line);
+        } else if (r->event == RAN_REPORT_DEV) {
+                add_epoch(p, r, line);
+        } else {
+                add_step(p, r, line);
+        }
+}
+
+/* Reports whose line stays. */
+static bool lasts(const struct train_progress *p, const struct ran_train_report *r)
+{
+        return p->trial == 0 && (r->event == RAN_REPORT_DEV || r->event == RAN_REPORT_REFIT ||
+                                 r->event == RAN_REPORT_FITTED || r->event == RAN_REPORT_DECIDED);
 }
 
 void train_progress_clear(struct train_progress *p)
@@ -157,13 +171,13 @@ void train_progress_clear(struct train_progress *p)
 static void show(struct train_progress *p, const struct ran_train_report *r)
 {
         bool passing = r->event == RAN_REPORT_STEP || r->event == RAN_REPORT_LINEAR;
-        bool lasting =
-                (r->event == RAN_REPORT_DEV || r->event == RAN_REPORT_REFIT) && p->trial == 0;
+        bool lasting = lasts(p, r);
         struct ran_buf line = {0};
 
         if (!lasting && (!passing || r->seconds < p->next))
                 return;
-        p->next = r->seconds + (p->live ? live_seconds : plain_seconds);
+        p->next = r->seconds + (!p->live ? plain_seconds : lasting ? 0 : live_seconds);
+        p->decided |= r->event == RAN_REPORT_DECIDED;
         make_line(p, r, &line);
         size_t width = terminal_width();
         size_t n = p->live && !lasting && line.len > width ? width : line.len;
@@ -191,19 +205,47 @@ static void add_number(struct ran_buf *b, const char *name, double x)
         ran_buf_double(b, x);
 }
 
-static double now(void)
+static void add_validation(const struct train_progress *p, const struct ran_train_report *r,
+                           struct ran_buf *b)
 {
-        struct timespec t;
-
-        clock_gettime(CLOCK_REALTIME, &t);
-        return floor((double)t.tv_sec * 1e3 + (double)t.tv_nsec / 1e6) / 1e3;
+        ran_buf_str(b, ",\"dev\":{\"loss\":");
+        ran_buf_double(b, r->loss);
+        if (p->texts) {
+                add_number(b, "perplexity", ran_exp(r->loss));
+        } else {
+                add_number(b, "accuracy", r->accuracy);
+                add_number(b, "micro_f1", r->micro_f1);
+                add_number(b, "macro_f1", r->macro_f1);
+        }
+        ran_buf_printf(b, "},\"metric\":\"%s\"", p->metric);
+        add_number(b, "value", r->metric);
+        ran_buf_printf(b, ",\"documents\":%zu", r->validation);
+        if (r->interval.low <= r->interval.high) {
+                ran_buf_str(b, ",\"interval\":[");
+                ran_buf_double(b, r->interval.low);
+                ran_buf_char(b, ',');
+                ran_buf_double(b, r->interval.high);
+                ran_buf_char(b, ']');
+        }
+        if (r->event == RAN_REPORT_FITTED)
+                return;
+        ran_buf_printf(b, ",\"improved\":%s", r->improved ? "true" : "false");
+        add_number(b, "best", r->best);
+        ran_buf_printf(b, ",\"best_epoch\":%zu", r->best_epoch);
+        if (r->no_encoder)
+                return;
+        add_number(b, "training_loss", r->training_loss);
+        if (r->encoder_loss > 0) {
+                add_number(b, "encoder_loss", r->encoder_loss);
+                add_number(b, "linear_loss", r->linear_loss);
+        }
 }
 
 static void make_entry(const struct train_progress *p, const struct ran_train_report *r,
                        struct ran_buf *b)
 {
-        static const char *const event[] = {"wide", "step",  "dev", "checkpoint",
-                                            "kept", "refit", "end"};
+        static const char *const event[] = {"wide",  "step", "dev",    "checkpoint", "kept",
+                                            "refit", "end",  "linear", "decided"};
 
         ran_buf_printf(b, "\"event\":\"%s\"", event[r->event]);
         if (p->trial > 0)
@@ -212,26 +254,24 @@ static void make_entry(const struct train_progress *p, const struct ran_train_re
                 ran_buf_str(b, ",\"refit\":true");
         ran_buf_printf(b, ",\"epoch\":%zu,\"epochs\":%zu,\"step\":%zu,\"steps\":%zu", r->epoch,
                        r->epochs, r->step, r->steps);
-        if (r->event == RAN_REPORT_DEV) {
-                ran_buf_str(b, ",\"dev\":{\"loss\":");
-                ran_buf_double(b, r->loss);
-                if (p->texts) {
-                        add_number(b, "perplexity", ran_exp(r->loss));
-                } else {
-                        add_number(b, "accuracy", r->accuracy);
-                        add_number(b, "micro_f1", r->micro_f1);
-                        add_number(b, "macro_f1", r->macro_f1);
-                }
-                ran_buf_printf(b, "},\"metric\":\"%s\",\"improved\":%s", p->metric,
-                               r->improved ? "true" : "false");
-                add_number(b, "value", r->metric);
-                add_number(b, "best", r->best);
-                ran_buf_printf(b, ",\"best_epoch\":%zu", r->best_epoch);
+        if (r->event == RAN_REPORT_DEV || r->event == RAN_REPORT_FITTED) {
+                add_validation(p, r, b);
         } else {
                 add_number(b, "loss", r->loss);
                 add_number(b, "lr", r->learning_rate);
                 add_number(b, "grad_norm", r->gradient_norm);
         }
+        if (r->event == RAN_REPORT_DECIDED) {
+                struct ran_buf why = {0};
+
+                ran_train_decision_tell(&r->decision, &why);
+                ran_buf_str(b, ",\"decision\":");
+                ran_buf_json(b, why.data, why.len);
+                b->failed |= why.failed;
+                ran_buf_release(&why);
+        }
+        if (r->event == RAN_REPORT_LINEAR)
+                add_number(b, "share", r->share);
         ran_buf_printf(b, ",\"tokens\":%zu", r->tokens);
         add_number(b, "tokens_per_s", r->tokens_per_second);
         add_number(b, "seconds", r->seconds);
@@ -249,7 +289,7 @@ void train_progress_entry(struct train_progress *p, const struct ran_buf *member
                 return;
         ran_buf_char(&entry, '{');
         ran_buf_add(&entry, members->data, members->len);
-        add_number(&entry, "time", now());
+        add_number(&entry, "time", floor(1e3 * ran_clock_date()) / 1e3);
         ran_buf_str(&entry, "}\n");
         errno = ENOMEM;
         if (entry.failed || members->failed ||
@@ -265,10 +305,6 @@ void train_progress_entry(struct train_progress *p, const struct ran_buf *member
 void train_progress_report(struct train_progress *p, const struct ran_train_report *r)
 {
         p->last = *r;
-        if (r->event == RAN_REPORT_DEV) {
-                p->dev = *r;
-                p->has_dev = true;
-        }
         if (p->when != TRAIN_PROGRESS_NEVER)
                 show(p, r);
         struct ran_buf entry = {0};

@@ -23,8 +23,8 @@ struct train_progress {
         bool live; /* one line that is redrawn, on a terminal */
         bool drawn, log_failed;
         double next; /* seconds of the run when the next line is due */
-        struct ran_train_report last, dev;
-        bool has_dev;
+        struct ran_train_report last;
+        bool decided; /* the line that says why there is no encoder was shown */
 };
 
 /* Decides between the live line and plain ones. */
@@ -38,13 +38,5 @@ void train_progress_entry(struct train_progress *p, const struct ran_buf *member
 void train_progress_clear(struct train_progress *p);
 /* Closes the log; false if some of it could not be written (already reported). */
 bool train_progress_end(struct train_progress *p);
-
-/* The dev metric for people, and its name: a loss, a perplexity, or per cent for all else. */
-double train_progress_metric(const struct train_progress *p, double metric);
-const char *train_progress_name(const struct train_progress *p);
-/* "0:12:40"; the buffer is large enough for any time. */
-const char *train_duration(char text[32], double seconds);
-/* "81.2k", "1.2M": three or four digits, for counts and rates. */
-const char *train_amount(char text[32], double x);
 
 #endif

@@ -135,13 +135,21 @@ void train_replay_open(struct train_replay *r, const char *path, int task)
         restore_tried(r);
 }
 
+/* Where it is off, a model does not say so, as those of 0.1.0 do not. */
+static bool is_off_unsaid(const struct ran_field *f, void *base)
+{
+        return strcmp(f->name, "early_stop") == 0 &&
+               ran_field_set(f, base, "false", NULL) == RAN_OK;
+}
+
 void train_replay_restore(const struct train_replay *r, const struct ran_field *fields, void *base,
                           bool all)
 {
         struct ran_error err = {0};
 
         for (const struct ran_field *f = fields; all && f->name != NULL; f++)
-                if (!f->local && f->type != RAN_FIELD_TEXT && !train_replay_has(r, f->name))
+                if (!is_off_unsaid(f, base) && !f->local && f->type != RAN_FIELD_TEXT &&
+                    !train_replay_has(r, f->name))
                         cmd_die(CMD_DIVERGED,
                                 "%s does not record \"%s\": its settings cannot be restored",
                                 r->path, f->name);
@@ -189,6 +197,29 @@ void train_replay_check_files(const struct train_replay *r, const char *dev, con
         check_named(r, vectors, train_replay_has(r, "vectors"), "vectors");
         if (init != NULL)
                 check_init(r, init);
+}
+
+static uint64_t steps_of(const struct train_replay *r, const char *inner)
+{
+        struct value v = within(&r->said, "time_limit", inner);
+        uint64_t n = 0;
+
+        for (size_t i = 0; i < v.n && i < 15; i++) {
+                if (v.text[i] < '0' || v.text[i] > '9')
+                        return 0;
+                n = 10 * n + (uint64_t)(v.text[i] - '0');
+        }
+        return n;
+}
+
+struct ran_train_limit train_replay_limit(const struct train_replay *r)
+{
+        return (struct ran_train_limit){
+                .from = steps_of(r, "\"from\""),
+                .steps = steps_of(r, "\"steps\""),
+                .last = steps_of(r, "\"last\""),
+                .aborted = is(within(&r->said, "time_limit", "\"aborted\""), "true"),
+        };
 }
 
 /* Makes an in-memory file whose name is written in place. */
@@ -284,7 +315,7 @@ void train_replay_check(const struct train_replay *r, const struct ran_train_job
 
         describe(job, &text, &ours);
         check_data(r, &ours, "train", "training data");
-        check_data(r, &ours, "dev", "development data");
+        check_data(r, &ours, "dev", "validation documents");
         check_model(r, job);
         check_settings(r, &ours);
         ran_record_release(&ours);

@@ -29,6 +29,8 @@ bool train_replay_has(const struct train_replay *r, const char *member);
  * initial model. */
 void train_replay_check_files(const struct train_replay *r, const char *dev, const char *init,
                               const char *vectors);
+/* Where time ended the training of the model. */
+struct ran_train_limit train_replay_limit(const struct train_replay *r);
 /* A name for the result that is no file. */
 const char *train_replay_output(struct train_replay *r);
 

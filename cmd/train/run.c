@@ -5,9 +5,11 @@
 #include "cmd/options/outputs.h"
 #include "cmd/options/write.h"
 #include "cmd/records/model.h"
+#include "cmd/train/figure.h"
 #include "cmd/train/task.h"
 
 #include <errno.h>
+#include <math.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -156,57 +158,96 @@ static double peak_bytes(void)
         return getrusage(RUSAGE_SELF, &usage) == 0 ? 1024.0 * (double)usage.ru_maxrss : 0;
 }
 
-static size_t validation_documents(const struct ran_train_job *job)
+/* "validation accuracy 84.00 (84 of 100, 76 to 90 %)" of a model. */
+static void tell_figure(const struct train_progress *p, const char *model, double metric,
+                        struct ran_interval interval, const char *after)
 {
-        return job->dev != NULL ? job->dev->B : 0;
+        struct ran_buf line = {0};
+
+        train_figure_metric(p, metric, interval, p->last.validation, &line);
+        ran_buf_char(&line, '\0');
+        if (!line.failed)
+                cmd_note("%s: validation %s%s", model, line.data, after);
+        ran_buf_release(&line);
 }
 
-static void summarise_linear(const struct ran_train_report *last, const struct train_progress *p)
+static void tell_linear(const struct train_progress *p)
 {
-        if (last->best_epoch > 0)
-                cmd_note("linear model: dev %s %.2f%s", train_progress_name(p),
-                         train_progress_metric(p, last->best),
-                         last->refit ? "; it is refitted on all documents" : "");
+        const struct ran_train_report *last = &p->last;
+
+        if (last->best_epoch == 0)
+                cmd_note("linear model, without validation documents");
         else
-                cmd_note("linear model, without development data");
+                tell_figure(p, "linear model", last->best, last->best_interval,
+                            last->refit ? "; it is refitted on all documents" : "");
+}
+
+/* The best epoch, beside what the linear model alone achieves. */
+static void tell_best(const struct train_progress *p)
+{
+        const struct ran_train_report *last = &p->last;
+        struct ran_interval none = {1, 0};
+        char name[64];
+
+        if (!isnan(last->linear_metric))
+                tell_figure(p, "linear model alone", last->linear_metric, last->linear_interval,
+                            "");
+        if (last->refit)
+                snprintf(name, sizeof name, "best epoch %zu", last->best_epoch);
+        else
+                snprintf(name, sizeof name, "best epoch %zu of %zu", last->best_epoch, last->epoch);
+        tell_figure(p, name, last->best, p->texts ? none : last->best_interval,
+                    last->refit ? "; the model is refitted on all documents" : "");
+}
+
+static void tell_decision(const struct ran_train_decision *d)
+{
+        struct ran_buf line = {0};
+
+        ran_train_decision_tell(d, &line);
+        ran_buf_char(&line, '\0');
+        if (!line.failed && line.len > 1)
+                cmd_note("%s", line.data);
+        ran_buf_release(&line);
+}
+
+static void tell_cost(const struct ran_train_job *job, const struct ran_train_report *last)
+{
+        char tokens[32], rate[32], time[32], peak[32], moved[32];
+
+        cmd_note("%zu documents in %s, peak memory %sB", job->train->B,
+                 train_duration(time, last->seconds), train_amount(peak, peak_bytes()));
+        if (last->tokens > 0)
+                cmd_note("encoder: %s tokens, %s tokens/s",
+                         train_amount(tokens, (double)last->tokens),
+                         train_amount(rate, last->tokens_per_second));
+        if (last->moved > 0)
+                cmd_note("%zu ranks; rank 0 sent and received %sB", ran_ranks_count(job->ranks),
+                         train_amount(moved, (double)last->moved));
 }
 
 static void summarise(const struct ran_train_job *job, const struct train_progress *p)
 {
         const struct ran_train_report *last = &p->last;
-        char tokens[32], rate[32], time[32], peak[32], moved[32];
 
-        if (last->no_encoder)
-                summarise_linear(last, p);
-        else if (last->refit)
-                cmd_note("best epoch %zu: dev %s %.2f; the model is refitted on all documents",
-                         last->best_epoch, train_progress_name(p),
-                         train_progress_metric(p, last->best));
+        if (last->no_encoder || last->linear_only)
+                tell_linear(p);
         else if (last->best_epoch > 0)
-                cmd_note("best epoch %zu of %zu: dev %s %.2f", last->best_epoch, last->epoch,
-                         train_progress_name(p), train_progress_metric(p, last->best));
+                tell_best(p);
         else
-                cmd_note("%zu epochs, loss %.4f; the last epoch is kept, without development data",
+                cmd_note("%zu epochs, training loss %.4f; the last epoch is kept, without "
+                         "validation documents",
                          last->epoch, last->loss);
         if (last->first_encoder)
                 cmd_note("the encoder of the first training is kept: the refitted one does worse "
                          "on the validation documents");
-        if (last->linear_only)
-                cmd_note("linear model only: the encoder did not improve results on %zu "
-                         "validation documents",
-                         validation_documents(job));
-        if (last->no_encoder)
-                cmd_note("%zu documents in %s, peak memory %sB", job->train->B,
-                         train_duration(time, last->seconds), train_amount(peak, peak_bytes()));
-        else
-                cmd_note("%s tokens in %s, %s tokens/s, peak memory %sB",
-                         train_amount(tokens, (double)last->tokens),
-                         train_duration(time, last->seconds),
-                         train_amount(rate, last->tokens_per_second),
-                         train_amount(peak, peak_bytes()));
-        if (last->moved > 0)
-                cmd_note("%zu ranks; rank 0 sent and received %sB", ran_ranks_count(job->ranks),
-                         train_amount(moved, (double)last->moved));
+        if (!p->decided)
+                tell_decision(&last->decision);
+        if (last->limit > 0)
+                cmd_note("time limit: the encoder was trained for %zu steps", last->limit);
+        if (last->aborted)
+                cmd_note("time limit: the encoder is not refitted on all documents");
+        tell_cost(job, last);
 }
 
 void train_run_tell_model(const struct ran_train_job *job)
@@ -295,54 +336,94 @@ int train_run(const struct ran_train_job *job, struct train_run *run)
 
 /* ---- dry run -------------------------------------------------------------------------------- */
 
-/* A linear model is fitted to the end, unless that takes longer. */
-enum { ENOUGH_LINEAR = 20 };
+/* Seconds after which a measurement ends, of the linear model and of the encoder; and the share of
+ * the linear model's work that says something, unless it takes long. */
+static const double enough = 3, too_long = 10, enough_share = 0.1;
 
-/* Ends the measurement once the speed is known, and in any case before there would be a model. */
+struct measurement {
+        double seconds; /* of the whole training, estimated */
+        bool whole;     /* it came to its end */
+};
+
+/* The linear model: its passes say how much of the work is done. */
+static int on_measured_pass(void *arg, const struct ran_train_report *report)
+{
+        struct measurement *m = arg;
+        const double share = report->share > 0.01 ? report->share : 0.01;
+        const bool over =
+                report->seconds > too_long || (report->seconds > enough && share > enough_share);
+
+        m->seconds = report->seconds;
+        m->whole = report->event == RAN_REPORT_END;
+        if (report->event != RAN_REPORT_LINEAR || report->refit || !over)
+                return 0;
+        m->seconds = report->seconds / share;
+        return 1;
+}
+
+/* The encoder: the first step is slower than the others. */
 static int on_measured_step(void *arg, const struct ran_train_report *report)
 {
-        const double enough = 3; /* seconds; the first step is slower than the others */
-        double *seconds = arg;
+        struct measurement *m = arg;
 
-        if (report->no_encoder) {
-                *seconds = report->seconds;
-                return report->seconds > ENOUGH_LINEAR;
-        }
         if (report->event != RAN_REPORT_STEP)
                 return 0;
-        *seconds = report->seconds + report->eta_seconds;
+        m->seconds = report->seconds + report->eta_seconds;
         return report->seconds > enough || report->step >= report->steps;
 }
 
-/* Estimates the seconds of the whole training. Writes no file. */
-static double measure(const struct ran_train_job *job)
+/* Trains for a moment, and writes no file. */
+static struct measurement measure(const struct ran_train_job *job, const struct ran_config *config,
+                                  int (*report)(void *, const struct ran_train_report *))
 {
         struct ran_train_settings settings = *job->settings;
         struct ran_train_job trial = *job;
+        struct measurement m = {0};
         struct ran_error err = {0};
-        double seconds = 0;
 
-        settings.patience = settings.epochs; /* so that nothing but on_measured_step ends it */
+        settings.patience = settings.epochs; /* so that nothing else ends it */
+        trial.config = config;
         trial.settings = &settings;
         trial.output = trial.checkpoint = NULL;
-        trial.report = on_measured_step;
-        trial.arg = &seconds;
+        trial.report = report;
+        trial.arg = &m;
         int code = ran_train(&trial, &err);
         if (code != RAN_OK && code != RAN_EINTR)
                 cmd_die(cmd_status_of(&err), "%s", err.text);
-        return seconds;
+        return m;
 }
 
-static int tell_linear_time(const struct ran_train_job *job)
+static bool refits(const struct ran_train_job *job)
 {
+        return job->settings->refit && job->held_out != NULL;
+}
+
+static void tell_linear_time(const struct ran_train_job *job)
+{
+        struct ran_config config = *job->config;
         char text[32];
 
+        if (config.wide == 0)
+                return;
+        config.encoder = RAN_ENCODER_NONE;
+        struct measurement m = measure(job, &config, on_measured_pass);
+        printf("time        %s%s for the linear model, on %zu threads\n", m.whole ? "" : "about ",
+               train_duration(text, m.seconds), ran_pool_threads(job->pool));
         fflush(stdout);
-        double seconds = measure(job);
-        printf("time        %s%s for the linear model, on %zu threads\n",
-               seconds > ENOUGH_LINEAR ? "more than " : "", train_duration(text, seconds),
+}
+
+static void tell_encoder_time(const struct ran_train_job *job)
+{
+        struct ran_config config = *job->config;
+        char text[32];
+
+        config.wide = 0;
+        struct measurement m = measure(job, &config, on_measured_step);
+        printf("time        %s for %zu epochs%s, on %zu threads\n", train_duration(text, m.seconds),
+               job->settings->epochs, refits(job) ? ", and at most as much again for --refit" : "",
                ran_pool_threads(job->pool));
-        return CMD_OK;
+        if (job->settings->early_stop && job->config->wide > 0 && job->dev != NULL)
+                puts("            less if the encoder does not improve on the linear model");
 }
 
 int train_dry_run(const struct ran_train_job *job)
@@ -358,16 +439,13 @@ int train_dry_run(const struct ran_train_job *job)
         printf("memory      %sB at most\n", train_amount(text, (double)e.bytes));
         printf("documents   %zu, %s tokens\n", job->train->B,
                train_amount(text, (double)job->train->first[job->train->B]));
-        if (!ran_config_has_encoder(job->config))
-                return tell_linear_time(job);
-        printf("steps       %zu\n", e.steps);
-        printf("arithmetic  %s operations per epoch\n", train_amount(text, e.flops));
+        if (ran_config_has_encoder(job->config)) {
+                printf("steps       %zu\n", e.steps);
+                printf("arithmetic  %s operations per epoch\n", train_amount(text, e.flops));
+        }
         fflush(stdout); /* what follows takes a while */
-        printf("time        %s for %zu epochs%s, on %zu threads\n",
-               train_duration(text, measure(job)), job->settings->epochs,
-               job->settings->refit && job->held_out != NULL
-                       ? ", and at most as much again for --refit"
-                       : "",
-               ran_pool_threads(job->pool));
+        tell_linear_time(job);
+        if (ran_config_has_encoder(job->config))
+                tell_encoder_time(job);
         return CMD_OK;
 }

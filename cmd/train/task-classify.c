@@ -66,8 +66,13 @@ static const char *const members[] = {CMD_DOCUMENT_MEMBERS, CMD_LABELS_MEMBERS, 
  * above all the linear model; and subwords if documents are short, because few words of a new
  * one are known then. */
 static const struct train_preset presets[] = {
-        {"task", "classify"}, {"vocab_type", "wordpiece"}, {"wide", "262144"},
-        {"affixes", "true"},  {"refit", "true"},           {0},
+        {"task", "classify"},
+        {"vocab_type", "wordpiece"},
+        {"wide", "262144"},
+        {"affixes", "true"},
+        {"refit", "true"},
+        {"early_stop", "true"},
+        {0},
 };
 
 const struct train_task train_task_classify = {

@@ -214,9 +214,11 @@ static const char *const members[] = {CMD_DOCUMENT_MEMBERS,
 
 /* The defaults that were best on the development data of CoNLL-2003, see share/recipes. */
 static const struct train_preset presets[] = {
-        {"task", "tag"},    {"crf", "true"},          {"spelling", "16384"},
-        {"dropout", "0.3"}, {"embed_dropout", "0.3"}, {"epochs", "20"},
-        {"refit", "true"},  {"wide", "262144"},       {0},
+        {"task", "tag"},          {"crf", "true"},
+        {"spelling", "16384"},    {"dropout", "0.3"},
+        {"embed_dropout", "0.3"}, {"epochs", "20"},
+        {"refit", "true"},        {"early_stop", "true"},
+        {"wide", "262144"},       {0},
 };
 
 const struct train_task train_task_tag = {

@@ -39,6 +39,17 @@ static int on_dev(struct train_search *t, const struct ran_train_report *r)
         return train_run_stopped();
 }
 
+/* Without an encoder the linear model is the trial's only epoch. */
+static int on_decided(struct train_search *t, const struct ran_train_report *r)
+{
+        if (r->decision.why == RAN_ENCODER_NO_ROOM) {
+                train_trial_reach(train_search_entry(t), r->epoch, r->metric);
+                note_best(t, r);
+                train_journal_write(t->journal);
+        }
+        return train_run_stopped();
+}
+
 /* Runs before the model replaces the best one. The model may be worse than its best epoch, if
  * the encoder was dropped. */
 static int on_kept(struct train_search *t, const struct ran_train_report *r)
@@ -54,7 +65,7 @@ static int on_kept(struct train_search *t, const struct ran_train_report *r)
 /* The time of a trial is that of its checkpoint. */
 static void keep_time(struct train_search *t)
 {
-        train_search_entry(t)->seconds = t->trial_before + train_search_clock() - t->trial_began;
+        train_search_entry(t)->seconds = t->trial_before + ran_clock() - t->trial_began;
 }
 
 static int on_report(void *arg, const struct ran_train_report *r)
@@ -67,6 +78,8 @@ static int on_report(void *arg, const struct ran_train_report *r)
         switch (r->event) {
         case RAN_REPORT_DEV:
                 return on_dev(t, r);
+        case RAN_REPORT_DECIDED:
+                return on_decided(t, r);
         case RAN_REPORT_CHECKPOINT:
                 keep_time(t);
                 train_journal_write(t->journal);
@@ -109,9 +122,8 @@ int train_search_run_trial(struct train_search *t, size_t at, bool resume, struc
         if (t->again) /* that file may be of another trial */
                 t->run.checkpoint = NULL;
         t->trial_before = train_search_entry(t)->seconds;
-        t->trial_began = train_search_clock();
+        t->trial_began = ran_clock();
         t->progress.trial = at + 1;
-        t->progress.has_dev = false;
         train_progress_begin(&t->progress);
         return ran_train(&t->run, err);
 }

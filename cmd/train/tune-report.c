@@ -4,6 +4,7 @@
 
 #include "cmd/options/message.h"
 #include "cmd/options/table.h"
+#include "cmd/train/figure.h"
 #include "cmd/train/search.h"
 
 char *train_search_text(struct ran_buf *b)
@@ -87,9 +88,10 @@ void train_search_tell_trial(struct train_search *t)
 
         ran_buf_printf(&line, "trial %zu", t->at + 1);
         if (e->best_epoch > 0)
-                ran_buf_printf(
-                        &line, "  dev %s %.2f, epoch %zu of %zu", train_progress_name(&t->progress),
-                        train_progress_metric(&t->progress, e->best), e->best_epoch, e->epochs);
+                ran_buf_printf(&line, "  validation %s %.2f, epoch %zu of %zu",
+                               train_progress_name(&t->progress),
+                               train_progress_metric(&t->progress, e->best), e->best_epoch,
+                               e->epochs);
         ran_buf_printf(&line, "  %s%s%s ", train_duration(time, e->seconds), ends[e->end],
                        train_search_best(t) == t->at ? "  best" : "");
         if (t->at == 0)
@@ -111,7 +113,7 @@ void train_search_tell(struct train_search *t, size_t best)
         char time[32];
 
         ran_search_apply(&t->search, &t->trial[best], &t->config, &t->settings);
-        cmd_note("the best of %zu trials in %s is trial %zu: dev %s %.2f", t->journal->n,
+        cmd_note("the best of %zu trials in %s is trial %zu: validation %s %.2f", t->journal->n,
                  train_duration(time, train_search_spent(t)), best + 1, train_progress_name(p),
                  train_progress_metric(p, b->best));
         add_changes(t, &t->config, &t->settings, true, &line);

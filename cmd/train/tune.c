@@ -44,6 +44,12 @@ static char *propose(struct train_search *t, size_t n)
         return train_search_settings(t, &config, &settings);
 }
 
+/* A search that 0.1.0 began goes on with the rules of its trials. */
+static bool is_of_0_1_0(const struct train_journal *j)
+{
+        return j->n > 0 && strstr(j->header, "\"version\":\"0.1.0\"") != NULL;
+}
+
 /* Checks the journal: its trials must be those that this search would run. */
 static void restore(struct train_search *t)
 {
@@ -100,7 +106,7 @@ static void search(struct train_search *t, bool resume, struct ran_error *err)
         struct train_journal *j = t->journal;
         bool more = find_model(t, err);
 
-        t->began = train_search_clock();
+        t->began = ran_clock();
         while (more && !train_run_stopped() &&
                (train_search_best(t) == SIZE_MAX || train_search_spent(t) < t->budget)) {
                 bool running = j->n > 0 && j->trial[j->n - 1].end == TRAIN_TRIAL_RUNNING;
@@ -167,13 +173,20 @@ int train_tune(const struct ran_train_job *job, struct train_run *run,
                                  .journal = &run->journal,
                                  .budget = 60 * run->options->tune,
                                  .progress = train_run_progress(job, run)};
+        struct ran_train_settings as_begun = *job->settings;
+        struct ran_train_job begun = *job;
         struct ran_error err = {0};
 
+        if (is_of_0_1_0(&run->journal)) {
+                as_begun.early_stop = false;
+                begun.settings = &as_begun;
+                t.job = job = &begun;
+        }
         if (ran_search_init(&t.search, job, given, &err) != RAN_OK)
                 cmd_die(cmd_status_of(&err), "%s", err.text);
         restore(&t);
         train_run_catch_signals();
-        t.began = train_search_clock();
+        t.began = ran_clock();
         search(&t, run->resume && access(job->checkpoint, F_OK) == 0, &err);
         bool logged = train_progress_end(&t.progress);
         int status = finish(&t, &err);

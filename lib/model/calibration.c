@@ -105,7 +105,7 @@ int ran_calibration_cut(const struct ran_calibration *c, double coverage, float 
         if (c->n == 0)
                 return ran_fail(err, RAN_EINVAL,
                                 "the model has no calibration, which --coverage needs: train it "
-                                "again with development data, --dev or --dev-share, whose labels "
+                                "again with validation documents, --dev or --dev-share, whose labels "
                                 "are known");
         if (!(rank <= n))
                 return ran_fail(err, RAN_EINVAL,

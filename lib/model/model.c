@@ -441,6 +441,11 @@ void ran_model_free(struct ran_model *m)
         free(m);
 }
 
+bool ran_model_has_extra(const struct ran_model *m, const char *name)
+{
+        return ran_tensors_find(&m->tensors, name) != NULL;
+}
+
 int ran_model_read_extra(const struct ran_model *m, const struct ran_extra *extra,
                          struct ran_error *err)
 {

@@ -51,6 +51,7 @@ struct ran_parts {
         size_t extras;
 };
 int ran_model_write(const char *path, const struct ran_parts *parts, struct ran_error *err);
+bool ran_model_has_extra(const struct ran_model *m, const char *name);
 /* Fills the data of an extra tensor, which must have exactly its n elements. */
 int ran_model_read_extra(const struct ran_model *m, const struct ran_extra *extra,
                          struct ran_error *err);

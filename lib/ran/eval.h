@@ -7,6 +7,18 @@
 
 #include <stdio.h>
 
+/* ---- intervals (eval/interval.c) --------------------------------------------------------------
+ */
+
+/* 95 % confidence intervals: of a share, `hits` of n (n 0: 0 to 1), and of the F1 of `hits` true
+ * positives with so many false positives and false negatives together. Documents, or entities,
+ * count as independent. */
+struct ran_interval {
+        double low, high;
+};
+struct ran_interval ran_interval_share(double hits, double n);
+struct ran_interval ran_interval_f1(double hits, double errors);
+
 /* ---- metrics (eval/) ------------------------------------------------------------------------ */
 
 /* Counts, and sums in double, over the scored documents of a classifier. The same documents in the

@@ -126,6 +126,7 @@ struct ran_train_settings {
         double init_rate;   /* factor of the learning rate, for weights from `init` of the job */
         double wide_cost;   /* C of the linear model, see train/svm.h; 0: chosen */
         bool refit;         /* after the best epoch is known, refit on all documents */
+        bool early_stop;    /* end the encoder once it can no longer prove that it helps */
         bool freeze;        /* embedding rows from `vectors` or `init` are not trained */
         int schedule, metric, class_weights, wide_ratios;
 };
@@ -133,6 +134,21 @@ extern const struct ran_field ran_train_fields[];
 /* Checks the range of each setting, and the settings against the model. */
 int ran_train_settings_check(const struct ran_train_settings *s, const struct ran_config *config,
                              struct ran_error *err);
+
+/* Why a classifier or tagger has no encoder (train/stop.c). */
+struct ran_train_decision {
+        enum {
+                RAN_ENCODER_KEPT,       /* or not decided yet */
+                RAN_ENCODER_NO_ROOM,    /* the linear model errs on too few documents: none tried */
+                RAN_ENCODER_NO_GAIN,    /* it was ended early, as it gained too little */
+                RAN_ENCODER_NOT_PROVEN, /* it was trained to the end, and did not improve results */
+        } why;
+        size_t epoch;             /* of the decision; 0: before the first */
+        size_t documents, errors; /* compared; on which the linear model errs */
+        double gain, error;       /* in validation loss over the linear model; its standard error */
+};
+/* Appends it as a sentence without a full stop; nothing for RAN_ENCODER_KEPT. */
+void ran_train_decision_tell(const struct ran_train_decision *d, struct ran_buf *out);
 
 struct ran_train_report {
         enum {
@@ -143,25 +159,40 @@ struct ran_train_report {
                 RAN_REPORT_KEPT,  /* the best epoch is chosen, and whether its encoder is used:
                                    * `best` is that model's metric, and may be lower than before */
                 RAN_REPORT_REFIT, /* refitting on all documents begins */
-                RAN_REPORT_END
+                RAN_REPORT_END,
+                RAN_REPORT_FITTED, /* the linear model is fitted; what it achieves alone */
+                RAN_REPORT_DECIDED /* the encoder's training ends early: `decision` says why */
         } event;
         bool refit;                        /* the report is of the refit */
         size_t epoch, epochs, step, steps; /* from 1 */
-        double loss;                       /* of the last steps, smoothed; of dev for REPORT_DEV */
+        double loss; /* the encoder's training loss, of the last steps, smoothed; for REPORT_DEV
+                        and REPORT_FITTED the validation loss of the model */
+        /* REPORT_DEV: the encoder's training loss; validation losses of encoder and linear model
+         * alone, 0: unknown. */
+        double training_loss, encoder_loss, linear_loss;
+        double share; /* REPORT_LINEAR: of the work on the linear model */
         double learning_rate, gradient_norm;
-        size_t tokens;  /* trained on so far in this run */
-        double seconds; /* of this run so far */
-        double tokens_per_second, eta_seconds;
-        double accuracy, micro_f1, macro_f1; /* REPORT_DEV */
-        double metric, best;                 /* of the dev set, larger is better (loss: negated) */
-        size_t best_epoch, stale;            /* epochs since the best */
-        uint64_t moved;                      /* bytes between this rank and others so far */
+        size_t tokens;                         /* trained on so far in this run */
+        double seconds;                        /* of this run so far */
+        double tokens_per_second, eta_seconds; /* of the encoder */
+        double accuracy, micro_f1, macro_f1;   /* REPORT_DEV and REPORT_FITTED */
+        size_t validation;                     /* documents */
+        struct ran_interval interval;          /* of the metric; low above high: none */
+        struct ran_interval best_interval;     /* of `best` */
+        double linear_metric;                  /* of the linear model alone; NaN: unknown */
+        struct ran_interval linear_interval;
+        double metric, best;      /* of the dev set, larger is better (loss: negated) */
+        size_t best_epoch, stale; /* epochs since the best */
+        uint64_t moved;           /* bytes between this rank and others so far */
         bool improved;
         bool first_encoder; /* with REPORT_END: the refit made it worse, so the first encoder is
                                kept */
         bool linear_only;   /* with REPORT_KEPT and later: the encoder did not help, only the linear
                                model is used */
-        bool no_encoder;    /* there is none: epochs and steps say nothing */
+        struct ran_train_decision decision;
+        size_t limit;    /* steps that the time left room for; 0: for all */
+        bool aborted;    /* with REPORT_END: time ended the refit of the encoder */
+        bool no_encoder; /* there is none: epochs and steps say nothing */
 };
 
 /* Processes that train one model together (train/ranks.h). NULL stands for a single process. */
@@ -177,6 +208,13 @@ void ran_ranks_close(struct ran_ranks *ranks, int status);
 size_t ran_ranks_me(const struct ran_ranks *ranks); /* from 0: reads, decides, reports and saves */
 size_t ran_ranks_count(const struct ran_ranks *ranks);
 
+/* Where time ended a training (train/budget.c), for one that repeats it. 0: nowhere. */
+struct ran_train_limit {
+        uint64_t from, steps; /* after step `from` the learning rate goes by so many steps */
+        uint64_t last;        /* the last step, if it ended even earlier */
+        bool aborted;         /* the encoder of the refit was not trained to its end */
+};
+
 struct ran_train_job {
         const struct ran_config *config;
         const struct ran_train_settings *settings;
@@ -190,9 +228,11 @@ struct ran_train_job {
          * only if ran_train_keeps_head, and the embedding, which must fit. */
         const struct ran_embedding *vectors;
         const struct ran_model *init;
-        const char *output;        /* model file; written when training is complete, never before;
-                                      NULL: none */
-        const char *checkpoint;    /* output.ckpt; NULL: none */
+        const char *output;     /* model file; written when training is complete, never before;
+                                   NULL: none */
+        const char *checkpoint; /* output.ckpt; NULL: none */
+        double seconds;         /* the time for all of it; 0: as long as it takes */
+        struct ran_train_limit limit;
         double checkpoint_seconds; /* how often to write it; also whenever the caller ends a run */
         bool resume;
         const char *training; /* the caller's JSON members for `training`, or NULL */

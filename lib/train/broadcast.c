@@ -236,7 +236,8 @@ void ran_broadcast_release(struct ran_broadcast_job_copy *s)
 
 int ran_broadcast_progress(struct ran_trainer *t, struct ran_error *err)
 {
-        return broadcast(t->job->ranks, &t->at, sizeof t->at, err);
+        RAN_TRY(broadcast(t->job->ranks, &t->at, sizeof t->at, err));
+        return broadcast(t->job->ranks, &t->stop, sizeof t->stop, err);
 }
 
 static int broadcast_recurrent(struct ran_trainer *t, struct ran_error *err)

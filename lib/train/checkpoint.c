@@ -1,4 +1,5 @@
 /* checkpoint.c - what a checkpoint holds beside the weights, written and read by one list. */
+#include "train/budget.h"
 #include "train/crf-train.h"
 #include "train/trainer.h"
 #include "model/model.h"
@@ -34,6 +35,8 @@ static size_t extras(struct ran_trainer *t, struct ran_extra x[RAN_EXTRAS])
         size_t n = ran_trainer_extras(t, x), size = t->layout.size;
         size_t all = t->table.rows * t->table.width;
 
+        x[n++] = (struct ran_extra){"train.decision", RAN_DTYPE_F64, &t->stop,
+                                    sizeof t->stop / sizeof(double)};
         if (t->best_block != NULL) {
                 x[n++] = (struct ran_extra){"train.best", RAN_DTYPE_F32, t->best_block, size};
                 x[n++] = (struct ran_extra){"train.embed.best", RAN_DTYPE_F32, t->best_table, all};
@@ -59,6 +62,8 @@ void ran_trainer_note(struct ran_trainer *t)
         t->at.updates = (double)t->optimiser.step;
         t->at.decay = t->optimiser.decay;
         t->at.calibrated = (double)t->calibration.documents;
+        if (t->job->seconds > 0)
+                t->stop.spent = ran_budget_spent(t);
         if (t->calibration.n > 0)
                 memcpy(t->calibrated, t->calibration.p, t->calibration.n * sizeof(float));
 }
@@ -99,6 +104,14 @@ static bool same_labels(const struct ran_trainer *t, const struct ran_model *m)
                 if (strcmp(m->labels[c], t->job->train->names[c]) != 0)
                         return false;
         return true;
+}
+
+/* A run that 0.1.0 began goes on as it would have. */
+static int as_begun(struct ran_trainer *t, struct ran_error *err)
+{
+        t->early_stop = false;
+        t->as_begun = true;
+        return ran_trainer_describe(t, err);
 }
 
 static int same_run(const struct ran_trainer *t, const struct ran_model *m, struct ran_error *err)
@@ -149,10 +162,10 @@ static bool sane(const struct ran_trainer *t)
         for (size_t i = 0; i < sizeof t->at / sizeof *x; i++)
                 if (isnan(x[i]))
                         return false;
-        return (t->at.refit == 0 || ran_train_refits(t->job)) && is_weight(t->at.encoder) &&
-               is_weight(t->at.linear) && t->at.threshold >= 0 && t->at.threshold <= 1 &&
-               is_count(t->at.epoch) && t->at.epoch <= last && is_count(t->at.batch) &&
-               t->at.batch <= t->at.updates && is_count(t->at.updates) &&
+        return ran_decision_is_sane(&t->stop) && (t->at.refit == 0 || ran_train_refits(t->job)) &&
+               is_weight(t->at.encoder) && is_weight(t->at.linear) && t->at.threshold >= 0 &&
+               t->at.threshold <= 1 && is_count(t->at.epoch) && t->at.epoch <= last &&
+               is_count(t->at.batch) && t->at.batch <= t->at.updates && is_count(t->at.updates) &&
                is_count(t->at.calibrated) && is_weight(t->at.cost) && is_count(t->at.best_epoch) &&
                t->at.best_epoch <= epochs && (!judged || t->at.best_epoch > 0) &&
                is_count(t->at.stale) && t->at.stale <= epochs;
@@ -179,6 +192,7 @@ int ran_trainer_resume(struct ran_trainer *t, struct ran_error *err)
         if (here) {
                 t->optimiser.step = (uint64_t)t->at.updates;
                 t->optimiser.decay = t->at.decay;
+                t->spent_before = t->stop.spent;
                 ran_trainer_list_documents(t);
                 ran_trainer_begin_epoch(t);
                 here = t->at.batch <= (double)t->batches;
@@ -222,9 +236,12 @@ int ran_checkpoint_read(struct ran_trainer *t, struct ran_error *err)
         m = ran_model_open(t->job->checkpoint, true, err);
         if (m == NULL)
                 return err->code;
-        rc = same_run(t, m, err);
+        rc = ran_model_has_extra(m, "train.decision") ? RAN_OK : as_begun(t, err);
+        if (rc == RAN_OK)
+                rc = same_run(t, m, err);
         for (size_t i = 0; i < n && rc == RAN_OK; i++)
-                rc = ran_model_read_extra(m, &x[i], err);
+                if (x[i].data != &t->stop || ran_model_has_extra(m, x[i].name)) /* 0.1.0 has none */
+                        rc = ran_model_read_extra(m, &x[i], err);
         if (rc == RAN_OK)
                 rc = ran_trainer_resume(t, err);
         if (rc == RAN_OK)

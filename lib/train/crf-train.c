@@ -184,7 +184,8 @@ static int run_passes(struct learner *l, struct ran_error *err)
                 for (size_t i = 0; i < l->spans; i++, t++)
                         learn_span(l, &l->span[l->order[i]], dcrf,
                                    first_step * (1 - (double)t / all), decay);
-                if (k->pass != NULL && k->pass(k->arg, n + 1) != 0)
+                if (k->pass != NULL &&
+                    k->pass(k->arg, n + 1, (double)(n + 1) / (double)k->passes) != 0)
                         rc = ran_fail(err, RAN_EINTR,
                                       "stopped while the linear model was being fitted");
         }

@@ -22,9 +22,9 @@ struct ran_crf_train {
         double cost;
         size_t passes;
         uint64_t seed; /* of the order of sentences */
-        /* Called after each pass, with its number; a value other than 0 ends training with
-         * RAN_EINTR. May be NULL. */
-        int (*pass)(void *arg, size_t passes);
+        /* Called after each pass, with its number and the share that is done; a value other than 0
+         * ends training with RAN_EINTR. May be NULL. */
+        int (*pass)(void *arg, size_t passes, double share);
         void *arg;
 };
 

@@ -16,13 +16,21 @@ enum { COSTS = sizeof costs / sizeof *costs, CHAINS = 2 * FOLDS };
 static const double rough_tolerance = 0.3;
 enum { ROUGH_PASSES = 10 };
 
+/* Of the logits, half an octave apart, from 1/2 to 11: margins are no logits. */
+enum { SCALES = 10 };
+
+static double scale_of(int i)
+{
+        return ldexp(i % 2 == 0 ? 0.5 : M_SQRT1_2, i / 2);
+}
+
 struct chain {
         const struct validation *x;
         size_t fold, at; /* at: which cost */
         bool ratios;
         struct ran_svm_solver *solver;
         size_t *row; /* of the other folds */
-        double loss[COSTS];
+        double loss[COSTS], by_scale[COSTS][SCALES];
         bool done;
         int rc;
         struct ran_error err;
@@ -129,14 +137,14 @@ static double loss_at(const struct held_out *h, double scale)
         return sum;
 }
 
-/* The least at any of ten scales, half an octave apart, from 1/2 to 11: margins are no logits. */
-static double least_loss(const struct held_out *h)
+/* At each scale. Returns the least. */
+static double scale_losses(const struct held_out *h, double loss[SCALES])
 {
-        double least = INFINITY, scale = 0.5;
+        double least = INFINITY;
 
-        for (int i = 0; i < 10; i++) {
-                least = fmin(least, loss_at(h, scale));
-                scale *= 1.4142135623730951;
+        for (int i = 0; i < SCALES; i++) {
+                loss[i] = loss_at(h, scale_of(i));
+                least = fmin(least, loss[i]);
         }
         return least;
 }
@@ -152,8 +160,9 @@ static int validate(struct chain *a)
                 logits = ran_alloc_floats(numbers, &a->err);
         if (logits != NULL && scaled != NULL) {
                 ran_svm_solver_score(a->solver, x->order + from, n, logits);
-                a->loss[a->at] =
-                        least_loss(&(struct held_out){x->k, x->order + from, n, logits, scaled});
+                const struct held_out h = {x->k, x->order + from, n, logits, scaled};
+
+                a->loss[a->at] = scale_losses(&h, a->by_scale[a->at]);
         }
         int rc = logits != NULL && scaled != NULL ? RAN_OK : RAN_ENOMEM;
         free(logits);
@@ -259,9 +268,21 @@ static void list_chains(struct validation *x, int ratios)
         }
 }
 
+static double share_of(const struct validation *x)
+{
+        double fits = 0;
+
+        for (size_t i = 0; i < x->chains; i++) {
+                const struct chain *a = &x->chain[i];
+
+                fits += (double)a->at + (a->solver != NULL ? ran_svm_solver_share(a->solver) : 0);
+        }
+        return fits / (double)(x->chains * x->n_costs);
+}
+
 /* A round of each live chain at a time, so that the caller hears of it in between. */
-static int run_chains(struct validation *x, int (*pass)(void *arg, size_t passes), void *arg,
-                      struct ran_error *err)
+static int run_chains(struct validation *x, int (*pass)(void *arg, size_t passes, double share),
+                      void *arg, struct ran_error *err)
 {
         size_t threads = x->k->pool != NULL ? ran_pool_threads(x->k->pool) : 1, n;
 
@@ -273,7 +294,7 @@ static int run_chains(struct validation *x, int (*pass)(void *arg, size_t passes
                         if (a->rc != RAN_OK)
                                 return ran_fail(err, a->rc, "%s", a->err.text);
                 }
-                if (pass != NULL && pass(arg, round) != 0)
+                if (pass != NULL && pass(arg, round, share_of(x)) != 0)
                         return ran_fail(err, RAN_EINTR,
                                         "stopped while the linear model was cross-validated");
         }
@@ -304,8 +325,29 @@ static void choose(const struct validation *x, double *cost, bool *ratios)
         }
 }
 
-static int try_all(struct validation *x, int ratios, int (*pass)(void *arg, size_t passes),
-                   void *arg, struct ran_error *err)
+/* The scale with the least loss over all folds, of that setting; 0: there are no folds. */
+static double choose_scale(const struct validation *x, double cost, bool ratios)
+{
+        double least = INFINITY, best = 0;
+
+        for (int i = 0; i < SCALES && x->chains > 0; i++) {
+                double loss = 0;
+
+                for (size_t a = 0; a < x->chains; a++)
+                        for (size_t c = 0; c < x->n_costs; c++)
+                                if (x->chain[a].ratios == ratios && x->cost[c] == cost)
+                                        loss += x->chain[a].by_scale[c][i];
+                if (loss < least) {
+                        least = loss;
+                        best = scale_of(i);
+                }
+        }
+        return best;
+}
+
+static int try_all(struct validation *x, int ratios,
+                   int (*pass)(void *arg, size_t passes, double share), void *arg,
+                   struct ran_error *err)
 {
         RAN_TRY(make_folds(x, err));
         list_chains(x, ratios);
@@ -313,8 +355,8 @@ static int try_all(struct validation *x, int ratios, int (*pass)(void *arg, size
 }
 
 int ran_cross_validate(struct ran_svm *k, double *cost, int ratios, const float *weight,
-                       const float *bias, int (*pass)(void *arg, size_t passes), void *arg,
-                       struct ran_error *err)
+                       const float *bias, int (*pass)(void *arg, size_t passes, double share),
+                       void *arg, struct ran_error *err)
 {
         struct validation x = {.k = k, .weight = weight, .bias = bias};
         int rc = RAN_OK;
@@ -332,5 +374,6 @@ int ran_cross_validate(struct ran_svm *k, double *cost, int ratios, const float 
         *cost = x.cost[0];
         k->ratios = ratios != RAN_RATIOS_NO;
         choose(&x, cost, &k->ratios);
+        k->scale = choose_scale(&x, *cost, k->ratios);
         return RAN_OK;
 }

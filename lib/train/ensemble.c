@@ -15,11 +15,6 @@ enum { STEPS = 50, HALVINGS = 30 };
 /* The prior has the curvature of about this many documents. */
 static const double prior_weight = 2;
 
-/* With few documents, the gain from an encoder must exceed this many standard errors: of fifty
- * epochs, one gains two by chance, and the refit on all documents undoes that. */
-enum { FEW = 100 };
-static const double proof = 3;
-
 const struct ran_ensemble ran_ensemble_default = {.encoder = 0.3, .linear = 2},
                           ran_ensemble_default_words = {.encoder = 0.5, .linear = 0.5};
 
@@ -230,7 +225,7 @@ int ran_ensemble_fit_linear(struct ran_ensemble *ensemble, struct ran_ensemble p
         return fit_documents(ensemble, prior, true, &k, err);
 }
 
-/* ---- whether the encoder helps ------------------------------------------------------------ */
+/* ---- its loss ------------------------------------------------------------------------------- */
 
 static double loss_of(const struct fit *k, const struct ran_ensemble *at, size_t b)
 {
@@ -239,25 +234,6 @@ static double loss_of(const struct fit *k, const struct ran_ensemble *at, size_t
 
         ran_ensemble_add(k->logits, at, k->encoder + b * C, k->linear + b * C, C);
         return ran_loss_classify(k->p, k->logits, C, &target, k->d->multilabel, 0, 1);
-}
-
-/* Whether `both` predicts the documents significantly better than `alone`. With many documents
- * the ensemble weights are reliable and need no test. */
-static bool is_significant(const struct fit *k, const struct ran_ensemble *both,
-                           const struct ran_ensemble *alone)
-{
-        double sum = 0, squares = 0, n = 0;
-
-        for (size_t b = 0; b < k->d->B; b++) {
-                if (!is_known(k->d, b))
-                        continue;
-                double gain = loss_of(k, alone, b) - loss_of(k, both, b);
-
-                sum += gain;
-                squares += gain * gain;
-                n++;
-        }
-        return n == 0 || n >= FEW || sum > proof * sqrt(fmax(0, squares - sum * sum / n));
 }
 
 int ran_ensemble_loss(double *loss, const struct ran_ensemble *at, const struct ran_dataset *d,
@@ -270,23 +246,6 @@ int ran_ensemble_loss(double *loss, const struct ran_ensemble *at, const struct 
         for (size_t b = 0; b < d->B && rc == RAN_OK; b++)
                 if (is_known(d, b))
                         *loss += loss_of(&k, at, b);
-        fit_release(&k);
-        return rc;
-}
-
-int ran_ensemble_prove(struct ran_ensemble *ensemble, struct ran_ensemble prior,
-                       const struct ran_dataset *d, const float *encoder, const float *linear,
-                       struct ran_error *err)
-{
-        struct fit k = {.d = d, .encoder = encoder, .linear = linear};
-        int rc = fit_init(&k, err);
-
-        if (rc == RAN_OK) {
-                struct ran_ensemble alone = solve_documents(&k, prior, true);
-
-                if (!is_significant(&k, ensemble, &alone))
-                        *ensemble = alone;
-        }
         fit_release(&k);
         return rc;
 }

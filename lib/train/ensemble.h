@@ -35,13 +35,6 @@ int ran_ensemble_fit_linear(struct ran_ensemble *ensemble, struct ran_ensemble p
 int ran_ensemble_loss(double *loss, const struct ran_ensemble *at, const struct ran_dataset *d,
                       const float *encoder, const float *linear, struct ran_error *err);
 
-/* Drops the encoder unless it helps: with fewer than 100 documents the mean gain must exceed three
- * standard errors; then the weights are the best ones of the linear model alone. For the best epoch
- * only: an encoder may need some epochs before it helps. */
-int ran_ensemble_prove(struct ran_ensemble *ensemble, struct ran_ensemble prior,
-                       const struct ran_dataset *d, const float *encoder, const float *linear,
-                       struct ran_error *err);
-
 /* The encoder or the linear model of a tagger: logits (words, C) of the documents of d, and its
  * crf. */
 struct ran_tag_scores {

@@ -88,21 +88,36 @@ static int count_tags(struct ran_conll *e, const struct ran_dataset *d, const ui
         return RAN_OK;
 }
 
+static bool has_error(const struct decoder *k, size_t b)
+{
+        const struct ran_dataset *d = k->d;
+        size_t at = d->label_first[b], n = d->label_first[b + 1] - at;
+
+        return memcmp(k->tags + at, d->labels + at, n * sizeof *k->tags) != 0;
+}
+
 static void rate(struct ran_evaluate_rates *rates, struct ran_conll *e, const struct decoder *k)
 {
         struct ran_conll_report r;
 
         ran_conll_finish(e, &r);
-        *rates = (struct ran_evaluate_rates){.accuracy = r.accuracy, .micro_f1 = r.all.rates.f1};
+        *rates = (struct ran_evaluate_rates){
+                .accuracy = r.accuracy,
+                .micro_f1 = r.all.rates.f1,
+                .outputs = k->d->label_first[k->d->B],
+                .hits = (double)r.all.correct,
+                .errors = (double)(r.all.gold + r.all.found - 2 * r.all.correct)};
         for (size_t i = 0; i < r.n_types; i++)
                 rates->macro_f1 += r.types[i].rates.f1 / (double)r.n_types;
         for (size_t b = 0; b < k->d->B; b++)
                 rates->loss += k->loss[b] / (double)k->d->label_first[k->d->B];
+        for (size_t b = 0; b < k->d->B; b++)
+                rates->wrong += has_error(k, b);
 }
 
 int ran_evaluate_tags(struct ran_evaluate_rates *rates, const struct ran_dataset *d,
-                      const float *logits, const struct ran_crf *crf, struct ran_pool *pool,
-                      struct ran_error *err)
+                      const float *logits, const struct ran_crf *crf, double *losses,
+                      struct ran_pool *pool, struct ran_error *err)
 {
         struct ran_conll *e = ran_conll_new(err);
         struct decoder k = {.d = d,
@@ -117,6 +132,8 @@ int ran_evaluate_tags(struct ran_evaluate_rates *rates, const struct ran_dataset
             (rc = decode_all(&k, pool, err)) == RAN_OK &&
             (rc = count_tags(e, d, k.tags, err)) == RAN_OK)
                 rate(rates, e, &k);
+        if (rc == RAN_OK && losses != NULL)
+                memcpy(losses, k.loss, d->B * sizeof *losses);
         ran_tag_rules_release(&k.rules);
         ran_conll_free(e);
         free(k.tags);

@@ -3,7 +3,9 @@
 #include "model/task.h"
 #include "train/task.h"
 #include "ran/train.h"
+#include "ran/math.h"
 
+#include <float.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -102,6 +104,17 @@ double ran_evaluate_metric(const struct ran_evaluate_rates *r, int metric)
         }
 }
 
+struct ran_interval ran_evaluate_interval(const struct ran_evaluate_rates *r, int metric)
+{
+        const double outputs = (double)r->outputs;
+
+        if (metric == RAN_METRIC_ACCURACY || (metric == RAN_METRIC_MICRO_F1 && r->single))
+                return ran_interval_share(round(r->accuracy * outputs), outputs);
+        if (metric == RAN_METRIC_MICRO_F1)
+                return ran_interval_f1(r->hits, r->errors);
+        return (struct ran_interval){1, 0};
+}
+
 /* ---- metrics -------------------------------------------------------------------------------- */
 
 int ran_evaluate_classify(struct ran_eval *e, const struct ran_dataset *d,
@@ -118,6 +131,38 @@ int ran_evaluate_classify(struct ran_eval *e, const struct ran_dataset *d,
                                      thresholds, err));
         }
         return RAN_OK;
+}
+
+static double document_loss(const struct ran_dataset *d, size_t b, const float *p)
+{
+        const size_t from = d->label_first[b], to = d->label_first[b + 1];
+        double sum = 0, none = 0;
+
+        for (size_t i = from; i < to; i++) {
+                if (d->labels[i] == RAN_LABEL_UNKNOWN)
+                        return NAN;
+                sum -= ran_log(fmax((double)p[d->labels[i]], FLT_MIN));
+                none += ran_log(fmax(1 - (double)p[d->labels[i]], 0x1p-25));
+        }
+        if (!d->multilabel)
+                return sum;
+        for (size_t c = 0; c < d->C; c++)
+                none -= ran_log(fmax(1 - (double)p[c], 0x1p-25));
+        return (sum + none) / (double)d->C;
+}
+
+double ran_evaluate_losses(const struct ran_dataset *d, const float *probabilities, double *losses)
+{
+        double sum = 0, n = 0;
+
+        for (size_t b = 0; b < d->B; b++) {
+                losses[b] = document_loss(d, b, probabilities + b * d->C);
+                if (!isnan(losses[b])) {
+                        sum += losses[b];
+                        n++;
+                }
+        }
+        return sum / fmax(n, 1);
 }
 
 static double micro_f1(const struct ran_dataset *d, const float *p, double threshold)

@@ -41,6 +41,9 @@ int ran_evaluate_predict(const struct ran_config *c, const struct ran_params *p,
 int ran_evaluate_classify(struct ran_eval *e, const struct ran_dataset *d,
                           const float *probabilities, const float *thresholds,
                           struct ran_error *err);
+/* losses (B): -log of the probability of the labels of each document, with several labels the mean
+ * over classes; NaN where a label is unknown. Returns their mean over the others. */
+double ran_evaluate_losses(const struct ran_dataset *d, const float *probabilities, double *losses);
 /* The threshold, one for all classes, with the best micro-F1: of 0.05, 0.10, ... 0.95; of equal
  * ones the nearest to 0.5. */
 float ran_evaluate_best_threshold(const struct ran_dataset *d, const float *probabilities);
@@ -54,15 +57,21 @@ int ran_evaluate_calibrate(struct ran_calibration *c, const struct ran_dataset *
 struct ran_evaluate_rates {
         double accuracy, micro_f1, macro_f1, loss;
         double bleu, chrf; /* 0 to 1; only if one of them is the metric */
+        double encoder_loss;   /* of the encoder alone, if there is a linear model beside it */
+        size_t outputs, wrong; /* labels or tags; documents of which one is wrong */
+        double hits, errors;   /* of micro_f1: true positives; false ones and missed ones */
+        bool single;           /* one label a document: micro_f1 is the accuracy */
 };
 /* The value of the metric RAN_METRIC_...: larger is better. */
 double ran_evaluate_metric(const struct ran_evaluate_rates *r, int metric);
+/* Its 95 % interval; low is above high where there is none, for macro F1 and the loss. */
+struct ran_interval ran_evaluate_interval(const struct ran_evaluate_rates *r, int metric);
 /* Of a tagger, from its logits (words, C) and its CRF: accuracy of words; F1 of entities as
  * conlleval counts them, over all and the mean over types; mean -log of the probability of a word's
- * tag. */
+ * tag. losses (B) or NULL: the same of each document, as a sum over its words. */
 int ran_evaluate_tags(struct ran_evaluate_rates *rates, const struct ran_dataset *d,
-                      const float *logits, const struct ran_crf *crf, struct ran_pool *pool,
-                      struct ran_error *err);
+                      const float *logits, const struct ran_crf *crf, double *losses,
+                      struct ran_pool *pool, struct ran_error *err);
 
 /* Of a language model: only the loss, the mean over predicted tokens of -log of their
  * probability. Documents are read whole, even if training reads chunks. mlm: always the same

@@ -310,3 +310,8 @@ void ran_optimiser_flush(struct ran_optimiser *o, const struct ran_table *table)
                 t->last_step[id] = o->decay;
         }
 }
+
+size_t ran_table_bytes(const struct ran_table *t)
+{
+        return t->rows * t->width * sizeof *t->x;
+}

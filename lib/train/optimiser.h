@@ -57,4 +57,7 @@ void ran_optimiser_step(struct ran_optimiser *o, float *block, const struct ran_
 /* Flushes the lazy decay of every row; call it before the weights are used elsewhere. */
 void ran_optimiser_flush(struct ran_optimiser *o, const struct ran_table *table);
 
+/* Bytes of a table's rows. */
+size_t ran_table_bytes(const struct ran_table *t);
+
 #endif

@@ -1,4 +1,5 @@
 /* output.c - the description of a run, and its finished model. */
+#include "train/budget.h"
 #include "train/trainer.h"
 #include "model/linear-model.h"
 #include "model/model.h"
@@ -9,11 +10,24 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* The settings. Of runs that 0.1.0 began, and of those like them, the text is as it was then. */
+static void add_settings(const struct ran_train_settings *s, bool early_stop, struct ran_buf *out)
+{
+        for (const struct ran_field *f = ran_train_fields; f->name != NULL; f++) {
+                const struct ran_field one[] = {*f, {0}};
+
+                if (strcmp(f->name, "early_stop") == 0 && !early_stop)
+                        continue;
+                ran_buf_str(out, f == ran_train_fields ? "" : ",");
+                ran_fields_json(one, s, out);
+        }
+}
+
 /* All that can change the result, and nothing else: the same text means the same run. */
-static void add_training(const struct ran_train_job *job, struct ran_buf *out)
+static void add_training(const struct ran_train_job *job, bool early_stop, struct ran_buf *out)
 {
         ran_buf_str(out, "\"version\":\"" RAN_VERSION "\",");
-        ran_fields_json(ran_train_fields, job->settings, out);
+        add_settings(job->settings, early_stop, out);
         ran_buf_printf(out, ",\"batch_size\":%zu,\"train\":{\"documents\":%zu,\"digest\":\"%s\"}",
                        ran_train_batch(job), job->train->B, job->train->digest);
         if (ran_train_has_dev(job))
@@ -29,7 +43,7 @@ static void add_training(const struct ran_train_job *job, struct ran_buf *out)
 void ran_train_describe(const struct ran_train_job *job, struct ran_buf *out)
 {
         ran_buf_str(out, "\"training\":{");
-        add_training(job, out);
+        add_training(job, job->settings->early_stop, out);
         ran_buf_str(out, "},\"config\":{");
         ran_fields_json(ran_config_fields, job->config, out);
         ran_buf_str(out, "},\"vocabulary\":");
@@ -66,12 +80,13 @@ int ran_trainer_describe(struct ran_trainer *t, struct ran_error *err)
 {
         struct ran_buf out = {0};
 
-        add_training(t->job, &out);
+        add_training(t->job, t->early_stop, &out);
         ran_buf_char(&out, '\0');
         if (out.failed) {
                 ran_buf_release(&out);
                 return ran_fail(err, RAN_ENOMEM, "memory ran out");
         }
+        free(t->training);
         t->training = out.data;
         return RAN_OK;
 }
@@ -163,6 +178,43 @@ static int write_linear(struct ran_trainer *t, const char *more, struct ran_erro
         return rc;
 }
 
+static void add_interval(double low, double high, struct ran_buf *out)
+{
+        if (low > high)
+                return;
+        ran_buf_str(out, ",\"interval\":[");
+        ran_buf_double(out, low);
+        ran_buf_char(out, ',');
+        ran_buf_double(out, high);
+        ran_buf_char(out, ']');
+}
+
+/* What the validation documents said, and why there is no encoder. */
+static void add_validation(const struct ran_trainer *t, struct ran_buf *out)
+{
+        const struct ran_train_decision d = ran_trainer_decision(t);
+        struct ran_buf why = {0};
+
+        if (t->stop.documents == 0 || t->as_begun)
+                return;
+        ran_buf_printf(out,
+                       ",\"validation\":{\"documents\":%zu,\"linear\":{\"value\":", d.documents);
+        ran_buf_double(out, t->s->metric == RAN_METRIC_LOSS ? -t->stop.metric : t->stop.metric);
+        add_interval(t->stop.low, t->stop.high, out);
+        ran_buf_str(out, "},\"model\":{\"value\":");
+        ran_buf_double(out, t->s->metric == RAN_METRIC_LOSS ? -t->at.best : t->at.best);
+        add_interval(t->stop.best_low, t->stop.best_high, out);
+        ran_buf_char(out, '}');
+        ran_train_decision_tell(&d, &why);
+        if (why.len > 0) {
+                ran_buf_str(out, ",\"decision\":");
+                ran_buf_json(out, why.data, why.len);
+        }
+        out->failed |= why.failed;
+        ran_buf_char(out, '}');
+        ran_buf_release(&why);
+}
+
 int ran_trainer_write(struct ran_trainer *t, struct ran_error *err)
 {
         struct ran_parts parts = ran_trainer_parts(t);
@@ -174,12 +226,19 @@ int ran_trainer_write(struct ran_trainer *t, struct ran_error *err)
         if (t->at.best_epoch > 0) {
                 static const char *const names[] = {"accuracy", "micro_f1", "macro_f1", "loss"};
 
-                if (ran_config_has_encoder(t->c))
+                if (ran_config_has_encoder(t->c) && t->stop.why != RAN_ENCODER_NO_ROOM)
                         ran_buf_printf(&more, ",\"best_epoch\":%.0f", t->at.best_epoch);
                 ran_buf_printf(&more, ",\"dev_metric\":{\"%s\":", names[t->s->metric]);
                 ran_buf_double(&more, t->s->metric == RAN_METRIC_LOSS ? -t->at.best : t->at.best);
                 ran_buf_char(&more, '}');
         }
+        if (t->stop.limit > 0 || t->stop.last > 0 || ran_budget_aborts_refit(t))
+                ran_buf_printf(&more,
+                               ",\"time_limit\":{\"from\":%.0f,\"steps\":%.0f,\"last\":%.0f,"
+                               "\"aborted\":%s}",
+                               t->stop.limit_from, t->stop.limit, t->stop.last,
+                               ran_budget_aborts_refit(t) ? "true" : "false");
+        add_validation(t, &more);
         if (t->at.refit != 0)
                 ran_buf_printf(&more, ",\"learned_from\":%zu", t->documents);
         if (t->c->wide > 0) {

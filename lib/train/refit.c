@@ -36,11 +36,18 @@ static void swap_encoders(struct ran_trainer *t)
 /* An encoder trained on the held-out documents should predict them better than one that was not.
  * If it does not, the different order of documents led to a worse optimum, as happens with few
  * of them, and the first encoder stays. The linear model is fitted on all documents in both
- * cases: the ensemble loss reveals an overconfident encoder, its own loss would not. */
-int ran_trainer_keep_better(struct ran_trainer *t, struct ran_error *err)
+ * cases: the ensemble loss reveals an overconfident encoder, its own loss would not.
+ * aborted: the refit was not trained to its end. */
+int ran_trainer_keep_better(struct ran_trainer *t, bool aborted, struct ran_error *err)
 {
         double after = 0, before = 0;
 
+        if (aborted && !ran_trainer_drops_encoder(t)) {
+                t->first_encoder = true;
+                if (ran_trainer_leads(t))
+                        swap_encoders(t);
+                return ran_broadcast_state(t, err);
+        }
         if (ran_train_task_of(t->c)->held_out_loss == NULL || ran_trainer_drops_encoder(t) ||
             !ran_config_has_encoder(t->c))
                 return RAN_OK;

@@ -6,6 +6,6 @@
 
 /* Keeps the encoder with the lower loss on the held-out documents: the refitted one, which has seen
  * them, or that of the best epoch. */
-int ran_trainer_keep_better(struct ran_trainer *t, struct ran_error *err);
+int ran_trainer_keep_better(struct ran_trainer *t, bool aborted, struct ran_error *err);
 
 #endif

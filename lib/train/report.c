@@ -1,17 +1,10 @@
 /* report.c - progress reports of a training run, and requests to stop it. */
+#include "train/budget.h"
+#include "train/evaluate.h"
 #include "train/trainer.h"
 #include "ran/train.h"
 
 #include <math.h>
-#include <time.h>
-
-double ran_trainer_now(void)
-{
-        struct timespec t;
-
-        clock_gettime(CLOCK_MONOTONIC, &t);
-        return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 /* The most epochs of the run. */
 size_t ran_trainer_epochs(const struct ran_trainer *t)
@@ -37,12 +30,14 @@ static double steps_of(const struct ran_trainer *t)
 
         if (!ran_config_has_encoder(t->c))
                 return 0;
+        if (t->stop.limit > 0 && (double)t->steps <= t->stop.limit)
+                return (double)t->steps;
         return (double)t->steps - (double)(never * t->batches);
 }
 
 struct ran_train_report ran_trainer_report(const struct ran_trainer *t, int event)
 {
-        double seconds = ran_trainer_now() - t->started, step = (double)t->optimiser.step;
+        double seconds = ran_clock() - t->started, step = (double)t->optimiser.step;
         double done = step - (double)t->from_step, steps = steps_of(t), left = steps - step;
 
         return (struct ran_train_report){
@@ -57,10 +52,21 @@ struct ran_train_report ran_trainer_report(const struct ran_trainer *t, int even
                 .gradient_norm = t->norm,
                 .tokens = t->tokens,
                 .seconds = seconds,
-                .tokens_per_second = seconds > 0 ? (double)t->tokens / seconds : 0,
+                .tokens_per_second =
+                        t->encoder_seconds > 0 ? (double)t->tokens / t->encoder_seconds : 0,
                 .eta_seconds = done > 0 ? (seconds - t->from_seconds) / done * left : 0,
                 .metric = t->at.best,
                 .best = t->at.best,
+                .share = t->linear_share,
+                .validation = ran_train_has_dev(t->job) ? t->job->dev->B : 0,
+                .interval = {t->stop.best_low, t->stop.best_high},
+                .best_interval = {t->stop.best_low, t->stop.best_high},
+                .linear_loss = t->stop.loss,
+                .linear_metric = t->stop.documents > 0 ? t->stop.metric : NAN,
+                .linear_interval = {t->stop.low, t->stop.high},
+                .decision = ran_trainer_decision(t),
+                .limit = (size_t)(t->stop.last > 0 ? t->stop.last : t->stop.limit),
+                .aborted = t->stop.aborted != 0,
                 .best_epoch = (size_t)t->at.best_epoch,
                 .stale = (size_t)t->at.stale,
                 .linear_only = ran_trainer_drops_encoder(t),
@@ -74,6 +80,36 @@ bool ran_trainer_drops_encoder(const struct ran_trainer *t)
 {
         return ran_config_has_encoder(t->c) && t->at.best_epoch > 0 && t->c->wide > 0 &&
                t->at.encoder == 0;
+}
+
+bool ran_trainer_is_decided(const struct ran_trainer *t)
+{
+        return t->stop.why != RAN_ENCODER_KEPT;
+}
+
+struct ran_train_decision ran_trainer_decision(const struct ran_trainer *t)
+{
+        return (struct ran_train_decision){
+                .why = (int)t->stop.why,
+                .epoch = (size_t)t->stop.epoch,
+                .documents = (size_t)t->stop.documents,
+                .errors = (size_t)t->stop.errors,
+                .gain = t->stop.gain,
+                .error = t->stop.error,
+        };
+}
+
+void ran_trainer_report_rates(const struct ran_trainer *t, struct ran_train_report *report,
+                              const struct ran_evaluate_rates *r)
+{
+        report->training_loss = report->loss;
+        report->loss = r->loss;
+        report->encoder_loss = r->encoder_loss;
+        report->accuracy = r->accuracy;
+        report->micro_f1 = r->micro_f1;
+        report->macro_f1 = r->macro_f1;
+        report->metric = ran_evaluate_metric(r, t->s->metric);
+        report->interval = ran_evaluate_interval(r, t->s->metric);
 }
 
 bool ran_trainer_leads(const struct ran_trainer *t)
@@ -95,7 +131,9 @@ int ran_trainer_tell_all(struct ran_trainer *t, const struct ran_train_report *r
                          struct ran_error *err)
 {
         *next = ran_trainer_tell(t, r) != 0 ? RAN_STOP
-                : ran_trainer_leads(t) && ran_trainer_now() - t->saved > t->job->checkpoint_seconds
+                : ran_trainer_leads(t) && r->event == RAN_REPORT_STEP && ran_budget_is_due(t)
+                        ? RAN_NOTE
+                : ran_trainer_leads(t) && ran_clock() - t->saved > t->job->checkpoint_seconds
                         ? RAN_SAVE
                         : RAN_GO_ON;
         return ran_ranks_max(t->job->ranks, next, err);
@@ -120,13 +158,15 @@ int ran_trainer_check_results(const struct ran_trainer *t, const float *x, size_
         for (size_t i = 0; i < n; i++)
                 if (!isfinite(x[i]))
                         return ran_trainer_diverged(t, t->at.epoch, (double)t->optimiser.step,
-                                                    "result for the development data", err);
+                                                    "result for the validation documents", err);
         return RAN_OK;
 }
 
-int ran_trainer_on_pass(void *arg, size_t passes)
+int ran_trainer_on_pass(void *arg, size_t passes, double share)
 {
         struct ran_trainer *t = arg;
+
+        t->linear_share = t->stage_from + share * (t->stage_to - t->stage_from);
         struct ran_train_report r = ran_trainer_report(t, RAN_REPORT_LINEAR);
 
         r.step = passes;

@@ -47,6 +47,12 @@ const struct ran_field ran_train_fields[] = {
          .value = "N",
          .initial = "3",
          .help = "end after so many epochs without a better validation metric"},
+        {.name = "early_stop",
+         .type = RAN_FIELD_BOOL,
+         AT(early_stop),
+         .help = "with a linear model: end the training of the encoder, or leave it out, as soon "
+                 "as "
+                 "it can no longer prove on the validation documents that it helps"},
         {.name = "metric",
          .type = RAN_FIELD_CHOICE,
          AT(metric),

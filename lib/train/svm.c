@@ -541,8 +541,14 @@ void ran_svm_solver_store(const struct ran_svm_solver *s, float *weight, float *
         mirror(s, bias);
 }
 
+double ran_svm_solver_share(const struct ran_svm_solver *s)
+{
+        return fmin(1, (double)s->visits / (double)s->most_visits);
+}
+
 int ran_svm_fit(const struct ran_svm *k, double cost, float *weight, float *bias,
-                int (*pass)(void *arg, size_t passes), void *arg, struct ran_error *err)
+                int (*pass)(void *arg, size_t passes, double share), void *arg,
+                struct ran_error *err)
 {
         struct ran_svm_solver *s = ran_svm_solver_new(k, weight, bias, err);
         bool done = k->n == 0;
@@ -553,7 +559,7 @@ int ran_svm_fit(const struct ran_svm *k, double cost, float *weight, float *bias
         ran_svm_solver_begin(s, cost, ran_svm_tolerance, RAN_SVM_PASSES);
         while (!done && rc == RAN_OK) {
                 done = ran_svm_solver_pass(s);
-                if (pass != NULL && pass(arg, s->passes) != 0)
+                if (pass != NULL && pass(arg, s->passes, done ? 1 : ran_svm_solver_share(s)) != 0)
                         rc = ran_fail(err, RAN_EINTR, "stopped while the linear model was trained");
         }
         if (rc == RAN_OK)

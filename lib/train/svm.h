@@ -29,6 +29,7 @@ struct ran_svm {
         size_t n;
         const double *class_weight; /* (C) of a document's only class; NULL: all 1 */
         bool ratios;                /* r as above; else 1 */
+        double scale;               /* of the logits, by cross-validation; 0: unknown */
         uint64_t seed;              /* of the order of rows */
         struct ran_pool *pool;      /* shares out the classes; NULL: none */
 };
@@ -52,6 +53,8 @@ void ran_svm_solver_begin(struct ran_svm_solver *s, double cost, double toleranc
 bool ran_svm_solver_pass(struct ran_svm_solver *s);
 /* Rows visited since _begin. */
 size_t ran_svm_solver_visits(const struct ran_svm_solver *s);
+/* The share of the visits that there may be at most: few problems need them all. */
+double ran_svm_solver_share(const struct ran_svm_solver *s);
 /* logits (n, C) of n rows of the matrix. */
 void ran_svm_solver_score(const struct ran_svm_solver *s, const size_t *row, size_t n,
                           float *logits);
@@ -59,9 +62,10 @@ void ran_svm_solver_score(const struct ran_svm_solver *s, const size_t *row, siz
 void ran_svm_solver_store(const struct ran_svm_solver *s, float *weight, float *bias);
 
 /* Learns weight and bias, starting at what they hold. pass is called after each pass with the
- * number of passes so far; a value other than 0 ends training with RAN_EINTR and leaves both
- * unchanged. */
+ * number of passes so far and the share of the work that is done; a value other than 0 ends
+ * training with RAN_EINTR and leaves both unchanged. */
 int ran_svm_fit(const struct ran_svm *k, double cost, float *weight, float *bias,
-                int (*pass)(void *arg, size_t passes), void *arg, struct ran_error *err);
+                int (*pass)(void *arg, size_t passes, double share), void *arg,
+                struct ran_error *err);
 
 #endif

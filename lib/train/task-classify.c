@@ -10,6 +10,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 static int check_labels(const struct ran_dataset *d, size_t b, const struct ran_config *c, size_t C,
                         bool unknown, struct ran_error *err)
@@ -58,52 +59,88 @@ static int score(struct ran_sweep *k, struct ran_state *s, size_t b, struct ran_
                                err);
 }
 
-typedef int fit_ensemble(struct ran_ensemble *ensemble, struct ran_ensemble prior,
-                         const struct ran_dataset *d, const float *encoder, const float *linear,
-                         struct ran_error *err);
+/* What is known about the validation documents. */
+struct judged {
+        float *p;       /* (B, C) logits of the encoder, then probabilities of the ensemble */
+        float *linear;  /* (B, C) logits of the linear model; NULL: there is none */
+        double encoder; /* mean loss of the encoder alone */
+        bool alone;     /* only the linear model is asked */
+};
 
-/* Turns the encoder's logits (B, C) into probabilities of the ensemble; `fit` finds its weights.
- * linear (B, C): logits of the linear model, or NULL. */
-static int combine(struct ran_trainer *t, fit_ensemble *fit, float *p, const float *linear,
-                   struct ran_error *err)
+static void judged_release(struct judged *k)
+{
+        free(k->p);
+        free(k->linear);
+}
+
+/* Logits of encoder and linear model; true at rank 0 alone. */
+static int ask(struct ran_trainer *t, struct judged *k, struct ran_error *err)
 {
         const struct ran_dataset *dev = t->job->dev;
-        size_t C = t->C;
+        const bool both = t->c->wide > 0;
+        struct ran_config c = *t->c;
 
-        RAN_TRY(ran_trainer_check_results(t, p, dev->B * C, err));
-        if (linear != NULL) {
-                RAN_TRY(fit(&t->ensemble, t->prior, dev, p, linear, err));
-                ran_ensemble_add(p, &t->ensemble, p, linear, dev->B * C);
-        }
-        for (size_t b = 0; b < dev->B; b++)
-                ran_probabilities(t->c, p + b * C, C, p + b * C);
+        if (k->alone)
+                c.encoder = RAN_ENCODER_NONE;
+        k->p = ran_alloc_floats(dev->B * t->C, err);
+        k->linear = both ? ran_alloc_floats(dev->B * t->C, err) : NULL;
+        if (k->p == NULL || (both && k->linear == NULL))
+                return RAN_ENOMEM;
+        RAN_TRY(ran_evaluate_predict(&c, &t->p, t->C, dev, t->job->pool, t->job->ranks, k->p,
+                                     k->linear, err));
+        return ran_trainer_leads(t) ? ran_trainer_check_results(t, k->p, dev->B * t->C, err)
+                                    : RAN_OK;
+}
+
+static void make_probabilities(const struct ran_trainer *t, float *p)
+{
+        for (size_t b = 0; b < t->job->dev->B; b++)
+                ran_probabilities(t->c, p + b * t->C, t->C, p + b * t->C);
+}
+
+/* Turns k->p into probabilities of the ensemble t->ensemble. */
+static void combine(const struct ran_trainer *t, struct judged *k)
+{
+        if (k->linear != NULL)
+                ran_ensemble_add(k->p, &t->ensemble, k->p, k->linear, t->job->dev->B * t->C);
+        make_probabilities(t, k->p);
+}
+
+static int find_ensemble(struct ran_trainer *t, struct judged *k, struct ran_error *err)
+{
+        const struct ran_dataset *dev = t->job->dev;
+
+        if (k->linear == NULL)
+                return RAN_OK;
+        return k->alone ? ran_ensemble_fit_linear(&t->ensemble, t->prior, dev, k->p, k->linear, err)
+                        : ran_ensemble_fit(&t->ensemble, t->prior, dev, k->p, k->linear, err);
+}
+
+/* The loss of the encoder alone, beside a linear model. */
+static int judge_encoder(struct ran_trainer *t, struct judged *k, struct ran_error *err)
+{
+        const size_t n = t->job->dev->B * t->C;
+
+        if (k->linear == NULL || k->alone)
+                return RAN_OK;
+        float *p = ran_alloc_floats(n, err);
+        if (p == NULL)
+                return RAN_ENOMEM;
+        memcpy(p, k->p, n * sizeof *p);
+        make_probabilities(t, p);
+        k->encoder = ran_evaluate_losses(t->job->dev, p, t->losses);
+        free(p);
         return RAN_OK;
 }
 
-/* p (B, C): probabilities of the development data; true at rank 0 alone. */
-static int predict(struct ran_trainer *t, fit_ensemble *fit, float *p, struct ran_error *err)
-{
-        const struct ran_dataset *dev = t->job->dev;
-        float *linear = t->c->wide > 0 ? ran_alloc_floats(dev->B * t->C, err) : NULL;
-        int rc = RAN_ENOMEM;
-
-        if (t->c->wide == 0 || linear != NULL)
-                rc = ran_evaluate_predict(t->c, &t->p, t->C, dev, t->job->pool, t->job->ranks, p,
-                                          linear, err);
-        if (rc == RAN_OK && ran_trainer_leads(t))
-                rc = combine(t, fit, p, linear, err);
-        free(linear);
-        return rc;
-}
-
-static int rate(struct ran_trainer *t, const float *p, struct ran_evaluate_rates *r,
+static int rate(struct ran_trainer *t, const struct judged *k, struct ran_evaluate_rates *r,
                 struct ran_error *err)
 {
         const struct ran_dataset *dev = t->job->dev;
         struct ran_eval_report report;
         struct ran_eval *e =
                 ran_eval_new(t->C, (const char *const *)dev->names, t->c->multilabel, err);
-        int rc = e != NULL ? ran_evaluate_classify(e, dev, p, NULL, err) : RAN_ENOMEM;
+        int rc = e != NULL ? ran_evaluate_classify(e, dev, k->p, NULL, err) : RAN_ENOMEM;
 
         if (rc == RAN_OK) {
                 ran_eval_finish(e, &report);
@@ -111,42 +148,40 @@ static int rate(struct ran_trainer *t, const float *p, struct ran_evaluate_rates
                                                  .micro_f1 = report.micro.f1,
                                                  .macro_f1 = report.macro.f1,
                                                  .loss = report.n_known > 0 ? report.log_loss
-                                                                            : INFINITY};
+                                                                            : INFINITY,
+                                                 .encoder_loss = k->encoder,
+                                                 .outputs = dev->B,
+                                                 .single = !t->c->multilabel};
+                r->wrong = dev->B - (size_t)lround(report.accuracy * (double)dev->B);
+                for (size_t c = 0; c < report.C; c++) {
+                        r->hits += (double)report.classes[c].tp;
+                        r->errors += (double)(report.classes[c].fp + report.classes[c].fn);
+                }
         }
         ran_eval_free(e);
         return rc;
 }
 
-static bool encodes(const struct ran_trainer *t)
+static int judge(struct ran_trainer *t, struct judged *k, struct ran_evaluate_rates *r,
+                 struct ran_error *err)
 {
-        return ran_config_has_encoder(t->c);
+        RAN_TRY(judge_encoder(t, k, err));
+        RAN_TRY(find_ensemble(t, k, err));
+        combine(t, k);
+        ran_evaluate_losses(t->job->dev, k->p, t->losses);
+        return rate(t, k, r, err);
 }
 
-static int validate(struct ran_trainer *t, struct ran_evaluate_rates *r, struct ran_error *err)
+static int validate(struct ran_trainer *t, bool alone, struct ran_evaluate_rates *r,
+                    struct ran_error *err)
 {
-        float *p = ran_alloc(t->job->dev->B * t->C, sizeof *p, err);
-        int rc = RAN_ENOMEM;
+        struct judged k = {.alone = alone};
+        int rc = ask(t, &k, err);
 
-        if (p != NULL)
-                rc = predict(t, encodes(t) ? ran_ensemble_fit : ran_ensemble_fit_linear, p, err);
         if (rc == RAN_OK && ran_trainer_leads(t))
-                rc = rate(t, p, r, err);
-        free(p);
+                rc = judge(t, &k, r, err);
+        judged_release(&k);
         return rc;
-}
-
-/* Drops the encoder unless it helps significantly; the metric is then the linear model's. */
-static int drop_encoder(struct ran_trainer *t, const float *p, struct ran_error *err)
-{
-        struct ran_evaluate_rates r;
-
-        if (t->c->wide == 0 || t->ensemble.encoder != 0 || !(t->at.encoder > 0))
-                return RAN_OK;
-        RAN_TRY(rate(t, p, &r, err));
-        t->at.best = ran_evaluate_metric(&r, t->s->metric);
-        t->at.encoder = t->ensemble.encoder;
-        t->at.linear = t->ensemble.linear;
-        return RAN_OK;
 }
 
 static int calibrate(struct ran_trainer *t, const float *p, struct ran_error *err)
@@ -157,20 +192,17 @@ static int calibrate(struct ran_trainer *t, const float *p, struct ran_error *er
         return RAN_OK;
 }
 
-/* Decides whether the encoder is used, and the threshold of several labels, or the calibration
- * of one. */
+/* The threshold of several labels, or the calibration of one. */
 static int tune(struct ran_trainer *t, struct ran_error *err)
 {
-        float *p = ran_alloc(t->job->dev->B * t->C, sizeof *p, err);
+        struct judged k = {.alone = ran_trainer_drops_encoder(t)};
+        int rc = ask(t, &k, err);
 
-        if (p == NULL)
-                return RAN_ENOMEM;
-        int rc = predict(t, encodes(t) ? ran_ensemble_prove : ran_ensemble_fit_linear, p, err);
-        if (rc == RAN_OK && ran_trainer_leads(t))
-                rc = drop_encoder(t, p, err);
-        if (rc == RAN_OK && ran_trainer_leads(t))
-                rc = calibrate(t, p, err);
-        free(p);
+        if (rc == RAN_OK && ran_trainer_leads(t)) {
+                combine(t, &k);
+                rc = calibrate(t, k.p, err);
+        }
+        judged_release(&k);
         return rc;
 }
 
@@ -197,13 +229,19 @@ static int held_out_loss(struct ran_trainer *t, double *sum, struct ran_error *e
 
 static int fit_rows(struct ran_trainer *t, struct ran_svm *svm, struct ran_error *err)
 {
+        const double of_validation = 0.75; /* its share of the time, about */
         double cost = t->at.cost;
 
         svm->ratios = t->at.ratios != 0;
+        t->stage_to = of_validation;
         if (t->at.refit == 0)
                 RAN_TRY(ran_cross_validate(svm, &cost, t->s->wide_ratios, t->linear,
                                            t->p.head.wide_b, ran_trainer_on_pass, t, err));
+        t->stage_from = t->linear_share > 0 ? of_validation : 0;
+        t->stage_to = 1;
         RAN_TRY(ran_svm_fit(svm, cost, t->linear, t->p.head.wide_b, ran_trainer_on_pass, t, err));
+        if (svm->scale > 0 && !ran_config_has_encoder(t->c) && !ran_train_has_dev(t->job))
+                t->at.linear = svm->scale;
         t->at.cost = cost;
         t->at.ratios = svm->ratios;
         return RAN_OK;
@@ -241,13 +279,14 @@ static int fit_linear(struct ran_trainer *t, struct ran_error *err)
 
 static void merge(struct ran_trainer *t)
 {
-        if (!encodes(t))
+        if (!ran_config_has_encoder(t->c))
                 return;
         ran_trainer_scale(t->p.head.out_w, t->C * t->D, t->at.encoder);
         ran_trainer_scale(t->p.head.out_b, t->C, t->at.encoder);
 }
 
 const struct ran_train_task ran_train_classify = {
+        .first_look = 1,
         .has_head = true,
         .prior = &ran_ensemble_default,
         .linear_alone = 2,

@@ -18,6 +18,10 @@ int ran_train_lm_check_settings(const struct ran_train_settings *s, struct ran_e
                         err, RAN_EINVAL,
                         "the best epoch of a language model is the one with the lowest loss: "
                         "metric must be 'loss', or 'bleu' or 'chrf' for pairs");
+        if (s->early_stop)
+                return ran_fail(err, RAN_EINVAL,
+                                "a language model has no linear model that its encoder is compared "
+                                "with: early_stop must be off");
         if (s->class_weights != RAN_WEIGHTS_NONE)
                 return ran_fail(err, RAN_EINVAL,
                                 "a language model has no classes: class_weights must be 'none'");
@@ -64,9 +68,10 @@ static int generate_targets(struct ran_trainer *t, struct ran_evaluate_rates *r,
                                       t->job->pool, err);
 }
 
-int ran_train_lm_validate(struct ran_trainer *t, struct ran_evaluate_rates *r,
+int ran_train_lm_validate(struct ran_trainer *t, bool alone, struct ran_evaluate_rates *r,
                           struct ran_error *err)
 {
+        (void)alone;
         int rc = ran_evaluate_texts(r, t->c, &t->p, t->V, t->job->dev, t->batcher.mask,
                                     t->job->pool, t->job->ranks, err);
         float loss = (float)r->loss;

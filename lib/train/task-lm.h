@@ -9,7 +9,7 @@ int ran_train_lm_check_settings(const struct ran_train_settings *s, struct ran_e
 double ran_train_lm_loss(struct ran_batcher *k, struct ran_batch_scratch *s, size_t shard,
                          struct ran_grad *g);
 int ran_train_lm_init_output(struct ran_trainer *t, struct ran_error *err);
-int ran_train_lm_validate(struct ran_trainer *t, struct ran_evaluate_rates *r,
+int ran_train_lm_validate(struct ran_trainer *t, bool alone, struct ran_evaluate_rates *r,
                           struct ran_error *err);
 
 #endif

@@ -108,47 +108,85 @@ static int score(struct ran_sweep *k, struct ran_state *s, size_t b, struct ran_
                                     k->linear != NULL ? k->linear + at : NULL, err);
 }
 
-/* Turns the encoder's logits (words, C) into the ensemble's; *crf: its CRF, in `room`
- * (ran_crf_train_floats). */
-static int combine(struct ran_trainer *t, float *logits, const float *linear, float *room,
-                   struct ran_crf *crf, struct ran_error *err)
-{
-        const struct ran_dataset *dev = t->job->dev;
-        const struct ran_tag_scores u = {logits, ran_head_crf(&t->p)},
-                                    v = {linear, ran_crf_train_view(t->crf, t->C)};
+/* Logits (words, C) and CRFs of encoder and linear model. */
+struct judged {
+        float *logits; /* of the encoder, then of the ensemble */
+        float *linear; /* NULL: there is none */
+        float *room;   /* (ran_crf_train_floats) the CRF of the ensemble */
+        struct ran_crf crf;
+        double encoder; /* mean loss of the encoder alone */
+        bool alone;     /* only the linear model is asked */
+};
 
-        RAN_TRY(ran_ensemble_fit_words(&t->ensemble, t->prior, dev, &u, &v,
-                                       !ran_config_has_encoder(t->c), err));
-        ran_ensemble_add(logits, &t->ensemble, logits, linear, dev->label_first[dev->B] * t->C);
-        *crf = ran_ensemble_crf(room, &t->ensemble, &u.crf, &v.crf, t->C);
-        return RAN_OK;
+static void judged_release(struct judged *k)
+{
+        free(k->logits);
+        free(k->linear);
+        free(k->room);
 }
 
-static int validate(struct ran_trainer *t, struct ran_evaluate_rates *r, struct ran_error *err)
+/* True at rank 0 alone. */
+static int ask(struct ran_trainer *t, struct judged *k, struct ran_error *err)
 {
         const struct ran_dataset *dev = t->job->dev;
-        struct ran_crf crf = ran_head_crf(&t->p);
+        const bool both = t->c->wide > 0;
+        struct ran_config c = *t->c;
         size_t n;
 
         if (__builtin_mul_overflow(dev->label_first[dev->B], t->C, &n))
-                return ran_fail(err, RAN_ENOMEM, "the development data have too many words");
-        float *logits = ran_alloc_floats(n, err),
-              *room = ran_alloc_floats(crf.start != NULL ? ran_crf_train_floats(t->C) : 0, err);
-        float *linear = t->c->wide > 0 ? ran_alloc_floats(n, err) : NULL;
-        int rc = RAN_ENOMEM;
+                return ran_fail(err, RAN_ENOMEM, "the validation documents have too many words");
+        if (k->alone)
+                c.encoder = RAN_ENCODER_NONE;
+        k->crf = ran_head_crf(&t->p);
+        k->logits = ran_alloc_floats(n, err);
+        k->room = ran_alloc_floats(k->crf.start != NULL ? ran_crf_train_floats(t->C) : 0, err);
+        k->linear = both ? ran_alloc_floats(n, err) : NULL;
+        if (k->logits == NULL || k->room == NULL || (both && k->linear == NULL))
+                return RAN_ENOMEM;
+        RAN_TRY(ran_evaluate_predict(&c, &t->p, t->C, dev, t->job->pool, t->job->ranks, k->logits,
+                                     k->linear, err));
+        return ran_trainer_leads(t) ? ran_trainer_check_results(t, k->logits, n, err) : RAN_OK;
+}
 
-        if (logits != NULL && room != NULL && (t->c->wide == 0 || linear != NULL))
-                rc = ran_evaluate_predict(t->c, &t->p, t->C, dev, t->job->pool, t->job->ranks,
-                                          logits, linear, err);
+/* Turns the encoder's logits into the ensemble's. */
+static int combine(struct ran_trainer *t, struct judged *k, struct ran_error *err)
+{
+        const struct ran_dataset *dev = t->job->dev;
+        const struct ran_tag_scores u = {k->logits, k->crf},
+                                    v = {k->linear, ran_crf_train_view(t->crf, t->C)};
+
+        RAN_TRY(ran_ensemble_fit_words(&t->ensemble, t->prior, dev, &u, &v, k->alone, err));
+        ran_ensemble_add(k->logits, &t->ensemble, k->logits, k->linear,
+                         dev->label_first[dev->B] * t->C);
+        k->crf = ran_ensemble_crf(k->room, &t->ensemble, &u.crf, &v.crf, t->C);
+        return RAN_OK;
+}
+
+static int judge(struct ran_trainer *t, struct judged *k, struct ran_evaluate_rates *r,
+                 struct ran_error *err)
+{
+        const struct ran_dataset *dev = t->job->dev;
+        struct ran_evaluate_rates encoder = {0};
+
+        if (k->linear != NULL && !k->alone)
+                RAN_TRY(ran_evaluate_tags(&encoder, dev, k->logits, &k->crf, NULL, t->job->pool,
+                                          err));
+        if (k->linear != NULL)
+                RAN_TRY(combine(t, k, err));
+        RAN_TRY(ran_evaluate_tags(r, dev, k->logits, &k->crf, t->losses, t->job->pool, err));
+        r->encoder_loss = encoder.loss;
+        return RAN_OK;
+}
+
+static int validate(struct ran_trainer *t, bool alone, struct ran_evaluate_rates *r,
+                    struct ran_error *err)
+{
+        struct judged k = {.alone = alone};
+        int rc = ask(t, &k, err);
+
         if (rc == RAN_OK && ran_trainer_leads(t))
-                rc = ran_trainer_check_results(t, logits, n, err);
-        if (rc == RAN_OK && ran_trainer_leads(t) && linear != NULL)
-                rc = combine(t, logits, linear, room, &crf, err);
-        if (rc == RAN_OK && ran_trainer_leads(t))
-                rc = ran_evaluate_tags(r, dev, logits, &crf, t->job->pool, err);
-        free(logits);
-        free(linear);
-        free(room);
+                rc = judge(t, &k, r, err);
+        judged_release(&k);
         return rc;
 }
 
@@ -158,6 +196,7 @@ static int fit_linear(struct ran_trainer *t, struct ran_error *err)
 {
         if (t->at.cost == 0)
                 t->at.cost = ran_crf_train_cost * t->linear_rate;
+        t->stage_to = 1;
         const struct ran_crf_train k = {.c = t->c,
                                         .d = t->job->train,
                                         .document = t->document,
@@ -190,6 +229,7 @@ static void merge(struct ran_trainer *t)
 }
 
 const struct ran_train_task ran_train_tag = {
+        .first_look = 4,
         .prior = &ran_ensemble_default_words,
         .linear_alone = 1,
         .check_labels = check_labels,

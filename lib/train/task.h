@@ -15,12 +15,13 @@ struct ran_sweep;
 struct ran_trainer;
 
 struct ran_train_task {
-        bool chunks;    /* documents may be read in chunks (plan.h) */
-        bool has_head;  /* a head of its own, whose settings a search may change */
-        double outputs; /* of tied outputs, estimated: how many a token has */
+        bool chunks;       /* documents may be read in chunks (plan.h) */
+        size_t first_look; /* the epoch after which an encoder has to show a gain; 0: never */
+        bool has_head;     /* a head of its own, whose settings a search may change */
+        double outputs;    /* of tied outputs, estimated: how many a token has */
         const struct ran_ensemble *prior; /* ensemble weights before any document says more, */
         double linear_alone; /* and that of a linear model without an encoder: the scale of its
-                                logits */
+                                logits, if nothing is known about it */
 
         /* What the settings cannot be, beyond what all tasks have in common. */
         int (*check_settings)(const struct ran_train_settings *s, struct ran_error *err);
@@ -48,11 +49,13 @@ struct ran_train_task {
         size_t (*targets)(const struct ran_dataset *d, size_t b);
 
         /* A run (trainer.h). init_output: biases of the output, before any training. validate:
-         * results for development data, and the ensemble weights that suit them. tune: what the
+         * results for validation documents, t->losses, and the ensemble weights that suit them;
+         * alone: of the linear model. tune: what the
          * best epoch's model decides with. fit_linear: the linear model. merge: the ensemble
          * becomes one model. held_out_loss: of the ensemble as it stands. */
         int (*init_output)(struct ran_trainer *t, struct ran_error *err);
-        int (*validate)(struct ran_trainer *t, struct ran_evaluate_rates *r, struct ran_error *err);
+        int (*validate)(struct ran_trainer *t, bool alone, struct ran_evaluate_rates *r,
+                        struct ran_error *err);
         int (*tune)(struct ran_trainer *t, struct ran_error *err);
         int (*fit_linear)(struct ran_trainer *t, struct ran_error *err);
         void (*merge)(struct ran_trainer *t);

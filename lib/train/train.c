@@ -7,6 +7,7 @@
  * Several ranks (ranks.h) go through the same loop with the same weights. Rank 0 alone decides (by
  * reports, development data or the clock) and writes files; ran_ranks_agree tells the others.
  */
+#include "train/budget.h"
 #include "train/refit.h"
 #include "train/validate.h"
 #include "base/error.h"
@@ -59,11 +60,11 @@ static int write_checkpoint(struct ran_trainer *t, struct ran_error *err)
 {
         struct ran_train_report r;
 
-        t->saved = ran_trainer_now();
+        t->saved = ran_clock();
         if (t->job->checkpoint == NULL)
                 return RAN_OK;
         RAN_TRY(ran_checkpoint_write(t, err));
-        t->saved = ran_trainer_now();
+        t->saved = ran_clock();
         r = ran_trainer_report(t, RAN_REPORT_CHECKPOINT);
         ran_trainer_tell(t, &r);
         return RAN_OK;
@@ -96,16 +97,29 @@ static int keep(struct ran_trainer *t, int rc, struct ran_error *err)
         return rc;
 }
 
+/* Time has decided something: all apply it after the same step. */
+static int note(struct ran_trainer *t, struct ran_error *err)
+{
+        if (ran_trainer_leads(t))
+                ran_budget_apply(t);
+        RAN_TRY(ran_broadcast_progress(t, err));
+        if (t->stop.limit > 0 && t->stop.limit < (double)t->steps)
+                t->steps = (size_t)t->stop.limit;
+        return RAN_OK;
+}
+
 /* One step, and everything due after it. */
 static int run_step(struct ran_trainer *t, struct ran_error *err)
 {
         struct ran_ranks *ranks = t->job->ranks;
+        const double began = ran_clock();
         struct ran_train_report r;
         int next = RAN_GO_ON, rc;
 
         if (ranks != NULL)
                 ranks->interruptible = t->plan.recurrent == NULL;
         if ((rc = step(t, err)) == RAN_OK) {
+                t->encoder_seconds += ran_clock() - began;
                 r = ran_trainer_report(t, RAN_REPORT_STEP);
                 rc = ran_trainer_tell_all(t, &r, &next, err);
         }
@@ -115,6 +129,8 @@ static int run_step(struct ran_trainer *t, struct ran_error *err)
                 return keep(t, rc, err);
         if (rc == RAN_OK && next == RAN_STOP)
                 return stop(t, err);
+        if (rc == RAN_OK && next == RAN_NOTE)
+                return note(t, err);
         return rc == RAN_OK && next == RAN_SAVE ? save(t, err) : rc;
 }
 
@@ -129,7 +145,8 @@ static int run_epoch(struct ran_trainer *t, struct ran_error *err)
         int rc;
 
         ran_trainer_begin_epoch(t);
-        while (t->at.batch < (double)t->batches)
+        while (t->at.batch < (double)t->batches && !ran_budget_is_used(t) &&
+               !ran_budget_aborts_refit(t))
                 if ((rc = run_step(t, err)) != RAN_OK)
                         return rc;
         t->at.epoch++;
@@ -144,7 +161,11 @@ static int run_epoch(struct ran_trainer *t, struct ran_error *err)
 
 static int fit_linear(struct ran_trainer *t, struct ran_error *err)
 {
+        const double began = ran_clock();
+
+        t->stage_from = t->linear_share = 0;
         int rc = ran_train_task_of(t->c)->fit_linear(t, err);
+        t->linear_seconds = ran_clock() - began;
 
         if (rc == RAN_OK)
                 t->at.fitted = 1;
@@ -209,16 +230,21 @@ static int train_epochs(struct ran_trainer *t, struct ran_error *err)
 {
         int rc = learn_linear(t, err);
 
+        if (rc == RAN_OK && (rc = ran_trainer_look(t, err)) == RAN_EINTR)
+                return stop(t, err);
+
         if (rc == RAN_OK && !ran_config_has_encoder(t->c))
                 return judge_linear(t, err);
         if (rc == RAN_OK && t->at.refit != 0 && ran_trainer_drops_encoder(t))
                 return RAN_OK;
         t->from_step = t->optimiser.step;
-        t->from_seconds = ran_trainer_now() - t->started;
+        t->from_seconds = ran_clock() - t->started;
         while (rc == RAN_OK && t->at.epoch < (double)ran_trainer_epochs(t) &&
+               (t->at.refit != 0 || !ran_trainer_is_decided(t)) && !ran_budget_is_used(t) &&
+               !ran_budget_aborts_refit(t) &&
                (!validates(t) || t->at.stale < (double)t->s->patience))
                 rc = run_epoch(t, err);
-        if (rc == RAN_OK && !validates(t))
+        if (rc == RAN_OK && !validates(t) && !ran_budget_aborts_refit(t))
                 rc = check_last(t, err);
         return rc;
 }
@@ -235,8 +261,9 @@ static int restore_best(struct ran_trainer *t, struct ran_error *err)
                 memcpy(t->p.block, t->best_block, t->layout.size * sizeof(float));
                 memcpy(t->table.x, t->best_table, ran_table_bytes(&t->table));
         }
-        t->ensemble = (struct ran_ensemble){t->at.encoder, t->at.linear};
         RAN_TRY(ran_broadcast_state(t, err));
+        RAN_TRY(ran_trainer_prove(t, err));
+        t->ensemble = (struct ran_ensemble){t->at.encoder, t->at.linear};
         RAN_TRY(ran_trainer_tune(t, err));
         r = ran_trainer_report(t, RAN_REPORT_KEPT);
         RAN_TRY(ran_trainer_tell_all(t, &r, &next, err));
@@ -272,7 +299,7 @@ static int run(struct ran_trainer *t, struct ran_error *err)
 {
         int rc;
 
-        t->started = t->saved = ran_trainer_now();
+        t->started = t->saved = ran_clock();
         rc = train_epochs(t, err);
         if (rc == RAN_OK && t->at.refit == 0) {
                 rc = restore_best(t, err);
@@ -280,7 +307,7 @@ static int run(struct ran_trainer *t, struct ran_error *err)
                         rc = refit(t, err);
         }
         if (rc == RAN_OK && t->at.refit != 0)
-                rc = ran_trainer_keep_better(t, err);
+                rc = ran_trainer_keep_better(t, ran_budget_aborts_refit(t), err);
         if (rc == RAN_OK)
                 rc = ran_ranks_agree(t->job->ranks,
                                      ran_trainer_leads(t) ? write_model(t, err) : RAN_OK, err);

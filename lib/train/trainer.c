@@ -39,6 +39,8 @@ void ran_trainer_begin_epoch(struct ran_trainer *t)
         ran_plan_shuffle(t->order, t->document, t->documents, t->s->seed, epoch);
         t->batches = ran_plan_steps(&t->plan, t->order, t->documents);
         t->steps = (size_t)t->optimiser.step - done + t->batches * (t->s->epochs - epoch);
+        if (t->stop.limit > 0 && t->stop.limit < (double)t->steps)
+                t->steps = (size_t)t->stop.limit;
         while (done-- > 0 && ran_plan_next(&t->plan))
                 ;
 }
@@ -93,7 +95,10 @@ static int allocate(struct ran_trainer *t, struct ran_error *err)
         t->order = ran_alloc(job->train->B, sizeof *t->order, err);
         t->document = ran_alloc(job->train->B, sizeof *t->document, err);
         t->best_block = dev ? ran_alloc_floats(t->layout.size, err) : NULL;
-        if (t->order == NULL || t->document == NULL || (dev && t->best_block == NULL))
+        t->losses = dev ? ran_alloc(job->dev->B, sizeof *t->losses, err) : NULL;
+        t->alone = dev ? ran_alloc(job->dev->B, sizeof *t->alone, err) : NULL;
+        if (t->order == NULL || t->document == NULL ||
+            (dev && (t->best_block == NULL || t->losses == NULL || t->alone == NULL)))
                 return RAN_ENOMEM;
         ran_trainer_list_documents(t);
         if (t->documents == 0)
@@ -147,7 +152,7 @@ static int check_data(const struct ran_trainer *t, struct ran_error *err)
         RAN_TRY(ran_batch_check(job->dev, t->c, t->V, t->C, true, err));
         if (ran_train_has_dev(job) && !ran_task_is_tied(t->c) && job->dev->C != t->C)
                 return ran_fail(err, RAN_EINVAL,
-                                "the development data have %zu classes, the training data %zu",
+                                "the validation documents have %zu classes, the training data %zu",
                                 job->dev->C, t->C);
         return RAN_OK;
 }
@@ -164,6 +169,7 @@ int ran_trainer_init(struct ran_trainer *t, const struct ran_train_job *job, str
                                   .C = job->train->C,
                                   .D = job->config->dim,
                                   .batch = ran_train_batch(job),
+                                  .early_stop = job->settings->early_stop,
                                   .prior = *task->prior};
         t->V = job->tokenizer != NULL ? ran_tokenizer_size(job->tokenizer) : job->V;
         if (!ran_config_has_encoder(t->c)) {
@@ -228,6 +234,8 @@ void ran_trainer_release(struct ran_trainer *t)
         free(t->crf);
         free(t->affixes);
         free(t->best_block);
+        free(t->losses);
+        free(t->alone);
         free(t->order);
         free(t->document);
         free(t->training);

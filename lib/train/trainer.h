@@ -8,6 +8,9 @@
 #include "train/ensemble.h"
 #include "train/cross-validate.h"
 #include "train/optimiser.h"
+#include "train/stop.h"
+
+struct ran_evaluate_rates;
 
 /* Progress of a run: numbers only, kept in a checkpoint as doubles in this order. */
 #define RAN_PROGRESS(X)                                                              \
@@ -53,6 +56,13 @@ struct ran_trainer {
         struct ran_optimiser optimiser;
         struct ran_batcher batcher;
         struct ran_progress at;
+        struct ran_decision stop;
+        bool early_stop;        /* the setting, but for runs that 0.1.0 began */
+        double *losses, *alone; /* (B of dev) of the last validation; of the linear model alone */
+        bool as_begun;          /* by 0.1.0, and written as it would have been */
+        bool waits;             /* the linear model learned nothing: the encoder has time */
+        double linear_share;    /* of the work on the linear model that is done, */
+        double stage_from, stage_to; /* of which the stage at hand is this part */
         size_t *document, documents; /* to train on */
         size_t *order;               /* (documents) as this epoch takes them */
         struct ran_plan plan;
@@ -65,9 +75,12 @@ struct ran_trainer {
         struct ran_calibration calibration;     /* one label: by the dev data */
         float calibrated[RAN_CALIBRATION_KEPT]; /* its numbers, in a checkpoint */
         double started, saved;                  /* clock */
+        double spent_before;                    /* seconds of the runs that this one resumed */
+        double linear_seconds;                  /* of fitting the linear model */
         size_t tokens;
-        uint64_t from_step;  /* where this training of the run began, */
-        double from_seconds; /* and when */
+        double encoder_seconds; /* of the steps so far */
+        uint64_t from_step;     /* where this training of the run began, */
+        double from_seconds;    /* and when */
         double rate, norm;
 };
 
@@ -97,7 +110,7 @@ bool ran_train_refits(const struct ran_train_job *job);
 void ran_trainer_begin_epoch(struct ran_trainer *t);
 
 /* What a checkpoint holds beside the weights and does not keep the best of; how many there are. */
-enum { RAN_EXTRAS = 11 };
+enum { RAN_EXTRAS = 12 };
 size_t ran_trainer_extras(struct ran_trainer *t, struct ran_extra x[RAN_EXTRAS]);
 /* Saves the progress in t->at; resumes from it. */
 void ran_trainer_note(struct ran_trainer *t);
@@ -115,20 +128,25 @@ int ran_trainer_write_parts(struct ran_trainer *t, const char *path, struct ran_
                             const char *more, struct ran_error *err);
 int ran_trainer_write(struct ran_trainer *t, struct ran_error *err);
 
-/* report.c: seconds of a clock; epochs that there will be at most. */
-double ran_trainer_now(void);
+/* report.c: epochs that there will be at most. */
 size_t ran_trainer_epochs(const struct ran_trainer *t);
 /* Whether the validation documents gave the encoder no weight: the model is without it. */
 bool ran_trainer_drops_encoder(const struct ran_trainer *t);
+/* Whether it was decided that there is no encoder; and why. */
+bool ran_trainer_is_decided(const struct ran_trainer *t);
+struct ran_train_decision ran_trainer_decision(const struct ran_trainer *t);
 bool ran_trainer_leads(const struct ran_trainer *t);
 struct ran_train_report ran_trainer_report(const struct ran_trainer *t, int event);
+/* Adds results on the validation documents. */
+void ran_trainer_report_rates(const struct ran_trainer *t, struct ran_train_report *report,
+                              const struct ran_evaluate_rates *r);
 int ran_trainer_tell(struct ran_trainer *t, const struct ran_train_report *r);
-/* What all do next, when one of them is told that. */
-enum { RAN_GO_ON, RAN_SAVE, RAN_STOP };
+/* What all do next, when one of them is told that; RAN_NOTE: apply what budget.h has decided. */
+enum { RAN_GO_ON, RAN_NOTE, RAN_SAVE, RAN_STOP };
 int ran_trainer_tell_all(struct ran_trainer *t, const struct ran_train_report *r, int *next,
                          struct ran_error *err);
 /* Tells of a pass of the linear model; arg is the trainer. */
-int ran_trainer_on_pass(void *arg, size_t passes);
+int ran_trainer_on_pass(void *arg, size_t passes, double share);
 int ran_trainer_diverged(const struct ran_trainer *t, double epoch, double step, const char *what,
                          struct ran_error *err);
 /* RAN_EDIVERGED unless all n results for development data are finite. */

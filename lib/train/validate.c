@@ -1,4 +1,4 @@
-/* validate.c - development data: choose the best epoch, and tune thresholds and calibration at
+/* validate.c - validation documents: choose the best epoch, and tune thresholds and calibration at
  * the end. */
 #include "train/validate.h"
 #include "train/broadcast.h"
@@ -7,16 +7,34 @@
 #include "train/trainer.h"
 #include "ran/train.h"
 
+#include <math.h>
 #include <string.h>
 
-size_t ran_table_bytes(const struct ran_table *t)
+/* Of ensembles whose metrics differ by less than a standard error, the one with the lower loss is
+ * the better: it sees every document, where accuracy sees those near the boundary. */
+static bool is_better(const struct ran_trainer *t, const struct ran_evaluate_rates *r)
 {
-        return t->rows * t->width * sizeof *t->x;
+        const double metric = ran_evaluate_metric(r, t->s->metric);
+        const struct ran_interval i = ran_evaluate_interval(r, t->s->metric);
+        const double error = (i.high - i.low) / 4;
+
+        if (t->at.best_epoch == 0)
+                return true;
+        if (t->stop.documents == 0 || t->as_begun || i.low > i.high)
+                return metric > t->at.best;
+        return metric > t->stop.top + error ||
+               (metric > t->stop.top - error && r->loss < t->stop.best_loss);
 }
 
-static void keep_best(struct ran_trainer *t, double metric)
+static void keep_best(struct ran_trainer *t, const struct ran_evaluate_rates *r)
 {
-        if (metric > t->at.best || t->at.best_epoch == 0) {
+        const double metric = ran_evaluate_metric(r, t->s->metric);
+        const bool better = is_better(t, r);
+
+        if (t->at.best_epoch == 0 || metric > t->stop.top)
+                t->stop.top = fmax(metric, -1e15);
+        if (better) {
+                t->stop.best_loss = fmin(r->loss, 1e15);
                 t->at.best = metric;
                 t->at.best_epoch = t->at.epoch;
                 t->at.stale = 0;
@@ -33,23 +51,21 @@ int ran_trainer_validate(struct ran_trainer *t, struct ran_error *err)
 {
         struct ran_train_report report;
         struct ran_evaluate_rates r = {0}; /* only rank 0 has those of classifiers */
-        int rc = ran_train_task_of(t->c)->validate(t, &r, err), next;
+        int rc = ran_train_task_of(t->c)->validate(t, !ran_config_has_encoder(t->c), &r, err), next;
 
         if (rc != RAN_OK)
                 return ran_ranks_break(t->job->ranks, rc);
-        if (ran_trainer_leads(t))
-                keep_best(t, ran_evaluate_metric(&r, t->s->metric));
+        if (ran_trainer_leads(t)) {
+                keep_best(t, &r);
+                ran_trainer_weigh(t, &r, t->at.stale == 0);
+        }
         RAN_TRY(ran_broadcast_progress(t, err));
         report = ran_trainer_report(t, RAN_REPORT_DEV);
         report.epoch = (size_t)t->at.epoch;
-        report.loss = r.loss;
-        report.accuracy = r.accuracy;
-        report.micro_f1 = r.micro_f1;
-        report.macro_f1 = r.macro_f1;
-        report.metric = ran_evaluate_metric(&r, t->s->metric);
+        ran_trainer_report_rates(t, &report, &r);
         report.improved = t->at.stale == 0;
         RAN_TRY(ran_trainer_tell_all(t, &report, &next, err));
-        return next == RAN_STOP ? RAN_EINTR : RAN_OK;
+        return next == RAN_STOP ? RAN_EINTR : ran_trainer_tell_decision(t, err);
 }
 
 int ran_trainer_tune(struct ran_trainer *t, struct ran_error *err)

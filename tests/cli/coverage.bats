@@ -102,7 +102,7 @@ setup() {
 }
 
 @test "coverage: what cannot be promised is refused, with what to do about it" {
-  refused 2 'none.ran: the model has no calibration, which --coverage needs: train it again with development data' \
+  refused 2 'none.ran: the model has no calibration, which --coverage needs: train it again with validation documents' \
     ran-classify -m none.ran --coverage 0.9 test.jsonl
   refused 2 'calibrated with 400 documents, too few for a coverage of 0.999: 0.9975 at most' \
     ran-classify -m model.ran --coverage 0.999 test.jsonl

@@ -23,7 +23,8 @@ setup_file() {
   ran-train classify -q --encoder none -o none.ran train.jsonl
   ran-train tag -q --encoder none -o tags.ran tags.jsonl
   # A learning rate of nothing: the encoder cannot help.
-  ran-train classify -q --dim 8 --heads 2 --head-dim 4 --epochs 2 --learning-rate 1e-12 -o dropped.ran train.jsonl
+  ran-train classify -q --dim 8 --heads 2 --head-dim 4 --epochs 2 --learning-rate 1e-12 --no-early-stop \
+    -o dropped.ran train.jsonl
 }
 
 setup() {
@@ -50,7 +51,7 @@ training() {
 
 @test "linear-only: a classifier learns, scores and evaluates, and its file has no encoder" {
   run -0 --separate-stderr ran-train classify --encoder none -o m.ran train.jsonl
-  [[ $stderr == *'linear model: dev accuracy '*'; it is refitted on all documents'* ]]
+  [[ $stderr == *'linear model: validation accuracy '*' of 12, '*'; it is refitted on all documents'* ]]
   [[ $stderr != *epoch* && $stderr != *step* ]]
   cmp m.ran none.ran
   [ "$(tensors m.ran)" = 'tokenizer.json wide.bias wide.idf wide.rows wide.weight' ]
@@ -180,7 +181,8 @@ training() {
 }
 
 @test "linear-only: an encoder that does not help is not in the model" {
-  run -0 --separate-stderr ran-train classify --dim 8 --heads 2 --head-dim 4 --epochs 2 --learning-rate 1e-12 -o m.ran train.jsonl
+  run -0 --separate-stderr ran-train classify --dim 8 --heads 2 --head-dim 4 --epochs 2 --learning-rate 1e-12 --no-early-stop \
+    -o m.ran train.jsonl
   [[ $stderr == *'linear model only: the encoder did not improve results on 12 validation documents'* ]]
   [[ $stderr == *'refitting the linear model on all 120 documents'* ]]
   cmp m.ran dropped.ran

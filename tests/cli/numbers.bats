@@ -96,7 +96,7 @@ vectors() {
   wild='-q --dim 16 --layers 1 --heads 2 --head-dim 8 --window 16 --wide 0 --epochs 1 --learning-rate 100
     --schedule constant --warmup 0 --clip 0 --beta1 0.99 --beta2 0 --epsilon 1e-12'
   for settings in '--encoder transformer --batch 16' '--encoder contextualizer --batch 24 --no-refit'; do
-    refused 4 'the result for the development data is not finite (learning rate 100)' \
+    refused 4 'the result for the validation documents is not finite (learning rate 100)' \
       ran-train classify $wild --dev-share 0.2 $settings -o no.ran sixty.jsonl
     [ ! -e no.ran ] && [ ! -e no.ran.ckpt ]
   done

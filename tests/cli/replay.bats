@@ -4,7 +4,7 @@
 bats_require_minimum_version 1.5.0
 load train.bash
 
-shape='--dim 8 --layers 1 --heads 2 --head-dim 4 --window 16 --min-window 4 --epochs 2 -q'
+shape='--dim 8 --layers 1 --heads 2 --head-dim 4 --window 16 --min-window 4 --epochs 2 -q --no-early-stop'
 
 # What most tests replay.
 setup_file() {
@@ -58,7 +58,7 @@ say() {
   refused 2 'was trained with --dev' ran-train classify --replay d.ran train.jsonl
   refused 2 'was trained without --dev' ran-train classify --replay m.ran --dev dev.jsonl train.jsonl
   sed 's/white/warm/' dev.jsonl >other.jsonl
-  refused 4 'the development data are not those of d.ran: 12 documents' \
+  refused 4 'the validation documents are not those of d.ran: 12 documents' \
     ran-train classify --replay d.ran --dev other.jsonl train.jsonl
 }
 

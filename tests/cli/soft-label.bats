@@ -3,7 +3,7 @@
 
 bats_require_minimum_version 1.5.0
 
-shape='--dim 16 --layers 1 --heads 2 --head-dim 8 --window 8 --min-window 2 --learning-rate 0.02'
+shape='--no-early-stop --dim 16 --layers 1 --heads 2 --head-dim 8 --window 8 --min-window 2 --learning-rate 0.02'
 
 setup_file() {
   PATH=${RAN_BIN:-$PWD/build}:$PATH

@@ -11,7 +11,7 @@ setup() {
   documents 60 20 >train.jsonl
 }
 
-shape='--layers 1 --heads 2 --head-dim 8 --window 16 --min-window 4 --epochs 2'
+shape='--layers 1 --heads 2 --head-dim 8 --window 16 --min-window 4 --epochs 2 --no-early-stop'
 
 # metadata MODEL KEY: a text of a model file.
 metadata() {

@@ -452,7 +452,7 @@ left O' ]
 @test "train tag: numbers mark no entities, so that accuracy chooses the epoch" {
   run -0 --separate-stderr ran-train tag --epochs 2 --dim 8 --heads 1 --head-dim 8 -o m.ran numbers.jsonl
   [[ $stderr == *'accuracy decides which epoch is best'* ]]
-  [[ $stderr == *'dev accuracy '[1-9]* ]]
+  [[ $stderr == *'accuracy '[1-9]* ]]
 }
 
 @test "train tag: a plain cell is refused, with the reason" {
@@ -487,7 +487,8 @@ left O' ]
 }
 
 @test "train tag: killed and resumed, with a linear model, it gives the bytes of one run [all]" {
-  settings="--dim 16 --layers 1 --heads 2 --head-dim 8 --epochs 40 --patience 100 --no-refit --checkpoint-minutes 0.001"
+  settings="--dim 16 --layers 1 --heads 2 --head-dim 8 --epochs 40 --patience 100 --no-refit --checkpoint-minutes 0.001
+    --no-early-stop"
   ran-train tag $settings -q -o whole.ran names.jsonl
   ran-train tag $settings -q -j 2 --log log -o m.ran names.jsonl 3>&- &
   for _ in {1..1000}; do

@@ -60,7 +60,7 @@ config() {
   texts 120 >train.jsonl
   run -0 --separate-stderr ran-train lm $shape --epochs 3 --log log.jsonl -o m.ran train.jsonl
   [ -z "$output" ]
-  [[ $stderr == *'dev perplexity '* ]]
+  [[ $stderr == *'validation loss '*', perplexity '* ]]
   [[ $stderr == *'ran-lm score -m m.ran FILE'* ]]
   config m.ran | jq -e '.task == "lm" and .mask == "causal" and .min_window == 1'
   jq -se 'map(select(.event == "dev")) | length == 3

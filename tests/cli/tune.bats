@@ -98,7 +98,7 @@ metadata() {
     min=4
     [ $verb != lm ] || min=1
     ran-train $verb ${shape/--min-window 4/--min-window $min} --tune 0.05 --dev train.jsonl -o m.ran train.jsonl >found.json 2>said
-    grep -q '^trial 1  dev ' said
+    grep -q '^trial 1  validation ' said
     jq -se 'map(select(.trial)) | .[0].best == null or .[0].best <= (map(.best // -9) | max)' m.ran.tune
     ran-train $verb -c found.json -q --dev train.jsonl -o plain.ran train.jsonl
     cmp m.ran plain.ran
@@ -108,8 +108,8 @@ metadata() {
 @test "tune: one line a trial, none with -q; the log has the trials [all]" {
   documents 60 >train.jsonl
   run -0 --separate-stderr ran-train classify $few --tune 60 --log log -o m.ran train.jsonl
-  [ "$(grep -c '^trial [123]  dev accuracy .*, epoch [123] of ' <<<"$stderr")" -eq 3 ]
-  [ "$(grep -c 'dev loss' <<<"$stderr")" -eq 0 ]
+  [ "$(grep -c '^trial [123]  validation accuracy .*, epoch [123] of ' <<<"$stderr")" -eq 3 ]
+  [ "$(grep -c 'validation loss' <<<"$stderr")" -eq 0 ]
   [ "$(jq -c 'select(.event == "trial") | .trial' log | tr -d '\n')" = 123 ]
   [ "$(jq -c 'select(.event == "dev") | .trial' log | sort -u | tr -d '\n')" = 123 ]
   [ "$(jq -c 'select(.event == "checkpoint")' log | wc -l)" -eq 0 ] # were as many as steps, not one in 5 minutes
@@ -128,7 +128,7 @@ metadata() {
 
 @test "tune: development data are needed" {
   documents 60 >train.jsonl
-  refused 2 '--tune compares settings on development data' ran-train classify --tune 1 --no-dev -o m.ran train.jsonl
+  refused 2 '--tune compares settings on validation documents' ran-train classify --tune 1 --no-dev -o m.ran train.jsonl
   refused 3 'too few documents' ran-train classify --tune 1 -o m.ran <(head -3 train.jsonl)
   refused 2 'tune' ran-train classify --tune -1 -o m.ran train.jsonl
   [ ! -e m.ran ]

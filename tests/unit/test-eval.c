@@ -395,3 +395,34 @@ TEST(eval_report_of_many_classes)
         ran_buf_release(&json);
         ran_eval_free(e);
 }
+
+/* Of Newcombe (1998), Statistics in Medicine 17, table I, the score method: 81 of 263, 15 of 148, 0
+ * of 20 and 1 of 29; and shares of all. */
+TEST(eval_intervals_of_shares_are_those_of_wilson)
+{
+        static const struct {
+                double hits, n, low, high;
+        } known[] = {{81, 263, 0.2553, 0.3662}, {15, 148, 0.0624, 0.1605}, {0, 20, 0, 0.1611},
+                     {1, 29, 0.0061, 0.1718},   {60, 60, 0.9398, 1},       {0, 0, 0, 1}};
+
+        for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
+                const struct ran_interval x = ran_interval_share(known[i].hits, known[i].n);
+
+                CHECK_NEAR(x.low, known[i].low, 5e-5);
+                CHECK_NEAR(x.high, known[i].high, 5e-5);
+        }
+}
+
+/* 40 hits, 20 errors: J = 40 of 60, of which Wilson's interval is 0.5407 to 0.7727. */
+TEST(eval_intervals_of_f1)
+{
+        const struct ran_interval x = ran_interval_f1(40, 20), j = ran_interval_share(40, 60);
+
+        CHECK_NEAR(j.low, 0.5407, 5e-4);
+        CHECK_NEAR(j.high, 0.7727, 5e-4);
+        CHECK_NEAR(x.low, 2 * j.low / (1 + j.low), 1e-12);
+        CHECK_NEAR(x.high, 2 * j.high / (1 + j.high), 1e-12);
+        CHECK(x.low < 0.8 && x.high > 0.8);
+        const struct ran_interval all = ran_interval_f1(9, 0), none = ran_interval_f1(0, 0);
+        CHECK(all.high == 1 && all.low < 1 && none.low == 0 && none.high == 1);
+}

@@ -144,3 +144,63 @@ TEST(tune_threshold_finds_the_best_and_stays_near_the_middle)
                 ran_dataset_release(&d);
         }
 }
+
+/* The mean of the losses is the log loss of a report; a document of unknown labels has none. */
+static void check_losses(bool several)
+{
+        struct dice dice = {.key = 8};
+        struct ran_eval_report report;
+        struct ran_error err = {0};
+        struct ran_dataset d;
+        double losses[40];
+
+        corpus_make(&d, 40, 1, 9, several, 5);
+        float *p = ran_alloc_floats(d.B * d.C, &err);
+        struct ran_eval *e = ran_eval_new(d.C, (const char *const *)d.names, several, &err);
+        REQUIRE(p != NULL && e != NULL);
+        dice_floats(&dice, p, d.B * d.C, 2);
+        for (size_t b = 0; b < d.B; b++)
+                ran_probabilities(&(const struct ran_config){.multilabel = several}, p + b * d.C,
+                                  d.C, p + b * d.C);
+        size_t known = 0;
+        while (d.label_first[known] == d.label_first[known + 1])
+                known++;
+        d.labels[d.label_first[known]] = RAN_LABEL_UNKNOWN;
+        CHECK_OK(ran_evaluate_classify(e, &d, p, NULL, &err), err);
+        ran_eval_finish(e, &report);
+        CHECK_NEAR(ran_evaluate_losses(&d, p, losses), report.log_loss, 1e-6);
+        for (size_t b = 0; b < d.B; b++)
+                CHECK(isnan(losses[b]) == (b == known));
+        ran_eval_free(e);
+        free(p);
+        ran_dataset_release(&d);
+}
+
+TEST(evaluate_losses_of_documents_add_up)
+{
+        check_losses(false);
+        check_losses(true);
+}
+
+TEST(evaluate_intervals_are_those_of_the_metric)
+{
+        const struct ran_evaluate_rates one = {.accuracy = 0.9,
+                                               .micro_f1 = 0.9,
+                                               .outputs = 60,
+                                               .hits = 54,
+                                               .errors = 12,
+                                               .single = true};
+        struct ran_evaluate_rates many = one;
+        const struct ran_interval share = ran_interval_share(54, 60), f1 = ran_interval_f1(54, 12);
+
+        many.single = false;
+        CHECK(ran_evaluate_interval(&one, RAN_METRIC_MICRO_F1).low == share.low);
+        CHECK(ran_evaluate_interval(&one, RAN_METRIC_ACCURACY).high == share.high);
+        CHECK(ran_evaluate_interval(&many, RAN_METRIC_MICRO_F1).low == f1.low);
+        CHECK(ran_evaluate_interval(&many, RAN_METRIC_ACCURACY).low == share.low);
+        for (int metric = RAN_METRIC_MACRO_F1; metric <= RAN_METRIC_LOSS; metric++) {
+                const struct ran_interval none = ran_evaluate_interval(&one, metric);
+
+                CHECK(none.low > none.high);
+        }
+}

@@ -323,8 +323,9 @@ TEST(chain_is_learned_from_what_is_there)
         ran_dataset_release(&b.d);
 }
 
-static int second(void *arg, size_t passes)
+static int second(void *arg, size_t passes, double share)
 {
+        CHECK(share > 0 && share <= 1);
         *(size_t *)arg = passes;
         return passes == 2;
 }

@@ -310,13 +310,15 @@ TEST(svm_fit_begins_with_what_is_there)
         bench_release(&b);
 }
 
-static int stop_at(void *arg, size_t passes)
+static int stop_at(void *arg, size_t passes, double share)
 {
+        CHECK(share >= 0 && share <= 1);
         return passes == *(const size_t *)arg;
 }
 
-static int count_pass(void *arg, size_t passes)
+static int count_pass(void *arg, size_t passes, double share)
 {
+        CHECK(share >= 0 && share <= 1);
         *(size_t *)arg = passes;
         return 0;
 }
@@ -645,6 +647,25 @@ TEST(cross_validation_follows_what_labels_are_worth)
                 b.d.labels[b.d.label_first[d]] = (uint32_t)dice_size(&dice, 0, C - 1);
         CHECK(chosen(&b, 0, RAN_RATIOS_NO) == 0.5);
         CHECK(!chosen_ratios(&b));
+        bench_release(&b);
+}
+
+/* The scale of the logits is 1/2 for labels that say nothing and more for those that tokens decide;
+ * where nothing is tried it is unknown. */
+TEST(cross_validation_finds_the_scale_of_the_logits)
+{
+        struct bench b;
+        struct dice dice = {.key = 9};
+
+        bench_init(&b, 300, false);
+        chosen(&b, 0.5, RAN_RATIOS_NO);
+        CHECK(b.k.scale == 0);
+        chosen(&b, 0, RAN_RATIOS_NO);
+        CHECK(b.k.scale >= 2 && b.k.scale < 12);
+        for (size_t d = 0; d < b.d.B; d++)
+                b.d.labels[b.d.label_first[d]] = (uint32_t)dice_size(&dice, 0, C - 1);
+        chosen(&b, 0, RAN_RATIOS_NO);
+        CHECK(b.k.scale == 0.5);
         bench_release(&b);
 }
 

@@ -217,7 +217,7 @@ static void evaluate(const struct fixture *f, const struct ran_dataset *d,
         CHECK_OK(ran_evaluate_predict(&f->toy.c, &f->toy.p, TOY_C, d, NULL, NULL, logits, NULL,
                                       &err),
                  err);
-        CHECK_OK(ran_evaluate_tags(rates, d, logits, &chain, NULL, &err), err);
+        CHECK_OK(ran_evaluate_tags(rates, d, logits, &chain, NULL, NULL, &err), err);
 }
 
 /* Where the logits are the same for each word, joined sentences score as they do apart: entities

@@ -289,7 +289,7 @@ TEST(train_refuses_documents_that_do_not_fit)
         check_invalid(&t, "label 3 is none of 3 classes");
         t.dev.labels[5] = label;
         t.dev.C = 2;
-        check_invalid(&t, "the development data have 2 classes, the training data 3");
+        check_invalid(&t, "the validation documents have 2 classes, the training data 3");
         t.dev.C = CORPUS_C;
         first = t.train.first[3], t.train.first[3] = t.train.first[2];
         check_invalid(&t, "a document without tokens");

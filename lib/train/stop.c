@@ -1,0 +1,356 @@
+/* stop.c - see stop.h. */
+#include "train/stop.h"
+#include "train/broadcast.h"
+#include "train/evaluate.h"
+#include "train/task.h"
+#include "train/trainer.h"
+#include "train/validate.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Half of them corrected and none broken would be two standard errors. */
+enum { ENOUGH_ERRORS = 8 };
+
+/* A part of the loss that is not worth an encoder: its biases alone may gain as much. */
+static const double trifle = 0.005;
+
+/* Fewer labels than that ask for more, as no refit can undo a choice by chance. */
+enum { FEW = 250 };
+
+/* ---- the rules ------------------------------------------------------------------------------ */
+
+struct ran_gain ran_gain_of(const double *before, const double *now, size_t n)
+{
+        double sum = 0, squares = 0, base = 0;
+        struct ran_gain g = {0};
+
+        for (size_t i = 0; i < n; i++) {
+                double gain = before[i] - now[i];
+
+                if (isnan(gain))
+                        continue;
+                base += before[i];
+                sum += gain;
+                squares += gain * gain;
+                g.n++;
+        }
+        g.few = n < FEW;
+        if (g.n == 0)
+                return g;
+        g.base = base / (double)g.n;
+        g.mean = sum / (double)g.n;
+        g.error = sqrt(fmax(0, squares / (double)g.n - g.mean * g.mean) / (double)g.n);
+        return g;
+}
+
+bool ran_gain_is_proven(const struct ran_gain *g)
+{
+        return g->n == 0 || (g->mean > (g->few ? 3 : 1) * g->error && g->mean > trifle * g->base);
+}
+
+bool ran_gain_may_prove(const struct ran_gain *g, double looks)
+{
+        const double missing = (g->few ? 2 : 1) / looks;
+
+        return g->n == 0 || (g->mean > ((g->few ? 3 : 1) - missing) * g->error &&
+                             g->mean > trifle / 2 * g->base);
+}
+
+bool ran_gain_has_room(size_t errors)
+{
+        return errors >= ENOUGH_ERRORS;
+}
+
+/* Whether a has more standard errors than b. */
+static bool exceeds(const struct ran_gain *a, const struct ran_gain *b)
+{
+        return a->mean * b->error > b->mean * a->error || (b->error == 0 && a->error > 0);
+}
+
+/* ---- the linear model ------------------------------------------------------------------------ */
+
+/* The most frequent class of the training documents, as one that has learned nothing answers. */
+static uint32_t top_class(const struct ran_trainer *t, size_t *count)
+{
+        const struct ran_dataset *d = t->job->train;
+        uint32_t top = 0;
+
+        for (size_t i = 0; i < t->documents; i++) {
+                size_t b = t->document[i];
+
+                for (size_t at = d->label_first[b]; at < d->label_first[b + 1]; at++)
+                        count[d->labels[at]]++;
+        }
+        for (uint32_t c = 1; c < d->C; c++)
+                top = count[c] > count[top] ? c : top;
+        return top;
+}
+
+/* Validation documents for which that answer is wrong. */
+static size_t top_errors(const struct ran_dataset *d, uint32_t top)
+{
+        size_t errors = 0;
+
+        for (size_t b = 0; b < d->B; b++) {
+                bool right = d->label_first[b + 1] > d->label_first[b];
+
+                for (size_t at = d->label_first[b]; at < d->label_first[b + 1]; at++)
+                        right &= d->labels[at] == top;
+                errors += !right;
+        }
+        return errors;
+}
+
+/* Whether the linear model is better than that, by a standard error. Else its task may be one that
+ * only an encoder can learn, in time. */
+static int has_learned(const struct ran_trainer *t, size_t errors, bool *learned,
+                       struct ran_error *err)
+{
+        size_t *count = ran_alloc(t->C, sizeof *count, err);
+
+        if (count == NULL)
+                return RAN_ENOMEM;
+        double naive = (double)top_errors(t->job->dev, top_class(t, count)), ours = (double)errors;
+        *learned = naive - ours > sqrt(naive + ours);
+        free(count);
+        return RAN_OK;
+}
+
+static void note_linear(struct ran_trainer *t, const struct ran_evaluate_rates *r)
+{
+        const struct ran_interval i = ran_evaluate_interval(r, t->s->metric);
+
+        t->stop.documents = (double)t->job->dev->B;
+        t->stop.errors = (double)r->wrong;
+        t->stop.metric = fmax(ran_evaluate_metric(r, t->s->metric), -1e15);
+        t->stop.low = i.low;
+        t->stop.high = i.high;
+        t->stop.loss = isfinite(r->loss) ? r->loss : 0;
+        t->stop.weight = t->ensemble.linear;
+        memcpy(t->alone, t->losses, t->job->dev->B * sizeof *t->alone);
+}
+
+/* Without an encoder the linear model is the best epoch, the first. */
+static void leave_out(struct ran_trainer *t)
+{
+        t->stop.why = RAN_ENCODER_NO_ROOM;
+        t->at.epoch = t->at.best_epoch = 1;
+        t->at.best = t->stop.metric;
+        t->stop.best_low = t->stop.low;
+        t->stop.best_high = t->stop.high;
+        t->at.encoder = 0;
+        t->at.linear = t->stop.weight;
+        memcpy(t->best_block, t->p.block, t->layout.size * sizeof(float));
+        memcpy(t->best_table, t->table.x, ran_table_bytes(&t->table));
+}
+
+static bool looks(const struct ran_trainer *t)
+{
+        return ran_train_has_dev(t->job) && t->at.refit == 0 && t->c->wide > 0 &&
+               ran_config_has_encoder(t->c) && !ran_trainer_is_decided(t);
+}
+
+static int judge_linear(struct ran_trainer *t, struct ran_evaluate_rates *r, struct ran_error *err)
+{
+        const bool first = t->optimiser.step == 0;
+        bool learned = false;
+
+        note_linear(t, r);
+        RAN_TRY(has_learned(t, r->wrong, &learned, err));
+        t->waits = !learned;
+        if (first && t->early_stop && !ran_gain_has_room(r->wrong))
+                leave_out(t);
+        return RAN_OK;
+}
+
+int ran_trainer_look(struct ran_trainer *t, struct ran_error *err)
+{
+        const bool first = t->optimiser.step == 0;
+        struct ran_evaluate_rates r = {0};
+        struct ran_train_report report;
+        int next;
+
+        if (!looks(t))
+                return RAN_OK;
+        int rc = ran_train_task_of(t->c)->validate(t, true, &r, err);
+        if (rc == RAN_OK && ran_trainer_leads(t))
+                rc = judge_linear(t, &r, err);
+        if (rc != RAN_OK)
+                return ran_ranks_break(t->job->ranks, rc);
+        RAN_TRY(ran_broadcast_progress(t, err));
+        if (!first) /* resumed: it was told */
+                return RAN_OK;
+        report = ran_trainer_report(t, RAN_REPORT_FITTED);
+        ran_trainer_report_rates(t, &report, &r);
+        RAN_TRY(ran_trainer_tell_all(t, &report, &next, err));
+        if (next == RAN_STOP)
+                return RAN_EINTR;
+        return ran_trainer_tell_decision(t, err);
+}
+
+/* ---- the encoder ------------------------------------------------------------------------------
+ */
+
+/* This epoch's; a tagger is judged by its words. */
+static struct ran_gain gain_now(const struct ran_trainer *t)
+{
+        const struct ran_dataset *dev = t->job->dev;
+        struct ran_gain g = ran_gain_of(t->alone, t->losses, dev->B);
+
+        g.few = (dev->positions != NULL ? dev->label_first[dev->B] : dev->B) < FEW;
+        return g;
+}
+
+/* The encoder of a tagger learns nothing in its first epochs. */
+static bool may_prove(const struct ran_trainer *t, const struct ran_gain *most)
+{
+        const double looks = t->at.epoch / (double)ran_train_task_of(t->c)->first_look;
+
+        return looks < 1 || ran_gain_may_prove(most, looks);
+}
+
+void ran_trainer_weigh(struct ran_trainer *t, const struct ran_evaluate_rates *r, bool best)
+{
+        if (!ran_config_has_encoder(t->c)) {
+                note_linear(t, r);
+                t->stop.best_low = t->stop.low;
+                t->stop.best_high = t->stop.high;
+        }
+        if (t->stop.documents == 0 || !ran_config_has_encoder(t->c))
+                return;
+        const struct ran_gain now = gain_now(t);
+        struct ran_gain most = {now.n, t->stop.gain, t->stop.error, now.base, now.few};
+
+        if (t->at.epoch == 1 || exceeds(&now, &most))
+                most = now;
+        t->stop.gain = most.mean;
+        t->stop.error = most.error;
+        t->stop.base = now.base;
+        if (best) {
+                const struct ran_interval i = ran_evaluate_interval(r, t->s->metric);
+
+                t->stop.best_gain = now.mean;
+                t->stop.best_error = now.error;
+                t->stop.best_low = i.low;
+                t->stop.best_high = i.high;
+        }
+        if (t->early_stop && !t->waits && t->at.epoch < (double)t->s->epochs &&
+            !may_prove(t, &most)) {
+                t->stop.why = RAN_ENCODER_NO_GAIN;
+                t->stop.epoch = t->at.epoch;
+        }
+}
+
+static void drop_unproven(struct ran_trainer *t)
+{
+        const struct ran_gain now = gain_now(t);
+        const struct ran_gain best = {now.n, t->stop.best_gain, t->stop.best_error, t->stop.base,
+                                      now.few};
+
+        if (t->stop.why == RAN_ENCODER_KEPT && t->at.encoder > 0 && ran_gain_is_proven(&best))
+                return;
+        if (t->stop.why == RAN_ENCODER_KEPT) {
+                t->stop.why = RAN_ENCODER_NOT_PROVEN;
+                t->stop.epoch = t->at.epoch;
+                t->stop.gain = best.mean;
+                t->stop.error = best.error;
+        }
+        if (t->at.encoder == 0)
+                return;
+        t->at.encoder = 0;
+        t->at.linear = t->stop.weight;
+        t->at.best = t->stop.metric;
+        t->stop.best_low = t->stop.low;
+        t->stop.best_high = t->stop.high;
+}
+
+/* 0.1.0 asked for a proof of classifiers only, and of fewer than 100 documents. */
+static bool asks_no_proof(const struct ran_trainer *t)
+{
+        return t->as_begun && (t->c->task != RAN_TASK_CLASSIFY || t->job->dev->B >= 100);
+}
+
+/* A checkpoint of 0.1.0 does not say what the best epoch gained. */
+static int measure_best(struct ran_trainer *t, struct ran_error *err)
+{
+        struct ran_evaluate_rates r = {0};
+
+        if (!(t->at.encoder > 0) || t->stop.best_error > 0)
+                return RAN_OK;
+        int rc = ran_train_task_of(t->c)->validate(t, false, &r, err);
+        if (rc != RAN_OK)
+                return ran_ranks_break(t->job->ranks, rc);
+        if (ran_trainer_leads(t)) {
+                const struct ran_gain g = gain_now(t);
+                const struct ran_interval i = ran_evaluate_interval(&r, t->s->metric);
+
+                t->stop.best_gain = g.mean;
+                t->stop.best_error = g.error;
+                t->stop.base = g.base;
+                t->stop.best_low = i.low;
+                t->stop.best_high = i.high;
+        }
+        return RAN_OK;
+}
+
+int ran_trainer_prove(struct ran_trainer *t, struct ran_error *err)
+{
+        if (t->stop.documents == 0 || !ran_config_has_encoder(t->c) ||
+            t->stop.why == RAN_ENCODER_NO_ROOM || asks_no_proof(t))
+                return RAN_OK;
+        RAN_TRY(measure_best(t, err));
+        if (ran_trainer_leads(t))
+                drop_unproven(t);
+        return ran_broadcast_progress(t, err);
+}
+
+/* ---- telling -----------------------------------------------------------------------------------
+ */
+
+int ran_trainer_tell_decision(struct ran_trainer *t, struct ran_error *err)
+{
+        int next = RAN_GO_ON;
+
+        if (ran_trainer_is_decided(t)) {
+                struct ran_train_report r = ran_trainer_report(t, RAN_REPORT_DECIDED);
+
+                RAN_TRY(ran_trainer_tell_all(t, &r, &next, err));
+        }
+        return next == RAN_STOP ? RAN_EINTR : RAN_OK;
+}
+
+void ran_train_decision_tell(const struct ran_train_decision *d, struct ran_buf *out)
+{
+        if (d->why == RAN_ENCODER_KEPT)
+                return;
+        ran_buf_str(out, "linear model only: ");
+        if (d->why == RAN_ENCODER_NO_ROOM) {
+                ran_buf_printf(out,
+                               "it errs on %zu of %zu validation documents, and fewer than %d "
+                               "errors cannot show that an encoder helps",
+                               d->errors, d->documents, ENOUGH_ERRORS);
+                return;
+        }
+        ran_buf_printf(out, "the encoder did not improve results on %zu validation documents",
+                       d->documents);
+        if (d->why == RAN_ENCODER_NO_GAIN)
+                ran_buf_printf(out, " and ended after epoch %zu", d->epoch);
+        ran_buf_printf(out, " (gain in loss %.4f, standard error %.4f)", d->gain, d->error);
+}
+
+bool ran_decision_is_sane(const struct ran_decision *d)
+{
+        const double *x = (const double *)d;
+
+        for (size_t i = 0; i < sizeof *d / sizeof *x; i++)
+                if (!(fabs(x[i]) <= 1e15))
+                        return false;
+        return d->why >= 0 && d->why <= RAN_ENCODER_NOT_PROVEN && d->why == floor(d->why) &&
+               d->epoch >= 0 && d->epoch == floor(d->epoch) && d->documents >= 0 &&
+               d->errors >= 0 && d->errors <= d->documents && d->weight >= 0 && d->limit >= 0 &&
+               d->limit == floor(d->limit) && d->limit_from >= 0 &&
+               d->limit_from == floor(d->limit_from) && d->last >= 0 && d->last == floor(d->last) &&
+               d->spent >= 0;
+}
