@@ -176,8 +176,10 @@ TILE(few_wide, MR / 2, 2, A_COLUMNS)
 TILE(few_narrow, MR / 2, 1, A_COLUMNS)
 
 /* A is read where it lies, but for its last rows, and for columns that many tiles would read: those
- * are far apart in memory. So are rows of B, but for its last columns; its columns are copied. */
-enum { COPY_COLUMNS = 2 * NR };
+ * are far apart in memory. So are rows of B, but for its last columns; its columns are copied. Rows
+ * of A are copied, too, where they are a multiple of 2 KB apart, as with heads of 1,024 numbers in
+ * all: those of a tile would share one or two sets of the first cache. */
+enum { COPY_COLUMNS = 2 * NR, COLLIDE = 512 };
 
 /* All rows of a block by NR columns of B. */
 static void tiles(float *c, size_t ldc, int how, bool in_place, const float *a, size_t ras,
@@ -212,7 +214,7 @@ static void gemm_blocked(float *c, size_t ldc, const float *a, size_t ras, size_
 {
         size_t slices = (K + KC - 1) / KC, slice = K > KC ? (K + slices - 1) / slices : KC;
         int how = cas == 1 ? A_ROWS : A_COLUMNS;
-        bool in_place = how == A_ROWS || N <= COPY_COLUMNS;
+        bool in_place = (how == A_ROWS && ras % COLLIDE != 0) || N <= COPY_COLUMNS;
 
         for (size_t k0 = 0; k0 == 0 || k0 < K; k0 += slice) {
                 size_t kn = least(slice, K - k0);
