@@ -71,6 +71,20 @@ void ran_batcher_rest(struct ran_batcher *k)
         release_scratch(idle);
 }
 
+/* Between steps, when all scratch is idle. */
+static void release_longest(struct ran_batcher *k)
+{
+        for (struct ran_batch_scratch **at = &k->idle_long, *t; (t = *at) != NULL;) {
+                if (t->tokens <= RAN_KEEP_TOKENS) {
+                        at = &t->next;
+                        continue;
+                }
+                *at = t->next;
+                t->next = NULL;
+                release_scratch(t);
+        }
+}
+
 void ran_batcher_release(struct ran_batcher *k)
 {
         if (k->c == NULL)
@@ -340,5 +354,6 @@ int ran_batch_gradient(struct ran_batcher *k, const struct ran_chunk *chunk, siz
         if (!(k->terms > 0))
                 k->terms = 1; /* only documents of weight 0: no loss, no gradient */
         ran_parallel(k->pool, k->bound[me + 1] - k->bound[me], run_shard, k);
+        release_longest(k);
         return ran_reduce(&k->tree, k->ranks, k->bound, k->loss, loss, gradient, err);
 }

@@ -33,8 +33,9 @@ struct ran_batch_scratch {
 /* Shards of at most RAN_SHARD_TOKENS share scratch that every thread has. A longer chunk takes up
  * to a hundred times as much, so scratch for those is as scarce as they are: it is made for as many
  * as are at work at the same time, goes to the shortest chunk that fits, and is released rather
- * than kept beside a larger one. */
-enum { RAN_SHARD_TOKENS = 2048 };
+ * than kept beside a larger one. Beyond RAN_KEEP_TOKENS it is released after each step: to make it
+ * anew then costs nothing beside the step. */
+enum { RAN_SHARD_TOKENS = 2048, RAN_KEEP_TOKENS = 1 << 15 };
 
 struct ran_batcher {
         const struct ran_config *c;

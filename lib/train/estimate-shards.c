@@ -20,8 +20,9 @@ struct walk {
         double *of_document; /* (B) scratch of documents that are not read in chunks; 0: unknown */
         double *top;         /* (threads + 1) the largest scratch of a step, in order */
         double brief;        /* the largest scratch of a short shard, */
-        double most;         /* of a long chunk, */
-        double others;       /* and of long chunks beside the longest of their step */
+        double most;         /* of a long chunk whose scratch is kept, */
+        double others;       /* of long chunks beside the longest of their step, */
+        double together;     /* and of all long chunks of a step */
 };
 
 static int pack(struct walk *k, const struct ran_chunk *chunk, size_t n, struct ran_error *err)
@@ -71,7 +72,8 @@ static int measure_long(struct walk *k, const struct ran_chunk *chunk, double *b
         RAN_TRY(measure(k, chunk, 1, bytes, err));
         if (known != NULL)
                 *known = *bytes;
-        k->most = *bytes > k->most ? *bytes : k->most;
+        if (chunk->to - chunk->from <= RAN_KEEP_TOKENS)
+                k->most = *bytes > k->most ? *bytes : k->most;
         return RAN_OK;
 }
 
@@ -85,7 +87,8 @@ static void add_top(struct walk *k, double bytes)
         k->top[at] = bytes;
 }
 
-/* What long chunks of a step need at the same time: one of them may have the largest scratch. */
+/* What long chunks of a step need at the same time: one of them may have the largest scratch that
+ * is kept. */
 static void sum_top(struct walk *k)
 {
         double others = 0;
@@ -93,6 +96,8 @@ static void sum_top(struct walk *k)
         for (size_t i = 1; i < k->threads; i++)
                 others += k->top[i];
         k->others = others > k->others ? others : k->others;
+        others += k->top[0];
+        k->together = others > k->together ? others : k->together;
 }
 
 /* Counts the rows of a step's gradient. */
@@ -252,7 +257,9 @@ int ran_estimate_shards(const struct ran_run_sizes *run, struct ran_shards_estim
         int rc = walk_all(&k, err);
         if (rc == RAN_OK) {
                 e->brief = (double)(k.threads < k.shards ? k.threads : k.shards) * k.brief;
-                e->longer = k.most + k.others;
+                double kept = k.most + k.others;
+
+                e->longer = kept > k.together ? kept : k.together;
                 e->gradient = gradient_bytes(&k);
         }
         walk_release(&k);
