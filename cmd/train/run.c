@@ -158,6 +158,19 @@ static double peak_bytes(void)
         return getrusage(RUSAGE_SELF, &usage) == 0 ? 1024.0 * (double)usage.ru_maxrss : 0;
 }
 
+/* Bytes that are in memory now; where the system does not tell, the most so far. */
+static double resident_bytes(void)
+{
+        FILE *f = fopen("/proc/self/statm", "re");
+        unsigned long long all, resident = 0;
+
+        if (f != NULL && fscanf(f, "%llu %llu", &all, &resident) != 2)
+                resident = 0;
+        if (f != NULL)
+                fclose(f);
+        return resident > 0 ? (double)resident * (double)sysconf(_SC_PAGESIZE) : peak_bytes();
+}
+
 /* "validation accuracy 84.00 (84 of 100, 76 to 90 %)" of a model. */
 static void tell_figure(const struct train_progress *p, const char *model, double metric,
                         struct ran_interval interval, const char *after)
@@ -426,8 +439,21 @@ static void tell_encoder_time(const struct ran_train_job *job)
                 puts("            less if the encoder does not improve on the linear model");
 }
 
+/* What the program holds already, and what training takes on top; or what reading the data took. */
+static void tell_memory(const struct ran_train_estimate *e, double resident, double peak)
+{
+        const double training = resident + (double)e->bytes;
+        char text[32];
+
+        printf("memory      %sB at most", train_amount(text, training > peak ? training : peak));
+        if (e->file_bytes > 0)
+                printf(", and %sB in temporary files", train_amount(text, (double)e->file_bytes));
+        putchar('\n');
+}
+
 int train_dry_run(const struct ran_train_job *job)
 {
+        const double resident = resident_bytes(), peak = peak_bytes();
         struct ran_train_estimate e;
         struct ran_error err = {0};
         char text[32];
@@ -436,7 +462,7 @@ int train_dry_run(const struct ran_train_job *job)
                 cmd_die(cmd_status_of(&err), "%s", err.text);
         printf("parameters  %zu in tables of tokens and features, %zu in the rest\n",
                e.embedding_parameters, e.parameters);
-        printf("memory      %sB at most\n", train_amount(text, (double)e.bytes));
+        tell_memory(&e, resident, peak);
         printf("documents   %zu, %s tokens\n", job->train->B,
                train_amount(text, (double)job->train->first[job->train->B]));
         if (ran_config_has_encoder(job->config)) {

@@ -9,6 +9,10 @@
 #define MR 4 /* 4 x 8: 8 + 2 of 16 registers */
 #endif
 #define NR (2 * VL)
+/* Lower tiles, for the last rows: those of a short document are a good part of all. */
+#define MR_MOST (MR * 5 / 7)
+#define MR_HALF (MR / 2)
+#define MR_FEW  (MR * 2 / 7)
 
 /* Blocks: a panel of B of KC x NC floats stays in the second-level cache, one of A of MC x KC
  * beside it. KC is a constant, so that the order of a sum depends on K alone. */
@@ -69,10 +73,10 @@ static void pack_columns(float *out, const float *x, size_t kstride, size_t n, s
                 else
                         for (size_t i = 0; i < whole; i += MR)
                                 memcpy(out + i * K, x + i, MR * sizeof *out);
-                for (size_t i = whole; i < n; i++)
-                        out[whole * K + i - whole] = x[i];
-                for (size_t i = n; i < whole + (n > whole) * wide; i++)
-                        out[whole * K + i - whole] = 0.0f;
+                for (size_t i = whole; n > whole && i < whole + wide; i += VL)
+                        put(out + whole * K + i - whole,
+                            get(x + least(i, n), least(VL, n - least(i, n))),
+                            least(VL, whole + wide - i));
         }
 }
 
@@ -145,17 +149,19 @@ tile(size_t R, size_t V, int how, float *restrict c, size_t ldc, const float *re
                         }
                 return;
         }
-        {
-                float out[MR][NR];
-
 #pragma GCC unroll 16
-                for (size_t i = 0; i < R; i++)
+        for (size_t i = 0; i < R; i++) {
+                if (i == rows)
+                        return;
 #pragma GCC unroll 2
-                        for (size_t j = 0; j < V; j++)
-                                store(&out[i][j * VL], acc[i][j]);
-                for (size_t i = 0; i < rows; i++)
-                        for (size_t j = 0; j < cols; j++)
-                                c[i * ldc + j] = add ? c[i * ldc + j] + out[i][j] : out[i][j];
+                for (size_t j = 0; j < V; j++) {
+                        size_t n = least(VL, cols - j * VL);
+                        float *p = c + i * ldc + j * VL;
+
+                        if (add)
+                                acc[i][j] += get(p, n);
+                        put(p, acc[i][j], n);
+                }
         }
 }
 
@@ -172,12 +178,30 @@ TILE(rows_wide, MR, 2, A_ROWS)
 TILE(rows_narrow, MR, 1, A_ROWS)
 TILE(columns_wide, MR, 2, A_COLUMNS)
 TILE(columns_narrow, MR, 1, A_COLUMNS)
-TILE(few_wide, MR / 2, 2, A_COLUMNS)
-TILE(few_narrow, MR / 2, 1, A_COLUMNS)
+TILE(most_wide, MR_MOST, 2, A_COLUMNS)
+TILE(most_narrow, MR_MOST, 1, A_COLUMNS)
+TILE(half_wide, MR_HALF, 2, A_COLUMNS)
+TILE(half_narrow, MR_HALF, 1, A_COLUMNS)
+TILE(few_wide, MR_FEW, 2, A_COLUMNS)
+TILE(few_narrow, MR_FEW, 1, A_COLUMNS)
 
 /* A is read where it lies, but for its last rows, and for columns that many tiles would read: those
- * are far apart in memory. So are rows of B, but for its last columns; its columns are copied. */
-enum { COPY_COLUMNS = 2 * NR };
+ * are far apart in memory. So are rows of B, but for its last columns; its columns are copied. Rows
+ * of A are copied, too, where they are a multiple of 2 KB apart, as with heads of 1,024 numbers in
+ * all: those of a tile would share one or two sets of the first cache. */
+enum { COPY_COLUMNS = 2 * NR, COLLIDE = 512 };
+
+/* The lowest tile for so many packed rows. */
+static __typeof__(columns_wide) *tile_of(size_t rows, bool wide)
+{
+        if (rows > MR_MOST)
+                return wide ? columns_wide : columns_narrow;
+        if (rows > MR_HALF)
+                return wide ? most_wide : most_narrow;
+        if (rows > MR_FEW)
+                return wide ? half_wide : half_narrow;
+        return wide ? few_wide : few_narrow;
+}
 
 /* All rows of a block by NR columns of B. */
 static void tiles(float *c, size_t ldc, int how, bool in_place, const float *a, size_t ras,
@@ -197,12 +221,8 @@ static void tiles(float *c, size_t ldc, int how, bool in_place, const float *a, 
         for (; i < rows; i += MR) {
                 size_t n = least(MR, rows - i);
 
-                if (n > MR / 2)
-                        (wide ? columns_wide : columns_narrow)(c + i * ldc, ldc, packed_a + i * K,
-                                                               MR, b, rbs, bias, K, n, cols, add);
-                else
-                        (wide ? few_wide : few_narrow)(c + i * ldc, ldc, packed_a + i * K, MR, b,
-                                                       rbs, bias, K, n, cols, add);
+                tile_of(n, wide)(c + i * ldc, ldc, packed_a + i * K, MR, b, rbs, bias, K, n, cols,
+                                 add);
         }
 }
 
@@ -212,7 +232,7 @@ static void gemm_blocked(float *c, size_t ldc, const float *a, size_t ras, size_
 {
         size_t slices = (K + KC - 1) / KC, slice = K > KC ? (K + slices - 1) / slices : KC;
         int how = cas == 1 ? A_ROWS : A_COLUMNS;
-        bool in_place = how == A_ROWS || N <= COPY_COLUMNS;
+        bool in_place = (how == A_ROWS && ras % COLLIDE != 0) || N <= COPY_COLUMNS;
 
         for (size_t k0 = 0; k0 == 0 || k0 < K; k0 += slice) {
                 size_t kn = least(slice, K - k0);

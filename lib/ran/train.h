@@ -264,10 +264,16 @@ bool ran_train_keeps_head(const struct ran_train_job *job);
  * safetensors file: "loss" (F64, 1) and "grad.NAME" for each tensor. Weights untouched. */
 int ran_dump_gradients(const char *model, const struct ran_dataset *data, size_t documents,
                        struct ran_pool *pool, const char *output, struct ran_error *err);
-/* The most bytes that training needs, and the parameters, for --dry-run. */
+/* What a training needs, for --dry-run. Reads the data, and hashes the features of a linear model.
+ */
 struct ran_train_estimate {
-        size_t parameters, embedding_parameters, bytes, steps;
-        double flops; /* of one epoch */
+        size_t parameters, embedding_parameters;
+        size_t bytes;      /* the most that it allocates, beside the data and all else that the
+                            * process holds before it begins */
+        size_t file_bytes; /* of data and features in temporary files, which the system may keep in
+                            * memory as well */
+        size_t steps;      /* of all epochs, without the refit */
+        double flops;      /* of one epoch */
 };
 int ran_train_estimate(const struct ran_train_job *job, struct ran_train_estimate *e,
                        struct ran_error *err);

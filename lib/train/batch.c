@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SHARD_TOKENS = 2048, LEAST_TOKENS = 256, SHARDS_AT_LEAST = 4 };
+enum { LEAST_TOKENS = 256, SHARDS_AT_LEAST = 4 };
 
 int ran_batcher_init(struct ran_batcher *k, const struct ran_config *c, const struct ran_params *p,
                      size_t V, size_t C, const struct ran_dataset *data, struct ran_pool *pool,
@@ -37,14 +37,11 @@ int ran_batcher_init(struct ran_batcher *k, const struct ran_config *c, const st
         return RAN_OK;
 }
 
-void ran_batcher_release(struct ran_batcher *k)
+static void release_scratch(struct ran_batch_scratch *t)
 {
-        if (k->c == NULL)
-                return;
-        while (k->idle != NULL) {
-                struct ran_batch_scratch *t = k->idle;
+        while (t != NULL) {
+                struct ran_batch_scratch *next = t->next;
 
-                k->idle = t->next;
                 ran_workspace_release(&t->work);
                 ran_packed_release(&t->packed);
                 free(t->crf);
@@ -53,7 +50,47 @@ void ran_batcher_release(struct ran_batcher *k)
                 free(t->position);
                 ran_masking_release(&t->masking);
                 free(t);
+                t = next;
         }
+}
+
+/* Takes the idle scratch of long chunks off its list, under the lock, for the caller to release. */
+static struct ran_batch_scratch *take_idle_long(struct ran_batcher *k)
+{
+        struct ran_batch_scratch *all = k->idle_long;
+
+        k->idle_long = NULL;
+        return all;
+}
+
+void ran_batcher_rest(struct ran_batcher *k)
+{
+        pthread_mutex_lock(&k->lock);
+        struct ran_batch_scratch *idle = take_idle_long(k);
+        pthread_mutex_unlock(&k->lock);
+        release_scratch(idle);
+}
+
+/* Between steps, when all scratch is idle. */
+static void release_longest(struct ran_batcher *k)
+{
+        for (struct ran_batch_scratch **at = &k->idle_long, *t; (t = *at) != NULL;) {
+                if (t->tokens <= RAN_KEEP_TOKENS) {
+                        at = &t->next;
+                        continue;
+                }
+                *at = t->next;
+                t->next = NULL;
+                release_scratch(t);
+        }
+}
+
+void ran_batcher_release(struct ran_batcher *k)
+{
+        if (k->c == NULL)
+                return;
+        release_scratch(k->idle);
+        release_scratch(k->idle_long);
         ran_tree_release(&k->tree);
         pthread_mutex_destroy(&k->lock);
         free(k->class_weight);
@@ -92,21 +129,40 @@ double ran_batch_weight(const struct ran_batcher *k, size_t b, size_t i)
         return weight;
 }
 
+size_t ran_batch_shards(const struct ran_chunk *chunk, size_t n, size_t *shard, size_t *begin)
+{
+        size_t tokens = 0, shards = 0, held = 0, target;
+
+        for (size_t i = 0; i < n; i++)
+                tokens += chunk[i].to - chunk[i].from;
+        target = tokens / SHARDS_AT_LEAST;
+        target = target < LEAST_TOKENS ? LEAST_TOKENS : target;
+        target = target > RAN_SHARD_TOKENS ? RAN_SHARD_TOKENS : target;
+        tokens = 0;
+        for (size_t i = 0; i < n; i++) {
+                size_t L = chunk[i].to - chunk[i].from;
+
+                if (i == 0 || held + L > target) {
+                        begin[shards] = tokens;
+                        shard[shards++] = i;
+                        held = 0;
+                }
+                held += L;
+                tokens += L;
+        }
+        begin[shards] = tokens;
+        shard[shards] = n;
+        return shards;
+}
+
 static int plan_shards(struct ran_batcher *k, const struct ran_chunk *chunk, size_t n,
                        struct ran_error *err)
 {
-        size_t tokens = 0, target, held = 0;
-
         k->chunk = chunk;
         k->shards = 0;
         k->terms = 0;
-        for (size_t i = 0; i < n; i++) {
-                tokens += chunk[i].to - chunk[i].from;
+        for (size_t i = 0; i < n; i++)
                 k->terms += k->task->terms(k, &chunk[i]);
-        }
-        target = tokens / SHARDS_AT_LEAST;
-        target = target < LEAST_TOKENS ? LEAST_TOKENS : target;
-        target = target > SHARD_TOKENS ? SHARD_TOKENS : target;
         size_t *shard = ran_grow(k->shard, &k->shard_cap, n + 1, sizeof *shard, err);
         if (shard == NULL)
                 return RAN_ENOMEM;
@@ -119,20 +175,7 @@ static int plan_shards(struct ran_batcher *k, const struct ran_chunk *chunk, siz
         if (loss == NULL)
                 return RAN_ENOMEM;
         k->loss = loss;
-        tokens = 0;
-        for (size_t i = 0; i < n; i++) {
-                size_t L = chunk[i].to - chunk[i].from;
-
-                if (i == 0 || held + L > target) {
-                        begin[k->shards] = tokens;
-                        shard[k->shards++] = i;
-                        held = 0;
-                }
-                held += L;
-                tokens += L;
-        }
-        begin[k->shards] = tokens;
-        shard[k->shards] = n;
+        k->shards = ran_batch_shards(chunk, n, shard, begin);
         return RAN_OK;
 }
 
@@ -148,18 +191,10 @@ static int assign_shards(struct ran_batcher *k, struct ran_error *err)
         return RAN_OK;
 }
 
-static struct ran_batch_scratch *take_scratch(struct ran_batcher *k, struct ran_error *err)
+static struct ran_batch_scratch *new_scratch(struct ran_batcher *k, struct ran_error *err)
 {
-        struct ran_batch_scratch *t;
+        struct ran_batch_scratch *t = ran_alloc(1, sizeof *t, err);
 
-        pthread_mutex_lock(&k->lock);
-        t = k->idle;
-        if (t != NULL)
-                k->idle = t->next;
-        pthread_mutex_unlock(&k->lock);
-        if (t != NULL)
-                return t;
-        t = ran_alloc(1, sizeof *t, err);
         if (t != NULL && ran_workspace_init(&t->work, k->c, true, k->pool, err) != RAN_OK) {
                 free(t);
                 return NULL;
@@ -167,11 +202,59 @@ static struct ran_batch_scratch *take_scratch(struct ran_batcher *k, struct ran_
         return t;
 }
 
+/* Takes the shortest idle scratch with room for a chunk of so many tokens off the list. */
+static struct ran_batch_scratch *find_long(struct ran_batcher *k, size_t tokens)
+{
+        struct ran_batch_scratch **best = NULL;
+
+        for (struct ran_batch_scratch **at = &k->idle_long; *at != NULL; at = &(*at)->next)
+                if ((*at)->tokens >= tokens && (best == NULL || (*at)->tokens < (*best)->tokens))
+                        best = at;
+        if (best == NULL)
+                return NULL;
+        struct ran_batch_scratch *t = *best;
+        *best = t->next;
+        return t;
+}
+
+static struct ran_batch_scratch *take_long(struct ran_batcher *k, size_t tokens,
+                                           struct ran_error *err)
+{
+        struct ran_batch_scratch *idle = NULL;
+
+        pthread_mutex_lock(&k->lock);
+        struct ran_batch_scratch *t = find_long(k, tokens);
+        if (t == NULL)
+                idle = take_idle_long(k);
+        pthread_mutex_unlock(&k->lock);
+        release_scratch(idle);
+        if (t == NULL && (t = new_scratch(k, err)) != NULL)
+                t->tokens = tokens;
+        return t;
+}
+
+static struct ran_batch_scratch *take_scratch(struct ran_batcher *k, size_t shard,
+                                              struct ran_error *err)
+{
+        size_t tokens = k->begin[shard + 1] - k->begin[shard];
+
+        if (tokens > RAN_SHARD_TOKENS)
+                return take_long(k, tokens, err);
+        pthread_mutex_lock(&k->lock);
+        struct ran_batch_scratch *t = k->idle;
+        if (t != NULL)
+                k->idle = t->next;
+        pthread_mutex_unlock(&k->lock);
+        return t != NULL ? t : new_scratch(k, err);
+}
+
 static void give_scratch(struct ran_batcher *k, struct ran_batch_scratch *t)
 {
+        struct ran_batch_scratch **list = t->tokens > 0 ? &k->idle_long : &k->idle;
+
         pthread_mutex_lock(&k->lock);
-        t->next = k->idle;
-        k->idle = t;
+        t->next = *list;
+        *list = t;
         pthread_mutex_unlock(&k->lock);
 }
 
@@ -239,7 +322,7 @@ static void run_shard(void *arg, size_t n)
         size_t shard = k->bound[ran_ranks_me(k->ranks)] + n;
 
         ran_phase = RAN_PHASE_REST;
-        struct ran_batch_scratch *t = take_scratch(k, &err);
+        struct ran_batch_scratch *t = take_scratch(k, shard, &err);
         struct ran_grad *g = t != NULL ? ran_tree_take(&k->tree) : NULL;
 
         if (g != NULL && differentiate(k, t, shard, g, &err) == RAN_OK)
@@ -271,5 +354,6 @@ int ran_batch_gradient(struct ran_batcher *k, const struct ran_chunk *chunk, siz
         if (!(k->terms > 0))
                 k->terms = 1; /* only documents of weight 0: no loss, no gradient */
         ran_parallel(k->pool, k->bound[me + 1] - k->bound[me], run_shard, k);
+        release_longest(k);
         return ran_reduce(&k->tree, k->ranks, k->bound, k->loss, loss, gradient, err);
 }

@@ -26,8 +26,16 @@ struct ran_batch_scratch {
         uint32_t *position; /* scratch: positions of one chunk */
         struct ran_masking masking;
         size_t crf_cap, gold_cap, scale_cap, position_cap;
+        size_t tokens; /* of the longest chunk so far; 0: of short shards */
         struct ran_batch_scratch *next;
 };
+
+/* Shards of at most RAN_SHARD_TOKENS share scratch that every thread has. A longer chunk takes up
+ * to a hundred times as much, so scratch for those is as scarce as they are: it is made for as many
+ * as are at work at the same time, goes to the shortest chunk that fits, and is released rather
+ * than kept beside a larger one. Beyond RAN_KEEP_TOKENS it is released after each step: to make it
+ * anew then costs nothing beside the step. */
+enum { RAN_SHARD_TOKENS = 2048, RAN_KEEP_TOKENS = 1 << 15 };
 
 struct ran_batcher {
         const struct ran_config *c;
@@ -45,7 +53,7 @@ struct ran_batcher {
         struct ran_ranks *ranks; /* the other processes; not owned; NULL: none */
         struct ran_tree tree;
         pthread_mutex_t lock;
-        struct ran_batch_scratch *idle;
+        struct ran_batch_scratch *idle, *idle_long;
         /* the batch at work */
         const struct ran_chunk *chunk;
         size_t *shard; /* (shards + 1) first chunk of each */
@@ -60,6 +68,11 @@ int ran_batcher_init(struct ran_batcher *k, const struct ran_config *c, const st
                      size_t V, size_t C, const struct ran_dataset *data, struct ran_pool *pool,
                      struct ran_error *err);
 void ran_batcher_release(struct ran_batcher *k);
+/* Releases the scratch of long chunks until the next batch. */
+void ran_batcher_rest(struct ran_batcher *k);
+/* Divides n chunks into shards: shard (n + 1) the first chunk of each and n, begin (n + 1) the
+ * tokens before each and all of them. Returns the number of shards. */
+size_t ran_batch_shards(const struct ran_chunk *chunk, size_t n, size_t *shard, size_t *begin);
 /* For tasks: the weight in the loss of output i of document b (its class, or the tag of a word).
  * Documents with several labels have no class weight. */
 double ran_batch_weight(const struct ran_batcher *k, size_t b, size_t i);

@@ -377,3 +377,20 @@ int ran_cross_validate(struct ran_svm *k, double *cost, int ratios, const float 
         k->scale = choose_scale(&x, *cost, k->ratios);
         return RAN_OK;
 }
+
+double ran_cross_validate_bytes(const struct ran_dataset *d, size_t n, size_t columns,
+                                size_t threads)
+{
+        const double fold = (double)(n / FOLDS + 1), C = (double)d->C;
+        size_t chains = 0;
+
+        if (n < FOLDS)
+                return 0;
+        for (size_t f = 0; f < FOLDS && f * n / FOLDS < ENOUGH; f++)
+                chains += 2;
+        chains = chains < threads ? chains : threads;
+        /* a solver and its rows, the logits of the fold that is held out; the order of all rows */
+        return (double)chains * (ran_svm_bytes(d, n - n / FOLDS, columns, true) + 8 * (double)n +
+                                 4 * fold * C) +
+               8 * (double)n;
+}

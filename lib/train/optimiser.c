@@ -29,11 +29,18 @@ static size_t band_of(size_t id, size_t V, size_t *end)
         return id < ROWS ? id : band;
 }
 
+/* Rows of second moments. */
+static size_t bands_of(size_t rows, bool tied)
+{
+        size_t end;
+
+        return tied && rows > 0 ? band_of(rows - 1, rows, &end) + 1 : rows;
+}
+
 static int table_init(struct ran_table_state *t, const struct ran_table *like, bool tied,
                       struct ran_error *err)
 {
-        size_t rows = like->rows, width = like->width, end;
-        size_t bands = tied && rows > 0 ? band_of(rows - 1, rows, &end) + 1 : rows;
+        size_t rows = like->rows, width = like->width, bands = bands_of(rows, tied);
 
         t->rows = rows;
         t->width = width;
@@ -78,6 +85,15 @@ int ran_optimiser_init(struct ran_optimiser *o, const struct ran_train_settings 
         for (size_t i = 0; i < layout->n; i++)
                 o->rate_scale[i] = 1;
         return RAN_OK;
+}
+
+double ran_optimiser_bytes(size_t block, const struct ran_table *table, bool tied)
+{
+        const double rows = (double)table->rows, width = (double)table->width;
+        const double shared = tied ? (double)blocks_of(table->rows) : 0;
+
+        return 8 * (double)block +
+               4 * width * (rows + (double)bands_of(table->rows, tied) + shared) + 12 * rows;
 }
 
 void ran_optimiser_release(struct ran_optimiser *o)

@@ -151,6 +151,7 @@ static int run_epoch(struct ran_trainer *t, struct ran_error *err)
                         return rc;
         t->at.epoch++;
         t->at.batch = 0;
+        ran_batcher_rest(&t->batcher);
         ran_optimiser_flush(&t->optimiser, &t->table);
         if ((rc = ran_broadcast_compare(t, err)) != RAN_OK)
                 return rc;

@@ -77,6 +77,11 @@ double bench_cpu(void)
         return seconds_of(CLOCK_PROCESS_CPUTIME_ID);
 }
 
+double bench_clock(size_t threads)
+{
+        return threads == 1 ? bench_cpu() : bench_now();
+}
+
 /* Seconds that the threads of the process waited for a processor, where Linux tells. */
 static double queued(void)
 {

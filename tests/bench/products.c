@@ -271,14 +271,14 @@ static double rate_of(const struct product *p, size_t threads, double seconds,
         o.b = numbers(threads * o.b_floats);
         o.c = numbers(threads * p->M * p->N);
         for (int r = -1; r < RUNS; r++) { /* the first run warms up */
-                double start = bench_now(), calls = 0;
+                double start = bench_clock(threads), calls = 0;
 
                 do {
                         ran_parallel(pool, threads, multiply, &o);
                         calls += (double)(o.calls * threads);
-                } while (bench_now() - start < seconds);
+                } while (bench_clock(threads) - start < seconds);
                 if (r >= 0)
-                        rate[r] = calls * flops_of(p) / (bench_now() - start);
+                        rate[r] = calls * flops_of(p) / (bench_clock(threads) - start);
         }
         free(o.a);
         free(o.b);

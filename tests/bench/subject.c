@@ -220,14 +220,14 @@ struct runs {
 static void runs_begin(struct runs *k, double seconds, size_t threads, struct subject_speed *speed)
 {
         *k = (struct runs){.seconds = seconds, .n = -1, .threads = threads, .speed = speed};
-        k->start = k->began = bench_now();
+        k->start = k->began = bench_clock(threads);
         bench_look_begin(threads);
 }
 
 /* Takes note, tokens having been done since the run began; false: it is enough. */
 static bool runs_go_on(struct runs *k, double tokens, bool *next)
 {
-        double time = bench_now() - k->start;
+        double time = bench_clock(k->threads) - k->start;
 
         *next = time >= k->seconds;
         if (!*next)
@@ -239,7 +239,7 @@ static bool runs_go_on(struct runs *k, double tokens, bool *next)
                 k->n += k->n < 0;
                 k->rate[k->n++] = tokens / time;
         }
-        k->start = bench_now();
+        k->start = bench_clock(k->threads);
         return k->n < SUBJECT_RUNS && (k->n <= 0 || k->start - k->began < ENOUGH);
 }
 

@@ -460,6 +460,22 @@ tiny='--epochs 1 --dim 8 --heads 1 --head-dim 8 -j 1'
   [ ! -e kept/1.result ]
 }
 
+@test "experiments: training takes no more memory than --dry-run promises [all]" {
+  weather >train.jsonl
+  jq -c '{tokens: (.text | split(" ")), tags: (.text | split(" ") | map(if . == "wet" then "B-X" else "O" end))}' train.jsonl >tags.jsonl
+  for kind in "classify train.jsonl" "classify train.jsonl --encoder contextualizer" "lm train.jsonl" \
+    "mlm train.jsonl" "classify train.jsonl --encoder none" "tag tags.jsonl" "tag tags.jsonl --encoder none" \
+    "classify train.jsonl --encoder transformer --attention dispersed"; do
+    # shellcheck disable=SC2086
+    run -0 --separate-stderr memory $kind --epochs 2
+    [[ $output =~ ^promised\ [0-9]+\ MB,\ peak\ [0-9]+\ MB:\ ([0-9]+)\ %$ ]]
+    [ "${BASH_REMATCH[1]}" -ge 100 ] || { echo "$kind: $output"; false; }
+  done
+  run -2 memory classify
+  run -3 memory classify missing.jsonl
+  [[ $output == "memory: cannot read: missing.jsonl" ]]
+}
+
 @test "experiments: a folder with files of somebody else was written over" {
   weather >train.jsonl
   mkdir mine

@@ -573,6 +573,36 @@ TEST(batch_of_long_documents_has_a_shard_for_each)
         bench_release(&b);
 }
 
+/* Long chunks one after another need the scratch of the longest, and nothing else. */
+TEST(batch_of_long_documents_keeps_one_scratch)
+{
+        size_t longest = 0;
+        struct bench b;
+        double loss;
+
+        bench_init(&b, 0, 6000);
+        free(gradient(&b, b.order, 10, &loss));
+        for (size_t i = 0; i < 10; i++) {
+                size_t L = b.data.first[b.order[i] + 1] - b.data.first[b.order[i]];
+
+                longest = L > longest ? L : longest;
+        }
+        CHECK(longest > 2 * RAN_SHARD_TOKENS);
+        CHECK_SIZE(b.k.idle_long->tokens, longest);
+        CHECK(b.k.idle_long->next == NULL);
+        free(gradient(&b, b.order, 10, &loss));
+        CHECK_SIZE(b.k.idle_long->tokens, longest);
+        CHECK(b.k.idle_long->next == NULL);
+        ran_batcher_rest(&b.k);
+        CHECK(b.k.idle_long == NULL && b.k.idle != NULL);
+        bench_release(&b);
+        bench_init(&b, 0, 2 * RAN_KEEP_TOKENS);
+        free(gradient(&b, b.order, 4, &loss)); /* one of them is that long */
+        CHECK(b.k.shards == 4 && b.k.begin[4] > 2 * RAN_KEEP_TOKENS);
+        CHECK(b.k.idle_long == NULL || b.k.idle_long->tokens <= RAN_KEEP_TOKENS);
+        bench_release(&b);
+}
+
 /* Rows of the embedding with a gradient: those of the ids that were read. */
 static size_t rows_read(struct bench *b, const size_t *docs, size_t n)
 {

@@ -1,0 +1,267 @@
+/* estimate-shards.c - the memory of shards. The order of documents is known for every epoch, and so
+ * is which of them a step takes at the same time: long documents that never meet never need memory
+ * together. */
+#include "train/estimate.h"
+#include "model/encoder.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct walk {
+        const struct ran_run_sizes *run;
+        struct ran_workspace work;
+        struct ran_packed packed;
+        struct ran_plan plan;
+        size_t threads;
+        size_t *order, *shard, *begin;
+        uint64_t *seen; /* (V) the step that last had the id */
+        uint64_t step;
+        size_t rows, shards; /* different rows of a step, and shards of a step, at most */
+        double *of_document; /* (B) scratch of documents that are not read in chunks; 0: unknown */
+        double *top;         /* (threads + 1) the largest scratch of a step, in order */
+        double brief;        /* the largest scratch of a short shard, */
+        double most;         /* of a long chunk whose scratch is kept, */
+        double others;       /* of long chunks beside the longest of their step, */
+        double together;     /* and of all long chunks of a step */
+};
+
+static int pack(struct walk *k, const struct ran_chunk *chunk, size_t n, struct ran_error *err)
+{
+        const struct ran_train_job *job = k->run->job;
+        const struct ran_dataset *d = job->train;
+
+        ran_packed_clear(&k->packed);
+        for (size_t i = 0; i < n; i++) {
+                struct ran_recurrent_state recurrent = {
+                        .states = ran_encoder_states(job->config, chunk[i].from)};
+                const uint32_t *ids = d->ids + d->first[chunk[i].document] + chunk[i].from;
+                size_t L = chunk[i].to - chunk[i].from;
+
+                RAN_TRY(ran_packed_add_after(&k->packed, job->config, ids, L, 0,
+                                             chunk[i].recurrent != NULL ? &recurrent : NULL, err));
+                for (uint32_t t = 0; t < L; t++)
+                        RAN_TRY(ran_packed_positions(&k->packed, &t, 1, err));
+        }
+        return RAN_OK;
+}
+
+/* Beside the workspace: the packed tokens, and their postings. */
+static double beside(const struct ran_packed *packed)
+{
+        return 64 * (double)packed->L;
+}
+
+static int measure(struct walk *k, const struct ran_chunk *chunk, size_t n, double *bytes,
+                   struct ran_error *err)
+{
+        RAN_TRY(pack(k, chunk, n, err));
+        RAN_TRY(ran_workspace_bytes(&k->work, &k->packed, k->run->C, bytes, err));
+        *bytes += beside(&k->packed);
+        return RAN_OK;
+}
+
+static int measure_long(struct walk *k, const struct ran_chunk *chunk, double *bytes,
+                        struct ran_error *err)
+{
+        double *known = chunk->recurrent == NULL ? &k->of_document[chunk->document] : NULL;
+
+        if (known != NULL && *known > 0) {
+                *bytes = *known;
+                return RAN_OK;
+        }
+        RAN_TRY(measure(k, chunk, 1, bytes, err));
+        if (known != NULL)
+                *known = *bytes;
+        if (chunk->to - chunk->from <= RAN_KEEP_TOKENS)
+                k->most = *bytes > k->most ? *bytes : k->most;
+        return RAN_OK;
+}
+
+/* Keeps the largest of a step in order. */
+static void add_top(struct walk *k, double bytes)
+{
+        size_t at = k->threads;
+
+        for (; at > 0 && k->top[at - 1] < bytes; at--)
+                k->top[at] = k->top[at - 1];
+        k->top[at] = bytes;
+}
+
+/* What long chunks of a step need at the same time: one of them may have the largest scratch that
+ * is kept. */
+static void sum_top(struct walk *k)
+{
+        double others = 0;
+
+        for (size_t i = 1; i < k->threads; i++)
+                others += k->top[i];
+        k->others = others > k->others ? others : k->others;
+        others += k->top[0];
+        k->together = others > k->together ? others : k->together;
+}
+
+/* Counts the rows of a step's gradient. */
+static void count_rows(struct walk *k)
+{
+        const struct ran_dataset *d = k->run->job->train;
+        size_t rows = 0;
+
+        for (size_t i = 0; i < k->plan.n; i++) {
+                const struct ran_chunk *p = &k->plan.chunk[i];
+                const size_t first = d->first[p->document];
+
+                for (size_t t = first + p->from; t < first + p->to; t++) {
+                        uint32_t id = d->ids[t];
+
+                        rows += id < k->run->V && k->seen[id] != k->step;
+                        if (id < k->run->V)
+                                k->seen[id] = k->step;
+                }
+                if (d->spelling != NULL)
+                        rows += (p->to - p->from) * RAN_SPELLING;
+        }
+        rows = rows < k->run->table.rows ? rows : k->run->table.rows;
+        k->rows = rows > k->rows ? rows : k->rows;
+}
+
+/* all: short shards and rows, too; they are alike in all epochs. */
+static int walk_step(struct walk *k, bool all, struct ran_error *err)
+{
+        size_t shards = ran_batch_shards(k->plan.chunk, k->plan.n, k->shard, k->begin);
+
+        k->step++;
+        k->shards = shards > k->shards ? shards : k->shards;
+        memset(k->top, 0, (k->threads + 1) * sizeof *k->top);
+        for (size_t i = 0; i < shards; i++) {
+                const struct ran_chunk *chunk = k->plan.chunk + k->shard[i];
+                double bytes;
+
+                if (k->begin[i + 1] - k->begin[i] > RAN_SHARD_TOKENS) {
+                        RAN_TRY(measure_long(k, chunk, &bytes, err));
+                        add_top(k, bytes);
+                } else if (all) {
+                        RAN_TRY(measure(k, chunk, k->shard[i + 1] - k->shard[i], &bytes, err));
+                        k->brief = bytes > k->brief ? bytes : k->brief;
+                }
+        }
+        sum_top(k);
+        if (all)
+                count_rows(k);
+        return RAN_OK;
+}
+
+static int walk_longest(struct walk *k, const size_t *document, size_t documents,
+                        struct ran_error *err)
+{
+        memset(k->top, 0, (k->threads + 1) * sizeof *k->top);
+        ran_plan_shuffle(k->order, document, documents, 0, 0);
+        ran_plan_begin(&k->plan, k->order, documents);
+        while (ran_plan_next(&k->plan))
+                for (size_t i = 0; i < k->plan.n; i++) {
+                        const struct ran_chunk *chunk = &k->plan.chunk[i];
+                        double bytes;
+
+                        if (chunk->to - chunk->from <= RAN_SHARD_TOKENS)
+                                continue;
+                        RAN_TRY(measure_long(k, chunk, &bytes, err));
+                        add_top(k, bytes);
+                }
+        sum_top(k);
+        return RAN_OK;
+}
+
+/* With more epochs than that it does not matter which chunks meet: the longest will. */
+enum { EPOCHS = 100 };
+
+static int walk_epochs(struct walk *k, const size_t *document, size_t documents, bool first,
+                       struct ran_error *err)
+{
+        const struct ran_train_settings *s = k->run->job->settings;
+        const size_t epochs = s->epochs < EPOCHS ? s->epochs : 1;
+
+        for (size_t epoch = 0; epoch < epochs; epoch++) {
+                ran_plan_shuffle(k->order, document, documents, s->seed, epoch);
+                ran_plan_begin(&k->plan, k->order, documents);
+                while (ran_plan_next(&k->plan))
+                        RAN_TRY(walk_step(k, first && epoch == 0, err));
+        }
+        return epochs < s->epochs ? walk_longest(k, document, documents, err) : RAN_OK;
+}
+
+static int walk_init(struct walk *k, struct ran_error *err)
+{
+        const struct ran_train_job *job = k->run->job;
+        const size_t B = job->train->B;
+
+        RAN_TRY(ran_workspace_init(&k->work, job->config, true, job->pool, err));
+        RAN_TRY(ran_plan_init(&k->plan, job->config, job->train, ran_train_batch(job),
+                              job->settings->bptt, err));
+        k->threads = job->pool != NULL ? ran_pool_threads(job->pool) : 1;
+        k->order = ran_alloc(B, sizeof *k->order, err);
+        k->shard = ran_alloc(k->plan.streams + 1, sizeof *k->shard, err);
+        k->begin = ran_alloc(k->plan.streams + 1, sizeof *k->begin, err);
+        k->seen = ran_alloc(k->run->V, sizeof *k->seen, err);
+        k->of_document = ran_alloc(B, sizeof *k->of_document, err);
+        k->top = ran_alloc(k->threads + 1, sizeof *k->top, err);
+        return k->order != NULL && k->shard != NULL && k->begin != NULL && k->seen != NULL &&
+                               k->of_document != NULL && k->top != NULL
+                       ? RAN_OK
+                       : RAN_ENOMEM;
+}
+
+static void walk_release(struct walk *k)
+{
+        ran_workspace_release(&k->work);
+        ran_packed_release(&k->packed);
+        ran_plan_release(&k->plan);
+        free(k->order);
+        free(k->shard);
+        free(k->begin);
+        free(k->seen);
+        free(k->of_document);
+        free(k->top);
+}
+
+/* Sums at work and waiting in the tree; their arrays grow ahead. */
+static double gradient_bytes(const struct walk *k)
+{
+        const struct ran_run_sizes *run = k->run;
+        const double width = (double)run->table.width, rows = (double)k->rows;
+        double sums = 1 + (double)k->threads, bytes = 4 * (double)run->block;
+
+        for (size_t span = 1; span < k->shards; span *= 2)
+                sums++;
+        sums = sums < (double)k->shards + 1 ? sums : (double)k->shards + 1;
+        if (ran_task_is_tied(run->job->config))
+                return sums * (bytes + 4 * (double)run->V * width);
+        return sums * (bytes + 1.25 * rows * (4 + 4 * width));
+}
+
+static int walk_all(struct walk *k, struct ran_error *err)
+{
+        RAN_TRY(walk_init(k, err));
+        RAN_TRY(walk_epochs(k, k->run->document, k->run->documents, true, err));
+        if (ran_train_refits(k->run->job))
+                RAN_TRY(walk_epochs(k, NULL, k->run->job->train->B, false, err));
+        return RAN_OK;
+}
+
+int ran_estimate_shards(const struct ran_run_sizes *run, struct ran_shards_estimate *e,
+                        struct ran_error *err)
+{
+        struct walk k = {.run = run};
+
+        *e = (struct ran_shards_estimate){0};
+        if (run->documents == 0 || !ran_config_has_encoder(run->job->config))
+                return RAN_OK;
+        int rc = walk_all(&k, err);
+        if (rc == RAN_OK) {
+                e->brief = (double)(k.threads < k.shards ? k.threads : k.shards) * k.brief;
+                double kept = k.most + k.others;
+
+                e->longer = kept > k.together ? kept : k.together;
+                e->gradient = gradient_bytes(&k);
+        }
+        walk_release(&k);
+        return rc;
+}
