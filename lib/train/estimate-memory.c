@@ -82,7 +82,7 @@ static int scoring_bytes(const struct ran_run_sizes *k, const struct ran_dataset
                 rc = ran_packed_positions(&packed, &t, 1, err);
         if (rc == RAN_OK)
                 rc = ran_workspace_bytes(&w, &packed, k->C, &own, err);
-        *bytes += own + 64 * (double)L;
+        *bytes += own + 64 * (double)L + 8 * (double)w.d_k * ((double)w.rotary.longest + 1);
         ran_packed_release(&packed);
         ran_workspace_release(&w);
         return rc;

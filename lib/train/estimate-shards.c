@@ -21,7 +21,7 @@ struct walk {
         double *top;         /* (threads + 1) the largest scratch of a step, in order */
         double brief;        /* the largest scratch of a short shard, */
         double most;         /* of a long chunk whose scratch is kept, */
-        double others;       /* of long chunks beside the longest of their step, */
+        size_t at_once;      /* so many of them at the same time, */
         double together;     /* and of all long chunks of a step */
 };
 
@@ -45,10 +45,12 @@ static int pack(struct walk *k, const struct ran_chunk *chunk, size_t n, struct 
         return RAN_OK;
 }
 
-/* Beside the workspace: the packed tokens, and their postings. */
-static double beside(const struct ran_packed *packed)
+/* Beside the arena: the packed tokens, their postings, and rotary positions. */
+static double beside(const struct walk *k)
 {
-        return 64 * (double)packed->L;
+        const double positions = (double)k->work.rotary.longest + 1;
+
+        return 64 * (double)k->packed.L + 8 * (double)k->work.d_k * positions;
 }
 
 static int measure(struct walk *k, const struct ran_chunk *chunk, size_t n, double *bytes,
@@ -56,7 +58,7 @@ static int measure(struct walk *k, const struct ran_chunk *chunk, size_t n, doub
 {
         RAN_TRY(pack(k, chunk, n, err));
         RAN_TRY(ran_workspace_bytes(&k->work, &k->packed, k->run->C, bytes, err));
-        *bytes += beside(&k->packed);
+        *bytes += beside(k);
         return RAN_OK;
 }
 
@@ -87,17 +89,16 @@ static void add_top(struct walk *k, double bytes)
         k->top[at] = bytes;
 }
 
-/* What long chunks of a step need at the same time: one of them may have the largest scratch that
- * is kept. */
+/* What long chunks of a step need at the same time. */
 static void sum_top(struct walk *k)
 {
-        double others = 0;
+        double sum = 0;
+        size_t n = 0;
 
-        for (size_t i = 1; i < k->threads; i++)
-                others += k->top[i];
-        k->others = others > k->others ? others : k->others;
-        others += k->top[0];
-        k->together = others > k->together ? others : k->together;
+        for (; n < k->threads && k->top[n] > 0; n++)
+                sum += k->top[n];
+        k->at_once = n > k->at_once ? n : k->at_once;
+        k->together = sum > k->together ? sum : k->together;
 }
 
 /* Counts the rows of a step's gradient. */
@@ -257,7 +258,9 @@ int ran_estimate_shards(const struct ran_run_sizes *run, struct ran_shards_estim
         int rc = walk_all(&k, err);
         if (rc == RAN_OK) {
                 e->brief = (double)(k.threads < k.shards ? k.threads : k.shards) * k.brief;
-                double kept = k.most + k.others;
+                /* the need is not larger for each longer chunk: any scratch that is kept may come
+                 * to have served the neediest */
+                double kept = k.most * (double)k.at_once;
 
                 e->longer = kept > k.together ? kept : k.together;
                 e->gradient = gradient_bytes(&k);
