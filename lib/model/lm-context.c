@@ -72,6 +72,9 @@ int ran_lm_context_fork(struct ran_lm_context *to, const struct ran_lm_context *
 {
         if (to->m != from->m)
                 return ran_fail(err, RAN_EINVAL, "the context belongs to another model");
+        if (to == from || from->recurrent.base == &to->recurrent)
+                return ran_fail(err, RAN_EINVAL,
+                                "a context cannot be a copy of what shares its text");
         to->pending = from->pending;
         int rc = ran_recurrent_state_fork(&to->recurrent, &from->recurrent, err);
         if (rc != RAN_OK)
@@ -341,6 +344,9 @@ int ran_lm_context_save(const struct ran_lm_context *p, const struct ran_cache *
                 rc = ran_fail(
                         err, RAN_EINVAL,
                         "the model file has no digest, which a state needs to name its model");
+        else if (c->base != NULL)
+                rc = ran_fail(err, RAN_EINVAL,
+                              "a copy shares the text of another context: save that one");
         else if (c->tokens == 0 && p->pending == RAN_NO_ID)
                 rc = ran_fail(err, RAN_EINVAL, "nothing was read: there is no state to keep");
         else if ((rc = each_part(c, p->pending != RAN_NO_ID ? halves : NULL, list, &k, err)) ==

@@ -175,10 +175,11 @@ struct ran_cache *ran_cache_new(const struct ran_config *config,
 void ran_cache_free(struct ran_cache *c);
 void ran_cache_clear(struct ran_cache *c); /* nothing remembered */
 
-/* Makes `to` a copy of `from`, a context of the same model: the same document, which can then go on
- * in two ways. The copy shares what `from` has read: do not read more with `from`, and keep it
- * until the copy is cleared or freed. A copy may be copied itself; both then share what the first
- * shares. After a failure `to` is empty. */
+/* Makes `to` a copy of `from`, another context of the same model: the same document, which can then
+ * go on in two ways. The copy shares what `from` has read: do not read more with `from`, and keep
+ * it until the copy is cleared or freed. A copy may be copied itself; both then share what the
+ * first shares. A copy cannot be saved. After a failure `to` is empty or, after RAN_EINVAL, as it
+ * was. */
 int ran_lm_context_fork(struct ran_lm_context *to, const struct ran_lm_context *from,
                         struct ran_error *err);
 /* ran_lm_read of one token for each of n documents, in products for all of them: ids[i] continues

@@ -208,6 +208,10 @@ commands() {
   jq -r '(.tokens[] | . + if . == "Ann" then " B-PER" else " O" end), ""' test.jsonl | tee train.conll >test.conll
   echo '{"features": {"ner_tags": {"feature": {"names": ["O", "B-PER"]}}}}' >dataset_info.json
   awk 'BEGIN { for (i = 0; i < 8; i++) { printf "w%d", i; for (k = 0; k < 100; k++) printf " %.1f", (i + k) % 5 - 2; print "" } }' >glove.6B.100d.txt
+  for i in 1 2 3 4 5 6 7 8 9; do
+    echo "a red ball, and $i" | tee -a new.en >>train.en
+    echo "ein roter Ball und $i" >>train.de
+  done
   mkdir -p documents/sport library/art library/sport inbox bin
   for i in 1 2 3 4 5 6; do
     echo "ball $i" | tee "documents/sport/$i.txt" "library/sport/$i.txt" >"inbox/$i.txt"

@@ -100,6 +100,28 @@ TEST(context_refuses_what_a_causal_model_cannot_read)
         release(&x);
 }
 
+TEST(context_that_shares_a_text_is_no_state_of_its_own)
+{
+        struct ran_error err = {0};
+        struct subject x;
+
+        REQUIRE(prepare(&x, "fork", CORPUS_TEXTS));
+        struct ran_lm_context *copy = ran_lm_context_new(x.m, &err);
+        REQUIRE(copy != NULL);
+        CHECK_OK(ran_lm_read(x.m, x.s, x.past, ids, N, 0, &(struct ran_lm_out){0}, &err), err);
+        CHECK_SIZE((size_t)ran_lm_context_fork(x.past, x.past, &err), RAN_EINVAL);
+        CHECK_OK(ran_lm_context_fork(copy, x.past, &err), err);
+        CHECK_SIZE(ran_lm_context_tokens(copy), N);
+        CHECK_SIZE((size_t)ran_lm_context_fork(x.past, copy, &err), RAN_EINVAL);
+        CHECK_STR(err.text, "a context cannot be a copy of what shares its text");
+        CHECK_SIZE((size_t)ran_lm_context_save(copy, NULL, "fork.state", &err), RAN_EINVAL);
+        CHECK_STR(err.text, "a copy shares the text of another context: save that one");
+        ran_lm_context_clear(copy);
+        CHECK_SIZE(ran_lm_context_tokens(copy), 0);
+        ran_lm_context_free(copy);
+        release(&x);
+}
+
 TEST(context_reads_a_source_at_once_and_first)
 {
         struct ran_error err = {0};

@@ -31,8 +31,9 @@ TEST(settings_that_do_not_suit_the_model_are_refused)
         } bad[] = {
                 {"{\"task\":\"classify\"}", "{\"bptt\":1}", "bptt must be 0"},
                 {"{\"task\":\"lm\"}", "{\"metric\":\"accuracy\"}", "metric must be 'loss'"},
-                {"{\"task\":\"lm\"}", "{\"metric\":\"loss\",\"label_smoothing\":0.1}",
-                 "a language model has no classes"},
+                {"{\"task\":\"lm\",\"shortlist\":5}",
+                 "{\"metric\":\"loss\",\"label_smoothing\":0.1}", "shortlist must be 0"},
+                {"{}", "{\"metric\":\"bleu\"}", "are for language models (lm)"},
                 {"{\"task\":\"mlm\"}", "{\"metric\":\"loss\",\"class_weights\":\"balanced\"}",
                  "a language model has no classes"},
                 {"{\"task\":\"tag\",\"crf\":true}", "{\"label_smoothing\":0.1}", "crf must be off"},

@@ -372,8 +372,13 @@ TEST(lm_refuses_what_it_cannot_learn_from)
         check_invalid(&t, "metric must be 'loss'");
         t.s.metric = RAN_METRIC_LOSS;
         t.s.label_smoothing = 0.1;
-        check_invalid(&t, "a language model has no classes");
+        t.c.shortlist = 5;
+        check_invalid(&t, "shortlist must be 0");
         t.s.label_smoothing = 0;
+        t.c.shortlist = 0;
+        t.s.metric = RAN_METRIC_CHRF;
+        check_invalid(&t, "mask must be 'prefix'");
+        t.s.metric = RAN_METRIC_LOSS;
         t.s.class_weights = RAN_WEIGHTS_BALANCED;
         check_invalid(&t, "a language model has no classes");
         t.s.class_weights = RAN_WEIGHTS_NONE;
