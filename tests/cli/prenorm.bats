@@ -47,10 +47,12 @@ texts() {
   head -n 3 train.jsonl >some.jsonl
   jq -s -c '{text: map(.text) | join(" ")}' some.jsonl | ran-lm score -m lm.ran --no-end --per-token |
     jq '.lm.per_token.nll[]' >whole
-  for i in 1 2 3; do # seven tokens each, in windows of four
-    sed -n ${i}p some.jsonl | ran-lm score -m lm.ran --per-token --state-out s.state $([ $i -eq 1 ] || echo --state-in s.state) |
+  # Seven tokens each, in windows of four.
+  head -n 1 some.jsonl | ran-lm score -m lm.ran --per-token --state-out s.state | jq '.lm.per_token.nll[]' >parts
+  for i in 2 3; do
+    sed -n "${i}p" some.jsonl | ran-lm score -m lm.ran --per-token --state-in s.state --state-out s.state |
       jq '.lm.per_token.nll[]'
-  done >parts
+  done >>parts
   [ "$(wc -l <whole)" -eq "$(wc -l <parts)" ]
   paste whole parts | awk '{ d = $1 - $2; if (d > 1e-4 || d < -1e-4) exit 1 }'
 }
