@@ -231,9 +231,10 @@ static void print(const struct cmd_program *program, bool all, struct ran_buf *o
 
         for (size_t i = 0; (g = cmd_group_at(program, i)) != NULL; i++) {
                 for (const struct ran_field *f = g->fields; f->name != NULL; f++) {
-                        const struct ran_field one[] = {*f, {0}};
+                        struct ran_field one[] = {*f, {0}};
                         struct ran_buf pair = {0};
 
+                        one[0].later = false; /* people see every setting */
                         if (all || cmd_was_set(f->name))
                                 ran_fields_json(one, g->base, &pair);
                         if (pair.len > 0) {

@@ -15,8 +15,9 @@
 static void show(const struct ran_field *field, const struct ran_config *config,
                  struct ran_buf *out)
 {
-        const struct ran_field one[] = {*field, {0}};
+        struct ran_field one[] = {*field, {0}};
 
+        one[0].later = false;
         ran_buf_char(out, '{');
         ran_fields_json(one, config, out);
         ran_buf_add(out, "}", 2); /* with the NUL that ends it */

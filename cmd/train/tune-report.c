@@ -33,10 +33,11 @@ static void add_options(const struct ran_field *fields, const void *base, const 
                         bool was, struct ran_buf *out)
 {
         for (const struct ran_field *f = fields; f->name != NULL; f++) {
-                const struct ran_field one[] = {*f, {0}};
+                struct ran_field one[] = {*f, {0}};
                 size_t name = strlen(f->name) + strlen("\"\":");
                 struct ran_buf now = {0}, old = {0};
 
+                one[0].later = false;
                 ran_fields_changes(one, other, base, &now);
                 ran_fields_json(one, base, &old);
                 ran_buf_char(&now, '\0');

@@ -260,6 +260,13 @@ static bool is_set(const struct ran_field *field, const void *base)
                *(char *const *)((const char *)base + field->offset) != NULL;
 }
 
+/* Whether a later setting has its default, and may be left out. */
+static bool is_as_before(const struct ran_field *field, const struct ran_buf *value)
+{
+        return field->later && value->len == strlen(field->initial) &&
+               memcmp(value->data, field->initial, value->len) == 0;
+}
+
 /* Appends a field that is set, with what goes before it; what_if: unless it is the same there. */
 static bool add_field(struct ran_buf *out, const char *before, const struct ran_field *field,
                       const void *base, const void *what_if)
@@ -274,6 +281,7 @@ static bool add_field(struct ran_buf *out, const char *before, const struct ran_
         /* No bytes: memory ran out. */
         bool same = what_if != NULL && value.len > 0 && value.len == other.len &&
                     memcmp(value.data, other.data, value.len) == 0;
+        same |= what_if == NULL && is_as_before(field, &value);
         if (!same) {
                 ran_buf_printf(out, "%s\"%s\":", before, field->name);
                 ran_buf_add(out, value.data, value.len);

@@ -119,6 +119,7 @@ const struct ran_field ran_config_fields[] = {
          .high = 1 << 20,
          .value = "N",
          .initial = "16",
+         .later = true,
          .help = "ran: window of the review's patterns window and dispersed, in windows"},
         {.name = "pooling",
          .type = RAN_FIELD_CHOICE,

@@ -127,10 +127,11 @@ static void add_tried(const struct ran_config *c, struct ran_buf *out)
         const char *before = ",\"tried\":{";
 
         for (const struct ran_field *f = ran_config_fields; f->name != NULL; f++) {
-                const struct ran_field one[] = {*f, {0}};
+                struct ran_field one[] = {*f, {0}};
 
                 if (ran_config_is_of_task(f->name))
                         continue;
+                one[0].later = false;
                 ran_buf_str(out, before);
                 ran_fields_json(one, c, out);
                 before = ",";

@@ -100,6 +100,8 @@ static double states(const struct product_job *job, size_t L)
 {
         size_t m = ran_packed_windows(job->c, L, 0);
 
+        if (m > 1 && job->c->review > RAN_REVIEW_ALL)
+                return (double)ran_review_scores(job->c, L, 0) / (double)L;
         return m > 1 ? (double)m : 0;
 }
 

@@ -54,6 +54,27 @@ shape='-q --epochs 1 --dim 8 --heads 2 --head-dim 4 --no-dev'
     jq -e '.attention.heads | all(.top | map(.weight) | add | . > 0.9999 and . < 1.0001)'
 }
 
+@test "attnmask model: the review of a pattern sees its windows, and says how many" {
+  words >words.jsonl
+  for review in all dispersed; do
+    ran-train classify $shape --wide 0 --vocab-type word --window 1 --review $review --review-window 2 \
+      -o $review.ran words.jsonl
+    head -n 1 words.jsonl |
+      ran-attnmask -q -m $review.ran --head review --layer 0 --weights --top 0 >$review.out
+  done
+  # six windows; distances 0, 1 and 1 + 2
+  jq -e '.attention.heads[0] | .scores == 22 and (.share * 36 | round) == 22' dispersed.out
+  jq -e '.attention.heads[0] | has("scores") | not' all.out
+  [ "$(jq -c '.attention.heads[0].weights[1].windows' dispersed.out)" = '[[0,3],[4,5]]' ]
+  [ "$(jq -c '.attention.heads[0].weights[1].windows' all.out)" = '[[0,6]]' ]
+  # as it was said before there were patterns
+  echo '{"review":false}' >old.json
+  ran-train classify $shape --wide 0 --config old.json -o none.ran words.jsonl
+  ran-train classify $shape --wide 0 --no-review -o no.ran words.jsonl
+  cmp none.ran no.ran
+  refused 2 'the model has no review' -m no.ran --head review words.jsonl
+}
+
 @test "attnmask model: every task and encoder answers [all]" {
   for case in "$cases"/*/; do
     ran-attnmask -m "$case/model.safetensors" --top 99 --weights "$case/input.jsonl" >out || [ $? -eq 1 ]
