@@ -82,6 +82,11 @@ void ran_eval_finish(struct ran_eval *e, struct ran_eval_report *report);
 void ran_eval_json(const struct ran_eval_report *report, struct ran_buf *out);
 void ran_eval_text(const struct ran_eval_report *report, struct ran_buf *out);
 
+/* The 95 % interval of a share that was seen in n trials (Wilson 1927, the score interval): honest
+ * for few trials and for shares near 0 and 1, too. share from 0 to 1; n = 0: from 0 to 1
+ * (eval/interval.c). */
+void ran_eval_interval(double share, size_t n, double *low, double *high);
+
 /* Counts of a tagger for one type, or in all. */
 struct ran_tag_score {
         const char *type; /* without NUL; NULL in all */
