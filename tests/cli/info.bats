@@ -54,7 +54,7 @@ setup() {
 }
 
 @test "info: a checkpoint says how far training came [all]" {
-  run -130 timeout -s INT 2 ran-train classify -q --no-dev --epochs 1000000 --dim 8 --heads 1 \
+  run -124 timeout -s INT 2 ran-train classify -q --no-dev --epochs 1000000 --dim 8 --heads 1 \
     --head-dim 8 -o whole.ran train.jsonl
   [ -e whole.ran.ckpt ]
   run -0 ran-train info whole.ran.ckpt
