@@ -80,7 +80,7 @@ static void read_figure(struct about *a)
                 return;
         f->metric = "accuracy"; /* which micro F1 is, with one label a document */
         f->has_interval = true;
-        ran_eval_interval(f->value, f->n, &f->low, &f->high);
+        f->interval = ran_interval_share(f->value * (double)f->n, (double)f->n);
 }
 
 /* Whether the objects `train` and `dev` name the same data. */

@@ -9,7 +9,8 @@ enum about_kind { ABOUT_MODEL, ABOUT_CHECKPOINT, ABOUT_VOCABULARY };
 /* A figure of a model: its result on n documents, and the interval where one is known. */
 struct about_figure {
         const char *metric; /* "accuracy"; NULL: there is none */
-        double value, low, high;
+        double value;
+        struct ran_interval interval;
         size_t n; /* validation documents */
         bool has_interval;
 };

@@ -199,14 +199,16 @@ static void add_figure(struct ran_buf *out, const struct about *a)
                 ran_buf_printf(out, ": %s %.2f%%", f->metric, 100 * f->value);
         ran_buf_printf(out, " on %zu validation documents", f->n);
         if (f->has_interval)
-                ran_buf_printf(out, " (95 %% interval: %.1f to %.1f)", 100 * f->low, 100 * f->high);
+                ran_buf_printf(out, " (95 %% interval: %.1f to %.1f)", 100 * f->interval.low,
+                               100 * f->interval.high);
         ran_buf_char(out, '\n');
 }
 
 static void add_verdict(struct ran_buf *out, const struct about_figure *a,
                         const struct about_figure *b)
 {
-        if (a->has_interval && b->has_interval && a->low <= b->high && b->low <= a->high)
+        if (a->has_interval && b->has_interval && a->interval.low <= b->interval.high &&
+            b->interval.low <= a->interval.high)
                 ran_buf_str(out, "  the intervals overlap: these figures alone do not show that "
                                  "one is better\n");
 }
@@ -276,9 +278,9 @@ static void put_figure(struct ran_buf *out, const struct about_figure *f)
         if (f->has_interval) {
                 json_name(out, "interval");
                 ran_buf_char(out, '[');
-                ran_buf_double(out, f->low);
+                ran_buf_double(out, f->interval.low);
                 ran_buf_char(out, ',');
-                ran_buf_double(out, f->high);
+                ran_buf_double(out, f->interval.high);
                 ran_buf_char(out, ']');
         }
         json_end(out, '}');

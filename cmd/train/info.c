@@ -119,9 +119,9 @@ static void put_figure(const struct about_figure *f, struct ran_buf *out)
         if (f->has_interval) {
                 json_name(out, "interval");
                 json_begin(out, '[');
-                ran_buf_double(out, f->low);
+                ran_buf_double(out, f->interval.low);
                 ran_buf_char(out, ',');
-                ran_buf_double(out, f->high);
+                ran_buf_double(out, f->interval.high);
                 json_end(out, ']');
         }
         json_end(out, '}');
@@ -348,7 +348,8 @@ static void text_figure(const struct about *a, struct ran_buf *out)
                 ran_buf_printf(&v, "%s %.2f%% on %zu validation documents", f->metric,
                                100 * f->value, f->n);
         if (f->has_interval)
-                ran_buf_printf(&v, " (95 %% interval: %.1f to %.1f)", 100 * f->low, 100 * f->high);
+                ran_buf_printf(&v, " (95 %% interval: %.1f to %.1f)", 100 * f->interval.low,
+                               100 * f->interval.high);
         if (f->metric != NULL && f->n > 0)
                 ran_buf_printf(
                         &v, "; these documents chose the model: measure it on others with %s%s",

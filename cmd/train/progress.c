@@ -15,7 +15,6 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/resource.h>
-#include <time.h>
 #include <unistd.h>
 
 static const double live_seconds = 0.2, plain_seconds = 30;
@@ -191,14 +190,6 @@ static void add_number(struct ran_buf *b, const char *name, double x)
         ran_buf_double(b, x);
 }
 
-static double now(void)
-{
-        struct timespec t;
-
-        clock_gettime(CLOCK_REALTIME, &t);
-        return floor((double)t.tv_sec * 1e3 + (double)t.tv_nsec / 1e6) / 1e3;
-}
-
 static void make_entry(const struct train_progress *p, const struct ran_train_report *r,
                        struct ran_buf *b)
 {
@@ -249,7 +240,7 @@ void train_progress_entry(struct train_progress *p, const struct ran_buf *member
                 return;
         ran_buf_char(&entry, '{');
         ran_buf_add(&entry, members->data, members->len);
-        add_number(&entry, "time", now());
+        add_number(&entry, "time", floor(1e3 * ran_clock_date()) / 1e3);
         ran_buf_str(&entry, "}\n");
         errno = ENOMEM;
         if (entry.failed || members->failed ||

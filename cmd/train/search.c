@@ -1,21 +1,12 @@
-/* search.c - the state of a search for settings: its clock, its current trial, and its best
+/* search.c - the state of a search for settings: its time, its current trial, and its best
  * trial. */
 #include "cmd/train/search.h"
 
 #include <math.h>
-#include <time.h>
-
-double train_search_clock(void)
-{
-        struct timespec t;
-
-        clock_gettime(CLOCK_MONOTONIC, &t);
-        return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 double train_search_spent(const struct train_search *t)
 {
-        return t->before + train_search_clock() - t->began;
+        return t->before + ran_clock() - t->began;
 }
 
 size_t train_search_best(const struct train_search *t)

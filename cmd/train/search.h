@@ -29,8 +29,7 @@ struct train_search {
 
 /* ---- search.c ------------------------------------------------------------------------------- */
 
-double train_search_clock(void);                                      /* seconds */
-double train_search_spent(const struct train_search *t);              /* of the budget */
+double train_search_spent(const struct train_search *t);              /* seconds of the budget */
 struct train_trial *train_search_entry(const struct train_search *t); /* the trial at work */
 /* The best trial with a result in the journal; SIZE_MAX: none. */
 size_t train_search_best(const struct train_search *t);

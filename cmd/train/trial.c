@@ -54,7 +54,7 @@ static int on_kept(struct train_search *t, const struct ran_train_report *r)
 /* The time of a trial is that of its checkpoint. */
 static void keep_time(struct train_search *t)
 {
-        train_search_entry(t)->seconds = t->trial_before + train_search_clock() - t->trial_began;
+        train_search_entry(t)->seconds = t->trial_before + ran_clock() - t->trial_began;
 }
 
 static int on_report(void *arg, const struct ran_train_report *r)
@@ -109,7 +109,7 @@ int train_search_run_trial(struct train_search *t, size_t at, bool resume, struc
         if (t->again) /* that file may be of another trial */
                 t->run.checkpoint = NULL;
         t->trial_before = train_search_entry(t)->seconds;
-        t->trial_began = train_search_clock();
+        t->trial_began = ran_clock();
         t->progress.trial = at + 1;
         t->progress.has_dev = false;
         train_progress_begin(&t->progress);

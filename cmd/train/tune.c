@@ -100,7 +100,7 @@ static void search(struct train_search *t, bool resume, struct ran_error *err)
         struct train_journal *j = t->journal;
         bool more = find_model(t, err);
 
-        t->began = train_search_clock();
+        t->began = ran_clock();
         while (more && !train_run_stopped() &&
                (train_search_best(t) == SIZE_MAX || train_search_spent(t) < t->budget)) {
                 bool running = j->n > 0 && j->trial[j->n - 1].end == TRAIN_TRIAL_RUNNING;
@@ -173,7 +173,7 @@ int train_tune(const struct ran_train_job *job, struct train_run *run,
                 cmd_die(cmd_status_of(&err), "%s", err.text);
         restore(&t);
         train_run_catch_signals();
-        t.began = train_search_clock();
+        t.began = ran_clock();
         search(&t, run->resume && access(job->checkpoint, F_OK) == 0, &err);
         bool logged = train_progress_end(&t.progress);
         int status = finish(&t, &err);

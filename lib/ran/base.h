@@ -118,6 +118,11 @@ size_t ran_utf8_valid(const char *s, size_t n);
 /* The length of the byte order mark at the start of s, in bytes: 3 or 0. */
 size_t ran_utf8_mark(const char *s, size_t n);
 
+/* ---- the time (base/clock.c) ----------------------------------------------------------------- */
+
+double ran_clock(void);      /* seconds that never run backwards, from an arbitrary beginning */
+double ran_clock_date(void); /* seconds since 1970 */
+
 /* ---- random numbers (base/random.c) --------------------------------------------------------- */
 
 /* Counter-based: a number is a function of (seed, purpose, epoch, record, position) and there is no

@@ -7,6 +7,17 @@
 
 #include <stdio.h>
 
+/* ---- intervals (eval/interval.c) -------------------------------------------------------------- */
+
+/* 95 % confidence intervals: of a share, `hits` of n (n 0: 0 to 1), and of the F1 of `hits` true
+ * positives with so many false positives and false negatives together. Documents, or entities, count
+ * as independent. */
+struct ran_interval {
+        double low, high;
+};
+struct ran_interval ran_interval_share(double hits, double n);
+struct ran_interval ran_interval_f1(double hits, double errors);
+
 /* ---- metrics (eval/) ------------------------------------------------------------------------ */
 
 /* Counts, and sums in double, over the scored documents of a classifier. The same documents in the
@@ -81,11 +92,6 @@ void ran_eval_finish(struct ran_eval *e, struct ran_eval_report *report);
 /* Append the report as one JSON object, or as a table for people. */
 void ran_eval_json(const struct ran_eval_report *report, struct ran_buf *out);
 void ran_eval_text(const struct ran_eval_report *report, struct ran_buf *out);
-
-/* The 95 % interval of a share that was seen in n trials (Wilson 1927, the score interval): honest
- * for few trials and for shares near 0 and 1, too. share from 0 to 1; n = 0: from 0 to 1
- * (eval/interval.c). */
-void ran_eval_interval(double share, size_t n, double *low, double *high);
 
 /* Counts of a tagger for one type, or in all. */
 struct ran_tag_score {

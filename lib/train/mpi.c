@@ -29,14 +29,6 @@ static bool was_launched(void)
         return false;
 }
 
-static double now(void)
-{
-        struct timespec t;
-
-        clock_gettime(CLOCK_MONOTONIC, &t);
-        return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
 static int failed(int code, const char *what, struct ran_error *err)
 {
         char text[MPI_MAX_ERROR_STRING] = "";
@@ -64,7 +56,7 @@ static const double patience = 0.3;
 static int finish(struct ran_ranks *r, MPI_Request *request, const char *what,
                   struct ran_error *err)
 {
-        double began = now(), asked = 0;
+        double began = ran_clock(), asked = 0;
 
         for (;;) {
                 int done = 0, code = MPI_Test(request, &done, MPI_STATUS_IGNORE);
@@ -73,7 +65,7 @@ static int finish(struct ran_ranks *r, MPI_Request *request, const char *what,
                         return failed(code, what, err);
                 if (done)
                         return RAN_OK;
-                double time = now();
+                double time = ran_clock();
                 if (r->interruptible && r->rank == 0 && r->stopped != NULL && r->stopped() != 0) {
                         asked = asked > 0 ? asked : time;
                         if (time - asked > patience)

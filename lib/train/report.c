@@ -3,15 +3,6 @@
 #include "ran/train.h"
 
 #include <math.h>
-#include <time.h>
-
-double ran_trainer_now(void)
-{
-        struct timespec t;
-
-        clock_gettime(CLOCK_MONOTONIC, &t);
-        return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 /* The most epochs of the run. */
 size_t ran_trainer_epochs(const struct ran_trainer *t)
@@ -42,7 +33,7 @@ static double steps_of(const struct ran_trainer *t)
 
 struct ran_train_report ran_trainer_report(const struct ran_trainer *t, int event)
 {
-        double seconds = ran_trainer_now() - t->started, step = (double)t->optimiser.step;
+        double seconds = ran_clock() - t->started, step = (double)t->optimiser.step;
         double done = step - (double)t->from_step, steps = steps_of(t), left = steps - step;
 
         return (struct ran_train_report){
@@ -95,7 +86,7 @@ int ran_trainer_tell_all(struct ran_trainer *t, const struct ran_train_report *r
                          struct ran_error *err)
 {
         *next = ran_trainer_tell(t, r) != 0 ? RAN_STOP
-                : ran_trainer_leads(t) && ran_trainer_now() - t->saved > t->job->checkpoint_seconds
+                : ran_trainer_leads(t) && ran_clock() - t->saved > t->job->checkpoint_seconds
                         ? RAN_SAVE
                         : RAN_GO_ON;
         return ran_ranks_max(t->job->ranks, next, err);

@@ -59,11 +59,11 @@ static int write_checkpoint(struct ran_trainer *t, struct ran_error *err)
 {
         struct ran_train_report r;
 
-        t->saved = ran_trainer_now();
+        t->saved = ran_clock();
         if (t->job->checkpoint == NULL)
                 return RAN_OK;
         RAN_TRY(ran_checkpoint_write(t, err));
-        t->saved = ran_trainer_now();
+        t->saved = ran_clock();
         r = ran_trainer_report(t, RAN_REPORT_CHECKPOINT);
         ran_trainer_tell(t, &r);
         return RAN_OK;
@@ -214,7 +214,7 @@ static int train_epochs(struct ran_trainer *t, struct ran_error *err)
         if (rc == RAN_OK && t->at.refit != 0 && ran_trainer_drops_encoder(t))
                 return RAN_OK;
         t->from_step = t->optimiser.step;
-        t->from_seconds = ran_trainer_now() - t->started;
+        t->from_seconds = ran_clock() - t->started;
         while (rc == RAN_OK && t->at.epoch < (double)ran_trainer_epochs(t) &&
                (!validates(t) || t->at.stale < (double)t->s->patience))
                 rc = run_epoch(t, err);
@@ -272,7 +272,7 @@ static int run(struct ran_trainer *t, struct ran_error *err)
 {
         int rc;
 
-        t->started = t->saved = ran_trainer_now();
+        t->started = t->saved = ran_clock();
         rc = train_epochs(t, err);
         if (rc == RAN_OK && t->at.refit == 0) {
                 rc = restore_best(t, err);

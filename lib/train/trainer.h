@@ -115,8 +115,7 @@ int ran_trainer_write_parts(struct ran_trainer *t, const char *path, struct ran_
                             const char *more, struct ran_error *err);
 int ran_trainer_write(struct ran_trainer *t, struct ran_error *err);
 
-/* report.c: seconds of a clock; epochs that there will be at most. */
-double ran_trainer_now(void);
+/* report.c: epochs that there will be at most. */
 size_t ran_trainer_epochs(const struct ran_trainer *t);
 /* Whether the validation documents gave the encoder no weight: the model is without it. */
 bool ran_trainer_drops_encoder(const struct ran_trainer *t);

@@ -395,21 +395,3 @@ TEST(eval_report_of_many_classes)
         ran_buf_release(&json);
         ran_eval_free(e);
 }
-
-/* Against the values of statsmodels' proportion_confint(method="wilson"). */
-TEST(eval_interval_of_a_share)
-{
-        double low, high;
-
-        ran_eval_interval(0.5, 10, &low, &high);
-        CHECK_NEAR(low, 0.2365930905125640, 1e-9);
-        CHECK_NEAR(high, 0.7634069094874360, 1e-9);
-        ran_eval_interval(1, 20, &low, &high);
-        CHECK_NEAR(low, 0.8388747, 1e-6);
-        CHECK_NEAR(high, 1, 0);
-        ran_eval_interval(0, 20, &low, &high);
-        CHECK_NEAR(low, 0, 0);
-        CHECK_NEAR(high, 0.1611253, 1e-6);
-        ran_eval_interval(0.3, 0, &low, &high);
-        CHECK(low == 0 && high == 1);
-}
