@@ -11,9 +11,9 @@
 
 struct classify_options classify_options;
 
-static const char *const eval_formats[] = {"json", "text", NULL};
+static const char *const eval_formats[] = {"json", "text", "html", NULL};
 
-static const char *const output_formats[] = {"jsonl", "fasttext", NULL};
+static const char *const output_formats[] = {"jsonl", "fasttext", "html", NULL};
 
 #define OPTION(member) offsetof(struct classify_options, member)
 
@@ -42,7 +42,7 @@ static const struct ran_field prediction_fields[] = {
         {"output_format", 0, RAN_FIELD_CHOICE, OPTION(output_format), .choices = output_formats,
          .value = "NAME", .initial = "jsonl",
          .help = "jsonl: records; fasttext: a line of labels and text for each, empty for bad "
-                 "records"},
+                 "records; html: a page to look at"},
         {0},
 };
 static const struct ran_field eval_fields[] = {
@@ -50,7 +50,8 @@ static const struct ran_field eval_fields[] = {
          .help = "compare predictions with the labels of the records, and write one report instead "
                  "of records"},
         {"eval_format", 0, RAN_FIELD_CHOICE, OPTION(eval_format), .choices = eval_formats,
-         .value = "NAME", .initial = "json", .help = "format of the report"},
+         .value = "NAME", .initial = "json",
+         .help = "format of the report; html: a page with charts and the worst errors"},
         {"label_names", 0, RAN_FIELD_TEXT, OPTION(label_names), .value = "FILE", .local = true,
          .help = CMD_NAMES_HELP},
         {0},
@@ -102,6 +103,9 @@ void classify_options_check(struct classify_options *o)
         static const char *const not_in_lines[] = {"top",  "probs", "logits", "embed", "evidence",
                                                    "eval", "into",  "only",   "drop",  NULL};
 
+        static const char *const not_in_pages[] = {"logits", "embed", "offsets", "eval",
+                                                   "into",   "only",  "drop",    NULL};
+
         if (o->model == NULL)
                 cmd_usage("no model: give --model FILE");
         check_eval(o);
@@ -112,6 +116,10 @@ void classify_options_check(struct classify_options *o)
         o->output.lines = o->output_format == CLASSIFY_FASTTEXT;
         cmd_excludes(o->output.lines, "--output-format=fasttext writes labels and text only",
                      not_in_lines);
+        cmd_excludes(o->output_format == CLASSIFY_HTML,
+                     "--output-format=html writes a page and no records", not_in_pages);
+        if (o->output_format == CLASSIFY_HTML)
+                o->evidence.offsets = RAN_UNIT_BYTE;
 }
 
 /* Lines of fastText have labels and text, and labels have no white space. */

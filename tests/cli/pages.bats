@@ -1,0 +1,89 @@
+#!/usr/bin/env bats
+# Pages: HTML of predictions, evaluations, trainings and attention. Their text is read back.
+
+bats_require_minimum_version 1.5.0
+load train.bash
+load pages.bash
+
+setup_file() {
+  PATH=${RAN_BIN:-$(cd "$BATS_TEST_DIRNAME/../.." && pwd)/build}:$PATH
+  cd "$BATS_FILE_TMPDIR"
+  documents 60 12 >train.jsonl
+  ran-train classify -q --encoder none -o labels.ran train.jsonl
+  cat >hostile.jsonl <<'END'
+{"id":"<script>alert(1)</script>","text":"sun </div></details><script>alert('x')</script> & \"q\"","label":"<b>wet</b>"}
+{"id":"ends","text":"rain ]]> --> <!-- \u0000\u0007\u001b[31m \ufffe","label":"warm"}
+{"id":7,"tokens":["snow","<i>","&amp;"]}
+{"text":"no id, sun"}
+END
+}
+
+setup() {
+  PATH=${RAN_BIN:-$(cd "$BATS_TEST_DIRNAME/../.." && pwd)/build}:$PATH
+  cd "$BATS_FILE_TMPDIR"
+}
+
+@test "pages: predictions as a page, with the text of every document" {
+  ran-classify -m labels.ran --output-format html -o page.html train.jsonl
+  well_formed page.html
+  text_of page.html >text
+  grep -q '^60 documents, model labels.ran' text
+  [ "$(grep -c '<article ' page.html)" -eq 60 ]
+  jq -r .text train.jsonl | while read -r line; do grep -qF "$line" text || { echo "no: $line"; false; }; done
+  ran-classify -m labels.ran --output-format html train.jsonl | cmp - page.html
+  ran-classify -m labels.ran -j 1 --output-format html train.jsonl | cmp - page.html
+}
+
+@test "pages: evidence is marked in the text" {
+  ran-classify -m labels.ran --evidence 1 --output-format html -o page.html train.jsonl
+  well_formed page.html
+  ran-classify -m labels.ran --evidence 1 train.jsonl >records
+  [ "$(jq -r 'select(.prediction.evidence | length > 0) | 1' records | wc -l)" -gt 20 ]
+  jq -r '.prediction.evidence[].text' records | while read -r passage; do
+    grep -qF ">$passage</mark>" page.html || { echo "not marked: $passage"; false; }
+  done
+}
+
+@test "pages: hostile text, ids, labels and names of files are text" {
+  cp hostile.jsonl '<img src=x>.jsonl'
+  ran-classify -m labels.ran --evidence 1 --output-format html -o page.html '<img src=x>.jsonl'
+  well_formed page.html
+  text_of page.html >text
+  grep -qF '<script>alert(1)</script>' text
+  grep -qF "</div></details><script>alert('x')</script> & \"q\"" text
+  grep -qF '<b>wet</b>' text
+  grep -qF 'snow <i> &amp;' text
+  grep -qF '<img src=x>.jsonl:4' text
+  [ "$(tr -d '\n\t -\377' <page.html | wc -c)" -eq 0 ]
+  ran-classify -m labels.ran --eval --eval-format html -o eval.html '<img src=x>.jsonl'
+  well_formed eval.html
+  text_of eval.html | grep -qF '<b>wet</b>'
+}
+
+@test "pages: an evaluation has the figures of its JSON, and the worst errors" {
+  sed '1,12s/"label": "[a-z]*"/"label": "warm"/' train.jsonl >wrong.jsonl
+  ran-classify -m labels.ran --eval --eval-format html -o eval.html wrong.jsonl
+  well_formed eval.html
+  ran-classify -m labels.ran --eval wrong.jsonl >eval.json
+  text_of eval.html >text
+  grep -q "^accuracy$(jq '.accuracy * 100' eval.json | xargs printf '%.2f') %" text
+  grep -q 'Confusion matrix' text
+  [ "$(grep -c '<svg ' eval.html)" -eq 2 ]
+  wrong=$(jq '.n - (.accuracy * .n | round)' eval.json)
+  [ "$(grep -c '<article ' eval.html)" -eq "$wrong" ]
+}
+
+@test "pages: what does not fit is left out, the surest first, and said [all]" {
+  awk 'BEGIN { for (i = 0; i < 24; i++) { printf "{\"id\":%d,\"text\":\"%s", i, i % 2 ? "sun" : "sun rain"
+    for (w = 0; w < 160000; w++) printf " word%d", w % 7; print "\"}" } }' >long.jsonl
+  ran-classify -m labels.ran --output-format html -o page.html long.jsonl
+  well_formed page.html
+  [ "$(stat -c %s page.html)" -lt 20000000 ]
+  text_of page.html | grep -q 'of 24 documents are left out'
+}
+
+@test "pages: options that a page cannot have are refused" {
+  refused 2 '--output-format=html writes a page' ran-classify -m labels.ran --output-format html --only train.jsonl
+  refused 2 'leave out' ran-classify -m labels.ran --output-format html --eval train.jsonl
+  run -3 sh -c 'ran-classify -m labels.ran --output-format html train.jsonl >/dev/full'
+}
