@@ -4,7 +4,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "cmd/pages/chart.h"
 #include "cmd/pages/page.h"
 #include "cmd/pages/record-name.h"
 #include "cmd/pages/style.h"
@@ -26,20 +25,6 @@ static bool is_gold(const struct classify_eval *e, size_t class)
 static bool is_given(const struct classify_eval *e, const float *p, size_t best, size_t i)
 {
         return e->multilabel ? p[i] >= e->thresholds[i] : i == best;
-}
-
-/* One decision: a label with its probability is right or not. */
-static void count(struct classify_eval_page *page, float p, bool right)
-{
-        double x = p >= 0 && p <= 1 ? (double)p : 0;
-        size_t bin = (size_t)(x * EVAL_PAGE_BINS), step = (size_t)(x * EVAL_PAGE_STEPS);
-        struct eval_page_bin *b = &page->bin[bin < EVAL_PAGE_BINS ? bin : EVAL_PAGE_BINS - 1];
-
-        b->p += x;
-        b->n++;
-        b->right += right;
-        page->step_all[step]++;
-        page->step_right[step] += right;
 }
 
 /* How wrong the answer is; 0: it is right. */
@@ -122,11 +107,11 @@ int classify_eval_page_add(struct classify_eval_page *page, const struct classif
         double bad = badness(e, p, best);
 
         page->worst.most = WORST;
-        page->gold += e->n_gold + e->n_unknown;
+        atomic_fetch_add(&page->reliability.gold, e->n_gold + e->n_unknown);
         if (!e->multilabel)
-                count(page, p[best], is_gold(e, best));
+                page_reliability_add(&page->reliability, (double)p[best], is_gold(e, best));
         for (size_t i = 0; e->multilabel && i < e->C; i++)
-                count(page, p[i], is_gold(e, i));
+                page_reliability_add(&page->reliability, (double)p[i], is_gold(e, i));
         page->errors += bad > 0;
         if (!(bad > 0) || !page_documents_want(&page->worst, bad))
                 return RAN_OK;
@@ -340,95 +325,6 @@ static void write_confusion(const struct ran_eval_report *r, struct ran_buf *out
                 write_pairs(r, out);
 }
 
-/* ---- charts ---------------------------------------------------------------------------------- */
-
-static void write_reliability(const struct classify_eval_page *p, bool several, struct ran_buf *out)
-{
-        double x[EVAL_PAGE_BINS], y[EVAL_PAGE_BINS];
-
-        for (size_t i = 0; i < EVAL_PAGE_BINS; i++) {
-                const struct eval_page_bin *b = &p->bin[i];
-
-                x[i] = b->n > 0 ? b->p / (double)b->n : NAN;
-                y[i] = b->n > 0 ? (double)b->right / (double)b->n : NAN;
-        }
-        const struct chart_line line = {
-                several ? "labels" : "documents", x, y, EVAL_PAGE_BINS, true, false};
-        const struct chart chart = {
-                .title = "Reliability",
-                .x_name = several ? "probability of a label" : "probability of the label found",
-                .y_name = "share that is right",
-                .note = "On the dotted line a probability is right as often as it says; below it "
-                        "the model is too sure.",
-                .x_to = 1,
-                .y_to = 1,
-                .diagonal = true,
-                .lines = &line,
-                .n = 1};
-
-        chart_add(out, &chart);
-}
-
-static void write_thresholds(const struct classify_eval_page *p, bool several, struct ran_buf *out)
-{
-        enum { N = EVAL_PAGE_STEPS + 1 };
-        double t[N], precision[N], recall[N], given[N];
-        size_t all = 0, right = 0, total = 0;
-
-        for (size_t i = 0; i < N; i++)
-                total += p->step_all[i];
-        for (size_t i = N; i-- > 0;) {
-                all += p->step_all[i];
-                right += p->step_right[i];
-                t[i] = (double)i / EVAL_PAGE_STEPS;
-                precision[i] = all > 0 ? (double)right / (double)all : NAN;
-                recall[i] = p->gold > 0 ? (double)right / (double)p->gold : NAN;
-                given[i] = total > 0 ? (double)all / (double)total : NAN;
-        }
-        const struct chart_line lines[] = {
-                {"precision", t, precision, N, false, false},
-                {"recall", t, recall, N, false, false},
-                {"documents with a label", t, given, N, false, true},
-        };
-        const struct chart chart = {
-                .title = "Precision and recall by threshold",
-                .x_name = "threshold (--threshold)",
-                .y_name = "share",
-                .note = several ? "One threshold for all labels, over all documents and labels."
-                                : "Documents whose label is less probable than the threshold get "
-                                  "none.",
-                .x_to = 1,
-                .y_to = 1,
-                .lines = lines,
-                .n = several ? 2 : 3};
-
-        chart_add(out, &chart);
-}
-
-static void write_numbers(const struct classify_eval_page *p, struct ran_buf *out)
-{
-        ran_buf_str(out, "<details><summary>numbers of the reliability chart</summary>\n<table>\n"
-                         "<thead><tr><th>probability</th><th class=\"n\">number</th><th class=\"n"
-                         "\">mean probability</th><th class=\"n\">right (95 % interval)</th></tr>"
-                         "</thead>\n<tbody>\n");
-        for (size_t i = 0; i < EVAL_PAGE_BINS; i++) {
-                const struct eval_page_bin *b = &p->bin[i];
-
-                if (b->n == 0)
-                        continue;
-                ran_buf_printf(out, "<tr><th scope=\"row\">%zu to %zu %%</th><td class=\"n\">",
-                               100 * i / EVAL_PAGE_BINS, 100 * (i + 1) / EVAL_PAGE_BINS);
-                page_count(out, b->n);
-                ran_buf_str(out, "</td><td class=\"n\">");
-                page_percent(out, b->p / (double)b->n, 1);
-                ran_buf_str(out, "</td><td class=\"n\">");
-                page_interval(out, (double)b->right / (double)b->n,
-                              ran_interval_share((double)b->right, (double)b->n));
-                ran_buf_str(out, "</td></tr>\n");
-        }
-        ran_buf_str(out, "</tbody></table></details>\n");
-}
-
 /* ---- the page -------------------------------------------------------------------------------- */
 
 static void write_unknown(const struct ran_eval_report *r, struct ran_buf *out)
@@ -463,11 +359,14 @@ void classify_eval_page_write(struct classify_eval_page *p, const struct classif
         write_facts(&r, &out->buf);
         write_labels(&r, &out->buf);
         write_confusion(&r, &out->buf);
-        ran_buf_str(&out->buf, "<h2>Probabilities</h2>\n<div class=\"charts\">\n");
-        write_reliability(p, e->multilabel, &out->buf);
-        write_thresholds(p, e->multilabel, &out->buf);
-        ran_buf_str(&out->buf, "</div>\n");
-        write_numbers(p, &out->buf);
+        page_reliability_write(&p->reliability, e->multilabel ? "labels" : "documents",
+                               e->multilabel ? NULL : "documents with a label",
+                               e->multilabel
+                                       ? "One threshold for all labels, over all documents and "
+                                         "labels."
+                                       : "Documents whose label is less probable than the "
+                                         "threshold get none.",
+                               &out->buf);
         write_unknown(&r, &out->buf);
         if (p->errors > 0)
                 page_documents_write(&p->worst, "Worst errors", NULL, out);

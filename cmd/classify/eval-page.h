@@ -5,20 +5,13 @@
 #include "cmd/classify/eval.h"
 #include "cmd/options/write.h"
 #include "cmd/pages/documents.h"
+#include "cmd/pages/reliability.h"
 #include "cmd/records/loop.h"
 
-enum { EVAL_PAGE_BINS = 10, EVAL_PAGE_STEPS = 100 };
-
-/* Sums over documents, for charts; and the worst errors. Zero-initialise. */
+/* Counts of documents, for charts; and the worst errors. Zero-initialise. */
 struct classify_eval_page {
-        /* By probability: of the most probable label; with several labels, of each of them. */
-        struct eval_page_bin {
-                double p;
-                size_t n, right;
-        } bin[EVAL_PAGE_BINS];
-        /* The same by p, in steps from 0 to 1: right ones, and all. */
-        size_t step_right[EVAL_PAGE_STEPS + 1], step_all[EVAL_PAGE_STEPS + 1];
-        size_t gold; /* labels to be found */
+        /* Of the most probable label; with several labels, of each of them. */
+        struct page_reliability reliability;
         size_t errors;
         struct page_documents worst;
 };

@@ -73,6 +73,55 @@ setup() {
   [ "$(grep -c '<article ' eval.html)" -eq "$wrong" ]
 }
 
+# tagged N: as many records of words with tags; each third one has two names.
+tagged() {
+  awk -v n="$1" 'BEGIN { for (i = 1; i <= n; i++) {
+    printf "{\"id\":\"t%d\",\"tokens\":[\"we\",\"met\",\"Ann\",\"Lee\",\"in\",\"Rome%s\"],", i, i % 3 ? "" : "&<Oslo>"
+    print "\"tags\":[\"O\",\"O\",\"B-PER\",\"I-PER\",\"O\",\"B-LOC\"]}" } }'
+}
+
+@test "pages: entities are marked in their text, gold beside found" {
+  tagged 40 >tagged.jsonl
+  ran-train tag -q --encoder none -o tags.ran tagged.jsonl
+  ran-tag -m tags.ran --output-format html -o page.html tagged.jsonl
+  well_formed page.html
+  text_of page.html >text
+  grep -q '^40 records, model tags.ran' text
+  [ "$(grep -c '^PER404040$' text)" -eq 1 ]
+  [ "$(grep -c '>Ann Lee<b>PER</b></mark> in <mark' page.html)" -eq 40 ]
+  grep -qF 'we met Ann LeePER in Rome&<Oslo>LOC' text
+  ran-tag -m tags.ran -j 1 --output-format html tagged.jsonl | cmp - page.html
+  sed '1s/"B-LOC"/"B-ORG"/' tagged.jsonl | ran-tag -m tags.ran --output-format html >differ.html
+  well_formed differ.html
+  [ "$(grep -c '<small>gold</small>' differ.html)" -eq 1 ]
+  echo '{"text":"we met Ann Lee in <b>"}' | ran-tag -m tags.ran --output-format html >raw.html
+  text_of raw.html | grep -qF 'we met Ann LeePER in <b>'
+}
+
+@test "pages: an evaluation of tags has the scores of its JSON, and the worst errors" {
+  tagged 40 >tagged.jsonl
+  ran-train tag -q --encoder none -o tags.ran tagged.jsonl
+  sed '1,4s/"B-PER","I-PER"/"B-PER","O"/' tagged.jsonl >wrong.jsonl
+  ran-tag -m tags.ran --eval --eval-format html -o eval.html wrong.jsonl
+  well_formed eval.html
+  ran-tag -m tags.ran --eval --eval-format json wrong.jsonl >eval.json
+  [ "$(grep -c '<article ' eval.html)" -eq 4 ]
+  text_of eval.html >text
+  wanted=$(jq '.strict.f1 * 100' eval.json | xargs printf '%.1f')
+  [ "$(grep -c "^all.* $wanted %\|^all.*%$wanted %" text)" -ge 1 ]
+  grep -q 'right type, wrong boundaries4$' text
+}
+
+@test "pages: tags of no scheme mark every word" {
+  awk 'BEGIN { for (i = 1; i <= 30; i++) print "{\"tokens\":[\"dogs\",\"bark\"],\"tags\":[\"noun\",\"verb\"]}" }' >parts.jsonl
+  ran-train tag -q --encoder none -o parts.ran parts.jsonl
+  ran-tag -m parts.ran --output-format html parts.jsonl >page.html
+  well_formed page.html
+  [ "$(text_of page.html | grep -c 'dogsnoun barkverb')" -eq 30 ]
+  ran-tag -m parts.ran --eval --eval-format html parts.jsonl >eval.html
+  well_formed eval.html
+}
+
 @test "pages: what does not fit is left out, the surest first, and said [all]" {
   awk 'BEGIN { for (i = 0; i < 24; i++) { printf "{\"id\":%d,\"text\":\"%s", i, i % 2 ? "sun" : "sun rain"
     for (w = 0; w < 160000; w++) printf " word%d", w % 7; print "\"}" } }' >long.jsonl
