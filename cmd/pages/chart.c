@@ -5,7 +5,7 @@
 
 #include "cmd/pages/page.h"
 
-enum { WIDTH = 440, HEIGHT = 300, LEFT = 58, RIGHT = 14, TOP = 12, BOTTOM = 44, TICKS = 6 };
+enum { WIDTH = 440, HEIGHT = 300, LEFT = 70, RIGHT = 14, TOP = 12, BOTTOM = 44, TICKS = 6 };
 
 /* Told apart in light and dark, on paper, and by most of those who see few colours. */
 static const char *const colours[CHART_LINES] = {"#3b7ddd", "#d9822b", "#2e9e5b",

@@ -200,7 +200,7 @@ static void write_json(const struct about *a, struct ran_buf *out)
 
 /* ---- text ------------------------------------------------------------------------------------ */
 
-enum { NAME_COLUMN = 2, VALUE_COLUMN = 20, COLUMNS = 80, LABELS_SHOWN = 24 };
+enum { NAME_COLUMN = 2, VALUE_COLUMN = TRAIN_INFO_COLUMN, COLUMNS = 80, LABELS_SHOWN = 24 };
 
 /* "  name              value", over several lines between words where it is long. Ends `value`. */
 static void row(struct ran_buf *out, const char *name, struct ran_buf *value)
@@ -459,7 +459,7 @@ static void text_sizes(const struct about *a, struct ran_buf *out)
         row(out, "needs", &v);
 }
 
-static void write_text(const struct about *a, struct ran_buf *out)
+void train_info_text(const struct about *a, struct ran_buf *out)
 {
         static const char *const kinds[] = {"a model", "a checkpoint of an interrupted training",
                                             "a vocabulary"};
@@ -502,7 +502,7 @@ int train_info(int argc, char **argv)
                 if (options.format == TRAIN_INFO_JSON)
                         write_json(&a, &out);
                 else
-                        write_text(&a, &out);
+                        train_info_text(&a, &out);
                 train_about_release(&a);
         }
         if (out.failed)

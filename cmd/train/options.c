@@ -66,6 +66,8 @@ static const struct ran_field run_fields[] = {
                  "epoch and every 30 seconds"},
         {"log", 0, RAN_FIELD_TEXT, RUN_AT(log), .value = "FILE", .local = true,
          .help = "write each report as a JSON line to FILE"},
+        {"report", 0, RAN_FIELD_TEXT, RUN_AT(report), .value = "FILE", .local = true,
+         .help = "write a page with the curves, the data and the result to FILE (HTML)"},
         {0},
 };
 

@@ -10,6 +10,7 @@
 #include "cmd/train/check.h"
 #include "cmd/train/info.h"
 #include "cmd/train/job.h"
+#include "cmd/train/page.h"
 #include "cmd/train/ranks.h"
 
 /* ---- options -------------------------------------------------------------------------------- */
@@ -93,6 +94,9 @@ static int run(struct train_session *s)
                 status = check(s, &problems);
         } else {
                 refuse_problems(&problems);
+                if (s->run.page != NULL)
+                        train_check_text(&s->train, s->has_dev ? &s->dev : NULL, s->config.window,
+                                         &problems, &s->run.page->data);
                 status = o->mode.dump_gradients != NULL ? dump_gradients(s) : train_job_run(s);
                 if (status == CMD_OK && left_out(s) && !o->input.errors_ok)
                         status = CMD_SOME_FAILED;

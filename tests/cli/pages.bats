@@ -95,7 +95,7 @@ tagged() {
   well_formed differ.html
   [ "$(grep -c '<small>gold</small>' differ.html)" -eq 1 ]
   echo '{"text":"we met Ann Lee in <b>"}' | ran-tag -m tags.ran --output-format html >raw.html
-  text_of raw.html | grep -qF 'we met Ann LeePER in <b>'
+  text_of raw.html | grep -qF 'we met Ann LeePER in <LOCb>LOC'
 }
 
 @test "pages: an evaluation of tags has the scores of its JSON, and the worst errors" {
@@ -107,7 +107,7 @@ tagged() {
   ran-tag -m tags.ran --eval --eval-format json wrong.jsonl >eval.json
   [ "$(grep -c '<article ' eval.html)" -eq 4 ]
   text_of eval.html >text
-  wanted=$(jq '.strict.f1 * 100' eval.json | xargs printf '%.1f')
+  wanted=$(jq '.strict.micro.f1 * 100' eval.json | xargs printf '%.1f')
   [ "$(grep -c "^all.* $wanted %\|^all.*%$wanted %" text)" -ge 1 ]
   grep -q 'right type, wrong boundaries4$' text
 }
@@ -120,6 +120,26 @@ tagged() {
   [ "$(text_of page.html | grep -c 'dogsnoun barkverb')" -eq 30 ]
   ran-tag -m parts.ran --eval --eval-format html parts.jsonl >eval.html
   well_formed eval.html
+}
+
+@test "pages: a training as a page, which does not change the model" {
+  ran-train classify -q --epochs 3 --dim 8 --heads 1 --head-dim 8 --wide 0 -o plain.ran train.jsonl
+  ran-train classify -q --epochs 3 --dim 8 --heads 1 --head-dim 8 --wide 0 -o same.ran --report page.html train.jsonl
+  cmp plain.ran same.ran
+  well_formed page.html
+  [ "$(grep -c '<svg ' page.html)" -eq 5 ]
+  text_of page.html >text
+  grep -q '^taskclassify: labels documents, one label each' text
+  grep -q '^epochs3given$' text
+  grep -q '^learning_rate0.*[0-9]$' text
+  grep -q '"warm"' text
+  grep -q '^Training data: documents 60' text
+  awk '{ printf "{\"text\":\"a%d\",\"label\":\"<i>%d\"}\n", NR % 2, NR % 2 }' train.jsonl >odd.jsonl
+  ran-train classify -q --encoder none -o odd.ran --report odd.html odd.jsonl
+  well_formed odd.html
+  text_of odd.html | grep -qF '"<i>1"'
+  refused 2 '--report is of' ran-train classify --check --report page.html train.jsonl
+  refused 2 'is an input' ran-train classify -o x.ran --report train.jsonl train.jsonl
 }
 
 @test "pages: what does not fit is left out, the surest first, and said [all]" {
