@@ -70,6 +70,13 @@ int attnmask_map(const struct attnmask_model *a, struct attnmask_scratch *s, str
         return RAN_OK;
 }
 
+int attnmask_map_values(const struct attnmask_model *a, struct attnmask_scratch *s,
+                        struct map_said *said, struct ran_error *err)
+{
+        RAN_TRY(read_document(s, err));
+        return (is_label(a) ? map_label_values : map_tokens_values)(a, s, said, err);
+}
+
 /* ---- pictures ------------------------------------------------------------------------------- */
 
 /* How to read it. */

@@ -7,7 +7,8 @@
 
 #include "cmd/attnmask/png.h"
 
-const char *const picture_format_names[] = {"text", "json", "pbm", "pgm", "png", "svg", NULL};
+const char *const picture_format_names[] = {"text", "json", "pbm",  "pgm",
+                                            "png",  "svg",  "html", NULL};
 
 int picture_init(struct picture *p, size_t panels, size_t width, size_t height,
                  struct ran_error *err)

@@ -10,7 +10,8 @@ enum {
         PICTURE_PBM,
         PICTURE_PGM,
         PICTURE_PNG,
-        PICTURE_SVG
+        PICTURE_SVG,
+        PICTURE_HTML /* a page: no picture either */
 };
 extern const char *const picture_format_names[]; /* for RAN_FIELD_CHOICE */
 

@@ -51,7 +51,7 @@ static const struct ran_field answer_fields[] = {
         {"format", 0, RAN_FIELD_CHOICE, OPTION(format), .choices = picture_format_names,
          .value = "NAME", .initial = "text",
          .help = "text: a grid of characters; json: the keys of each query, as intervals; pbm, "
-                 "pgm, png, svg: a picture"},
+                 "pgm, png, svg: a picture; html: with a model, a page of the document's words"},
         {"size", 0, RAN_FIELD_SIZE, OPTION(size), 0, LARGEST_PICTURE, .value = "N", .initial = "0",
          .help = "largest width in characters or pixels; a larger mask is drawn in blocks; 0: that "
                  "of the terminal, or 512 pixels"},
@@ -165,7 +165,7 @@ static void check_pattern(void)
 
 static void check_terminal(void)
 {
-        if (options.format > PICTURE_JSON && options.format != PICTURE_SVG &&
+        if (options.format > PICTURE_JSON && options.format < PICTURE_SVG &&
             output.output == NULL && isatty(STDOUT_FILENO))
                 cmd_usage("a terminal cannot show this picture: give --output FILE");
 }
@@ -181,6 +181,8 @@ static void check_question(char **files)
         static const char *const of_drawings[] = {"size", NULL};
         static const char no_records[] = "records are read with --scores or --model only";
 
+        if (options.format == PICTURE_HTML)
+                cmd_usage("--format html shows a document: give --model FILE");
         cmd_excludes(true, "what a model does is shown with --model FILE only", with);
         bool row = options.row != NULL;
 
@@ -243,8 +245,17 @@ static void check_model(void)
         cmd_document_check(&document_options);
         if (options.label != NULL && options.map != ATTNMASK_MAP_LABEL)
                 cmd_usage("--label is for --map label");
-        cmd_excludes(attnmask_draws(&options), "a picture has no numbers", of_numbers);
-        if (!attnmask_draws(&options) && options.size > 0 && !(tokens && options.weights))
+        cmd_excludes(attnmask_draws(&options),
+                     options.format == PICTURE_HTML ? "a page is no record"
+                                                    : "a picture has no numbers",
+                     of_numbers);
+        if (options.format == PICTURE_HTML)
+                options.offsets = RAN_UNIT_BYTE;
+        if (options.format == PICTURE_HTML && !tokens && options.map == ATTNMASK_MAP_ATTENTION &&
+            (options.row != NULL || options.rows != NULL))
+                cmd_usage("--format html has all words: leave out --row and --rows");
+        if ((!attnmask_draws(&options) || options.format == PICTURE_HTML) && options.size > 0 &&
+            !(tokens && options.weights))
                 cmd_usage("--size is for pictures: give --format text, pgm, png or svg");
         check_terminal();
 }

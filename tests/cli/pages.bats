@@ -142,6 +142,58 @@ tagged() {
   refused 2 'is an input' ran-train classify -o x.ran --report train.jsonl train.jsonl
 }
 
+# weights PAGE: keys and weights of the first word with some, of the first table.
+weights() {
+  sed -n 's/.*id="w0" data-t0="\([^"]*\)".*/\1/p' "$1" | tr ';' '\n' | sed -n 2p
+}
+
+@test "pages: attention has the words of the document, and the weights of the JSON" {
+  ran-train classify -q --epochs 1 --dim 8 --heads 2 --head-dim 4 --wide 0 --window 8 -o windows.ran train.jsonl
+  echo '{"id":"<u>","text":"sun word1 <b>rain</b> & word2 snow word3 word4 word5 word6 sun &amp; rain."}' >one.jsonl
+  ran-attnmask -m windows.ran --format html -o page.html one.jsonl
+  well_formed page.html
+  text_of page.html >text
+  tr -d '\n' <text | sed 's/[0-9]* \xe2\x97\x86 //g' | grep -qF 'word1 <b>rain</b> & word2'
+  grep -qF 'Document: <u>' text
+  grep -q '^layer 1, mean of 2 heads$' text
+  grep -q '^layer 0, head 1$' text
+  # Row 0 is the cell; the second row of the string is the first word.
+  ran-attnmask -m windows.ran --row 0 --layer 1 --head mean --weights one.jsonl >record
+  top=$(jq '[.attention.heads[0].weights[0].weights[], .attention.heads[0].weights[0].cell] | max * 1000 | round' record)
+  [ "$(weights page.html | sed 's/,.*//; s/.*\.//')" -eq "$top" ]
+  refused 2 'give --model' ran-attnmask --length 8 --format html
+  refused 2 'leave out --row' ran-attnmask -m windows.ran --row 1 --format html one.jsonl
+}
+
+@test "pages: attribution colours the words; other encoders have pages, too" {
+  ran-train classify -q --epochs 1 --dim 8 --heads 1 --head-dim 8 --wide 0 --encoder transformer -o tr.ran train.jsonl
+  ran-train classify -q --epochs 1 --dim 8 --wide 0 --encoder contextualizer -o ctx.ran train.jsonl
+  echo '{"tokens":["sun","<b>","word1"]}' >one.jsonl
+  for model in tr ctx; do
+    ran-attnmask -m $model.ran --format html -o page.html one.jsonl
+    well_formed page.html
+    text_of page.html | grep -q 'sun <b> word1'
+  done
+  ran-attnmask -m labels.ran --map label --label wet --format html -o page.html one.jsonl
+  well_formed page.html
+  text_of page.html >text
+  grep -q 'for wet' text
+  grep -q 'sun <b> word1' text
+  ran-attnmask -m tr.ran --map tokens --row 1 --format html one.jsonl >page.html
+  well_formed page.html
+  text_of page.html | grep -q 'Outputs of the tokens 1 to 1'
+}
+
+@test "pages: attention in a long document leaves out what is small, and says so [all]" {
+  ran-train classify -q --epochs 1 --dim 8 --heads 1 --head-dim 8 --wide 0 --window 256 -o long.ran train.jsonl
+  awk 'BEGIN { printf "{\"text\":\""; for (w = 0; w < 450000; w++) printf "word%d ", w % 7; print "\"}" }' >long.jsonl
+  ran-attnmask -m long.ran --format html -o page.html long.jsonl
+  [ "$(stat -c %s page.html)" -lt 20000000 ]
+  well_formed page.html
+  text_of page.html | grep -q 'windows are shown with their attention'
+  ran-attnmask -m long.ran --in-window 1000 --format html long.jsonl | grep -q 'id="w1000" data-t0'
+}
+
 @test "pages: what does not fit is left out, the surest first, and said [all]" {
   awk 'BEGIN { for (i = 0; i < 24; i++) { printf "{\"id\":%d,\"text\":\"%s", i, i % 2 ? "sun" : "sun rain"
     for (w = 0; w < 160000; w++) printf " word%d", w % 7; print "\"}" } }' >long.jsonl
