@@ -82,12 +82,10 @@ static size_t begin_of(const struct page *p, size_t w)
 
 static size_t end_of(const struct page *p, size_t w)
 {
-        size_t end = (w + 1) * p->window, L = p->s->shape.L;
-
-        return end < L ? end : L;
+        return w + 1 < p->windows ? (w + 1) * p->window : p->s->shape.L;
 }
 
-/* Rows of all windows but the last. */
+/* Rows of all windows but the last, which may have fewer, or somewhat more. */
 static size_t stride(const struct page *p)
 {
         return p->window + p->first;
@@ -576,7 +574,7 @@ static int make_page(struct page *p, const struct cmd_line *line, struct cmd_sin
         p->rows = heads->keys == RAN_AXIS_ROWS;
         p->document = heads->queries == RAN_AXIS_DOCUMENT;
         p->window = p->rows ? shape->window : BLOCK;
-        p->windows = (shape->L - 1) / p->window + 1;
+        p->windows = p->rows ? shape->windows : (shape->L - 1) / p->window + 1;
         p->first = p->rows ? 1 : 0;
         p->per_block = (p->windows - 1) / STRIP + 1;
         RAN_TRY(list_tables(p, err));

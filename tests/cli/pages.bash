@@ -18,7 +18,7 @@ well_formed() {
     {
       for (rest = $0; (at = index(rest, "<")) > 0; rest = substr(rest, RLENGTH + 1)) {
         rest = substr(rest, at)
-        if (!match(rest, /^<[!\/]?[A-Za-z][A-Za-z0-9]*( [A-Za-z:-]+="[^"<]*")*( html| hidden)? *\/?>/))
+        if (!match(rest, /^<[!\/]?[A-Za-z][A-Za-z0-9]*( [A-Za-z0-9:-]+="[^"<]*")*( html| hidden)? *\/?>/))
           bad("not a tag: " substr(rest, 1, 60))
         tag = substr(rest, 2, RLENGTH - 2)
         if (tag ~ /^!/ || tag ~ /\/$/) continue
