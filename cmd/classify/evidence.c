@@ -16,7 +16,8 @@ enum { TRIALS = 2 };
 const struct ran_field classify_evidence_fields[] = {
         {"evidence", 0, RAN_FIELD_SIZE, OPTION(evidence), 0, INFINITY, .value = "K", .initial = "0",
          .help = "add the K most important passages of the document, each with the probability of "
-                 "the label without it; 0: none"},
+                 "the label without it; 0: none",
+         .first = true},
         {"evidence_length", 0, RAN_FIELD_SIZE, OPTION(evidence_length), 1, INFINITY, .value = "N",
          .initial = "24",
          .help = "longest passage, in tokens; never more than half of the document"},

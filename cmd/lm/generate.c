@@ -36,27 +36,29 @@ static struct cmd_output output;
 #define OPTION(member) offsetof(struct generate_options, member)
 
 static const struct ran_field text_fields[] = {
-        {"prompt", 0, RAN_FIELD_TEXT, OPTION(prompt), .value = "TEXT", .local = true,
+        {"prompt", 0, RAN_FIELD_TEXT, OPTION(prompt), .value = "TEXT", .local = true, .first = true,
          .help = "continue TEXT, or generate its target, and write plain text, token by token; no "
                  "records are read"},
         {"max_new_tokens", 0, RAN_FIELD_SIZE, OPTION(max_new_tokens), 1, INFINITY, .value = "N",
-         .initial = "100", .help = "end a text after N tokens, unless the model ends it before"},
-        {"stop", 0, RAN_FIELD_LIST, OPTION(stop), .value = "STRING",
+         .initial = "100", .first = true,
+         .help = "end a text after N tokens, unless the model ends it before"},
+        {"stop", 0, RAN_FIELD_LIST, OPTION(stop), .value = "STRING", .first = true,
          .help = "end a text before STRING (repeatable)"},
         {0},
 };
 static const struct ran_field sampling_fields[] = {
         {"temperature", 0, RAN_FIELD_REAL, OPTION(temperature), 0, 1e6, .value = "T",
-         .initial = "1",
+         .initial = "1", .first = true,
          .help = "divide the logits by T: below 1 favours probable tokens; 0: always the most "
                  "probable one"},
         {"top_k", 0, RAN_FIELD_SIZE, OPTION(top_k), 0, INFINITY, .value = "K", .initial = "0",
-         .help = "sample from the K most probable tokens; 0: all"},
+         .first = true, .help = "sample from the K most probable tokens; 0: all"},
         {"top_p", 0, RAN_FIELD_REAL, OPTION(top_p), 0, 1, .value = "P", .initial = "1",
+         .first = true,
          .help = "sample from the most probable tokens that together have the probability P; 1: "
                  "all"},
         {"seed", 0, RAN_FIELD_SIZE, OPTION(seed), 0, 9007199254740991.0, .value = "N",
-         .initial = "1", .help = "random seed; another seed gives other texts"},
+         .initial = "1", .first = true, .help = "random seed; another seed gives other texts"},
         {"unknown", 0, RAN_FIELD_BOOL, OPTION(unknown), .initial = "false",
          .help = "allow [UNK] where the model expects a word outside the vocabulary"},
         {"per_token", 0, RAN_FIELD_BOOL, OPTION(per_token), .initial = "false",

@@ -46,7 +46,7 @@ static const char *const output_formats[] = {"jsonl", "conll", "html", NULL};
 
 static const struct ran_field model_fields[] = {
         {"model", 'm', RAN_FIELD_TEXT, OPTION(model), .value = "FILE",
-         .help = "the model, written by ran-train tag", .local = true},
+         .help = "the model, written by ran-train tag", .local = true, .first = true},
         {"verify", 0, RAN_FIELD_BOOL, OPTION(verify), .initial = "false",
          .help = "compare the digest of the weights before use"},
         {0},
@@ -62,17 +62,20 @@ static const struct ran_field prediction_fields[] = {
          .help = "jsonl: records; conll: a line with word and tag for each word, an empty line "
                  "after each record; columns of the input stay, and the tag comes last; html: a "
                  "page "
-                 "to look at"},
+                 "to look at",
+         .first = true},
         {0},
 };
 static const struct ran_field eval_fields[] = {
         {"eval", 0, RAN_FIELD_BOOL, OPTION(eval), .initial = "false",
          .help = "compare predictions with the tags of the records, and write one report instead "
-                 "of records"},
+                 "of records",
+         .first = true},
         {"eval_format", 0, RAN_FIELD_CHOICE, OPTION(eval_format), .choices = eval_formats,
          .value = "NAME", .initial = "text",
          .help = "text: report of conlleval, then the strict score; conlleval: that report alone; "
-                 "json: both; html: a page with the worst errors"},
+                 "json: both; html: a page with the worst errors",
+         .first = true},
         {"label_names", 0, RAN_FIELD_TEXT, OPTION(label_names), .value = "FILE", .local = true,
          .help = CMD_NAMES_HELP},
         {"conll_out", 0, RAN_FIELD_TEXT, OPTION(conll_out), .value = "FILE", .local = true,
@@ -80,7 +83,8 @@ static const struct ran_field eval_fields[] = {
                  "for conlleval"},
         {"conlleval", 0, RAN_FIELD_BOOL, OPTION(conlleval), .local = true,
          .help = "score column files of other programs, without a model, byte for byte like the "
-                 "script conlleval"},
+                 "script conlleval",
+         .first = true},
         {0},
 };
 static const struct cmd_group groups[] = {

@@ -33,7 +33,7 @@ options() {
   commands "$bin" >commands
   [ "$(wc -l <commands)" -ge 11 ]
   while read -r command; do
-    $command --help </dev/null | options >wanted
+    $command --help-all </dev/null | options >wanted
     $command --print-options >table </dev/null
     cut -f 1 table | sort | diff wanted -
     [ "$(awk -F '\t' 'NF != 5 || $5 == ""' table)" = '' ]
@@ -83,7 +83,7 @@ options() {
 @test "completion: bash offers every option of --help, with its no [all]" {
   commands "$bin" >commands
   while read -r command; do
-    $command --help </dev/null | options >wanted
+    $command --help-all </dev/null | options >wanted
     offers $command -- </dev/null | tr ' ' '\n' | sort | diff wanted -
   done <commands
 }
