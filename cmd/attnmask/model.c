@@ -3,7 +3,6 @@
 
 #include "cmd/attnmask/map.h"
 #include "cmd/attnmask/model.h"
-#include "cmd/attnmask/page.h"
 #include "cmd/attnmask/picture.h"
 #include "cmd/options/message.h"
 #include "cmd/options/options.h"

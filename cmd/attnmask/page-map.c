@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "cmd/attnmask/map.h"
-#include "cmd/attnmask/page.h"
+#include "cmd/attnmask/model.h"
 #include "cmd/attnmask/token-text.h"
 #include "cmd/pages/page.h"
 

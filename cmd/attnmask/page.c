@@ -9,7 +9,7 @@
  *
  * A long document has more weights than a page. What does not fit is left out in this order: single
  * heads, layers but the last, weights but the largest, windows that get the least attention. */
-#include "cmd/attnmask/page.h"
+#include "cmd/attnmask/model.h"
 
 #include <math.h>
 #include <stdlib.h>
