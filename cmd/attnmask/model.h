@@ -72,7 +72,8 @@ int attnmask_attention(const struct attnmask_model *a, struct attnmask_scratch *
 int attnmask_attention_picture(const struct attnmask_model *a, struct attnmask_scratch *s,
                                struct cmd_sink *out, struct ran_error *err);
 
-/* The same as a page (page.c). _begin: its title, the name of the document, the model. */
+/* The same as a page (page.c). _begin: its title, the name of the document, the model
+ * (page-map.c). */
 int attnmask_page(const struct attnmask_model *a, struct attnmask_scratch *s,
                   const struct cmd_line *line, struct cmd_sink *out, struct ran_error *err);
 void attnmask_page_begin(const struct attnmask_model *a, const struct attnmask_scratch *s,

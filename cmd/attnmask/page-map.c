@@ -6,6 +6,7 @@
 #include "cmd/attnmask/model.h"
 #include "cmd/attnmask/token-text.h"
 #include "cmd/pages/page.h"
+#include "cmd/pages/record-name.h"
 
 enum { LEVELS = 9, LISTED = 30 };
 
@@ -16,6 +17,20 @@ struct part {
         double most;
         size_t small; /* tokens left without a colour */
 };
+
+void attnmask_page_begin(const struct attnmask_model *a, const struct attnmask_scratch *s,
+                         const struct cmd_line *line, const char *title, struct ran_buf *out)
+{
+        struct ran_buf lead = {0};
+
+        ran_buf_printf(&lead, "%zu tokens, model %s", s->shape.L, a->options->model);
+        ran_buf_char(&lead, '\0');
+        page_begin(out, title, lead.failed ? NULL : lead.data);
+        ran_buf_str(out, "<p>Document: <strong>");
+        page_record_name(out, &line->record, line->file, line->number);
+        ran_buf_str(out, "</strong></p>\n");
+        ran_buf_release(&lead);
+}
 
 static void add_token(struct ran_buf *out, const struct token_part *part, double value, size_t t,
                       struct part *of)

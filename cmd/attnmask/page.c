@@ -17,7 +17,6 @@
 
 #include "cmd/attnmask/token-text.h"
 #include "cmd/pages/page.h"
-#include "cmd/pages/record-name.h"
 #include "cmd/pages/style.h"
 
 /* BLOCK: tokens of a block, without windows; STRIP: the most cells of the strip of windows;
@@ -345,20 +344,6 @@ static int add_weights(struct page *p, size_t t, struct ran_probe *k, struct ran
 }
 
 /* ---- output ---------------------------------------------------------------------------------- */
-
-void attnmask_page_begin(const struct attnmask_model *a, const struct attnmask_scratch *s,
-                         const struct cmd_line *line, const char *title, struct ran_buf *out)
-{
-        struct ran_buf lead = {0};
-
-        ran_buf_printf(&lead, "%zu tokens, model %s", s->shape.L, a->options->model);
-        ran_buf_char(&lead, '\0');
-        page_begin(out, title, lead.failed ? NULL : lead.data);
-        ran_buf_str(out, "<p>Document: <strong>");
-        page_record_name(out, &line->record, line->file, line->number);
-        ran_buf_str(out, "</strong></p>\n");
-        ran_buf_release(&lead);
-}
 
 static void add_table_name(const struct page *p, size_t t, struct ran_buf *out)
 {
