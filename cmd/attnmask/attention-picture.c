@@ -115,6 +115,28 @@ static int fill(const struct attnmask_model *a, struct attnmask_scratch *s,
         return RAN_OK;
 }
 
+/* What the picture says around its panels. */
+static void name_axes(const struct attnmask_scratch *s, struct attnmask_panels *p)
+{
+        static const char *const names[][2] = {
+                [RAN_AXIS_TOKENS] = {"key (token)", "query (token)"},
+                [RAN_AXIS_ROWS] = {"key (row: tokens and cells)", "query (row: tokens and cells)"},
+                [RAN_AXIS_STATES] = {"key (cell after a window)", ""},
+                [RAN_AXIS_DOCUMENT] = {"", "step"},
+        };
+        const struct ran_probe *k = s->probes;
+        const struct ran_probe_table *t = &s->shape.table[k->table];
+        bool steps = t->queries == RAN_AXIS_DOCUMENT;
+
+        p->x_name = names[t->keys][0];
+        p->y_name = names[t->queries][1];
+        p->legend = "attention weight, from small to large (logarithmic)";
+        p->x_from = k->key_from;
+        p->x_to = k->key_to - 1;
+        p->y_from = steps ? k->layer : k->query_from;
+        p->y_to = steps ? s->probes[s->n - 1].layer : k->query_to - 1;
+}
+
 static int draw(const struct attnmask_model *a, struct attnmask_scratch *s,
                 struct attnmask_panels *p, struct cmd_sink *out, struct ran_error *err)
 {
@@ -125,6 +147,7 @@ static int draw(const struct attnmask_model *a, struct attnmask_scratch *s,
         for (size_t i = 0; i < s->n; i++)
                 average(&s->probes[i]);
         attnmask_scale(p);
+        name_axes(s, p);
         RAN_TRY(attnmask_draw(a->options, p, out, err));
         explain(a, s, p);
         return RAN_OK;

@@ -69,7 +69,12 @@ int attnmask_grid(const struct attnmask *a, struct cmd_sink *out, struct ran_err
 
         if (code != RAN_OK)
                 return code;
-        p.names = a->n > 1 ? a->names : NULL;
+        p.names = a->n > 1 || a->options->format == PICTURE_SVG ? a->names : NULL;
+        p.x_name = "key (token)";
+        p.y_name = "query (token)";
+        p.legend = "share of the keys that a query sees";
+        p.x_from = p.y_from = a->from;
+        p.x_to = p.y_to = a->to - 1;
         for (size_t h = 0; h < a->n; h++)
                 draw(&a->heads[h].mask, a, &g, &p, p.shade + h * p.height * p.width);
         code = picture_write(&p, a->options->format, size, out, err);

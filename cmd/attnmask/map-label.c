@@ -127,6 +127,19 @@ int map_label_add(struct ran_buf *out, const struct attnmask_model *a, struct at
         return RAN_OK;
 }
 
+int map_label_values(const struct attnmask_model *a, struct attnmask_scratch *s,
+                     struct map_said *said, struct ran_error *err)
+{
+        struct map_range rows, columns;
+        struct answer answer;
+
+        RAN_TRY(map_ranges(a, s, &rows, &columns, err));
+        RAN_TRY(explain(a, s, rows.from, &answer, err));
+        *said = (struct map_said){.label = ran_model_label(a->model, answer.class),
+                                  .p = (double)answer.p};
+        return RAN_OK;
+}
+
 /* ---- a picture ------------------------------------------------------------------------------ */
 
 /* Whether a picture cannot contain the character at s: it has a meaning in SVG, or is invalid in

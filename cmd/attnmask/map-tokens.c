@@ -96,3 +96,16 @@ int map_tokens_panels(const struct attnmask_model *a, struct attnmask_scratch *s
         attnmask_scale(p);
         return RAN_OK;
 }
+
+int map_tokens_values(const struct attnmask_model *a, struct attnmask_scratch *s,
+                      struct map_said *said, struct ran_error *err)
+{
+        struct map_range rows, columns;
+
+        RAN_TRY(map_ranges(a, s, &rows, &columns, err));
+        RAN_TRY(ran_explain_tokens(s->explainer, rows.from, rows.to, PROBES, s->value, err));
+        for (size_t t = 0; t < s->reading.tokens.L; t++)
+                s->value[t] = sqrt(fmax(s->value[t], 0) / (double)(rows.to - rows.from));
+        *said = (struct map_said){.from = rows.from, .to = rows.to};
+        return RAN_OK;
+}

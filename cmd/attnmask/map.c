@@ -70,6 +70,13 @@ int attnmask_map(const struct attnmask_model *a, struct attnmask_scratch *s, str
         return RAN_OK;
 }
 
+int attnmask_map_values(const struct attnmask_model *a, struct attnmask_scratch *s,
+                        struct map_said *said, struct ran_error *err)
+{
+        RAN_TRY(read_document(s, err));
+        return (is_label(a) ? map_label_values : map_tokens_values)(a, s, said, err);
+}
+
 /* ---- pictures ------------------------------------------------------------------------------- */
 
 /* How to read it. */
@@ -103,6 +110,16 @@ static int draw(const struct attnmask_model *a, struct attnmask_scratch *s,
         struct map_table t = {0};
 
         RAN_TRY((is_label(a) ? map_label_panels : map_tokens_panels)(a, s, p, &t, err));
+        p->x_name = "token";
+        p->x_from = t.columns.all.from;
+        p->x_to = t.columns.all.to - 1;
+        if (!is_label(a)) {
+                p->y_name = "output (token)";
+                p->y_from = t.rows.all.from;
+                p->y_to = t.rows.all.to - 1;
+        }
+        p->legend = is_label(a) ? "part of the log odds, from small to large"
+                                : "influence, from small to large";
         RAN_TRY(attnmask_draw(a->options, p, out, err));
         say(a, p, &t);
         return RAN_OK;

@@ -37,6 +37,22 @@ int map_add_top(struct ran_buf *out, const struct attnmask_model *a, struct attn
 /* Appends an array of numbers. */
 void map_add_numbers(struct ran_buf *out, const double *x, size_t n);
 
+/* ---- pages ---------------------------------------------------------------------------------- */
+
+/* What s->value (L) is about. */
+struct map_said {
+        const char *label; /* NULL: the outputs of tokens [from, to) */
+        double p;          /* of the label; NaN: unknown */
+        size_t from, to;
+};
+/* Reads the current document and fills s->value, without blocks (map.c). */
+int attnmask_map_values(const struct attnmask_model *a, struct attnmask_scratch *s,
+                        struct map_said *said, struct ran_error *err);
+int map_label_values(const struct attnmask_model *a, struct attnmask_scratch *s,
+                     struct map_said *said, struct ran_error *err);
+int map_tokens_values(const struct attnmask_model *a, struct attnmask_scratch *s,
+                      struct map_said *said, struct ran_error *err);
+
 /* ---- map-label.c ---------------------------------------------------------------------------- */
 
 /* Whether a model has labels, and whether they are of words (tags). */

@@ -88,7 +88,10 @@ static int paint(void *arg, const struct cmd_line *line, const struct ran_buf *r
                                 "a picture is of one document, and this is a second one: select "
                                 "one, with head -n 1 for example");
         int code = read_record(p->model, p->scratch, &line->record, err);
-        if (code == RAN_OK)
+        if (code == RAN_OK && p->model->options->format == PICTURE_HTML)
+                code = (maps(p->model) ? attnmask_map_page : attnmask_page)(p->model, p->scratch,
+                                                                            line, &p->sink, err);
+        else if (code == RAN_OK)
                 code = (maps(p->model) ? attnmask_map_picture : attnmask_attention_picture)(
                         p->model, p->scratch, &p->sink, err);
         p->drawn += code == RAN_OK;
@@ -169,7 +172,8 @@ int attnmask_model(const struct attnmask_options *options,
         if (maps(&a))
                 attnmask_map_select(&a);
         else
-                attnmask_select(&a.selection, options, ran_model_config(m), picture);
+                attnmask_select(&a.selection, options, ran_model_config(m),
+                                picture && options->format != PICTURE_HTML);
         struct cmd_loop loop = {
                 .input = input,
                 .output = output,

@@ -3,6 +3,7 @@
 #define CMD_ATTNMASK_MODEL_H
 
 #include "cmd/attnmask/attnmask.h"
+#include "cmd/records/loop.h"
 #include "cmd/records/reading.h"
 
 /* ---- model.c -------------------------------------------------------------------------------- */
@@ -71,6 +72,13 @@ int attnmask_attention(const struct attnmask_model *a, struct attnmask_scratch *
 int attnmask_attention_picture(const struct attnmask_model *a, struct attnmask_scratch *s,
                                struct cmd_sink *out, struct ran_error *err);
 
+/* The same as a page (page.c). _begin: its title, the name of the document, the model
+ * (page-map.c). */
+int attnmask_page(const struct attnmask_model *a, struct attnmask_scratch *s,
+                  const struct cmd_line *line, struct cmd_sink *out, struct ran_error *err);
+void attnmask_page_begin(const struct attnmask_model *a, const struct attnmask_scratch *s,
+                         const struct cmd_line *line, const char *title, struct ran_buf *out);
+
 /* The other maps: attribution of a label, or of the outputs of tokens, to tokens (map.c).
  * _select exits if the model does not support it. */
 void attnmask_map_select(struct attnmask_model *a);
@@ -78,5 +86,8 @@ int attnmask_map(const struct attnmask_model *a, struct attnmask_scratch *s, str
                  struct ran_error *err);
 int attnmask_map_picture(const struct attnmask_model *a, struct attnmask_scratch *s,
                          struct cmd_sink *out, struct ran_error *err);
+/* As a page: the text, coloured (page-map.c). */
+int attnmask_map_page(const struct attnmask_model *a, struct attnmask_scratch *s,
+                      const struct cmd_line *line, struct cmd_sink *out, struct ran_error *err);
 
 #endif

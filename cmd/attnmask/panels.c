@@ -85,6 +85,13 @@ int attnmask_draw(const struct attnmask_options *o, const struct attnmask_panels
         if (code != RAN_OK)
                 return code;
         p.names = panels->names;
+        p.x_name = panels->x_name;
+        p.y_name = panels->y_name;
+        p.legend = panels->legend;
+        p.x_from = panels->x_from;
+        p.x_to = panels->x_to;
+        p.y_from = panels->y_from;
+        p.y_to = panels->y_to;
         for (size_t i = 0; i < panels->n; i++)
                 for (size_t y = 0; y < p.height; y++)
                         for (size_t x = 0; x < p.width; x++)

@@ -11,6 +11,9 @@ struct attnmask_panels {
         double *value; /* (n, height, width) */
         double least, most;
         char **names; /* (n) */
+        /* As in struct picture; x_name NULL: none. */
+        const char *x_name, *y_name, *legend;
+        size_t x_from, x_to, y_from, y_to;
 };
 /* Sets least and most; values below a thousandth of the most are drawn as that. */
 void attnmask_scale(struct attnmask_panels *p);

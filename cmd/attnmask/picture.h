@@ -10,7 +10,8 @@ enum {
         PICTURE_PBM,
         PICTURE_PGM,
         PICTURE_PNG,
-        PICTURE_SVG
+        PICTURE_SVG,
+        PICTURE_HTML /* a page: no picture either */
 };
 extern const char *const picture_format_names[]; /* for RAN_FIELD_CHOICE */
 
@@ -19,6 +20,9 @@ struct picture {
         size_t panels, width, height; /* cells */
         unsigned char *shade;         /* (panels, height, width): 0 nothing ... 255 all */
         char **names;                 /* (panels) or NULL; without < and & */
+        /* What SVG says around the panels, constants of ours; x_name NULL: nothing. */
+        const char *x_name, *y_name, *legend;
+        size_t x_from, x_to, y_from, y_to; /* the numbers at the ends of the axes; to: inclusive */
 };
 int picture_init(struct picture *p, size_t panels, size_t width, size_t height,
                  struct ran_error *err);

@@ -29,18 +29,20 @@ enum { LARGEST_PICTURE = 8192 };
 
 static const struct ran_field pattern_fields[] = {
         {"attention", 0, RAN_FIELD_CHOICES, OPTION(attention), .choices = ran_attention_names,
-         .initial = "full",
+         .initial = "full", .first = true,
          .help = "attention pattern: which keys a query sees; one for all heads, or one for each "
                  "with commas between"},
         {"mask", 0, RAN_FIELD_CHOICE, OPTION(mask), .choices = ran_mask_names, .value = "KIND",
          .initial = "none",
          .help = "keys after the query to hide: none; causal: all; prefix: all except source "
-                 "tokens"},
+                 "tokens",
+         .first = true},
         {"length", 0, RAN_FIELD_SIZE, OPTION(length), 0, RAN_MASK_LENGTH, .value = "N",
-         .help = "length of the text in tokens; 0: not given"},
+         .help = "length of the text in tokens; 0: not given", .first = true},
         {"window", 0, RAN_FIELD_SIZE, OPTION(window), 1, RAN_MASK_LENGTH, .value = "N",
          .initial = "4",
-         .help = "width of a window; half of it, rounded down, lies on each side of the query"},
+         .help = "width of a window; half of it, rounded down, lies on each side of the query",
+         .first = true},
         {"dilation", 0, RAN_FIELD_SIZE, OPTION(dilation), 0, RAN_MASK_LENGTH, .value = "N",
          .help = "dilated: tokens skipped between two keys; 0: not given"},
         {"source", 0, RAN_FIELD_SIZE, OPTION(source), 0, RAN_MASK_LENGTH, .value = "N",
@@ -51,7 +53,8 @@ static const struct ran_field answer_fields[] = {
         {"format", 0, RAN_FIELD_CHOICE, OPTION(format), .choices = picture_format_names,
          .value = "NAME", .initial = "text",
          .help = "text: a grid of characters; json: the keys of each query, as intervals; pbm, "
-                 "pgm, png, svg: a picture"},
+                 "pgm, png, svg: a picture; html: with a model, a page of the document's words",
+         .first = true},
         {"size", 0, RAN_FIELD_SIZE, OPTION(size), 0, LARGEST_PICTURE, .value = "N", .initial = "0",
          .help = "largest width in characters or pixels; a larger mask is drawn in blocks; 0: that "
                  "of the terminal, or 512 pixels"},
@@ -59,12 +62,14 @@ static const struct ran_field answer_fields[] = {
          .help = "draw or list only the queries A to B - 1"},
         {"row", 0, RAN_FIELD_TEXT, OPTION(row), .value = "I",
          .help = "show only what token I sees, from 0; with a model also cell:I, the cell of "
-                 "window I"},
+                 "window I",
+         .first = true},
         {"reach", 0, RAN_FIELD_SIZE, OPTION(reach), 0, INFINITY, .value = "K",
          .help = "with --row: list the tokens whose information reaches that token within K "
                  "layers; 0: not given"},
         {"count", 0, RAN_FIELD_BOOL, OPTION(count), .initial = "false",
-         .help = "count the scores, that is, the pairs of a query and a key it sees"},
+         .help = "count the scores, that is, the pairs of a query and a key it sees",
+         .first = true},
         {"table", 0, RAN_FIELD_BOOL, OPTION(table), .initial = "false",
          .help = "check Table 1 of the paper on dispersed attention"},
         {0},
@@ -72,31 +77,34 @@ static const struct ran_field answer_fields[] = {
 static const struct ran_field score_fields[] = {
         {"scores", 0, RAN_FIELD_BOOL, OPTION(scores), .initial = "false",
          .help = "read records with vectors, or with query and key, and add their attention "
-                 "scores"},
+                 "scores",
+         .first = true},
         {"similarity", 0, RAN_FIELD_CHOICE, OPTION(similarity), .choices = ran_similarity_names,
          .value = "KIND", .initial = "dot", .help = "score of a query and a key"},
         {0},
 };
 static const struct ran_field model_fields[] = {
         {"model", 'm', RAN_FIELD_TEXT, OPTION(model), .value = "FILE",
-         .help = "show the attention of this model in documents", .local = true},
+         .help = "show the attention of this model in documents", .local = true, .first = true},
         {"verify", 0, RAN_FIELD_BOOL, OPTION(verify), .initial = "false",
          .help = "compare the digest of the weights before use"},
         {"map", 0, RAN_FIELD_CHOICE, OPTION(map), .choices = map_names, .value = "WHAT",
          .initial = "attention",
          .help = "attention: the attention weights; label: the influence of tokens on the label; "
-                 "tokens: their influence on the outputs for tokens"},
+                 "tokens: their influence on the outputs for tokens",
+         .first = true},
         {"label", 0, RAN_FIELD_TEXT, OPTION(label), .value = "NAME",
          .help = "with --map label: explain this label instead of the predicted one"},
         {"layer", 0, RAN_FIELD_TEXT, OPTION(layer), .value = "N",
-         .help = "layer N, from 0, or all; default: all, in pictures the last"},
+         .help = "layer N, from 0, or all; default: all, in pictures the last", .first = true},
         {"head", 0, RAN_FIELD_TEXT, OPTION(head), .value = "WHAT",
          .help = "head N, from 0; mean, of all heads; review, the memory review; or all; default: "
-                 "all, in pictures the mean"},
+                 "all, in pictures the mean",
+         .first = true},
         {"in_window", 0, RAN_FIELD_TEXT, OPTION(in_window), .value = "N",
          .help = "show only what the tokens of window N, from 0, and its cell attend to"},
         {"top", 0, RAN_FIELD_SIZE, OPTION(top), 0, INFINITY, .value = "K", .initial = "5",
-         .help = "list the K keys with the most attention"},
+         .help = "list the K keys with the most attention", .first = true},
         {"weights", 0, RAN_FIELD_BOOL, OPTION(weights), .initial = "false",
          .help = "add the weights themselves, row by row; zeros are left out"},
         {"offsets", 0, RAN_FIELD_CHOICE, OPTION(offsets), .choices = ran_unit_names,
@@ -165,7 +173,7 @@ static void check_pattern(void)
 
 static void check_terminal(void)
 {
-        if (options.format > PICTURE_JSON && options.format != PICTURE_SVG &&
+        if (options.format > PICTURE_JSON && options.format < PICTURE_SVG &&
             output.output == NULL && isatty(STDOUT_FILENO))
                 cmd_usage("a terminal cannot show this picture: give --output FILE");
 }
@@ -181,6 +189,8 @@ static void check_question(char **files)
         static const char *const of_drawings[] = {"size", NULL};
         static const char no_records[] = "records are read with --scores or --model only";
 
+        if (options.format == PICTURE_HTML)
+                cmd_usage("--format html shows a document: give --model FILE");
         cmd_excludes(true, "what a model does is shown with --model FILE only", with);
         bool row = options.row != NULL;
 
@@ -243,8 +253,17 @@ static void check_model(void)
         cmd_document_check(&document_options);
         if (options.label != NULL && options.map != ATTNMASK_MAP_LABEL)
                 cmd_usage("--label is for --map label");
-        cmd_excludes(attnmask_draws(&options), "a picture has no numbers", of_numbers);
-        if (!attnmask_draws(&options) && options.size > 0 && !(tokens && options.weights))
+        cmd_excludes(attnmask_draws(&options),
+                     options.format == PICTURE_HTML ? "a page is no record"
+                                                    : "a picture has no numbers",
+                     of_numbers);
+        if (options.format == PICTURE_HTML)
+                options.offsets = RAN_UNIT_BYTE;
+        if (options.format == PICTURE_HTML && !tokens && options.map == ATTNMASK_MAP_ATTENTION &&
+            (options.row != NULL || options.rows != NULL))
+                cmd_usage("--format html has all words: leave out --row and --rows");
+        if ((!attnmask_draws(&options) || options.format == PICTURE_HTML) && options.size > 0 &&
+            !(tokens && options.weights))
                 cmd_usage("--size is for pictures: give --format text, pgm, png or svg");
         check_terminal();
 }

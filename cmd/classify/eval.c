@@ -146,6 +146,8 @@ int classify_eval_add(struct classify_eval *e, const struct ran_record *record, 
                                 "\"labels\" has %zu labels, and the model gives one", e->labels.n);
         RAN_TRY(find_gold(e, &n, &unknown, err));
         e->compared++;
+        e->n_gold = n;
+        e->n_unknown = unknown;
         return ran_eval_add(e->eval, e->gold, n, unknown, p, e->thresholds, err);
 }
 

@@ -14,7 +14,8 @@ struct classify_eval {
         struct ran_eval *eval;
         size_t compared, skipped; /* skipped: records without a label */
         struct cmd_labels labels;
-        uint32_t *gold; /* of one record */
+        uint32_t *gold; /* (n_gold) of the last record */
+        size_t n_gold, n_unknown;
         struct classify_eval_name {
                 const char *text;
                 size_t n;

@@ -16,7 +16,8 @@ enum { TRIALS = 2 };
 const struct ran_field classify_evidence_fields[] = {
         {"evidence", 0, RAN_FIELD_SIZE, OPTION(evidence), 0, INFINITY, .value = "K", .initial = "0",
          .help = "add the K most important passages of the document, each with the probability of "
-                 "the label without it; 0: none"},
+                 "the label without it; 0: none",
+         .first = true},
         {"evidence_length", 0, RAN_FIELD_SIZE, OPTION(evidence_length), 1, INFINITY, .value = "N",
          .initial = "24",
          .help = "longest passage, in tokens; never more than half of the document"},
@@ -286,14 +287,30 @@ static void add_passage(const struct classify_evidence *e, const struct passage 
         ran_buf_char(out, '}');
 }
 
-int classify_evidence_add(struct classify_evidence *e, size_t c, float p, struct ran_buf *out,
-                          struct ran_error *err)
+int classify_evidence_find(struct classify_evidence *e, size_t c, float p, struct ran_error *err)
 {
         RAN_TRY(find(e, c, err));
         RAN_TRY(confirm(e, c, p, err));
         RAN_TRY(locate(e, err));
         if (e->n > 0)
                 qsort(e->passage, e->n, sizeof(*e->passage), by_score);
+        return RAN_OK;
+}
+
+bool classify_evidence_passage(const struct classify_evidence *e, size_t i,
+                               struct classify_passage *passage)
+{
+        if (i >= e->n || i >= e->options->evidence)
+                return false;
+        *passage = (struct classify_passage){e->passage[i].start, e->passage[i].end,
+                                             e->passage[i].without};
+        return true;
+}
+
+int classify_evidence_add(struct classify_evidence *e, size_t c, float p, struct ran_buf *out,
+                          struct ran_error *err)
+{
+        RAN_TRY(classify_evidence_find(e, c, p, err));
         ran_buf_str(out, ",\"evidence\":[");
         for (size_t i = 0; i < e->n && i < e->options->evidence; i++) {
                 ran_buf_str(out, i == 0 ? "" : ",");

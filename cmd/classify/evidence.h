@@ -21,6 +21,15 @@ void classify_evidence_free(struct classify_evidence *e);
 /* Takes a document, read with the positions of its words, for the calls of _add that follow. */
 int classify_evidence_read(struct classify_evidence *e, const struct cmd_document *document,
                            const struct ran_record *record, struct ran_error *err);
+/* Finds the passages for the probability p of class c; _passage gives the i-th, the most important
+ * first, false after the last. */
+struct classify_passage {
+        size_t start, end; /* as in records */
+        float without;     /* the probability without it; NaN: nothing is left */
+};
+int classify_evidence_find(struct classify_evidence *e, size_t c, float p, struct ran_error *err);
+bool classify_evidence_passage(const struct classify_evidence *e, size_t i,
+                               struct classify_passage *passage);
 /* Appends `,"evidence":[...]` for the probability p of class c. */
 int classify_evidence_add(struct classify_evidence *e, size_t c, float p, struct ran_buf *out,
                           struct ran_error *err);

@@ -11,46 +11,52 @@
 
 struct classify_options classify_options;
 
-static const char *const eval_formats[] = {"json", "text", NULL};
+static const char *const eval_formats[] = {"json", "text", "html", NULL};
 
-static const char *const output_formats[] = {"jsonl", "fasttext", NULL};
+static const char *const output_formats[] = {"jsonl", "fasttext", "html", NULL};
 
 #define OPTION(member) offsetof(struct classify_options, member)
 
 static const struct ran_field model_fields[] = {
         {"model", 'm', RAN_FIELD_TEXT, OPTION(model), .value = "FILE",
-         .help = "the model, written by ran-train", .local = true},
+         .help = "the model, written by ran-train", .local = true, .first = true},
         {"verify", 0, RAN_FIELD_BOOL, OPTION(verify), .initial = "false",
          .help = "compare the digest of the weights before use"},
         {0},
 };
 static const struct ran_field prediction_fields[] = {
         {"top", 0, RAN_FIELD_SIZE, OPTION(top), 0, INFINITY, .value = "K", .initial = "0",
-         .help = "add the K most probable labels"},
+         .help = "add the K most probable labels", .first = true},
         {"threshold", 0, RAN_FIELD_REAL, OPTION(threshold), 0, 1, .value = "P", .initial = "0",
          .help = "give no label less probable than P; 0: no limit or, with several labels, the "
-                 "thresholds of the model"},
+                 "thresholds of the model",
+         .first = true},
         {"coverage", 0, RAN_FIELD_REAL, OPTION(coverage), 0, 1, .value = "P", .initial = "0",
-         .help = "add a prediction set that contains the true label this often; 0: none"},
+         .help = "add a prediction set that contains the true label this often; 0: none",
+         .first = true},
         {"abstain", 0, RAN_FIELD_BOOL, OPTION(abstain), .initial = "false",
          .help = "give no label unless the prediction set has exactly one"},
         {"probs", 0, RAN_FIELD_BOOL, OPTION(probs), .initial = "false",
-         .help = "add the probabilities of all labels"},
+         .help = "add the probabilities of all labels", .first = true},
         {"logits", 0, RAN_FIELD_BOOL, OPTION(logits), .initial = "false", .help = "add the logits"},
         {"embed", 0, RAN_FIELD_BOOL, OPTION(embed), .initial = "false",
          .help = "add the vector of the document, the input of the output layer"},
         {"output_format", 0, RAN_FIELD_CHOICE, OPTION(output_format), .choices = output_formats,
          .value = "NAME", .initial = "jsonl",
          .help = "jsonl: records; fasttext: a line of labels and text for each, empty for bad "
-                 "records"},
+                 "records; html: a page to look at",
+         .first = true},
         {0},
 };
 static const struct ran_field eval_fields[] = {
         {"eval", 0, RAN_FIELD_BOOL, OPTION(eval), .initial = "false",
          .help = "compare predictions with the labels of the records, and write one report instead "
-                 "of records"},
+                 "of records",
+         .first = true},
         {"eval_format", 0, RAN_FIELD_CHOICE, OPTION(eval_format), .choices = eval_formats,
-         .value = "NAME", .initial = "json", .help = "format of the report"},
+         .value = "NAME", .initial = "json",
+         .help = "format of the report; html: a page with charts and the worst errors",
+         .first = true},
         {"label_names", 0, RAN_FIELD_TEXT, OPTION(label_names), .value = "FILE", .local = true,
          .help = CMD_NAMES_HELP},
         {0},
@@ -102,6 +108,9 @@ void classify_options_check(struct classify_options *o)
         static const char *const not_in_lines[] = {"top",  "probs", "logits", "embed", "evidence",
                                                    "eval", "into",  "only",   "drop",  NULL};
 
+        static const char *const not_in_pages[] = {"logits", "embed", "offsets", "eval",
+                                                   "into",   "only",  "drop",    NULL};
+
         if (o->model == NULL)
                 cmd_usage("no model: give --model FILE");
         check_eval(o);
@@ -112,6 +121,10 @@ void classify_options_check(struct classify_options *o)
         o->output.lines = o->output_format == CLASSIFY_FASTTEXT;
         cmd_excludes(o->output.lines, "--output-format=fasttext writes labels and text only",
                      not_in_lines);
+        cmd_excludes(o->output_format == CLASSIFY_HTML,
+                     "--output-format=html writes a page and no records", not_in_pages);
+        if (o->output_format == CLASSIFY_HTML)
+                o->evidence.offsets = RAN_UNIT_BYTE;
 }
 
 /* Lines of fastText have labels and text, and labels have no white space. */

@@ -6,6 +6,10 @@
 
 #include "cmd/formats/fasttext.h"
 #include "cmd/records/labels.h"
+#include "cmd/records/shown.h"
+
+/* The most bytes of a text that a page of an evaluation may show. */
+enum { SHOWN = 4096 };
 
 /* What one thread needs. */
 struct scratch {
@@ -14,6 +18,7 @@ struct scratch {
         struct classify_evidence *evidence; /* NULL unless asked for */
         float *logits, *p;                  /* (C) */
         float *embedding;                   /* (D), NULL unless asked for */
+        struct cmd_shown shown;             /* for a page */
         struct ranked {
                 float p;
                 uint32_t c;
@@ -26,6 +31,7 @@ void classify_scratch_free(void *arg)
 
         ran_state_free(s->state);
         cmd_document_release(&s->document);
+        cmd_shown_release(&s->shown);
         classify_evidence_free(s->evidence);
         free(s->logits);
         free(s->p);
@@ -76,6 +82,18 @@ static int score(const struct classifier *c, struct scratch *s, const struct ran
         return RAN_OK;
 }
 
+int classify_score(const struct classifier *c, void *scratch, const struct cmd_line *line,
+                   struct classify_scored *scored, struct ran_error *err)
+{
+        struct scratch *s = scratch;
+
+        RAN_TRY(score(c, s, &line->record, err));
+        if (s->evidence != NULL)
+                RAN_TRY(classify_evidence_read(s->evidence, &s->document, &line->record, err));
+        *scored = (struct classify_scored){s->p, &s->document, s->evidence};
+        return RAN_OK;
+}
+
 int classify_probabilities(void *arg, void *scratch, const struct cmd_line *line,
                            struct ran_buf *result, struct ran_error *err)
 {
@@ -86,6 +104,11 @@ int classify_probabilities(void *arg, void *scratch, const struct cmd_line *line
                 return RAN_OK;
         RAN_TRY(score(c, s, &line->record, err));
         ran_buf_add(result, s->p, c->C * sizeof(*s->p));
+        if (c->options->eval_format != CLASSIFY_EVAL_HTML)
+                return RAN_OK;
+        RAN_TRY(cmd_shown_read(&s->shown, &s->document, &line->record, err));
+        ran_buf_add(result, s->shown.text.data,
+                    s->shown.text.len < SHOWN ? s->shown.text.len : SHOWN);
         return RAN_OK;
 }
 
@@ -142,7 +165,7 @@ static void add_set(struct ran_buf *out, const struct classifier *c, const float
 }
 
 /* Abstains if the label is less probable than --threshold, or if the prediction set has several. */
-static bool is_given(const struct classifier *c, const float *p, size_t best)
+bool classify_is_given(const struct classifier *c, const float *p, size_t best)
 {
         return p[best] >= (float)c->options->threshold &&
                (!c->options->abstain || set_size(c, p) == 1);
@@ -154,7 +177,7 @@ static void add_single(struct ran_buf *out, const struct classifier *c, const fl
         size_t best = ran_most_probable(p, c->C);
 
         ran_buf_str(out, "\"label\":");
-        if (is_given(c, p, best))
+        if (classify_is_given(c, p, best))
                 add_label(out, c, best);
         else
                 ran_buf_str(out, "null");
@@ -232,7 +255,7 @@ static int write_fasttext(const struct classifier *c, const struct scratch *s,
         for (size_t i = 0; c->thresholds != NULL && i < c->C; i++)
                 if (s->p[i] >= c->thresholds[i])
                         fasttext_add_label(out, ran_model_label(c->model, i));
-        if (c->thresholds == NULL && is_given(c, s->p, best))
+        if (c->thresholds == NULL && classify_is_given(c, s->p, best))
                 fasttext_add_label(out, ran_model_label(c->model, best));
         return fasttext_add_text(out, record, err);
 }

@@ -18,8 +18,19 @@ struct classifier {
 void *classify_scratch_new(void *arg, struct ran_error *err);
 void classify_scratch_free(void *scratch);
 
-/* Appends the probabilities of all labels, (C) floats, to the result; nothing for a record without
- * a label. For cmd_loop.work; arg is a classifier. */
+/* A document, read and classified; belongs to the scratch. */
+struct classify_scored {
+        const float *p; /* (C) */
+        const struct cmd_document *document;
+        struct classify_evidence *evidence; /* of the document; NULL without --evidence */
+};
+int classify_score(const struct classifier *c, void *scratch, const struct cmd_line *line,
+                   struct classify_scored *scored, struct ran_error *err);
+/* One label a document: whether the most probable one is given, by --threshold and --abstain. */
+bool classify_is_given(const struct classifier *c, const float *p, size_t best);
+
+/* Appends the probabilities of all labels, (C) floats, to the result, and for a page the begin of
+ * the text; nothing for a record without a label. For cmd_loop.work; arg is a classifier. */
 int classify_probabilities(void *arg, void *scratch, const struct cmd_line *line,
                            struct ran_buf *result, struct ran_error *err);
 /* Appends the prediction, a JSON object or a line of fastText. For cmd_loop.work. */

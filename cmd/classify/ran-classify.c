@@ -1,7 +1,9 @@
 /* ran-classify.c - labels and their probabilities for documents of any length. */
 #include <stdlib.h>
 
+#include "cmd/classify/eval-page.h"
 #include "cmd/classify/eval.h"
+#include "cmd/classify/page.h"
 #include "cmd/classify/predict.h"
 #include "cmd/options/message.h"
 #include "cmd/options/outputs.h"
@@ -15,6 +17,7 @@
 struct evaluation {
         struct classifier classifier;
         struct classify_eval eval;
+        struct classify_eval_page page; /* with --eval-format html */
 };
 
 static int probabilities(void *arg, void *scratch, const struct cmd_line *line,
@@ -34,7 +37,25 @@ static int compare_labels(void *arg, const struct cmd_line *line, const struct r
 {
         const float *p = result->len > 0 ? (const float *)(const void *)result->data : NULL;
 
-        return classify_eval_add(&((struct evaluation *)arg)->eval, &line->record, p, err);
+        struct evaluation *e = arg;
+        size_t skipped = e->eval.skipped, head = e->eval.C * sizeof *p;
+
+        RAN_TRY(classify_eval_add(&e->eval, &line->record, p, err));
+        if (e->classifier.options->eval_format != CLASSIFY_EVAL_HTML || e->eval.skipped > skipped)
+                return RAN_OK;
+        return classify_eval_page_add(&e->page, &e->eval, line, p, result->data + head,
+                                      result->len - head, err);
+}
+
+static void write_page(struct evaluation *e)
+{
+        const struct classify_options *o = e->classifier.options;
+        struct cmd_sink out;
+
+        cmd_sink_open(&out, o->output.output);
+        classify_eval_page_write(&e->page, &e->eval, o->model, &out);
+        cmd_sink_close(&out);
+        classify_eval_page_release(&e->page);
 }
 
 static void write_report(const struct classify_eval *e, const struct classify_options *o)
@@ -74,7 +95,10 @@ static int evaluate(const struct classifier *c, struct cmd_loop loop, char **fil
                         cmd_label_advice(&counts));
         if (e.eval.skipped > 0)
                 cmd_note("%zu records have no label and are left out", e.eval.skipped);
-        write_report(&e.eval, o);
+        if (o->eval_format == CLASSIFY_EVAL_HTML)
+                write_page(&e);
+        else
+                write_report(&e.eval, o);
         classify_eval_release(&e.eval);
         cmd_names_release(&names);
         return status;
@@ -98,7 +122,11 @@ static int run(struct classifier *c, char **files)
                 .arg = c,
         };
 
-        return c->options->eval ? evaluate(c, loop, files) : cmd_records(&loop, files, NULL);
+        if (c->options->eval)
+                return evaluate(c, loop, files);
+        if (c->options->output_format == CLASSIFY_HTML)
+                return classify_page(c, loop, files);
+        return cmd_records(&loop, files, NULL);
 }
 
 static struct ran_model *open_model(const struct classify_options *o)

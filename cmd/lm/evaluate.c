@@ -17,7 +17,7 @@ static const char *const formats[] = {"json", "text", NULL};
 #define OPTION(member) offsetof(struct lm_evaluate_options, member)
 
 const struct ran_field lm_evaluate_fields[] = {
-        {"eval", 0, RAN_FIELD_BOOL, OPTION(eval), .initial = "false",
+        {"eval", 0, RAN_FIELD_BOOL, OPTION(eval), .initial = "false", .first = true,
          .help = "generate texts, compare them with the targets of the records, and write one "
                  "report (BLEU, chrF, ROUGE) instead of records; unless sampling or --beam was "
                  "asked for, with the most probable token each time"},

@@ -29,7 +29,7 @@ static struct cmd_output output;
 
 static const struct ran_field fill_fields[] = {
         {"top", 0, RAN_FIELD_SIZE, OPTION(top), 1, INFINITY, .value = "N", .initial = "5",
-         .help = "list the N most probable tokens for each mask"},
+         .first = true, .help = "list the N most probable tokens for each mask"},
         {"mask_token", 0, RAN_FIELD_TEXT, OPTION(mask_token), .value = "STRING",
          .initial = "[MASK]",
          .help = "what marks a masked token: a string in a text, a word in a list of words"},

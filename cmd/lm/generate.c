@@ -34,11 +34,12 @@ static struct cmd_output output;
 #define OPTION(member) offsetof(struct generate_options, member)
 
 static const struct ran_field text_fields[] = {
-        {"prompt", 0, RAN_FIELD_TEXT, OPTION(prompt), .value = "TEXT", .local = true,
+        {"prompt", 0, RAN_FIELD_TEXT, OPTION(prompt), .value = "TEXT", .local = true, .first = true,
          .help = "continue TEXT, or generate its target, and write plain text, token by token; no "
                  "records are read"},
         {"max_new_tokens", 0, RAN_FIELD_SIZE, OPTION(how.max_new_tokens), 1, INFINITY, .value = "N",
-         .initial = "100", .help = "end a text after N tokens, unless the model ends it before"},
+         .initial = "100", .first = true,
+         .help = "end a text after N tokens, unless the model ends it before"},
         {"min_new_tokens", 0, RAN_FIELD_SIZE, OPTION(how.min_new_tokens), 0, INFINITY, .value = "N",
          .initial = "0", .help = "do not let the model end a text before N tokens"},
         {"no_repeat_ngram", 0, RAN_FIELD_SIZE, OPTION(how.no_repeat_ngram), 0, INFINITY,
@@ -46,22 +47,23 @@ static const struct ran_field text_fields[] = {
          .help = "generate no N adjacent tokens twice in a text; 0: no limit"},
         {"begin_with", 0, RAN_FIELD_TEXT, OPTION(begin_with), .value = "MEMBER",
          .help = "begin each target with the text in this member of the record, if it is there"},
-        {"stop", 0, RAN_FIELD_LIST, OPTION(how.stop), .value = "STRING",
+        {"stop", 0, RAN_FIELD_LIST, OPTION(how.stop), .value = "STRING", .first = true,
          .help = "end a text before STRING (repeatable)"},
         {0},
 };
 static const struct ran_field sampling_fields[] = {
         {"temperature", 0, RAN_FIELD_REAL, OPTION(how.temperature), 0, 1e6, .value = "T",
-         .initial = "1",
+         .initial = "1", .first = true,
          .help = "divide the logits by T: below 1 favours probable tokens; 0: always the most "
                  "probable one"},
         {"top_k", 0, RAN_FIELD_SIZE, OPTION(how.top_k), 0, INFINITY, .value = "K", .initial = "0",
-         .help = "sample from the K most probable tokens; 0: all"},
+         .first = true, .help = "sample from the K most probable tokens; 0: all"},
         {"top_p", 0, RAN_FIELD_REAL, OPTION(how.top_p), 0, 1, .value = "P", .initial = "1",
+         .first = true,
          .help = "sample from the most probable tokens that together have the probability P; 1: "
                  "all"},
         {"seed", 0, RAN_FIELD_SIZE, OPTION(how.seed), 0, 9007199254740991.0, .value = "N",
-         .initial = "1", .help = "random seed; another seed gives other texts"},
+         .initial = "1", .first = true, .help = "random seed; another seed gives other texts"},
         {"unknown", 0, RAN_FIELD_BOOL, OPTION(how.unknown), .initial = "false",
          .help = "allow [UNK] where the model expects a word outside the vocabulary"},
         {"per_token", 0, RAN_FIELD_BOOL, OPTION(how.per_token), .initial = "false",
@@ -70,6 +72,7 @@ static const struct ran_field sampling_fields[] = {
 };
 static const struct ran_field beam_fields[] = {
         {"beam", 0, RAN_FIELD_SIZE, OPTION(how.beam), 0, 1 << 20, .value = "N", .initial = "0",
+         .first = true,
          .help = "search for the most probable text, with the N best beginnings at each step, "
                  "instead of sampling; 0: sample"},
         {"length_penalty", 0, RAN_FIELD_REAL, OPTION(how.length_penalty), 0, 100, .value = "A",

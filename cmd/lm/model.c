@@ -12,7 +12,7 @@
 #define OPTION(member) offsetof(struct lm_options, member)
 
 const struct ran_field lm_model_fields[] = {
-        {"model", 'm', RAN_FIELD_TEXT, OPTION(model), .value = "FILE",
+        {"model", 'm', RAN_FIELD_TEXT, OPTION(model), .value = "FILE", .first = true,
          .help = "the model, written by ran-train", .local = true},
         {"verify", 0, RAN_FIELD_BOOL, OPTION(verify), .initial = "false",
          .help = "compare the digest of the weights before use"},

@@ -33,9 +33,9 @@ static struct cmd_output output;
 static const struct ran_field score_fields[] = {
         {"end", 0, RAN_FIELD_BOOL, OPTION(end), .initial = "true",
          .help = "predict the end of each document, too, except with a state"},
-        {"total", 0, RAN_FIELD_BOOL, OPTION(total), .initial = "false",
+        {"total", 0, RAN_FIELD_BOOL, OPTION(total), .initial = "false", .first = true,
          .help = "write one object with the measures of all records together, instead of records"},
-        {"per_token", 0, RAN_FIELD_BOOL, OPTION(per_token), .initial = "false",
+        {"per_token", 0, RAN_FIELD_BOOL, OPTION(per_token), .initial = "false", .first = true,
          .help = "add each predicted token and its nll"},
         {"logits", 0, RAN_FIELD_BOOL, OPTION(logits), .initial = "false",
          .help = "add the logits: for each token read, one number for each token of the "
@@ -44,7 +44,7 @@ static const struct ran_field score_fields[] = {
 };
 static const struct ran_field history_fields[] = {
         {"history", 0, RAN_FIELD_SIZE, OPTION(history), 0, INFINITY, .value = "N", .initial = "0",
-         .help = "predict each token from at most N tokens before it; 0: no limit"},
+         .first = true, .help = "predict each token from at most N tokens before it; 0: no limit"},
         {"stride", 0, RAN_FIELD_SIZE, OPTION(stride), 0, INFINITY, .value = "S", .initial = "0",
          .help = "step from chunk to chunk: more than N - S tokens of context, at N / S times the "
                  "cost; 0: half of N"},
@@ -52,7 +52,7 @@ static const struct ran_field history_fields[] = {
 };
 static const struct ran_field cache_fields[] = {
         {"cache", 0, RAN_FIELD_SIZE, offsetof(struct lm_options, cache.positions), 0, INFINITY,
-         .value = "N", .initial = "0",
+         .value = "N", .initial = "0", .first = true,
          .help = "raise the probability of tokens that followed similar positions among the last N "
                  "of the document; 0: no cache"},
         {"cache_weight", 0, RAN_FIELD_REAL, offsetof(struct lm_options, cache.weight), 0, 0.999,

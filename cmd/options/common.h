@@ -8,7 +8,7 @@
 struct cmd_common {
         size_t jobs; /* threads, never 0 after cmd_parse */
         char *config;
-        bool quiet, verbose, print_config, print_options, help, version;
+        bool quiet, verbose, print_config, print_options, help, help_all, version;
 };
 extern struct cmd_common cmd_common;
 extern const struct cmd_group cmd_common_group;

@@ -1,4 +1,5 @@
 /* help.c - the output of --help, --version, --print-options and --print-config. */
+#include "cmd/options/common.h"
 #include "cmd/options/options.h"
 #include "cmd/options/table.h"
 #include "cmd/options/help.h"
@@ -147,7 +148,34 @@ static void add_usage(struct ran_buf *out, const struct cmd_program *program)
         }
 }
 
-void cmd_help(const struct cmd_program *program, struct ran_buf *out)
+/* A program with no more options than this shows all of them at once. */
+enum { FEW = 32 };
+
+static size_t count_options(const struct cmd_program *program, bool marked)
+{
+        size_t n = 0;
+
+        for (struct cmd_option o = {0}; cmd_option_next(program, &o);)
+                n += o.field->first || !marked;
+        return n;
+}
+
+/* marked: only options that come first, and no title without one. */
+static void add_group(struct ran_buf *out, const struct cmd_group *g, bool marked)
+{
+        bool titled = false;
+
+        for (const struct ran_field *f = g->fields; f->name != NULL; f++) {
+                if (marked && !f->first)
+                        continue;
+                if (!titled)
+                        ran_buf_printf(out, "\n%s:\n", g->title);
+                titled = true;
+                add_option(out, f);
+        }
+}
+
+static void add_help(const struct cmd_program *program, bool marked, struct ran_buf *out)
 {
         const struct cmd_group *g;
 
@@ -161,17 +189,36 @@ void cmd_help(const struct cmd_program *program, struct ran_buf *out)
                 ran_buf_printf(out, "'%s VERB --help' lists the options of a verb.\n",
                                program->name);
         }
-        for (size_t i = 0; (g = cmd_group_at(program, i)) != NULL; i++) {
-                ran_buf_printf(out, "\n%s:\n", g->title);
-                for (const struct ran_field *f = g->fields; f->name != NULL; f++)
-                        add_option(out, f);
-        }
+        for (size_t i = 0; (g = cmd_group_at(program, i)) != NULL; i++)
+                add_group(out, g, marked);
         if (program->notes != NULL) {
                 ran_buf_char(out, '\n');
                 wrap(out, program->notes, 0, 0);
         }
+}
+
+static void add_manual(const struct cmd_program *program, struct ran_buf *out)
+{
         ran_buf_printf(out, "\nThe manual: man %.*s\n", (int)strcspn(program->name, " "),
                        program->name);
+}
+
+void cmd_help(const struct cmd_program *program, struct ran_buf *out)
+{
+        size_t all = count_options(program, false), first = count_options(program, true);
+        bool marked = all > FEW;
+
+        add_help(program, marked, out);
+        if (marked)
+                ran_buf_printf(out, "\n%s --help-all lists %zu more options.", program->name,
+                               all - first);
+        add_manual(program, out);
+}
+
+void cmd_help_all(const struct cmd_program *program, struct ran_buf *out)
+{
+        add_help(program, false, out);
+        add_manual(program, out);
 }
 
 void cmd_version(const struct cmd_program *program, struct ran_buf *out)

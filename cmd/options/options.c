@@ -124,6 +124,8 @@ int cmd_parse(const struct cmd_program *program, int argc, char **argv)
         int first = cmd_command_line_read(&c);
         apply_settings(&c, true);
         cmd_set_quiet(cmd_common.quiet);
+        if (cmd_common.help_all)
+                answer(program, cmd_help_all);
         if (cmd_common.help)
                 answer(program, cmd_help);
         if (cmd_common.version)

@@ -14,7 +14,7 @@ static const char *const truncate_names[] = {"head", "tail", "head-tail", "error
 
 const struct ran_field cmd_document_fields[] = {
         {"max_tokens", 0, RAN_FIELD_SIZE, OPTION(max_tokens), 0, INFINITY, .value = "N",
-         .initial = "0", .help = "use at most N tokens of a document; 0: no limit"},
+         .initial = "0", .help = "use at most N tokens of a document; 0: no limit", .first = true},
         {"truncate", 0, RAN_FIELD_CHOICE, OPTION(truncate), .choices = truncate_names,
          .value = "WHAT", .initial = "head",
          .help = "part of a longer document to keep; head-tail: half of each; error: make it a bad "

@@ -21,6 +21,7 @@
 #include "cmd/records/spans.h"
 #include "cmd/tag/conlleval.h"
 #include "cmd/tag/eval.h"
+#include "cmd/tag/page.h"
 #include "cmd/tag/words.h"
 
 /* ---- options -------------------------------------------------------------------------------- */
@@ -36,16 +37,16 @@ static struct cmd_document_options document_options;
 static struct cmd_input input;
 static struct cmd_output output;
 
-static const char *const eval_formats[] = {"text", "conlleval", "json", NULL};
+static const char *const eval_formats[] = {"text", "conlleval", "json", "html", NULL};
 
-enum { OUTPUT_JSONL, OUTPUT_CONLL };
-static const char *const output_formats[] = {"jsonl", "conll", NULL};
+enum { OUTPUT_JSONL, OUTPUT_CONLL, OUTPUT_HTML };
+static const char *const output_formats[] = {"jsonl", "conll", "html", NULL};
 
 #define OPTION(member) offsetof(struct tag_options, member)
 
 static const struct ran_field model_fields[] = {
         {"model", 'm', RAN_FIELD_TEXT, OPTION(model), .value = "FILE",
-         .help = "the model, written by ran-train tag", .local = true},
+         .help = "the model, written by ran-train tag", .local = true, .first = true},
         {"verify", 0, RAN_FIELD_BOOL, OPTION(verify), .initial = "false",
          .help = "compare the digest of the weights before use"},
         {0},
@@ -59,17 +60,22 @@ static const struct ran_field prediction_fields[] = {
         {"output_format", 0, RAN_FIELD_CHOICE, OPTION(output_format), .choices = output_formats,
          .value = "NAME", .initial = "jsonl",
          .help = "jsonl: records; conll: a line with word and tag for each word, an empty line "
-                 "after each record; columns of the input stay, and the tag comes last"},
+                 "after each record; columns of the input stay, and the tag comes last; html: a "
+                 "page "
+                 "to look at",
+         .first = true},
         {0},
 };
 static const struct ran_field eval_fields[] = {
         {"eval", 0, RAN_FIELD_BOOL, OPTION(eval), .initial = "false",
          .help = "compare predictions with the tags of the records, and write one report instead "
-                 "of records"},
+                 "of records",
+         .first = true},
         {"eval_format", 0, RAN_FIELD_CHOICE, OPTION(eval_format), .choices = eval_formats,
          .value = "NAME", .initial = "text",
          .help = "text: report of conlleval, then the strict score; conlleval: that report alone; "
-                 "json: both"},
+                 "json: both; html: a page with the worst errors",
+         .first = true},
         {"label_names", 0, RAN_FIELD_TEXT, OPTION(label_names), .value = "FILE", .local = true,
          .help = CMD_NAMES_HELP},
         {"conll_out", 0, RAN_FIELD_TEXT, OPTION(conll_out), .value = "FILE", .local = true,
@@ -77,7 +83,8 @@ static const struct ran_field eval_fields[] = {
                  "for conlleval"},
         {"conlleval", 0, RAN_FIELD_BOOL, OPTION(conlleval), .local = true,
          .help = "score column files of other programs, without a model, byte for byte like the "
-                 "script conlleval"},
+                 "script conlleval",
+         .first = true},
         {0},
 };
 static const struct cmd_group groups[] = {
@@ -109,13 +116,15 @@ struct program_state {
         struct tagger tagger;
         struct tag_eval eval;   /* with --eval */
         struct cmd_names names; /* of the records' tags, with --eval */
+        struct tag_page page;   /* with html */
 };
 
 /* What one thread needs. */
 struct scratch {
         struct tag_scratch *tags;
-        struct cmd_labels gold; /* of a record, with --eval */
-        struct ran_buf text;    /* of an entity */
+        struct cmd_labels gold; /* of a record, with --eval or a page */
+        struct tag_page_scratch *page;
+        struct ran_buf text; /* of an entity */
 };
 
 static void free_scratch(void *arg)
@@ -124,6 +133,7 @@ static void free_scratch(void *arg)
 
         if (s->tags != NULL)
                 tag_scratch_free(s->tags);
+        tag_page_scratch_free(s->page);
         cmd_labels_release(&s->gold);
         ran_buf_release(&s->text);
         free(s);
@@ -137,7 +147,8 @@ static void *make_scratch(void *arg, struct ran_error *err)
         if (s == NULL)
                 return NULL;
         s->tags = tag_scratch_new(&p->tagger, err);
-        if (s->tags == NULL) {
+        s->page = tag_page_scratch_new(err);
+        if (s->tags == NULL || s->page == NULL) {
                 free_scratch(s);
                 return NULL;
         }
@@ -303,34 +314,117 @@ static void predict(void *arg, void *scratch, struct cmd_item *items, size_t n)
                                 t, s, &s->tags->record[i], &items[i]);
 }
 
+/* ---- pages ---------------------------------------------------------------------------------- */
+
+static void predict_page(void *arg, void *scratch, struct cmd_item *items, size_t n)
+{
+        struct program_state *p = arg;
+        struct scratch *s = scratch;
+
+        tag_words(&p->tagger, s->tags, items, n);
+        for (size_t i = 0; i < n; i++)
+                if (items[i].code == RAN_OK)
+                        items[i].code = tag_page_pack(&p->page, s->page, s->tags,
+                                                      &s->tags->record[i], &s->gold, &items[i]);
+}
+
+static int take_page(void *arg, const struct cmd_line *line, const struct ran_buf *result,
+                     struct ran_error *err)
+{
+        (void)line;
+        return tag_page_add(&((struct program_state *)arg)->page, result, err);
+}
+
+static void write_page(struct tag_page *page, const struct cmd_counts *counts)
+{
+        struct cmd_sink out;
+
+        cmd_sink_open(&out, output.output);
+        tag_page_write(page, counts->bad + counts->passed, &out);
+        cmd_sink_close(&out);
+}
+
+static int make_page(struct program_state *p, struct cmd_loop *loop, char **files)
+{
+        struct cmd_counts counts;
+
+        cmd_check_inputs("output", output.output, files);
+        if (output.output == NULL)
+                cmd_check_standard_output(files);
+        else
+                cmd_check_writable(output.output);
+        loop->output = NULL;
+        loop->work_all = predict_page;
+        loop->take = take_page;
+        int status = cmd_records(loop, files, &counts);
+        write_page(&p->page, &counts);
+        return status;
+}
+
 /* ---- evaluation ----------------------------------------------------------------------------- */
+
+/* For a page the result is that of tag_eval_pack, that of tag_page_pack, and the size of the first.
+ */
+static int pack(struct program_state *p, struct scratch *s, size_t i, struct cmd_item *item)
+{
+        const struct tag_record *r = &s->tags->record[i];
+
+        RAN_TRY(tag_eval_pack(&p->eval, s->tags, r, &s->gold, item));
+        if (options.eval_format != TAG_EVAL_HTML)
+                return RAN_OK;
+        const size_t n = item->result->len;
+        RAN_TRY(tag_page_pack(&p->page, s->page, s->tags, r, &s->gold, item));
+        ran_buf_add(item->result, &n, sizeof n);
+        return RAN_OK;
+}
+
+static int compare_for_page(struct program_state *p, const struct cmd_line *line,
+                            const struct ran_buf *result, struct ran_error *err)
+{
+        struct ran_buf eval = *result, page = *result;
+
+        if (result->len == 0)
+                return tag_eval_add(&p->eval, line, result, err);
+        memcpy(&eval.len, result->data + result->len - sizeof eval.len, sizeof eval.len);
+        page.data += eval.len;
+        page.len -= eval.len + sizeof eval.len;
+        RAN_TRY(tag_eval_add(&p->eval, line, &eval, err));
+        return tag_page_add(&p->page, &page, err);
+}
 
 /* For take; a record without tags gives nothing. */
 static void tag_tagged(void *arg, void *scratch, struct cmd_item *items, size_t n)
 {
-        const struct program_state *p = arg;
+        struct program_state *p = arg;
         struct scratch *s = scratch;
 
         tag_words(&p->tagger, s->tags, items, n);
         for (size_t i = 0; i < n; i++)
                 if (items[i].code == RAN_OK && tag_eval_tagged(&items[i].line->record))
-                        items[i].code = tag_eval_pack(&p->eval, s->tags, &s->tags->record[i],
-                                                      &s->gold, &items[i]);
+                        items[i].code = pack(p, s, i, &items[i]);
 }
 
 static int compare_tags(void *arg, const struct cmd_line *line, const struct ran_buf *result,
                         struct ran_error *err)
 {
-        return tag_eval_add(&((struct program_state *)arg)->eval, line, result, err);
+        struct program_state *p = arg;
+
+        if (options.eval_format == TAG_EVAL_HTML)
+                return compare_for_page(p, line, result, err);
+        return tag_eval_add(&p->eval, line, result, err);
 }
 
-static void write_report(struct tag_eval *eval)
+static void write_report(struct program_state *p, const struct cmd_counts *counts)
 {
         struct ran_buf report = {0};
 
-        tag_eval_report(eval, options.eval_format, &report);
         if (options.conll_out != NULL)
-                cmd_write_file(options.conll_out, &eval->columns);
+                cmd_write_file(options.conll_out, &p->eval.columns);
+        if (options.eval_format == TAG_EVAL_HTML) {
+                write_page(&p->page, counts);
+                return;
+        }
+        tag_eval_report(&p->eval, options.eval_format, &report);
         cmd_write_file(output.output, &report);
         ran_buf_release(&report);
 }
@@ -348,6 +442,7 @@ static const char *const reads[] = {"id",
 static int evaluate(struct program_state *p, struct cmd_loop *loop, char **files)
 {
         struct tag_eval *eval = &p->eval;
+        struct cmd_counts counts;
         struct ran_error err;
 
         cmd_check_inputs("output", output.output, files);
@@ -363,12 +458,13 @@ static int evaluate(struct program_state *p, struct cmd_loop *loop, char **files
         loop->work_all = tag_tagged;
         loop->take = compare_tags;
         loop->accepted = true;
-        int status = cmd_records(loop, files, NULL);
+        p->page.eval = eval;
+        int status = cmd_records(loop, files, &counts);
         if (eval->compared == 0)
                 cmd_die(CMD_FAILED, "no record has tags: there is nothing to compare with");
         if (eval->skipped > 0)
                 cmd_note("%zu records have no tags and are left out", eval->skipped);
-        write_report(eval);
+        write_report(p, &counts);
         tag_eval_release(eval);
         cmd_names_release(&p->names);
         return status;
@@ -389,7 +485,10 @@ static int run(struct program_state *p, char **files)
                 .arg = p,
         };
 
-        return options.eval ? evaluate(p, &loop, files) : cmd_records(&loop, files, NULL);
+        if (options.eval)
+                return evaluate(p, &loop, files);
+        return options.output_format == OUTPUT_HTML ? make_page(p, &loop, files)
+                                                    : cmd_records(&loop, files, NULL);
 }
 
 /* --conlleval reads columns and prints a score, without a model or records. */
@@ -422,6 +521,8 @@ static void check_usage(void)
         output.lines = options.output_format == OUTPUT_CONLL;
         cmd_excludes(output.lines, "--output-format=conll writes words and tags only",
                      not_in_columns);
+        cmd_excludes(options.output_format == OUTPUT_HTML,
+                     "--output-format=html writes a page and no records", not_in_columns);
         cmd_excludes(options.eval, "--eval writes a report and no records", of_records);
         check_conlleval();
         cmd_requires(options.eval, "--eval", of_eval);
@@ -463,8 +564,10 @@ int main(int argc, char **argv)
                                           .options = document_options,
                                           .logits = options.logits,
                                   }};
+        tag_page_init(&p.page, &p.tagger, options.model);
         int status = run(&p, cmd_files(&input, argv + first));
 
+        tag_page_release(&p.page);
         ran_pool_free(p.tagger.pool);
         free(p.tagger.tags);
         ran_model_free(model);

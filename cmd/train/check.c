@@ -171,24 +171,37 @@ static void gather_repeats(struct train_report *r, const struct train_data *trai
         free(dev_twin);
 }
 
-void train_check(const struct train_data *train, const struct train_data *dev, size_t window,
-                 const struct train_problems *problems, bool json)
+static void add_report(const struct train_data *train, const struct train_data *dev, size_t window,
+                       const struct train_problems *problems, bool json, struct ran_buf *out)
 {
         struct train_report r = {.window = window, .problems = problems};
-        struct ran_buf out = {0};
 
         summarise(&r.train, train, window);
         if (dev != NULL)
                 summarise(&r.dev, dev, window);
         gather_repeats(&r, train, dev);
         if (json)
-                train_report_json(&out, &r);
+                train_report_json(out, &r);
         else
-                train_report_text(&out, &r);
-        if (out.failed)
+                train_report_text(out, &r);
+        if (out->failed)
                 cmd_die(CMD_FAILED, "out of memory for the report");
-        fwrite(out.data, 1, out.len, stdout); /* cmd_finish sees whether it arrived */
-        ran_buf_release(&out);
         free(r.train.label_count);
         free(r.dev.label_count);
+}
+
+void train_check(const struct train_data *train, const struct train_data *dev, size_t window,
+                 const struct train_problems *problems, bool json)
+{
+        struct ran_buf out = {0};
+
+        add_report(train, dev, window, problems, json, &out);
+        fwrite(out.data, 1, out.len, stdout); /* cmd_finish sees whether it arrived */
+        ran_buf_release(&out);
+}
+
+void train_check_text(const struct train_data *train, const struct train_data *dev, size_t window,
+                      const struct train_problems *problems, struct ran_buf *out)
+{
+        add_report(train, dev, window, problems, false, out);
 }

@@ -4,9 +4,12 @@
 
 #include "cmd/train/problems.h"
 
-/* Counts, lengths and repeated texts, before any document is held out. Writes one JSON object, or a
- * page for people, to stdout. */
+/* Counts, lengths and repeated texts, before any document is held out. Writes one JSON object, or
+ * lines for people, to stdout. */
 void train_check(const struct train_data *train, const struct train_data *dev, size_t window,
                  const struct train_problems *problems, bool json);
+/* Appends the lines for people. */
+void train_check_text(const struct train_data *train, const struct train_data *dev, size_t window,
+                      const struct train_problems *problems, struct ran_buf *out);
 
 #endif

@@ -92,6 +92,20 @@ static void check_mode(const struct train_options *o)
         check_dump(o);
 }
 
+static void check_report(const struct train_options *o)
+{
+        const struct train_mode_options *mode = &o->mode;
+
+        if (o->run.report == NULL)
+                return;
+        if (o->run.tune > 0)
+                cmd_usage("--report is of one training: leave out --tune, and train again with the "
+                          "settings that it finds");
+        if (mode->check || mode->dry_run || mode->dump_gradients != NULL ||
+            (mode->replay != NULL && o->file.output == NULL))
+                cmd_usage("--report is of a training that writes a model: leave it out");
+}
+
 static void check_init(const struct train_options *o)
 {
         const struct train_init_options *init = &o->file.init;
@@ -127,6 +141,7 @@ static void check_dev(const struct train_options *o)
 void train_options_check(struct train_options *o)
 {
         check_mode(o);
+        check_report(o);
         check_init(o);
         check_requires(o);
         if (o->run.minutes > 0 && o->run.tune > 0)

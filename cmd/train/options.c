@@ -9,21 +9,25 @@
 #define FILE_AT(member) offsetof(struct train_file_options, member)
 const struct ran_field train_file_fields[] = {
         {"output", 'o', RAN_FIELD_TEXT, FILE_AT(output), .value = "FILE", .local = true,
-         .help = "write the model to FILE when training is complete; required for training"},
+         .help = "write the model to FILE when training is complete; required for training",
+         .first = true},
         {"vocab", 0, RAN_FIELD_TEXT, FILE_AT(vocab), .value = "FILE", .local = true,
-         .help = "vocabulary, a tokenizer.json or vocab.txt; without it one is learned"},
+         .help = "vocabulary, a tokenizer.json or vocab.txt; without it one is learned",
+         .first = true},
         {"vectors", 0, RAN_FIELD_TEXT, FILE_AT(init.vectors), .value = "FILE", .local = true,
          .help = "initialise the embedding from word vectors of GloVe, word2vec or fastText; they "
                  "set --dim"},
         {"vector_words", 0, RAN_FIELD_SIZE, FILE_AT(init.vector_words), 0, 1 << 30, .value = "N",
          .initial = "0", .help = "add the words of the first N vectors to the learned vocabulary"},
         {"init", 0, RAN_FIELD_TEXT, FILE_AT(init.model), .value = "MODEL", .local = true,
-         .help = "initialise vocabulary, embedding and encoder from MODEL"},
+         .help = "initialise vocabulary, embedding and encoder from MODEL", .first = true},
         {"dev", 0, RAN_FIELD_TEXT, FILE_AT(dev), .value = "FILE", .local = true,
          .help = "validation documents: training ends when it no longer improves on them, and "
-                 "keeps the best epoch"},
+                 "keeps the best epoch",
+         .first = true},
         {"dev_share", 0, RAN_FIELD_REAL, FILE_AT(dev_share), 0, 0.9, .value = "X", .initial = "0.1",
-         .help = "without --dev: share of the training documents to hold out for validation"},
+         .help = "without --dev: share of the training documents to hold out for validation",
+         .first = true},
         {"dev_group", 0, RAN_FIELD_TEXT, FILE_AT(dev_group), .value = "MEMBER",
          .help = "hold out all or none of the documents with the same value of this member, such "
                  "as their author"},
@@ -46,14 +50,17 @@ static const struct ran_field run_fields[] = {
         {"tune", 0, RAN_FIELD_REAL, RUN_AT(tune), 0, 1e6, .value = "MINUTES", .initial = "0",
          .local = true,
          .help = "search for better settings for so long, keep the best model and write its "
-                 "settings to stdout; options you set are not tuned; 0: train once"},
+                 "settings to stdout; options you set are not tuned; 0: train once",
+         .first = true},
         {"minutes", 0, RAN_FIELD_REAL, RUN_AT(minutes), 0, 1e6, .value = "X", .initial = "0",
          .local = true,
          .help = "train the best model within so many minutes: the encoder makes the steps that "
-                 "fit, and the model says how many; 0: no limit"},
+                 "fit, and the model says how many; 0: no limit",
+         .first = true},
         {"resume", 0, RAN_FIELD_BOOL, RUN_AT(resume), .local = true,
          .help = "continue from the checkpoint, or continue a search; if there is neither, start "
-                 "from the beginning"},
+                 "from the beginning",
+         .first = true},
         {"overwrite_checkpoint", 0, RAN_FIELD_BOOL, RUN_AT(overwrite_checkpoint), .local = true,
          .help = "start from the beginning although there is a checkpoint or an interrupted "
                  "search"},
@@ -70,6 +77,9 @@ static const struct ran_field run_fields[] = {
                  "epoch and every 30 seconds"},
         {"log", 0, RAN_FIELD_TEXT, RUN_AT(log), .value = "FILE", .local = true,
          .help = "write each report as a JSON line to FILE"},
+        {"report", 0, RAN_FIELD_TEXT, RUN_AT(report), .value = "FILE", .local = true,
+         .help = "write a page with the curves, the data and the result to FILE (HTML)",
+         .first = true},
         {0},
 };
 
@@ -77,11 +87,13 @@ static const struct ran_field run_fields[] = {
 static const char *const format_names[] = {"json", "text", NULL};
 static const struct ran_field mode_fields[] = {
         {"check", 0, RAN_FIELD_BOOL, MODE_AT(check), .local = true,
-         .help = "inspect the data and report on stdout; status 4 if they have problems"},
+         .help = "inspect the data and report on stdout; status 4 if they have problems",
+         .first = true},
         {"check_format", 0, RAN_FIELD_CHOICE, MODE_AT(check_format), .choices = format_names,
          .value = "FORMAT", .initial = "json", .local = true, .help = "format of the report"},
         {"dry_run", 0, RAN_FIELD_BOOL, MODE_AT(dry_run), .local = true,
-         .help = "report what training would need: parameters, memory, arithmetic, time"},
+         .help = "report what training would need: parameters, memory, arithmetic, time",
+         .first = true},
         {"dump_gradients", 0, RAN_FIELD_TEXT, MODE_AT(dump_gradients), .value = "FILE",
          .local = true,
          .help = "write loss and gradients of a model on the documents to FILE, as safetensors"},

@@ -11,7 +11,9 @@
 #include "cmd/options/write.h"
 #include "cmd/records/files.h"
 #include "cmd/train/check.h"
+#include "cmd/train/info.h"
 #include "cmd/train/job.h"
+#include "cmd/train/page.h"
 #include "cmd/train/ranks.h"
 
 /* ---- options -------------------------------------------------------------------------------- */
@@ -108,6 +110,9 @@ static int run(struct train_session *s)
                 status = check(s, &problems);
         } else {
                 refuse_problems(&problems);
+                if (s->run.page != NULL)
+                        train_check_text(&s->train, s->has_dev ? &s->dev : NULL, s->config.window,
+                                         &problems, &s->run.page->data);
                 status = o->mode.dump_gradients != NULL ? dump_gradients(s) : train_job_run(s);
                 if (status == CMD_OK && left_out(s) && !o->input.errors_ok)
                         status = CMD_SOME_FAILED;
@@ -151,12 +156,16 @@ static void return_freed_memory(void)
 int main(int argc, char **argv)
 {
         return_freed_memory();
-        struct cmd_verb verbs[RAN_TASK_COUNT + 1] = {0};
+        struct cmd_verb verbs[RAN_TASK_COUNT + 3] = {0};
+        size_t n = 0;
 
         if (!train_ranks_open())
                 return train_ranks_follow();
-        for (size_t i = 0; train_tasks[i] != NULL; i++)
-                verbs[i] = (struct cmd_verb){train_tasks[i]->verb, train_tasks[i]->help, run_verb};
+        for (; train_tasks[n] != NULL; n++)
+                verbs[n] = (struct cmd_verb){train_tasks[n]->verb, train_tasks[n]->help, run_verb};
+        verbs[n++] =
+                (struct cmd_verb){"info", "say what a model is, and how well it did", train_info};
+        verbs[n] = (struct cmd_verb){"diff", "say how two models differ", train_diff};
         return train_ranks_close(cmd_run_verb("ran-train",
                                               "Trains models of long documents from JSON lines.",
                                               verbs, argc, argv));

@@ -141,10 +141,17 @@ void train_run_prepare(struct train_run *run, const char *output, const struct c
                 run->resume = false;
         }
         open_log(run);
+        if (options->report != NULL) {
+                cmd_check_writable(options->report);
+                run->page = train_page_new(options->report);
+                run->page->resumed = run->resume;
+        }
 }
 
 void train_run_release(struct train_run *run)
 {
+        train_page_free(run->page);
+        run->page = NULL;
         free(run->checkpoint);
         run->checkpoint = NULL;
 }
@@ -276,9 +283,19 @@ void train_run_tell_model(const struct ran_train_job *job)
 
 /* ---- the run -------------------------------------------------------------------------------- */
 
+/* What gets each report. */
+struct watcher {
+        struct train_progress progress;
+        struct train_page *page; /* or NULL */
+};
+
 static int on_report(void *arg, const struct ran_train_report *report)
 {
-        train_progress_report(arg, report);
+        struct watcher *w = arg;
+
+        if (w->page != NULL)
+                train_page_note(w->page, report);
+        train_progress_report(&w->progress, report);
         return stop_signal;
 }
 
@@ -327,19 +344,22 @@ struct train_progress train_run_progress(const struct ran_train_job *job,
 
 int train_run(const struct ran_train_job *job, struct train_run *run)
 {
-        struct train_progress progress = train_run_progress(job, run);
+        struct watcher w = {train_run_progress(job, run), run->page};
+        struct train_progress *progress = &w.progress;
         struct ran_train_job watched = *job;
         struct ran_error err = {0};
 
         watched.resume = run->resume;
         watched.report = on_report;
-        watched.arg = &progress;
+        watched.arg = &w;
         train_run_catch_signals();
         int code = ran_train(&watched, &err);
-        bool logged = train_progress_end(&progress);
+        bool logged = train_progress_end(progress);
         if (code != RAN_OK)
-                return ended_early(job, &err, progress.last.step > 0);
-        summarise(job, &progress);
+                return ended_early(job, &err, progress->last.step > 0);
+        summarise(job, progress);
+        if (run->page != NULL)
+                train_page_write(run->page, job, train_progress_name(progress), progress->texts);
         if (!run->replay)
                 train_run_tell_model(job);
         if (!logged)

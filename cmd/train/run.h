@@ -5,11 +5,13 @@
 #include "cmd/options/options.h"
 #include "ran.h"
 #include "cmd/train/journal.h"
+#include "cmd/train/page.h"
 #include "cmd/train/progress.h"
 
 struct train_run_options {
         int progress; /* TRAIN_PROGRESS_... */
         char *log;    /* JSON lines, or NULL */
+        char *report; /* a page, or NULL */
         double checkpoint_minutes;
         double minutes;            /* for one training; 0: as long as it takes */
         double tune;               /* minutes to search for better settings; 0: no search */
@@ -26,6 +28,7 @@ struct train_run {
         char *checkpoint;             /* its name */
         bool resume;                  /* from an existing checkpoint or journal */
         FILE *log;                    /* closed by train_run */
+        struct train_page *page;      /* with --report, else NULL */
         struct train_journal journal; /* with --tune */
 };
 

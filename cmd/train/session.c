@@ -40,6 +40,7 @@ static void check_outputs(struct train_session *s, char **files)
 
         cmd_check_inputs("output", o->file.output, files);
         cmd_check_inputs("log", o->run.log, files);
+        cmd_check_inputs("report", o->run.report, files);
         cmd_check_inputs("dump-gradients", mode->dump_gradients, files);
         s->run.options = &o->run;
         s->run.replay = mode->replay != NULL;

@@ -242,6 +242,7 @@ struct ran_field {
         bool local; /* where and how to run, not what to compute (an output file, --jobs, --quiet):
                        not in
                        --print-config, refused in --config */
+        bool first; /* --help shows it; the others are in --help-all only */
         /* Another default while a CHOICE field earlier in the table has that value. */
         struct ran_exception {
                 const char *field, *value, *initial; /* field NULL: no exception */

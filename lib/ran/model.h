@@ -95,6 +95,18 @@ const char *ran_model_metadata(const struct ran_model *m, const char *key); /* N
 /* Whether the files of two models are the same bytes. If not, appends their differences to
  * `what`, tensors first: "tensor lm.bias: 3 of its 40 elements differ, ...". */
 bool ran_model_same(const struct ran_model *a, const struct ran_model *b, struct ran_buf *what);
+/* What a model file consists of (model/model-parts.c): a part is a group of its tensors. */
+struct ran_model_part {
+        const char *name;  /* "embedding", "linear model" ... */
+        const char *dtype; /* of its largest tensor: "F32"; "" for the header */
+        size_t tensors, elements, bytes;
+};
+enum { RAN_MODEL_PARTS = 9 };
+/* The parts that are there, and their number. Their bytes add up to those of the file. */
+size_t ran_model_parts(const struct ran_model *m, struct ran_model_part part[RAN_MODEL_PARTS]);
+size_t ran_model_bytes(const struct ran_model *m); /* of the file */
+/* Of a checkpoint: the epochs done and the steps of the optimiser so far. false: it is a model. */
+bool ran_model_progress(const struct ran_model *m, double *epochs, double *steps);
 /* Decision thresholds (C) of a model with several labels a document: tuned ones, or 0.5. NULL for a
  * language model. */
 const float *ran_model_thresholds(const struct ran_model *m);

@@ -18,6 +18,7 @@ const struct ran_field ran_vocab_fields[] = {
          .offset = AT(vocab_type),
          .choices = types,
          .initial = "word",
+         .first = true,
          .help = "word: frequent words; wordpiece: words and subwords, hardly any text is unknown; "
                  "bpe: byte pairs, no text is unknown"},
         {.name = "vocab_size",
@@ -27,6 +28,7 @@ const struct ran_field ran_vocab_fields[] = {
          .high = 100e6,
          .value = "N",
          .initial = "30000",
+         .first = true,
          .help = "tokens at most, including the five reserved ones"},
         {.name = "min_count",
          .type = RAN_FIELD_SIZE,

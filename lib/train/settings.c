@@ -21,6 +21,7 @@ const struct ran_field ran_train_fields[] = {
          .high = 1000000,
          .value = "N",
          .initial = "10",
+         .first = true,
          .help = "largest number of epochs"},
         {.name = "batch",
          .type = RAN_FIELD_SIZE,
@@ -68,6 +69,7 @@ const struct ran_field ran_train_fields[] = {
          .high = 100,
          .value = "X",
          .initial = "0.001",
+         .first = true,
          .help = "highest learning rate of Adam"},
         {.name = "min_learning_rate",
          .type = RAN_FIELD_REAL,
@@ -221,6 +223,7 @@ const struct ran_field ran_train_fields[] = {
          .high = 9007199254740991.0,
          .value = "N",
          .initial = "1",
+         .first = true,
          .help = "seed of every random choice"},
         {0},
 };

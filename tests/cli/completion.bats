@@ -33,7 +33,7 @@ options() {
   commands "$bin" >commands
   [ "$(wc -l <commands)" -ge 11 ]
   while read -r command; do
-    $command --help </dev/null | options >wanted
+    $command --help-all </dev/null | options >wanted
     $command --print-options >table </dev/null
     cut -f 1 table | sort | diff wanted -
     [ "$(awk -F '\t' 'NF != 5 || $5 == ""' table)" = '' ]
@@ -48,7 +48,7 @@ options() {
 
 @test "completion: bash offers verbs, options of the verb, values" {
   [ "$(offers ran-tokenize e)" = encode ]
-  [ "$(offers ran-train '')" = 'classify tag lm mlm' ]
+  [ "$(offers ran-train '')" = 'classify tag lm mlm info diff' ]
   [ "$(offers ran-train classify --sched)" = --schedule ]
   [ "$(offers ran-train classify --schedule '')" = 'constant linear cosine' ]
   [ "$(offers ran-train classify --schedule = co)" = 'constant cosine' ]
@@ -83,7 +83,7 @@ options() {
 @test "completion: bash offers every option of --help, with its no [all]" {
   commands "$bin" >commands
   while read -r command; do
-    $command --help </dev/null | options >wanted
+    $command --help-all </dev/null | options >wanted
     offers $command -- </dev/null | tr ' ' '\n' | sort | diff wanted -
   done <commands
 }

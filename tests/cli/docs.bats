@@ -40,7 +40,7 @@ source_map() {
 @test "docs: options that the README names are options" {
   for command in 'ran-tokenize learn' 'ran-tokenize encode' 'ran-train classify' ran-classify \
     'ran-lm score' 'ran-lm generate' ran-attnmask ran-tag; do
-    $command --help
+    $command --help-all
   done | grep -oE -- '--[][a-z-]+' | sed 's/\[no-\]\(.*\)/\1\n--no-\1/' | sort -u >known
   # Those of other programs.
   printf -- '--cflags\n--libs\n' >>known

@@ -57,7 +57,7 @@ entry() {
   [ -s commands ]
   while read -r program verb; do
     mandoc -T ascii -O width=999 "$root/man/$program.1" | sed 's/.\x08//g' >page
-    "$program" $verb --help | options >options
+    "$program" $verb --help-all | options >options
     [ "$(wc -l <options)" -gt 7 ]
     while read -r name value; do
       entry "$name" <page >entry

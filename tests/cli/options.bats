@@ -16,12 +16,28 @@ setup() {
 
 @test "options: --help of every command is on standard output, 80 columns wide [all]" {
   while read -r command; do
-    run -0 --separate-stderr $command --help
-    [ -z "$stderr" ]
-    [[ ${lines[0]} == "Usage: $command "* ]]
-    [ "$(awk 'length > 80' <<<"$output")" = '' ]
-    [[ $output == *--help*--version* ]]
+    for option in --help --help-all; do
+      run -0 --separate-stderr $command $option
+      [ -z "$stderr" ]
+      [[ ${lines[0]} == "Usage: $command "* ]]
+      [ "$(awk 'length > 80' <<<"$output")" = '' ]
+      [[ $output == *--help*--version* ]]
+    done
   done <<<"$commands"
+}
+
+@test "options: --help has the main options, --help-all every one, in the same words" {
+  while read -r command; do
+    $command --help >some
+    $command --help-all >all
+    grep '^  \(-., \|    \)--' some >named
+    [ "$(wc -l <named)" -le 34 ]
+    [ "$(grep -vxF -f all named)" = '' ]
+    left=$(($(grep -c '^  \(-., \|    \)--' all) - $(wc -l <named)))
+    [ "$left" -eq 0 ] || grep -qxF -- "$command --help-all lists $left more options." some
+  done <<<"$commands"
+  ran-train classify --help | grep -q -- '--encoder'
+  run -1 grep -q -- --beta2 <(ran-train classify --help)
 }
 
 @test "options: --version of every command names the program and the version [all]" {

@@ -1,0 +1,381 @@
+/* eval-page.c - an evaluation as a page: tables, charts, and the worst errors with their text. */
+#include "cmd/classify/eval-page.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "cmd/pages/page.h"
+#include "cmd/pages/record-name.h"
+#include "cmd/pages/style.h"
+
+/* WORST: errors shown; EXCERPT: bytes of their texts; MATRIX: labels of the largest matrix that is
+ * shown whole; PAIRS: confusions that are listed beside or instead of it. */
+enum { WORST = 50, EXCERPT = 1500, MATRIX = 30, PAIRS = 40 };
+
+/* ---- documents ------------------------------------------------------------------------------- */
+
+static bool is_gold(const struct classify_eval *e, size_t class)
+{
+        for (size_t i = 0; i < e->n_gold; i++)
+                if (e->gold[i] == class)
+                        return true;
+        return false;
+}
+
+static bool is_given(const struct classify_eval *e, const float *p, size_t best, size_t i)
+{
+        return e->multilabel ? p[i] >= e->thresholds[i] : i == best;
+}
+
+/* How wrong the answer is; 0: it is right. */
+static double badness(const struct classify_eval *e, const float *p, size_t best)
+{
+        double sum = (double)e->n_unknown;
+
+        if (!e->multilabel)
+                return is_gold(e, best)
+                               ? 0
+                               : (double)p[best] - (e->n_gold > 0 ? (double)p[e->gold[0]] : 0) +
+                                         1e-9;
+        for (size_t i = 0; i < e->C; i++)
+                if (is_gold(e, i) != is_given(e, p, best, i))
+                        sum += fabs((double)p[i] - (double)e->thresholds[i]) + 1e-9;
+        return sum;
+}
+
+static void add_label(struct ran_buf *out, const struct classify_eval *e, size_t i, float p,
+                      const char *kind)
+{
+        ran_buf_printf(out, " <span class=\"label %s\">", kind);
+        page_string(out, e->names[i]);
+        ran_buf_str(out, "</span> <small>");
+        page_percent(out, (double)p, 1);
+        ran_buf_str(out, "</small>");
+}
+
+static void add_answer(struct ran_buf *out, const struct classify_eval *e, const float *p,
+                       size_t best)
+{
+        size_t n = 0;
+
+        ran_buf_str(out, "<p>found:");
+        for (size_t i = 0; i < e->C; i++)
+                if (is_given(e, p, best, i) && ++n > 0)
+                        add_label(out, e, i, p[i], is_gold(e, i) ? "good" : "bad");
+        ran_buf_str(out, n == 0 ? " <em>no label</em>" : "");
+        ran_buf_str(out, "<br/>\ngold:");
+        for (size_t i = 0; i < e->n_gold; i++)
+                add_label(out, e, e->gold[i], p[e->gold[i]], "");
+        for (size_t i = 0; i < e->n_unknown; i++) {
+                ran_buf_str(out, " <span class=\"label\">");
+                page_text(out, e->unknown_label[i].text, e->unknown_label[i].n);
+                ran_buf_str(out, "</span> <small>not a label of the model</small>");
+        }
+        ran_buf_str(out, e->n_gold + e->n_unknown == 0 ? " <em>no label</em></p>\n" : "</p>\n");
+}
+
+static int add_error(struct classify_eval_page *page, const struct classify_eval *e,
+                     const struct cmd_line *line, const float *p, double bad, const char *text,
+                     size_t n, struct ran_error *err)
+{
+        struct ran_buf name = {0}, body = {0};
+        size_t best = ran_most_probable(p, e->C);
+
+        page_record_name(&name, &line->record, line->file, line->number);
+        add_answer(&body, e, p, best);
+        ran_buf_str(&body, "<div class=\"text\" dir=\"auto\">");
+        page_excerpt(&body, text, n, EXCERPT);
+        ran_buf_str(&body, "</div>\n");
+        const struct page_document d = {.doubt = bad,
+                                        .name = name.data,
+                                        .name_n = name.len,
+                                        .cells = "",
+                                        .body = body.data,
+                                        .body_n = body.len};
+        int code = name.failed || body.failed ? ran_fail(err, RAN_ENOMEM, "no memory for a page")
+                                              : page_documents_add(&page->worst, &d, err);
+        ran_buf_release(&name);
+        ran_buf_release(&body);
+        return code;
+}
+
+int classify_eval_page_add(struct classify_eval_page *page, const struct classify_eval *e,
+                           const struct cmd_line *line, const float *p, const char *text, size_t n,
+                           struct ran_error *err)
+{
+        size_t best = ran_most_probable(p, e->C);
+        double bad = badness(e, p, best);
+
+        page->worst.most = WORST;
+        atomic_fetch_add(&page->reliability.gold, e->n_gold + e->n_unknown);
+        if (!e->multilabel)
+                page_reliability_add(&page->reliability, (double)p[best], is_gold(e, best));
+        for (size_t i = 0; e->multilabel && i < e->C; i++)
+                page_reliability_add(&page->reliability, (double)p[i], is_gold(e, i));
+        page->errors += bad > 0;
+        if (!(bad > 0) || !page_documents_want(&page->worst, bad))
+                return RAN_OK;
+        return add_error(page, e, line, p, bad, text, n, err);
+}
+
+void classify_eval_page_release(struct classify_eval_page *p)
+{
+        page_documents_release(&p->worst);
+}
+
+/* ---- figures --------------------------------------------------------------------------------- */
+
+static void fact(struct ran_buf *out, const char *name)
+{
+        ran_buf_printf(out, "<tr><th scope=\"row\">%s</th><td class=\"n\">", name);
+}
+
+static void end_fact(struct ran_buf *out, const char *note)
+{
+        ran_buf_printf(out, "</td><td><small>%s</small></td></tr>\n", note);
+}
+
+static void fact_share(struct ran_buf *out, const char *name, double share, const char *note)
+{
+        fact(out, name);
+        page_percent(out, share, 2);
+        end_fact(out, note);
+}
+
+static void fact_number(struct ran_buf *out, const char *name, double x, const char *note)
+{
+        fact(out, name);
+        if (isfinite(x))
+                ran_buf_printf(out, "%.4f", x);
+        else
+                ran_buf_char(out, '-');
+        end_fact(out, note);
+}
+
+static void write_facts(const struct ran_eval_report *r, struct ran_buf *out)
+{
+        struct ran_interval i = ran_interval_share(r->accuracy * (double)r->n, (double)r->n);
+        size_t most = 0, tp = 0, errors = 0;
+        char note[96];
+
+        for (size_t c = 0; c < r->C; c++) {
+                most = r->classes[c].support > most ? r->classes[c].support : most;
+                tp += r->classes[c].tp;
+                errors += r->classes[c].fp + r->classes[c].fn;
+        }
+        ran_buf_str(out, "<div class=\"wide\"><table>\n");
+        snprintf(note, sizeof note, "95 %% interval: %.1f to %.1f", 100 * i.low, 100 * i.high);
+        fact_share(out, r->multilabel ? "all labels right" : "accuracy", r->accuracy, note);
+        if (!r->multilabel)
+                fact_share(out, "baseline", (double)most / (double)r->n,
+                           "always the most frequent label");
+        i = ran_interval_f1((double)tp, (double)errors);
+        snprintf(note, sizeof note, "95 %% interval: about %.1f to %.1f", 100 * i.low,
+                 100 * i.high);
+        if (r->multilabel)
+                fact_share(out, "micro F1", r->micro.f1, note);
+        fact_share(out, "macro F1", r->macro.f1, "mean over the labels");
+        fact_number(out, "log loss", r->log_loss, "0 is best");
+        fact_number(out, "Brier score", r->brier, "0 is best");
+        fact_share(out, "calibration error", r->ece,
+                   "expected: how far probabilities are from shares of right answers");
+        if (r->sets) {
+                fact_share(out, "coverage of prediction sets", r->covered,
+                           "share with the true label");
+                fact_number(out, "labels in a set", r->set_size, "mean");
+        }
+        ran_buf_str(out, "</table></div>\n");
+        if (r->n < 200)
+                ran_buf_printf(out,
+                               "<p class=\"note\">With %zu documents these figures are "
+                               "rough: see the intervals.</p>\n",
+                               r->n);
+}
+
+static void write_label(const struct ran_eval_report *r, size_t c, struct ran_buf *out)
+{
+        const struct ran_eval_class *k = &r->classes[c];
+
+        ran_buf_str(out, "<tr><th scope=\"row\">");
+        page_string(out, r->names[c]);
+        ran_buf_str(out, "</th><td class=\"n\">");
+        page_percent(out, k->tp + k->fp > 0 ? k->rates.precision : NAN, 1);
+        ran_buf_str(out, "</td><td class=\"n\">");
+        if (k->support > 0)
+                page_interval(out, k->rates.recall,
+                              ran_interval_share((double)k->tp, (double)k->support));
+        else
+                ran_buf_char(out, '-');
+        ran_buf_str(out, "</td><td class=\"n\">");
+        page_percent(out, k->rates.f1, 1);
+        ran_buf_str(out, "</td><td>");
+        page_bar(out, k->rates.f1);
+        ran_buf_str(out, "</td><td class=\"n\">");
+        page_count(out, k->support);
+        ran_buf_str(out, "</td><td class=\"n\">");
+        page_count(out, k->tp + k->fp);
+        ran_buf_str(out, "</td></tr>\n");
+}
+
+static void write_labels(const struct ran_eval_report *r, struct ran_buf *out)
+{
+        ran_buf_str(out, "<h2>Labels</h2>\n<div class=\"wide\"><table>\n<thead><tr><th>label</th>"
+                         "<th class=\"n\">precision</th><th class=\"n\">recall (95 % interval)"
+                         "</th><th class=\"n\">F1</th><th></th><th class=\"n\">gold</th>"
+                         "<th class=\"n\">found</th></tr></thead>\n<tbody>\n");
+        for (size_t c = 0; c < r->C; c++)
+                if (r->classes[c].support > 0 || r->classes[c].fp > 0)
+                        write_label(r, c, out);
+        ran_buf_str(out, "</tbody></table></div>\n");
+}
+
+/* ---- confusions ------------------------------------------------------------------------------ */
+
+static size_t cell_of(const struct ran_eval_report *r, size_t gold, size_t found)
+{
+        for (size_t i = 0; i < r->cells; i++)
+                if (r->confusion[i].gold == gold && r->confusion[i].predicted == found)
+                        return r->confusion[i].count;
+        return 0;
+}
+
+static void write_matrix(const struct ran_eval_report *r, struct ran_buf *out)
+{
+        ran_buf_str(out, "<div class=\"wide\"><table class=\"cells\">\n<thead><tr><th>gold \\ "
+                         "found</th>");
+        for (size_t c = 0; c < r->C; c++) {
+                ran_buf_str(out, "<th title=\"");
+                page_string(out, r->names[c]);
+                ran_buf_str(out, "\">");
+                page_string(out, r->names[c]);
+                ran_buf_str(out, "</th>");
+        }
+        ran_buf_str(out, "</tr></thead>\n<tbody>\n");
+        for (size_t g = 0; g < r->C; g++) {
+                ran_buf_str(out, "<tr><th scope=\"row\">");
+                page_string(out, r->names[g]);
+                ran_buf_str(out, "</th>");
+                for (size_t c = 0; c < r->C; c++) {
+                        size_t n = cell_of(r, g, c), of = r->classes[g].support;
+                        double share = of > 0 ? (double)n / (double)of : 0;
+
+                        ran_buf_printf(out, "<td class=\"%s%s\" style=\"--v:%.3f\">",
+                                       g == c ? "hit" : "", share > 0.6 ? " dark" : "", share);
+                        if (n > 0)
+                                page_count(out, n);
+                        ran_buf_str(out, "</td>");
+                }
+                ran_buf_str(out, "</tr>\n");
+        }
+        ran_buf_str(out, "</tbody></table></div>\n<p class=\"note\">A line has the documents of a "
+                         "gold label; the darker a cell, the larger its share of them.</p>\n");
+}
+
+/* The most frequent ones, by looking for the next largest. */
+static void write_pairs(const struct ran_eval_report *r, struct ran_buf *out)
+{
+        size_t last_n = SIZE_MAX, last_i = 0;
+
+        ran_buf_str(out, "<h3>Most frequent confusions</h3>\n<div class=\"wide\"><table>\n<thead>"
+                         "<tr><th>gold</th><th>found</th><th class=\"n\">documents</th></tr>"
+                         "</thead>\n<tbody>\n");
+        for (size_t k = 0; k < PAIRS; k++) {
+                const struct ran_eval_cell *next = NULL;
+
+                for (size_t i = 0; i < r->cells; i++) {
+                        const struct ran_eval_cell *c = &r->confusion[i];
+                        bool later = c->count < last_n || (c->count == last_n && i > last_i);
+
+                        if (c->gold != c->predicted && later &&
+                            (next == NULL || c->count > next->count))
+                                next = c;
+                }
+                if (next == NULL)
+                        break;
+                last_n = next->count;
+                last_i = (size_t)(next - r->confusion);
+                ran_buf_str(out, "<tr><th scope=\"row\">");
+                page_string(out, r->names[next->gold]);
+                ran_buf_str(out, "</th><td>");
+                page_string(out, r->names[next->predicted]);
+                ran_buf_str(out, "</td><td class=\"n\">");
+                page_count(out, next->count);
+                ran_buf_str(out, "</td></tr>\n");
+        }
+        ran_buf_str(out, "</tbody></table></div>\n");
+}
+
+static void write_confusion(const struct ran_eval_report *r, struct ran_buf *out)
+{
+        bool any = false;
+
+        if (r->multilabel)
+                return;
+        for (size_t i = 0; i < r->cells; i++)
+                any = any || r->confusion[i].gold != r->confusion[i].predicted;
+        ran_buf_str(out, "<h2>Confusion matrix</h2>\n");
+        if (r->C <= MATRIX)
+                write_matrix(r, out);
+        else
+                ran_buf_printf(out,
+                               "<p class=\"note\">Left out: %zu labels are too many for a "
+                               "matrix.</p>\n",
+                               r->C);
+        if (any && r->C > 2)
+                write_pairs(r, out);
+}
+
+/* ---- the page -------------------------------------------------------------------------------- */
+
+static void write_unknown(const struct ran_eval_report *r, struct ran_buf *out)
+{
+        if (r->n_unknown == 0)
+                return;
+        ran_buf_str(out, "<h2>Gold labels that the model does not have</h2>\n<table>\n");
+        for (size_t i = 0; i < r->n_unknown; i++) {
+                ran_buf_str(out, "<tr><th scope=\"row\">");
+                page_text(out, r->unknown[i].name, r->unknown[i].length);
+                ran_buf_str(out, "</th><td class=\"n\">");
+                page_count(out, r->unknown[i].count);
+                ran_buf_str(out, "</td></tr>\n");
+        }
+        ran_buf_str(out, "</table>\n");
+}
+
+void classify_eval_page_write(struct classify_eval_page *p, const struct classify_eval *e,
+                              const char *model, struct cmd_sink *out)
+{
+        struct ran_eval_report r;
+        struct ran_buf lead = {0};
+
+        ran_eval_finish(e->eval, &r);
+        page_count(&lead, r.n);
+        ran_buf_printf(&lead, " documents, model %s", model);
+        if (e->skipped > 0)
+                ran_buf_printf(&lead, "; %zu without a label are left out", e->skipped);
+        ran_buf_char(&lead, '\0');
+        page_begin(&out->buf, "Evaluation", lead.failed ? NULL : lead.data);
+        ran_buf_release(&lead);
+        write_facts(&r, &out->buf);
+        write_labels(&r, &out->buf);
+        write_confusion(&r, &out->buf);
+        page_reliability_write(&p->reliability, e->multilabel ? "labels" : "documents",
+                               e->multilabel ? NULL : "documents with a label",
+                               e->multilabel
+                                       ? "One threshold for all labels, over all documents and "
+                                         "labels."
+                                       : "Documents whose label is less probable than the "
+                                         "threshold get none.",
+                               &out->buf);
+        write_unknown(&r, &out->buf);
+        if (p->errors > 0)
+                page_documents_write(&p->worst, "Worst errors", NULL, out);
+        if (p->errors > p->worst.n) {
+                ran_buf_str(&out->buf, "<p class=\"note\">These are ");
+                page_count(&out->buf, p->worst.n);
+                ran_buf_str(&out->buf, " of ");
+                page_count(&out->buf, p->errors);
+                ran_buf_str(&out->buf, " documents with an error.</p>\n");
+        }
+        page_end(&out->buf, page_documents_script);
+}

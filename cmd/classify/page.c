@@ -1,0 +1,461 @@
+/* page.c - predictions as a page: documents with label, probabilities and evidence.
+ *
+ * Threads make the HTML of a document; the page takes them in order. Counts for its tables are
+ * sums, so they may be added in any order. */
+#include "cmd/classify/page.h"
+
+#include <math.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cmd/options/message.h"
+#include "cmd/options/outputs.h"
+#include "cmd/pages/documents.h"
+#include "cmd/pages/marked.h"
+#include "cmd/pages/page.h"
+#include "cmd/pages/record-name.h"
+#include "cmd/pages/style.h"
+#include "cmd/records/labels.h"
+#include "cmd/records/shown.h"
+
+/* EXCERPT: bytes shown of a document that is folded; WHOLE: shown of it when it is unfolded;
+ * AROUND: on each side of a passage of evidence. */
+enum { EXCERPT = 320, WHOLE = 1 << 20, AROUND = 90, BARS = 5, BINS = 10 };
+
+struct page {
+        struct classifier classifier;
+        struct page_documents documents;
+        atomic_size_t *given;      /* (C) documents with that label */
+        atomic_size_t none;        /* without any */
+        atomic_size_t bins[BINS];  /* by the probability of the most probable label */
+        atomic_size_t gold, right; /* one label a document: with a gold label; equal to it */
+};
+
+struct page_scratch {
+        void *predict; /* of predict.c */
+        struct cmd_labels gold;
+        struct cmd_shown shown;
+        struct page_mark *mark;
+        size_t mark_n, mark_cap;
+        bool *used; /* (C) */
+        struct ran_buf name, cells, body;
+};
+
+static void free_scratch(void *arg)
+{
+        struct page_scratch *s = arg;
+
+        if (s->predict != NULL)
+                classify_scratch_free(s->predict);
+        cmd_labels_release(&s->gold);
+        cmd_shown_release(&s->shown);
+        free(s->mark);
+        free(s->used);
+        ran_buf_release(&s->name);
+        ran_buf_release(&s->cells);
+        ran_buf_release(&s->body);
+        free(s);
+}
+
+static void *make_scratch(void *arg, struct ran_error *err)
+{
+        struct page *p = arg;
+        struct page_scratch *s = ran_alloc(1, sizeof *s, err);
+
+        if (s == NULL)
+                return NULL;
+        s->predict = classify_scratch_new(&p->classifier, err);
+        s->used = ran_alloc(p->classifier.C, sizeof *s->used, err);
+        if (s->predict != NULL && s->used != NULL)
+                return s;
+        free_scratch(s);
+        return NULL;
+}
+
+/* ---- a document ------------------------------------------------------------------------------ */
+
+static bool is_given(const struct classifier *c, const float *p, size_t best, size_t i)
+{
+        if (c->thresholds != NULL)
+                return p[i] >= c->thresholds[i];
+        return i == best && classify_is_given(c, p, best);
+}
+
+/* From 0, sure, to 1. One label: of the most probable one. Several: of that nearest to its
+ * threshold. */
+static double doubt_of(const struct classifier *c, const float *p, size_t best)
+{
+        double least = 1;
+
+        if (c->thresholds == NULL)
+                return 1 - (double)p[best];
+        for (size_t i = 0; i < c->C; i++) {
+                double t = (double)c->thresholds[i], x = (double)p[i];
+                double to = x >= t ? (x - t) / fmax(1 - t, 1e-9) : (t - x) / fmax(t, 1e-9);
+
+                least = fmin(least, to);
+        }
+        return 1 - least;
+}
+
+static void add_label(struct ran_buf *out, const struct classifier *c, size_t i)
+{
+        ran_buf_str(out, "<span class=\"label\">");
+        page_string(out, ran_model_label(c->model, i));
+        ran_buf_str(out, "</span>");
+}
+
+static void add_labels(struct ran_buf *out, const struct classifier *c, const float *p, size_t best)
+{
+        size_t n = 0;
+
+        for (size_t i = 0; i < c->C; i++)
+                if (is_given(c, p, best, i)) {
+                        ran_buf_str(out, n++ > 0 ? " " : "");
+                        add_label(out, c, i);
+                }
+        if (n == 0)
+                ran_buf_str(out, "<em>no label</em>");
+}
+
+/* The gold labels, and whether they are the predicted ones. */
+static void add_gold(struct ran_buf *out, struct page *page, const struct cmd_labels *gold,
+                     const float *p, size_t best)
+{
+        const struct classifier *c = &page->classifier;
+        size_t found = 0, given = 0;
+
+        for (size_t i = 0; i < c->C; i++)
+                given += is_given(c, p, best, i);
+        for (size_t k = 0, begin = 0; k < gold->n; begin = gold->end[k++])
+                for (size_t i = 0; i < c->C; i++)
+                        found += is_given(c, p, best, i) &&
+                                 strlen(ran_model_label(c->model, i)) == gold->end[k] - begin &&
+                                 memcmp(ran_model_label(c->model, i), gold->names.data + begin,
+                                        gold->end[k] - begin) == 0;
+        bool right = found == gold->n && given == gold->n;
+        atomic_fetch_add(&page->gold, 1);
+        atomic_fetch_add(&page->right, right);
+        ran_buf_printf(out, "<span class=\"%s\">%s gold: ", right ? "good" : "bad",
+                       right ? "\xe2\x9c\x93" : "\xe2\x9c\x97");
+        for (size_t k = 0, begin = 0; k < gold->n; begin = gold->end[k++]) {
+                ran_buf_str(out, k > 0 ? ", " : "");
+                page_text(out, gold->names.data + begin, gold->end[k] - begin);
+        }
+        ran_buf_str(out, gold->n == 0 ? "none</span>" : "</span>");
+}
+
+/* The most probable labels with bars. */
+static void add_bars(struct ran_buf *out, const struct page *page, struct page_scratch *s,
+                     const float *p)
+{
+        const struct classifier *c = &page->classifier;
+        size_t asked = page->classifier.options->top, bars = asked > 0 ? asked : BARS;
+
+        memset(s->used, 0, c->C * sizeof *s->used);
+        ran_buf_str(out, "<table>\n");
+        for (size_t k = 0; k < bars && k < c->C; k++) {
+                size_t most = SIZE_MAX;
+
+                for (size_t i = 0; i < c->C; i++)
+                        if (!s->used[i] && (most == SIZE_MAX || p[i] > p[most]))
+                                most = i;
+                s->used[most] = true;
+                ran_buf_str(out, "<tr><th scope=\"row\">");
+                page_string(out, ran_model_label(c->model, most));
+                ran_buf_str(out, "</th><td>");
+                page_bar(out, (double)p[most]);
+                ran_buf_str(out, "</td><td class=\"n\">");
+                page_percent(out, (double)p[most], 1);
+                ran_buf_str(out, "</td></tr>\n");
+        }
+        ran_buf_str(out, "</table>\n");
+}
+
+/* ---- its text -------------------------------------------------------------------------------- */
+
+static int by_start(const void *a, const void *b)
+{
+        const struct page_mark *x = a, *y = b;
+
+        return x->start != y->start ? (x->start > y->start) - (x->start < y->start)
+                                    : (x->end > y->end) - (x->end < y->end);
+}
+
+/* Adds the passages for a class to s->mark. */
+static int find_evidence(struct page_scratch *s, struct classify_scored *scored, size_t class,
+                         const char *label, struct ran_error *err)
+{
+        struct classify_passage passage;
+
+        RAN_TRY(classify_evidence_find(scored->evidence, class, scored->p[class], err));
+        for (size_t i = 0; classify_evidence_passage(scored->evidence, i, &passage); i++) {
+                struct page_mark m = {.start = passage.start, .end = passage.end, .colour = -1};
+
+                if (!cmd_shown_place(&s->shown, &m.start, &m.end))
+                        continue;
+                if (isfinite(passage.without))
+                        snprintf(m.title, sizeof m.title, "%.1f %%; without it %.1f %%",
+                                 100 * (double)scored->p[class], 100 * (double)passage.without);
+                m.label = label;
+                m.label_n = label != NULL ? strlen(label) : 0;
+                struct page_mark *grown =
+                        ran_grow(s->mark, &s->mark_cap, s->mark_n + 1, sizeof *grown, err);
+                if (grown == NULL)
+                        return RAN_ENOMEM;
+                s->mark = grown;
+                s->mark[s->mark_n++] = m;
+        }
+        return RAN_OK;
+}
+
+/* Passages for several labels may overlap: the first stays. */
+static void sort_marks(struct page_scratch *s)
+{
+        size_t kept = 0;
+
+        if (s->mark_n > 0)
+                qsort(s->mark, s->mark_n, sizeof *s->mark, by_start);
+        for (size_t i = 0; i < s->mark_n; i++)
+                if (kept == 0 || s->mark[i].start >= s->mark[kept - 1].end)
+                        s->mark[kept++] = s->mark[i];
+        s->mark_n = kept;
+}
+
+static int find_marks(const struct classifier *c, struct page_scratch *s,
+                      struct classify_scored *scored, size_t best, struct ran_error *err)
+{
+        s->mark_n = 0;
+        if (scored->evidence == NULL)
+                return RAN_OK;
+        if (c->thresholds == NULL)
+                return find_evidence(s, scored, best, NULL, err);
+        for (size_t i = 0; i < c->C; i++)
+                if (scored->p[i] >= c->thresholds[i])
+                        RAN_TRY(find_evidence(s, scored, i, ran_model_label(c->model, i), err));
+        sort_marks(s);
+        return RAN_OK;
+}
+
+/* A passage with some text around it. */
+static void add_quote(struct ran_buf *out, const struct cmd_shown *shown,
+                      const struct page_mark *mark)
+{
+        const char *text = shown->text.data;
+        size_t from = page_back(text, mark->start, AROUND);
+        size_t to = page_forward(text, shown->text.len, mark->end, AROUND);
+
+        ran_buf_str(out, "<div class=\"quote\"><span class=\"text\" dir=\"auto\">");
+        ran_buf_str(out, from > 0 ? "\xe2\x80\xa6 " : "");
+        page_marked(out, text, from, to, mark, 1);
+        ran_buf_str(out, to < shown->text.len ? " \xe2\x80\xa6</span>" : "</span>");
+        if (mark->title[0] != '\0')
+                ran_buf_printf(out, " <small>%s</small>", mark->title);
+        ran_buf_str(out, "</div>\n");
+}
+
+static void add_text(struct ran_buf *out, struct page_scratch *s)
+{
+        const struct ran_buf *text = &s->shown.text;
+        size_t shown = text->len <= WHOLE ? text->len : page_back(text->data, WHOLE, 0);
+
+        for (size_t i = 0; i < s->mark_n; i++)
+                add_quote(out, &s->shown, &s->mark[i]);
+        sort_marks(s);
+        if (text->len <= EXCERPT && s->mark_n == 0) {
+                ran_buf_str(out, "<div class=\"text\" dir=\"auto\">");
+                page_text(out, text->data, text->len);
+                ran_buf_str(out, "</div>\n");
+                return;
+        }
+        if (s->mark_n == 0) {
+                ran_buf_str(out, "<div class=\"text\" dir=\"auto\">");
+                page_excerpt(out, text->data, text->len, EXCERPT);
+                ran_buf_str(out, "</div>\n");
+        }
+        ran_buf_str(out, "<details><summary>whole document, ");
+        page_count(out, text->len);
+        ran_buf_str(out, " bytes</summary><div class=\"text\" dir=\"auto\">");
+        page_marked(out, text->data, 0, shown, s->mark, s->mark_n);
+        ran_buf_str(out, "</div>");
+        if (shown < text->len) {
+                ran_buf_str(out, "<p class=\"note\">The rest, ");
+                page_count(out, text->len - shown);
+                ran_buf_str(out, " bytes, is left out.</p>");
+        }
+        ran_buf_str(out, "</details>\n");
+}
+
+/* ---- in any thread --------------------------------------------------------------------------- */
+
+static void count(struct page *page, const float *p, size_t best)
+{
+        const struct classifier *c = &page->classifier;
+        size_t given = 0, bin = (size_t)(p[best] * BINS);
+
+        for (size_t i = 0; i < c->C; i++)
+                if (is_given(c, p, best, i)) {
+                        atomic_fetch_add(&page->given[i], 1);
+                        given++;
+                }
+        atomic_fetch_add(&page->none, given == 0);
+        atomic_fetch_add(&page->bins[bin < BINS ? bin : BINS - 1], 1);
+}
+
+static void add_row(struct ran_buf *out, const struct page *page, const float *p, size_t best)
+{
+        ran_buf_str(out, "<td>");
+        add_labels(out, &page->classifier, p, best);
+        ran_buf_str(out, "</td><td>");
+        page_bar(out, (double)p[best]);
+        ran_buf_str(out, "</td><td class=\"n\">");
+        page_percent(out, (double)p[best], 1);
+        ran_buf_str(out, "</td>");
+}
+
+static int work(void *arg, void *scratch, const struct cmd_line *line, struct ran_buf *result,
+                struct ran_error *err)
+{
+        struct page *page = arg;
+        const struct classifier *c = &page->classifier;
+        struct page_scratch *s = scratch;
+        struct classify_scored scored;
+        struct ran_error ignored;
+
+        RAN_TRY(classify_score(c, s->predict, line, &scored, err));
+        size_t best = ran_most_probable(scored.p, c->C);
+        RAN_TRY(cmd_shown_read(&s->shown, scored.document, &line->record, err));
+        RAN_TRY(find_marks(c, s, &scored, best, err));
+        s->name.len = s->cells.len = s->body.len = 0;
+        page_record_name(&s->name, &line->record, line->file, line->number);
+        add_row(&s->cells, page, scored.p, best);
+        ran_buf_str(&s->body, "<p>");
+        add_labels(&s->body, c, scored.p, best);
+        ran_buf_char(&s->body, ' ');
+        page_percent(&s->body, (double)scored.p[best], 1);
+        ran_buf_char(&s->body, ' ');
+        if (cmd_labels_there(&line->record) &&
+            cmd_labels_read(&s->gold, &line->record, &ignored) == RAN_OK && s->gold.present)
+                add_gold(&s->body, page, &s->gold, scored.p, best);
+        ran_buf_str(&s->body, "</p>\n");
+        add_bars(&s->body, page, s, scored.p);
+        add_text(&s->body, s);
+        page_document_pack(result, doubt_of(c, scored.p, best), &s->name, &s->cells, &s->body);
+        count(page, scored.p, best);
+        return RAN_OK;
+}
+
+static int take(void *arg, const struct cmd_line *line, const struct ran_buf *result,
+                struct ran_error *err)
+{
+        const struct page_document d = page_document_unpack(result);
+
+        (void)line;
+        return page_documents_add(&((struct page *)arg)->documents, &d, err);
+}
+
+/* ---- the page -------------------------------------------------------------------------------- */
+
+static void add_count(struct ran_buf *out, const char *label, size_t n, size_t of)
+{
+        ran_buf_str(out, "<tr><th scope=\"row\">");
+        ran_buf_str(out, label == NULL ? "<em>no label</em>" : "");
+        page_string(out, label != NULL ? label : "");
+        ran_buf_str(out, "</th><td class=\"n\">");
+        page_count(out, n);
+        ran_buf_str(out, "</td><td>");
+        page_bar(out, (double)n / (double)of);
+        ran_buf_str(out, "</td><td class=\"n\">");
+        page_percent(out, (double)n / (double)of, 1);
+        ran_buf_str(out, "</td></tr>\n");
+}
+
+static void write_counts(struct page *p, struct ran_buf *out)
+{
+        const struct classifier *c = &p->classifier;
+        size_t n = p->documents.seen;
+
+        ran_buf_str(out, "<div class=\"charts\">\n<div><h2>Labels</h2>\n<table>\n"
+                         "<thead><tr><th>label</th><th class=\"n\">documents</th><th></th>"
+                         "<th class=\"n\">share</th></tr></thead>\n<tbody>\n");
+        for (size_t i = 0; i < c->C; i++)
+                if (p->given[i] > 0)
+                        add_count(out, ran_model_label(c->model, i), p->given[i], n);
+        if (p->none > 0)
+                add_count(out, NULL, p->none, n);
+        ran_buf_str(out, "</tbody></table></div>\n<div><h2>Most probable label</h2>\n<table>\n"
+                         "<thead><tr><th>probability</th><th class=\"n\">documents</th><th></th>"
+                         "<th class=\"n\">share</th></tr></thead>\n<tbody>\n");
+        for (size_t i = BINS; i-- > 0;) {
+                char bin[32];
+
+                snprintf(bin, sizeof bin, "%zu to %zu %%", 100 * i / BINS, 100 * (i + 1) / BINS);
+                if (p->bins[i] > 0)
+                        add_count(out, bin, p->bins[i], n);
+        }
+        ran_buf_str(out, "</tbody></table></div>\n</div>\n");
+}
+
+static void write_lead(const struct page *p, const struct cmd_counts *counts, struct ran_buf *out)
+{
+        struct ran_buf lead = {0};
+
+        page_count(&lead, p->documents.seen);
+        ran_buf_printf(&lead, " document%s, model %s", p->documents.seen == 1 ? "" : "s",
+                       p->classifier.options->model);
+        if (p->gold > 0)
+                ran_buf_printf(&lead, "; labels as in the record: %zu of %zu (measure with --eval)",
+                               (size_t)p->right, (size_t)p->gold);
+        if (counts->bad + counts->passed > 0)
+                ran_buf_printf(&lead, "; %zu records failed and are not here",
+                               counts->bad + counts->passed);
+        ran_buf_char(&lead, '\0');
+        page_begin(out, "Labelled documents", lead.failed ? NULL : lead.data);
+        ran_buf_release(&lead);
+}
+
+static void write_page(struct page *p, const struct cmd_counts *counts)
+{
+        const bool several = p->classifier.thresholds != NULL;
+        struct cmd_sink out;
+
+        cmd_sink_open(&out, p->classifier.options->output.output);
+        write_lead(p, counts, &out.buf);
+        if (p->documents.seen > 0)
+                write_counts(p, &out.buf);
+        page_documents_write(&p->documents,
+                             several ? "In doubt: labels close to their thresholds"
+                                     : "In doubt: the least probable labels",
+                             "<th>label</th><th></th><th class=\"n\">probability</th>", &out);
+        page_end(&out.buf, page_documents_script);
+        cmd_sink_close(&out);
+}
+
+int classify_page(const struct classifier *c, struct cmd_loop loop, char **files)
+{
+        const char *output = c->options->output.output;
+        struct page p = {.classifier = *c};
+        struct cmd_counts counts;
+        struct ran_error err;
+
+        cmd_check_inputs("output", output, files);
+        if (output == NULL)
+                cmd_check_standard_output(files);
+        else
+                cmd_check_writable(output);
+        p.given = ran_alloc(c->C, sizeof *p.given, &err);
+        if (p.given == NULL)
+                cmd_die(CMD_FAILED, "%s", err.text);
+        loop.output = NULL;
+        loop.make_scratch = make_scratch;
+        loop.free_scratch = free_scratch;
+        loop.work = work;
+        loop.take = take;
+        loop.arg = &p;
+        int status = cmd_records(&loop, files, &counts);
+        write_page(&p, &counts);
+        page_documents_release(&p.documents);
+        free(p.given);
+        return status;
+}

@@ -1,0 +1,221 @@
+/* documents.c - the documents of a page, in memory that their number does not change. */
+#include "cmd/pages/documents.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "cmd/options/message.h"
+#include "cmd/pages/page.h"
+
+enum { LISTED = 50 };
+
+struct page_entry {
+        double doubt;
+        size_t number;                  /* from 1, in the order of the input */
+        size_t name_n, cells_n, body_n; /* of html, one after another */
+        char *html;
+};
+
+static size_t size_of(const struct page_entry *e)
+{
+        return e->name_n + e->cells_n + e->body_n;
+}
+
+/* ---- the heap -------------------------------------------------------------------------------- */
+
+/* Whether x leaves before y. */
+static bool is_less(const struct page_entry *x, const struct page_entry *y)
+{
+        return x->doubt != y->doubt ? x->doubt < y->doubt : x->number > y->number;
+}
+
+static void sift_up(struct page_entry *e, size_t i)
+{
+        for (; i > 0 && is_less(&e[i], &e[(i - 1) / 2]); i = (i - 1) / 2) {
+                struct page_entry swap = e[i];
+
+                e[i] = e[(i - 1) / 2];
+                e[(i - 1) / 2] = swap;
+        }
+}
+
+static void sift_down(struct page_entry *e, size_t n)
+{
+        for (size_t i = 0, child; (child = 2 * i + 1) < n; i = child) {
+                if (child + 1 < n && is_less(&e[child + 1], &e[child]))
+                        child++;
+                if (!is_less(&e[child], &e[i]))
+                        return;
+                struct page_entry swap = e[i];
+                e[i] = e[child];
+                e[child] = swap;
+        }
+}
+
+static void drop_first(struct page_documents *d)
+{
+        d->bytes -= size_of(&d->entry[0]);
+        free(d->entry[0].html);
+        d->entry[0] = d->entry[--d->n];
+        sift_down(d->entry, d->n);
+}
+
+int page_documents_add(struct page_documents *d, const struct page_document *p,
+                       struct ran_error *err)
+{
+        struct page_entry *grown = ran_grow(d->entry, &d->cap, d->n + 1, sizeof *grown, err);
+        struct page_entry e = {.doubt = p->doubt == p->doubt ? p->doubt : 1,
+                               .number = ++d->seen,
+                               .name_n = p->name_n,
+                               .cells_n = p->cells_n,
+                               .body_n = p->body_n};
+
+        if (grown == NULL)
+                return RAN_ENOMEM;
+        d->entry = grown;
+        e.html = ran_alloc(size_of(&e) + 1, 1, err);
+        if (e.html == NULL)
+                return RAN_ENOMEM;
+        memcpy(e.html, p->name, e.name_n);
+        memcpy(e.html + e.name_n, p->cells, e.cells_n);
+        memcpy(e.html + e.name_n + e.cells_n, p->body, e.body_n);
+        d->entry[d->n] = e;
+        sift_up(d->entry, d->n++);
+        d->bytes += size_of(&e);
+        while (d->n > 1 && (d->bytes > PAGE_ROOM || (d->most > 0 && d->n > d->most)))
+                drop_first(d);
+        return RAN_OK;
+}
+
+bool page_documents_want(const struct page_documents *d, double doubt)
+{
+        return d->most == 0 || d->n < d->most || doubt > d->entry[0].doubt;
+}
+
+void page_documents_release(struct page_documents *d)
+{
+        for (size_t i = 0; i < d->n; i++)
+                free(d->entry[i].html);
+        free(d->entry);
+        *d = (struct page_documents){0};
+}
+
+/* ---- output ---------------------------------------------------------------------------------- */
+
+static int by_doubt(const void *a, const void *b)
+{
+        return is_less(a, b) ? 1 : -1;
+}
+
+static int by_number(const void *a, const void *b)
+{
+        const struct page_entry *x = a, *y = b;
+
+        return (x->number > y->number) - (x->number < y->number);
+}
+
+static void add_row(struct ran_buf *out, const struct page_entry *e)
+{
+        ran_buf_printf(out, "<tr><td class=\"n\">%zu</td><th scope=\"row\"><a href=\"#d%zu\">",
+                       e->number, e->number);
+        ran_buf_add(out, e->html, e->name_n);
+        ran_buf_str(out, "</a></th>");
+        ran_buf_add(out, e->html + e->name_n, e->cells_n);
+        ran_buf_str(out, "</tr>\n");
+}
+
+static void write_list(struct page_documents *d, const char *title, const char *heads,
+                       struct ran_buf *out)
+{
+        size_t n = d->n < LISTED ? d->n : LISTED;
+
+        qsort(d->entry, d->n, sizeof *d->entry, by_doubt);
+        ran_buf_printf(out, "<h2 id=\"doubt\">%s</h2>\n", title);
+        if (n < d->seen)
+                ran_buf_printf(out, "<p class=\"note\">The first %zu.</p>\n", n);
+        ran_buf_printf(out,
+                       "<div class=\"wide\"><table>\n<thead><tr><th class=\"n\">no.</th>"
+                       "<th>document</th>%s</tr></thead>\n<tbody>\n",
+                       heads);
+        for (size_t i = 0; i < n; i++)
+                add_row(out, &d->entry[i]);
+        ran_buf_str(out, "</tbody></table></div>\n");
+}
+
+static void write_article(const struct page_entry *e, size_t number, struct ran_buf *out)
+{
+        ran_buf_printf(out, "<article id=\"d%zu\" data-doubt=\"%.6f\" data-number=\"%zu\">\n<h3>",
+                       number, e->doubt, number);
+        ran_buf_printf(out, "<small>%zu</small> ", number);
+        ran_buf_add(out, e->html, e->name_n);
+        ran_buf_str(out, "</h3>\n");
+        ran_buf_add(out, e->html + e->name_n + e->cells_n, e->body_n);
+        ran_buf_str(out, "</article>\n");
+}
+
+static void add_left_out(const struct page_documents *d, struct ran_buf *out)
+{
+        if (d->n == d->seen || d->most > 0)
+                return;
+        ran_buf_str(out, "<p class=\"note\"><strong>");
+        page_count(out, d->seen - d->n);
+        ran_buf_str(out, " of ");
+        page_count(out, d->seen);
+        ran_buf_str(out, " documents are left out</strong>, to keep the page small: those with the "
+                         "least doubt. Tables and charts count all of them.</p>\n");
+}
+
+void page_documents_write(struct page_documents *d, const char *title, const char *heads,
+                          struct cmd_sink *out)
+{
+        if (d->n > 1 && heads != NULL)
+                write_list(d, title, heads, &out->buf);
+        if (d->n > 1)
+                qsort(d->entry, d->n, sizeof *d->entry, heads != NULL ? by_number : by_doubt);
+        ran_buf_printf(&out->buf, "<h2 id=\"documents\">%s</h2>\n",
+                       heads != NULL ? "Documents" : title);
+        add_left_out(d, &out->buf);
+        ran_buf_printf(&out->buf, "<div id=\"list\"%s>\n",
+                       heads != NULL ? "" : " class=\"ranked\"");
+        for (size_t i = 0; i < d->n; i++) {
+                write_article(&d->entry[i], heads != NULL ? d->entry[i].number : i + 1, &out->buf);
+                cmd_sink_flush(out);
+        }
+        ran_buf_str(&out->buf, "</div>\n");
+}
+
+/* ---- packed ---------------------------------------------------------------------------------- */
+
+struct head {
+        double doubt;
+        size_t name_n, cells_n, body_n;
+};
+
+void page_document_pack(struct ran_buf *out, double doubt, const struct ran_buf *name,
+                        const struct ran_buf *cells, const struct ran_buf *body)
+{
+        const struct head head = {doubt, name->len, cells->len, body->len};
+
+        ran_buf_add(out, &head, sizeof head);
+        ran_buf_add(out, name->data, name->len);
+        ran_buf_add(out, cells->data, cells->len);
+        ran_buf_add(out, body->data, body->len);
+        out->failed |= name->failed || cells->failed || body->failed;
+}
+
+struct page_document page_document_unpack(const struct ran_buf *packed)
+{
+        struct head head;
+        const char *html = packed->data + sizeof head;
+
+        memcpy(&head, packed->data, sizeof head);
+        return (struct page_document){
+                .doubt = head.doubt,
+                .name = html,
+                .cells = html + head.name_n,
+                .body = html + head.name_n + head.cells_n,
+                .name_n = head.name_n,
+                .cells_n = head.cells_n,
+                .body_n = head.body_n,
+        };
+}

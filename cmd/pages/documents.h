@@ -1,0 +1,41 @@
+/* documents.h - the documents of a page, in memory that their number does not change.
+ *
+ * When a page would become too large, the documents with the least doubt are left out. */
+#ifndef CMD_PAGES_DOCUMENTS_H
+#define CMD_PAGES_DOCUMENTS_H
+
+#include "cmd/options/write.h"
+
+/* A document as HTML. */
+struct page_document {
+        double doubt; /* the larger, the sooner a person should look at it */
+        /* Its name; cells of its row in the list of doubt (<td>...</td>), or nothing; the rest. */
+        const char *name, *cells, *body;
+        size_t name_n, cells_n, body_n;
+};
+
+/* Zero-initialise. */
+struct page_documents {
+        struct page_entry *entry; /* (n) a heap: the least doubt comes first */
+        size_t n, cap, bytes;
+        size_t seen; /* all of them */
+        size_t most; /* set by the caller: keep so many; 0: any number */
+};
+/* Whether a document with this doubt would be kept now. */
+bool page_documents_want(const struct page_documents *d, double doubt);
+/* Copies it. RAN_ENOMEM. */
+int page_documents_add(struct page_documents *d, const struct page_document *document,
+                       struct ran_error *err);
+/* Writes a list of the most doubtful ones under that title, with the heads of its columns (HTML;
+ * the first two are there already), and then all in their order, as <article>. heads NULL: no list,
+ * and the most doubtful first, under that title. */
+void page_documents_write(struct page_documents *d, const char *title, const char *heads,
+                          struct cmd_sink *out);
+void page_documents_release(struct page_documents *d);
+
+/* A document on its way from a thread to the page: packed after each other in a buffer. */
+void page_document_pack(struct ran_buf *out, double doubt, const struct ran_buf *name,
+                        const struct ran_buf *cells, const struct ran_buf *body);
+struct page_document page_document_unpack(const struct ran_buf *packed);
+
+#endif

@@ -1,0 +1,87 @@
+/* marked.c - text with parts of it marked. */
+#include "cmd/pages/marked.h"
+
+#include "cmd/pages/page.h"
+
+void page_colour_add(struct ran_buf *out, int i)
+{
+        /* Steps of the golden angle: any number of hues, neighbours far apart. */
+        int hue = (int)(((long)i * 13751 / 100 + 210) % 360);
+
+        ran_buf_printf(out, "--c:hsl(%d 65%% %d%%)", hue, i / 8 % 2 == 0 ? 45 : 60);
+}
+
+static void open_mark(struct ran_buf *out, const struct page_mark *m)
+{
+        ran_buf_str(out, "<mark");
+        if (m->kind != NULL)
+                ran_buf_printf(out, " class=\"%s\"", m->kind);
+        if (m->colour >= 0) {
+                ran_buf_str(out, " style=\"");
+                page_colour_add(out, m->colour);
+                ran_buf_char(out, '"');
+        }
+        if (m->title[0] != '\0') {
+                ran_buf_str(out, " title=\"");
+                page_string(out, m->title);
+                ran_buf_char(out, '"');
+        }
+        ran_buf_char(out, '>');
+}
+
+static void close_mark(struct ran_buf *out, const struct page_mark *m)
+{
+        if (m->label != NULL) {
+                ran_buf_str(out, "<b>");
+                page_text(out, m->label, m->label_n);
+                ran_buf_str(out, "</b>");
+        }
+        ran_buf_str(out, "</mark>");
+}
+
+void page_marked(struct ran_buf *out, const char *text, size_t from, size_t to,
+                 const struct page_mark *marks, size_t n)
+{
+        for (size_t i = 0; i < n; i++) {
+                const struct page_mark *m = &marks[i];
+                size_t end = m->end < to ? m->end : to;
+
+                if (m->start < from || m->start >= to || m->end <= m->start)
+                        continue;
+                page_text(out, text + from, m->start - from);
+                open_mark(out, m);
+                page_text(out, text + m->start, end - m->start);
+                close_mark(out, m);
+                from = end;
+        }
+        page_text(out, text + from, to - from);
+}
+
+static bool continues(char c)
+{
+        return ((unsigned char)c & 0xc0) == 0x80;
+}
+
+size_t page_back(const char *text, size_t at, size_t by)
+{
+        size_t to = at > by ? at - by : 0, least = to > 20 ? to - 20 : 0;
+
+        for (size_t i = to; i > least; i--)
+                if (text[i - 1] == ' ' || text[i - 1] == '\n')
+                        return i;
+        while (to > 0 && continues(text[to]))
+                to--;
+        return to;
+}
+
+size_t page_forward(const char *text, size_t n, size_t at, size_t by)
+{
+        size_t to = n - at > by ? at + by : n, most = n - to > 20 ? to + 20 : n;
+
+        for (size_t i = to; i < most; i++)
+                if (text[i] == ' ' || text[i] == '\n')
+                        return i;
+        while (to < n && continues(text[to]))
+                to++;
+        return to;
+}

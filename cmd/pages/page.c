@@ -1,0 +1,172 @@
+/* page.c - the frame of a page, and text in it. */
+#include "cmd/pages/page.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "cmd/pages/style.h"
+
+/* ---- text ------------------------------------------------------------------------------------ */
+
+static const char *escape_of(unsigned char c)
+{
+        switch (c) {
+        case '&':
+                return "&amp;";
+        case '<':
+                return "&lt;";
+        case '>':
+                return "&gt;";
+        case '"':
+                return "&quot;";
+        case '\'':
+                return "&#39;";
+        default:
+                return c == 0x7f || (c < ' ' && c != '\t' && c != '\n') ? "\xef\xbf\xbd" : NULL;
+        }
+}
+
+/* Bytes of a character at s that HTML does not permit: C1 controls, U+FFFE, U+FFFF; else 0. */
+static size_t forbidden(const unsigned char *s, size_t n)
+{
+        if (n >= 2 && s[0] == 0xc2 && s[1] < 0xa0)
+                return 2;
+        if (n >= 3 && s[0] == 0xef && s[1] == 0xbf && s[2] >= 0xbe)
+                return 3;
+        return 0;
+}
+
+/* Valid UTF-8. */
+static void add_valid(struct ran_buf *out, const char *s, size_t n)
+{
+        size_t from = 0;
+
+        for (size_t i = 0; i < n;) {
+                const unsigned char *c = (const unsigned char *)s + i;
+                size_t bad = *c >= 0x80 ? forbidden(c, n - i) : 0;
+                const char *escape = bad > 0 ? "\xef\xbf\xbd" : escape_of(*c);
+
+                if (escape == NULL) {
+                        i++;
+                        continue;
+                }
+                ran_buf_add(out, s + from, i - from);
+                ran_buf_str(out, escape);
+                i += bad > 0 ? bad : 1;
+                from = i;
+        }
+        ran_buf_add(out, s + from, n - from);
+}
+
+void page_text(struct ran_buf *out, const char *s, size_t n)
+{
+        while (n > 0) {
+                size_t valid = ran_utf8_valid(s, n);
+
+                add_valid(out, s, valid);
+                s += valid;
+                n -= valid;
+                if (n > 0) {
+                        ran_buf_str(out, "\xef\xbf\xbd");
+                        s++;
+                        n--;
+                }
+        }
+}
+
+void page_string(struct ran_buf *out, const char *s)
+{
+        page_text(out, s, strlen(s));
+}
+
+void page_excerpt(struct ran_buf *out, const char *s, size_t n, size_t most)
+{
+        size_t shown = n;
+
+        if (n > most)
+                for (shown = most; shown > 0 && ((unsigned char)s[shown] & 0xc0) == 0x80;)
+                        shown--;
+        size_t end = shown;
+        while (end > 0 && strchr(" \t\r\n", s[end - 1]) != NULL && s[end - 1] != '\0')
+                end--;
+        page_text(out, s, end);
+        ran_buf_str(out, shown < n ? " \xe2\x80\xa6" : "");
+}
+
+void page_count(struct ran_buf *out, size_t n)
+{
+        char digits[32];
+        int length = snprintf(digits, sizeof digits, "%zu", n);
+
+        for (int i = 0; i < length; i++) {
+                if (i > 0 && (length - i) % 3 == 0)
+                        ran_buf_char(out, ',');
+                ran_buf_char(out, digits[i]);
+        }
+}
+
+void page_percent(struct ran_buf *out, double share, int decimals)
+{
+        if (isfinite(share))
+                ran_buf_printf(out, "%.*f\xc2\xa0%%", decimals, 100 * share);
+        else
+                ran_buf_char(out, '-');
+}
+
+void page_interval(struct ran_buf *out, double share, struct ran_interval interval)
+{
+        page_percent(out, share, 1);
+        ran_buf_printf(out, " <small>(%.1f to %.1f)</small>", 100 * interval.low,
+                       100 * interval.high);
+}
+
+void page_fact(struct ran_buf *out, const char *name, const char *value)
+{
+        ran_buf_str(out, "<tr><th scope=\"row\">");
+        page_string(out, name);
+        ran_buf_str(out, "</th><td>");
+        page_string(out, value);
+        ran_buf_str(out, "</td></tr>\n");
+}
+
+void page_bar(struct ran_buf *out, double share)
+{
+        double width = share >= 0 && share <= 1 ? 100 * share : 0;
+
+        ran_buf_printf(out, "<span class=\"bar\"><i style=\"width:%.1f%%\"></i></span>", width);
+}
+
+/* ---- the frame ------------------------------------------------------------------------------- */
+
+void page_begin(struct ran_buf *out, const char *title, const char *lead)
+{
+        ran_buf_str(out,
+                    "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\"/>\n"
+                    "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src "
+                    "'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'\"/>\n"
+                    "<meta name=\"viewport\" content=\"width=device-width, "
+                    "initial-scale=1\"/>\n<meta name=\"color-scheme\" content=\"light dark\"/>\n"
+                    "<meta name=\"generator\" content=\"ran " RAN_VERSION "\"/>\n<title>");
+        page_string(out, title);
+        ran_buf_str(out, "</title>\n<style>\n");
+        ran_buf_str(out, page_style);
+        ran_buf_str(out, "</style>\n</head>\n<body>\n<main>\n<h1>");
+        page_string(out, title);
+        ran_buf_str(out, "</h1>\n");
+        if (lead != NULL) {
+                ran_buf_str(out, "<p class=\"lead\">");
+                page_string(out, lead);
+                ran_buf_str(out, "</p>\n");
+        }
+}
+
+void page_end(struct ran_buf *out, const char *script)
+{
+        ran_buf_str(out, "<footer>ran " RAN_VERSION "</footer>\n</main>\n");
+        if (script != NULL) {
+                ran_buf_str(out, "<script>//<![CDATA[\n");
+                ran_buf_str(out, script);
+                ran_buf_str(out, "//]]></script>\n");
+        }
+        ran_buf_str(out, "</body>\n</html>\n");
+}

@@ -1,0 +1,129 @@
+/* reliability.c - how probabilities and right answers agree. */
+#include "cmd/pages/reliability.h"
+
+#include <math.h>
+
+#include "cmd/pages/chart.h"
+#include "cmd/pages/page.h"
+
+void page_reliability_add(struct page_reliability *r, double p, bool right)
+{
+        double x = p >= 0 && p <= 1 ? p : 0;
+        size_t bin = (size_t)(x * PAGE_BINS), step = (size_t)(x * PAGE_STEPS);
+
+        bin = bin < PAGE_BINS ? bin : PAGE_BINS - 1;
+        atomic_fetch_add(&r->bin[bin].n, 1);
+        atomic_fetch_add(&r->bin[bin].right, right);
+        atomic_fetch_add(&r->bin[bin].p, (unsigned long long)llrint(x * 1e6));
+        atomic_fetch_add(&r->all[step], 1);
+        atomic_fetch_add(&r->right[step], right);
+}
+
+static double mean_of(const struct page_reliability *r, size_t bin)
+{
+        size_t n = r->bin[bin].n;
+
+        return n > 0 ? (double)r->bin[bin].p / 1e6 / (double)n : NAN;
+}
+
+static double right_of(const struct page_reliability *r, size_t bin)
+{
+        size_t n = r->bin[bin].n;
+
+        return n > 0 ? (double)r->bin[bin].right / (double)n : NAN;
+}
+
+static void write_reliability(const struct page_reliability *r, const char *answers,
+                              struct ran_buf *out)
+{
+        double x[PAGE_BINS], y[PAGE_BINS];
+
+        for (size_t i = 0; i < PAGE_BINS; i++) {
+                x[i] = mean_of(r, i);
+                y[i] = right_of(r, i);
+        }
+        const struct chart_line line = {answers, x, y, PAGE_BINS, true, false};
+        const struct chart chart = {
+                .title = "Reliability",
+                .x_name = "probability",
+                .y_name = "share that is right",
+                .note = "On the dotted line a probability is right as often as it says; below it "
+                        "the model is too sure.",
+                .x_to = 1,
+                .y_to = 1,
+                .diagonal = true,
+                .lines = &line,
+                .n = 1};
+
+        chart_add(out, &chart);
+}
+
+static void write_thresholds(const struct page_reliability *r, const char *others, const char *note,
+                             struct ran_buf *out)
+{
+        enum { N = PAGE_STEPS + 1 };
+        double t[N], precision[N], recall[N], given[N];
+        size_t all = 0, right = 0, total = 0, gold = r->gold;
+
+        for (size_t i = 0; i < N; i++)
+                total += r->all[i];
+        for (size_t i = N; i-- > 0;) {
+                all += r->all[i];
+                right += r->right[i];
+                t[i] = (double)i / PAGE_STEPS;
+                precision[i] = all > 0 ? (double)right / (double)all : NAN;
+                recall[i] = gold > 0 ? (double)right / (double)gold : NAN;
+                given[i] = total > 0 ? (double)all / (double)total : NAN;
+        }
+        const struct chart_line lines[] = {
+                {"precision", t, precision, N, false, false},
+                {"recall", t, recall, N, false, false},
+                {others, t, given, N, false, true},
+        };
+        const struct chart chart = {.title = "Precision and recall by threshold",
+                                    .x_name = "threshold of the probability",
+                                    .y_name = "share",
+                                    .note = note,
+                                    .x_to = 1,
+                                    .y_to = 1,
+                                    .lines = lines,
+                                    .n = others != NULL ? 3 : 2};
+
+        chart_add(out, &chart);
+}
+
+static void write_numbers(const struct page_reliability *r, const char *answers,
+                          struct ran_buf *out)
+{
+        ran_buf_printf(out,
+                       "<details><summary>numbers of the reliability chart</summary>\n<table>\n"
+                       "<thead><tr><th>probability</th><th class=\"n\">%s</th><th class=\"n\">"
+                       "mean probability</th><th class=\"n\">right (95 %% interval)</th></tr>"
+                       "</thead>\n<tbody>\n",
+                       answers);
+        for (size_t i = 0; i < PAGE_BINS; i++) {
+                size_t n = r->bin[i].n, right = r->bin[i].right;
+
+                if (n == 0)
+                        continue;
+                ran_buf_printf(out, "<tr><th scope=\"row\">%zu to %zu %%</th><td class=\"n\">",
+                               100 * i / PAGE_BINS, 100 * (i + 1) / PAGE_BINS);
+                page_count(out, n);
+                ran_buf_str(out, "</td><td class=\"n\">");
+                page_percent(out, mean_of(r, i), 1);
+                ran_buf_str(out, "</td><td class=\"n\">");
+                page_interval(out, right_of(r, i), ran_interval_share((double)right, (double)n));
+                ran_buf_str(out, "</td></tr>\n");
+        }
+        ran_buf_str(out, "</tbody></table></details>\n");
+}
+
+void page_reliability_write(const struct page_reliability *r, const char *answers,
+                            const char *others, const char *note, struct ran_buf *out)
+{
+        ran_buf_str(out, "<h2>Probabilities</h2>\n<div class=\"charts\">\n");
+        write_reliability(r, answers, out);
+        write_thresholds(r, others, note, out);
+        ran_buf_str(out, "</div>\n");
+        write_numbers(r, answers, out);
+}

@@ -1,0 +1,489 @@
+/* page.c - tagged documents as a page: entities in their text, gold beside found.
+ *
+ * Threads make the HTML of a document; the page takes them in order. Counts are sums, so they may
+ * be added in any order. */
+#include "cmd/tag/page.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "cmd/options/message.h"
+#include "cmd/pages/marked.h"
+#include "cmd/pages/page.h"
+#include "cmd/pages/record-name.h"
+#include "cmd/pages/style.h"
+#include "cmd/records/span-tags.h"
+#include "cmd/records/spans.h"
+#include "cmd/tag/eval-page.h"
+
+/* WHOLE: bytes shown without folding; MOST: bytes shown at all; NAMED: entities in the list of
+ * doubt; WORST: errors that a page of an evaluation shows. */
+enum { WHOLE = 3000, MOST = 1 << 20, NAMED = 6, WORST = 50 };
+
+struct tag_page_scratch {
+        struct cmd_shown shown;
+        struct ran_tag *gold;
+        struct ran_entity *gold_entity;
+        struct page_mark *found_mark, *gold_mark;
+        size_t gold_cap, entity_cap, found_cap, gold_mark_cap;
+        size_t found_n, gold_n; /* marks */
+        struct ran_buf name, cells, body, word;
+};
+
+struct tag_page_scratch *tag_page_scratch_new(struct ran_error *err)
+{
+        return ran_alloc(1, sizeof(struct tag_page_scratch), err);
+}
+
+void tag_page_scratch_free(struct tag_page_scratch *s)
+{
+        if (s == NULL)
+                return;
+        cmd_shown_release(&s->shown);
+        free(s->gold);
+        free(s->gold_entity);
+        free(s->found_mark);
+        free(s->gold_mark);
+        ran_buf_release(&s->name);
+        ran_buf_release(&s->cells);
+        ran_buf_release(&s->body);
+        ran_buf_release(&s->word);
+        free(s);
+}
+
+/* ---- types ----------------------------------------------------------------------------------- */
+
+/* The last one stands for those that the model does not have. */
+static size_t type_of(const struct tag_page *p, const char *name, size_t n)
+{
+        for (size_t i = 0; i + 1 < p->types; i++)
+                if (p->type[i].n == n && memcmp(p->type[i].name, name, n) == 0)
+                        return i;
+        return p->types - 1;
+}
+
+void tag_page_init(struct tag_page *p, const struct tagger *t, const char *model)
+{
+        struct ran_error err;
+
+        *p = (struct tag_page){.tagger = t, .model = model, .types = 1};
+        p->type = ran_alloc(t->C + 1, sizeof *p->type, &err);
+        if (p->type == NULL)
+                cmd_die(CMD_FAILED, "%s", err.text);
+        for (size_t c = 0; c < t->C; c++) {
+                const char *label = ran_model_label(t->model, c);
+                const char *name = t->tags != NULL ? t->tags[c].type : label;
+                size_t n = t->tags != NULL ? t->tags[c].length : strlen(label);
+
+                if ((t->tags != NULL && t->tags[c].part == 'O') ||
+                    type_of(p, name, n) + 1 < p->types)
+                        continue;
+                p->type[p->types - 1].name = name;
+                p->type[p->types++ - 1].n = n;
+        }
+        p->type[p->types - 1].name = "(other)";
+        p->type[p->types - 1].n = strlen("(other)");
+}
+
+void tag_page_release(struct tag_page *p)
+{
+        page_documents_release(&p->documents);
+        free(p->type);
+}
+
+/* ---- marks ----------------------------------------------------------------------------------- */
+
+/* Where the text has words, one entity after another. */
+struct placing {
+        const struct tag_record *record;
+        const struct ran_record *line;
+        struct cmd_spans spans;
+        struct tag_page_scratch *s;
+};
+
+static void begin_placing(struct placing *w, struct tag_page_scratch *s, const struct tag_record *r,
+                          const struct ran_record *line)
+{
+        *w = (struct placing){.record = r, .line = line, .s = s};
+        cmd_spans_begin(&w->spans, &r->document, line, RAN_UNIT_BYTE);
+}
+
+/* Appends a mark for words [first, last), if the text has them. */
+static int add_mark(struct placing *w, struct page_mark **marks, size_t *n, size_t *cap,
+                    size_t first, size_t last, struct page_mark m, struct ran_error *err)
+{
+        w->s->word.len = 0;
+        RAN_TRY(cmd_spans_next(&w->spans, first, last, &m.start, &m.end, &w->s->word, err));
+        if (!cmd_shown_place(&w->s->shown, &m.start, &m.end))
+                return RAN_OK;
+        struct page_mark *grown = ran_grow(*marks, cap, *n + 1, sizeof *grown, err);
+        if (grown == NULL)
+                return RAN_ENOMEM;
+        *marks = grown;
+        grown[(*n)++] = m;
+        return RAN_OK;
+}
+
+static float score_of(const struct tag_scratch *tags, const struct tag_record *r, size_t first,
+                      size_t last)
+{
+        float score = 1;
+
+        for (size_t i = first; i < last; i++)
+                if (r->at[i] != TAG_NOT_READ && tags->score[r->at[i]] < score)
+                        score = tags->score[r->at[i]];
+        return score;
+}
+
+static struct page_mark mark_of(const struct tag_page *p, const char *type, size_t n, size_t of)
+{
+        return (struct page_mark){.kind = "e",
+                                  .colour = (int)of,
+                                  .label = n > 0 ? type : p->type[of].name,
+                                  .label_n = n > 0 ? n : p->type[of].n};
+}
+
+static bool is_entity(const struct ran_entity *list, size_t n, const struct ran_entity *e)
+{
+        for (size_t i = 0; i < n; i++)
+                if (list[i].start == e->start && list[i].end == e->end &&
+                    list[i].length == e->length && memcmp(list[i].type, e->type, e->length) == 0)
+                        return true;
+        return false;
+}
+
+/* ---- gold ------------------------------------------------------------------------------------ */
+
+/* Reads the gold tags of a record; false if it has none that fit. */
+static bool read_gold(struct cmd_labels *gold, const struct tag_record *r,
+                      const struct ran_record *record)
+{
+        struct ran_error ignored;
+        int code;
+
+        if (!tag_eval_tagged(record))
+                return false;
+        code = cmd_labels_read_tags(gold, record, &ignored);
+        if (code == RAN_OK && !gold->present)
+                code = cmd_span_tags_read(gold, &r->document, record, &ignored);
+        return code == RAN_OK && gold->present && gold->n == r->words;
+}
+
+static int parse_gold(struct tag_page_scratch *s, const struct cmd_labels *gold, bool scheme,
+                      bool *fits, struct ran_error *err)
+{
+        struct ran_tag *tags = ran_grow(s->gold, &s->gold_cap, gold->n, sizeof *tags, err);
+
+        if (tags == NULL)
+                return RAN_ENOMEM;
+        s->gold = tags;
+        struct ran_entity *list =
+                ran_grow(s->gold_entity, &s->entity_cap, gold->n, sizeof *list, err);
+        if (list == NULL)
+                return RAN_ENOMEM;
+        s->gold_entity = list;
+        *fits = true;
+        for (size_t i = 0, begin = 0; i < gold->n && *fits; begin = gold->end[i++]) {
+                const char *name = gold->end[i] > begin ? gold->names.data + begin : "";
+                size_t n = gold->end[i] - begin;
+                struct ran_error ignored;
+
+                if (scheme)
+                        *fits = ran_tag_parse(&s->gold[i], name, n, &ignored) == RAN_OK;
+                else
+                        s->gold[i] = (struct ran_tag){'B', name, n};
+        }
+        return RAN_OK;
+}
+
+/* ---- entities -------------------------------------------------------------------------------- */
+
+/* What one document has. */
+struct result {
+        size_t found, gold, right; /* entities, or tags */
+        bool has_gold;
+        float least; /* probability */
+};
+
+static void count_found(struct tag_page *p, const struct result *r, size_t type, float score,
+                        bool right)
+{
+        atomic_fetch_add(&p->type[type].found, 1);
+        if (!r->has_gold)
+                return;
+        atomic_fetch_add(&p->type[type].right, right);
+        page_reliability_add(&p->reliability, (double)score, right);
+}
+
+static int mark_entities(struct tag_page *p, struct tag_page_scratch *s,
+                         const struct tag_scratch *tags, const struct tag_record *r,
+                         const struct ran_record *line, struct result *result,
+                         struct ran_error *err)
+{
+        size_t gold_n = result->has_gold ? ran_tags_entities(s->gold, r->words, s->gold_entity) : 0;
+        struct placing w;
+
+        result->found = ran_tags_entities(r->found, r->words, r->entities);
+        result->gold = gold_n;
+        begin_placing(&w, s, r, line);
+        for (size_t i = 0; i < result->found; i++) {
+                const struct ran_entity *e = &r->entities[i];
+                size_t type = type_of(p, e->type, e->length);
+                struct page_mark m = mark_of(p, e->type, e->length, type);
+                float score = score_of(tags, r, e->start, e->end);
+                bool right = is_entity(s->gold_entity, gold_n, e);
+
+                result->right += right;
+                count_found(p, result, type, score, right);
+                snprintf(m.title, sizeof m.title, "%.1f %%", 100 * (double)score);
+                RAN_TRY(add_mark(&w, &s->found_mark, &s->found_n, &s->found_cap, e->start, e->end,
+                                 m, err));
+        }
+        begin_placing(&w, s, r, line);
+        for (size_t i = 0; i < gold_n; i++) {
+                const struct ran_entity *e = &s->gold_entity[i];
+                size_t type = type_of(p, e->type, e->length);
+
+                atomic_fetch_add(&p->type[type].gold, 1);
+                RAN_TRY(add_mark(&w, &s->gold_mark, &s->gold_n, &s->gold_mark_cap, e->start, e->end,
+                                 mark_of(p, e->type, e->length, type), err));
+        }
+        return RAN_OK;
+}
+
+/* Tags of no scheme: each word has one. */
+static int mark_words(struct tag_page *p, struct tag_page_scratch *s,
+                      const struct tag_scratch *tags, const struct tag_record *r,
+                      const struct ran_record *line, struct result *result, struct ran_error *err)
+{
+        struct placing w;
+
+        begin_placing(&w, s, r, line);
+        for (size_t i = 0; i < r->words; i++) {
+                if (r->at[i] == TAG_NOT_READ)
+                        continue;
+                const char *tag = ran_model_label(p->tagger->model, tags->tags[r->at[i]]);
+                size_t n = strlen(tag), type = type_of(p, tag, n);
+                struct page_mark m = mark_of(p, tag, n, type);
+                bool right = result->has_gold && s->gold[i].length == n &&
+                             memcmp(s->gold[i].type, tag, n) == 0;
+
+                result->found++;
+                result->right += right;
+                count_found(p, result, type, tags->score[r->at[i]], right);
+                RAN_TRY(add_mark(&w, &s->found_mark, &s->found_n, &s->found_cap, i, i + 1, m, err));
+        }
+        result->gold = result->has_gold ? r->words : 0;
+        begin_placing(&w, s, r, line);
+        for (size_t i = 0; result->has_gold && i < r->words; i++) {
+                const struct ran_tag *t = &s->gold[i];
+                size_t type = type_of(p, t->type, t->length);
+
+                atomic_fetch_add(&p->type[type].gold, 1);
+                RAN_TRY(add_mark(&w, &s->gold_mark, &s->gold_n, &s->gold_mark_cap, i, i + 1,
+                                 mark_of(p, t->type, t->length, type), err));
+        }
+        return RAN_OK;
+}
+
+/* ---- HTML of a document ---------------------------------------------------------------------- */
+
+static void add_text(struct ran_buf *out, const struct cmd_shown *shown,
+                     const struct page_mark *marks, size_t n, const char *title)
+{
+        const struct ran_buf *text = &shown->text;
+        size_t to = text->len <= MOST ? text->len : page_back(text->data, MOST, 0);
+        bool folded = text->len > WHOLE;
+
+        ran_buf_str(out, "<div class=\"side\">");
+        if (title != NULL)
+                ran_buf_printf(out, "<small>%s</small>", title);
+        if (folded) {
+                ran_buf_str(out, "<details><summary>whole document, ");
+                page_count(out, text->len);
+                ran_buf_str(out, " bytes</summary>");
+        }
+        ran_buf_str(out, "<div class=\"text tagged\" dir=\"auto\">");
+        page_marked(out, text->data, 0, to, marks, n);
+        ran_buf_str(out, to < text->len ? "</div><p class=\"note\">The rest is left out.</p>"
+                                        : "</div>");
+        ran_buf_str(out, folded ? "</details></div>\n" : "</div>\n");
+}
+
+/* The first entities, each with its text. */
+static void add_named(struct ran_buf *out, const struct tag_page_scratch *s, size_t most)
+{
+        for (size_t i = 0; i < s->found_n && i < most; i++) {
+                const struct page_mark *m = &s->found_mark[i];
+
+                ran_buf_str(out, i > 0 ? " " : "");
+                ran_buf_str(out, "<mark class=\"e\" style=\"");
+                page_colour_add(out, m->colour);
+                ran_buf_str(out, "\">");
+                page_excerpt(out, s->shown.text.data + m->start, m->end - m->start, 60);
+                ran_buf_str(out, "</mark>");
+        }
+        if (s->found_n > most)
+                ran_buf_printf(out, " <small>and %zu more</small>", s->found_n - most);
+}
+
+static void add_verdict(struct ran_buf *out, const struct result *r)
+{
+        if (!r->has_gold)
+                return;
+        bool right = r->right == r->found && r->right == r->gold;
+        ran_buf_printf(out, "<p class=\"%s\">%s gold: %zu, found: %zu, right: %zu</p>\n",
+                       right ? "good" : "bad", right ? "\xe2\x9c\x93" : "\xe2\x9c\x97", r->gold,
+                       r->found, r->right);
+}
+
+static void add_body(struct tag_page_scratch *s, const struct result *r)
+{
+        bool same = r->right == r->found && r->right == r->gold;
+
+        add_verdict(&s->body, r);
+        if (s->shown.text.len > WHOLE && s->found_n > 0) {
+                ran_buf_str(&s->body, "<p>");
+                add_named(&s->body, s, 40);
+                ran_buf_str(&s->body, "</p>\n");
+        }
+        if (!r->has_gold || same) {
+                add_text(&s->body, &s->shown, s->found_mark, s->found_n, NULL);
+                return;
+        }
+        ran_buf_str(&s->body, "<div class=\"sides\">\n");
+        add_text(&s->body, &s->shown, s->found_mark, s->found_n, "found");
+        add_text(&s->body, &s->shown, s->gold_mark, s->gold_n, "gold");
+        ran_buf_str(&s->body, "</div>\n");
+}
+
+/* The number of errors in an evaluation; else how sure the least sure tag is. */
+static double doubt_of(const struct tag_page *p, const struct result *r)
+{
+        if (p->eval == NULL)
+                return 1 - (double)r->least;
+        return (double)(r->found - r->right + r->gold - r->right);
+}
+
+int tag_page_pack(struct tag_page *p, struct tag_page_scratch *s, const struct tag_scratch *tags,
+                  const struct tag_record *r, struct cmd_labels *gold, const struct cmd_item *item)
+{
+        const struct ran_record *line = &item->line->record;
+        const bool scheme = p->tagger->tags != NULL;
+        struct result result = {.has_gold = read_gold(gold, r, line),
+                                .least = score_of(tags, r, 0, r->words)};
+
+        if (result.has_gold)
+                RAN_TRY(parse_gold(s, gold, scheme, &result.has_gold, item->err));
+        RAN_TRY(cmd_shown_read(&s->shown, &r->document, line, item->err));
+        s->found_n = s->gold_n = 0;
+        RAN_TRY((scheme ? mark_entities : mark_words)(p, s, tags, r, line, &result, item->err));
+        atomic_fetch_add(&p->reliability.gold, result.gold);
+        atomic_fetch_add(&p->compared, result.has_gold);
+        atomic_fetch_add(&p->wrong, result.has_gold && (result.right < result.found ||
+                                                        result.right < result.gold));
+        s->name.len = s->cells.len = s->body.len = 0;
+        page_record_name(&s->name, line, item->line->file, item->line->number);
+        ran_buf_str(&s->cells, "<td>");
+        add_named(&s->cells, s, NAMED);
+        ran_buf_str(&s->cells, "</td><td class=\"n\">");
+        page_percent(&s->cells, (double)result.least, 1);
+        ran_buf_str(&s->cells, "</td>");
+        add_body(s, &result);
+        page_document_pack(item->result, doubt_of(p, &result), &s->name, &s->cells, &s->body);
+        return RAN_OK;
+}
+
+int tag_page_add(struct tag_page *p, const struct ran_buf *packed, struct ran_error *err)
+{
+        const struct page_document d = page_document_unpack(packed);
+
+        if (p->eval != NULL) {
+                p->documents.most = WORST;
+                if (!(d.doubt > 0) || !page_documents_want(&p->documents, d.doubt))
+                        return RAN_OK;
+        }
+        return page_documents_add(&p->documents, &d, err);
+}
+
+/* ---- the page -------------------------------------------------------------------------------- */
+
+static void write_type(const struct tag_page *p, size_t i, struct ran_buf *out)
+{
+        const struct tag_page_type *t = &p->type[i];
+
+        ran_buf_str(out, "<tr><th scope=\"row\"><mark class=\"e\" style=\"");
+        page_colour_add(out, (int)i);
+        ran_buf_str(out, "\">");
+        page_text(out, t->name, t->n);
+        ran_buf_str(out, t->n > 0 ? "</mark></th><td class=\"n\">"
+                                  : "(no type)</mark></th><td class=\"n\">");
+        page_count(out, t->found);
+        if (p->compared > 0) {
+                ran_buf_str(out, "</td><td class=\"n\">");
+                page_count(out, t->gold);
+                ran_buf_str(out, "</td><td class=\"n\">");
+                page_count(out, t->right);
+        }
+        ran_buf_str(out, "</td></tr>\n");
+}
+
+static void write_types(const struct tag_page *p, struct ran_buf *out)
+{
+        ran_buf_printf(out,
+                       "<h2>%s</h2>\n<div class=\"wide\"><table>\n<thead><tr><th>%s</th>"
+                       "<th class=\"n\">found</th>",
+                       p->tagger->tags != NULL ? "Entities" : "Tags",
+                       p->tagger->tags != NULL ? "type" : "tag");
+        if (p->compared > 0)
+                ran_buf_str(out, "<th class=\"n\">gold</th><th class=\"n\">right</th>");
+        ran_buf_str(out, "</tr></thead>\n<tbody>\n");
+        for (size_t i = 0; i < p->types; i++)
+                if (p->type[i].found + p->type[i].gold > 0)
+                        write_type(p, i, out);
+        ran_buf_str(out, "</tbody></table></div>\n");
+}
+
+static void write_lead(const struct tag_page *p, size_t failed, struct ran_buf *out)
+{
+        struct ran_buf lead = {0};
+        size_t n = p->eval != NULL ? p->eval->compared : p->documents.seen;
+
+        page_count(&lead, n);
+        ran_buf_printf(&lead, " record%s, model %s", n == 1 ? "" : "s", p->model);
+        if (p->eval != NULL && p->eval->skipped > 0)
+                ran_buf_printf(&lead, "; %zu without tags are left out", p->eval->skipped);
+        if (failed > 0)
+                ran_buf_printf(&lead, "; %zu records failed and are not here", failed);
+        ran_buf_char(&lead, '\0');
+        page_begin(out, p->eval != NULL ? "Evaluation" : "Tagged documents",
+                   lead.failed ? NULL : lead.data);
+        ran_buf_release(&lead);
+}
+
+void tag_page_write(struct tag_page *p, size_t failed, struct cmd_sink *out)
+{
+        write_lead(p, failed, &out->buf);
+        if (p->eval != NULL) {
+                tag_eval_page_write(p->eval, &out->buf);
+                page_reliability_write(&p->reliability,
+                                       p->tagger->tags != NULL ? "entities" : "tags", NULL,
+                                       "The probability of an entity is that of its least "
+                                       "probable tag.",
+                                       &out->buf);
+        }
+        write_types(p, &out->buf);
+        if (p->eval == NULL)
+                page_documents_write(&p->documents, "In doubt: the least probable tags",
+                                     "<th>found</th><th class=\"n\">least probable tag</th>", out);
+        else if (p->wrong > 0)
+                page_documents_write(&p->documents, "Worst errors", NULL, out);
+        if (p->eval != NULL && p->wrong > p->documents.n) {
+                ran_buf_str(&out->buf, "<p class=\"note\">These are ");
+                page_count(&out->buf, p->documents.n);
+                ran_buf_str(&out->buf, " of ");
+                page_count(&out->buf, p->wrong);
+                ran_buf_str(&out->buf, " records with an error.</p>\n");
+        }
+        page_end(&out->buf, page_documents_script);
+}

@@ -1,0 +1,210 @@
+#!/usr/bin/env bats
+# Pages: HTML of predictions, evaluations, trainings and attention. Their text is read back.
+
+bats_require_minimum_version 1.5.0
+load train.bash
+load pages.bash
+
+setup_file() {
+  PATH=${RAN_BIN:-$(cd "$BATS_TEST_DIRNAME/../.." && pwd)/build}:$PATH
+  cd "$BATS_FILE_TMPDIR"
+  documents 60 12 >train.jsonl
+  ran-train classify -q --encoder none -o labels.ran train.jsonl
+  cat >hostile.jsonl <<'END'
+{"id":"<script>alert(1)</script>","text":"sun </div></details><script>alert('x')</script> & \"q\"","label":"<b>wet</b>"}
+{"id":"ends","text":"rain ]]> --> <!-- \u0000\u0007\u001b[31m \ufffe","label":"warm"}
+{"id":7,"tokens":["snow","<i>","&amp;"]}
+{"text":"no id, sun"}
+END
+}
+
+setup() {
+  PATH=${RAN_BIN:-$(cd "$BATS_TEST_DIRNAME/../.." && pwd)/build}:$PATH
+  cd "$BATS_FILE_TMPDIR"
+}
+
+@test "pages: predictions as a page, with the text of every document" {
+  ran-classify -m labels.ran --output-format html -o page.html train.jsonl
+  well_formed page.html
+  text_of page.html >text
+  grep -q '^60 documents, model labels.ran' text
+  [ "$(grep -c '<article ' page.html)" -eq 60 ]
+  jq -r .text train.jsonl | while read -r line; do grep -qF "$line" text || { echo "no: $line"; false; }; done
+  ran-classify -m labels.ran --output-format html train.jsonl | cmp - page.html
+  ran-classify -m labels.ran -j 1 --output-format html train.jsonl | cmp - page.html
+}
+
+@test "pages: evidence is marked in the text" {
+  ran-classify -m labels.ran --evidence 1 --output-format html -o page.html train.jsonl
+  well_formed page.html
+  ran-classify -m labels.ran --evidence 1 train.jsonl >records
+  [ "$(jq -r 'select(.prediction.evidence | length > 0) | 1' records | wc -l)" -gt 20 ]
+  jq -r '.prediction.evidence[].text' records | while read -r passage; do
+    grep -qF ">$passage</mark>" page.html || { echo "not marked: $passage"; false; }
+  done
+}
+
+@test "pages: hostile text, ids, labels and names of files are text" {
+  cp hostile.jsonl '<img src=x>.jsonl'
+  ran-classify -m labels.ran --evidence 1 --output-format html -o page.html '<img src=x>.jsonl'
+  well_formed page.html
+  text_of page.html >text
+  grep -qF '<script>alert(1)</script>' text
+  grep -qF "</div></details><script>alert('x')</script> & \"q\"" text
+  grep -qF '<b>wet</b>' text
+  grep -qF 'snow <i> &amp;' text
+  grep -qF '<img src=x>.jsonl:4' text
+  [ "$(tr -d '\n\t -\377' <page.html | wc -c)" -eq 0 ]
+  ran-classify -m labels.ran --eval --eval-format html -o eval.html '<img src=x>.jsonl'
+  well_formed eval.html
+  text_of eval.html | grep -qF '<b>wet</b>'
+}
+
+@test "pages: an evaluation has the figures of its JSON, and the worst errors" {
+  sed '1,12s/"label": "[a-z]*"/"label": "warm"/' train.jsonl >wrong.jsonl
+  ran-classify -m labels.ran --eval --eval-format html -o eval.html wrong.jsonl
+  well_formed eval.html
+  ran-classify -m labels.ran --eval wrong.jsonl >eval.json
+  text_of eval.html >text
+  grep -q "^accuracy$(jq '.accuracy * 100' eval.json | xargs printf '%.2f') %" text
+  grep -q 'Confusion matrix' text
+  [ "$(grep -c '<svg ' eval.html)" -eq 2 ]
+  wrong=$(jq '.n - (.accuracy * .n | round)' eval.json)
+  [ "$(grep -c '<article ' eval.html)" -eq "$wrong" ]
+}
+
+# tagged N: as many records of words with tags; each third one has two names.
+tagged() {
+  awk -v n="$1" 'BEGIN { for (i = 1; i <= n; i++) {
+    printf "{\"id\":\"t%d\",\"tokens\":[\"we\",\"met\",\"Ann\",\"Lee\",\"in\",\"Rome%s\"],", i, i % 3 ? "" : "&<Oslo>"
+    print "\"tags\":[\"O\",\"O\",\"B-PER\",\"I-PER\",\"O\",\"B-LOC\"]}" } }'
+}
+
+@test "pages: entities are marked in their text, gold beside found" {
+  tagged 40 >tagged.jsonl
+  ran-train tag -q --encoder none -o tags.ran tagged.jsonl
+  ran-tag -m tags.ran --output-format html -o page.html tagged.jsonl
+  well_formed page.html
+  text_of page.html >text
+  grep -q '^40 records, model tags.ran' text
+  [ "$(grep -c '^PER404040$' text)" -eq 1 ]
+  [ "$(grep -c '>Ann Lee<b>PER</b></mark> in <mark' page.html)" -eq 40 ]
+  grep -qF 'we met Ann LeePER in Rome&<Oslo>LOC' text
+  ran-tag -m tags.ran -j 1 --output-format html tagged.jsonl | cmp - page.html
+  sed '1s/"B-LOC"/"B-ORG"/' tagged.jsonl | ran-tag -m tags.ran --output-format html >differ.html
+  well_formed differ.html
+  [ "$(grep -c '<small>gold</small>' differ.html)" -eq 1 ]
+  echo '{"text":"we met Ann Lee in <b>"}' | ran-tag -m tags.ran --output-format html >raw.html
+  text_of raw.html | grep -qF 'we met Ann LeePER in <LOCb>LOC'
+}
+
+@test "pages: an evaluation of tags has the scores of its JSON, and the worst errors" {
+  tagged 40 >tagged.jsonl
+  ran-train tag -q --encoder none -o tags.ran tagged.jsonl
+  sed '1,4s/"B-PER","I-PER"/"B-PER","O"/' tagged.jsonl >wrong.jsonl
+  ran-tag -m tags.ran --eval --eval-format html -o eval.html wrong.jsonl
+  well_formed eval.html
+  ran-tag -m tags.ran --eval --eval-format json wrong.jsonl >eval.json
+  [ "$(grep -c '<article ' eval.html)" -eq 4 ]
+  text_of eval.html >text
+  wanted=$(jq '.strict.micro.f1 * 100' eval.json | xargs printf '%.1f')
+  [ "$(grep -c "^all.* $wanted %\|^all.*%$wanted %" text)" -ge 1 ]
+  grep -q 'right type, wrong boundaries4$' text
+}
+
+@test "pages: tags of no scheme mark every word" {
+  awk 'BEGIN { for (i = 1; i <= 30; i++) print "{\"tokens\":[\"dogs\",\"bark\"],\"tags\":[\"noun\",\"verb\"]}" }' >parts.jsonl
+  ran-train tag -q --encoder none -o parts.ran parts.jsonl
+  ran-tag -m parts.ran --output-format html parts.jsonl >page.html
+  well_formed page.html
+  [ "$(text_of page.html | grep -c 'dogsnoun barkverb')" -eq 30 ]
+  ran-tag -m parts.ran --eval --eval-format html parts.jsonl >eval.html
+  well_formed eval.html
+}
+
+@test "pages: a training as a page, which does not change the model" {
+  ran-train classify -q --epochs 3 --dim 8 --heads 1 --head-dim 8 --wide 0 -o plain.ran train.jsonl
+  ran-train classify -q --epochs 3 --dim 8 --heads 1 --head-dim 8 --wide 0 -o same.ran --report page.html train.jsonl
+  cmp plain.ran same.ran
+  well_formed page.html
+  [ "$(grep -c '<svg ' page.html)" -eq 5 ]
+  text_of page.html >text
+  grep -q '^taskclassify: labels documents, one label each' text
+  grep -q '^epochs3given$' text
+  grep -q '^learning_rate0.*[0-9]$' text
+  grep -q '"warm"' text
+  grep -q '^Training data: documents 60' text
+  awk '{ printf "{\"text\":\"a%d\",\"label\":\"<i>%d\"}\n", NR % 2, NR % 2 }' train.jsonl >odd.jsonl
+  ran-train classify -q --encoder none -o odd.ran --report odd.html odd.jsonl
+  well_formed odd.html
+  text_of odd.html | grep -qF '"<i>1"'
+  refused 2 '--report is of' ran-train classify --check --report page.html train.jsonl
+  refused 2 'is an input' ran-train classify -o x.ran --report train.jsonl train.jsonl
+}
+
+# weights PAGE: keys and weights of the first word with some, of the first table.
+weights() {
+  sed -n 's/.*id="w0" data-t0="\([^"]*\)".*/\1/p' "$1" | tr ';' '\n' | sed -n 2p
+}
+
+@test "pages: attention has the words of the document, and the weights of the JSON" {
+  ran-train classify -q --epochs 1 --dim 8 --heads 2 --head-dim 4 --wide 0 --window 8 -o windows.ran train.jsonl
+  echo '{"id":"<u>","text":"sun word1 <b>rain</b> & word2 snow word3 word4 word5 word6 sun &amp; rain."}' >one.jsonl
+  ran-attnmask -m windows.ran --format html -o page.html one.jsonl
+  well_formed page.html
+  text_of page.html >text
+  tr -d '\n' <text | sed 's/[0-9]* \xe2\x97\x86 //g' | grep -qF 'word1 <b>rain</b> & word2'
+  grep -qF 'Document: <u>' text
+  grep -q '^layer 1, mean of 2 heads$' text
+  grep -q '^layer 0, head 1$' text
+  # Row 0 is the cell; the second row of the string is the first word.
+  ran-attnmask -m windows.ran --row 0 --layer 1 --head mean --weights one.jsonl >record
+  top=$(jq '[.attention.heads[0].weights[0].weights[], .attention.heads[0].weights[0].cell] | max * 1000 | round' record)
+  [ "$(weights page.html | sed 's/,.*//; s/.*\.//')" -eq "$top" ]
+  refused 2 'give --model' ran-attnmask --length 8 --format html
+  refused 2 'leave out --row' ran-attnmask -m windows.ran --row 1 --format html one.jsonl
+}
+
+@test "pages: attribution colours the words; other encoders have pages, too" {
+  ran-train classify -q --epochs 1 --dim 8 --heads 1 --head-dim 8 --wide 0 --encoder transformer -o tr.ran train.jsonl
+  ran-train classify -q --epochs 1 --dim 8 --wide 0 --encoder contextualizer -o ctx.ran train.jsonl
+  echo '{"tokens":["sun","<b>","word1"]}' >one.jsonl
+  for model in tr ctx; do
+    ran-attnmask -m $model.ran --format html -o page.html one.jsonl
+    well_formed page.html
+    text_of page.html | grep -q 'sun <b> word1'
+  done
+  ran-attnmask -m labels.ran --map label --label wet --format html -o page.html one.jsonl
+  well_formed page.html
+  text_of page.html >text
+  grep -q 'for wet' text
+  grep -q 'sun <b> word1' text
+  ran-attnmask -m tr.ran --map tokens --row 1 --format html one.jsonl >page.html
+  well_formed page.html
+  text_of page.html | grep -q 'Outputs of the tokens 1 to 1'
+}
+
+@test "pages: attention in a long document leaves out what is small, and says so [all]" {
+  ran-train classify -q --epochs 1 --dim 8 --heads 1 --head-dim 8 --wide 0 --window 256 -o long.ran train.jsonl
+  awk 'BEGIN { printf "{\"text\":\""; for (w = 0; w < 450000; w++) printf "word%d ", w % 7; print "\"}" }' >long.jsonl
+  ran-attnmask -m long.ran --format html -o page.html long.jsonl
+  [ "$(stat -c %s page.html)" -lt 20000000 ]
+  well_formed page.html
+  text_of page.html | grep -q 'windows are shown with their attention'
+  ran-attnmask -m long.ran --in-window 1000 --format html long.jsonl | grep -q 'id="w1000" data-t0'
+}
+
+@test "pages: what does not fit is left out, the surest first, and said [all]" {
+  awk 'BEGIN { for (i = 0; i < 24; i++) { printf "{\"id\":%d,\"text\":\"%s", i, i % 2 ? "sun" : "sun rain"
+    for (w = 0; w < 160000; w++) printf " word%d", w % 7; print "\"}" } }' >long.jsonl
+  ran-classify -m labels.ran --output-format html -o page.html long.jsonl
+  well_formed page.html
+  [ "$(stat -c %s page.html)" -lt 20000000 ]
+  text_of page.html | grep -q 'of 24 documents are left out'
+}
+
+@test "pages: options that a page cannot have are refused" {
+  refused 2 '--output-format=html writes a page' ran-classify -m labels.ran --output-format html --only train.jsonl
+  refused 2 'leave out' ran-classify -m labels.ran --output-format html --eval train.jsonl
+  run -3 sh -c 'ran-classify -m labels.ran --output-format html train.jsonl >/dev/full'
+}
