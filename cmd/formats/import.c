@@ -33,16 +33,6 @@ const char *import_name(const struct import_format *format)
         return formats[i].name;
 }
 
-const struct import_format *import_guess(const char *line, size_t n)
-{
-        for (size_t i = 0; i < FORMATS; i++) {
-                const struct import_format *f = formats[i].format;
-                if (f->guess != NULL && f->guess(line, n))
-                        return f;
-        }
-        return NULL;
-}
-
 static bool ends_with(const char *s, const char *end)
 {
         size_t n = strlen(s), m = strlen(end);
@@ -50,14 +40,32 @@ static bool ends_with(const char *s, const char *end)
         return n > m && memcmp(s + n - m, end, m) == 0;
 }
 
-bool import_has_ending(const char *file)
+static bool has_ending_of(const struct import_format *format, const char *file)
+{
+        const char *const *end = format->endings;
+
+        for (; end != NULL && *end != NULL; end++)
+                if (ends_with(file, *end))
+                        return true;
+        return false;
+}
+
+const struct import_format *import_guess(const char *file, const char *line, size_t n)
 {
         for (size_t i = 0; i < FORMATS; i++) {
-                const char *const *end = formats[i].format->endings;
-                for (; end != NULL && *end != NULL; end++)
-                        if (ends_with(file, *end))
-                                return true;
+                const struct import_format *f = formats[i].format;
+                if ((f->guess != NULL && f->guess(line, n)) ||
+                    (f->by_ending && file != NULL && has_ending_of(f, file)))
+                        return f;
         }
+        return NULL;
+}
+
+bool import_has_ending(const char *file)
+{
+        for (size_t i = 0; i < FORMATS; i++)
+                if (has_ending_of(formats[i].format, file))
+                        return true;
         return false;
 }
 
@@ -68,6 +76,8 @@ int import_begin(struct import *i, const struct text_line *first, struct ran_err
 
 void import_end(struct import *i)
 {
+        if (i->format->end != NULL)
+                i->format->end(i);
         free(i->state);
         i->state = NULL;
 }
@@ -105,7 +115,7 @@ int import_text_line(const struct import *i, const struct text_line *text, struc
 
         *line = 0;
         int code = import_any(i, text, out, line, &why);
-        if (code == RAN_EFORMAT && i->guessed)
+        if (code == RAN_EFORMAT && i->guessed && !i->header)
                 return ran_fail(err, code,
                                 "%s (the first line of the file looks like %s; set the format with "
                                 "--input-format)",

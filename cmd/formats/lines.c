@@ -87,6 +87,13 @@ static int read_more(struct lines *l, struct ran_error *err)
         return RAN_OK;
 }
 
+/* Whether a line ends in [s, s + n). */
+static bool has_line_end(const struct lines *l, const char *s, size_t n)
+{
+        return n > 0 &&
+               (memchr(s, '\n', n) != NULL || (l->unit == LINES_ROW && memchr(s, '\r', n) != NULL));
+}
+
 /* Reads until there is a whole line, and on while more has arrived. */
 static int fill(struct lines *l, struct ran_error *err)
 {
@@ -100,7 +107,7 @@ static int fill(struct lines *l, struct ran_error *err)
         l->begin = 0;
         while (!l->ended) {
                 if (!whole && l->end > searched)
-                        whole = memchr(l->data + searched, '\n', l->end - searched) != NULL;
+                        whole = has_line_end(l, l->data + searched, l->end - searched);
                 searched = l->end;
                 if (whole && (l->end >= GROUP_BYTES || !readable(l->fd)))
                         break;
@@ -254,6 +261,57 @@ static int split_blocks(struct lines *l, struct ran_error *err)
         return end_block(l, end, l->end, l->at.doc, err);
 }
 
+/* ---- rows ----------------------------------------------------------------------------------- */
+
+/* A row of nothing but delimiters, as spreadsheets leave them at the end, is blank. */
+static bool is_blank_row(const struct lines *l, const char *s, size_t n)
+{
+        while (n > 0 && (is_blank(s + n - 1, 1) || s[n - 1] == l->table.delimiter))
+                n--;
+        return n == 0;
+}
+
+static int add_row(struct lines *l, const char *s, size_t n, struct ran_error *err)
+{
+        struct lines_count before = l->at;
+        size_t mark = l->at.number == 0 ? ran_utf8_mark(s, n) : 0;
+
+        l->at.number += 1 + table_line_ends(s, n);
+        if (is_blank_row(l, s + mark, n - mark)) {
+                l->at.blank++;
+                return RAN_OK;
+        }
+        return add_text(l,
+                        (struct text_line){.s = s + mark,
+                                           .n = n - mark,
+                                           .number = before.number + 1,
+                                           .before = before},
+                        err);
+}
+
+static int split_rows(struct lines *l, struct ran_error *err)
+{
+        size_t end, next;
+
+        if (l->begin < l->end && l->table.returned) {
+                l->begin += l->data[l->begin] == '\n';
+                l->table.returned = false;
+        }
+        /* A mark before a quote must not hide it. */
+        if (l->at.number == 0 && l->scanned == 0)
+                l->scanned = ran_utf8_mark(l->data + l->begin, l->end - l->begin);
+        while (!l->more && l->begin < l->end &&
+               table_row_end(&l->table, l->data + l->begin, l->end - l->begin, l->ended,
+                             &l->scanned, &end, &next)) {
+                RAN_TRY(add_row(l, l->data + l->begin, end, err));
+                l->begin += next;
+                l->scanned = 0;
+                l->more = l->count == GROUP_LINES;
+        }
+        l->kept = l->scanned;
+        return RAN_OK;
+}
+
 /* ---- whole files ---------------------------------------------------------------------------- */
 
 /* Appends all of the next file to data. */
@@ -337,7 +395,9 @@ int lines_next(struct lines *l, struct ran_error *err)
                         RAN_TRY(fill(l, err));
                 l->count = l->kept = 0;
                 l->more = false;
-                RAN_TRY(l->unit == LINES_SENTENCE ? split_blocks(l, err) : split_each(l, err));
+                RAN_TRY(l->unit == LINES_SENTENCE ? split_blocks(l, err)
+                        : l->unit == LINES_ROW    ? split_rows(l, err)
+                                                  : split_each(l, err));
         } while (l->count == 0 && !l->ended);
         return RAN_OK;
 }
@@ -350,4 +410,12 @@ void lines_keep(struct lines *l, size_t i)
         l->kept = searched - l->begin;
         l->at = l->began = l->line[i].before;
         l->first = l->scanned = 0;
+        l->table.state = TABLE_START;
+        l->table.returned = false;
+}
+
+void lines_drop_first(struct lines *l)
+{
+        l->count--;
+        memmove(l->line, l->line + 1, l->count * sizeof(*l->line));
 }

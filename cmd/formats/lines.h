@@ -3,12 +3,14 @@
 #ifndef CMD_FORMATS_LINES_H
 #define CMD_FORMATS_LINES_H
 
+#include "cmd/formats/table.h"
 #include "ran.h"
 
 /* What a text is. */
 enum lines_unit {
         LINES_EACH,     /* each line that is not blank */
         LINES_SENTENCE, /* a block: the lines up to a blank one */
+        LINES_ROW,      /* a row of a table, which may have line ends in quotes */
         LINES_FILE,     /* all of a file */
 };
 
@@ -34,13 +36,14 @@ struct lines {
         int fd;
         enum lines_unit unit;
         bool (*begins_document)(const char *line, size_t n); /* of sentences */
+        struct table_scan table;                             /* of rows */
         char **next_file; /* LINES_FILE: those still to be read */
         size_t files;
         const char *file;
         char *data; /* [begin, end) has been read, but not returned */
         size_t begin, end, cap;
         uint64_t offset;              /* bytes before data, of the file or of these files */
-        size_t scanned;               /* bytes from begin on of an incomplete block */
+        size_t scanned;               /* bytes from begin on of an incomplete block or row */
         size_t first;                 /* number of its first word; 0: none yet */
         size_t kept;                  /* bytes from begin on without a whole line */
         struct lines_count at, began; /* after the lines split so far; after the last whole block */
@@ -59,7 +62,7 @@ void lines_open_files(struct lines *l, char **files, size_t n);
 /* The current file, for messages. */
 const char *lines_name(const struct lines *l);
 /* The first line that is not blank (*line has file, s and n); s is NULL without one. Only before
- * the first group: set unit and begins_document then. */
+ * the first group: set unit, and begins_document or table, then. */
 int lines_peek(struct lines *l, struct text_line *line, struct ran_error *err);
 /* The next group: at least one text, and as many more as have arrived, within bounds that keep
  * memory small; a text may have any length. count is 0 at the end of the file. Skips a byte order
@@ -68,6 +71,8 @@ int lines_next(struct lines *l, struct ran_error *err);
 /* Takes back the texts of the group from the i-th on (i > 0): the next group begins with them,
  * and has more unless the file ends. */
 void lines_keep(struct lines *l, size_t i);
+/* Leaves out the first text of the group: a header. */
+void lines_drop_first(struct lines *l);
 void lines_close(struct lines *l);
 
 #endif

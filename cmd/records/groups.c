@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "cmd/formats/conll.h"
+#include "cmd/formats/csv.h"
 #include "cmd/options/message.h"
 #include "cmd/options/common.h"
 #include "cmd/options/options.h"
@@ -101,6 +102,16 @@ static void keep_shard(struct cmd_run *run)
         run->count = run->unit[end];
 }
 
+/* The format by options alone; NULL: the file decides. Options of tables ask for a table. */
+static const struct import_format *chosen_format(const struct cmd_input *input)
+{
+        const struct import_columns *c = &input->columns;
+
+        if (input->input_format == 0 && (c->delimiter != NULL || c->names != NULL))
+                return &import_csv;
+        return import_choice(input->input_format);
+}
+
 /* The format of the file: that of --input-format, or guessed from the first line. */
 static int set_format(struct cmd_run *run, struct lines *lines, struct ran_error *err)
 {
@@ -108,17 +119,20 @@ static int set_format(struct cmd_run *run, struct lines *lines, struct ran_error
         struct text_line first;
 
         run->import = (struct import){
-                .format = lines->unit == LINES_FILE ? &import_file
-                                                    : import_choice(input->input_format),
+                .format = lines->unit == LINES_FILE ? &import_file : chosen_format(input),
                 .word_column = input->word_column,
                 .tag_column = input->tag_column,
                 .folder_label = input->folder_label,
+                .columns = &input->columns,
         };
         run->unlike_any = false;
+        if (lines->unit == LINES_FILE)
+                return RAN_OK;
+        RAN_TRY(lines_peek(lines, &first, err));
         if (run->import.format == NULL) {
-                RAN_TRY(lines_peek(lines, &first, err));
+                const char *name = strcmp(lines->file, "-") != 0 ? lines->file : NULL;
                 if (first.s != NULL)
-                        run->import.format = import_guess(first.s, first.n);
+                        run->import.format = import_guess(name, first.s, first.n);
                 run->import.guessed = true;
                 run->unlike_any = run->import.format == NULL;
                 if (run->unlike_any)
@@ -129,14 +143,63 @@ static int set_format(struct cmd_run *run, struct lines *lines, struct ran_error
         }
         lines->unit = run->import.format->unit;
         lines->begins_document = run->import.format->begins_document;
+        if (run->import.format->set_table != NULL && first.s != NULL)
+                run->import.format->set_table(&run->import, first.s, first.n);
+        lines->table = run->import.table;
         return RAN_OK;
 }
 
-static int begin_file(struct cmd_run *run, const struct lines *lines, struct ran_error *err)
+/* Scans a record that has the members of the file; one without any, if its first text is bad. */
+static int scan_first(struct cmd_run *run, const struct text_line *text, struct ran_buf *json,
+                      struct ran_record *record, struct ran_error *err)
+{
+        size_t line = 0;
+        int code = RAN_OK;
+
+        if (run->import.format->unit == LINES_ROW)
+                csv_example(&run->import, json);
+        else
+                code = import_text_line(&run->import, text, json, &line, err);
+        if (code == RAN_OK && json->failed)
+                code = ran_fail(err, RAN_ENOMEM, "no memory for the first record");
+        if (code == RAN_OK && json->len == 0)
+                code = ran_record_scan(record, text->s, text->n, err);
+        else if (code == RAN_OK)
+                code = ran_record_scan(record, json->data, json->len, err);
+        return code == RAN_EFORMAT || code == RAN_EINVAL ? ran_record_scan(record, "{}", 2, err)
+                                                         : code;
+}
+
+static int choose_members(struct cmd_run *run, const struct lines *lines, struct ran_error *err)
+{
+        const struct import_columns *c = run->import.columns;
+        const struct import_format *format = run->import.format;
+        struct ran_record record = {0};
+        struct ran_buf json = {0};
+
+        members_release(&run->members);
+        if (format != &import_jsonl && format->unit != LINES_ROW && c->text_member.n == 0 &&
+            c->label_member == NULL && c->id_member == NULL)
+                return RAN_OK;
+        int code = scan_first(run, &lines->line[0], &json, &record, err);
+        if (code == RAN_OK)
+                code = members_choose(&run->members, run->loop, &run->import, &record, lines->file,
+                                      &run->said, err);
+        ran_record_release(&record);
+        ran_buf_release(&json);
+        return code;
+}
+
+/* With the first group of a file. */
+static int begin_file(struct cmd_run *run, struct lines *lines, struct ran_error *err)
 {
         struct ran_error why;
         int code = import_begin(&run->import, &lines->line[0], &why);
 
+        if (code == RAN_OK)
+                code = choose_members(run, lines, &why);
+        if (code == RAN_OK && run->import.header)
+                lines_drop_first(lines);
         return code == RAN_OK ? code : ran_fail(err, code, "%s: %s", lines_name(lines), why.text);
 }
 
@@ -163,6 +226,8 @@ static int run_groups(struct cmd_run *run, struct lines *lines, struct ran_error
                 if (first)
                         RAN_TRY(begin_file(run, lines, err));
                 first = false;
+                if (lines->count == 0)
+                        continue; /* only a header has arrived */
                 RAN_TRY(fill_slots(run, err));
                 split_units(run, lines);
                 keep_shard(run);

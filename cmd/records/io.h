@@ -2,6 +2,7 @@
 #ifndef CMD_RECORDS_IO_H
 #define CMD_RECORDS_IO_H
 
+#include "cmd/formats/import.h"
 #include "ran.h"
 
 enum { CMD_ON_ERROR_EMIT, CMD_ON_ERROR_SKIP, CMD_ON_ERROR_STOP };
@@ -13,8 +14,11 @@ struct cmd_input {
         char *files_from, *rejects;
         size_t word_column, tag_column, max_errors;
         bool folder_label, errors_ok;
+        struct import_columns columns;
 };
 extern const struct ran_field cmd_input_fields[];
+/* Exits with 2 for settings that make no sense. */
+void cmd_input_check(const struct cmd_input *input);
 
 /* How filters write them. */
 struct cmd_output {

@@ -77,6 +77,8 @@ static void release(struct cmd_run *run)
         free(run->unit);
         free(run->items);
         run_free_scratch(run);
+        members_release(&run->members);
+        ran_buf_release(&run->said);
         ran_buf_release(&run->out);
         pthread_mutex_destroy(&run->scratch_lock);
         pthread_mutex_destroy(&run->order);
@@ -132,6 +134,7 @@ int cmd_records(const struct cmd_loop *loop, char **operands, struct cmd_counts 
         struct ran_error err;
         struct files files;
 
+        cmd_input_check(loop->input);
         if (loop->output != NULL)
                 check_into(loop->output);
         if (files_expand(&files, operands, loop->input, &err) != RAN_OK)

@@ -15,6 +15,7 @@ struct cmd_line {
         const char *raw;  /* as read, without its end; record.line is JSON in all formats */
         size_t raw_length;
         const struct conll *columns; /* of raw; NULL in other formats than conll */
+        bool renamed;                /* members of the record have other names than in its line */
         struct ran_record record;
 };
 

@@ -83,6 +83,7 @@ void run_read(struct cmd_run *run, struct slot *slot)
 {
         slot->result.len = 0;
         slot->read = true;
+        slot->line.renamed = run->members.any;
         int code = read_record(run, slot, &slot->err);
         if (code == RAN_OK) {
                 const struct ran_member *error =
@@ -91,8 +92,11 @@ void run_read(struct cmd_run *run, struct slot *slot)
                         slot->status = RECORD_PASSED;
                         return;
                 }
-                code = check_members(run, &slot->line.record, &slot->err);
+                code = members_rename(&run->members, &slot->line.record, &slot->imported,
+                                      &slot->err);
         }
+        if (code == RAN_OK)
+                code = check_members(run, &slot->line.record, &slot->err);
         slot->status = run_status_of(code);
         if (code == RAN_OK && run->loop->accepted && !foreign_accepted(&slot->line.record))
                 slot->status = RECORD_LEFT;

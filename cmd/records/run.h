@@ -14,6 +14,7 @@
 
 #include "cmd/formats/import.h"
 #include "cmd/records/loop.h"
+#include "cmd/records/members.h"
 #include "cmd/records/shard.h"
 #include "ran.h"
 
@@ -40,8 +41,10 @@ struct slot {
 struct cmd_run {
         const struct cmd_loop *loop;
         const char *into;
-        struct import import; /* of this file */
-        bool unlike_any;      /* its first line matches no format; it is read as JSON lines */
+        struct import import;   /* of this file */
+        struct members members; /* of this file */
+        struct ran_buf said;    /* about the members of the last file of which anything was said */
+        bool unlike_any;        /* its first line matches no format; it is read as JSON lines */
 
         struct shard shard;
         uint64_t before; /* bytes of the files before this one */

@@ -182,7 +182,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
                 return -1;
         tiny_open(&file, data + 2, size - 2);
         whole.file = file.path;
-        whole.format = data[0] % 8 /* auto, and the seven formats */;
+        whole.format = (data[0] & 7) + (data[1] >> 6 & 1) /* auto, and the eight formats */;
         whole.on_error = data[0] >> 3 & 3;
         if (whole.on_error > CMD_ON_ERROR_STOP) {
                 whole.on_error = CMD_ON_ERROR_EMIT;
