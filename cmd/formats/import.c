@@ -1,5 +1,6 @@
 /* import.c - the table of input formats, and functions for any of them. */
 #include "cmd/formats/import.h"
+#include "cmd/formats/unpack.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -33,9 +34,10 @@ const char *import_name(const struct import_format *format)
         return formats[i].name;
 }
 
+/* Also with an ending of compressed data behind it: x.csv.gz. */
 static bool ends_with(const char *s, const char *end)
 {
-        size_t n = strlen(s), m = strlen(end);
+        size_t n = unpack_name(s, strlen(s)), m = strlen(end);
 
         return n > m && memcmp(s + n - m, end, m) == 0;
 }
@@ -76,7 +78,7 @@ int import_begin(struct import *i, const struct text_line *first, struct ran_err
 
 void import_end(struct import *i)
 {
-        if (i->format->end != NULL)
+        if (i->format != NULL && i->format->end != NULL)
                 i->format->end(i);
         free(i->state);
         i->state = NULL;

@@ -98,7 +98,7 @@ int import_begin(struct import *i, const struct text_line *first, struct ran_err
 /* As the format's `import`; messages mention that a format was guessed. */
 int import_text_line(const struct import *i, const struct text_line *text, struct ran_buf *out,
                      size_t *line, struct ran_error *err);
-/* After the last text of a file. */
+/* After the last text of a file, or when it could not be begun. */
 void import_end(struct import *i);
 
 /* The text stops being UTF-8 after `valid` bytes: a message with the column, and *line. */

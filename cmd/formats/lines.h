@@ -29,8 +29,11 @@ struct text_line {
         size_t number;             /* from 1, in the file; of a sentence: of its first word */
         size_t doc;                /* of sentences: the document, from 1; 0: none has begun */
         struct lines_count before; /* it */
-        int why;                   /* of files: errno if it cannot be read, else 0 */
+        const char *why;           /* of files: why it cannot be read, or NULL */
+        uint64_t size;             /* of files: bytes of the file, compressed as it is */
 };
+
+struct unpack;
 
 struct lines {
         int fd;
@@ -49,8 +52,11 @@ struct lines {
         struct lines_count at, began; /* after the lines split so far; after the last whole block */
         bool ended;                   /* the file is read */
         bool more;                    /* the group was full: data may have whole lines */
-        int why;                      /* errno of a file that could not be opened or read */
-        struct text_line *line;       /* the group */
+        const char *why;              /* why a file could not be opened or read; NULL: it could */
+        bool fresh;                   /* no byte of the file has been looked at */
+        bool packed;                  /* it is compressed: nothing has an offset */
+        struct unpack *unpack;
+        struct text_line *line; /* the group */
         size_t count, line_cap;
 };
 
@@ -64,6 +70,8 @@ const char *lines_name(const struct lines *l);
 /* The first line that is not blank (*line has file, s and n); s is NULL without one. Only before
  * the first group: set unit, and begins_document or table, then. */
 int lines_peek(struct lines *l, struct text_line *line, struct ran_error *err);
+/* The first bytes of the file, after a peek. */
+const char *lines_first_bytes(const struct lines *l, size_t *n);
 /* The next group: at least one text, and as many more as have arrived, within bounds that keep
  * memory small; a text may have any length. count is 0 at the end of the file. Skips a byte order
  * mark at the beginning of the file. */

@@ -4,9 +4,11 @@
  * or several that belong together.
  */
 #include <string.h>
+#include <sys/stat.h>
 
 #include "cmd/formats/conll.h"
 #include "cmd/formats/csv.h"
+#include "cmd/formats/kinds.h"
 #include "cmd/options/message.h"
 #include "cmd/options/common.h"
 #include "cmd/options/options.h"
@@ -112,6 +114,78 @@ static const struct import_format *chosen_format(const struct cmd_input *input)
         return import_choice(input->input_format);
 }
 
+/* Whether a line is text: valid UTF-8 without control characters. */
+static bool is_text(const char *s, size_t n)
+{
+        for (size_t i = 0; i < n; i++)
+                if ((unsigned char)s[i] < ' ' && s[i] != '\t' && s[i] != '\f')
+                        return false;
+        return ran_utf8_valid(s, n) == n;
+}
+
+/* A file of text that no format claims is a document, as it is in a folder; lines of standard input
+ * or of a pipe are texts. */
+static void take_as_text(struct cmd_run *run, struct lines *lines)
+{
+        bool standard_input = strcmp(lines->file, "-") == 0;
+        struct stat status;
+
+        if (standard_input || fstat(lines->fd, &status) != 0 || !S_ISREG(status.st_mode)) {
+                run->import.format = &import_text;
+                if (!run->said_text)
+                        cmd_note("%s: each line is taken for a text (--input-format file: all of "
+                                 "it is "
+                                 "one)",
+                                 lines_name(lines));
+                run->said_text = true;
+                return;
+        }
+        run->import.format = &import_file;
+        if (!run->said_document)
+                cmd_note("%s is taken for one document (--input-format text: each line is one)",
+                         lines_name(lines));
+        run->said_document = true;
+        run->alone = (char *)lines->file;
+        lines_close(lines);
+        lines_open_files(lines, &run->alone, 1);
+        lines->file = run->alone;
+}
+
+/* The first line is of no format. */
+static void take_unlike_any(struct cmd_run *run, struct lines *lines, const struct text_line *first)
+{
+        run->import.format = &import_jsonl;
+        run->unlike_any = true;
+        if (first->s == NULL || (strcmp(lines->file, "-") != 0 && import_has_ending(lines->file)) ||
+            !is_text(first->s, first->n))
+                return;
+        run->unlike_any = false;
+        take_as_text(run, lines);
+}
+
+/* One message about a file that cannot be what it should, instead of one a line. */
+static int check_kind(const struct cmd_run *run, const struct lines *lines,
+                      const struct text_line *first, struct ran_error *err)
+{
+        size_t n;
+        const char *s = lines_first_bytes(lines, &n);
+        const struct kind *kind = kind_of(s, n);
+        const struct import_format *like = NULL;
+
+        if (kind != NULL)
+                return ran_fail(err, RAN_EFORMAT, "%s is %s: %s", lines_name(lines), kind->is,
+                                kind->advice);
+        if (run->import.format == &import_jsonl && first->s != NULL)
+                like = import_guess(NULL, first->s, first->n);
+        if (like == NULL || like == &import_jsonl)
+                return RAN_OK;
+        return ran_fail(
+                err, RAN_EFORMAT,
+                "%s: the first line is no JSON, it looks like %s: give --input-format=%s, or "
+                "leave out --input-format",
+                lines_name(lines), like->looks_like, import_name(like));
+}
+
 /* The format of the file: that of --input-format, or guessed from the first line. */
 static int set_format(struct cmd_run *run, struct lines *lines, struct ran_error *err)
 {
@@ -129,18 +203,20 @@ static int set_format(struct cmd_run *run, struct lines *lines, struct ran_error
         if (lines->unit == LINES_FILE)
                 return RAN_OK;
         RAN_TRY(lines_peek(lines, &first, err));
+        RAN_TRY(check_kind(run, lines, &first, err));
         if (run->import.format == NULL) {
                 const char *name = strcmp(lines->file, "-") != 0 ? lines->file : NULL;
                 if (first.s != NULL)
                         run->import.format = import_guess(name, first.s, first.n);
                 run->import.guessed = true;
-                run->unlike_any = run->import.format == NULL;
-                if (run->unlike_any)
-                        run->import.format = &import_jsonl;
+                if (run->import.format == NULL)
+                        take_unlike_any(run, lines, &first);
                 if (cmd_common.verbose && first.s != NULL)
                         cmd_note("%s is read as %s", lines_name(lines),
                                  import_name(run->import.format));
         }
+        if (run->import.format->unit == LINES_FILE)
+                return RAN_OK;
         lines->unit = run->import.format->unit;
         lines->begins_document = run->import.format->begins_document;
         if (run->import.format->set_table != NULL && first.s != NULL)

@@ -34,9 +34,6 @@ static int read_record(const struct cmd_run *run, struct slot *slot, struct ran_
 
         line->record.count = 0; /* from the previous line in this slot */
         slot->imported.len = 0;
-        if (line->number == 1 && n >= 2 && memcmp(json, "\x1f\x8b", 2) == 0)
-                return ran_fail(err, RAN_EFORMAT,
-                                "this is a gzip file: unpack it with zcat FILE | ...");
         int code = import_text_line(&run->import, slot->text, &slot->imported, &blame, err);
         line->number += code == RAN_EFORMAT ? blame : 0;
         if (code == RAN_EFORMAT && slot->imported.len > 0)

@@ -46,6 +46,9 @@ struct cmd_run {
         struct ran_buf said;    /* about the members of the last file of which anything was said */
         bool unlike_any;        /* its first line matches no format; it is read as JSON lines */
 
+        char *alone; /* a file that is one document, though nothing said so before it was opened */
+        bool said_document, said_text; /* that files are read as documents, and lines as texts */
+
         struct shard shard;
         uint64_t before; /* bytes of the files before this one */
         bool past;       /* the whole shard has been read */

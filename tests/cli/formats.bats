@@ -70,10 +70,12 @@ END
   [[ $stderr == *"input:2: no tab"*"looks like label, tab, text; set the format with --input-format"* ]]
   reads 'b\n' --input-format tsv
   [[ $stderr != *looked* ]]
-  reads '\njust words\n{"text":"a"}\nmore words\n'
-  [[ $stderr == *"input:4: column 1: expected an object, '{', found 'm'"$'\n'* ]]
-  [[ $stderr == *"input:2: "*"found 'j' (use --input-format text if each line is a document, conll if each line is a word, file if the whole file is a document)"* ]]
-  [ "${lines[1]}" = '{"text":"a"}' ]
+  # The name of a file of records says that text is none.
+  printf '\njust words\n{"text":"a"}\nmore words\n' >x.jsonl
+  run -1 --separate-stderr ran-tokenize encode --vocab vocab.json x.jsonl
+  [[ $stderr == *"x.jsonl:4: column 1: expected an object, '{', found 'm'"$'\n'* ]]
+  [[ $stderr == *"x.jsonl:2: "*"found 'j' (use --input-format text if each line is a document, conll if each line is a word, file if the whole file is a document)"* ]]
+  [[ ${lines[1]} == '{"text":"a",'* ]]
   # Where the first line says that they are JSON lines, they are.
   reads '{"text":"a"}\njust words\n'
   [[ $stderr == *'input:2: '* && $stderr != *'--input-format'* ]]
