@@ -11,9 +11,9 @@
 
 struct classify_options classify_options;
 
-static const char *const eval_formats[] = {"json", "text", NULL};
+static const char *const eval_formats[] = {"json", "text", "csv", "tsv", NULL};
 
-static const char *const output_formats[] = {"jsonl", "fasttext", NULL};
+static const char *const output_formats[] = {"jsonl", "fasttext", "csv", "tsv", NULL};
 
 #define OPTION(member) offsetof(struct classify_options, member)
 
@@ -42,7 +42,7 @@ static const struct ran_field prediction_fields[] = {
         {"output_format", 0, RAN_FIELD_CHOICE, OPTION(output_format), .choices = output_formats,
          .value = "NAME", .initial = "jsonl",
          .help = "jsonl: records; fasttext: a line of labels and text for each, empty for bad "
-                 "records"},
+                 "records; csv, tsv: a table of id, label, score and text"},
         {0},
 };
 static const struct ran_field eval_fields[] = {
@@ -50,7 +50,8 @@ static const struct ran_field eval_fields[] = {
          .help = "compare predictions with the labels of the records, and write one report instead "
                  "of records"},
         {"eval_format", 0, RAN_FIELD_CHOICE, OPTION(eval_format), .choices = eval_formats,
-         .value = "NAME", .initial = "json", .help = "format of the report"},
+         .value = "NAME", .initial = "json",
+         .help = "format of the report; csv, tsv: a table with a row for each label"},
         {"label_names", 0, RAN_FIELD_TEXT, OPTION(label_names), .value = "FILE", .local = true,
          .help = CMD_NAMES_HELP},
         {0},
@@ -101,6 +102,9 @@ void classify_options_check(struct classify_options *o)
         static const char *const of_evidence[] = {"evidence_length", "offsets", NULL};
         static const char *const not_in_lines[] = {"top",  "probs", "logits", "embed", "evidence",
                                                    "eval", "into",  "only",   "drop",  NULL};
+        static const char *const not_in_tables[] = {"top",  "logits", "embed", "evidence", "eval",
+                                                    "into", "only",   "drop",  NULL};
+        bool table = o->output_format == CLASSIFY_CSV || o->output_format == CLASSIFY_TSV;
 
         if (o->model == NULL)
                 cmd_usage("no model: give --model FILE");
@@ -109,9 +113,16 @@ void classify_options_check(struct classify_options *o)
         cmd_document_check(&o->document);
         if (o->abstain && o->coverage == 0)
                 cmd_usage("--abstain needs --coverage, for example 0.95");
-        o->output.lines = o->output_format == CLASSIFY_FASTTEXT;
-        cmd_excludes(o->output.lines, "--output-format=fasttext writes labels and text only",
-                     not_in_lines);
+        o->output.lines = o->output_format != CLASSIFY_JSONL;
+        if (table)
+                o->output.delimiter = o->output_format == CLASSIFY_CSV ? ',' : '\t';
+        cmd_excludes(o->output_format == CLASSIFY_FASTTEXT,
+                     "--output-format=fasttext writes labels and text only", not_in_lines);
+        cmd_excludes(
+                table,
+                "a table has id, label, score, set and text, and with --probs all probabilities "
+                "(--eval writes one with --eval-format)",
+                not_in_tables);
 }
 
 /* Lines of fastText have labels and text, and labels have no white space. */

@@ -7,8 +7,8 @@
 #include "cmd/records/document.h"
 #include "cmd/records/io.h"
 
-enum { CLASSIFY_EVAL_JSON, CLASSIFY_EVAL_TEXT };
-enum { CLASSIFY_JSONL, CLASSIFY_FASTTEXT };
+enum { CLASSIFY_EVAL_JSON, CLASSIFY_EVAL_TEXT, CLASSIFY_EVAL_CSV, CLASSIFY_EVAL_TSV };
+enum { CLASSIFY_JSONL, CLASSIFY_FASTTEXT, CLASSIFY_CSV, CLASSIFY_TSV };
 
 struct classify_options {
         char *model, *label_names;

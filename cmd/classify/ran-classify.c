@@ -41,7 +41,10 @@ static void write_report(const struct classify_eval *e, const struct classify_op
 {
         struct ran_buf report = {0};
 
-        classify_eval_report(e, o->eval_format == CLASSIFY_EVAL_TEXT, &report);
+        if (o->eval_format == CLASSIFY_EVAL_CSV || o->eval_format == CLASSIFY_EVAL_TSV)
+                classify_eval_table(e, o->eval_format == CLASSIFY_EVAL_CSV ? ',' : '\t', &report);
+        else
+                classify_eval_report(e, o->eval_format == CLASSIFY_EVAL_TEXT, &report);
         cmd_write_file(o->output.output, &report);
         ran_buf_release(&report);
 }
@@ -98,7 +101,21 @@ static int run(struct classifier *c, char **files)
                 .arg = c,
         };
 
-        return c->options->eval ? evaluate(c, loop, files) : cmd_records(&loop, files, NULL);
+        struct cmd_output output = c->options->output;
+        struct ran_buf header = {0};
+
+        if (c->options->eval)
+                return evaluate(c, loop, files);
+        if (output.delimiter != '\0') {
+                classify_table_header(c, &header);
+                if (header.failed)
+                        cmd_die(CMD_FAILED, "no memory for the header");
+                output.header = header.data;
+                loop.output = &output;
+        }
+        int status = cmd_records(&loop, files, NULL);
+        ran_buf_release(&header);
+        return status;
 }
 
 static struct ran_model *open_model(const struct classify_options *o)

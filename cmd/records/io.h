@@ -27,6 +27,8 @@ struct cmd_output {
         struct ran_list drop;
         bool lines; /* set by the program: results are lines, not JSON for a member; a bad record
                        has an empty line */
+        char delimiter;     /* set by the program: lines are rows of a table; 0: they are not */
+        const char *header; /* set by the program: the first line of the output, or NULL */
 };
 extern const struct ran_field cmd_output_fields[];
 

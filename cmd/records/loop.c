@@ -66,6 +66,19 @@ static void open_outputs(struct cmd_run *run, char **files)
         }
 }
 
+/* Parts of --shard are concatenated: only the first one has it. */
+static void add_header(struct cmd_run *run)
+{
+        const struct cmd_loop *loop = run->loop;
+        const char *shard = loop->input->shard;
+
+        if (loop->take == NULL && loop->output->header != NULL &&
+            (shard == NULL || strncmp(shard, "1/", 2) == 0))
+                ran_buf_str(&run->out, loop->output->header);
+        if (run->out.len > 0)
+                run_write(run);
+}
+
 static void release(struct cmd_run *run)
 {
         for (size_t i = 0; i < run->slot_cap; i++) {
@@ -145,6 +158,7 @@ int cmd_records(const struct cmd_loop *loop, char **operands, struct cmd_counts 
         pthread_mutex_init(&run.order, NULL);
         shard_init(&run.shard, loop->input->shard, files.name);
         open_outputs(&run, files.name);
+        add_header(&run);
         run_files(&run, &files);
         release(&run);
         if (loop->finish != NULL && !atomic_load(&run.ended))

@@ -88,6 +88,8 @@ void run_free_scratch(struct cmd_run *run);
 /* The slots [from, to) are done: delivers all slots that have no unfinished one before them.
  * (deliver.c) */
 void run_deliver(struct cmd_run *run, size_t from, size_t to);
+/* Writes what is in run->out. (deliver.c) */
+void run_write(struct cmd_run *run);
 /* Ends the run: no further slot is processed or delivered. text: a message, or "". (deliver.c) */
 void run_end(struct cmd_run *run, int code, const char *text);
 

@@ -229,6 +229,36 @@ __label__wet rain' ]
   ran-classify -m several.ran --eval --input-format fasttext-labels out.txt | jq -e '.exact_match == 1 or .micro.f1 == 1'
 }
 
+@test "tables: ran-classify, ran-tag and --eval write CSV and TSV, which are read again" {
+  printf '%s\n' '{"id":"x, \"y\"","text":"sun\nsun"}' '{"x":1}' '{"tokens":["rain","rain"]}' >input.jsonl
+  run -1 --separate-stderr ran-classify -m labels.ran --output-format csv input.jsonl
+  [ "$(sed 's/0\.[0-9e-]*/P/g' <<<"$output")" = 'id,label,score,text
+"x, ""y""",dry,P,"sun
+sun"
+
+input.jsonl:3,wet,P,rain rain' ]
+  ran-classify -m labels.ran --output-format tsv --probs labels.txt >out.tsv
+  [ "$(head -n 1 out.tsv)" = $'id\tlabel\tscore\tdry\twet\ttext' ]
+  run -0 --separate-stderr ran-classify -m labels.ran --eval out.tsv
+  [ "$(jq -c '[.n, .accuracy]' <<<"$output")" = '[80,1]' ]
+  run -0 ran-classify -m several.ran --output-format tsv - <<<'{"text":"number 3: rain"}'
+  [[ ${lines[1]} == *$'\tstorm|wet\t'* ]]
+  for i in 1 2 3; do ran-classify -m labels.ran --output-format csv --shard $i/3 labels.txt; done >parts
+  ran-classify -m labels.ran --output-format csv labels.txt | cmp - parts
+  run -0 ran-classify -m labels.ran --eval --eval-format csv labels.txt
+  [ "${lines[0]}" = 'label,precision,recall,f1,support' ]
+  [ "${lines[1]}" = 'dry,1,1,1,40' ] && [ "${lines[3]}" = 'micro average,1,1,1,80' ]
+  run -2 ran-classify -m labels.ran --output-format csv --top 2 labels.txt
+  # Entities.
+  run -0 --separate-stderr ran-tag -m names.ran --output-format csv - <<<'{"id":7,"text":"Ann saw Rome."}'
+  [ "$(sed 's/0\.[0-9e-]*$/P/; s/,1$/,P/' <<<"$output")" = 'id,start,end,label,text,score
+7,0,3,PER,Ann,P
+7,8,12,LOC,Rome,P' ]
+  run -0 ran-tag -m names.ran --eval --eval-format tsv names.conll
+  [ "${lines[0]}" = $'label\tprecision\trecall\tf1\tgold\tfound\tcorrect' ]
+  [ "${lines[3]}" = $'all\t1\t1\t1\t180\t180\t180' ]
+}
+
 @test "fasttext: labels that cannot be written, and options that make no sense" {
   for i in 1 2 3; do printf 'New York\ta %d\nBern\tb %d\n' $i $i; done >space.tsv
   ran-train classify -q --no-dev --dim 8 --layers 1 --heads 1 --head-dim 8 --window 8 --min-window 2 --epochs 1 \
