@@ -142,6 +142,22 @@ static float *thresholds_of(const struct ran_model *m, const struct classify_opt
         return thresholds;
 }
 
+/* Few calibration documents promise little. */
+static void say_exactness(const struct ran_model *m, double coverage)
+{
+        const double exact = 0.02;
+        size_t documents;
+        double floor = ran_model_cut_floor(m, coverage, &documents);
+
+        if (floor < coverage - exact)
+                cmd_note("--coverage %g: with %zu calibration documents, it may turn out to be "
+                         "%.1f %% "
+                         "(95 %% confidence); train with more of them, --dev-share or --dev, for a "
+                         "more "
+                         "exact one",
+                         coverage, documents, 100 * floor);
+}
+
 static float cut_of(const struct ran_model *m, const struct classify_options *o)
 {
         struct ran_error err;
@@ -149,6 +165,8 @@ static float cut_of(const struct ran_model *m, const struct classify_options *o)
 
         if (o->coverage > 0 && ran_model_cut(m, o->coverage, &cut, &err) != RAN_OK)
                 cmd_die(cmd_status_of(&err), "%s: %s", o->model, err.text);
+        if (o->coverage > 0)
+                say_exactness(m, o->coverage);
         return cut;
 }
 

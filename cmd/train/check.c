@@ -171,10 +171,27 @@ static void gather_repeats(struct train_report *r, const struct train_data *trai
         free(dev_twin);
 }
 
-void train_check(const struct train_data *train, const struct train_data *dev, size_t window,
-                 const struct train_problems *problems, bool json)
+void train_count_repeats(const struct train_data *train, const struct train_data *dev,
+                         size_t *repeated, size_t *known)
 {
-        struct train_report r = {.window = window, .problems = problems};
+        size_t *twin = must_alloc(train->set.B, sizeof *twin);
+        size_t *dev_twin = must_alloc(dev != NULL ? dev->set.B : 0, sizeof *dev_twin);
+
+        *repeated = *known = 0;
+        find_twins(&train->set, dev != NULL ? &dev->set : NULL, twin, dev_twin);
+        for (size_t b = 0; b < train->set.B; b++)
+                *repeated += twin[b] != none;
+        for (size_t b = 0; dev != NULL && b < dev->set.B; b++)
+                *known += dev_twin[b] != none;
+        free(twin);
+        free(dev_twin);
+}
+
+void train_check(const struct train_data *train, const struct train_data *dev, size_t window,
+                 const struct train_problems *problems, const struct train_problems *warnings,
+                 bool json)
+{
+        struct train_report r = {.window = window, .problems = problems, .warnings = warnings};
         struct ran_buf out = {0};
 
         summarise(&r.train, train, window);

@@ -7,6 +7,12 @@
 /* Counts, lengths and repeated texts, before any document is held out. Writes one JSON object, or a
  * page for people, to stdout. */
 void train_check(const struct train_data *train, const struct train_data *dev, size_t window,
-                 const struct train_problems *problems, bool json);
+                 const struct train_problems *problems, const struct train_problems *warnings,
+                 bool json);
+
+/* *repeated: training documents with the tokens of another one before them; *known: development
+ * documents with those of a training document. dev may be NULL. */
+void train_count_repeats(const struct train_data *train, const struct train_data *dev,
+                         size_t *repeated, size_t *known);
 
 #endif

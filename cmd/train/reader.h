@@ -67,6 +67,7 @@ struct train_packed {
         bool several, either, paired, soft_target, guessed;
         enum cmd_tag_kind kind;
         struct ran_tag_census census;
+        struct train_look look; /* of a text */
 };
 /* The same, with the arrays behind the head. */
 struct train_document {
