@@ -126,7 +126,9 @@ const struct kind *kind_of_file(const char *path)
         kind = kind_of(s, n);
         if (kind == NULL && s[0] == '{' && valid > 0) {
                 const char *feed = memchr(s, '\n', n);
-                kind = feed != NULL && (feed + 1 == s + n || feed[1] == '{') ? &lines : &object;
+                kind = (feed != NULL && feed + 1 < s + n && feed[1] == '{') || has(s, n, "\"text\"")
+                               ? &lines
+                               : &object;
         }
         if (kind == NULL && n - valid < 4 && memchr(s, '\0', n) == NULL)
                 kind = &text;

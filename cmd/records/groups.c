@@ -114,13 +114,13 @@ static const struct import_format *chosen_format(const struct cmd_input *input)
         return import_choice(input->input_format);
 }
 
-/* Whether a line is text: valid UTF-8 without control characters. */
+/* Whether a line is text: without control characters. If it is not UTF-8, the format says so. */
 static bool is_text(const char *s, size_t n)
 {
         for (size_t i = 0; i < n; i++)
                 if ((unsigned char)s[i] < ' ' && s[i] != '\t' && s[i] != '\f')
                         return false;
-        return ran_utf8_valid(s, n) == n;
+        return true;
 }
 
 /* A file of text that no format claims is a document, as it is in a folder; lines of standard input
@@ -163,6 +163,30 @@ static void take_unlike_any(struct cmd_run *run, struct lines *lines, const stru
         take_as_text(run, lines);
 }
 
+/* A JSON array of records, and a record with line ends, are not JSON lines. */
+static int check_json(const struct lines *lines, const struct text_line *first,
+                      struct ran_error *err)
+{
+        const char *s = first->s;
+        size_t n = first->n, at = 1;
+
+        if (s == NULL || (s[0] != '[' && s[0] != '{'))
+                return RAN_OK;
+        while (at < n && (s[at] == ' ' || s[at] == '\t'))
+                at++;
+        if (s[0] == '[' && (at == n || s[at] == '{'))
+                return ran_fail(err, RAN_EFORMAT,
+                                "%s is a JSON array of records: jq -c '.[]' FILE makes lines of it",
+                                lines_name(lines));
+        if (s[0] == '{' && at == n)
+                return ran_fail(
+                        err, RAN_EFORMAT,
+                        "%s is JSON with line ends within records: jq -c . FILE makes a line of "
+                        "each",
+                        lines_name(lines));
+        return RAN_OK;
+}
+
 /* One message about a file that cannot be what it should, instead of one a line. */
 static int check_kind(const struct cmd_run *run, const struct lines *lines,
                       const struct text_line *first, struct ran_error *err)
@@ -175,6 +199,8 @@ static int check_kind(const struct cmd_run *run, const struct lines *lines,
         if (kind != NULL)
                 return ran_fail(err, RAN_EFORMAT, "%s is %s: %s", lines_name(lines), kind->is,
                                 kind->advice);
+        if (run->import.format == NULL || run->import.format == &import_jsonl)
+                RAN_TRY(check_json(lines, first, err));
         if (run->import.format == &import_jsonl && first->s != NULL)
                 like = import_guess(NULL, first->s, first->n);
         if (like == NULL || like == &import_jsonl)

@@ -176,5 +176,5 @@ int cmd_records(const struct cmd_loop *loop, char **operands, struct cmd_counts 
 const char *cmd_label_advice(const struct cmd_counts *counts)
 {
         return counts->whole > 0 ? " (--folder-label takes the name of the folder as the label)"
-                                 : "";
+                                 : " (--label-member names the member or column with the label)";
 }

@@ -82,8 +82,7 @@ int cmd_records(const struct cmd_loop *loop, char **files, struct cmd_counts *co
 bool cmd_refuse_late(struct cmd_run *run, const struct cmd_line *line, const struct ran_error *err);
 
 /* Advice for the message that no record has a label: --folder-label, if files were documents, else
- * "".
- */
+ * --label-member. */
 const char *cmd_label_advice(const struct cmd_counts *counts);
 
 #endif

@@ -13,10 +13,6 @@ static int refuse_record(const struct cmd_run *run, const struct slot *slot, con
         const struct lines_count *before = &slot->text->before;
         char first = json[line->record.object.begin];
 
-        if (line->number == 1 && first == '[')
-                return ran_fail(err, RAN_EFORMAT,
-                                "%s (an array of records? jq -c '.[]' FILE makes lines of it)",
-                                err->text);
         if (run->unlike_any && first != '{' && before->number == before->blank)
                 return ran_fail(err, RAN_EFORMAT,
                                 "%s (use --input-format text if each line is a document, conll if "

@@ -422,7 +422,7 @@ input.jsonl:3,wet,P,rain rain' ]
   [[ $stderr == *'no record has a label: there is nothing to compare with (--folder-label takes '* ]]
   run -0 --separate-stderr ran-classify -m labels.ran --eval --folder-label all
   run -3 --separate-stderr ran-classify -m labels.ran --eval - <<<'{"text":"a"}'
-  [[ $stderr != *folder* ]]
+  [[ $stderr != *folder* && $stderr == *'(--label-member names the member or column with the label)'* ]]
 }
 
 @test "files: many small ones, in order, for any number of threads [all]" {

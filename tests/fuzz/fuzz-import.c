@@ -6,6 +6,7 @@
 #include "cmd/formats/conll.h"
 #include "cmd/formats/csv.h"
 #include "cmd/formats/import.h"
+#include "cmd/formats/kinds.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -69,6 +70,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         import(&import_tsv, &piece);
         if (memchr(line, '\n', size) != NULL)
                 return 0; /* a line has none */
+        kind_of(line, size);
         import_guess(NULL, line, size);
         for (int i = 1; import_names[i] != NULL; i++)
                 if (import_choice(i)->unit == LINES_EACH)
