@@ -228,7 +228,6 @@ int members_choose(struct members *m, const struct cmd_loop *loop, const struct 
                    const struct ran_record *first, const char *file, struct ran_buf *said,
                    struct ran_error *err)
 {
-        members_release(m);
         if (loop->reads == NULL)
                 return RAN_OK;
         m->table = import->format->unit == LINES_ROW;
@@ -381,7 +380,7 @@ static int join_texts(const struct members *m, struct ran_record *r, struct ran_
         ran_buf_char(&text, '"');
         if (code == RAN_OK && leader == NULL)
                 code = refuse_missing(m, 0, err);
-        if (code == RAN_OK) {
+        if (code == RAN_OK && leader != NULL) {
                 if (line->len == 0)
                         ran_buf_add(line, r->line, r->length);
                 leader->value = (struct ran_span){line->len, line->len + text.len};

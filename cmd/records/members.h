@@ -20,10 +20,10 @@ struct members {
 };
 void members_release(struct members *m);
 
-/* Chooses by the options of the loop, else by the usual names in the first record of a file, unless
- * it has the members that the program reads anyway; says on stderr what names were chosen if they
- * differ from those in `said`, and remembers them there. RAN_EFORMAT: a table without such a
- * column. */
+/* Chooses, for an m that is all zero, by the options of the loop, else by the usual names in the
+ * first record of a file, unless it has the members that the program reads anyway; says on stderr
+ * what names were chosen if they differ from those in `said`, and remembers them there.
+ * RAN_EFORMAT: a table without such a column. */
 int members_choose(struct members *m, const struct cmd_loop *loop, const struct import *import,
                    const struct ran_record *first, const char *file, struct ran_buf *said,
                    struct ran_error *err);
