@@ -78,7 +78,7 @@ size_t ran_linear_model_weigh(float *x, const struct ran_posting *list, size_t n
                               size_t runs);
 
 /* Lists the features of L ids as x_g above, ascending by bucket, in `gram` (room as for a list;
- * posting and spare: scratch of as much). Returns how many there are. */
+ * posting and spare: scratch of as much). Returns their number. */
 size_t ran_linear_model_read(struct ran_gram *gram, struct ran_posting *posting,
                              struct ran_posting *spare, const struct ran_config *c,
                              const struct ran_params *p, const uint32_t *ids, size_t L);

@@ -21,7 +21,7 @@ static struct ran_tensor_source source(const char *name, size_t rows, size_t col
                                           .data = data};
 }
 
-/* Returns how many there are. sparse: the linear model, if there is one. */
+/* Returns their number. sparse: the linear model, if there is one. */
 static size_t gather(struct ran_tensor_source *to, const struct ran_parts *p,
                      const struct ran_linear_sparse *sparse)
 {

@@ -108,8 +108,8 @@ static size_t mapped_tables(struct ran_model *m, struct ran_mapped_table mapped[
                                         m->rows.n > 0 ? m->rows.n : m->config.wide);
 }
 
-/* Every tensor that the configuration asks for, in its shape, and none that it does not know: a
- * part that we would leave out would change what the model says. */
+/* Requires every tensor of the configuration, in its shape, and no unknown one: to ignore a part
+ * would change the model's results. */
 static int check_tensors(struct ran_model *m, const struct ran_layout *layout,
                          struct ran_error *err)
 {
