@@ -187,11 +187,10 @@ static int check_column(const struct members *m, const struct ran_record *first,
                         const char *columns, struct ran_span name, const char *option,
                         struct ran_error *err)
 {
-        const char *s = m->names.data + name.begin;
-        size_t n = name.end - name.begin;
-
         if (!is_set(name))
                 return RAN_OK;
+        const char *s = m->names.data + name.begin;
+        size_t n = name.end - name.begin;
         for (size_t i = 0; i < first->count; i++) {
                 struct ran_span has = first->members[i].name;
                 if (has.end - has.begin == n && memcmp(first->names.data + has.begin, s, n) == 0)
