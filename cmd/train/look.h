@@ -5,11 +5,16 @@
 #include "ran.h"
 
 /* Scripts that are told apart, and their names. */
-#define TRAIN_SCRIPTS(X)                                                                  \
-        X(LATIN, "Latin")                                                                 \
-        X(GREEK, "Greek") X(CYRILLIC, "Cyrillic") X(HEBREW, "Hebrew") X(ARABIC, "Arabic") \
-                X(INDIC, "Indic") X(THAI, "Thai") X(HAN, "Chinese or Japanese")           \
-                        X(HANGUL, "Korean")
+#define TRAIN_SCRIPTS(X)              \
+        X(LATIN, "Latin")             \
+        X(GREEK, "Greek")             \
+        X(CYRILLIC, "Cyrillic")       \
+        X(HEBREW, "Hebrew")           \
+        X(ARABIC, "Arabic")           \
+        X(INDIC, "Indic")             \
+        X(THAI, "Thai")               \
+        X(HAN, "Chinese or Japanese") \
+        X(HANGUL, "Korean")
 #define TRAIN_SCRIPT_NUMBER(symbol, name) TRAIN_##symbol,
 enum train_script { TRAIN_SCRIPTS(TRAIN_SCRIPT_NUMBER) TRAIN_SCRIPT_COUNT };
 extern const char *const train_script_names[TRAIN_SCRIPT_COUNT];
