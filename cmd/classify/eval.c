@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cmd/records/row.h"
+
 static int compare_classes(const void *a, const void *b, void *names)
 {
         const char *const *name = names;
@@ -163,4 +165,35 @@ void classify_eval_report(const struct classify_eval *e, bool text, struct ran_b
                 ran_eval_json(&report, out);
                 ran_buf_char(out, '\n');
         }
+}
+
+static void add_rates(struct cmd_row *row, const char *name, const struct ran_prf *rates,
+                      size_t support)
+{
+        cmd_row_text(row, name);
+        cmd_row_double(row, rates->precision);
+        cmd_row_double(row, rates->recall);
+        cmd_row_double(row, rates->f1);
+        cmd_row_size(row, support);
+        cmd_row_end(row);
+}
+
+void classify_eval_table(const struct classify_eval *e, char delimiter, struct ran_buf *out)
+{
+        static const char *const header[] = {"label", "precision", "recall", "f1", "support"};
+        struct cmd_row row = {.out = out, .delimiter = delimiter};
+        struct ran_eval_report r;
+        size_t support = 0;
+
+        ran_eval_finish(e->eval, &r);
+        for (size_t i = 0; i < sizeof(header) / sizeof(header[0]); i++)
+                cmd_row_text(&row, header[i]);
+        cmd_row_end(&row);
+        for (size_t c = 0; c < r.C; c++) {
+                add_rates(&row, r.names[c], &r.classes[c].rates, r.classes[c].support);
+                support += r.classes[c].support;
+        }
+        add_rates(&row, "micro average", &r.micro, support);
+        add_rates(&row, "macro average", &r.macro, support);
+        add_rates(&row, "weighted average", &r.weighted, support);
 }

@@ -35,4 +35,7 @@ int classify_eval_add(struct classify_eval *e, const struct ran_record *record, 
 /* Appends the report, as text or as JSON, a newline at its end. */
 void classify_eval_report(const struct classify_eval *e, bool text, struct ran_buf *out);
 
+/* Appends a table: a row for each label, and the averages. */
+void classify_eval_table(const struct classify_eval *e, char delimiter, struct ran_buf *out);
+
 #endif

@@ -11,9 +11,9 @@
 
 struct classify_options classify_options;
 
-static const char *const eval_formats[] = {"json", "text", "html", NULL};
+static const char *const eval_formats[] = {"json", "text", "csv", "tsv", "html", NULL};
 
-static const char *const output_formats[] = {"jsonl", "fasttext", "html", NULL};
+static const char *const output_formats[] = {"jsonl", "fasttext", "csv", "tsv", "html", NULL};
 
 #define OPTION(member) offsetof(struct classify_options, member)
 
@@ -44,7 +44,7 @@ static const struct ran_field prediction_fields[] = {
         {"output_format", 0, RAN_FIELD_CHOICE, OPTION(output_format), .choices = output_formats,
          .value = "NAME", .initial = "jsonl",
          .help = "jsonl: records; fasttext: a line of labels and text for each, empty for bad "
-                 "records; html: a page to look at",
+                 "records; csv, tsv: a table of id, label, score and text; html: a page to look at",
          .first = true},
         {0},
 };
@@ -55,7 +55,8 @@ static const struct ran_field eval_fields[] = {
          .first = true},
         {"eval_format", 0, RAN_FIELD_CHOICE, OPTION(eval_format), .choices = eval_formats,
          .value = "NAME", .initial = "json",
-         .help = "format of the report; html: a page with charts and the worst errors",
+         .help = "format of the report; csv, tsv: a table with a row for each label; html: a page "
+                 "with charts and the worst errors",
          .first = true},
         {"label_names", 0, RAN_FIELD_TEXT, OPTION(label_names), .value = "FILE", .local = true,
          .help = CMD_NAMES_HELP},
@@ -107,9 +108,11 @@ void classify_options_check(struct classify_options *o)
         static const char *const of_evidence[] = {"evidence_length", "offsets", NULL};
         static const char *const not_in_lines[] = {"top",  "probs", "logits", "embed", "evidence",
                                                    "eval", "into",  "only",   "drop",  NULL};
-
+        static const char *const not_in_tables[] = {"top",  "logits", "embed", "evidence", "eval",
+                                                    "into", "only",   "drop",  NULL};
         static const char *const not_in_pages[] = {"logits", "embed", "offsets", "eval",
                                                    "into",   "only",  "drop",    NULL};
+        bool table = o->output_format == CLASSIFY_CSV || o->output_format == CLASSIFY_TSV;
 
         if (o->model == NULL)
                 cmd_usage("no model: give --model FILE");
@@ -118,9 +121,16 @@ void classify_options_check(struct classify_options *o)
         cmd_document_check(&o->document);
         if (o->abstain && o->coverage == 0)
                 cmd_usage("--abstain needs --coverage, for example 0.95");
-        o->output.lines = o->output_format == CLASSIFY_FASTTEXT;
-        cmd_excludes(o->output.lines, "--output-format=fasttext writes labels and text only",
-                     not_in_lines);
+        o->output.lines = o->output_format == CLASSIFY_FASTTEXT || table;
+        if (table)
+                o->output.delimiter = o->output_format == CLASSIFY_CSV ? ',' : '\t';
+        cmd_excludes(o->output_format == CLASSIFY_FASTTEXT,
+                     "--output-format=fasttext writes labels and text only", not_in_lines);
+        cmd_excludes(
+                table,
+                "a table has id, label, score, set and text, and with --probs all probabilities "
+                "(--eval writes one with --eval-format)",
+                not_in_tables);
         cmd_excludes(o->output_format == CLASSIFY_HTML,
                      "--output-format=html writes a page and no records", not_in_pages);
         if (o->output_format == CLASSIFY_HTML)

@@ -7,8 +7,14 @@
 #include "cmd/records/document.h"
 #include "cmd/records/io.h"
 
-enum { CLASSIFY_EVAL_JSON, CLASSIFY_EVAL_TEXT, CLASSIFY_EVAL_HTML };
-enum { CLASSIFY_JSONL, CLASSIFY_FASTTEXT, CLASSIFY_HTML };
+enum {
+        CLASSIFY_EVAL_JSON,
+        CLASSIFY_EVAL_TEXT,
+        CLASSIFY_EVAL_CSV,
+        CLASSIFY_EVAL_TSV,
+        CLASSIFY_EVAL_HTML
+};
+enum { CLASSIFY_JSONL, CLASSIFY_FASTTEXT, CLASSIFY_CSV, CLASSIFY_TSV, CLASSIFY_HTML };
 
 struct classify_options {
         char *model, *label_names;

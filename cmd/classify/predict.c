@@ -6,6 +6,7 @@
 
 #include "cmd/formats/fasttext.h"
 #include "cmd/records/labels.h"
+#include "cmd/records/row.h"
 #include "cmd/records/shown.h"
 
 /* The most bytes of a text that a page of an evaluation may show. */
@@ -19,6 +20,7 @@ struct scratch {
         float *logits, *p;                  /* (C) */
         float *embedding;                   /* (D), NULL unless asked for */
         struct cmd_shown shown;             /* for a page */
+        struct ran_buf text;                /* of a row */
         struct ranked {
                 float p;
                 uint32_t c;
@@ -36,6 +38,7 @@ void classify_scratch_free(void *arg)
         free(s->logits);
         free(s->p);
         free(s->embedding);
+        ran_buf_release(&s->text);
         free(s->ranked);
         free(s);
 }
@@ -260,6 +263,64 @@ static int write_fasttext(const struct classifier *c, const struct scratch *s,
         return fasttext_add_text(out, record, err);
 }
 
+/* ---- tables --------------------------------------------------------------------------------- */
+
+void classify_table_header(const struct classifier *c, struct ran_buf *out)
+{
+        struct cmd_row row = {.out = out, .delimiter = c->options->output.delimiter};
+
+        cmd_row_text(&row, "id");
+        cmd_row_text(&row, "label");
+        cmd_row_text(&row, "score");
+        if (c->options->coverage > 0)
+                cmd_row_text(&row, "set");
+        for (size_t i = 0; c->options->probs && i < c->C; i++)
+                cmd_row_text(&row, ran_model_label(c->model, i));
+        cmd_row_text(&row, "text");
+        cmd_row_end(&row);
+        ran_buf_char(out, '\0');
+}
+
+/* The labels that are at least as probable as their limits, with bars between. */
+static void add_labels(struct cmd_row *row, const struct classifier *c, const float *p,
+                       const float *limits, float limit)
+{
+        struct ran_buf labels = {0};
+
+        for (size_t i = 0; i < c->C; i++) {
+                if (p[i] < (limits != NULL ? limits[i] : limit))
+                        continue;
+                ran_buf_str(&labels, labels.len > 0 ? "|" : "");
+                ran_buf_str(&labels, ran_model_label(c->model, i));
+        }
+        cmd_row_string(row, labels.data, labels.len);
+        row->out->failed |= labels.failed;
+        ran_buf_release(&labels);
+}
+
+static int write_row(const struct classifier *c, struct scratch *s, const struct cmd_line *line,
+                     struct ran_buf *out, struct ran_error *err)
+{
+        struct cmd_row row = {.out = out, .delimiter = c->options->output.delimiter};
+        size_t best = ran_most_probable(s->p, c->C);
+
+        RAN_TRY(cmd_row_id(&row, line, err));
+        if (c->thresholds != NULL)
+                add_labels(&row, c, s->p, c->thresholds, 0);
+        else
+                cmd_row_text(&row, classify_is_given(c, s->p, best)
+                                           ? ran_model_label(c->model, best)
+                                           : "");
+        cmd_row_float(&row, s->p[best]);
+        if (c->options->coverage > 0)
+                add_labels(&row, c, s->p, NULL, c->cut);
+        for (size_t i = 0; c->options->probs && i < c->C; i++)
+                cmd_row_float(&row, s->p[i]);
+        RAN_TRY(cmd_row_document(&row, line, &s->text, err));
+        cmd_row_end(&row);
+        return RAN_OK;
+}
+
 int classify_predict(void *arg, void *scratch, const struct cmd_line *line, struct ran_buf *out,
                      struct ran_error *err)
 {
@@ -270,6 +331,8 @@ int classify_predict(void *arg, void *scratch, const struct cmd_line *line, stru
         RAN_TRY(score(c, s, &line->record, err));
         if (s->evidence != NULL)
                 RAN_TRY(classify_evidence_read(s->evidence, &s->document, &line->record, err));
+        if (o->output.delimiter != '\0')
+                return write_row(c, s, line, out, err);
         if (o->output.lines)
                 return write_fasttext(c, s, &line->record, out, err);
         ran_buf_char(out, '{');

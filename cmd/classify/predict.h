@@ -33,7 +33,9 @@ bool classify_is_given(const struct classifier *c, const float *p, size_t best);
  * the text; nothing for a record without a label. For cmd_loop.work; arg is a classifier. */
 int classify_probabilities(void *arg, void *scratch, const struct cmd_line *line,
                            struct ran_buf *result, struct ran_error *err);
-/* Appends the prediction, a JSON object or a line of fastText. For cmd_loop.work. */
+/* Appends the header of a table, and a NUL. */
+void classify_table_header(const struct classifier *c, struct ran_buf *out);
+/* Appends the prediction, a JSON object, a line of fastText or a row. For cmd_loop.work. */
 int classify_predict(void *arg, void *scratch, const struct cmd_line *line, struct ran_buf *out,
                      struct ran_error *err);
 

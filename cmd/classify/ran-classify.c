@@ -62,7 +62,10 @@ static void write_report(const struct classify_eval *e, const struct classify_op
 {
         struct ran_buf report = {0};
 
-        classify_eval_report(e, o->eval_format == CLASSIFY_EVAL_TEXT, &report);
+        if (o->eval_format == CLASSIFY_EVAL_CSV || o->eval_format == CLASSIFY_EVAL_TSV)
+                classify_eval_table(e, o->eval_format == CLASSIFY_EVAL_CSV ? ',' : '\t', &report);
+        else
+                classify_eval_report(e, o->eval_format == CLASSIFY_EVAL_TEXT, &report);
         cmd_write_file(o->output.output, &report);
         ran_buf_release(&report);
 }
@@ -122,11 +125,23 @@ static int run(struct classifier *c, char **files)
                 .arg = c,
         };
 
+        struct cmd_output output = c->options->output;
+        struct ran_buf header = {0};
+
         if (c->options->eval)
                 return evaluate(c, loop, files);
         if (c->options->output_format == CLASSIFY_HTML)
                 return classify_page(c, loop, files);
-        return cmd_records(&loop, files, NULL);
+        if (output.delimiter != '\0') {
+                classify_table_header(c, &header);
+                if (header.failed)
+                        cmd_die(CMD_FAILED, "no memory for the header");
+                output.header = header.data;
+                loop.output = &output;
+        }
+        int status = cmd_records(&loop, files, NULL);
+        ran_buf_release(&header);
+        return status;
 }
 
 static struct ran_model *open_model(const struct classify_options *o)
@@ -153,6 +168,20 @@ static float *thresholds_of(const struct ran_model *m, const struct classify_opt
         return thresholds;
 }
 
+/* Few calibration documents promise little. */
+static void say_exactness(const struct ran_model *m, double coverage)
+{
+        const double exact = 0.02;
+        size_t documents;
+        double floor = ran_model_cut_floor(m, coverage, &documents);
+
+        if (floor < coverage - exact)
+                cmd_note("--coverage %g: with %zu calibration documents, it may turn out to be "
+                         "%.1f %% (95 %% confidence); train with more of them, --dev-share or "
+                         "--dev, for a more exact one",
+                         coverage, documents, 100 * floor);
+}
+
 static float cut_of(const struct ran_model *m, const struct classify_options *o)
 {
         struct ran_error err;
@@ -160,6 +189,8 @@ static float cut_of(const struct ran_model *m, const struct classify_options *o)
 
         if (o->coverage > 0 && ran_model_cut(m, o->coverage, &cut, &err) != RAN_OK)
                 cmd_die(cmd_status_of(&err), "%s: %s", o->model, err.text);
+        if (o->coverage > 0)
+                say_exactness(m, o->coverage);
         return cut;
 }
 

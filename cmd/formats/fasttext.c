@@ -37,23 +37,6 @@ void fasttext_add_label(struct ran_buf *out, const char *name)
         ran_buf_char(out, ' ');
 }
 
-static int add_tokens(struct ran_buf *out, const struct ran_record *record,
-                      const struct ran_member *tokens, struct ran_error *err)
-{
-        struct ran_span item;
-        size_t pos = 0, begin = out->len;
-        char type;
-        int code = RAN_OK;
-
-        while (code == RAN_OK &&
-               ran_json_next(record->line, tokens->value, &pos, NULL, &item, &type)) {
-                if (out->len > begin)
-                        ran_buf_char(out, ' ');
-                code = ran_json_decode(record->line, item, out, err);
-        }
-        return code;
-}
-
 /* Makes one line of the text from `begin` on. */
 static int flatten(struct ran_buf *out, size_t begin, struct ran_error *err)
 {
@@ -72,18 +55,9 @@ static int flatten(struct ran_buf *out, size_t begin, struct ran_error *err)
 
 int fasttext_add_text(struct ran_buf *out, const struct ran_record *record, struct ran_error *err)
 {
-        const struct ran_member *tokens = foreign_tokens(record), *text = foreign_text(record);
         size_t begin = out->len;
-        int code;
+        int code = foreign_add_text(out, record, err);
 
-        if (text != NULL)
-                code = ran_json_decode(record->line, text->value, out, err);
-        else if (tokens != NULL)
-                code = add_tokens(out, record, tokens, err);
-        else
-                return ran_fail(err, RAN_EFORMAT,
-                                "there is neither \"text\" nor \"tokens\" to write as fastText's "
-                                "lines");
         if (code == RAN_OK && !out->failed)
                 code = flatten(out, begin, err);
         ran_buf_char(out, '\n');

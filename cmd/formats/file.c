@@ -3,6 +3,7 @@
 
 #include "cmd/formats/import.h"
 #include "cmd/formats/json.h"
+#include "cmd/formats/kinds.h"
 
 /* The name of the folder of a file; empty if the path does not contain it: a.txt, ./a.txt,
  * ../a.txt. */
@@ -36,11 +37,14 @@ static int import(const struct import *i, const struct text_line *file, struct r
         json_put_string(out, "id", file->file, n);
         if (i->folder_label && in_folder)
                 json_put_string(out, "label", file->file + folder.begin, folder.end - folder.begin);
-        if (file->why == 0 && valid == file->n)
+        if (file->why == NULL && valid == file->n)
                 json_put_string(out, "text", file->s, file->n);
         json_end(out, '}');
-        if (file->why != 0)
-                return ran_fail(err, RAN_EFORMAT, "cannot read the file: %s", strerror(file->why));
+        if (file->why != NULL)
+                return ran_fail(err, RAN_EFORMAT, "cannot read the file: %s", file->why);
+        const struct kind *kind = kind_of(file->s, file->n);
+        if (kind != NULL && (valid < file->n || memchr(file->s, '\0', file->n) != NULL))
+                return ran_fail(err, RAN_EFORMAT, "the file is %s: %s", kind->is, kind->advice);
         if (valid < file->n)
                 return import_refuse_bytes(file, valid, line, err);
         if (i->folder_label && !in_folder)

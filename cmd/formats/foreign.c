@@ -114,6 +114,36 @@ const struct ran_member *foreign_choice(const struct ran_record *record)
         return find(record, CHOICE, &name);
 }
 
+/* ---- text ----------------------------------------------------------------------------------- */
+
+static int add_tokens(struct ran_buf *out, const struct ran_record *record,
+                      const struct ran_member *tokens, struct ran_error *err)
+{
+        struct ran_span item;
+        size_t pos = 0, begin = out->len;
+        char type;
+        int code = RAN_OK;
+
+        while (code == RAN_OK &&
+               ran_json_next(record->line, tokens->value, &pos, NULL, &item, &type)) {
+                if (out->len > begin)
+                        ran_buf_char(out, ' ');
+                code = ran_json_decode(record->line, item, out, err);
+        }
+        return code;
+}
+
+int foreign_add_text(struct ran_buf *out, const struct ran_record *record, struct ran_error *err)
+{
+        const struct ran_member *tokens = foreign_tokens(record), *text = foreign_text(record);
+
+        if (text != NULL)
+                return ran_json_decode(record->line, text->value, out, err);
+        if (tokens != NULL)
+                return add_tokens(out, record, tokens, err);
+        return ran_fail(err, RAN_EFORMAT, "there is neither \"text\" nor \"tokens\" to write");
+}
+
 /* ---- one span ------------------------------------------------------------------------------- */
 
 static bool is_named(const char *line, struct ran_span name, const char *text)

@@ -27,6 +27,10 @@ const struct ran_member *foreign_spans(const struct ran_record *record, const ch
 /* The list of the `options` that an annotator chose. */
 const struct ran_member *foreign_choice(const struct ran_record *record);
 
+/* Appends the text of a record, or its tokens with a space between. RAN_EFORMAT for a record
+ * without either, and for what cannot be decoded. */
+int foreign_add_text(struct ran_buf *out, const struct ran_record *record, struct ran_error *err);
+
 /* One of the spans: {"start", "end", "label"}, {"start_offset", "end_offset", "label"}, or
  * [start, end, label]. False unless each of the three occurs once. Ends are exclusive, types
  * those of JSON. */

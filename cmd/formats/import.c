@@ -1,5 +1,6 @@
 /* import.c - the table of input formats, and functions for any of them. */
 #include "cmd/formats/import.h"
+#include "cmd/formats/unpack.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -33,31 +34,40 @@ const char *import_name(const struct import_format *format)
         return formats[i].name;
 }
 
-const struct import_format *import_guess(const char *line, size_t n)
+/* Also with an ending of compressed data behind it: x.csv.gz. */
+static bool ends_with(const char *s, const char *end)
+{
+        size_t n = unpack_name(s, strlen(s)), m = strlen(end);
+
+        return n > m && memcmp(s + n - m, end, m) == 0;
+}
+
+static bool has_ending_of(const struct import_format *format, const char *file)
+{
+        const char *const *end = format->endings;
+
+        for (; end != NULL && *end != NULL; end++)
+                if (ends_with(file, *end))
+                        return true;
+        return false;
+}
+
+const struct import_format *import_guess(const char *file, const char *line, size_t n)
 {
         for (size_t i = 0; i < FORMATS; i++) {
                 const struct import_format *f = formats[i].format;
-                if (f->guess != NULL && f->guess(line, n))
+                if ((f->guess != NULL && f->guess(line, n)) ||
+                    (f->by_ending && file != NULL && has_ending_of(f, file)))
                         return f;
         }
         return NULL;
 }
 
-static bool ends_with(const char *s, const char *end)
-{
-        size_t n = strlen(s), m = strlen(end);
-
-        return n > m && memcmp(s + n - m, end, m) == 0;
-}
-
 bool import_has_ending(const char *file)
 {
-        for (size_t i = 0; i < FORMATS; i++) {
-                const char *const *end = formats[i].format->endings;
-                for (; end != NULL && *end != NULL; end++)
-                        if (ends_with(file, *end))
-                                return true;
-        }
+        for (size_t i = 0; i < FORMATS; i++)
+                if (has_ending_of(formats[i].format, file))
+                        return true;
         return false;
 }
 
@@ -68,6 +78,8 @@ int import_begin(struct import *i, const struct text_line *first, struct ran_err
 
 void import_end(struct import *i)
 {
+        if (i->format != NULL && i->format->end != NULL)
+                i->format->end(i);
         free(i->state);
         i->state = NULL;
 }
@@ -105,7 +117,7 @@ int import_text_line(const struct import *i, const struct text_line *text, struc
 
         *line = 0;
         int code = import_any(i, text, out, line, &why);
-        if (code == RAN_EFORMAT && i->guessed)
+        if (code == RAN_EFORMAT && i->guessed && !i->header)
                 return ran_fail(err, code,
                                 "%s (the first line of the file looks like %s; set the format with "
                                 "--input-format)",

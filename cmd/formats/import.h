@@ -11,14 +11,26 @@
 
 /* Each format: import_SYMBOL is its entry, NAME its word for --input-format, HELP its text in
  * --help. --help lists formats in this order, and guessing tries them in this order. */
-#define IMPORT_FORMATS(X)                                                \
-        X(jsonl, "jsonl", "JSON objects, one a line")                    \
-        X(fasttext, "fasttext", "labels __label__NAME and text")         \
-        X(fasttext_labels, "fasttext-labels", "always a list of labels") \
-        X(conll, "conll", "columns, one word a line")                    \
-        X(tsv, "tsv", "label, tab, text")                                \
-        X(text, "text", "one text a line")                               \
+#define IMPORT_FORMATS(X)                                                    \
+        X(jsonl, "jsonl", "JSON objects, one a line")                        \
+        X(csv, "csv", "a table, one row a record")                           \
+        X(fasttext, "fasttext", "labels __label__NAME and text")             \
+        X(fasttext_labels, "fasttext-labels", "always a list of labels")     \
+        X(conll, "conll", "columns, one word a line")                        \
+        X(tsv, "tsv", "a table with tabs; without a header, label and text") \
+        X(text, "text", "one text a line")                                   \
         X(file, "file", "one text a file")
+
+enum { IMPORT_AUTO, IMPORT_YES, IMPORT_NO };
+
+/* Which columns a table has, and which members are what. */
+struct import_columns {
+        int header, quotes;          /* IMPORT_AUTO, ... */
+        char *delimiter;             /* see table_delimiter; NULL: by the first line */
+        char *names;                 /* of the columns, with commas; NULL: by the header */
+        struct ran_list text_member; /* each a name, or several with commas */
+        char *label_member, *id_member;
+};
 
 /* An input format: the parts of a file, and their conversion to records. */
 struct import {
@@ -26,7 +38,12 @@ struct import {
         bool guessed;                   /* by the first line */
         size_t word_column, tag_column; /* --word-column, --tag-column */
         bool folder_label;              /* --folder-label */
-        void *state; /* for the format; NULL, or of malloc: import_end frees it */
+        const struct import_columns *columns;
+        struct table_scan table; /* of tables: how rows are written */
+        /* Set by `begin`. */
+        bool header;         /* the first text is no record, but the header */
+        const char *assumed; /* what was assumed about columns without a header; NULL: nothing */
+        void *state; /* for the format; NULL, or of malloc: import_end frees it after `end` */
 };
 
 struct import_format {
@@ -37,6 +54,10 @@ struct import_format {
         /* Name endings of files with many records, which are never one document, even in a
          * folder; NULL at the end. NULL: none. */
         const char *const *endings;
+        bool by_ending; /* a file with such an ending is of this format, if no earlier one claims it
+                         */
+        /* Of tables: sets i->table by the first line of the file. NULL otherwise. */
+        void (*set_table)(struct import *i, const char *line, size_t n);
         /* Whether the first non-blank line of a file looks like this format. NULL: cannot be
          * guessed. */
         bool (*guess)(const char *line, size_t n);
@@ -50,6 +71,8 @@ struct import_format {
          * text, from 0. */
         int (*import)(const struct import *i, const struct text_line *text, struct ran_buf *out,
                       size_t *line, struct ran_error *err);
+        /* Frees what i->state points to. NULL: nothing. */
+        void (*end)(struct import *i);
 };
 
 #define X(symbol, name, help) extern const struct import_format import_##symbol;
@@ -65,8 +88,8 @@ const struct import_format *import_choice(int choice);
 /* Its word. */
 const char *import_name(const struct import_format *format);
 
-/* The format guessed from the first line of a file; NULL: none. */
-const struct import_format *import_guess(const char *line, size_t n);
+/* The format guessed from the name of a file (NULL: it has none) and its first line; NULL: none. */
+const struct import_format *import_guess(const char *file, const char *line, size_t n);
 /* Whether the name of a file has an ending for many records. */
 bool import_has_ending(const char *file);
 
@@ -75,7 +98,7 @@ int import_begin(struct import *i, const struct text_line *first, struct ran_err
 /* As the format's `import`; messages mention that a format was guessed. */
 int import_text_line(const struct import *i, const struct text_line *text, struct ran_buf *out,
                      size_t *line, struct ran_error *err);
-/* After the last text of a file. */
+/* After the last text of a file, or when it could not be begun. */
 void import_end(struct import *i);
 
 /* The text stops being UTF-8 after `valid` bytes: a message with the column, and *line. */

@@ -7,7 +7,10 @@
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
+
+#include "cmd/formats/unpack.h"
 
 /* Bounds of a group: enough to keep many threads busy, small enough for memory with its results. */
 enum { GROUP_BYTES = 4 << 20, GROUP_LINES = 4096 };
@@ -23,14 +26,18 @@ static int open_file(struct lines *l, const char *file, struct ran_error *err)
         l->fd = STDIN_FILENO;
         if (strcmp(file, "-") != 0)
                 l->fd = open(file, O_RDONLY | O_CLOEXEC);
-        l->why = l->fd < 0 ? errno : 0;
+        l->why = l->fd < 0 ? strerror(errno) : NULL;
+        l->fresh = true;
+        l->packed = false;
         if (l->fd < 0)
-                return ran_fail(err, RAN_EIO, "cannot open %s: %s", file, strerror(l->why));
+                return ran_fail(err, RAN_EIO, "cannot open %s: %s", file, l->why);
         return RAN_OK;
 }
 
 static void close_file(struct lines *l)
 {
+        unpack_close(l->unpack);
+        l->unpack = NULL;
         if (l->fd > STDIN_FILENO)
                 close(l->fd);
         l->fd = -1;
@@ -57,22 +64,65 @@ void lines_close(struct lines *l)
 
 /* ---- reading -------------------------------------------------------------------------------- */
 
-/* Whether read() would return at once. */
-static bool readable(int fd)
+/* Whether reading would return at once. */
+static bool readable(const struct lines *l)
 {
-        return poll(&(struct pollfd){.fd = fd, .events = POLLIN}, 1, 0) > 0;
+        if (l->unpack != NULL)
+                return unpack_ready(l->unpack);
+        return poll(&(struct pollfd){.fd = l->fd, .events = POLLIN}, 1, 0) > 0;
 }
 
-/* Appends what has arrived; waits if nothing has. */
-static int read_more(struct lines *l, struct ran_error *err)
+static int fail_reading(struct lines *l, struct ran_error *err)
+{
+        return ran_fail(err, RAN_EIO, "cannot read %s: %s", lines_name(l), l->why);
+}
+
+/* Starts a decompressor if the file, which begins at `begin`, is compressed. */
+static int look_inside(struct lines *l, size_t begin, struct ran_error *err)
+{
+        const struct unpack_kind *kind;
+        enum unpack_match match = unpack_match(l->data + begin, l->end - begin, &kind);
+
+        l->fresh = match == UNPACK_MAYBE && !l->ended;
+        if (match != UNPACK_YES)
+                return RAN_OK;
+        l->unpack = unpack_open(kind, l->fd, l->data + begin, l->end - begin, &l->why);
+        l->packed = true;
+        l->end = begin;
+        return l->unpack != NULL ? RAN_OK : fail_reading(l, err);
+}
+
+/* Appends what the decompressor has. */
+static int read_unpacked(struct lines *l, struct ran_error *err)
+{
+        ssize_t n = unpack_read(l->unpack, l->data + l->end, l->cap - l->end);
+
+        if (n < 0) {
+                l->why = unpack_why(l->unpack);
+                return fail_reading(l, err);
+        }
+        l->end += (size_t)n;
+        l->ended = n == 0;
+        return RAN_OK;
+}
+
+/* What a decompressor takes with the first bytes of a file. */
+enum { FIRST_BYTES = 1 << 15 };
+
+/* Appends what has arrived; waits if nothing has. begin: where the file begins in data. */
+static int read_more(struct lines *l, size_t begin, struct ran_error *err)
 {
         size_t want = l->end < GROUP_BYTES / 4 ? GROUP_BYTES / 4 : l->end + 1;
-        char *grown = ran_grow(l->data, &l->cap, want, 1, err);
 
+        if (l->fresh && want < l->end + FIRST_BYTES)
+                want = l->end + FIRST_BYTES;
+        char *grown = ran_grow(l->data, &l->cap, want, 1, err);
         if (grown == NULL)
                 return RAN_ENOMEM;
         l->data = grown;
-        ssize_t n = read(l->fd, l->data + l->end, l->cap - l->end);
+        if (l->unpack != NULL)
+                return read_unpacked(l, err);
+        ssize_t n = read(l->fd, l->data + l->end, l->fresh ? FIRST_BYTES : l->cap - l->end);
         if (n > 0)
                 l->end += (size_t)n;
         else if (n == 0)
@@ -80,11 +130,17 @@ static int read_more(struct lines *l, struct ran_error *err)
         else if (errno == EAGAIN)
                 poll(&(struct pollfd){.fd = l->fd, .events = POLLIN}, 1, -1);
         else if (errno != EINTR) {
-                l->why = errno;
-                return ran_fail(err, RAN_EIO, "cannot read %s: %s", lines_name(l),
-                                strerror(l->why));
+                l->why = strerror(errno);
+                return fail_reading(l, err);
         }
-        return RAN_OK;
+        return l->fresh ? look_inside(l, begin, err) : RAN_OK;
+}
+
+/* Whether a line ends in [s, s + n). */
+static bool has_line_end(const struct lines *l, const char *s, size_t n)
+{
+        return n > 0 &&
+               (memchr(s, '\n', n) != NULL || (l->unit == LINES_ROW && memchr(s, '\r', n) != NULL));
 }
 
 /* Reads until there is a whole line, and on while more has arrived. */
@@ -100,11 +156,11 @@ static int fill(struct lines *l, struct ran_error *err)
         l->begin = 0;
         while (!l->ended) {
                 if (!whole && l->end > searched)
-                        whole = memchr(l->data + searched, '\n', l->end - searched) != NULL;
+                        whole = has_line_end(l, l->data + searched, l->end - searched);
                 searched = l->end;
-                if (whole && (l->end >= GROUP_BYTES || !readable(l->fd)))
+                if (whole && (l->end >= GROUP_BYTES || !readable(l)))
                         break;
-                RAN_TRY(read_more(l, err));
+                RAN_TRY(read_more(l, 0, err));
         }
         return RAN_OK;
 }
@@ -138,7 +194,7 @@ static int add_text(struct lines *l, struct text_line text, struct ran_error *er
                 return RAN_ENOMEM;
         l->line = grown;
         text.file = l->file;
-        if (text.s != NULL)
+        if (text.s != NULL && !l->packed)
                 text.offset = l->offset + (size_t)(text.s - l->data);
         l->line[l->count++] = text;
         return RAN_OK;
@@ -254,7 +310,68 @@ static int split_blocks(struct lines *l, struct ran_error *err)
         return end_block(l, end, l->end, l->at.doc, err);
 }
 
+/* ---- rows ----------------------------------------------------------------------------------- */
+
+/* A row of nothing but delimiters, as spreadsheets leave them at the end, is blank. */
+static bool is_blank_row(const struct lines *l, const char *s, size_t n)
+{
+        while (n > 0 && (is_blank(s + n - 1, 1) || s[n - 1] == l->table.delimiter))
+                n--;
+        return n == 0;
+}
+
+static int add_row(struct lines *l, const char *s, size_t n, struct ran_error *err)
+{
+        struct lines_count before = l->at;
+        size_t mark = l->at.number == 0 ? ran_utf8_mark(s, n) : 0;
+
+        l->at.number += 1 + table_line_ends(s, n);
+        if (is_blank_row(l, s + mark, n - mark)) {
+                l->at.blank++;
+                return RAN_OK;
+        }
+        return add_text(l,
+                        (struct text_line){.s = s + mark,
+                                           .n = n - mark,
+                                           .number = before.number + 1,
+                                           .before = before},
+                        err);
+}
+
+static int split_rows(struct lines *l, struct ran_error *err)
+{
+        size_t end, next;
+
+        if (l->begin < l->end && l->table.returned) {
+                l->begin += l->data[l->begin] == '\n';
+                l->table.returned = false;
+        }
+        /* A mark before a quote must not hide it. */
+        if (l->at.number == 0 && l->scanned == 0)
+                l->scanned = ran_utf8_mark(l->data + l->begin, l->end - l->begin);
+        while (!l->more && l->begin < l->end &&
+               table_row_end(&l->table, l->data + l->begin, l->end - l->begin, l->ended,
+                             &l->scanned, &end, &next)) {
+                RAN_TRY(add_row(l, l->data + l->begin, end, err));
+                l->begin += next;
+                l->scanned = 0;
+                l->more = l->count == GROUP_LINES;
+        }
+        l->kept = l->scanned;
+        return RAN_OK;
+}
+
 /* ---- whole files ---------------------------------------------------------------------------- */
+
+/* The bytes of a file that begins at `begin`, as --shard counts them. */
+static uint64_t size_of(const struct lines *l, size_t begin)
+{
+        struct stat status;
+
+        if (l->fd >= 0 && fstat(l->fd, &status) == 0 && S_ISREG(status.st_mode))
+                return (uint64_t)status.st_size;
+        return l->end - begin;
+}
 
 /* Appends all of the next file to data. */
 static int read_file(struct lines *l, struct ran_error *err)
@@ -265,14 +382,17 @@ static int read_file(struct lines *l, struct ran_error *err)
         l->files--;
         l->ended = false;
         while (code == RAN_OK && !l->ended)
-                code = read_more(l, err);
+                code = read_more(l, begin, err);
+        uint64_t size = size_of(l, begin);
         close_file(l);
-        if (code != RAN_OK && l->why == 0)
+        if (code != RAN_OK && l->why == NULL)
                 return code;
-        if (l->why != 0)
+        if (l->why != NULL)
                 l->end = begin;
-        return add_text(l, (struct text_line){.n = l->end - begin, .number = 1, .why = l->why},
-                        err);
+        return add_text(
+                l,
+                (struct text_line){.n = l->end - begin, .number = 1, .why = l->why, .size = size},
+                err);
 }
 
 /* Only now, with all files read, data no longer moves and texts can point into it. */
@@ -286,7 +406,7 @@ static void point_to_files(struct lines *l)
                 size_t mark = ran_utf8_mark(s, text->n);
                 text->s = s + mark;
                 text->offset = offset;
-                offset += text->n;
+                offset += text->size;
                 s += text->n;
                 text->n -= mark;
         }
@@ -294,7 +414,8 @@ static void point_to_files(struct lines *l)
 
 static int next_files(struct lines *l, struct ran_error *err)
 {
-        l->offset += l->end;
+        for (size_t i = 0; i < l->count; i++)
+                l->offset += l->line[i].size;
         l->count = l->begin = l->end = 0;
         while (l->files > 0 && l->end < GROUP_BYTES && l->count < GROUP_LINES) {
                 RAN_TRY(read_file(l, err));
@@ -328,6 +449,12 @@ int lines_peek(struct lines *l, struct text_line *line, struct ran_error *err)
         return RAN_OK;
 }
 
+const char *lines_first_bytes(const struct lines *l, size_t *n)
+{
+        *n = l->offset == 0 ? l->end - l->begin : 0;
+        return *n > 0 ? l->data + l->begin : "";
+}
+
 int lines_next(struct lines *l, struct ran_error *err)
 {
         if (l->unit == LINES_FILE)
@@ -337,7 +464,9 @@ int lines_next(struct lines *l, struct ran_error *err)
                         RAN_TRY(fill(l, err));
                 l->count = l->kept = 0;
                 l->more = false;
-                RAN_TRY(l->unit == LINES_SENTENCE ? split_blocks(l, err) : split_each(l, err));
+                RAN_TRY(l->unit == LINES_SENTENCE ? split_blocks(l, err)
+                        : l->unit == LINES_ROW    ? split_rows(l, err)
+                                                  : split_each(l, err));
         } while (l->count == 0 && !l->ended);
         return RAN_OK;
 }
@@ -350,4 +479,12 @@ void lines_keep(struct lines *l, size_t i)
         l->kept = searched - l->begin;
         l->at = l->began = l->line[i].before;
         l->first = l->scanned = 0;
+        l->table.state = TABLE_START;
+        l->table.returned = false;
+}
+
+void lines_drop_first(struct lines *l)
+{
+        l->count--;
+        memmove(l->line, l->line + 1, l->count * sizeof(*l->line));
 }

@@ -3,12 +3,14 @@
 #ifndef CMD_FORMATS_LINES_H
 #define CMD_FORMATS_LINES_H
 
+#include "cmd/formats/table.h"
 #include "ran.h"
 
 /* What a text is. */
 enum lines_unit {
         LINES_EACH,     /* each line that is not blank */
         LINES_SENTENCE, /* a block: the lines up to a blank one */
+        LINES_ROW,      /* a row of a table, which may have line ends in quotes */
         LINES_FILE,     /* all of a file */
 };
 
@@ -27,27 +29,34 @@ struct text_line {
         size_t number;             /* from 1, in the file; of a sentence: of its first word */
         size_t doc;                /* of sentences: the document, from 1; 0: none has begun */
         struct lines_count before; /* it */
-        int why;                   /* of files: errno if it cannot be read, else 0 */
+        const char *why;           /* of files: why it cannot be read, or NULL */
+        uint64_t size;             /* of files: bytes of the file, compressed as it is */
 };
+
+struct unpack;
 
 struct lines {
         int fd;
         enum lines_unit unit;
         bool (*begins_document)(const char *line, size_t n); /* of sentences */
+        struct table_scan table;                             /* of rows */
         char **next_file; /* LINES_FILE: those still to be read */
         size_t files;
         const char *file;
         char *data; /* [begin, end) has been read, but not returned */
         size_t begin, end, cap;
         uint64_t offset;              /* bytes before data, of the file or of these files */
-        size_t scanned;               /* bytes from begin on of an incomplete block */
+        size_t scanned;               /* bytes from begin on of an incomplete block or row */
         size_t first;                 /* number of its first word; 0: none yet */
         size_t kept;                  /* bytes from begin on without a whole line */
         struct lines_count at, began; /* after the lines split so far; after the last whole block */
         bool ended;                   /* the file is read */
         bool more;                    /* the group was full: data may have whole lines */
-        int why;                      /* errno of a file that could not be opened or read */
-        struct text_line *line;       /* the group */
+        const char *why;              /* why a file could not be opened or read; NULL: it could */
+        bool fresh;                   /* no byte of the file has been looked at */
+        bool packed;                  /* it is compressed: nothing has an offset */
+        struct unpack *unpack;
+        struct text_line *line; /* the group */
         size_t count, line_cap;
 };
 
@@ -59,8 +68,10 @@ void lines_open_files(struct lines *l, char **files, size_t n);
 /* The current file, for messages. */
 const char *lines_name(const struct lines *l);
 /* The first line that is not blank (*line has file, s and n); s is NULL without one. Only before
- * the first group: set unit and begins_document then. */
+ * the first group: set unit, and begins_document or table, then. */
 int lines_peek(struct lines *l, struct text_line *line, struct ran_error *err);
+/* The first bytes of the file, after a peek. */
+const char *lines_first_bytes(const struct lines *l, size_t *n);
 /* The next group: at least one text, and as many more as have arrived, within bounds that keep
  * memory small; a text may have any length. count is 0 at the end of the file. Skips a byte order
  * mark at the beginning of the file. */
@@ -68,6 +79,8 @@ int lines_next(struct lines *l, struct ran_error *err);
 /* Takes back the texts of the group from the i-th on (i > 0): the next group begins with them,
  * and has more unless the file ends. */
 void lines_keep(struct lines *l, size_t i);
+/* Leaves out the first text of the group: a header. */
+void lines_drop_first(struct lines *l);
 void lines_close(struct lines *l);
 
 #endif

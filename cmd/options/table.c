@@ -2,6 +2,7 @@
  */
 #include "cmd/options/common.h"
 #include "cmd/options/table.h"
+#include "cmd/options/synonyms.h"
 
 #include <limits.h>
 #include <stdio.h>
@@ -114,9 +115,7 @@ static unsigned min3(unsigned a, unsigned b, unsigned c)
         return m < c ? m : c;
 }
 
-/* The edit distance of a and b: letters to insert, remove, replace, or swap with a neighbour. Large
- * when either is too long for a name. */
-static unsigned distance(const char *a, const char *b)
+unsigned cmd_distance(const char *a, const char *b)
 {
         unsigned char d[LONGEST_NAME + 1][LONGEST_NAME + 1]; /* of the first i and j letters */
         size_t n = strlen(a), m = strlen(b);
@@ -142,10 +141,17 @@ static unsigned distance(const char *a, const char *b)
 const struct ran_field *cmd_option_nearest(const struct cmd_program *program, const char *name)
 {
         const struct ran_field *best = NULL;
+        const char *ours;
+        unsigned at = 0;
+
+        while ((ours = cmd_synonym_next(name, &at)) != NULL)
+                for (struct cmd_option o = {0}; cmd_option_next(program, &o);)
+                        if (strcmp(cmd_option_name(o.field).text, ours) == 0)
+                                return o.field;
         unsigned limit = (unsigned)strlen(name) / 3 + 1;
 
         for (struct cmd_option o = {0}; cmd_option_next(program, &o);) {
-                unsigned d = distance(name, cmd_option_name(o.field).text);
+                unsigned d = cmd_distance(name, cmd_option_name(o.field).text);
                 if (d < limit || (d == limit && best == NULL)) {
                         best = o.field;
                         limit = d;

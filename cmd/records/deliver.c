@@ -30,7 +30,7 @@ static void write_to_file(struct cmd_run *run)
                 run_end(run, err.code, err.text);
 }
 
-static void write_out(struct cmd_run *run)
+void run_write(struct cmd_run *run)
 {
         if (run->out.failed)
                 run_end(run, RAN_ENOMEM, "no memory for the output");
@@ -173,9 +173,9 @@ void run_deliver(struct cmd_run *run, size_t from, size_t to)
                 deliver(run, slot);
                 trim(slot);
                 if (run->out.len >= enough)
-                        write_out(run);
+                        run_write(run);
         }
         if (run->out.len > 0 || run->out.failed)
-                write_out(run);
+                run_write(run);
         pthread_mutex_unlock(&run->order);
 }

@@ -226,7 +226,9 @@ static int read_source(struct cmd_document *d, const struct ran_record *record,
         if (d->from == CMD_FROM_IDS)
                 return read_ids(d, record->line, ids->value, ids->type, V, err);
         if (tokens == NULL && text == NULL)
-                return ran_fail(err, RAN_EFORMAT, "no document: give one of %stokens and text",
+                return ran_fail(err, RAN_EFORMAT,
+                                "no document: give one of %stokens and text (--text-member names "
+                                "another member)",
                                 encoding_ok        ? "encoding, ids, "
                                 : d->spelling == 0 ? "ids, "
                                                    : "");

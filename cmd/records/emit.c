@@ -5,11 +5,21 @@
 
 #include "cmd/formats/json.h"
 
+/* By the name in the line, since members.c may have given the member another one; a name with an
+ * escape by its decoded form. */
 static bool is_named(const struct ran_record *r, const struct ran_member *m, const char *name)
 {
-        size_t n = m->name.end - m->name.begin;
+        const char *s = r->line + m->whole.begin + 1;
+        size_t n = name != NULL ? strlen(name) : 0, size = m->whole.end - m->whole.begin;
 
-        return name != NULL && strlen(name) == n &&
+        if (name == NULL)
+                return false;
+        if (size > n + 1 && s[n] == '"' && memcmp(s, name, n) == 0)
+                return memchr(s, '\\', n) == NULL;
+        const char *quote = memchr(s, '"', size - 1);
+        if (quote == NULL || memchr(s, '\\', (size_t)(quote - s)) == NULL)
+                return false;
+        return m->name.end - m->name.begin == n &&
                (n == 0 || memcmp(r->names.data + m->name.begin, name, n) == 0);
 }
 

@@ -33,8 +33,8 @@ static void read_list(char *file)
         lines_open_files(&l, &file, 1);
         if (lines_next(&l, &err) != RAN_OK)
                 cmd_die(CMD_FAILED, "%s", err.text);
-        if (l.line[0].why != 0)
-                cmd_die(CMD_FAILED, "cannot open %s: %s", file, strerror(l.line[0].why));
+        if (l.line[0].why != NULL)
+                cmd_die(CMD_FAILED, "cannot open %s: %s", file, l.line[0].why);
         ran_buf_add(&list, l.line[0].s, l.line[0].n);
         ran_buf_char(&list, '\0');
         lines_close(&l);

@@ -4,8 +4,11 @@
  * or several that belong together.
  */
 #include <string.h>
+#include <sys/stat.h>
 
 #include "cmd/formats/conll.h"
+#include "cmd/formats/csv.h"
+#include "cmd/formats/kinds.h"
 #include "cmd/options/message.h"
 #include "cmd/options/common.h"
 #include "cmd/options/options.h"
@@ -101,6 +104,114 @@ static void keep_shard(struct cmd_run *run)
         run->count = run->unit[end];
 }
 
+/* The format by options alone; NULL: the file decides. Options of tables ask for a table. */
+static const struct import_format *chosen_format(const struct cmd_input *input)
+{
+        const struct import_columns *c = &input->columns;
+
+        if (input->input_format == 0 && (c->delimiter != NULL || c->names != NULL))
+                return &import_csv;
+        return import_choice(input->input_format);
+}
+
+/* Whether a line is text: without control characters. If it is not UTF-8, the format says so. */
+static bool is_text(const char *s, size_t n)
+{
+        for (size_t i = 0; i < n; i++)
+                if ((unsigned char)s[i] < ' ' && s[i] != '\t' && s[i] != '\f')
+                        return false;
+        return true;
+}
+
+/* A file of text that no format claims is a document, as it is in a folder; lines of standard input
+ * or of a pipe are texts. */
+static void take_as_text(struct cmd_run *run, struct lines *lines)
+{
+        bool standard_input = strcmp(lines->file, "-") == 0;
+        struct stat status;
+
+        if (standard_input || fstat(lines->fd, &status) != 0 || !S_ISREG(status.st_mode)) {
+                run->import.format = &import_text;
+                if (!run->said_text)
+                        cmd_note("%s: each line is taken for a text (--input-format file: all of "
+                                 "it is "
+                                 "one)",
+                                 lines_name(lines));
+                run->said_text = true;
+                return;
+        }
+        run->import.format = &import_file;
+        if (!run->said_document)
+                cmd_note("%s is taken for one document (--input-format text: each line is one)",
+                         lines_name(lines));
+        run->said_document = true;
+        run->alone = (char *)lines->file;
+        lines_close(lines);
+        lines_open_files(lines, &run->alone, 1);
+        lines->file = run->alone;
+}
+
+/* The first line is of no format. */
+static void take_unlike_any(struct cmd_run *run, struct lines *lines, const struct text_line *first)
+{
+        run->import.format = &import_jsonl;
+        run->unlike_any = true;
+        if (first->s == NULL || (strcmp(lines->file, "-") != 0 && import_has_ending(lines->file)) ||
+            !is_text(first->s, first->n))
+                return;
+        run->unlike_any = false;
+        take_as_text(run, lines);
+}
+
+/* A JSON array of records, and a record with line ends, are not JSON lines. */
+static int check_json(const struct lines *lines, const struct text_line *first,
+                      struct ran_error *err)
+{
+        const char *s = first->s;
+        size_t n = first->n, at = 1;
+
+        if (s == NULL || (s[0] != '[' && s[0] != '{'))
+                return RAN_OK;
+        while (at < n && (s[at] == ' ' || s[at] == '\t'))
+                at++;
+        if (s[0] == '[' && (at == n || s[at] == '{'))
+                return ran_fail(err, RAN_EFORMAT,
+                                "%s is a JSON array of records: jq -c '.[]' FILE makes lines of it",
+                                lines_name(lines));
+        if (s[0] == '{' && at == n)
+                return ran_fail(
+                        err, RAN_EFORMAT,
+                        "%s is JSON with line ends within records: jq -c . FILE makes a line of "
+                        "each",
+                        lines_name(lines));
+        return RAN_OK;
+}
+
+/* One message about a file that cannot be what it should, instead of one a line. */
+static int check_kind(const struct cmd_run *run, const struct lines *lines,
+                      const struct text_line *first, struct ran_error *err)
+{
+        size_t n;
+        const char *s = lines_first_bytes(lines, &n);
+        const struct kind *kind = kind_of(s, n);
+        const struct import_format *like = NULL;
+
+        if (kind != NULL)
+                return ran_fail(err, RAN_EFORMAT, "%s is %s: %s", lines_name(lines), kind->is,
+                                kind->advice);
+        if (run->import.format == NULL || run->import.format == &import_jsonl)
+                RAN_TRY(check_json(lines, first, err));
+        if (run->import.format == &import_jsonl && first->s != NULL)
+                like = import_guess(NULL, first->s, first->n);
+        if (like == NULL || like == &import_jsonl)
+                return RAN_OK;
+        return ran_fail(
+                err, RAN_EFORMAT,
+                "%s: the first line is no JSON, it looks like %s: give --input-format=%s, or "
+                "leave out --input-format",
+                lines_name(lines), like->looks_like, import_name(like));
+}
+
 /* The format of the file: that of --input-format, or guessed from the first line. */
 static int set_format(struct cmd_run *run, struct lines *lines, struct ran_error *err)
 {
@@ -108,35 +219,89 @@ static int set_format(struct cmd_run *run, struct lines *lines, struct ran_error
         struct text_line first;
 
         run->import = (struct import){
-                .format = lines->unit == LINES_FILE ? &import_file
-                                                    : import_choice(input->input_format),
+                .format = lines->unit == LINES_FILE ? &import_file : chosen_format(input),
                 .word_column = input->word_column,
                 .tag_column = input->tag_column,
                 .folder_label = input->folder_label,
+                .columns = &input->columns,
         };
         run->unlike_any = false;
+        if (lines->unit == LINES_FILE)
+                return RAN_OK;
+        RAN_TRY(lines_peek(lines, &first, err));
+        RAN_TRY(check_kind(run, lines, &first, err));
         if (run->import.format == NULL) {
-                RAN_TRY(lines_peek(lines, &first, err));
+                const char *name = strcmp(lines->file, "-") != 0 ? lines->file : NULL;
                 if (first.s != NULL)
-                        run->import.format = import_guess(first.s, first.n);
+                        run->import.format = import_guess(name, first.s, first.n);
                 run->import.guessed = true;
-                run->unlike_any = run->import.format == NULL;
-                if (run->unlike_any)
-                        run->import.format = &import_jsonl;
+                if (run->import.format == NULL)
+                        take_unlike_any(run, lines, &first);
                 if (cmd_common.verbose && first.s != NULL)
                         cmd_note("%s is read as %s", lines_name(lines),
                                  import_name(run->import.format));
         }
+        if (run->import.format->unit == LINES_FILE)
+                return RAN_OK;
         lines->unit = run->import.format->unit;
         lines->begins_document = run->import.format->begins_document;
+        if (run->import.format->set_table != NULL && first.s != NULL)
+                run->import.format->set_table(&run->import, first.s, first.n);
+        lines->table = run->import.table;
         return RAN_OK;
 }
 
-static int begin_file(struct cmd_run *run, const struct lines *lines, struct ran_error *err)
+/* Scans a record that has the members of the file; one without any, if its first text is bad. */
+static int scan_first(struct cmd_run *run, const struct text_line *text, struct ran_buf *json,
+                      struct ran_record *record, struct ran_error *err)
+{
+        size_t line = 0;
+        int code = RAN_OK;
+
+        if (run->import.format->unit == LINES_ROW)
+                csv_example(&run->import, json);
+        else
+                code = import_text_line(&run->import, text, json, &line, err);
+        if (code == RAN_OK && json->failed)
+                code = ran_fail(err, RAN_ENOMEM, "no memory for the first record");
+        if (code == RAN_OK && json->len == 0)
+                code = ran_record_scan(record, text->s, text->n, err);
+        else if (code == RAN_OK)
+                code = ran_record_scan(record, json->data, json->len, err);
+        return code == RAN_EFORMAT || code == RAN_EINVAL ? ran_record_scan(record, "{}", 2, err)
+                                                         : code;
+}
+
+static int choose_members(struct cmd_run *run, const struct lines *lines, struct ran_error *err)
+{
+        const struct import_columns *c = run->import.columns;
+        const struct import_format *format = run->import.format;
+        struct ran_record record = {0};
+        struct ran_buf json = {0};
+
+        members_release(&run->members);
+        if (format != &import_jsonl && format->unit != LINES_ROW && c->text_member.n == 0 &&
+            c->label_member == NULL && c->id_member == NULL)
+                return RAN_OK;
+        int code = scan_first(run, &lines->line[0], &json, &record, err);
+        if (code == RAN_OK)
+                code = members_choose(&run->members, run->loop, &run->import, &record, lines->file,
+                                      &run->said, err);
+        ran_record_release(&record);
+        ran_buf_release(&json);
+        return code;
+}
+
+/* With the first group of a file. */
+static int begin_file(struct cmd_run *run, struct lines *lines, struct ran_error *err)
 {
         struct ran_error why;
         int code = import_begin(&run->import, &lines->line[0], &why);
 
+        if (code == RAN_OK)
+                code = choose_members(run, lines, &why);
+        if (code == RAN_OK && run->import.header)
+                lines_drop_first(lines);
         return code == RAN_OK ? code : ran_fail(err, code, "%s: %s", lines_name(lines), why.text);
 }
 
@@ -163,6 +328,8 @@ static int run_groups(struct cmd_run *run, struct lines *lines, struct ran_error
                 if (first)
                         RAN_TRY(begin_file(run, lines, err));
                 first = false;
+                if (lines->count == 0)
+                        continue; /* only a header has arrived */
                 RAN_TRY(fill_slots(run, err));
                 split_units(run, lines);
                 keep_shard(run);

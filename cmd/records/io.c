@@ -3,8 +3,9 @@
 
 #include <math.h>
 
-#include "cmd/formats/import.h"
+#include "cmd/options/message.h"
 
+static const char *const auto_names[] = {"auto", "yes", "no", NULL};
 static const char *const on_error_names[] = {"emit", "skip", "stop", NULL};
 
 #define INPUT(member) offsetof(struct cmd_input, member)
@@ -21,6 +22,27 @@ const struct ran_field cmd_input_fields[] = {
         {"folder_label", 0, RAN_FIELD_BOOL, INPUT(folder_label), .initial = "false",
          .help = "label each file with the name of its folder; auto then reads files as file",
          .first = true},
+        {"text_member", 0, RAN_FIELD_LIST, INPUT(columns.text_member), .value = "NAME",
+         .help = "member or column with the text; several, repeated or with commas, are joined by "
+                 "line feeds",
+         .first = true},
+        {"label_member", 0, RAN_FIELD_TEXT, INPUT(columns.label_member), .value = "NAME",
+         .help = "member or column with the label, labels or tags", .first = true},
+        {"id_member", 0, RAN_FIELD_TEXT, INPUT(columns.id_member), .value = "NAME",
+         .help = "member or column with the id"},
+        {"delimiter", 0, RAN_FIELD_TEXT, INPUT(columns.delimiter), .value = "CHARACTER",
+         .help = "csv, tsv: what separates cells: a character, or tab, comma, semicolon, pipe or "
+                 "space; default: by the first line; tsv: tab"},
+        {"header", 0, RAN_FIELD_CHOICE, INPUT(columns.header), .choices = auto_names,
+         .value = "WHAT", .initial = "auto",
+         .help = "csv, tsv: whether the first row names the columns"},
+        {"columns", 0, RAN_FIELD_TEXT, INPUT(columns.names), .value = "NAMES",
+         .help = "csv, tsv: names of the columns of a table without a header, with commas: "
+                 "label,text or source,target"},
+        {"quotes", 0, RAN_FIELD_CHOICE, INPUT(columns.quotes), .choices = auto_names,
+         .value = "WHAT", .initial = "auto",
+         .help = "csv, tsv: whether a cell may have quotes around it; auto: yes, but no for tsv "
+                 "without a header"},
         {"word_column", 0, RAN_FIELD_SIZE, INPUT(word_column), 0, INFINITY, .value = "N",
          .initial = "0", .help = "conll: the column of words; 0: the first, in CoNLL-U the second"},
         {"tag_column", 0, RAN_FIELD_SIZE, INPUT(tag_column), 0, INFINITY, .value = "N",
@@ -40,6 +62,20 @@ const struct ran_field cmd_input_fields[] = {
          .local = true},
         {0},
 };
+
+void cmd_input_check(const struct cmd_input *input)
+{
+        const struct import_columns *c = &input->columns;
+
+        if (c->delimiter != NULL && table_delimiter(c->delimiter) == '\0')
+                cmd_usage("--delimiter %s: give one character of ASCII, or tab, comma, semicolon, "
+                          "pipe "
+                          "or space",
+                          c->delimiter);
+        if (c->names != NULL && c->header == IMPORT_YES)
+                cmd_usage("--columns names the columns of a table without a header: leave out "
+                          "--header=yes");
+}
 
 #define OUTPUT(member) offsetof(struct cmd_output, member)
 

@@ -2,6 +2,7 @@
 #ifndef CMD_RECORDS_IO_H
 #define CMD_RECORDS_IO_H
 
+#include "cmd/formats/import.h"
 #include "ran.h"
 
 enum { CMD_ON_ERROR_EMIT, CMD_ON_ERROR_SKIP, CMD_ON_ERROR_STOP };
@@ -13,8 +14,11 @@ struct cmd_input {
         char *files_from, *rejects;
         size_t word_column, tag_column, max_errors;
         bool folder_label, errors_ok;
+        struct import_columns columns;
 };
 extern const struct ran_field cmd_input_fields[];
+/* Exits with 2 for settings that make no sense. */
+void cmd_input_check(const struct cmd_input *input);
 
 /* How filters write them. */
 struct cmd_output {
@@ -23,6 +27,8 @@ struct cmd_output {
         struct ran_list drop;
         bool lines; /* set by the program: results are lines, not JSON for a member; a bad record
                        has an empty line */
+        char delimiter;     /* set by the program: lines are rows of a table; 0: they are not */
+        const char *header; /* set by the program: the first line of the output, or NULL */
 };
 extern const struct ran_field cmd_output_fields[];
 

@@ -66,6 +66,19 @@ static void open_outputs(struct cmd_run *run, char **files)
         }
 }
 
+/* Parts of --shard are concatenated: only the first one has it. */
+static void add_header(struct cmd_run *run)
+{
+        const struct cmd_loop *loop = run->loop;
+        const char *shard = loop->input->shard;
+
+        if (loop->take == NULL && loop->output->header != NULL &&
+            (shard == NULL || strncmp(shard, "1/", 2) == 0))
+                ran_buf_str(&run->out, loop->output->header);
+        if (run->out.len > 0)
+                run_write(run);
+}
+
 static void release(struct cmd_run *run)
 {
         for (size_t i = 0; i < run->slot_cap; i++) {
@@ -77,6 +90,8 @@ static void release(struct cmd_run *run)
         free(run->unit);
         free(run->items);
         run_free_scratch(run);
+        members_release(&run->members);
+        ran_buf_release(&run->said);
         ran_buf_release(&run->out);
         pthread_mutex_destroy(&run->scratch_lock);
         pthread_mutex_destroy(&run->order);
@@ -132,6 +147,7 @@ int cmd_records(const struct cmd_loop *loop, char **operands, struct cmd_counts 
         struct ran_error err;
         struct files files;
 
+        cmd_input_check(loop->input);
         if (loop->output != NULL)
                 check_into(loop->output);
         if (files_expand(&files, operands, loop->input, &err) != RAN_OK)
@@ -142,6 +158,7 @@ int cmd_records(const struct cmd_loop *loop, char **operands, struct cmd_counts 
         pthread_mutex_init(&run.order, NULL);
         shard_init(&run.shard, loop->input->shard, files.name);
         open_outputs(&run, files.name);
+        add_header(&run);
         run_files(&run, &files);
         release(&run);
         if (loop->finish != NULL && !atomic_load(&run.ended))
@@ -159,5 +176,5 @@ int cmd_records(const struct cmd_loop *loop, char **operands, struct cmd_counts 
 const char *cmd_label_advice(const struct cmd_counts *counts)
 {
         return counts->whole > 0 ? " (--folder-label takes the name of the folder as the label)"
-                                 : "";
+                                 : " (--label-member names the member or column with the label)";
 }

@@ -15,6 +15,7 @@ struct cmd_line {
         const char *raw;  /* as read, without its end; record.line is JSON in all formats */
         size_t raw_length;
         const struct conll *columns; /* of raw; NULL in other formats than conll */
+        bool renamed;                /* members of the record have other names than in its line */
         struct ran_record record;
 };
 
@@ -81,8 +82,7 @@ int cmd_records(const struct cmd_loop *loop, char **files, struct cmd_counts *co
 bool cmd_refuse_late(struct cmd_run *run, const struct cmd_line *line, const struct ran_error *err);
 
 /* Advice for the message that no record has a label: --folder-label, if files were documents, else
- * "".
- */
+ * --label-member. */
 const char *cmd_label_advice(const struct cmd_counts *counts);
 
 #endif

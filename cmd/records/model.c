@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "cmd/formats/kinds.h"
 #include "cmd/options/message.h"
 
 static const struct {
@@ -51,6 +52,11 @@ struct ran_model *cmd_model_open(const char *path, bool verify, int task)
         struct ran_error err;
         struct ran_model *m = ran_model_open(path, verify, &err);
 
+        const struct kind *kind = m == NULL && err.code == RAN_EFORMAT ? kind_of_file(path) : NULL;
+        if (kind != NULL && strcmp(kind->is, "a model") != 0)
+                cmd_die(CMD_FAILED,
+                        "%s is %s, no model: a model is a file that ran-train wrote (-o MODEL)",
+                        path, kind->is);
         if (m == NULL)
                 cmd_die(CMD_FAILED, "%s", err.text);
         int has = ran_model_config(m)->task;

@@ -13,10 +13,6 @@ static int refuse_record(const struct cmd_run *run, const struct slot *slot, con
         const struct lines_count *before = &slot->text->before;
         char first = json[line->record.object.begin];
 
-        if (line->number == 1 && first == '[')
-                return ran_fail(err, RAN_EFORMAT,
-                                "%s (an array of records? jq -c '.[]' FILE makes lines of it)",
-                                err->text);
         if (run->unlike_any && first != '{' && before->number == before->blank)
                 return ran_fail(err, RAN_EFORMAT,
                                 "%s (use --input-format text if each line is a document, conll if "
@@ -34,9 +30,6 @@ static int read_record(const struct cmd_run *run, struct slot *slot, struct ran_
 
         line->record.count = 0; /* from the previous line in this slot */
         slot->imported.len = 0;
-        if (line->number == 1 && n >= 2 && memcmp(json, "\x1f\x8b", 2) == 0)
-                return ran_fail(err, RAN_EFORMAT,
-                                "this is a gzip file: unpack it with zcat FILE | ...");
         int code = import_text_line(&run->import, slot->text, &slot->imported, &blame, err);
         line->number += code == RAN_EFORMAT ? blame : 0;
         if (code == RAN_EFORMAT && slot->imported.len > 0)
@@ -83,6 +76,7 @@ void run_read(struct cmd_run *run, struct slot *slot)
 {
         slot->result.len = 0;
         slot->read = true;
+        slot->line.renamed = run->members.any;
         int code = read_record(run, slot, &slot->err);
         if (code == RAN_OK) {
                 const struct ran_member *error =
@@ -91,8 +85,11 @@ void run_read(struct cmd_run *run, struct slot *slot)
                         slot->status = RECORD_PASSED;
                         return;
                 }
-                code = check_members(run, &slot->line.record, &slot->err);
+                code = members_rename(&run->members, &slot->line.record, &slot->imported,
+                                      &slot->err);
         }
+        if (code == RAN_OK)
+                code = check_members(run, &slot->line.record, &slot->err);
         slot->status = run_status_of(code);
         if (code == RAN_OK && run->loop->accepted && !foreign_accepted(&slot->line.record))
                 slot->status = RECORD_LEFT;

@@ -14,6 +14,7 @@
 
 #include "cmd/formats/import.h"
 #include "cmd/records/loop.h"
+#include "cmd/records/members.h"
 #include "cmd/records/shard.h"
 #include "ran.h"
 
@@ -40,8 +41,13 @@ struct slot {
 struct cmd_run {
         const struct cmd_loop *loop;
         const char *into;
-        struct import import; /* of this file */
-        bool unlike_any;      /* its first line matches no format; it is read as JSON lines */
+        struct import import;   /* of this file */
+        struct members members; /* of this file */
+        struct ran_buf said;    /* about the members of the last file of which anything was said */
+        bool unlike_any;        /* its first line matches no format; it is read as JSON lines */
+
+        char *alone; /* a file that is one document, though nothing said so before it was opened */
+        bool said_document, said_text; /* that files are read as documents, and lines as texts */
 
         struct shard shard;
         uint64_t before; /* bytes of the files before this one */
@@ -82,6 +88,8 @@ void run_free_scratch(struct cmd_run *run);
 /* The slots [from, to) are done: delivers all slots that have no unfinished one before them.
  * (deliver.c) */
 void run_deliver(struct cmd_run *run, size_t from, size_t to);
+/* Writes what is in run->out. (deliver.c) */
+void run_write(struct cmd_run *run);
 /* Ends the run: no further slot is processed or delivered. text: a message, or "". (deliver.c) */
 void run_end(struct cmd_run *run, int code, const char *text);
 

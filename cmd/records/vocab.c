@@ -1,9 +1,12 @@
 /* vocab.c - opens vocabularies; reads words to learn one. */
 #include "cmd/records/vocab.h"
 
+#include <string.h>
+
 #include "cmd/options/message.h"
 #include "cmd/formats/foreign.h"
 #include "cmd/formats/json.h"
+#include "cmd/formats/kinds.h"
 
 struct ran_tokenizer *cmd_vocab_open(const char *path)
 {
@@ -14,6 +17,14 @@ struct ran_tokenizer *cmd_vocab_open(const char *path)
                 cmd_die(CMD_FAILED, "%s", err.text);
         struct ran_tokenizer *t = ran_tokenizer_load((const char *)file.data, file.size, &err);
         ran_bytes_release(&file);
+        const struct kind *kind = t == NULL && err.code == RAN_EFORMAT ? kind_of_file(path) : NULL;
+        if (kind != NULL && strcmp(kind->is, "a vocabulary") != 0 &&
+            strcmp(kind->is, "a JSON file") != 0)
+                cmd_die(CMD_FAILED,
+                        "%s is %s, no vocabulary: a vocabulary is a file that ran-tokenize learn "
+                        "wrote "
+                        "(-o VOCAB), or a tokenizer.json",
+                        path, kind->is);
         if (t == NULL)
                 cmd_die(CMD_FAILED, "%s: %s", path, err.text);
         if (ran_tokenizer_notice(t) != NULL)

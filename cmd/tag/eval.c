@@ -1,4 +1,5 @@
 /* eval.c - predicted tags against those of the records. */
+#include "cmd/records/row.h"
 #include "cmd/tag/eval.h"
 #include "cmd/records/span-tags.h"
 #include "cmd/formats/conll.h"
@@ -243,11 +244,49 @@ static void report_plain(struct tag_eval *e, int format, struct ran_buf *out)
         ran_buf_str(out, "}\n");
 }
 
+static void add_score(struct cmd_row *row, const struct ran_tag_score *score)
+{
+        cmd_row_string(row, score->type != NULL ? score->type : "all",
+                       score->type != NULL ? score->length : 3);
+        cmd_row_double(row, score->rates.precision);
+        cmd_row_double(row, score->rates.recall);
+        cmd_row_double(row, score->rates.f1);
+        cmd_row_size(row, score->gold);
+        cmd_row_size(row, score->found);
+        cmd_row_size(row, score->correct);
+        cmd_row_end(row);
+}
+
+/* The strict score of each type and of all; for tags of no scheme, that of conlleval. */
+static void report_table(struct tag_eval *e, char delimiter, struct ran_buf *out)
+{
+        static const char *const header[] = {"label", "precision", "recall", "f1",
+                                             "gold",  "found",     "correct"};
+        struct cmd_row row = {.out = out, .delimiter = delimiter};
+        struct ran_conll_report conll;
+        struct ran_strict_report strict;
+
+        for (size_t i = 0; i < sizeof(header) / sizeof(header[0]); i++)
+                cmd_row_text(&row, header[i]);
+        cmd_row_end(&row);
+        ran_conll_finish(e->conll, &conll);
+        if (e->tags != NULL)
+                ran_strict_finish(e->strict, &strict);
+        size_t n = e->tags != NULL ? strict.n_types : conll.n_types;
+        for (size_t i = 0; i < n; i++)
+                add_score(&row, e->tags != NULL ? &strict.types[i] : &conll.types[i]);
+        add_score(&row, e->tags != NULL ? &strict.all : &conll.all);
+}
+
 void tag_eval_report(struct tag_eval *e, int format, struct ran_buf *out)
 {
         struct ran_conll_report conll;
         struct ran_strict_report strict;
 
+        if (format == TAG_EVAL_CSV || format == TAG_EVAL_TSV) {
+                report_table(e, format == TAG_EVAL_CSV ? ',' : '\t', out);
+                return;
+        }
         if (e->tags == NULL) {
                 report_plain(e, format, out);
                 return;

@@ -7,7 +7,14 @@
 #include "ran.h"
 #include "cmd/tag/words.h"
 
-enum { TAG_EVAL_TEXT, TAG_EVAL_CONLLEVAL, TAG_EVAL_JSON, TAG_EVAL_HTML };
+enum {
+        TAG_EVAL_TEXT,
+        TAG_EVAL_CONLLEVAL,
+        TAG_EVAL_JSON,
+        TAG_EVAL_CSV,
+        TAG_EVAL_TSV,
+        TAG_EVAL_HTML
+};
 
 struct tag_eval {
         const struct ran_model *model;

@@ -16,6 +16,7 @@
 #include "cmd/records/document.h"
 #include "cmd/records/labels.h"
 #include "cmd/records/model.h"
+#include "cmd/records/row.h"
 #include "ran.h"
 #include "cmd/records/span-tags.h"
 #include "cmd/records/spans.h"
@@ -37,10 +38,10 @@ static struct cmd_document_options document_options;
 static struct cmd_input input;
 static struct cmd_output output;
 
-static const char *const eval_formats[] = {"text", "conlleval", "json", "html", NULL};
+static const char *const eval_formats[] = {"text", "conlleval", "json", "csv", "tsv", "html", NULL};
 
-enum { OUTPUT_JSONL, OUTPUT_CONLL, OUTPUT_HTML };
-static const char *const output_formats[] = {"jsonl", "conll", "html", NULL};
+enum { OUTPUT_JSONL, OUTPUT_CONLL, OUTPUT_CSV, OUTPUT_TSV, OUTPUT_HTML };
+static const char *const output_formats[] = {"jsonl", "conll", "csv", "tsv", "html", NULL};
 
 #define OPTION(member) offsetof(struct tag_options, member)
 
@@ -60,9 +61,9 @@ static const struct ran_field prediction_fields[] = {
         {"output_format", 0, RAN_FIELD_CHOICE, OPTION(output_format), .choices = output_formats,
          .value = "NAME", .initial = "jsonl",
          .help = "jsonl: records; conll: a line with word and tag for each word, an empty line "
-                 "after each record; columns of the input stay, and the tag comes last; html: a "
-                 "page "
-                 "to look at",
+                 "after each record; columns of the input stay, and the tag comes last; csv, tsv: "
+                 "a table with a row for each entity: id, start, end, label, text, score; html: a "
+                 "page to look at",
          .first = true},
         {0},
 };
@@ -74,7 +75,8 @@ static const struct ran_field eval_fields[] = {
         {"eval_format", 0, RAN_FIELD_CHOICE, OPTION(eval_format), .choices = eval_formats,
          .value = "NAME", .initial = "text",
          .help = "text: report of conlleval, then the strict score; conlleval: that report alone; "
-                 "json: both; html: a page with the worst errors",
+                 "json: both; csv, tsv: the strict score as a table; html: a page with the worst "
+                 "errors",
          .first = true},
         {"label_names", 0, RAN_FIELD_TEXT, OPTION(label_names), .value = "FILE", .local = true,
          .help = CMD_NAMES_HELP},
@@ -302,6 +304,33 @@ static int write_conll(const struct tagger *t, struct scratch *s, const struct t
         return s->text.failed ? ran_fail(item->err, RAN_ENOMEM, "no memory for the tags") : RAN_OK;
 }
 
+/* A row for each entity. */
+static int write_rows(const struct tagger *t, struct scratch *s, const struct tag_record *r,
+                      const struct cmd_item *item)
+{
+        struct cmd_row row = {.out = item->result, .delimiter = output.delimiter};
+        size_t n = ran_tags_entities(r->found, r->words, r->entities), start, end;
+        struct cmd_spans spans;
+
+        (void)t;
+        cmd_spans_begin(&spans, &r->document, &item->line->record, (enum ran_unit)options.offsets);
+        for (size_t i = 0; i < n; i++) {
+                const struct ran_entity *entity = &r->entities[i];
+                s->text.len = 0;
+                RAN_TRY(cmd_spans_next(&spans, entity->start, entity->end, &start, &end, &s->text,
+                                       item->err));
+                RAN_TRY(cmd_row_id(&row, item->line, item->err));
+                cmd_row_size(&row, start);
+                cmd_row_size(&row, end);
+                cmd_row_string(&row, entity->type, entity->length);
+                cmd_row_string(&row, s->text.data,
+                               r->document.from != CMD_FROM_IDS ? s->text.len : 0);
+                cmd_row_float(&row, entity_score(s->tags, r, entity));
+                cmd_row_end(&row);
+        }
+        return RAN_OK;
+}
+
 static void predict(void *arg, void *scratch, struct cmd_item *items, size_t n)
 {
         const struct tagger *t = &((const struct program_state *)arg)->tagger;
@@ -310,8 +339,10 @@ static void predict(void *arg, void *scratch, struct cmd_item *items, size_t n)
         tag_words(t, s->tags, items, n);
         for (size_t i = 0; i < n; i++)
                 if (items[i].code == RAN_OK)
-                        items[i].code = (output.lines ? write_conll : add_prediction)(
-                                t, s, &s->tags->record[i], &items[i]);
+                        items[i].code = (output.delimiter != '\0' ? write_rows
+                                         : output.lines           ? write_conll
+                                                        : add_prediction)(t, s, &s->tags->record[i],
+                                                                          &items[i]);
 }
 
 /* ---- pages ---------------------------------------------------------------------------------- */
@@ -518,11 +549,21 @@ static void check_usage(void)
                 cmd_usage("--conll-out needs --eval");
         if (options.label_names != NULL && !options.eval)
                 cmd_usage("--label-names is for --eval: the tags of the model have names");
-        output.lines = options.output_format == OUTPUT_CONLL;
-        cmd_excludes(output.lines, "--output-format=conll writes words and tags only",
+        bool table = options.output_format == OUTPUT_CSV || options.output_format == OUTPUT_TSV;
+        output.lines = options.output_format == OUTPUT_CONLL || table;
+        cmd_excludes(options.output_format == OUTPUT_CONLL,
+                     "--output-format=conll writes words and tags only", not_in_columns);
+        cmd_excludes(table,
+                     "a table has a row for each entity (--eval writes one with --eval-format)",
                      not_in_columns);
         cmd_excludes(options.output_format == OUTPUT_HTML,
                      "--output-format=html writes a page and no records", not_in_columns);
+        if (table) {
+                bool tabs = options.output_format == OUTPUT_TSV;
+                output.delimiter = tabs ? '\t' : ',';
+                output.header = tabs ? "id\tstart\tend\tlabel\ttext\tscore\n"
+                                     : "id,start,end,label,text,score\n";
+        }
         cmd_excludes(options.eval, "--eval writes a report and no records", of_records);
         check_conlleval();
         cmd_requires(options.eval, "--eval", of_eval);
@@ -564,6 +605,9 @@ int main(int argc, char **argv)
                                           .options = document_options,
                                           .logits = options.logits,
                                   }};
+        if (p.tagger.tags == NULL && output.delimiter != '\0')
+                cmd_usage("the tags of this model mark no entities: --output-format=conll writes a "
+                          "line for each word");
         tag_page_init(&p.page, &p.tagger, options.model);
         int status = run(&p, cmd_files(&input, argv + first));
 

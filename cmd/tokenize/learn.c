@@ -173,7 +173,7 @@ int tokenize_learn(int argc, char **argv)
 enum { LETTERS_AUTO, LETTERS_LOWER, LETTERS_KEEP };
 enum { ACCENTS_AUTO, ACCENTS_STRIP, ACCENTS_KEEP };
 
-struct import {
+struct bert_import {
         int letters, accents, clean;
         bool cjk, special;
         size_t max_word;
@@ -182,7 +182,7 @@ struct import {
 static const char *const letters_names[] = {"auto", "lower", "keep", NULL};
 static const char *const accents_names[] = {"auto", "strip", "keep", NULL};
 
-#define IMPORT(member) offsetof(struct import, member)
+#define IMPORT(member) offsetof(struct bert_import, member)
 
 static const struct ran_field import_fields[] = {
         {.name = "case",
@@ -227,7 +227,7 @@ static const struct ran_field import_fields[] = {
         {.name = NULL},
 };
 
-static struct ran_tokenizer *import_vocab(const struct import *i, const char *path)
+static struct ran_tokenizer *import_vocab(const struct bert_import *i, const char *path)
 {
         const bool standard_input = strcmp(path, "-") == 0;
         struct ran_bytes file;
@@ -262,7 +262,7 @@ static struct ran_tokenizer *import_vocab(const struct import *i, const char *pa
 
 int tokenize_import(int argc, char **argv)
 {
-        struct import i = {0};
+        struct bert_import i = {0};
         const struct cmd_group groups[] = {
                 {"Output", output_field, &output},
                 {"How the vocabulary reads text", import_fields, &i},

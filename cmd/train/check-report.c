@@ -71,6 +71,16 @@ static void json_summary(struct ran_buf *b, const struct train_summary *s, size_
         ran_buf_double(b, share_of(s->longer_512, d->set.B));
 }
 
+static void json_sentences(struct ran_buf *b, const char *name, const struct train_problems *p)
+{
+        ran_buf_printf(b, ",\"%s\":[", name);
+        for (size_t i = 0; i < p->n; i++) {
+                ran_buf_str(b, i == 0 ? "" : ",");
+                ran_buf_json(b, p->sentence[i], strlen(p->sentence[i]));
+        }
+        ran_buf_char(b, ']');
+}
+
 void train_report_json(struct ran_buf *b, const struct train_report *r)
 {
         const struct train_problems *problems = r->problems;
@@ -88,12 +98,9 @@ void train_report_json(struct ran_buf *b, const struct train_report *r)
                 json_pairs(b, "overlap", &r->overlap);
                 ran_buf_char(b, '}');
         }
-        ran_buf_str(b, ",\"problems\":[");
-        for (size_t i = 0; i < problems->n; i++) {
-                ran_buf_str(b, i == 0 ? "" : ",");
-                ran_buf_json(b, problems->sentence[i], strlen(problems->sentence[i]));
-        }
-        ran_buf_printf(b, "],\"ok\":%s}\n", problems->n == 0 ? "true" : "false");
+        json_sentences(b, "problems", problems);
+        json_sentences(b, "warnings", r->warnings);
+        ran_buf_printf(b, ",\"ok\":%s}\n", problems->n == 0 ? "true" : "false");
 }
 
 /* ---- for people ----------------------------------------------------------------------------- */
@@ -181,6 +188,12 @@ void train_report_text(struct ran_buf *b, const struct train_report *r)
         text_pairs(b, "development texts also in the training data", &r->overlap);
         for (size_t i = 0; i < problems->n; i++)
                 ran_buf_printf(b, "PROBLEM: %s\n", problems->sentence[i]);
+        for (size_t i = 0; i < r->warnings->n; i++) {
+                const char *sentence = r->warnings->sentence[i];
+                ran_buf_str(b, "WARNING: ");
+                ran_buf_shown(b, sentence, strlen(sentence));
+                ran_buf_char(b, '\n');
+        }
         if (problems->n == 0)
                 ran_buf_str(b, "ready for training\n");
 }

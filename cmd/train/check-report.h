@@ -29,7 +29,7 @@ struct train_report {
         struct train_summary train, dev; /* dev.data NULL: none */
         size_t window;
         struct train_pairs duplicates, contradictions, overlap;
-        const struct train_problems *problems;
+        const struct train_problems *problems, *warnings;
 };
 
 void train_report_json(struct ran_buf *out, const struct train_report *r);

@@ -171,10 +171,27 @@ static void gather_repeats(struct train_report *r, const struct train_data *trai
         free(dev_twin);
 }
 
-static void add_report(const struct train_data *train, const struct train_data *dev, size_t window,
-                       const struct train_problems *problems, bool json, struct ran_buf *out)
+void train_count_repeats(const struct train_data *train, const struct train_data *dev,
+                         size_t *repeated, size_t *known)
 {
-        struct train_report r = {.window = window, .problems = problems};
+        size_t *twin = must_alloc(train->set.B, sizeof *twin);
+        size_t *dev_twin = must_alloc(dev != NULL ? dev->set.B : 0, sizeof *dev_twin);
+
+        *repeated = *known = 0;
+        find_twins(&train->set, dev != NULL ? &dev->set : NULL, twin, dev_twin);
+        for (size_t b = 0; b < train->set.B; b++)
+                *repeated += twin[b] != none;
+        for (size_t b = 0; dev != NULL && b < dev->set.B; b++)
+                *known += dev_twin[b] != none;
+        free(twin);
+        free(dev_twin);
+}
+
+static void add_report(const struct train_data *train, const struct train_data *dev, size_t window,
+                       const struct train_problems *problems, const struct train_problems *warnings,
+                       bool json, struct ran_buf *out)
+{
+        struct train_report r = {.window = window, .problems = problems, .warnings = warnings};
 
         summarise(&r.train, train, window);
         if (dev != NULL)
@@ -191,17 +208,19 @@ static void add_report(const struct train_data *train, const struct train_data *
 }
 
 void train_check(const struct train_data *train, const struct train_data *dev, size_t window,
-                 const struct train_problems *problems, bool json)
+                 const struct train_problems *problems, const struct train_problems *warnings,
+                 bool json)
 {
         struct ran_buf out = {0};
 
-        add_report(train, dev, window, problems, json, &out);
+        add_report(train, dev, window, problems, warnings, json, &out);
         fwrite(out.data, 1, out.len, stdout); /* cmd_finish sees whether it arrived */
         ran_buf_release(&out);
 }
 
 void train_check_text(const struct train_data *train, const struct train_data *dev, size_t window,
-                      const struct train_problems *problems, struct ran_buf *out)
+                      const struct train_problems *problems, const struct train_problems *warnings,
+                      struct ran_buf *out)
 {
-        add_report(train, dev, window, problems, false, out);
+        add_report(train, dev, window, problems, warnings, false, out);
 }

@@ -7,9 +7,16 @@
 /* Counts, lengths and repeated texts, before any document is held out. Writes one JSON object, or
  * lines for people, to stdout. */
 void train_check(const struct train_data *train, const struct train_data *dev, size_t window,
-                 const struct train_problems *problems, bool json);
+                 const struct train_problems *problems, const struct train_problems *warnings,
+                 bool json);
 /* Appends the lines for people. */
 void train_check_text(const struct train_data *train, const struct train_data *dev, size_t window,
-                      const struct train_problems *problems, struct ran_buf *out);
+                      const struct train_problems *problems, const struct train_problems *warnings,
+                      struct ran_buf *out);
+
+/* *repeated: training documents with the tokens of another one before them; *known: validation
+ * documents with those of a training document. dev may be NULL. */
+void train_count_repeats(const struct train_data *train, const struct train_data *dev,
+                         size_t *repeated, size_t *known);
 
 #endif

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "cmd/options/message.h"
+#include "cmd/records/members.h"
 #include "cmd/train/task.h"
 
 /* ---- where lines stand ---------------------------------------------------------------------- */
@@ -34,6 +35,17 @@ struct train_location *train_location_add(struct ran_spool *locations, size_t n,
         if (at != NULL)
                 at[n] = train_location_of(line);
         return at;
+}
+
+const char *train_line_text(const struct cmd_line *line, struct ran_buf *renamed, size_t *length)
+{
+        *length = line->record.length;
+        if (!line->renamed)
+                return line->record.line;
+        renamed->len = 0;
+        members_write(&line->record, renamed);
+        *length = renamed->len;
+        return renamed->failed ? NULL : renamed->data;
 }
 
 /* ---- packed documents to the data set, in order --------------------------------------------- */
@@ -124,6 +136,12 @@ static int add_document(struct train_reader *r, const struct cmd_line *line,
         if (at == NULL)
                 return RAN_ENOMEM;
         data->location = at;
+        data->quoted += head->look.quoted;
+        if (head->look.script < TRAIN_SCRIPT_COUNT) {
+                struct train_script_count *script = &data->script[head->look.script];
+                script->documents++;
+                train_location_note(&script->first, line);
+        }
         return RAN_OK;
 }
 
@@ -151,7 +169,11 @@ int train_take(void *arg, const struct cmd_line *line, const struct ran_buf *res
         for (size_t t = 0; t < head->L; t++)
                 if (d.ids[t] >= data->V)
                         data->V = (size_t)d.ids[t] + 1;
-        ran_sha256_add(&r->digest, line->record.line, line->record.length);
+        size_t length;
+        const char *text = train_line_text(line, &r->renamed, &length);
+        if (text == NULL)
+                return ran_fail(err, RAN_ENOMEM, "out of memory for a line");
+        ran_sha256_add(&r->digest, text, length);
         ran_sha256_add(&r->digest, "\n", 1);
         return RAN_OK;
 }
@@ -179,6 +201,7 @@ void train_finish(struct train_reader *r)
         free(r->labels);
         free(r->soft);
         free(r->target_at);
+        ran_buf_release(&r->renamed);
         sentence_group_release(&r->sentences);
         ran_sha256_hex(&r->digest, d->set.digest);
         d->set.multilabel = d->several.file != NULL;

@@ -6,6 +6,7 @@
 #include "cmd/records/io.h"
 #include "cmd/records/labels.h"
 #include "cmd/records/loop.h"
+#include "cmd/train/look.h"
 #include "ran.h"
 
 struct train_task;
@@ -35,6 +36,11 @@ struct train_data {
         const char *group;            /* of the source */
         size_t grouped;               /* documents that have that member */
         size_t V;                     /* 1 + the largest id */
+        size_t quoted;                /* documents with quotes around their text */
+        struct train_script_count {
+                size_t documents;
+                struct train_location first;
+        } script[TRAIN_SCRIPT_COUNT]; /* documents by the script of most letters */
 };
 #define TRAIN_LISTED 20 /* locations of one kind that are listed; others are only counted */
 void train_data_release(struct train_data *d);

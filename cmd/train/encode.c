@@ -76,6 +76,14 @@ int train_document_read(struct train_scratch *s, const struct train_source *sour
 
 /* ---- packing -------------------------------------------------------------------------------- */
 
+static struct train_look look_at(const struct cmd_document *d)
+{
+        const struct train_look nothing = {.script = TRAIN_SCRIPT_COUNT};
+
+        return d->from == CMD_FROM_TEXT && d->text.len > 0 ? train_look(d->text.data, d->text.len)
+                                                           : nothing;
+}
+
 void train_pack(const struct train_scratch *s, const struct train_source *source,
                 struct ran_buf *result)
 {
@@ -101,6 +109,7 @@ void train_pack(const struct train_scratch *s, const struct train_source *source
                 .guessed = soft->guessed,
                 .kind = labels->kind,
                 .census = labels->census,
+                .look = look_at(document),
         };
 
         ran_buf_add(result, &head, sizeof head);
@@ -123,7 +132,8 @@ void train_pack_text(const struct train_scratch *s, size_t L, struct ran_buf *re
                                           .L = L,
                                           .sources = q->sources,
                                           .group = s->group_n,
-                                          .paired = s->mask == RAN_MASK_PREFIX};
+                                          .paired = s->mask == RAN_MASK_PREFIX,
+                                          .look = {.script = TRAIN_SCRIPT_COUNT}};
 
         ran_buf_add(result, &head, sizeof head);
         ran_buf_add(result, q->ids, L * sizeof *q->ids);

@@ -53,9 +53,14 @@ static int keep_raw(struct spool *s, const struct cmd_line *line, struct ran_err
         return RAN_OK;
 }
 
-static int keep_line(struct spool *s, const struct cmd_line *line, struct ran_error *err)
+/* renamed: scratch. */
+static int keep_line(struct spool *s, const struct cmd_line *line, struct ran_buf *renamed,
+                     struct ran_error *err)
 {
-        size_t at = s->n > 0 ? s->end[s->n - 1] : 0, length = line->record.length;
+        size_t at = s->n > 0 ? s->end[s->n - 1] : 0, length;
+        const char *text = train_line_text(line, renamed, &length);
+        if (text == NULL)
+                return ran_fail(err, RAN_ENOMEM, "out of memory for a line");
         struct train_location *at_line = train_location_add(&s->location_spool, s->n, line, err);
         size_t *end = at_line != NULL ? ran_spool_reserve(&s->end_spool, s->n + 1, sizeof *end, err)
                                       : NULL;
@@ -63,7 +68,7 @@ static int keep_line(struct spool *s, const struct cmd_line *line, struct ran_er
 
         if (lines == NULL)
                 return RAN_ENOMEM;
-        memcpy(lines + at, line->record.line, length);
+        memcpy(lines + at, text, length);
         end[s->n++] = at + length;
         s->lines = lines;
         s->end = end;
@@ -110,7 +115,7 @@ static int take_counted(void *arg, const struct cmd_line *line, const struct ran
         RAN_TRY(ran_counter_add(l->counter, result->data, result->len, err));
         if (l->reader.source->input->rejects != NULL)
                 RAN_TRY(keep_raw(&l->spool, line, err));
-        return keep_line(&l->spool, line, err);
+        return keep_line(&l->spool, line, &l->reader.renamed, err);
 }
 
 /* Lines are encoded this many at a time, in parallel, and added in order. */

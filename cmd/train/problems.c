@@ -8,8 +8,7 @@
 #include "cmd/options/message.h"
 #include "cmd/train/task.h"
 
-__attribute__((format(printf, 2, 3))) static void add_problem(struct train_problems *p,
-                                                              const char *format, ...)
+void train_add_problem(struct train_problems *p, const char *format, ...)
 {
         struct ran_error err = {0};
         char **sentence = ran_grow(p->sentence, &p->cap, p->n + 1, sizeof *sentence, &err);
@@ -32,20 +31,22 @@ static void find_mixed(struct train_problems *p, const struct train_location *on
                        const struct train_location *several)
 {
         if (one->file != NULL && several->file != NULL)
-                add_problem(p,
-                            "%s:%zu has \"label\" but %s:%zu has \"labels\": give every document "
-                            "one label, or every document a list",
-                            one->file, one->line, several->file, several->line);
+                train_add_problem(
+                        p,
+                        "%s:%zu has \"label\" but %s:%zu has \"labels\": give every document "
+                        "one label, or every document a list",
+                        one->file, one->line, several->file, several->line);
 }
 
 static void find_mixed_texts(struct train_problems *p, const struct train_location *plain,
                              const struct train_location *paired)
 {
         if (plain->file != NULL && paired->file != NULL)
-                add_problem(p,
-                            "%s:%zu is one text but %s:%zu has a source and a target: train on "
-                            "one kind",
-                            plain->file, plain->line, paired->file, paired->line);
+                train_add_problem(
+                        p,
+                        "%s:%zu is one text but %s:%zu has a source and a target: train on "
+                        "one kind",
+                        plain->file, plain->line, paired->file, paired->line);
 }
 
 /* ---- labels --------------------------------------------------------------------------------- */
@@ -70,13 +71,14 @@ static void find_useless_labels(struct train_problems *p, const struct train_dat
         for (size_t b = 0; b < set->B; b++)
                 weight += (double)set->weight[b];
         if (weight == 0)
-                add_problem(p, "the \"weight\" of every document is 0");
+                train_add_problem(p, "the \"weight\" of every document is 0");
         if (set->C == 0 && d->task->label != NULL && !labels_words(set))
-                add_problem(p, "no document has a label");
+                train_add_problem(p, "no document has a label");
         if (set->C == 1 && is_everywhere(set))
-                add_problem(p, "all %s have the %s \"%s\": training needs at least two%s",
-                            labels_words(set) ? "words" : "documents", train_label_word(d->task),
-                            set->names[0], set->multilabel ? ", or documents without it" : "");
+                train_add_problem(p, "all %s have the %s \"%s\": training needs at least two%s",
+                                  labels_words(set) ? "words" : "documents",
+                                  train_label_word(d->task), set->names[0],
+                                  set->multilabel ? ", or documents without it" : "");
 }
 
 /* Whether no document has a known label: then no epoch is better than another. */
@@ -101,11 +103,12 @@ static void find_bad_lines(struct train_problems *p, const struct cmd_counts *co
         size_t bad = counts->bad + counts->passed; /* here, or in an earlier program */
 
         if (bad > 0)
-                add_problem(p,
-                            "%zu %s of the %s data cannot be used: correct %s, or leave %s out "
-                            "with --on-error=skip",
-                            bad, bad == 1 ? "line" : "lines", what, bad == 1 ? "it" : "them",
-                            bad == 1 ? "it" : "them");
+                train_add_problem(
+                        p,
+                        "%zu %s of the %s data cannot be used: correct %s, or leave %s out "
+                        "with --on-error=skip",
+                        bad, bad == 1 ? "line" : "lines", what, bad == 1 ? "it" : "them",
+                        bad == 1 ? "it" : "them");
 }
 
 static void find_no_documents(struct train_problems *p, const struct train_data *d,
@@ -113,8 +116,8 @@ static void find_no_documents(struct train_problems *p, const struct train_data 
 {
         const struct train_task *task = d->task;
 
-        add_problem(p, "there is no %sdocument %s%s", task->label != NULL ? "labelled " : "", what,
-                    task->of_documents ? cmd_label_advice(&d->counts) : "");
+        train_add_problem(p, "there is no %sdocument %s%s", task->label != NULL ? "labelled " : "",
+                          what, task->of_documents ? cmd_label_advice(&d->counts) : "");
 }
 
 static void find_in_train(struct train_problems *p, const struct train_data *train)
@@ -124,11 +127,11 @@ static void find_in_train(struct train_problems *p, const struct train_data *tra
         else
                 find_useless_labels(p, train);
         if (train->soft_label != NULL && train->soft_target == 0 && train->set.B > 0)
-                add_problem(p, "no document has the member \"%s\" that --soft-label names",
-                            train->soft_label);
+                train_add_problem(p, "no document has the member \"%s\" that --soft-label names",
+                                  train->soft_label);
         if (train->group != NULL && train->grouped == 0 && train->set.B > 0)
-                add_problem(p, "no document has the member \"%s\" that --dev-group names",
-                            train->group);
+                train_add_problem(p, "no document has the member \"%s\" that --dev-group names",
+                                  train->group);
         find_mixed(p, &train->one, &train->several);
         find_mixed_texts(p, &train->plain, &train->paired);
 }
@@ -139,8 +142,8 @@ static void find_in_dev(struct train_problems *p, const struct train_data *train
         if (dev->set.B == 0)
                 find_no_documents(p, dev, "in the validation documents");
         else if (train->set.C > 0 && is_foreign(&dev->set))
-                add_problem(p, "the validation documents have no %s of the training data",
-                            train_label_word(dev->task));
+                train_add_problem(p, "the validation documents have no %s of the training data",
+                                  train_label_word(dev->task));
         find_mixed(p, &dev->one, &dev->several);
         find_mixed_texts(p, &dev->plain, &dev->paired);
         if (train->several.file == NULL)

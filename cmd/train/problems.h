@@ -4,11 +4,13 @@
 
 #include "cmd/train/data.h"
 
-/* Reasons not to train, a sentence each. Zero-initialise. */
+/* Reasons not to train, or warnings, a sentence each. Zero-initialise. */
 struct train_problems {
         char **sentence;
         size_t n, cap;
 };
+void train_add_problem(struct train_problems *p, const char *format, ...)
+        __attribute__((format(printf, 2, 3)));
 /* dev: may be NULL. bad_ok: bad lines are skipped on purpose. */
 void train_find_problems(struct train_problems *p, const struct train_data *train,
                          const struct train_data *dev, bool bad_ok);

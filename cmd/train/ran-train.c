@@ -15,6 +15,7 @@
 #include "cmd/train/job.h"
 #include "cmd/train/page.h"
 #include "cmd/train/ranks.h"
+#include "cmd/train/warnings.h"
 
 /* ---- options -------------------------------------------------------------------------------- */
 
@@ -61,9 +62,10 @@ static void begin_parallel(const struct train_options *o, const struct train_tas
 
 /* ---- what is done with the data ------------------------------------------------------------- */
 
-static int check(const struct train_session *s, const struct train_problems *problems)
+static int check(const struct train_session *s, const struct train_problems *problems,
+                 const struct train_problems *warnings)
 {
-        train_check(&s->train, s->has_dev ? &s->dev : NULL, s->config.window, problems,
+        train_check(&s->train, s->has_dev ? &s->dev : NULL, s->config.window, problems, warnings,
                     s->options->mode.check_format == TRAIN_CHECK_JSON);
         return problems->n > 0 ? CMD_DIVERGED : CMD_OK;
 }
@@ -98,26 +100,38 @@ static bool left_out(const struct train_session *s)
         return train->bad + train->passed + dev->bad + dev->passed > 0;
 }
 
-static int run(struct train_session *s)
+/* Before a training spends time. */
+static void say_warnings(const struct train_problems *warnings)
+{
+        for (size_t i = 0; i < warnings->n; i++)
+                cmd_note("warning: %s", warnings->sentence[i]);
+}
+
+static int run(struct train_session *s, char **files)
 {
         const struct train_options *o = s->options;
-        struct train_problems problems = {0};
+        struct train_problems problems = {0}, warnings = {0};
         int status;
 
         train_find_problems(&problems, &s->train, s->has_dev ? &s->dev : NULL,
                             o->input.on_error == CMD_ON_ERROR_SKIP);
+        train_find_warnings(&warnings, &s->train, s->has_dev ? &s->dev : NULL, files, o->file.dev,
+                            o->file.dev_share);
         if (o->mode.check) {
-                status = check(s, &problems);
+                status = check(s, &problems, &warnings);
         } else {
+                if (o->mode.dump_gradients == NULL && o->mode.replay == NULL)
+                        say_warnings(&warnings);
                 refuse_problems(&problems);
                 if (s->run.page != NULL)
                         train_check_text(&s->train, s->has_dev ? &s->dev : NULL, s->config.window,
-                                         &problems, &s->run.page->data);
+                                         &problems, &warnings, &s->run.page->data);
                 status = o->mode.dump_gradients != NULL ? dump_gradients(s) : train_job_run(s);
                 if (status == CMD_OK && left_out(s) && !o->input.errors_ok)
                         status = CMD_SOME_FAILED;
         }
         train_problems_release(&problems);
+        train_problems_release(&warnings);
         return status;
 }
 
@@ -137,7 +151,7 @@ static int run_verb(int argc, char **argv)
         begin_parallel(&options, task, files);
         train_session_open(&s, files);
         train_session_read(&s, files);
-        int status = run(&s);
+        int status = run(&s, files);
         train_session_release(&s);
         return cmd_finish(status);
 }

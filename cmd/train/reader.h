@@ -31,7 +31,12 @@ struct train_reader {
         size_t labels_cap, soft_cap, target_cap;
         struct sentence_group sentences; /* where sentences are joined */
         bool joined;                     /* the document is the next sentence of the last one */
+        struct ran_buf renamed;          /* scratch of train_line_text */
 };
+
+/* The text of a line's record, in which members have the names that readers look for; valid until
+ * the next call with this scratch. NULL: no memory. */
+const char *train_line_text(const struct cmd_line *line, struct ran_buf *renamed, size_t *length);
 
 /* What a thread needs to read a line. Zero-initialise. */
 struct train_scratch {
@@ -62,6 +67,7 @@ struct train_packed {
         bool several, either, paired, soft_target, guessed;
         enum cmd_tag_kind kind;
         struct ran_tag_census census;
+        struct train_look look; /* of a text */
 };
 /* The same, with the arrays behind the head. */
 struct train_document {

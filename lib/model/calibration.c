@@ -94,12 +94,48 @@ int ran_calibration_read(struct ran_calibration *c, const cJSON *training, struc
  * must stay in the set nevertheless. */
 static const float within_rounding = 1e-5f;
 
+/* Rounding may lift a whole product: that must not select the next rank. */
+static double rank_for(double documents, double coverage)
+{
+        return ceil((documents + 1) * coverage - 1e-9 * documents);
+}
+
+/* The chance that at least k of n events of probability x happen. */
+static double at_least(double n, double k, double x)
+{
+        double term = pow(x, n), sum = 0;
+
+        for (double j = n; j >= k; j--) {
+                sum += term;
+                term *= j / (n - j + 1) * (1 - x) / x;
+        }
+        return sum;
+}
+
+/* The coverage of a cut at rank k of n is that of the k-th of n uniform numbers: it is below x if
+ * at least k of them are. */
+double ran_calibration_floor(const struct ran_calibration *c, double coverage)
+{
+        const double many = 200, n = (double)c->documents, k = rank_for(n, coverage),
+                     one_in_20 = 0.05;
+        double low = 0, high = 1;
+
+        if (c->n == 0 || !(k <= n))
+                return 0;
+        if (n > many) /* almost normal */
+                return fmax(0, coverage - 1.645 * sqrt(coverage * (1 - coverage) / n));
+        for (int i = 0; i < 50; i++) {
+                double middle = (low + high) / 2;
+                *(at_least(n, k, middle) < one_in_20 ? &low : &high) = middle;
+        }
+        return low;
+}
+
 int ran_calibration_cut(const struct ran_calibration *c, double coverage, float *cut,
                         struct ran_error *err)
 {
         double n = (double)c->documents;
-        /* Rounding may lift a whole product: that must not select the next rank. */
-        double rank = ceil((n + 1) * coverage - 1e-9 * n);
+        double rank = rank_for(n, coverage);
         size_t i = 0;
 
         if (c->n == 0)

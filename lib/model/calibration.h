@@ -40,5 +40,8 @@ int ran_calibration_read(struct ran_calibration *c, const cJSON *training, struc
  * this coverage. */
 int ran_calibration_cut(const struct ran_calibration *c, double coverage, float *cut,
                         struct ran_error *err);
+/* The coverage of new documents that 19 of 20 calibrations with as many documents reach; 0 where
+ * there is no cut. */
+double ran_calibration_floor(const struct ran_calibration *c, double coverage);
 
 #endif

@@ -499,3 +499,9 @@ int ran_model_cut(const struct ran_model *m, double coverage, float *cut, struct
 {
         return ran_calibration_cut(&m->calibration, coverage, cut, err);
 }
+
+double ran_model_cut_floor(const struct ran_model *m, double coverage, size_t *documents)
+{
+        *documents = m->calibration.documents;
+        return ran_calibration_floor(&m->calibration, coverage);
+}

@@ -70,10 +70,12 @@ END
   [[ $stderr == *"input:2: no tab"*"looks like label, tab, text; set the format with --input-format"* ]]
   reads 'b\n' --input-format tsv
   [[ $stderr != *looked* ]]
-  reads '\njust words\n{"text":"a"}\nmore words\n'
-  [[ $stderr == *"input:4: column 1: expected an object, '{', found 'm'"$'\n'* ]]
-  [[ $stderr == *"input:2: "*"found 'j' (use --input-format text if each line is a document, conll if each line is a word, file if the whole file is a document)"* ]]
-  [ "${lines[1]}" = '{"text":"a"}' ]
+  # The name of a file of records says that text is none.
+  printf '\njust words\n{"text":"a"}\nmore words\n' >x.jsonl
+  run -1 --separate-stderr ran-tokenize encode --vocab vocab.json x.jsonl
+  [[ $stderr == *"x.jsonl:4: column 1: expected an object, '{', found 'm'"$'\n'* ]]
+  [[ $stderr == *"x.jsonl:2: "*"found 'j' (use --input-format text if each line is a document, conll if each line is a word, file if the whole file is a document)"* ]]
+  [[ ${lines[1]} == '{"text":"a",'* ]]
   # Where the first line says that they are JSON lines, they are.
   reads '{"text":"a"}\njust words\n'
   [[ $stderr == *'input:2: '* && $stderr != *'--input-format'* ]]
@@ -225,6 +227,36 @@ __label__wet rain' ]
   ran-classify -m several.ran --output-format fasttext several.txt >out.txt
   [ "$(wc -l <out.txt)" -eq "$(wc -l <several.txt)" ]
   ran-classify -m several.ran --eval --input-format fasttext-labels out.txt | jq -e '.exact_match == 1 or .micro.f1 == 1'
+}
+
+@test "tables: ran-classify, ran-tag and --eval write CSV and TSV, which are read again" {
+  printf '%s\n' '{"id":"x, \"y\"","text":"sun\nsun"}' '{"x":1}' '{"tokens":["rain","rain"]}' >input.jsonl
+  run -1 --separate-stderr ran-classify -m labels.ran --output-format csv input.jsonl
+  [ "$(sed 's/0\.[0-9e-]*/P/g' <<<"$output")" = 'id,label,score,text
+"x, ""y""",dry,P,"sun
+sun"
+
+input.jsonl:3,wet,P,rain rain' ]
+  ran-classify -m labels.ran --output-format tsv --probs labels.txt >out.tsv
+  [ "$(head -n 1 out.tsv)" = $'id\tlabel\tscore\tdry\twet\ttext' ]
+  run -0 --separate-stderr ran-classify -m labels.ran --eval out.tsv
+  [ "$(jq -c '[.n, .accuracy]' <<<"$output")" = '[80,1]' ]
+  run -0 ran-classify -m several.ran --output-format tsv - <<<'{"text":"number 3: rain"}'
+  [[ ${lines[1]} == *$'\tstorm|wet\t'* ]]
+  for i in 1 2 3; do ran-classify -m labels.ran --output-format csv --shard $i/3 labels.txt; done >parts
+  ran-classify -m labels.ran --output-format csv labels.txt | cmp - parts
+  run -0 ran-classify -m labels.ran --eval --eval-format csv labels.txt
+  [ "${lines[0]}" = 'label,precision,recall,f1,support' ]
+  [ "${lines[1]}" = 'dry,1,1,1,40' ] && [ "${lines[3]}" = 'micro average,1,1,1,80' ]
+  run -2 ran-classify -m labels.ran --output-format csv --top 2 labels.txt
+  # Entities.
+  run -0 --separate-stderr ran-tag -m names.ran --output-format csv - <<<'{"id":7,"text":"Ann saw Rome."}'
+  [ "$(sed 's/0\.[0-9e-]*$/P/; s/,1$/,P/' <<<"$output")" = 'id,start,end,label,text,score
+7,0,3,PER,Ann,P
+7,8,12,LOC,Rome,P' ]
+  run -0 ran-tag -m names.ran --eval --eval-format tsv names.conll
+  [ "${lines[0]}" = $'label\tprecision\trecall\tf1\tgold\tfound\tcorrect' ]
+  [ "${lines[3]}" = $'all\t1\t1\t1\t180\t180\t180' ]
 }
 
 @test "fasttext: labels that cannot be written, and options that make no sense" {
@@ -390,7 +422,7 @@ __label__wet rain' ]
   [[ $stderr == *'no record has a label: there is nothing to compare with (--folder-label takes '* ]]
   run -0 --separate-stderr ran-classify -m labels.ran --eval --folder-label all
   run -3 --separate-stderr ran-classify -m labels.ran --eval - <<<'{"text":"a"}'
-  [[ $stderr != *folder* ]]
+  [[ $stderr != *folder* && $stderr == *'(--label-member names the member or column with the label)'* ]]
 }
 
 @test "files: many small ones, in order, for any number of threads [all]" {

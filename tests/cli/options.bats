@@ -77,7 +77,7 @@ setup() {
   run -2 --separate-stderr ran-tokenize
   [[ $stderr == 'ran-tokenize: give a verb first: learn, '*"Try 'ran-tokenize --help' for more." ]]
   run -2 --separate-stderr ran-tokenize lern --vocab x
-  [[ ${stderr_lines[0]} == "ran-tokenize: unknown verb 'lern'" ]]
+  [[ ${stderr_lines[0]} == "ran-tokenize: unknown verb 'lern'; did you mean learn?" ]]
   run -2 --separate-stderr ran-tokenize --quiet
   [[ $stderr == *'give a verb first'* ]]
 }

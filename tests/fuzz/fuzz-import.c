@@ -4,7 +4,9 @@
 #include <string.h>
 
 #include "cmd/formats/conll.h"
+#include "cmd/formats/csv.h"
 #include "cmd/formats/import.h"
+#include "cmd/formats/kinds.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -21,11 +23,22 @@ static void check(int rc, const struct ran_buf *out, struct ran_error *err)
 
 static void import(const struct import_format *format, const struct text_line *piece)
 {
-        struct import how = {.format = format, .folder_label = piece->n % 2 == 0};
+        const struct import_columns columns = {.header = (int)(piece->n % 3),
+                                               .quotes = (int)(piece->n / 3 % 3)};
+        struct import how = {
+                .format = format, .folder_label = piece->n % 2 == 0, .columns = &columns};
         struct ran_buf out = {0};
         struct ran_error err = {0};
         size_t line;
+
+        if (format->set_table != NULL)
+                format->set_table(&how, piece->s, piece->n);
         int rc = import_begin(&how, piece, &err);
+        if (rc == RAN_OK && format->unit == LINES_ROW) {
+                csv_example(&how, &out);
+                check(rc, &out, &err);
+                out.len = 0;
+        }
 
         if (rc == RAN_OK)
                 rc = import_text_line(&how, piece, &out, &line, &err);
@@ -53,9 +66,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
         import(&import_conll, &piece);
         import(&import_file, &piece);
+        import(&import_csv, &piece);
+        import(&import_tsv, &piece);
         if (memchr(line, '\n', size) != NULL)
                 return 0; /* a line has none */
-        import_guess(line, size);
+        kind_of(line, size);
+        import_guess(NULL, line, size);
         for (int i = 1; import_names[i] != NULL; i++)
                 if (import_choice(i)->unit == LINES_EACH)
                         import(import_choice(i), &piece);

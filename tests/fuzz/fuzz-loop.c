@@ -1,8 +1,8 @@
 /* Any bytes as a file that goes through the record loop: a line out for each that is not blank, or
  * where the settings leave it out, none; and whatever it holds, the parts of --shard are the whole,
  * of what is rejected, too. The first byte says what a line is, and what becomes of those that
- * cannot be used; the second how many parts there are, and whether sentences of a document go
- * together. */
+ * cannot be used; the second how many parts there are, whether sentences of a document go together,
+ * and whether two members are joined as the text. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -19,7 +19,7 @@ struct pass {
         char *file;
         int format, on_error;
         size_t max_errors, together;
-        bool rejects, accepted, scratch;
+        bool rejects, accepted, scratch, joined;
         const char *shard;
         struct ran_bytes out, rejected;
         struct cmd_counts counts;
@@ -66,6 +66,7 @@ static void loop(void *arg)
                                   .max_errors = p->max_errors,
                                   .shard = (char *)p->shard};
         struct cmd_output output = {0};
+        char *texts[] = {"text,id"};
         struct tiny_file out, rejected;
         const struct cmd_loop all = {.input = &input,
                                      .output = &output,
@@ -78,6 +79,8 @@ static void loop(void *arg)
                                      .work_all = p->together > 0 ? work_all : NULL,
                                      .together = p->together};
 
+        if (p->joined)
+                input.columns.text_member = (struct ran_list){.item = texts, .n = 1};
         tiny_open(&out, "", 0);
         tiny_open(&rejected, "", 0);
         output.output = out.path;
@@ -182,7 +185,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
                 return -1;
         tiny_open(&file, data + 2, size - 2);
         whole.file = file.path;
-        whole.format = data[0] % 8 /* auto, and the seven formats */;
+        whole.format = (data[0] & 7) + (data[1] >> 6 & 1) /* auto, and the eight formats */;
         whole.on_error = data[0] >> 3 & 3;
         if (whole.on_error > CMD_ON_ERROR_STOP) {
                 whole.on_error = CMD_ON_ERROR_EMIT;
@@ -192,6 +195,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         whole.accepted = data[0] & 64;
         whole.scratch = data[0] & 128;
         whole.together = data[1] & 0x80 ? 3 : 0;
+        whole.joined = data[1] & 0x20;
         run(&whole);
         if (whole.status <= CMD_SOME_FAILED) {
                 check_lines(&whole, (const char *)data + 2, size - 2);

@@ -91,6 +91,23 @@ TEST(calibration_keeps_its_promise)
 }
 
 /* Of many documents every rank kept is that of a document, and none is promised too much. */
+/* The coverage of a cut at rank k of n is the k-th of n uniform numbers. */
+TEST(calibration_says_how_exact_it_is)
+{
+        struct ran_calibration c = {0};
+        struct dice dice = {.key = 5};
+        const size_t sizes[] = {24, 100, 1000};
+        const double exact[] = {0.8827, 0.9108, 0.9382}; /* quantiles of Beta(k, n + 1 - k) */
+
+        for (size_t i = 0; i < 3; i++) {
+                make(&c, &dice, sizes[i]);
+                CHECK_NEAR(ran_calibration_floor(&c, 0.95), exact[i], 0.002);
+                CHECK(ran_calibration_floor(&c, 0.9999) == 0);
+                ran_calibration_release(&c);
+        }
+        CHECK(ran_calibration_floor(&c, 0.5) == 0);
+}
+
 TEST(calibration_of_many_documents_errs_on_the_safe_side)
 {
         struct dice dice = {.key = 12};

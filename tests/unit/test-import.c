@@ -60,28 +60,42 @@ TEST(formats_have_a_name_and_an_entry_each)
                 CHECK_STR(import_name(f), import_names[i]);
                 CHECK((f->guess != NULL) == (f->looks_like != NULL));
         }
-        CHECK_SIZE(n, 7);
+        CHECK_SIZE(n, 8);
 }
 
 TEST(formats_are_told_by_the_first_line)
 {
         static const struct {
-                const char *line, *name;
+                const char *line, *name, *file;
         } cases[] = {
-                {"{\"text\":\"x\"}", "jsonl"},
-                {" [\"x\", {}]", "jsonl"},
-                {"__label__a b", "fasttext"},
-                {"b __label__a", "fasttext"},
-                {"-DOCSTART- -X- O", "conll"},
-                {"EU B-ORG", "conll"},
-                {"# newdoc id = 1", "conll"},
-                {"sports\ta ball", "tsv"},
-                {"a ball", NULL},
-                {"two words\tx", NULL},
+                {"{\"text\":\"x\"}", "jsonl", NULL},
+                {" [\"x\", {}]", "jsonl", NULL},
+                {"__label__a b", "fasttext", NULL},
+                {"b __label__a", "fasttext", NULL},
+                {"-DOCSTART- -X- O", "conll", NULL},
+                {"EU B-ORG", "conll", NULL},
+                {"# newdoc id = 1", "conll", NULL},
+                {"sports\ta ball", "tsv", NULL},
+                {"a ball", NULL, NULL},
+                {"two words\tx", "tsv", NULL},
+                {"two words\tx y", NULL, NULL},
+                {"two words\tx\ty", NULL, NULL},
+                {"id\tReview Text\tx", "tsv", NULL},
+                {"id,text,label", "csv", NULL},
+                {"\"text\";\"label\"", "csv", NULL},
+                {"Text, label and other words.", NULL, NULL},
+                {"text", NULL, NULL},
+                {"a,b", NULL, NULL},
+                {"a,b", "csv", "x/y.csv"},
+                {"a B-PER", "csv", "y.csv"},
+                {"{}", "jsonl", "y.csv"},
+                {"a b\tc d", "tsv", "y.tsv"},
+                {"a b\tB-PER", "conll", "y.tsv"},
         };
 
         for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-                const struct import_format *f = import_guess(cases[i].line, strlen(cases[i].line));
+                const struct import_format *f =
+                        import_guess(cases[i].file, cases[i].line, strlen(cases[i].line));
                 CHECK_STR(f != NULL ? import_name(f) : NULL, cases[i].name);
         }
 }
@@ -89,6 +103,104 @@ TEST(formats_are_told_by_the_first_line)
 TEST(formats_have_endings_of_file_names)
 {
         CHECK(import_has_ending("a/b.jsonl") && import_has_ending("b.conllu"));
-        CHECK(!import_has_ending("b.txt") && !import_has_ending(".tsv") &&
-              !import_has_ending("jsonl"));
+        CHECK(!import_has_ending("b.txt") && import_has_ending("b.csv") &&
+              !import_has_ending(".tsv") && !import_has_ending("jsonl"));
+}
+
+/* ---- tables --------------------------------------------------------------------------------- */
+
+/* The rows of a table that arrives in chunks of `step` bytes, each row in brackets. */
+static void split(const char *s, size_t n, size_t step, struct ran_buf *out)
+{
+        struct table_scan scan = {.delimiter = ','};
+        size_t begin = 0, at = 0, end, next;
+
+        for (size_t have = step < n ? step : n;; have = have + step < n ? have + step : n) {
+                bool last = have == n;
+                for (;;) {
+                        if (begin < have && scan.returned) {
+                                begin += s[begin] == '\n';
+                                scan.returned = false;
+                        }
+                        if (begin == have ||
+                            !table_row_end(&scan, s + begin, have - begin, last, &at, &end, &next))
+                                break;
+                        ran_buf_char(out, '[');
+                        ran_buf_add(out, s + begin, end);
+                        ran_buf_char(out, ']');
+                        begin += next;
+                        at = 0;
+                }
+                if (last)
+                        break;
+        }
+        ran_buf_char(out, '\0');
+}
+
+TEST(rows_are_the_same_whenever_their_bytes_arrive)
+{
+        static const struct {
+                const char *table, *rows;
+        } cases[] = {
+                {"a,b\r\nc\n", "[a,b][c]"},
+                {"a\rb\r\rc", "[a][b][][c]"},
+                {"\"a\nb\",c\n\"d\"", "[\"a\nb\",c][\"d\"]"},
+                {"\"a\"\"\n\"\n", "[\"a\"\"\n\"]"},
+                {"a\"b\nc\"\n", "[a\"b][c\"]"},
+                {"x,\"a\r\nb\"c\nd\n", "[x,\"a\r\nb\"c][d]"},
+                {"\"a\nb\n", "[\"a\nb\n]"},
+                {"\"a\" \"b\nc", "[\"a\" \"b][c]"},
+                {"", ""},
+        };
+
+        for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
+                for (size_t step = 1; step < 20; step++) {
+                        struct ran_buf out = {0};
+                        split(cases[i].table, strlen(cases[i].table), step, &out);
+                        CHECK_STR(out.data, cases[i].rows);
+                        ran_buf_release(&out);
+                }
+}
+
+TEST(cells_have_their_text)
+{
+        static const struct {
+                const char *row, *cells;
+        } cases[] = {
+                {"a,b c,", "a|b c||"},
+                {"\"a, b\",\"c\"\"d\"", "a, b|c\"d|"},
+                {"\"\",\"\"\"\"", "|\"|"},
+                {"\"a\"b\"c,d", "ab\"c|d|"},
+                {"a\"\"b, \"c\"", "a\"\"b| \"c\"|"},
+                {"\"a,b", "a,b!|"},
+        };
+        const struct table_scan scan = {.delimiter = ','};
+
+        for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+                const char *s = cases[i].row;
+                struct ran_buf out = {0};
+                struct table_cell cell;
+                size_t at = 0;
+                while (table_next_cell(&scan, s, strlen(s), &at, &cell)) {
+                        if (cell.escaped)
+                                table_decode(s, &cell, &out);
+                        else
+                                ran_buf_add(&out, s + cell.span.begin,
+                                            cell.span.end - cell.span.begin);
+                        ran_buf_str(&out, cell.open ? "!|" : "|");
+                }
+                ran_buf_char(&out, '\0');
+                CHECK_STR(out.data, cases[i].cells);
+                ran_buf_release(&out);
+        }
+}
+
+TEST(delimiters_are_characters_or_words)
+{
+        CHECK(table_delimiter("tab") == '\t' && table_delimiter(";") == ';');
+        CHECK(table_delimiter("") == 0 && table_delimiter("ab") == 0 &&
+              table_delimiter("\"") == 0 && table_delimiter("\n") == 0 &&
+              table_delimiter("\xc3") == 0);
+        CHECK(table_guess_delimiter("a;b;\",,,,\"", 10) == ';');
+        CHECK(table_guess_delimiter("a", 1) == ',' && table_guess_delimiter(NULL, 0) == ',');
 }

@@ -1,0 +1,13 @@
+/* csv.h - tables of cells: comma- and tab-separated values. */
+#ifndef CMD_FORMATS_CSV_H
+#define CMD_FORMATS_CSV_H
+
+#include "cmd/formats/import.h"
+
+/* What the columns of a table are called, for messages: "review, sentiment"; valid until the file
+ * ends. */
+const char *csv_columns(const struct import *i);
+/* Appends a record with all columns of a table, each empty. */
+void csv_example(const struct import *i, struct ran_buf *out);
+
+#endif

@@ -1,0 +1,136 @@
+/* kinds.c - files that are not text, by their first bytes. */
+#include "cmd/formats/kinds.h"
+
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+
+#define BYTES(s)   s, sizeof(s) - 1
+#define AS_TEXT    "save the text as plain text in UTF-8 first"
+#define AS_CSV     "save the table as CSV first"
+#define AS_LINES   "make JSON lines of it first, with pandas or DuckDB for example"
+#define NO_TEXT    "only text can be read"
+#define UNPACKED   "unpack it first"
+#define FROM_UTF16 "convert it: iconv -f UTF-16 -t UTF-8 FILE"
+
+static const struct magic {
+        size_t at;
+        const char *bytes;
+        size_t n;
+        struct kind kind;
+} magics[] = {
+        {0, BYTES("PAR1"), {"a Parquet file", AS_LINES}},
+        {0, BYTES("ARROW1"), {"an Arrow file", AS_LINES}},
+        {0, BYTES("Obj\x01"), {"an Avro file", AS_LINES}},
+        {0, BYTES("SQLite format 3"), {"an SQLite database", AS_LINES}},
+        {0, BYTES("\x89HDF"), {"an HDF5 file", AS_LINES}},
+        {0,
+         BYTES("PK\x03\x04"),
+         {"a ZIP archive (.zip, .xlsx, .docx, .odt)",
+          "unpack it first; save a spreadsheet as CSV, a document as plain text"}},
+        {0, BYTES("\xd0\xcf\x11\xe0"), {"a document of an old Office (.doc, .xls)", AS_TEXT}},
+        {0, BYTES("{\\rtf"), {"a document in RTF", AS_TEXT}},
+        {0, BYTES("%PDF-"), {"a PDF document", "make text of it first: pdftotext FILE.pdf"}},
+        {0, BYTES("%!PS"), {"a PostScript document", "make text of it first: ps2ascii FILE.ps"}},
+        {0, BYTES("7z\xbc\xaf\x27\x1c"), {"a 7z archive", UNPACKED}},
+        {0, BYTES("Rar!\x1a"), {"a RAR archive", UNPACKED}},
+        {257, BYTES("ustar"), {"a tar archive", "unpack it first: tar -xf FILE"}},
+        {4, BYTES("1AY&SY"), {"compressed with bzip2", "unpack it first: bzcat FILE | ..."}},
+        {0,
+         BYTES("\x04\x22\x4d\x18"),
+         {"compressed with lz4", "unpack it first: lz4 -dc FILE | ..."}},
+        {0, BYTES("\x1f\x9d"), {"compressed with compress", "unpack it first: zcat FILE | ..."}},
+        {0, BYTES("\x1f\x8b"), {"compressed with gzip", "unpack it first: gzip -d FILE"}},
+        {0, BYTES("\x28\xb5\x2f\xfd"), {"compressed with zstd", "unpack it first: zstd -d FILE"}},
+        {0, BYTES("\xfd\x37zXZ"), {"compressed with xz", "unpack it first: xz -d FILE"}},
+        {0, BYTES("\x89PNG"), {"a picture", NO_TEXT}},
+        {0, BYTES("\xff\xd8\xff"), {"a picture", NO_TEXT}},
+        {0, BYTES("GIF89a"), {"a picture", NO_TEXT}},
+        {0,
+         BYTES("\x7f"
+               "ELF"),
+         {"a program", NO_TEXT}},
+        {0, BYTES("\x80\x04\x95"), {"a pickle of Python", AS_LINES}},
+        {0, BYTES("\xff\xfe\0\0"), {"text in UTF-32", "convert it: iconv -f UTF-32 -t UTF-8 FILE"}},
+        {0, BYTES("\xff\xfe"), {"text in UTF-16", FROM_UTF16}},
+        {0, BYTES("\xfe\xff"), {"text in UTF-16", FROM_UTF16}},
+};
+
+static const struct kind utf16 = {"text in UTF-16", "convert it: iconv -f UTF-16LE -t UTF-8 FILE"},
+                         utf16_big = {"text in UTF-16",
+                                      "convert it: iconv -f UTF-16BE -t UTF-8 FILE"},
+                         model = {"a model",
+                                  "give models to -m (or --init), and documents as files"},
+                         vocabulary = {"a vocabulary",
+                                       "give it to --vocab, and documents as files"},
+                         lines = {"a file of JSON lines", ""}, object = {"a JSON file", ""},
+                         text = {"a text file", ""};
+
+/* Every other byte of a few ASCII characters is a zero. */
+static bool is_wide(const char *s, size_t n, size_t zero)
+{
+        for (size_t i = 0; i < 8; i++)
+                if (i >= n || (s[i] == '\0') != (i % 2 == zero))
+                        return false;
+        return true;
+}
+
+/* safetensors: the size of the header, and an object. */
+static bool is_model(const char *s, size_t n)
+{
+        uint64_t size = 0;
+
+        for (size_t i = 0; i < 8 && n > 9; i++)
+                size |= (uint64_t)(unsigned char)s[i] << (8 * i);
+        return n > 9 && size > 1 && size < (uint64_t)1 << 32 && s[8] == '{' &&
+               (s[9] == '"' || s[9] == '}' || s[9] == ' ');
+}
+
+static bool has(const char *s, size_t n, const char *what)
+{
+        return memmem(s, n, what, strlen(what)) != NULL;
+}
+
+const struct kind *kind_of(const char *s, size_t n)
+{
+        if (n > KIND_BYTES)
+                n = KIND_BYTES;
+        for (size_t i = 0; i < sizeof(magics) / sizeof(magics[0]); i++) {
+                const struct magic *m = &magics[i];
+                if (n >= m->at + m->n && memcmp(s + m->at, m->bytes, m->n) == 0)
+                        return &m->kind;
+        }
+        if (is_wide(s, n, 1))
+                return &utf16;
+        if (is_wide(s, n, 0))
+                return &utf16_big;
+        if (is_model(s, n))
+                return &model;
+        if (n > 0 && s[0] == '{' && has(s, n, "\"added_tokens\"") && has(s, n, "\"truncation\""))
+                return &vocabulary;
+        return NULL;
+}
+
+const struct kind *kind_of_file(const char *path)
+{
+        char s[KIND_BYTES];
+        int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+        ssize_t got = fd >= 0 ? read(fd, s, sizeof(s)) : -1;
+        const struct kind *kind = NULL;
+
+        if (fd >= 0)
+                close(fd);
+        if (got <= 0)
+                return NULL;
+        size_t n = (size_t)got, valid = ran_utf8_valid(s, n);
+        kind = kind_of(s, n);
+        if (kind == NULL && s[0] == '{' && valid > 0) {
+                const char *feed = memchr(s, '\n', n);
+                kind = (feed != NULL && feed + 1 < s + n && feed[1] == '{') || has(s, n, "\"text\"")
+                               ? &lines
+                               : &object;
+        }
+        if (kind == NULL && n - valid < 4 && memchr(s, '\0', n) == NULL)
+                kind = &text;
+        return kind;
+}

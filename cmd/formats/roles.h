@@ -1,0 +1,13 @@
+/* roles.h - what columns and members are usually called: which is the text, the label, the id. */
+#ifndef CMD_FORMATS_ROLES_H
+#define CMD_FORMATS_ROLES_H
+
+#include "ran.h"
+
+enum role { ROLE_NONE, ROLE_TEXT, ROLE_LABEL, ROLE_ID, ROLE_OTHER };
+
+/* What a column or member of this name usually is; case, and '-', '_' and spaces, make no
+ * difference. rank: the lower, the more usual. ROLE_OTHER: another member that programs read. */
+enum role role_of(const char *name, size_t n, size_t *rank);
+
+#endif

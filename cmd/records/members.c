@@ -1,0 +1,464 @@
+/* members.c - which members, or columns of a table, are the text, the label and the id.
+ *
+ * Readers look for members by the names of ran. Here the scanned members of a record get these
+ * names; the bytes of the record, which the output repeats, keep theirs.
+ */
+#include "cmd/records/members.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "cmd/formats/csv.h"
+#include "cmd/formats/json.h"
+#include "cmd/formats/roles.h"
+#include "cmd/options/message.h"
+
+/* No member of a record has this name: it is not UTF-8. */
+static const char hidden[] = "\xff";
+
+/* What readers look for in the place of a text and a label. `encoding` stays: a program of ran made
+ * it from the text. */
+static const char *const of_text[] = {"text", "data", "tokens", "ids", NULL};
+static const char *const of_label[] = {"label",    "labels",      "accept",   "options",
+                                       "cats",     "tags",        "ner_tags", "spans",
+                                       "entities", "annotations", NULL};
+
+void members_release(struct members *m)
+{
+        ran_buf_release(&m->names);
+        free(m->text);
+        *m = (struct members){0};
+}
+
+static struct ran_span add_name(struct members *m, const char *s, size_t n)
+{
+        size_t begin = m->names.len;
+
+        ran_buf_add(&m->names, s, n);
+        m->any = true;
+        return (struct ran_span){begin, m->names.len};
+}
+
+static int add_text(struct members *m, const char *s, size_t n, struct ran_error *err)
+{
+        struct ran_span *grown = ran_grow(m->text, &m->cap, m->texts + 1, sizeof(*grown), err);
+
+        if (grown == NULL)
+                return RAN_ENOMEM;
+        m->text = grown;
+        grown[m->texts++] = add_name(m, s, n);
+        return RAN_OK;
+}
+
+static bool is_set(struct ran_span name)
+{
+        return name.end > name.begin;
+}
+
+static bool is_listed(const char *const *list, const char *name)
+{
+        while (*list != NULL && strcmp(*list, name) != 0)
+                list++;
+        return *list != NULL;
+}
+
+/* ---- by options ----------------------------------------------------------------------------- */
+
+/* "title,body" is a name if a member is called so, else two. */
+static int ask_text(struct members *m, const char *names, const struct ran_record *first,
+                    struct ran_error *err)
+{
+        if (ran_record_find(first, names, NULL) != NULL)
+                return add_text(m, names, strlen(names), err);
+        for (const char *comma; (comma = strchr(names, ',')) != NULL; names = comma + 1)
+                RAN_TRY(add_text(m, names, (size_t)(comma - names), err));
+        return add_text(m, names, strlen(names), err);
+}
+
+static int ask(struct members *m, const struct import_columns *c, const struct ran_record *first,
+               struct ran_error *err)
+{
+        for (size_t i = 0; i < c->text_member.n; i++)
+                RAN_TRY(ask_text(m, c->text_member.item[i], first, err));
+        m->asked = m->texts > 0;
+        if (c->label_member != NULL)
+                m->label = add_name(m, c->label_member, strlen(c->label_member));
+        if (c->id_member != NULL)
+                m->id = add_name(m, c->id_member, strlen(c->id_member));
+        return RAN_OK;
+}
+
+/* ---- by usual names ------------------------------------------------------------------------- */
+
+/* Whether a member that readers look for is there. */
+static bool has_any(const struct ran_record *record, const char *const *names)
+{
+        while (*names != NULL && ran_record_find(record, *names, NULL) == NULL)
+                names++;
+        return *names != NULL;
+}
+
+/* The member with the most usual name for a role. */
+static const struct ran_member *most_usual(const struct ran_record *record, enum role wanted)
+{
+        const struct ran_member *best = NULL;
+        size_t rank, lowest = SIZE_MAX;
+
+        for (size_t i = 0; i < record->count; i++) {
+                const struct ran_member *m = &record->members[i];
+                size_t n = m->name.end - m->name.begin;
+                const char *name = n > 0 ? record->names.data + m->name.begin : "";
+                bool fits = m->type == 's' || (m->type == 'n' && wanted == ROLE_LABEL);
+                if (fits && role_of(name, n, &rank) == wanted && rank < lowest) {
+                        lowest = rank;
+                        best = m;
+                }
+        }
+        return best;
+}
+
+static int guess(struct members *m, const struct cmd_loop *loop, const struct ran_record *first,
+                 struct ran_error *err)
+{
+        static const char *const documents[] = {"text",     "data",   "tokens", "ids",
+                                                "encoding", "source", NULL};
+        static const char *const labels[] = {"label", "labels", "accept", "cats", "source", NULL};
+        static const char *const ids[] = {"id", NULL};
+        const struct ran_member *text = NULL, *label = NULL, *id = NULL;
+
+        if (m->texts == 0 && is_listed(loop->reads, "text") && !has_any(first, documents))
+                text = most_usual(first, ROLE_TEXT);
+        if (!is_set(m->label) && loop->accepted && is_listed(loop->reads, "cats") &&
+            !has_any(first, labels))
+                label = most_usual(first, ROLE_LABEL);
+        if (!is_set(m->id) && m->table && !has_any(first, ids))
+                id = most_usual(first, ROLE_ID);
+        const char *names = first->names.data;
+        if (text != NULL)
+                RAN_TRY(add_text(m, names + text->name.begin, text->name.end - text->name.begin,
+                                 err));
+        if (label != NULL)
+                m->label =
+                        add_name(m, names + label->name.begin, label->name.end - label->name.begin);
+        if (id != NULL)
+                m->id = add_name(m, names + id->name.begin, id->name.end - id->name.begin);
+        return RAN_OK;
+}
+
+static void say_one(struct ran_buf *out, const char *what, const struct members *m,
+                    struct ran_span name, bool asked)
+{
+        if (!is_set(name) || asked)
+                return;
+        ran_buf_printf(out, "%s the %s is \"", out->len > 0 ? "," : "", what);
+        ran_buf_add(out, m->names.data + name.begin, name.end - name.begin);
+        ran_buf_char(out, '"');
+}
+
+/* What was chosen without being asked for, once for many files alike. */
+static void say(const struct members *m, const struct import *import, const char *file,
+                struct ran_buf *said)
+{
+        const struct import_columns *c = import->columns;
+        struct ran_buf out = {0};
+
+        if (m->texts > 0)
+                say_one(&out, "text", m, m->text[0], m->asked);
+        say_one(&out, "label", m, m->label, c->label_member != NULL);
+        say_one(&out, "id", m, m->id, c->id_member != NULL);
+        if (out.len > 0)
+                ran_buf_str(&out, " (--text-member, --label-member and --id-member name others)");
+        if (out.len == 0 && import->assumed != NULL)
+                ran_buf_printf(&out, " no header: %s (--columns names them otherwise)",
+                               import->assumed);
+        ran_buf_char(&out, '\0');
+        if (out.len > 1 && !out.failed &&
+            (said->len != out.len || memcmp(said->data, out.data, out.len) != 0)) {
+                cmd_note("%s:%s", strcmp(file, "-") == 0 ? "standard input" : file, out.data);
+                said->len = 0;
+                ran_buf_add(said, out.data, out.len);
+        }
+        ran_buf_release(&out);
+}
+
+/* ---- tables --------------------------------------------------------------------------------- */
+
+static int check_column(const struct members *m, const struct ran_record *first,
+                        const char *columns, struct ran_span name, const char *option,
+                        struct ran_error *err)
+{
+        if (!is_set(name))
+                return RAN_OK;
+        const char *s = m->names.data + name.begin;
+        size_t n = name.end - name.begin;
+        for (size_t i = 0; i < first->count; i++) {
+                struct ran_span has = first->members[i].name;
+                if (has.end - has.begin == n && memcmp(first->names.data + has.begin, s, n) == 0)
+                        return RAN_OK;
+        }
+        return ran_fail(err, RAN_EFORMAT, "no column \"%.*s\": the columns are %.200s (--%s)",
+                        (int)(n < 100 ? n : 100), s, columns, option);
+}
+
+/* The columns that options name are there, and one is the text. */
+static int check_table(const struct members *m, const struct cmd_loop *loop,
+                       const struct import *import, const struct ran_record *first,
+                       struct ran_error *err)
+{
+        static const char *const documents[] = {"text",     "data",   "tokens", "ids",
+                                                "encoding", "source", NULL};
+        const char *columns = csv_columns(import);
+
+        if (m->asked)
+                for (size_t i = 0; i < m->texts; i++)
+                        RAN_TRY(check_column(m, first, columns, m->text[i], "text-member", err));
+        RAN_TRY(check_column(m, first, columns, m->label, "label-member", err));
+        RAN_TRY(check_column(m, first, columns, m->id, "id-member", err));
+        if (m->texts > 0 || !is_listed(loop->reads, "text") || has_any(first, documents))
+                return RAN_OK;
+        return ran_fail(
+                err, RAN_EFORMAT,
+                "which column is the text? give --text-member NAME, one of %.200s%s", columns,
+                import->header ? "; if the first row is no header, --header=no"
+                               : "; or name the columns, for example --columns id,label,text");
+}
+
+int members_choose(struct members *m, const struct cmd_loop *loop, const struct import *import,
+                   const struct ran_record *first, const char *file, struct ran_buf *said,
+                   struct ran_error *err)
+{
+        if (loop->reads == NULL)
+                return RAN_OK;
+        m->table = import->format->unit == LINES_ROW;
+        m->tags = is_listed(loop->reads, "tags");
+        RAN_TRY(ask(m, import->columns, first, err));
+        RAN_TRY(guess(m, loop, first, err));
+        if (m->table)
+                RAN_TRY(check_table(m, loop, import, first, err));
+        say(m, import, file, said);
+        m->any |= m->table; /* numbers, and cells without a label */
+        if (m->table && !is_set(m->label))
+                m->label = add_name(m, "label", 5);
+        if (m->table && !is_set(m->id))
+                m->id = add_name(m, "id", 2);
+        return m->names.failed ? ran_fail(err, RAN_ENOMEM, "no memory for names of members")
+                               : RAN_OK;
+}
+
+/* ---- records -------------------------------------------------------------------------------- */
+
+static bool is_called(const struct ran_record *r, const struct ran_member *m, const char *s,
+                      size_t n)
+{
+        return m->name.end - m->name.begin == n &&
+               (n == 0 || memcmp(r->names.data + m->name.begin, s, n) == 0);
+}
+
+static bool is_named(const struct members *m, struct ran_span name, const struct ran_record *r,
+                     const struct ran_member *member)
+{
+        return is_set(name) &&
+               is_called(r, member, m->names.data + name.begin, name.end - name.begin);
+}
+
+static void rename_member(struct ran_record *r, struct ran_member *member, const char *name)
+{
+        member->name.begin = r->names.len;
+        ran_buf_str(&r->names, name);
+        member->name.end = r->names.len;
+}
+
+/* Whether the member is one of a list. */
+static bool is_one_of(const struct ran_record *r, const struct ran_member *member,
+                      const char *const *names)
+{
+        for (; *names != NULL; names++)
+                if (is_called(r, member, *names, strlen(*names)))
+                        return true;
+        return false;
+}
+
+/* The type of the first item of a list; 0 without one. */
+static char first_type(const struct ran_record *r, const struct ran_member *member)
+{
+        struct ran_span item;
+        size_t pos = 0;
+        char type;
+
+        return ran_json_next(r->line, member->value, &pos, NULL, &item, &type) ? type : 0;
+}
+
+/* What readers call a member with a label. */
+static const char *label_name(const struct members *m, const struct ran_record *r,
+                              const struct ran_member *member)
+{
+        char first = member->type == 'a' ? first_type(r, member) : 0;
+
+        if (member->type == 'o')
+                return "cats";
+        if (first == 'o' || first == 'a')
+                return "spans";
+        if (member->type != 'a')
+                return "label";
+        return m->tags ? "tags" : "labels";
+}
+
+/* Cells are strings: one without anything says nothing, and digits are a number, which may have a
+ * name. */
+static void read_cell(struct ran_record *r, struct ran_member *member, bool number)
+{
+        const char *s = r->line + member->value.begin + 1;
+        size_t n = member->value.end - member->value.begin - 2, x;
+
+        if (member->type == 's' && n == 0) {
+                rename_member(r, member, hidden);
+        } else if (number && member->type == 's' &&
+                   ((ran_parse_size(s, n, &x) && (n == 1 || *s != '0')) ||
+                    (n == 2 && memcmp(s, "-1", 2) == 0))) {
+                member->type = 'n';
+                member->value = (struct ran_span){member->value.begin + 1, member->value.end - 1};
+        }
+}
+
+/* Which of the texts a member is; texts, if none. */
+static size_t which_text(const struct members *m, const struct ran_record *r,
+                         const struct ran_member *member)
+{
+        size_t i = 0;
+
+        while (i < m->texts && !is_named(m, m->text[i], r, member))
+                i++;
+        return i;
+}
+
+static int refuse_missing(const struct members *m, size_t i, struct ran_error *err)
+{
+        size_t n = m->text[i].end - m->text[i].begin;
+
+        return ran_fail(err, RAN_EFORMAT, "no \"%.*s\", which is to be the text (--text-member)",
+                        (int)(n < 100 ? n : 100), m->names.data + m->text[i].begin);
+}
+
+/* Appends the text of a member to a JSON string. */
+static int join(const struct ran_record *r, const struct ran_member *member, struct ran_buf *out,
+                struct ran_error *err)
+{
+        bool quoted = member->type == 's';
+
+        if (!quoted && member->type != 'n')
+                return ran_fail(err, RAN_EFORMAT,
+                                "a member of --text-member is neither a text nor a number");
+        if (out->data[out->len - 1] != '"')
+                ran_buf_str(out, "\\n");
+        ran_buf_add(out, r->line + member->value.begin + quoted,
+                    member->value.end - member->value.begin - 2 * quoted);
+        return RAN_OK;
+}
+
+/* The texts of several members behind the record, as the value of the first of them. */
+static int join_texts(const struct members *m, struct ran_record *r, struct ran_buf *line,
+                      struct ran_error *err)
+{
+        struct ran_member *leader = NULL;
+        struct ran_buf text = {0};
+        int code = RAN_OK;
+
+        ran_buf_char(&text, '"');
+        for (size_t t = 0; t < m->texts && code == RAN_OK; t++) {
+                for (size_t i = 0; i < r->count && code == RAN_OK && !text.failed; i++) {
+                        struct ran_member *member = &r->members[i];
+                        if (!is_named(m, m->text[t], r, member) || member->type == '0')
+                                continue;
+                        code = join(r, member, &text, err);
+                        if (leader == NULL)
+                                leader = member;
+                        else /* it might be called as the leader will be */
+                                rename_member(r, member, hidden);
+                }
+        }
+        ran_buf_char(&text, '"');
+        if (code == RAN_OK && leader == NULL)
+                code = refuse_missing(m, 0, err);
+        if (code == RAN_OK && leader != NULL) {
+                if (line->len == 0)
+                        ran_buf_add(line, r->line, r->length);
+                leader->value = (struct ran_span){line->len, line->len + text.len};
+                leader->type = 's';
+                ran_buf_add(line, text.data, text.len);
+                line->failed |= text.failed;
+                rename_member(r, leader, "text");
+        }
+        ran_buf_release(&text);
+        if (code == RAN_OK && line->failed)
+                return ran_fail(err, RAN_ENOMEM, "no memory to join texts");
+        if (code == RAN_OK)
+                r->line = line->data;
+        return code;
+}
+
+/* One member to the name that readers look for; others of such names are hidden. */
+static void rename_one(const struct members *m, struct ran_record *r, struct ran_member *member,
+                       bool text, bool label)
+{
+        bool tokens = member->type == 'a';
+
+        if (which_text(m, r, member) < m->texts) {
+                if (m->texts == 1)
+                        rename_member(r, member, tokens ? "tokens" : "text");
+        } else if (is_named(m, m->label, r, member)) {
+                rename_member(r, member, label_name(m, r, member));
+                if (m->table)
+                        read_cell(r, member, true);
+        } else if (is_named(m, m->id, r, member)) {
+                rename_member(r, member, "id");
+                if (m->table)
+                        read_cell(r, member, false);
+        } else if ((text && is_one_of(r, member, of_text)) ||
+                   (label && is_one_of(r, member, of_label))) {
+                rename_member(r, member, hidden);
+        }
+}
+
+/* Whether the record has what was chosen. */
+static bool is_there(const struct members *m, const struct ran_record *r, struct ran_span name)
+{
+        for (size_t i = 0; i < r->count; i++)
+                if (r->members[i].type != '0' && is_named(m, name, r, &r->members[i]))
+                        return true;
+        return false;
+}
+
+int members_rename(const struct members *m, struct ran_record *r, struct ran_buf *line,
+                   struct ran_error *err)
+{
+        bool text = false, label;
+
+        if (!m->any)
+                return RAN_OK;
+        for (size_t i = 0; i < m->texts; i++)
+                text |= is_there(m, r, m->text[i]);
+        if (m->asked && !text)
+                return refuse_missing(m, 0, err);
+        label = is_there(m, r, m->label);
+        for (size_t i = 0; i < r->count; i++)
+                rename_one(m, r, &r->members[i], text, label);
+        if (m->texts > 1)
+                RAN_TRY(join_texts(m, r, line, err));
+        return r->names.failed ? ran_fail(err, RAN_ENOMEM, "no memory for names of members")
+                               : RAN_OK;
+}
+
+void members_write(const struct ran_record *r, struct ran_buf *out)
+{
+        json_begin(out, '{');
+        for (size_t i = 0; i < r->count; i++) {
+                const struct ran_member *m = &r->members[i];
+                if (is_called(r, m, hidden, 1))
+                        continue;
+                size_t n = m->name.end - m->name.begin;
+                json_string(out, n > 0 ? r->names.data + m->name.begin : "", n);
+                ran_buf_char(out, ':');
+                ran_buf_add(out, r->line + m->value.begin, m->value.end - m->value.begin);
+        }
+        json_end(out, '}');
+}

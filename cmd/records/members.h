@@ -1,0 +1,40 @@
+/* members.h - which members, or columns of a table, are the text, the label and the id. */
+#ifndef CMD_RECORDS_MEMBERS_H
+#define CMD_RECORDS_MEMBERS_H
+
+#include "cmd/records/loop.h"
+#include "ran.h"
+
+struct import;
+
+/* Of a file. Zero-initialise. */
+struct members {
+        struct ran_buf names;  /* those below point into it */
+        struct ran_span *text; /* (texts) */
+        size_t texts, cap;
+        struct ran_span label, id; /* empty: none was chosen */
+        bool asked;                /* --text-member chose the text */
+        bool table;                /* all values are strings */
+        bool tags;                 /* the label member holds tags or spans */
+        bool any;                  /* anything was chosen */
+};
+void members_release(struct members *m);
+
+/* Chooses, for an m that is all zero, by the options of the loop, else by the usual names in the
+ * first record of a file, unless it has the members that the program reads anyway; says on stderr
+ * what names were chosen if they differ from those in `said`, and remembers them there.
+ * RAN_EFORMAT: a table without such a column. */
+int members_choose(struct members *m, const struct cmd_loop *loop, const struct import *import,
+                   const struct ran_record *first, const char *file, struct ran_buf *said,
+                   struct ran_error *err);
+
+/* Renames the members of a record for all readers: its line stays as it is, but for a joined text,
+ * which follows the record in `line`. RAN_EFORMAT for a record without a text that was asked for.
+ */
+int members_rename(const struct members *m, struct ran_record *record, struct ran_buf *line,
+                   struct ran_error *err);
+
+/* Appends a renamed record as an object that has the new names and no hidden members. */
+void members_write(const struct ran_record *record, struct ran_buf *out);
+
+#endif

@@ -1,0 +1,102 @@
+/* row.c - results as rows of a table, CSV or TSV. */
+#include "cmd/records/row.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "cmd/formats/foreign.h"
+#include "cmd/formats/json.h"
+
+static void separate(struct cmd_row *row)
+{
+        if (row->begun)
+                ran_buf_char(row->out, row->delimiter);
+        row->begun = true;
+}
+
+static bool needs_quotes(const struct cmd_row *row, const char *s, size_t n)
+{
+        return n > 0 && (memchr(s, row->delimiter, n) != NULL || memchr(s, '"', n) != NULL ||
+                         memchr(s, '\n', n) != NULL || memchr(s, '\r', n) != NULL);
+}
+
+void cmd_row_string(struct cmd_row *row, const char *s, size_t n)
+{
+        const char *quote;
+
+        separate(row);
+        if (!needs_quotes(row, s, n)) {
+                ran_buf_add(row->out, s, n);
+                return;
+        }
+        ran_buf_char(row->out, '"');
+        while ((quote = memchr(s, '"', n)) != NULL) {
+                size_t length = (size_t)(quote - s) + 1;
+                ran_buf_add(row->out, s, length);
+                ran_buf_char(row->out, '"');
+                s += length;
+                n -= length;
+        }
+        ran_buf_add(row->out, s, n);
+        ran_buf_char(row->out, '"');
+}
+
+void cmd_row_text(struct cmd_row *row, const char *s)
+{
+        cmd_row_string(row, s, strlen(s));
+}
+
+void cmd_row_size(struct cmd_row *row, size_t x)
+{
+        separate(row);
+        ran_buf_size(row->out, x);
+}
+
+void cmd_row_float(struct cmd_row *row, float x)
+{
+        separate(row);
+        ran_buf_float(row->out, x);
+}
+
+void cmd_row_double(struct cmd_row *row, double x)
+{
+        separate(row);
+        if (!isnan(x))
+                ran_buf_double(row->out, x);
+}
+
+void cmd_row_end(struct cmd_row *row)
+{
+        ran_buf_char(row->out, '\n');
+        row->begun = false;
+}
+
+int cmd_row_id(struct cmd_row *row, const struct cmd_line *line, struct ran_error *err)
+{
+        const struct ran_member *id = json_member(&line->record, "id");
+        struct ran_buf text = {0};
+        int code = RAN_OK;
+
+        if (id == NULL)
+                ran_buf_printf(&text, "%s:%zu", line->file, line->number);
+        else if (id->type == 's')
+                code = ran_json_decode(line->record.line, id->value, &text, err);
+        else
+                ran_buf_add(&text, line->record.line + id->value.begin,
+                            id->value.end - id->value.begin);
+        if (code == RAN_OK)
+                cmd_row_string(row, text.data, text.len);
+        row->out->failed |= text.failed;
+        ran_buf_release(&text);
+        return code;
+}
+
+int cmd_row_document(struct cmd_row *row, const struct cmd_line *line, struct ran_buf *scratch,
+                     struct ran_error *err)
+{
+        scratch->len = 0;
+        RAN_TRY(foreign_add_text(scratch, &line->record, err));
+        cmd_row_string(row, scratch->data, scratch->len);
+        row->out->failed |= scratch->failed;
+        return RAN_OK;
+}

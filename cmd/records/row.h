@@ -1,0 +1,29 @@
+/* row.h - results as rows of a table, CSV or TSV. */
+#ifndef CMD_RECORDS_ROW_H
+#define CMD_RECORDS_ROW_H
+
+#include "cmd/records/loop.h"
+#include "ran.h"
+
+/* A row in the making. */
+struct cmd_row {
+        struct ran_buf *out;
+        char delimiter;
+        bool begun; /* it has a cell */
+};
+
+/* Cells that need quotes get them. */
+void cmd_row_string(struct cmd_row *row, const char *s, size_t n);
+void cmd_row_text(struct cmd_row *row, const char *s);
+void cmd_row_size(struct cmd_row *row, size_t x);
+void cmd_row_float(struct cmd_row *row, float x);
+void cmd_row_double(struct cmd_row *row, double x); /* NaN: empty */
+void cmd_row_end(struct cmd_row *row);
+
+/* The id of a record, or file and line without one. RAN_EFORMAT for one that cannot be decoded. */
+int cmd_row_id(struct cmd_row *row, const struct cmd_line *line, struct ran_error *err);
+/* Its text, or its tokens with a space between; scratch: for the text. */
+int cmd_row_document(struct cmd_row *row, const struct cmd_line *line, struct ran_buf *scratch,
+                     struct ran_error *err);
+
+#endif

@@ -1,0 +1,293 @@
+/* warnings.c - what is odd about training data: a header among the records, text and label swapped,
+ * labels written in two ways, documents that occur twice, too few to validate. */
+#include "cmd/train/warnings.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "cmd/formats/roles.h"
+#include "cmd/options/message.h"
+#include "cmd/train/check.h"
+#include "cmd/train/task.h"
+
+/* ---- labels --------------------------------------------------------------------------------- */
+
+/* Labels and the documents that have them. */
+struct labels {
+        const struct ran_dataset *set;
+        size_t *count;      /* (C) */
+        size_t single;      /* labels of one document */
+        size_t first_label; /* of the first document; C: it has none */
+};
+
+static void *must_alloc(size_t n, size_t size)
+{
+        struct ran_error err = {0};
+        void *p = ran_alloc(n, size, &err);
+
+        if (p == NULL)
+                cmd_die(CMD_FAILED, "%s", err.text);
+        return p;
+}
+
+static struct labels count_labels(const struct ran_dataset *set)
+{
+        struct labels l = {.set = set, .first_label = set->C};
+
+        l.count = must_alloc(set->C, sizeof *l.count);
+        for (size_t i = 0; i < set->label_first[set->B]; i++)
+                if (set->labels[i] < set->C)
+                        l.count[set->labels[i]]++;
+        for (size_t c = 0; c < set->C; c++)
+                l.single += l.count[c] == 1;
+        if (set->B > 0 && set->label_first[1] == 1 && set->labels[0] < set->C)
+                l.first_label = set->labels[0];
+        return l;
+}
+
+/* The first line has a label that no other has: the name of a column? */
+static bool is_header(const struct labels *l, const struct train_data *d)
+{
+        const char *name = l->first_label < l->set->C ? l->set->names[l->first_label] : NULL;
+        size_t rank;
+
+        if (name == NULL || l->count[l->first_label] != 1 || d->location[0].line != 1)
+                return false;
+        return role_of(name, strlen(name), &rank) != ROLE_NONE ||
+               (l->single == 1 && l->set->B > 10);
+}
+
+static void find_header(struct train_problems *w, const struct labels *l,
+                        const struct train_data *d)
+{
+        if (is_header(l, d))
+                train_add_problem(
+                        w,
+                        "%s:1: is this a header? no other document has its label \"%.100s\" "
+                        "(--header=yes)",
+                        d->location[0].file, l->set->names[l->first_label]);
+}
+
+static void find_swapped(struct train_problems *w, const struct labels *l)
+{
+        size_t B = l->set->B, C = l->set->C;
+
+        if (B >= 10 && C > B / 10 * 9)
+                train_add_problem(w,
+                                  "%zu labels for %zu documents: are text and label swapped? "
+                                  "(--label-member, --text-member or --columns)",
+                                  C, B);
+}
+
+enum { SHOWN = 3 };
+
+static void find_single(struct train_problems *w, const struct labels *l,
+                        const struct train_data *d)
+{
+        bool header = is_header(l, d);
+        size_t n = l->single - header, shown = 0;
+        struct ran_buf names = {0};
+
+        if (n == 0 || l->set->C > l->set->B / 2)
+                return;
+        for (size_t c = 0; c < l->set->C && shown < SHOWN; c++) {
+                if (l->count[c] != 1 || (header && c == l->first_label))
+                        continue;
+                ran_buf_printf(&names, "%s\"%.60s\"", shown++ > 0 ? ", " : "", l->set->names[c]);
+        }
+        ran_buf_str(&names, n > SHOWN ? ", ..." : "");
+        ran_buf_char(&names, '\0');
+        train_add_problem(
+                w,
+                "%zu label%s one document only: %s; merge it with another label, leave it "
+                "out, or add documents",
+                n, n == 1 ? " has" : "s have", names.failed ? "" : names.data);
+        ran_buf_release(&names);
+}
+
+/* A label without case and spaces. */
+struct folded {
+        char *text;
+        size_t label;
+};
+
+static char *fold(const char *name)
+{
+        char *text = must_alloc(strlen(name) + 1, 1), *to = text;
+
+        for (; *name != '\0'; name++) {
+                char c = *name;
+                if (c == ' ' || c == '\t' || c == '_')
+                        continue;
+                *to++ = (char)(c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c);
+        }
+        *to = '\0';
+        return text;
+}
+
+static int by_text(const void *a, const void *b)
+{
+        const struct folded *x = a, *y = b;
+        int order = strcmp(x->text, y->text);
+
+        return order != 0 ? order : (x->label > y->label) - (x->label < y->label);
+}
+
+static void find_alike(struct train_problems *w, const struct labels *l, const char *word)
+{
+        const struct ran_dataset *set = l->set;
+        struct folded *folded = must_alloc(set->C, sizeof *folded);
+        size_t found = 0;
+
+        for (size_t c = 0; c < set->C; c++)
+                folded[c] = (struct folded){fold(set->names[c]), c};
+        if (set->C > 0)
+                qsort(folded, set->C, sizeof *folded, by_text);
+        for (size_t i = 1; i < set->C && found < SHOWN; i++) {
+                size_t a = folded[i - 1].label, b = folded[i].label;
+                if (strcmp(folded[i - 1].text, folded[i].text) != 0)
+                        continue;
+                found++;
+                train_add_problem(
+                        w,
+                        "the %ss \"%.100s\" (%zu times) and \"%.100s\" (%zu times) differ in "
+                        "case or spaces only: write them alike in the data",
+                        word, set->names[a], l->count[a], set->names[b], l->count[b]);
+        }
+        for (size_t c = 0; c < set->C; c++)
+                free(folded[c].text);
+        free(folded);
+}
+
+static void find_in_labels(struct train_problems *w, const struct train_data *d)
+{
+        struct labels l = count_labels(&d->set);
+
+        if (d->task->of_documents) {
+                find_header(w, &l, d);
+                find_swapped(w, &l);
+                find_single(w, &l, d);
+        }
+        find_alike(w, &l, d->task->label);
+        free(l.count);
+}
+
+/* ---- texts ---------------------------------------------------------------------------------- */
+
+static void find_in_texts(struct train_problems *w, const struct train_data *d)
+{
+        size_t B = d->set.B, most = 0;
+
+        if (B >= 5 && d->quoted > B / 10 * 9)
+                train_add_problem(
+                        w,
+                        "%zu of %zu texts have quotes around them: if a table wrote these, "
+                        "read it with --input-format=csv, or with --quotes=yes",
+                        d->quoted, B);
+        for (size_t i = 1; i < TRAIN_SCRIPT_COUNT; i++)
+                if (d->script[i].documents > d->script[most].documents)
+                        most = i;
+        for (size_t i = 0; i < TRAIN_SCRIPT_COUNT; i++) {
+                size_t n = d->script[i].documents;
+                if (i == most || n == 0 || n >= (B + 19) / 20 || B < 20)
+                        continue;
+                train_add_problem(
+                        w,
+                        "%zu of %zu documents %s in %s letters, the first at %s:%zu: leave "
+                        "%s out, or add more, since so few teach a model little",
+                        n, B, n == 1 ? "is" : "are", train_script_names[i], d->script[i].first.file,
+                        d->script[i].first.line, n == 1 ? "it" : "them");
+        }
+}
+
+/* ---- files ---------------------------------------------------------------------------------- */
+
+static bool is_same(const char *a, const char *b)
+{
+        struct stat x, y;
+
+        if (strcmp(a, "-") == 0 || strcmp(b, "-") == 0)
+                return false;
+        return stat(a, &x) == 0 && stat(b, &y) == 0 && x.st_dev == y.st_dev &&
+               x.st_ino == y.st_ino && S_ISREG(x.st_mode);
+}
+
+/* Names on the command line are few; of many files only the first are compared. */
+static void find_in_files(struct train_problems *w, char *const *files, const char *dev_file)
+{
+        enum { COMPARED = 64 };
+
+        for (size_t i = 0; files[i] != NULL && i < COMPARED; i++) {
+                if (dev_file != NULL && is_same(files[i], dev_file))
+                        train_add_problem(
+                                w,
+                                "%s is training data and --dev: its figures will be far too "
+                                "good; leave out --dev to hold some documents out",
+                                files[i]);
+                for (size_t j = 0; j < i; j++)
+                        if (is_same(files[i], files[j]))
+                                train_add_problem(w, "%s is given twice: leave one out", files[i]);
+        }
+}
+
+/* ---- both data sets ------------------------------------------------------------------------- */
+
+/* More tokens than are compared quickly. */
+enum { MANY_TOKENS = 50 * 1000 * 1000 };
+
+static void find_repeats(struct train_problems *w, const struct train_data *train,
+                         const struct train_data *dev)
+{
+        size_t repeated, known, B = train->set.B;
+
+        if (B == 0 || train->set.first[B] > MANY_TOKENS ||
+            (dev != NULL && dev->set.B > 0 && dev->set.first[dev->set.B] > MANY_TOKENS))
+                return;
+        train_count_repeats(train, dev, &repeated, &known);
+        if (repeated > B / 10)
+                train_add_problem(
+                        w,
+                        "%zu of %zu training documents repeat others: those held out for "
+                        "validation are then known (--check lists them, --dev-group keeps "
+                        "groups together)",
+                        repeated, B);
+        if (dev != NULL && known > dev->set.B / 20)
+                train_add_problem(
+                        w,
+                        "%zu of %zu documents of --dev are also training documents: figures "
+                        "on them are too good (--check lists them)",
+                        known, dev->set.B);
+}
+
+/* n documents give an accuracy of which nothing is known within 98/sqrt(n) points. */
+static void find_small(struct train_problems *w, size_t n)
+{
+        enum { ENOUGH = 100 };
+
+        if (n > 0 && n < ENOUGH)
+                train_add_problem(
+                        w,
+                        "%zu validation document%s: accuracies are known to within %.0f "
+                        "points (95 %% confidence), too few to tell models apart (--dev-share "
+                        "holds out more, --dev FILE adds some)",
+                        n, n == 1 ? "" : "s", fmin(100, 98 / sqrt((double)n)));
+}
+
+void train_find_warnings(struct train_problems *w, const struct train_data *train,
+                         const struct train_data *dev, char *const *files, const char *dev_file,
+                         double held_out)
+{
+        size_t B = train->set.B;
+
+        if (B == 0)
+                return;
+        find_in_files(w, files, dev_file);
+        if (train->task->label != NULL)
+                find_in_labels(w, train);
+        find_in_texts(w, train);
+        find_repeats(w, train, dev);
+        if (train->task->of_documents)
+                find_small(w, dev != NULL ? dev->set.B : (size_t)((double)B * held_out));
+}

@@ -1,0 +1,13 @@
+/* warnings.h - what is odd about training data, and does not forbid training. */
+#ifndef CMD_TRAIN_WARNINGS_H
+#define CMD_TRAIN_WARNINGS_H
+
+#include "cmd/train/problems.h"
+
+/* Adds a sentence for each, with what answers it. dev: NULL without --dev; dev_file: its name.
+ * held_out: the share of documents that will be held out for validation. */
+void train_find_warnings(struct train_problems *w, const struct train_data *train,
+                         const struct train_data *dev, char *const *files, const char *dev_file,
+                         double held_out);
+
+#endif

@@ -1,0 +1,143 @@
+#!/usr/bin/env bats
+# Compressed input, text files named by themselves, and plain lines on standard input.
+
+bats_require_minimum_version 1.5.0
+load records.bash
+
+setup_file() {
+  PATH=${RAN_BIN:-$PWD/build}:$PATH
+  cd "$BATS_FILE_TMPDIR"
+  abc
+}
+
+setup() {
+  PATH=${RAN_BIN:-$PWD/build}:$PATH
+  cd "$BATS_TEST_TMPDIR"
+  cp "$BATS_FILE_TMPDIR"/*.* .
+  printf '{"text":"a b"}\n\n{"text":"c"}\n' >x.jsonl
+}
+
+# needs PROGRAM
+needs() {
+  command -v "$1" >/dev/null || skip "no $1"
+}
+
+children() {
+  ps --ppid "$1" -o comm= 2>/dev/null
+}
+
+@test "compressed: gzip, zstd and xz, by their first bytes, from files and pipes" {
+  for program in gzip zstd xz; do
+    command -v $program >/dev/null || continue
+    $program -c <x.jsonl >packed
+    [ "$(encode packed | ids)" = $'[5,6]\n[7]' ]
+    [ "$(encode <packed | ids)" = $'[5,6]\n[7]' ]
+    [ "$(cat packed | encode | ids)" = $'[5,6]\n[7]' ]
+    [ "$(encode --only packed | jq -r .id | tail -n 1)" = packed:3 ]
+  done
+  # Several members, one behind the other, and none at all.
+  { gzip -c <x.jsonl; gzip -c <x.jsonl; } >packed
+  [ "$(encode packed | wc -l)" -eq 4 ]
+  : | gzip -c >packed
+  [ -z "$(encode packed)" ]
+}
+
+@test "compressed: tables, and files in folders by the ending below" {
+  mkdir all
+  printf 'text,label\n"a\nb",x\n' | gzip >all/1.csv.gz
+  gzip -c x.jsonl >all/2.jsonl.gz
+  printf 'a\nb' | gzip >all/3.txt.gz
+  printf 'a' >all/4.txt
+  run -0 --separate-stderr encode --only all
+  [ "$(jq -c '[.id, .encoding.ids]' <<<"$output")" = '["all/1.csv.gz:2",[5,6]]
+["all/2.jsonl.gz:1",[5,6]]
+["all/2.jsonl.gz:3",[7]]
+["all/3.txt.gz",[5,6]]
+["all/4.txt",[5]]' ]
+  [ -z "$stderr" ]
+  encode all >whole
+  for i in 1 2 3 4 5; do encode --shard $i/5 all; done | cmp - whole
+  encode -j 5 all | cmp - whole
+}
+
+@test "compressed: a truncated or damaged archive is an error that names the file" {
+  seq 20000 | sed 's/.*/{"text":"a &"}/' | gzip >x.gz
+  head -c 20000 x.gz >cut.gz
+  run -3 --separate-stderr encode cut.gz
+  [[ $stderr == *'cannot read cut.gz: gzip cannot unpack it: it is damaged, or ends too early'* ]]
+  run -3 --separate-stderr encode - <cut.gz
+  [[ $stderr == *'cannot read standard input: gzip cannot unpack it'* ]]
+  printf '\037\213\010junk' >junk
+  run -3 --separate-stderr encode junk
+  [[ $stderr == *'cannot read junk: gzip cannot unpack it'* ]]
+  # One document of many does not stop the others.
+  mkdir all
+  head -c 100 x.gz >all/1.txt.gz
+  echo a >all/2.txt
+  run -1 --separate-stderr encode --only all
+  [[ $stderr == *'all/1.txt.gz:1: cannot read the file: gzip cannot unpack it: it is damaged, or ends too early'* ]]
+  [ "$(ids <<<"${lines[1]}")" = '[5]' ]
+}
+
+@test "compressed: without the program, a message says what to install" {
+  gzip -c x.jsonl >x.gz
+  bin=$(dirname "$(command -v ran-tokenize)")
+  run -3 --separate-stderr env PATH=/nonexistent "$bin/ran-tokenize" encode --vocab vocab.json x.gz
+  [[ $stderr == *'cannot read x.gz: it is compressed with gzip, and there is no program gzip to unpack it: install the package that has it'* ]]
+}
+
+@test "compressed: names of files are no commands" {
+  gzip -c x.jsonl >'$(touch owned).gz'
+  gzip -c x.jsonl >'-rf;touch owned'
+  [ "$(encode ./*.gz ./-rf* | wc -l)" -eq 4 ]
+  [ ! -e owned ]
+}
+
+@test "compressed: the child ends with the program, and before it" {
+  needs ps
+  yes '{"text":"a"}' | head -n 400000 | gzip >x.gz
+  run encode --max-errors 1 --on-error stop --shard 1/9 x.gz
+  set +o pipefail
+  encode --only x.gz | head -n 1 >one
+  [ "$(wc -l <one)" -eq 1 ]
+  # A live pipe that is closed, and one that is never.
+  mkfifo in out
+  encode --only <in >out &
+  pid=$!
+  exec 5>in 6<out
+  { head -n 20000 | gzip -1; } < <(yes '{"text":"a"}') >part
+  head -c 400 part >&5
+  kill $pid
+  wait $pid || true
+  exec 5>&- 6<&-
+  for i in $(seq 50); do
+    [ -n "$(children $pid)" ] || break
+    sleep 0.1
+  done
+  [ -z "$(children $pid)" ]
+}
+
+# ---- text ----------------------------------------------------------------------------------------
+
+@test "text: a text file named by itself is a document, and that is said once" {
+  printf 'Dear a,\n\nb' | tee letter.txt >other.txt
+  run -0 --separate-stderr encode letter.txt other.txt x.jsonl
+  [ "$(jq -c '[.id, .text]' <<<"$output")" = '["letter.txt","Dear a,\n\nb"]
+["other.txt","Dear a,\n\nb"]
+[null,"a b"]
+[null,"c"]' ]
+  [ "$stderr" = 'ran-tokenize: letter.txt is taken for one document (--input-format text: each line is one)' ]
+  run -0 --separate-stderr encode --input-format text letter.txt
+  [ "${#lines[@]}" -eq 2 ]
+  # The name of a file of records says that it is none.
+  mv letter.txt letter.jsonl
+  run -1 --separate-stderr encode letter.jsonl
+  [ "${#lines[@]}" -eq 2 ]
+}
+
+@test "text: a plain line on standard input is a text" {
+  run -0 --separate-stderr encode <<<$'a b\n\n{"text":"c"}'
+  [ "$(jq -r .text <<<"$output")" = $'a b\n{"text":"c"}' ]
+  [ "$stderr" = 'ran-tokenize: standard input: each line is taken for a text (--input-format file: all of it is one)' ]
+  [ "$(encode -q <(echo 'a b') | ids)" = '[5,6]' ]
+}

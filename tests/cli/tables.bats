@@ -1,0 +1,260 @@
+#!/usr/bin/env bats
+# Tables as people have them: CSV and TSV, columns and members of any name.
+
+bats_require_minimum_version 1.5.0
+load records.bash
+
+setup_file() {
+  PATH=${RAN_BIN:-$PWD/build}:$PATH
+  cd "$BATS_FILE_TMPDIR"
+  abc
+}
+
+setup() {
+  PATH=${RAN_BIN:-$PWD/build}:$PATH
+  cd "$BATS_TEST_TMPDIR"
+  cp "$BATS_FILE_TMPDIR"/*.* .
+  set -o pipefail # jq -e has nothing to say about no input
+}
+
+# reads INPUT ARGUMENT...: the records that become of INPUT (with printf's escapes), in the file x.
+reads() {
+  printf "$1" >x
+  shift
+  run --separate-stderr bash -c 'ran-tokenize encode --vocab vocab.json --into added "$@" |
+    sed "s/,\"added\":{.*}}$/}/"; exit ${PIPESTATUS[0]}' - "$@" x
+}
+
+small='--dim 8 --layers 1 --heads 1 --head-dim 8 --window 8 --min-window 1 --no-dev --min-count 1 --epochs 1'
+
+# ---- rows and cells ------------------------------------------------------------------------------
+
+@test "csv: awkward tables are read as Python's csv module reads them [all]" {
+  count=0
+  while IFS= read -r case; do
+    jq -j .csv <<<"$case" >x.csv
+    ran-tokenize encode -q --vocab vocab.json --errors-ok --drop x \
+      $(jq -r .options <<<"$case") x.csv 2>errors | jq -cS 'del(.encoding, .ran_error)' >got
+    jq -cS '.rows[]' <<<"$case" | cmp -s - got || { jq . <<<"$case" >&2; cat got errors >&2; false; }
+    count=$((count + 1))
+  done <"$BATS_TEST_DIRNAME/csv.jsonl"
+  [ "$count" -ge 40 ]
+}
+
+@test "csv: line ends, quotes, delimiters and doubled quotes in cells" {
+  reads 'text,label\r\n"a, ""b""\n\nc",x\r\na,y' --input-format csv
+  [ "$status" -eq 0 ]
+  [ -z "$stderr" ]
+  [ "$output" = '{"text":"a, \"b\"\n\nc","label":"x"}
+{"text":"a","label":"y"}' ]
+  reads '\xef\xbb\xbf"text";"label"\n"a; b";x\n' -v
+  [[ $stderr == *'x is read as csv'* ]]
+  [ "$output" = '{"text":"a; b","label":"x"}' ]
+}
+
+@test "csv: a row that cannot be used is named by its first line, and is one bad record" {
+  reads 'text,label\n"a\nb",x\na,y,z\n"b\n\xff",y\na\n\n"c\n' --rejects rejects
+  [ "$status" -eq 1 ]
+  [ "${#lines[@]}" -eq 5 ]
+  [[ $stderr == *'x:4: the row has 3 cells, the header has 2: a cell with the delimiter, a line end or a quote needs quotes around it (--delimiter, --quotes)'$'\n'* ]]
+  [[ $stderr == *'x:6: column 1: this is not valid UTF-8'* ]]
+  [[ $stderr == *'x:7: the row has 1 cell, the header has 2'* ]]
+  [[ $stderr == *'x:9: a quote opens a cell of this row and is never closed: write quotes inside a cell twice, or give --quotes=no'* ]]
+  [[ ${lines[1]} == '{"text":"a","label":"y","ran_error":{"message":"the row has 3 cells'*'"line":4}}' ]]
+  printf 'a,y,z\n"b\n\xff",y\na\n"c\n\n' | cmp - rejects
+}
+
+@test "csv: a row leaves as soon as its line end is there" {
+  mkfifo in out
+  ran-tokenize encode --vocab vocab.json --only --input-format csv <in >out &
+  exec 5>in 6<out
+  printf 'text,id\n"a\n' >&5
+  if read -t 0.1 -r line <&6; then false; fi
+  printf 'b",1\n' >&5
+  read -t 20 -r line <&6
+  [[ $line == '{"id":"1",'*'"ids":[5,6]'* ]]
+  printf 'c,2\r' >&5
+  read -t 20 -r line <&6
+  [[ $line == '{"id":"2",'* ]]
+  printf '\nc,3\n' >&5
+  read -t 20 -r line <&6
+  [[ $line == '{"id":"3",'* ]]
+  exec 5>&-
+  wait $!
+  exec 6<&-
+}
+
+@test "csv: parts and threads are the whole" {
+  {
+    echo text,n
+    for i in $(seq 300); do printf '"a, %d\n""b""",%d\nc,0\n' $i $i; done
+  } >x.csv
+  ran-tokenize encode --vocab vocab.json -j 1 x.csv >whole
+  [ "$(wc -l <whole)" -eq 600 ]
+  ran-tokenize encode --vocab vocab.json -j 7 x.csv | cmp - whole
+  for i in 1 2 3 4 5; do ran-tokenize encode --vocab vocab.json --shard $i/5 x.csv; done | cmp - whole
+}
+
+@test "csv: memory is that of a row [all]" {
+  command -v /usr/bin/time >/dev/null || skip 'no time'
+  rows() {
+    awk -v n="$1" 'BEGIN { print "text,label"
+      for (i = 0; i < n; i++) printf "\"aaaaaaaaaa, bbbbbbbbb\n\"\"cccccccccc\"\" dddddddddd\",%d\n", i % 9 }'
+  }
+  peak() { # a sanitizer keeps what is released for a while
+    ASAN_OPTIONS=${ASAN_OPTIONS-}:quarantine_size_mb=1 /usr/bin/time -f %M ran-tokenize encode -q -j 1 \
+      --vocab vocab.json --only "$1" 2>&1 >/dev/null | tail -n 1
+  }
+  rows 50000 >few.csv
+  rows 500000 >many.csv
+  [ "$(peak many.csv)" -lt $(($(peak few.csv) * 3 / 2)) ]
+}
+
+# ---- headers -------------------------------------------------------------------------------------
+
+@test "csv: with a header or without" {
+  reads 'a b,pos\nc,neg\n' --header no --input-format csv
+  [ "$output" = '{"text":"a b","label":"pos"}
+{"text":"c","label":"neg"}' ]
+  [[ $stderr == *'x: no header: the first column is the text, the second the label (--columns names them otherwise)'* ]]
+  reads 'pos,a b\n' --header no --input-format csv
+  [ "$output" = '{"label":"pos","text":"a b"}' ]
+  reads '1,a,pos\n' --columns id,text,label
+  [ "$output" = '{"id":"1","text":"a","label":"pos"}' ]
+  [ -z "$stderr" ]
+  reads '1,"a, b",pos\n' --input-format csv
+  [ "$status" -eq 3 ]
+  [[ $stderr == *'x: which column is the text? give --text-member NAME, one of column1, column2, column3; or name the columns, for example --columns id,label,text'* ]]
+  reads '1,"a, b",pos\n' --input-format csv --text-member column2
+  [ "$output" = '{"column1":"1","column2":"a, b","column3":"pos"}' ]
+  reads 'Kommentar,Kategorie\na,x\n' --input-format csv
+  [ "$status" -eq 3 ]
+  [[ $stderr == *'which column is the text? give --text-member NAME, one of Kommentar, Kategorie; if the first row is no header, --header=no'* ]]
+  reads 'Kommentar,Kategorie\na,x\n' --input-format csv --text-member kommentar
+  [[ $stderr == *'x: no column "kommentar": the columns are Kommentar, Kategorie (--text-member)'* ]]
+  reads 'text,text,\na,b,c\n' --input-format csv
+  [ "$output" = '{"text":"a","text.2":"b","column3":"c"}' ]
+  reads 'text,label\n' --input-format csv
+  [ "$status" -eq 0 ] && [ -z "$output$stderr" ]
+}
+
+@test "tsv: with a header, quotes mean what they do in CSV; without one, nothing" {
+  reads 'id\ttext\n1\t"a\tb\nc"\n'
+  [ "$output" = '{"id":"1","text":"a\tb\nc"}' ]
+  reads 'x\t"a\ny\tb" c\n'
+  [ "$output" = '{"label":"x","text":"\"a"}
+{"label":"y","text":"b\" c"}' ]
+  reads 'text\tlabel\n"a\tx\nb\ty\n"c" d\tz\n'
+  [[ $stderr == *'x:2: a quote opens a cell of this row, and text follows the one that closes it some lines later: where a quote is a character like any other, give --quotes=no'* ]]
+  reads 'text\tlabel\n"a\tx\nb\ty\n' --quotes no
+  [ "$output" = '{"text":"\"a","label":"x"}
+{"text":"b","label":"y"}' ]
+}
+
+@test "tsv: a text before its label was 301 classes for 301 documents" {
+  for i in $(seq 8); do printf 'a b %d\tx\nc d %d\ty\n' $i $i; done >x.tsv
+  run -0 --separate-stderr ran-train classify --check x.tsv
+  [ "$(jq -c .labels <<<"$output")" = '{"x":8,"y":8}' ]
+  [[ $stderr == *'the first column is the text, the second the label'* ]]
+  printf 'sentence\tclass\na b\tx\nc d\ty\n' >x.tsv
+  run -0 --separate-stderr ran-train classify --check x.tsv
+  [ "$(jq -c .labels <<<"$output")" = '{"x":1,"y":1}' ]
+  [[ $stderr == *'x.tsv: the text is "sentence", the label is "class" (--text-member, --label-member and --id-member name others)'* ]]
+}
+
+@test "csv: options that make no sense" {
+  reads 'a\n' --delimiter ab
+  [ "$status" -eq 2 ]
+  [[ $stderr == *'--delimiter ab: give one character of ASCII, or tab, comma, semicolon, pipe or space'* ]]
+  reads 'a\n' --columns a,b --header yes
+  [ "$status" -eq 2 ]
+  [[ $stderr == *'leave out --header=yes'* ]]
+}
+
+# ---- members of any name -------------------------------------------------------------------------
+
+@test "members: any name for text, label and id; records stay as they are" {
+  printf '%s\n' '{"s":"a b","k":"x","n":7}' '{"s":"c","k":"y","text":"no","label":1}' >x.jsonl
+  run -0 --separate-stderr ran-tokenize encode --vocab vocab.json --text-member s --id-member n --only x.jsonl
+  [ "$(jq -c '[.id, .encoding.ids]' <<<"$output")" = '[7,[5,6]]
+["x.jsonl:2",[7]]' ]
+  run -0 ran-tokenize encode --vocab vocab.json --text-member s --drop s --into e x.jsonl
+  [ "$(jq -c 'del(.e)' <<<"$output")" = '{"k":"x","n":7}
+{"k":"y","text":"no","label":1}' ]
+  [ "$(ran-train classify --check --text-member s --label-member k x.jsonl | jq -c '[.labels, .tokens]')" = \
+    '[{"x":1,"y":1},3]' ]
+  reads '{"s":"a"}\n{"t":"b"}\n{"s":null}\n' --text-member s
+  [ "$status" -eq 1 ]
+  [[ $stderr == *'x:2: no "s", which is to be the text (--text-member)'* && $stderr == *'x:3: no "s"'* ]]
+}
+
+@test "members: several texts are joined" {
+  reads '{"t":"a","b":"b \\"\\u0063\\""}\n{"b":"c"}\n{"t":3,"b":""}\n{"t":["a"]}\n' --text-member t,b
+  [ "$status" -eq 1 ]
+  [ "${lines[0]}" = '{"t":"a","b":"b \"\u0063\""}' ]
+  [[ $stderr == *'x:4: a member of --text-member is neither a text nor a number'* ]]
+  printf '{"t":"a","text":"b"}\n{"text":"c"}\n' >x.jsonl
+  [ "$(ran-tokenize encode --vocab vocab.json --text-member t --text-member text x.jsonl |
+    jq -c '.encoding.ids')" = '[5,6]
+[7]' ]
+  # A name with a comma is a name where a column is called so.
+  reads '"a, b",c\na,b\n' --text-member 'a, b' --header yes --input-format csv
+  [ "$output" = '{"a, b":"a","c":"b"}' ]
+}
+
+@test "members: usual names are found, and said once" {
+  printf '{"idx":1,"Sentence":"a b","Class":2}\n{"idx":2,"text":"c"}\n' | tee x.jsonl >y.jsonl
+  run -0 --separate-stderr ran-tokenize encode --vocab vocab.json x.jsonl y.jsonl
+  [ "$(grep -c 'x.jsonl: the text is "Sentence" (--text-member, ' <<<"$stderr")" -eq 1 ]
+  [[ $stderr != *y.jsonl* ]]
+  run -0 --separate-stderr ran-tokenize encode -q --vocab vocab.json x.jsonl
+  [ -z "$stderr" ]
+  printf '{"Sentence":"a","Class":2}\n{"Sentence":"b","Class":3}\n' >x.jsonl
+  run -0 --separate-stderr ran-train classify --check x.jsonl
+  [[ $stderr == *'x.jsonl: the text is "Sentence", the label is "Class" ('* ]]
+  # What has the usual members needs no others.
+  printf '{"text":"a","review":"b"}\n' >x.jsonl
+  run -0 --separate-stderr ran-tokenize encode --vocab vocab.json x.jsonl
+  [ -z "$stderr" ]
+  [ "$(ids <<<"$output")" = '[5]' ]
+}
+
+@test "members: labels, tags and numbers of a table" {
+  printf 'text,stars\na,1\nb,0\nc,\n' >x.csv
+  printf 'bad\ngood\n' >names
+  run -4 --separate-stderr ran-train classify --check --label-names names x.csv
+  [ "$(jq -c '[.labels, .documents]' <<<"$output")" = '[{"bad":1,"good":1},2]' ]
+  printf '{"words":["a","a"],"ner":["O","B-X"]}\n' >x.jsonl
+  [ "$(ran-train tag --check --text-member words --label-member ner x.jsonl | jq -c .tags)" = '{"B-X":1,"O":1}' ]
+  printf '{"text":"a a","topics":["x","y"]}\n{"text":"a","topics":[]}\n' >x.jsonl
+  [ "$(ran-train classify --check --label-member topics x.jsonl | jq -c '[.labels, .several_labels]')" = '[{"x":1,"y":1},true]' ]
+}
+
+@test "members: pairs of a language model, with or without a header" {
+  printf 'a b\tc\nb\ta c\n' >x.tsv
+  ran-train lm -q $small --mask prefix --columns source,target --input-format tsv -o m.ran x.tsv
+  { printf 'source,target\n'; tr '\t' , <x.tsv; } >x.csv
+  ran-lm score -m m.ran x.csv | jq -c '[.source, .target]' >got
+  [ "$(cat got)" = '["a b","c"]
+["b","a c"]' ]
+}
+
+# ---- from a table to a model ---------------------------------------------------------------------
+
+@test "five tables people have: one command each from file to model [all]" {
+  {
+    echo id,review,sentiment
+    for i in $(seq 20); do printf '%d,"nice, sun\n""%d""",good\n%d,rain %d,bad\n' $i $i $i $i; done
+  } >sheet.csv
+  jq -Rrn '[inputs | select(test("good|bad"))] | length' <sheet.csv >/dev/null
+  { printf 'text\tlabel\n'; for i in $(seq 20); do printf 'nice sun %d\tgood\nrain %d\tbad\n' $i $i; done; } >export.tsv
+  for i in $(seq 20); do printf '{"sentence":"nice sun %d","label":1,"idx":%d}\n{"sentence":"rain %d","label":0}\n' $i $i $i; done >hub.jsonl
+  for i in $(seq 20); do printf '__label__good nice sun %d\n__label__bad rain %d\n' $i $i; done >fast.txt
+  mkdir -p folder/good folder/bad
+  for i in $(seq 20); do echo "nice sun $i" >folder/good/$i.txt; echo "rain $i" >folder/bad/$i.txt; done
+  for table in sheet.csv export.tsv hub.jsonl fast.txt '--folder-label folder'; do
+    ran-train classify -q --encoder none --min-count 1 -o m.ran $table
+    [ "$(ran-classify -q -m m.ran - <<<'{"text":"nice sun"}' | jq -r .prediction.label)" != \
+      "$(ran-classify -q -m m.ran - <<<'{"text":"rain"}' | jq -r .prediction.label)" ] || { echo "$table"; false; }
+  done
+}

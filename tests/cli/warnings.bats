@@ -1,0 +1,93 @@
+#!/usr/bin/env bats
+# Mistakes in training data that are noticed before they cost time: --check lists them, and a training
+# says them before it begins. Each names what answers it.
+
+bats_require_minimum_version 1.5.0
+
+setup() {
+  PATH=${RAN_BIN:-$PWD/build}:$PATH
+  cd "$BATS_TEST_TMPDIR"
+}
+
+# sound N: N documents of two labels, without a fault.
+sound() {
+  for i in $(seq "$1"); do
+    printf 'rain\twet day a%d b%d\nsun\tdry day c%d d%d\n' "$i" "$i" "$i" "$i"
+  done
+}
+
+# warns ARGUMENT...: the warnings of --check.
+warns() {
+  ran-train classify --check "$@" 2>stderr | jq -r '.warnings[]'
+}
+
+@test "warnings: sound data have none" {
+  sound 500 >x.tsv
+  run -0 warns x.tsv
+  [ -z "$output" ]
+}
+
+@test "warnings: a header among the records" {
+  { printf 'Klasse\tder Satz\n'; sound 500; } >x.tsv
+  [ "$(warns x.tsv)" = 'x.tsv:1: is this a header? no other document has its label "Klasse" (--header=yes)' ]
+  [ -z "$(warns --header yes --label-member Klasse --text-member 'der Satz' x.tsv)" ]
+}
+
+@test "warnings: text and label swapped" {
+  sound 50 | awk -F'\t' '{ print $2 "\t" $1 }' >x.tsv
+  warns --columns label,text x.tsv | grep -q '^100 labels for 100 documents: are text and label swapped? (--label-member, --text-member or --columns)$'
+  warns --columns text,label x.tsv | grep -vq swapped
+}
+
+@test "warnings: labels that differ in case or spaces only, and labels of one document" {
+  { sound 500; printf 'Rain\twet e\nRain\twet f\nfog\tgrey\nhail\tgrey too\n'; } >x.tsv
+  run -0 warns x.tsv
+  [ "$output" = '2 labels have one document only: "fog", "hail"; merge it with another label, leave it out, or add documents
+the labels "Rain" (2 times) and "rain" (500 times) differ in case or spaces only: write them alike in the data' ]
+}
+
+@test "warnings: the same file twice, and as --dev" {
+  sound 500 >x.tsv
+  cp x.tsv y.tsv
+  ln -s x.tsv z.tsv
+  warns x.tsv z.tsv | grep -q '^z.tsv is given twice: leave one out$'
+  warns --dev z.tsv x.tsv | grep -q '^x.tsv is training data and --dev: '
+  run -0 warns --dev y.tsv x.tsv
+  [ "$output" = '1000 of 1000 documents of --dev are also training documents: figures on them are too good (--check lists them)' ]
+  run -0 warns x.tsv y.tsv
+  [[ $output == '1000 of 2000 training documents repeat others: '*'--dev-group'* ]]
+}
+
+@test "warnings: quotes around every text" {
+  sound 500 | sed 's/\t\(.*\)/\t"\1"/' >x.tsv
+  [ "$(warns x.tsv)" = '1000 of 1000 texts have quotes around them: if a table wrote these, read it with --input-format=csv, or with --quotes=yes' ]
+  [ -z "$(warns --quotes yes x.tsv)" ]
+}
+
+@test "warnings: the letters of another language in a few documents" {
+  { sound 500; printf 'rain\tсегодня дождь\nsun\tсолнце\n'; } >x.tsv
+  [ "$(warns x.tsv)" = '2 of 1002 documents are in Cyrillic letters, the first at x.tsv:1001: leave them out, or add more, since so few teach a model little' ]
+}
+
+@test "warnings: too few documents to validate; and a training says it, too, but not with -q" {
+  sound 20 >x.tsv
+  sound 500 >y.tsv
+  small='4 validation documents: accuracies are known to within 49 points (95 % confidence), too few to tell models apart (--dev-share holds out more, --dev FILE adds some)'
+  [ "$(warns x.tsv)" = "$small" ]
+  [ -z "$(warns y.tsv)" ]
+  run -0 --separate-stderr ran-train classify --encoder none -o m.ran x.tsv
+  [[ $stderr == *"ran-train: warning: $small"* ]]
+  run -0 --separate-stderr ran-train classify -q --encoder none -o m.ran x.tsv
+  [[ $stderr != *warning* ]]
+  run -0 ran-train classify --check --check-format text x.tsv
+  [[ $output == *"WARNING: $small"* ]]
+}
+
+@test "coverage: how exact its promise is with few calibration documents" {
+  sound 120 >x.tsv
+  ran-train classify -q --encoder none --dev-share 0.1 -o m.ran x.tsv
+  run -0 --separate-stderr ran-classify -m m.ran --coverage 0.9 - <<<'{"text":"wet"}'
+  [[ $stderr =~ '--coverage 0.9: with '[0-9]+' calibration documents, it may turn out to be '[678][0-9.]*' % (95 % confidence); train with more of them, --dev-share or --dev, for a more exact one' ]]
+  run -2 --separate-stderr ran-classify -m m.ran --coverage 0.999 - <<<'{"text":"wet"}'
+  [[ $stderr == *'too few for a coverage of 0.999'* ]]
+}
