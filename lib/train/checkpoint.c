@@ -1,5 +1,4 @@
 /* checkpoint.c - what a checkpoint holds beside the weights, written and read by one list. */
-#include "train/budget.h"
 #include "train/crf-train.h"
 #include "train/trainer.h"
 #include "model/model.h"

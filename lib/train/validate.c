@@ -4,6 +4,7 @@
 #include "train/broadcast.h"
 #include "train/evaluate.h"
 #include "train/task.h"
+#include "train/stop.h"
 #include "train/trainer.h"
 #include "ran/train.h"
 
