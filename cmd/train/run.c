@@ -433,13 +433,19 @@ static bool refits(const struct ran_train_job *job)
 
 static void tell_linear_time(const struct ran_train_job *job)
 {
+        struct ran_train_settings settings = *job->settings;
         struct ran_config config = *job->config;
+        struct ran_train_job linear = *job;
         char text[32];
 
         if (config.wide == 0)
                 return;
         config.encoder = RAN_ENCODER_NONE;
-        struct measurement m = measure(job, &config, on_measured_pass);
+        settings.freeze = false; /* initial weights are those of an encoder, and no matter */
+        linear.settings = &settings;
+        linear.vectors = NULL;
+        linear.init = NULL;
+        struct measurement m = measure(&linear, &config, on_measured_pass);
         printf("time        %s%s for the linear model, on %zu threads\n", m.whole ? "" : "about ",
                train_duration(text, m.seconds), ran_pool_threads(job->pool));
         fflush(stdout);

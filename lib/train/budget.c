@@ -1,5 +1,4 @@
-/* budget.c - see budget.h. */
-#include "train/budget.h"
+/* budget.c - a time for a run: see trainer.h. */
 #include "train/trainer.h"
 
 #include <math.h>

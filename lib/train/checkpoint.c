@@ -1,5 +1,4 @@
 /* checkpoint.c - what a checkpoint holds beside the weights, written and read by one list. */
-#include "train/budget.h"
 #include "train/crf-train.h"
 #include "train/trainer.h"
 #include "model/model.h"
@@ -192,7 +191,6 @@ int ran_trainer_resume(struct ran_trainer *t, struct ran_error *err)
         if (here) {
                 t->optimiser.step = (uint64_t)t->at.updates;
                 t->optimiser.decay = t->at.decay;
-                t->spent_before = t->stop.spent;
                 ran_trainer_list_documents(t);
                 ran_trainer_begin_epoch(t);
                 here = t->at.batch <= (double)t->batches;
@@ -246,6 +244,7 @@ int ran_checkpoint_read(struct ran_trainer *t, struct ran_error *err)
                 rc = ran_trainer_resume(t, err);
         if (rc == RAN_OK)
                 rc = read_recurrent(t, m, err);
+        t->spent_before = t->stop.spent;
         if (rc == RAN_OK) {
                 memcpy(t->p.block, m->params.block, t->layout.size * sizeof(float));
                 ran_trainer_copy_rows(t, 0, t->V, m->params.embed);

@@ -1,5 +1,4 @@
 /* output.c - the description of a run, and its finished model. */
-#include "train/budget.h"
 #include "train/trainer.h"
 #include "model/linear-model.h"
 #include "model/model.h"

@@ -1,5 +1,4 @@
 /* report.c - progress reports of a training run, and requests to stop it. */
-#include "train/budget.h"
 #include "train/evaluate.h"
 #include "train/trainer.h"
 #include "ran/train.h"

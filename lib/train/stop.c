@@ -4,64 +4,10 @@
 #include "train/evaluate.h"
 #include "train/task.h"
 #include "train/trainer.h"
-#include "train/validate.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* Half of them corrected and none broken would be two standard errors. */
-enum { ENOUGH_ERRORS = 8 };
-
-/* A part of the loss that is not worth an encoder: its biases alone may gain as much. */
-static const double trifle = 0.005;
-
-/* Fewer labels than that ask for more, as no refit can undo a choice by chance. */
-enum { FEW = 250 };
-
-/* ---- the rules ------------------------------------------------------------------------------ */
-
-struct ran_gain ran_gain_of(const double *before, const double *now, size_t n)
-{
-        double sum = 0, squares = 0, base = 0;
-        struct ran_gain g = {0};
-
-        for (size_t i = 0; i < n; i++) {
-                double gain = before[i] - now[i];
-
-                if (isnan(gain))
-                        continue;
-                base += before[i];
-                sum += gain;
-                squares += gain * gain;
-                g.n++;
-        }
-        g.few = n < FEW;
-        if (g.n == 0)
-                return g;
-        g.base = base / (double)g.n;
-        g.mean = sum / (double)g.n;
-        g.error = sqrt(fmax(0, squares / (double)g.n - g.mean * g.mean) / (double)g.n);
-        return g;
-}
-
-bool ran_gain_is_proven(const struct ran_gain *g)
-{
-        return g->n == 0 || (g->mean > (g->few ? 3 : 1) * g->error && g->mean > trifle * g->base);
-}
-
-bool ran_gain_may_prove(const struct ran_gain *g, double looks)
-{
-        const double missing = (g->few ? 2 : 1) / looks;
-
-        return g->n == 0 || (g->mean > ((g->few ? 3 : 1) - missing) * g->error &&
-                             g->mean > trifle / 2 * g->base);
-}
-
-bool ran_gain_has_room(size_t errors)
-{
-        return errors >= ENOUGH_ERRORS;
-}
 
 /* Whether a has more standard errors than b. */
 static bool exceeds(const struct ran_gain *a, const struct ran_gain *b)
@@ -199,7 +145,7 @@ static struct ran_gain gain_now(const struct ran_trainer *t)
         const struct ran_dataset *dev = t->job->dev;
         struct ran_gain g = ran_gain_of(t->alone, t->losses, dev->B);
 
-        g.few = (dev->positions != NULL ? dev->label_first[dev->B] : dev->B) < FEW;
+        g.few = (dev->positions != NULL ? dev->label_first[dev->B] : dev->B) < RAN_GAIN_FEW;
         return g;
 }
 
@@ -319,38 +265,4 @@ int ran_trainer_tell_decision(struct ran_trainer *t, struct ran_error *err)
                 RAN_TRY(ran_trainer_tell_all(t, &r, &next, err));
         }
         return next == RAN_STOP ? RAN_EINTR : RAN_OK;
-}
-
-void ran_train_decision_tell(const struct ran_train_decision *d, struct ran_buf *out)
-{
-        if (d->why == RAN_ENCODER_KEPT)
-                return;
-        ran_buf_str(out, "linear model only: ");
-        if (d->why == RAN_ENCODER_NO_ROOM) {
-                ran_buf_printf(out,
-                               "it errs on %zu of %zu validation documents, and fewer than %d "
-                               "errors cannot show that an encoder helps",
-                               d->errors, d->documents, ENOUGH_ERRORS);
-                return;
-        }
-        ran_buf_printf(out, "the encoder did not improve results on %zu validation documents",
-                       d->documents);
-        if (d->why == RAN_ENCODER_NO_GAIN)
-                ran_buf_printf(out, " and ended after epoch %zu", d->epoch);
-        ran_buf_printf(out, " (gain in loss %.4f, standard error %.4f)", d->gain, d->error);
-}
-
-bool ran_decision_is_sane(const struct ran_decision *d)
-{
-        const double *x = (const double *)d;
-
-        for (size_t i = 0; i < sizeof *d / sizeof *x; i++)
-                if (!(fabs(x[i]) <= 1e15))
-                        return false;
-        return d->why >= 0 && d->why <= RAN_ENCODER_NOT_PROVEN && d->why == floor(d->why) &&
-               d->epoch >= 0 && d->epoch == floor(d->epoch) && d->documents >= 0 &&
-               d->errors >= 0 && d->errors <= d->documents && d->weight >= 0 && d->limit >= 0 &&
-               d->limit == floor(d->limit) && d->limit_from >= 0 &&
-               d->limit_from == floor(d->limit_from) && d->last >= 0 && d->last == floor(d->last) &&
-               d->spent >= 0;
 }

@@ -7,10 +7,10 @@
  * Several ranks (ranks.h) go through the same loop with the same weights. Rank 0 alone decides (by
  * reports, development data or the clock) and writes files; ran_ranks_agree tells the others.
  */
-#include "train/budget.h"
 #include "train/refit.h"
 #include "train/validate.h"
 #include "base/error.h"
+#include "train/stop.h"
 #include "train/trainer.h"
 #include "model/task.h"
 #include "train/broadcast.h"

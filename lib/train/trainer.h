@@ -7,8 +7,8 @@
 #include "train/batch.h"
 #include "train/ensemble.h"
 #include "train/cross-validate.h"
+#include "train/gain.h"
 #include "train/optimiser.h"
-#include "train/stop.h"
 
 struct ran_evaluate_rates;
 
@@ -141,7 +141,7 @@ struct ran_train_report ran_trainer_report(const struct ran_trainer *t, int even
 void ran_trainer_report_rates(const struct ran_trainer *t, struct ran_train_report *report,
                               const struct ran_evaluate_rates *r);
 int ran_trainer_tell(struct ran_trainer *t, const struct ran_train_report *r);
-/* What all do next, when one of them is told that; RAN_NOTE: apply what budget.h has decided. */
+/* What all do next, when one of them is told that; RAN_NOTE: apply what the budget has decided. */
 enum { RAN_GO_ON, RAN_NOTE, RAN_SAVE, RAN_STOP };
 int ran_trainer_tell_all(struct ran_trainer *t, const struct ran_train_report *r, int *next,
                          struct ran_error *err);
@@ -152,6 +152,23 @@ int ran_trainer_diverged(const struct ran_trainer *t, double epoch, double step,
 /* RAN_EDIVERGED unless all n results for development data are finite. */
 int ran_trainer_check_results(const struct ran_trainer *t, const float *x, size_t n,
                               struct ran_error *err);
+
+/* budget.c: --minutes: the best model within a time.
+ *
+ * The linear model always comes first. A few steps of the encoder then show how many fit into what
+ * is left, with the refit: the learning rate falls to its end by these (`limit`). If that was
+ * wrong, time ends the training after the step at hand (`last`), or the refit, whose encoder is
+ * then that of the best epoch (`aborted`). The model says all three, so that --replay does the
+ * same steps whatever the time. Rank 0 decides; the others apply it after the same step. */
+/* Seconds of the run, with those of the runs that it resumed. */
+double ran_budget_spent(const struct ran_trainer *t);
+/* Rank 0, after a step: whether there is something to apply; and does it. */
+bool ran_budget_is_due(const struct ran_trainer *t);
+void ran_budget_apply(struct ran_trainer *t);
+/* Whether the encoder's steps are used up. */
+bool ran_budget_is_used(const struct ran_trainer *t);
+/* Whether the encoder of the refit is not trained, or not to its end. */
+bool ran_budget_aborts_refit(const struct ran_trainer *t);
 
 /* x (n) times `by`. */
 void ran_trainer_scale(float *x, size_t n, double by);

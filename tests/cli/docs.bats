@@ -147,7 +147,7 @@ fits() {
     print "]}" } }' >train.jsonl
   sizes='."train.m" == $n and ."train.best" == $n and ."train.embed.m" == $R * $D and ."train.embed.best" == $R * $D
     and ."train.embed.met" == $R'
-  checkpoint tag --wide 1024 --spelling 64
+  checkpoint tag --wide 1024 --spelling 64 --no-early-stop
   fits "$sizes and .\"train.embed.v\" == \$R * \$D and .\"train.chain\" == 8"
   jq -r keys[] header >names
   checkpoint lm --window 4 --bptt 2 --min-count 1

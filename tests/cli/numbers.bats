@@ -10,14 +10,14 @@ setup_file() {
   cd "$BATS_FILE_TMPDIR"
   documents 30 20 >train.jsonl
   ran-tokenize learn -q -o vocab.json train.jsonl
-  shape='-q --layers 1 --heads 2 --head-dim 4 --window 16 --epochs 1 --vocab vocab.json'
+  shape='-q --no-early-stop --layers 1 --heads 2 --head-dim 4 --window 16 --epochs 1 --vocab vocab.json'
   ran-train classify $shape --dim 8 --min-window 4 --wide 0 -o classify.ran train.jsonl
   ran-train lm $shape --dim 8 --min-window 1 -o lm.ran train.jsonl
 }
 
 setup() {
   cd "$BATS_FILE_TMPDIR"
-  shape='-q --layers 1 --heads 2 --head-dim 4 --window 16 --min-window 4 --epochs 1 --vocab vocab.json'
+  shape='-q --no-early-stop --layers 1 --heads 2 --head-dim 4 --window 16 --min-window 4 --epochs 1 --vocab vocab.json'
 }
 
 # header MODEL: of a model file, as JSON.

@@ -43,7 +43,7 @@ rank_of() { # rank_of N: the process of our last job that is that rank
   done
 }
 
-shape='--dim 16 --layers 1 --heads 2 --head-dim 8 --window 16'
+shape='--dim 16 --layers 1 --heads 2 --head-dim 8 --window 16 --no-early-stop'
 
 # same_for TASK FILE OPTION...: 1, 2 and 4 ranks give the bytes of none
 same_for() {
@@ -76,6 +76,7 @@ same_for() {
   needs_mpi
   documents 90 300 | jq -c '.author = .id % 30' >train.jsonl
   same_for classify train.jsonl --epochs 2 --wide 1024
+  same_for classify train.jsonl --epochs 2 --wide 1024 --early-stop
   same_for classify train.jsonl --epochs 2 --wide 1024 --dev-group author
   same_for classify train.jsonl --epochs 2 --wide 0 --no-refit --batch 7 --encoder contextualizer
 }

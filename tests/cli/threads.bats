@@ -86,7 +86,7 @@ come_otherwise() {
 
 # learn JOBS: a model of each task and encoder.
 learn() {
-  local shape="-q -j $1 --dim 8 --layers 2 --heads 2 --head-dim 4 --window 16 --epochs 2 --batch 12"
+  local shape="-q -j $1 --dim 8 --layers 2 --heads 2 --head-dim 4 --window 16 --epochs 2 --batch 12 --no-early-stop"
   mkdir "$1"
   for type in word wordpiece bpe; do
     ran-tokenize learn -q -j $1 --vocab-type $type --vocab-size 300 -o $1/$type in.jsonl

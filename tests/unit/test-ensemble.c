@@ -7,7 +7,7 @@
 #include "test.h"
 #include "train/ensemble.h"
 #include "train/loss.h"
-#include "train/stop.h"
+#include "train/gain.h"
 
 enum { B = 300 };
 

@@ -4,7 +4,7 @@
 
 #include "test.h"
 #include "training.h"
-#include "train/stop.h"
+#include "train/gain.h"
 
 static struct ran_gain gain(size_t n, double mean, double error)
 {
