@@ -39,7 +39,7 @@ static void check_dump(const struct train_options *o)
         static const char *const others[] = {"output",    "dev",       "no_dev",
                                              "dev_share", "dev_group", "tune",
                                              "resume",    "log",       "overwrite_checkpoint",
-                                             NULL};
+                                             "weights",   NULL};
         const struct train_file_options *file = &o->file;
         bool dump = o->mode.dump_gradients != NULL;
 

@@ -8,6 +8,7 @@
 #include "cmd/options/write.h"
 #include "cmd/records/files.h"
 #include "cmd/train/check.h"
+#include "cmd/train/convert.h"
 #include "cmd/train/job.h"
 #include "cmd/train/ranks.h"
 
@@ -122,12 +123,15 @@ static int run_verb(int argc, char **argv)
 
 int main(int argc, char **argv)
 {
-        struct cmd_verb verbs[RAN_TASK_COUNT + 1] = {0};
+        struct cmd_verb verbs[RAN_TASK_COUNT + 2] = {0};
+        size_t n = 0;
 
         if (!train_ranks_open())
                 return train_ranks_follow();
-        for (size_t i = 0; train_tasks[i] != NULL; i++)
-                verbs[i] = (struct cmd_verb){train_tasks[i]->verb, train_tasks[i]->help, run_verb};
+        for (; train_tasks[n] != NULL; n++)
+                verbs[n] = (struct cmd_verb){train_tasks[n]->verb, train_tasks[n]->help, run_verb};
+        verbs[n] = (struct cmd_verb){"convert", "store the weights of a model in fewer bits",
+                                     train_convert};
         return train_ranks_close(cmd_run_verb("ran-train",
                                               "Trains models of long documents from JSON lines.",
                                               verbs, argc, argv));

@@ -195,6 +195,10 @@ static void summarise(const struct ran_train_job *job, const struct train_progre
                 cmd_note("linear model only: the encoder did not improve results on %zu "
                          "validation documents",
                          validation_documents(job));
+        if (last->encoder_only)
+                cmd_note("encoder only: the linear model did not improve results on %zu "
+                         "validation documents",
+                         validation_documents(job));
         if (last->no_encoder)
                 cmd_note("%zu documents in %s, peak memory %sB", job->train->B,
                          train_duration(time, last->seconds), train_amount(peak, peak_bytes()));

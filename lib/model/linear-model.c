@@ -230,37 +230,45 @@ size_t ran_linear_model_weigh(float *x, const struct ran_posting *list, size_t n
         return count;
 }
 
-size_t ran_linear_model_read(struct ran_gram *gram, struct ran_posting *posting,
+size_t ran_linear_model_read(struct ran_linear_features f, struct ran_posting *posting,
                              struct ran_posting *spare, const struct ran_config *c,
                              const struct ran_params *p, const uint32_t *ids, size_t L)
 {
         size_t n = ran_linear_model_list(posting, spare, c, p->affixes, ids, L), count = 0;
         size_t runs = ran_linear_model_ngram_buckets(c), first = 0;
-        float *x = (void *)spare;
 
         for (size_t i = 0; i < n; i++) {
                 uint32_t bucket = posting[i].id, row = ran_linear_row(p, bucket);
+                float idf = row != RAN_NO_ROW ? ran_linear_idf(p, row) : 0;
 
-                if (row == RAN_NO_ROW || !(p->idf[row] > 0))
+                if (!(idf > 0))
                         continue;
-                gram[count] = (struct ran_gram){bucket, posting[i].at, row, 0};
-                x[count++] = weigh(&posting[i], p->idf[row]);
+                f.gram[count] = (struct ran_gram){bucket, posting[i].at};
+                f.row[count] = row;
+                f.x[count++] = weigh(&posting[i], idf);
                 first += bucket < runs;
         }
-        set_lengths(x, first, count);
-        for (size_t i = 0; i < count; i++)
-                gram[i].x = x[i];
+        set_lengths(f.x, first, count);
         return count;
+}
+
+/* Those of document b of w->packed. */
+static struct ran_linear_features features_of(const struct ran_workspace *w, size_t b)
+{
+        const struct ran_head *h = &w->head;
+        size_t at = w->packed->doc[b] * ran_linear_model_features(w->c);
+
+        return (struct ran_linear_features){h->gram + at, h->gram_row + at, h->gram_x + at};
 }
 
 static void read_document(struct ran_workspace *w, const struct ran_params *p, size_t b)
 {
         const struct ran_packed *packed = w->packed;
         struct ran_head *h = &w->head;
-        size_t from = packed->doc[b], at = from * ran_linear_model_features(w->c);
+        size_t from = packed->doc[b];
 
-        h->grams[b] = ran_linear_model_read(h->gram + at, h->gram_posting, h->gram_spare, w->c, p,
-                                            packed->ids + from, packed->doc[b + 1] - from);
+        h->grams[b] = ran_linear_model_read(features_of(w, b), h->gram_posting, h->gram_spare, w->c,
+                                            p, packed->ids + from, packed->doc[b + 1] - from);
 }
 
 void ran_linear_model_add(struct ran_workspace *w, const struct ran_params *p, size_t C)
@@ -269,13 +277,11 @@ void ran_linear_model_add(struct ran_workspace *w, const struct ran_params *p, s
 
         memset(h->linear, 0, w->packed->B * C * sizeof *h->linear);
         for (size_t b = 0; b < w->packed->B; b++) {
-                const struct ran_gram *gram =
-                        h->gram + w->packed->doc[b] * ran_linear_model_features(w->c);
+                const struct ran_linear_features f = features_of(w, b);
                 float *linear = h->linear + b * C;
 
                 read_document(w, p, b);
-                for (size_t i = 0; i < h->grams[b]; i++)
-                        ran_simd->axpy(linear, gram[i].x, p->wide + gram[i].row * C, C);
+                ran_linear_sum(linear, p, f.x, f.row, h->grams[b], C);
                 ran_simd->axpy(h->logits + b * C, w->linear_weight, linear, C);
                 ran_simd->add(h->logits + b * C, p->head.wide_b, C);
                 ran_simd->add(linear, p->head.wide_b, C);
@@ -284,7 +290,8 @@ void ran_linear_model_add(struct ran_workspace *w, const struct ran_params *p, s
 
 /* ---- explaining ----------------------------------------------------------------------------- */
 
-static const struct ran_gram *find(const struct ran_gram *gram, size_t n, uint32_t bucket)
+/* n if the bucket is not there. */
+static size_t find(const struct ran_gram *gram, size_t n, uint32_t bucket)
 {
         size_t from = 0, to = n;
 
@@ -296,7 +303,7 @@ static const struct ran_gram *find(const struct ran_gram *gram, size_t n, uint32
                 else
                         to = middle;
         }
-        return from < n && gram[from].bucket == bucket ? &gram[from] : NULL;
+        return from < n && gram[from].bucket == bucket ? from : n;
 }
 
 /* Contributions of features to a weighted sum of the logits. */
@@ -310,12 +317,13 @@ struct contribution {
 /* The contribution of one occurrence of a feature in the bucket. */
 static double contribution_of(const struct contribution *k, uint32_t bucket)
 {
-        const struct ran_gram *gram = find(k->h->gram, k->h->grams[0], bucket);
+        const struct ran_head *h = k->h;
+        size_t i = find(h->gram, h->grams[0], bucket);
 
-        if (gram == NULL) /* as for RAN_NO_AFFIX */
+        if (i == h->grams[0]) /* as for RAN_NO_AFFIX */
                 return 0;
-        return (double)gram->x * ran_dot(k->weight, k->p->wide + gram->row * k->C, k->C) /
-               (double)gram->times;
+        return (double)h->gram_x[i] * ran_linear_dot(k->weight, k->p, h->gram_row[i], k->C) /
+               (double)h->gram[i].times;
 }
 
 void ran_linear_model_explain(const struct ran_workspace *w, const struct ran_params *p, size_t C,

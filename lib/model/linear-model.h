@@ -77,9 +77,15 @@ size_t ran_linear_model_list(struct ran_posting *to, struct ran_posting *spare,
 size_t ran_linear_model_weigh(float *x, const struct ran_posting *list, size_t n, const float *idf,
                               size_t runs);
 
-/* Lists the features of L ids as x_g above, ascending by bucket, in `gram` (room as for a list;
- * posting and spare: scratch of as much). Returns how many there are. */
-size_t ran_linear_model_read(struct ran_gram *gram, struct ran_posting *posting,
+/* The features of a document as x_g above, ascending by bucket: room for as many as in a list. */
+struct ran_linear_features {
+        struct ran_gram *gram;
+        uint32_t *row;
+        float *x;
+};
+/* Fills f with those of L ids (posting and spare: scratch, room as for a list). Returns how many
+ * there are. */
+size_t ran_linear_model_read(struct ran_linear_features f, struct ran_posting *posting,
                              struct ran_posting *spare, const struct ran_config *c,
                              const struct ran_params *p, const uint32_t *ids, size_t L);
 

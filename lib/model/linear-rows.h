@@ -10,6 +10,7 @@
 #ifndef RAN_MODEL_LINEAR_ROWS_H
 #define RAN_MODEL_LINEAR_ROWS_H
 
+#include "model/compact.h"
 #include "model/params.h"
 
 struct ran_linear_rows {
@@ -44,6 +45,23 @@ static inline uint32_t ran_linear_row(const struct ran_params *p, uint32_t bucke
         }
         return from < end && r->bucket[from] == bucket ? from : RAN_NO_ROW;
 }
+
+/* What is in a row, however it is stored. */
+static inline float ran_linear_idf(const struct ran_params *p, uint32_t row)
+{
+        return p->idf != NULL ? p->idf[row] : ran_float_of_half(p->compact.idf[row]);
+}
+static inline bool ran_linear_has_idf(const struct ran_params *p)
+{
+        return p->idf != NULL || p->compact.idf != NULL;
+}
+/* y (C) += sum of x_k times row[k] (K). */
+void ran_linear_sum(float *y, const struct ran_params *p, const float *x, const uint32_t *row,
+                    size_t K, size_t C);
+/* y (C) = the row. */
+void ran_linear_read_row(float *y, const struct ran_params *p, uint32_t row, size_t C);
+/* The product of weight (C) and the row. */
+double ran_linear_dot(const float *weight, const struct ran_params *p, uint32_t row, size_t C);
 
 /* Rows of p that are not zero, in weight or idf, with their buckets, for a model file; where all
  * are, that of bucket 0: a file has one row at least. */

@@ -75,6 +75,11 @@ bool ran_config_has_encoder(const struct ran_config *config);
  * instead. */
 bool ran_config_has_token_outputs(const struct ran_config *config);
 
+/* How a model file stores weights: RAN_STORAGE_..., and their names; NULL at the end
+ * (model/compact.h). */
+enum { RAN_STORAGE_F32, RAN_STORAGE_F16, RAN_STORAGE_I8 };
+extern const char *const ran_storage_names[];
+
 /* A model is read-only once open and may be shared by threads. */
 struct ran_model;
 /* verify: also compares the digest of the data section. */
@@ -92,6 +97,10 @@ const char *ran_model_metadata(const struct ran_model *m, const char *key); /* N
 /* Whether the files of two models are the same bytes. If not, appends their differences to
  * `what`, tensors first: "tensor lm.bias: 3 of its 40 elements differ, ...". */
 bool ran_model_same(const struct ran_model *a, const struct ran_model *b, struct ran_buf *what);
+/* Writes m with its weights stored in another way, RAN_STORAGE_... The tensors of a checkpoint that
+ * hold the state of training are left out. */
+int ran_model_convert(const struct ran_model *m, int storage, const char *path,
+                      struct ran_error *err);
 /* Decision thresholds (C) of a model with several labels a document: tuned ones, or 0.5. NULL for a
  * language model. */
 const float *ran_model_thresholds(const struct ran_model *m);

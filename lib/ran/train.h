@@ -154,6 +154,7 @@ struct ran_train_report {
                                kept */
         bool linear_only;   /* with REPORT_KEPT and later: the encoder did not help, only the linear
                                model is used */
+        bool encoder_only;  /* likewise: the linear model did not help */
         bool no_encoder;    /* there is none: epochs and steps say nothing */
 };
 
@@ -185,6 +186,8 @@ struct ran_train_job {
         const struct ran_model *init;
         const char *output;        /* model file; written when training is complete, never before;
                                       NULL: none */
+        int storage;               /* how it stores the weights, RAN_STORAGE_...: they are rounded
+                                    * before validation documents judge them for the last time */
         const char *checkpoint;    /* output.ckpt; NULL: none */
         double checkpoint_seconds; /* how often to write it; also whenever the caller ends a run */
         bool resume;

@@ -120,6 +120,8 @@ double ran_trainer_now(void);
 size_t ran_trainer_epochs(const struct ran_trainer *t);
 /* Whether the validation documents gave the encoder no weight: the model is without it. */
 bool ran_trainer_drops_encoder(const struct ran_trainer *t);
+/* Whether they gave the linear model none: the model is without that. */
+bool ran_trainer_drops_linear(const struct ran_trainer *t);
 bool ran_trainer_leads(const struct ran_trainer *t);
 struct ran_train_report ran_trainer_report(const struct ran_trainer *t, int event);
 int ran_trainer_tell(struct ran_trainer *t, const struct ran_train_report *r);
