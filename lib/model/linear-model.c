@@ -7,6 +7,7 @@
 #include "ran/math.h"
 
 #include <math.h>
+#include <sched.h>
 #include <string.h>
 
 uint32_t ran_linear_model_bucket(const uint32_t *ids, size_t n, size_t buckets)
@@ -73,34 +74,67 @@ static void describe(uint32_t *to, const char *subword, size_t n, const struct r
         }
 }
 
+/* Fills the row of an id, but for its part of a word, which it returns. */
+static uint32_t fill_row(uint32_t *to, const struct ran_tokenizer *t, const struct ran_config *c,
+                         uint32_t id)
+{
+        static const char goes_on[] = "##"; /* begins a subword that is not a word's first */
+        size_t n, mark = strlen(goes_on);
+        const char *subword = ran_tokenizer_token(t, id, &n);
+        uint32_t part = RAN_SUBWORD_BEGINS;
+
+        for (size_t i = 0; i < RAN_AFFIXES; i++)
+                to[i] = RAN_NO_AFFIX;
+        if (subword == NULL || id == ran_tokenizer_unknown(t))
+                return RAN_SUBWORD_UNKNOWN;
+        if (n > mark && memcmp(subword, goes_on, mark) == 0) {
+                part = RAN_SUBWORD_CONTINUES;
+                subword += mark;
+                n -= mark;
+        }
+        describe(to, subword, n, c);
+        return part;
+}
+
 uint32_t *ran_linear_model_affixes(const struct ran_tokenizer *t, const struct ran_config *c,
                                    struct ran_error *err)
 {
-        static const char goes_on[] = "##"; /* begins a subword that is not a word's first */
-        size_t V = ran_tokenizer_size(t), all, mark = strlen(goes_on);
+        size_t V = ran_tokenizer_size(t), all;
         uint32_t *affixes = NULL;
 
         if (!__builtin_mul_overflow(V, RAN_AFFIX_ROW, &all))
                 affixes = ran_alloc(all, sizeof *affixes, err);
         for (size_t id = 0; id < V && affixes != NULL; id++) {
                 uint32_t *to = affixes + id * RAN_AFFIX_ROW;
-                size_t n;
-                const char *subword = ran_tokenizer_token(t, (uint32_t)id, &n);
 
-                for (size_t i = 0; i < RAN_AFFIXES; i++)
-                        to[i] = RAN_NO_AFFIX;
-                if (subword == NULL || id == ran_tokenizer_unknown(t)) {
-                        to[RAN_AFFIXES] = RAN_SUBWORD_UNKNOWN;
-                        continue;
-                }
-                if (n > mark && memcmp(subword, goes_on, mark) == 0) {
-                        to[RAN_AFFIXES] = RAN_SUBWORD_CONTINUES;
-                        subword += mark;
-                        n -= mark;
-                }
-                describe(to, subword, n, c);
+                to[RAN_AFFIXES] = fill_row(to, t, c, (uint32_t)id);
         }
         return affixes;
+}
+
+/* The one thread that takes a row fills it; others wait, not for long. */
+static void take_row(const struct ran_affix_source *s, uint32_t id)
+{
+        const uint32_t taken = UINT32_MAX;
+        uint32_t *to = s->affixes + (size_t)id * RAN_AFFIX_ROW, *part = to + RAN_AFFIXES;
+        uint32_t is = RAN_SUBWORD_NONE;
+
+        if (__atomic_compare_exchange_n(part, &is, taken, false, __ATOMIC_ACQUIRE,
+                                        __ATOMIC_ACQUIRE))
+                __atomic_store_n(part, fill_row(to, s->tokenizer, s->c, id), __ATOMIC_RELEASE);
+        while (__atomic_load_n(part, __ATOMIC_ACQUIRE) == taken)
+                sched_yield();
+}
+
+void ran_linear_model_affixes_of(const struct ran_affix_source *s, const uint32_t *ids, size_t L)
+{
+        for (size_t t = 0; t < L; t++) {
+                const uint32_t *row = s->affixes + (size_t)ids[t] * RAN_AFFIX_ROW;
+                uint32_t part = __atomic_load_n(row + RAN_AFFIXES, __ATOMIC_ACQUIRE);
+
+                if (part == RAN_SUBWORD_NONE || part == UINT32_MAX)
+                        take_row(s, ids[t]);
+        }
 }
 
 /* ---- lists ----------------------------------------------------------------------------------- */
@@ -234,8 +268,11 @@ size_t ran_linear_model_read(struct ran_linear_features f, struct ran_posting *p
                              struct ran_posting *spare, const struct ran_config *c,
                              const struct ran_params *p, const uint32_t *ids, size_t L)
 {
-        size_t n = ran_linear_model_list(posting, spare, c, p->affixes, ids, L), count = 0;
-        size_t runs = ran_linear_model_ngram_buckets(c), first = 0;
+        size_t runs = ran_linear_model_ngram_buckets(c), first = 0, count = 0;
+
+        if (p->affix_source != NULL)
+                ran_linear_model_affixes_of(p->affix_source, ids, L);
+        size_t n = ran_linear_model_list(posting, spare, c, p->affixes, ids, L);
 
         for (size_t i = 0; i < n; i++) {
                 uint32_t bucket = posting[i].id, row = ran_linear_row(p, bucket);

@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { BLOCK = 8 }; /* rows in one, about: they are beside each other in the cache */
+
 /* ---- the index ------------------------------------------------------------------------------- */
 
 static int check(const uint32_t *bucket, size_t n, size_t buckets, struct ran_error *err)
@@ -29,7 +31,7 @@ int ran_linear_rows_init(struct ran_linear_rows *r, const uint32_t *bucket, size
 {
         *r = (struct ran_linear_rows){.bucket = bucket, .n = n};
         RAN_TRY(check(bucket, n, buckets, err));
-        while ((buckets - 1) >> r->shift > 2 * n)
+        while ((buckets - 1) >> r->shift > 2 * n / BLOCK)
                 r->shift++;
         size_t blocks = ((buckets - 1) >> r->shift) + 1, row = 0;
         r->start = ran_alloc(blocks + 1, sizeof *r->start, err);

@@ -5,7 +5,7 @@
  * leads from a bucket to its row. A bucket without a row counts as one of zeros.
  *
  *   bucket    3 17 18 40 ...                   of row 0, 1, 2 ...
- *   start     first row of each block of 2^shift buckets, about one row in each
+ *   start     first row of each block of 2^shift buckets, a few rows in each
  */
 #ifndef RAN_MODEL_LINEAR_ROWS_H
 #define RAN_MODEL_LINEAR_ROWS_H

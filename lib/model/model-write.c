@@ -56,6 +56,8 @@ static int gather(struct ran_compact_tensors *to, const struct ran_parts *p,
                 return RAN_OK;
         size_t size;
         const char *json = ran_tokenizer_json(p->tokenizer, &size);
+        if (json == NULL)
+                return ran_fail(err, RAN_ENOMEM, "out of memory for the vocabulary of the model");
         return add_bytes(to, "tokenizer.json", RAN_DTYPE_U8, json, size, err);
 }
 

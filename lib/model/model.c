@@ -67,11 +67,18 @@ static int make_affixes(struct ran_model *m, struct ran_error *err)
                 return ran_fail(err, RAN_EFORMAT,
                                 "the linear model uses prefixes and suffixes, but the model has no "
                                 "tokenizer");
-        m->params.affixes = m->affixes = ran_linear_model_affixes(m->tokenizer, &m->config, err);
-        return m->affixes != NULL ? RAN_OK : RAN_ENOMEM;
+        size_t rows = ran_tokenizer_size(m->tokenizer), all;
+        uint32_t *affixes = NULL;
+        if (!__builtin_mul_overflow(rows, RAN_AFFIX_ROW, &all))
+                affixes = ran_alloc(all, sizeof *affixes, err);
+        m->affixes = (struct ran_affix_source){m->tokenizer, &m->config, affixes};
+        m->params.affixes = affixes;
+        m->params.affix_source = &m->affixes;
+        return affixes != NULL ? RAN_OK : RAN_ENOMEM;
 }
 
-static int read_tokenizer(struct ran_model *m, struct ran_error *err)
+/* verify: it will be written or compared, not only used. */
+static int read_tokenizer(struct ran_model *m, bool verify, struct ran_error *err)
 {
         const struct ran_tensor *t = ran_tensors_find(&m->tensors, "tokenizer.json");
 
@@ -79,8 +86,8 @@ static int read_tokenizer(struct ran_model *m, struct ran_error *err)
                 return RAN_OK;
         if (t->dtype != RAN_DTYPE_U8)
                 return ran_fail(err, RAN_EFORMAT, "the tokenizer in the model file is not bytes");
-        m->tokenizer = ran_tokenizer_load((const char *)m->tensors.data + t->begin,
-                                          t->end - t->begin, err);
+        m->tokenizer = (verify ? ran_tokenizer_load : ran_tokenizer_load_quick)(
+                (const char *)m->tensors.data + t->begin, t->end - t->begin, err);
         if (m->tokenizer == NULL)
                 return RAN_EFORMAT;
         if (!ran_config_has_encoder(&m->config))
@@ -246,7 +253,7 @@ static int read_contents(struct ran_model *m, const struct ran_layout *layout, b
         if (verify)
                 RAN_TRY(ran_tensors_verify(&m->tensors, err));
         RAN_TRY(ran_model_read_weights(m, layout, err));
-        RAN_TRY(read_tokenizer(m, err));
+        RAN_TRY(read_tokenizer(m, verify, err));
         RAN_TRY(make_affixes(m, err));
         if (!ran_task_is_tied(&m->config)) {
                 RAN_TRY(read_labels(m, err));
@@ -308,7 +315,7 @@ void ran_model_free(struct ran_model *m)
         ran_linear_rows_release(&m->rows);
         free(m->buckets);
         ran_tokenizer_free(m->tokenizer);
-        free(m->affixes);
+        free(m->affixes.affixes);
         for (size_t c = 0; m->labels != NULL && c < m->C; c++)
                 free(m->labels[c]);
         free(m->labels);

@@ -3,6 +3,7 @@
 #define RAN_MODEL_MODEL_H
 
 #include "model/calibration.h"
+#include "model/linear-model.h"
 #include "model/linear-rows.h"
 #include "model/params.h"
 #include "model/tag-rules.h"
@@ -21,7 +22,7 @@ struct ran_model {
         struct ran_bytes file;
         struct ran_tensors tensors;
         struct ran_tokenizer *tokenizer;    /* or NULL */
-        uint32_t *affixes;                  /* of the vocabulary's subwords, for a linear model */
+        struct ran_affix_source affixes;    /* of the vocabulary's subwords, for a linear model */
         char **labels;                      /* (C) */
         bool named;                         /* the file has their names, which are not numbers */
         float *thresholds;                  /* (C) */

@@ -49,6 +49,7 @@ struct ran_linear_compact {
  * mapped tables are not in the block: their weights may be mapped from a file, their gradients are
  * sparse. */
 struct ran_linear_rows;
+struct ran_affix_source;
 struct ran_params {
         float *block;
         void *layers; /* (N) the tensors of each layer: structs of the encoder */
@@ -63,6 +64,7 @@ struct ran_params {
         const struct ran_linear_rows
                 *rows;           /* of which buckets (linear-rows.h); NULL: all c->wide */
         const uint32_t *affixes; /* (V, RAN_AFFIX_ROW) prefixes and suffixes of subwords; or NULL */
+        const struct ran_affix_source *affix_source; /* fills their rows; NULL: all are filled */
         float *dembed; /* of a gradient where the output is tied to the embedding: (V, D); else NULL
                         */
 };

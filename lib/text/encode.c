@@ -334,7 +334,7 @@ static int encode(const struct ran_tokenizer *t, const char *text, size_t n, boo
 
         if (scratch == NULL)
                 return RAN_ENOMEM;
-        RAN_TRY(ran_word_cache_use(&scratch->cached, t->digest, err));
+        RAN_TRY(ran_word_cache_use(&scratch->cached, t->serial, err));
         *points = 0;
         for (size_t pos = 0; pos < n;) {
                 struct found found = find_added(&t->added, text + pos, n - pos);

@@ -26,13 +26,13 @@ struct ran_cached_word {
 
 /* Zero-initialise. */
 struct ran_word_cache {
-        char vocab[65]; /* digest of the vocabulary */
+        uint64_t vocab; /* serial of the vocabulary; 0: none */
         void *memory;
         struct ran_cached_word *set; /* pairs of words */
 };
 void ran_word_cache_release(struct ran_word_cache *k);
 /* Call it before encoding with a vocabulary: empties the cache if it is of another one. */
-int ran_word_cache_use(struct ran_word_cache *k, const char *digest, struct ran_error *err);
+int ran_word_cache_use(struct ran_word_cache *k, uint64_t vocab, struct ran_error *err);
 
 /* Packs a word of n <= WORD_CACHE_BYTES bytes into numbers, low byte first, padded with zeros:
  * together with n they identify it. */
