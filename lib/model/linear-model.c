@@ -186,8 +186,8 @@ size_t ran_linear_model_list(struct ran_posting *to, struct ran_posting *spare,
                              const struct ran_config *c, const uint32_t *affixes,
                              const uint32_t *ids, size_t L)
 {
-        struct ran_posting *sorted;
         size_t buckets = ran_linear_model_ngram_buckets(c), runs = 0, n = 0;
+        uint32_t *id = &spare->id, *scratch = &to->id; /* half of either */
 
         for (size_t t = 0; t < L; t++) {
                 size_t most = longest_run(c, affixes, ids, L, t);
@@ -195,22 +195,20 @@ size_t ran_linear_model_list(struct ran_posting *to, struct ran_posting *spare,
 
                 for (size_t i = 0; i < most; i++) {
                         hash = ran_linear_model_extend(hash, ids[t + i]);
-                        to[runs++].id = ran_linear_model_bucket_of(hash, buckets);
+                        id[runs++] = ran_linear_model_bucket_of(hash, buckets);
                 }
                 for (size_t i = 0; i < RAN_AFFIXES && affixes != NULL; i++) {
                         uint32_t bucket = affix(affixes, ids, L, t, i);
 
                         if (bucket != RAN_NO_AFFIX)
-                                to[runs++].id = bucket;
+                                id[runs++] = bucket;
                 }
         }
-        sorted = ran_posting_sort(to, spare, runs);
+        ran_posting_sort_ids(id, scratch, runs);
         for (size_t i = 0, end; i < runs; i = end) {
-                uint32_t id = sorted[i].id;
-
-                for (end = i + 1; end < runs && sorted[end].id == id;)
+                for (end = i + 1; end < runs && id[end] == id[i];)
                         end++;
-                to[n++] = (struct ran_posting){id, (uint32_t)(end - i)}; /* never ahead of i */
+                to[n++] = (struct ran_posting){id[i], (uint32_t)(end - i)};
         }
         return n;
 }
@@ -228,16 +226,25 @@ static void set_length(float *x, size_t n, double length)
 
         for (size_t i = 0; i < n; i++)
                 squares += (double)x[i] * (double)x[i];
+        const double root = sqrt(squares);
+
         for (size_t i = 0; i < n; i++)
-                x[i] = (float)((double)x[i] * length / sqrt(squares));
+                x[i] = (float)((double)x[i] * length / root);
 }
 
-/* Before it is divided by the length. */
-static float weigh(const struct ran_posting *posting, float idf)
-{
-        double tf = posting->at == 1 ? 1 : 1 + ran_log((double)posting->at);
+/* 1 + ln n of the counts that are met again and again; 0: not computed yet. */
+struct counts {
+        double tf[16];
+};
 
-        return (float)(tf * (double)idf);
+/* Before it is divided by the length. */
+static float weigh(struct counts *k, uint32_t n, float idf)
+{
+        double few = 0, *tf = n < sizeof k->tf / sizeof *k->tf ? &k->tf[n] : &few;
+
+        if (*tf == 0)
+                *tf = n == 1 ? 1 : 1 + ran_log((double)n);
+        return (float)(*tf * (double)idf);
 }
 
 /* The `first` of `count` are n-grams, the others affixes. */
@@ -253,14 +260,55 @@ size_t ran_linear_model_weigh(float *x, const struct ran_posting *list, size_t n
                               size_t runs)
 {
         size_t count = 0, first = 0;
+        struct counts counts = {{0}};
 
         for (size_t i = 0; i < n; i++) {
                 if (!(idf[list[i].id] > 0))
                         continue;
-                x[count++] = weigh(&list[i], idf[list[i].id]);
+                x[count++] = weigh(&counts, list[i].at, idf[list[i].id]);
                 first += list[i].id < runs;
         }
         set_lengths(x, first, count);
+        return count;
+}
+
+/* The postings that have a row. Rows are far apart in memory: all are asked for before the first is
+ * needed. */
+static size_t find_rows(struct ran_linear_features f, const struct ran_posting *posting, size_t n,
+                        const struct ran_params *p)
+{
+        size_t count = 0;
+
+        for (size_t i = 0; i < n; i++) {
+                uint32_t row = ran_linear_row(p, posting[i].id);
+
+                if (row == RAN_NO_ROW)
+                        continue;
+                f.gram[count] = (struct ran_gram){posting[i].id, posting[i].at};
+                f.row[count++] = row;
+                ran_linear_fetch_idf(p, row);
+        }
+        return count;
+}
+
+/* x_g of those with an idf. */
+static size_t weigh_rows(struct ran_linear_features f, size_t n, const struct ran_params *p,
+                         size_t runs)
+{
+        size_t count = 0, first = 0;
+        struct counts counts = {{0}};
+
+        for (size_t i = 0; i < n; i++) {
+                float idf = ran_linear_idf(p, f.row[i]);
+
+                if (!(idf > 0))
+                        continue;
+                f.gram[count] = f.gram[i];
+                f.row[count] = f.row[i];
+                f.x[count] = weigh(&counts, f.gram[count].times, idf);
+                first += f.gram[count++].bucket < runs;
+        }
+        set_lengths(f.x, first, count);
         return count;
 }
 
@@ -268,25 +316,11 @@ size_t ran_linear_model_read(struct ran_linear_features f, struct ran_posting *p
                              struct ran_posting *spare, const struct ran_config *c,
                              const struct ran_params *p, const uint32_t *ids, size_t L)
 {
-        size_t runs = ran_linear_model_ngram_buckets(c), first = 0, count = 0;
-
         if (p->affix_source != NULL)
                 ran_linear_model_affixes_of(p->affix_source, ids, L);
         size_t n = ran_linear_model_list(posting, spare, c, p->affixes, ids, L);
-
-        for (size_t i = 0; i < n; i++) {
-                uint32_t bucket = posting[i].id, row = ran_linear_row(p, bucket);
-                float idf = row != RAN_NO_ROW ? ran_linear_idf(p, row) : 0;
-
-                if (!(idf > 0))
-                        continue;
-                f.gram[count] = (struct ran_gram){bucket, posting[i].at};
-                f.row[count] = row;
-                f.x[count++] = weigh(&posting[i], idf);
-                first += bucket < runs;
-        }
-        set_lengths(f.x, first, count);
-        return count;
+        n = find_rows(f, posting, n, p);
+        return weigh_rows(f, n, p, ran_linear_model_ngram_buckets(c));
 }
 
 /* Those of document b of w->packed. */
