@@ -182,6 +182,25 @@ static uint32_t affix(const uint32_t *affixes, const uint32_t *ids, size_t L, si
         return there ? affixes[(size_t)ids[t] * RAN_AFFIX_ROW + i] : RAN_NO_AFFIX;
 }
 
+/* All of token t, without a branch for each: which ones there are cannot be foreseen. Writes up to
+ * RAN_AFFIXES numbers, returns how many count. */
+static size_t list_affixes(uint32_t *to, const uint32_t *affixes, const uint32_t *ids, size_t L,
+                           size_t t)
+{
+        const uint32_t *row = affixes + (size_t)ids[t] * RAN_AFFIX_ROW;
+        const bool prefixes = row[RAN_AFFIXES] != RAN_SUBWORD_CONTINUES;
+        const bool suffixes = is_last(affixes, ids, L, t);
+        size_t n = 0;
+
+        for (size_t i = 0; i < RAN_AFFIXES; i += 2) {
+                to[n] = row[i];
+                n += prefixes & (row[i] != RAN_NO_AFFIX);
+                to[n] = row[i + 1];
+                n += suffixes & (row[i + 1] != RAN_NO_AFFIX);
+        }
+        return n;
+}
+
 size_t ran_linear_model_list(struct ran_posting *to, struct ran_posting *spare,
                              const struct ran_config *c, const uint32_t *affixes,
                              const uint32_t *ids, size_t L)
@@ -197,12 +216,8 @@ size_t ran_linear_model_list(struct ran_posting *to, struct ran_posting *spare,
                         hash = ran_linear_model_extend(hash, ids[t + i]);
                         id[runs++] = ran_linear_model_bucket_of(hash, buckets);
                 }
-                for (size_t i = 0; i < RAN_AFFIXES && affixes != NULL; i++) {
-                        uint32_t bucket = affix(affixes, ids, L, t, i);
-
-                        if (bucket != RAN_NO_AFFIX)
-                                id[runs++] = bucket;
-                }
+                if (affixes != NULL)
+                        runs += list_affixes(id + runs, affixes, ids, L, t);
         }
         ran_posting_sort_ids(id, scratch, runs);
         for (size_t i = 0, end; i < runs; i = end) {

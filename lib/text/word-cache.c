@@ -101,6 +101,15 @@ const struct ran_cached_word *ran_word_cache_find(const struct ran_word_cache *k
         return *set;
 }
 
+void ran_word_cache_fetch(const struct ran_word_cache *k, const uint64_t key[WORD_CACHE_KEY],
+                          size_t n)
+{
+        const struct ran_cached_word *set = k->set + 2 * set_of(key, n);
+
+        __builtin_prefetch(set);
+        __builtin_prefetch(set + 1);
+}
+
 void ran_word_cache_keep(struct ran_cached_word *set, const uint64_t key[WORD_CACHE_KEY], size_t n,
                          const struct ran_word_part *part, size_t parts)
 {
