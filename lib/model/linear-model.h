@@ -93,8 +93,8 @@ struct ran_linear_features {
         uint32_t *row;
         float *x;
 };
-/* Fills f with those of L ids (posting and spare: scratch, room as for a list). Returns how many
- * there are. */
+/* Fills f with those of L ids (posting and spare: scratch, room as for a list). Returns their
+ * number. */
 size_t ran_linear_model_read(struct ran_linear_features f, struct ran_posting *posting,
                              struct ran_posting *spare, const struct ran_config *c,
                              const struct ran_params *p, const uint32_t *ids, size_t L);

@@ -9,9 +9,9 @@
 #include "model/task.h"
 #include "model/tensor-walk.h"
 
-/* X(field, name, rows, cols, init, present when): the head, with C in scope; a list for each task
- * (task.h), and one for the linear model. The classes of a language model are its vocabulary: there
- * C = V. */
+/* X(field, name, rows, cols, init, present when): the head, with C in scope; a list for each
+ * task (task.h), and one for the linear model. A language model's classes are its vocabulary: C
+ * = V. */
 #define RAN_CLASSIFY_PARAMS(X)                                                   \
         X(out_w, "classify.out.weight", C, D, GLOROT, ran_config_has_encoder(c)) \
         X(out_b, "classify.out.bias", 0, C, ZERO, ran_config_has_encoder(c))
@@ -82,8 +82,8 @@ struct ran_mapped_table {
         size_t rows, cols; /* rows 0: a vector */
         const float **at;  /* where it is, in the params */
 };
-/* Those of a configuration, of an encoder the embedding first; linear_rows: of the linear model,
- * c->wide unless rows are left out. Returns how many there are. */
+/* The mapped tables of a configuration, an encoder's embedding first. linear_rows: the rows that
+ * the linear model has, c->wide of them unless rows are left out. Returns their number. */
 size_t ran_params_mapped_tables(struct ran_mapped_table mapped[RAN_MAPPED_TABLES],
                                 struct ran_params *p, const struct ran_config *c, size_t V,
                                 size_t C, size_t linear_rows);

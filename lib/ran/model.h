@@ -71,7 +71,7 @@ bool ran_task_reads_sources(int task);
 
 /* Whether there is an encoder, and not the linear model alone. */
 bool ran_config_has_encoder(const struct ran_config *config);
-/* Whether the encoder has an output for each token: a Contextualizer has one vector of the document
+/* Whether the encoder outputs a vector for each token: a Contextualizer has one for the document
  * instead. */
 bool ran_config_has_token_outputs(const struct ran_config *config);
 
@@ -142,9 +142,9 @@ int ran_classify(const struct ran_model *m, struct ran_state *s, const struct ra
  * so. score (words): the probability of each tag, or NULL. logits (words, C), or NULL. task tag. */
 int ran_tag(const struct ran_model *m, struct ran_state *s, const struct ran_document *d,
             uint32_t *tags, float *score, float *logits, struct ran_error *err);
-/* What a language model has read so far, to read on from there: per layer the cell, the review's
- * keys and values of all earlier states, and the open window. Reading on costs the new tokens
- * alone. m must outlive it. */
+/* A language-model context: what the model has read of a document, so that reading on costs the
+ * new tokens alone. Per layer it has the cell, the review's keys and values of all earlier
+ * states, and the open window. m must outlive it. */
 struct ran_lm_context;
 struct ran_lm_context *ran_lm_context_new(const struct ran_model *m,
                                           struct ran_error *err); /* nothing read */
@@ -321,9 +321,9 @@ int ran_explain_label(struct ran_explainer *e, size_t row, size_t c, size_t step
 
 /* Token to token: how much each of the L tokens influences the encoder's outputs of the tokens
  * [from, to). With J the Jacobian of these rows by the embedding row x of a token (through
- * attention, cells and review), its value is |J|^2 |x|^2 / D: the mean square by which these
- * outputs move, to first order, when x makes a step of its own length in a random direction. Values
- * of several runs of rows may be added, and so may those of tokens.
+ * attention, cells and review), its value is |J|^2 |x|^2 / D: the mean square change of these
+ * outputs, to first order, when x moves by its own length in a random direction. Values of several
+ * runs of rows may be added, and so may those of tokens.
  *
  * |J|^2, the squared Frobenius norm, is estimated by the mean of |r J|^2 over `samples` vectors r
  * of random signs, always the same ones (Hutchinson 1990): one backward pass a sample, however many

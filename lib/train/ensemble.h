@@ -48,8 +48,8 @@ struct ran_tag_scores {
         const float *logits;
         struct ran_crf crf;
 };
-/* The same for taggers; alone: of the linear model alone. Sentences of which a tag is unknown are
- * not asked. */
+/* The same for taggers; alone: of the linear model alone. Sentences with an unknown tag are
+ * ignored. */
 int ran_ensemble_fit_words(struct ran_ensemble *ensemble, struct ran_ensemble prior,
                            const struct ran_dataset *d, const struct ran_tag_scores *encoder,
                            const struct ran_tag_scores *linear, bool alone, struct ran_error *err);

@@ -50,7 +50,7 @@ struct ran_svm_solver {
         size_t visits, most_visits, passes;
 };
 
-/* ---- life ------------------------------------------------------------------------------------ */
+/* ---- init and release ----------------------------------------------------------------------- */
 
 /* Whether of two classes the second is the mirror image of the first, at the start, too. */
 static bool mirrors(const struct ran_svm *k, const float *weight, const float *bias)

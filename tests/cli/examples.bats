@@ -299,7 +299,7 @@ END
   run -3 two-models nowhere.ran tone.ran train.jsonl
 }
 
-@test "examples: near-duplicates finds what is the same but for a word" {
+@test "examples: near-duplicates finds what is the same but for a word [all]" {
   tiny_model model.ran --wide 0 # with an encoder
   { weather; echo '{"id":"again","text":"wet wet day, number 1"}'; } >in.jsonl
   near-duplicates model.ran in.jsonl 0.99999 >pairs

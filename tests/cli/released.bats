@@ -81,7 +81,7 @@ same_answers() {
   cmp "$1.answers" "$2.answers"
 }
 
-@test "released: vocabularies cut texts alike" {
+@test "released: vocabularies split texts in the same way" {
   each_version answers encode- decode-
 }
 

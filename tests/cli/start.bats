@@ -108,7 +108,7 @@ vectors() {
 
 # ---- another model -------------------------------------------------------------------------------
 
-@test "init: vocabulary, embedding, encoder and settings are the model's; the head only for the same labels" {
+@test "init: vocabulary, embedding, encoder and settings are the model's; the head only for the same labels [all]" {
   train -q --no-dev --dim 12 -o base.ran # with an encoder, whatever it is worth
   run -0 --separate-stderr train --init base.ran --epochs 3 -o same.ran
   [[ $stderr == *'vocabulary, embedding and encoder are initialised from base.ran, the head too'* ]]
@@ -150,7 +150,7 @@ vectors() {
   ran-lm score -m v.ran train.jsonl >/dev/null
 }
 
-@test "init: with a rate of 0 and the same labels, the model stays what it was" {
+@test "init: with a rate of 0 and the same labels, the model stays what it was [all]" {
   train -q --no-dev --dim 12 -o base.ran # with an encoder, whatever it is worth
   train -q --init base.ran --init-rate 0 --no-dev -o same.ran
   ran-classify -m base.ran --logits train.jsonl >base.jsonl
@@ -158,7 +158,7 @@ vectors() {
   cmp base.jsonl same.jsonl
 }
 
-@test "init: a setting of the encoder that differs is refused, one of the task is not" {
+@test "init: a setting of the encoder that differs is refused, one of the task is not [all]" {
   train -q --no-dev --dim 12 --pooling mean -o base.ran
   refused 2 'base.ran was made with {"dim":12}, not {"dim":16}: leave that setting out' \
     train --init base.ran --dim 16 -o m.ran
@@ -172,7 +172,7 @@ vectors() {
   [ "$(metadata m.ran config | jq -c '[.min_window, .pooling]')" = '[4,"max"]' ]
 }
 
-@test "init: of a model with another encoder the vocabulary and the embedding alone are taken" {
+@test "init: of a model with another encoder the vocabulary and the embedding alone are taken [all]" {
   train -q --no-dev --dim 12 -o base.ran # with an encoder, whatever it is worth
   run -0 --separate-stderr ran-train classify --no-dev --epochs 2 --encoder contextualizer --init base.ran \
     -o c.ran train.jsonl
@@ -204,7 +204,7 @@ vectors() {
   refused 2 'v.json is not the vocabulary of ids.ran' train --init ids.ran --vocab v.json -o m.ran
 }
 
-@test "init: what is refused, and a checkpoint is not" {
+@test "init: what is refused, and a checkpoint is not [all]" {
   train -q --no-dev --dim 12 -o base.ran # with an encoder, whatever it is worth
   vectors >v.txt
   refused 2 'exclude each other' train --init base.ran --vectors v.txt -o m.ran
@@ -221,7 +221,7 @@ vectors() {
   refused 2 'c.ran.ckpt' train --init c.ran.ckpt --overwrite-checkpoint -o c.ran
 }
 
-@test "init and vectors: a run that was interrupted goes on only with the same files" {
+@test "init and vectors: an interrupted run resumes only with the same files [all]" {
   train -q --no-dev --dim 12 -o base.ran # with an encoder, whatever it is worth
   train -q --no-dev --dim 12 --seed 2 -o base2.ran
   vectors >v.txt
