@@ -104,6 +104,8 @@ static int read_encoding(struct cmd_document *d, const char *line, const struct 
                         lists++;
                 }
         }
+        if (ran_tokenizer_digest(tokenizer)[0] == '\0')
+                return ran_fail(err, RAN_ENOMEM, "no memory for the digest of the vocabulary");
         if (vocabs > 1 || lists > 1)
                 return ran_fail(err, RAN_EFORMAT, "\"encoding\" has \"%s\" twice",
                                 lists > 1 ? "ids" : "vocab");

@@ -83,6 +83,9 @@ static void describe_data(const struct train_session *s, struct ran_buf *trainin
                 ran_buf_str(training, ",\"soft_share\":");
                 ran_buf_double(training, file->soft_share);
         }
+        if (file->weights != RAN_STORAGE_F32)
+                ran_buf_printf(training, "%s\"weights\":\"%s\"", training->len > 0 ? "," : "",
+                               ran_storage_names[file->weights]);
         ran_buf_char(training, '\0');
         if (training->failed)
                 cmd_die(CMD_FAILED, "out of memory");
@@ -102,6 +105,7 @@ static struct ran_train_job job_of(const struct train_session *s)
                 .tokenizer = s->source.tokenizer,
                 .V = s->source.V == TRAIN_ANY_ID ? V : s->source.V,
                 .output = o->file.output,
+                .storage = o->file.weights,
                 .checkpoint = s->run.checkpoint,
                 .seconds = 60 * o->run.minutes,
                 .checkpoint_seconds = 60 * o->run.checkpoint_minutes,

@@ -39,6 +39,8 @@ const struct ran_field train_file_fields[] = {
         {"soft_share", 0, RAN_FIELD_REAL, FILE_AT(soft_share), 0, 1, .value = "X", .initial = "0.5",
          .help = "weight of these probabilities where a record has a label, too; the label gets "
                  "the rest"},
+        {"weights", 0, RAN_FIELD_CHOICE, FILE_AT(weights), .choices = ran_storage_names,
+         .value = "TYPE", .initial = "f32", .help = TRAIN_WEIGHTS_HELP},
         {"no_dev", 0, RAN_FIELD_BOOL, FILE_AT(no_dev), .local = true,
          .help = "train on all documents and keep the last epoch, like --dev-share=0"},
         {0},

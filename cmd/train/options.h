@@ -14,7 +14,14 @@ struct train_file_options {
         struct train_init_options init;
         double dev_share, soft_share;
         bool no_dev;
+        int weights; /* RAN_STORAGE_... */
 };
+
+/* Of --weights, wherever a model is written. */
+#define TRAIN_WEIGHTS_HELP                                                                     \
+        "how the model stores its weights: in 32 bits, in 16, or in 8 with a scale a row, in " \
+        "half "                                                                                \
+        "or a quarter of the size"
 
 enum { TRAIN_CHECK_JSON, TRAIN_CHECK_TEXT };
 struct train_mode_options {

@@ -89,6 +89,17 @@ static void check_version(const struct train_replay *r)
                         r->path, SHOWN(version));
 }
 
+static void check_converted(const struct train_replay *r)
+{
+        const char *converted = ran_model_metadata(r->model, "converted");
+
+        if (converted != NULL)
+                cmd_die(CMD_DIVERGED,
+                        "%s was written by ran-train convert: replay the model that it was "
+                        "converted from (%s)",
+                        r->path, converted);
+}
+
 static void check_kernels(const struct train_replay *r)
 {
         struct value kernels = value_of(&r->said, "kernels");
@@ -129,6 +140,7 @@ void train_replay_open(struct train_replay *r, const char *path, int task)
         if (ran_record_scan(&r->said, training, strlen(training), &err) != RAN_OK)
                 cmd_die(cmd_status_of(&err), "%s: the record of its training: %s", path, err.text);
         check_version(r);
+        check_converted(r);
         check_kernels(r);
         r->learned = train_replay_has(r, "vocab_type");
         r->config = *ran_model_config(r->model);

@@ -263,6 +263,10 @@ static void summarise(const struct ran_train_job *job, const struct train_progre
                          "on the validation documents");
         if (!p->decided)
                 tell_decision(&last->decision);
+        if (last->encoder_only)
+                cmd_note("encoder only: the linear model did not improve results on %zu "
+                         "validation documents",
+                         last->validation);
         if (last->limit > 0)
                 cmd_note("time limit: the encoder was trained for %zu steps", last->limit);
         if (last->aborted)

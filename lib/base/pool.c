@@ -185,9 +185,8 @@ void ran_parallel(struct ran_pool *pool, size_t n, void (*fn)(void *arg, size_t 
         retire(pool, &job);
 }
 
-/* Bytes of a thread's stack, with what is thread-local, which is half of it (math/simd.c). Not what
- * the system has for threads: where the limit of the stack is low, or there is none, that is less.
- */
+/* Bytes of a thread's stack, with what is thread-local. Not what the system has for threads: where
+ * the limit of the stack is low, or there is none, that is less. */
 enum { STACK = 8 << 20 };
 
 static int start_worker(struct ran_pool *pool, pthread_t *thread)

@@ -2,6 +2,8 @@
  */
 #include "base/posting.h"
 
+#include <string.h>
+
 struct ran_posting *ran_posting_sort(struct ran_posting *p, struct ran_posting *spare, size_t n)
 {
         uint32_t largest = 0;
@@ -26,4 +28,39 @@ struct ran_posting *ran_posting_sort(struct ran_posting *p, struct ran_posting *
                 p = sorted;
         }
         return p;
+}
+
+enum { DIGIT = 9, DIGITS = 1 << DIGIT }; /* two passes for up to 2^18 ids */
+
+static void sort_by_digit(uint32_t *to, const uint32_t *from, size_t n, unsigned shift)
+{
+        uint32_t first[DIGITS] = {0}, sum = 0;
+
+        for (size_t i = 0; i < n; i++)
+                first[from[i] >> shift & (DIGITS - 1)]++;
+        for (size_t digit = 0; digit < DIGITS; digit++) {
+                uint32_t count = first[digit];
+
+                first[digit] = sum;
+                sum += count;
+        }
+        for (size_t i = 0; i < n; i++)
+                to[first[from[i] >> shift & (DIGITS - 1)]++] = from[i];
+}
+
+void ran_posting_sort_ids(uint32_t *ids, uint32_t *spare, size_t n)
+{
+        uint32_t *from = ids, *to = spare, all = 0;
+
+        for (size_t i = 0; i < n; i++)
+                all |= ids[i];
+        for (unsigned shift = 0; shift < 32 && all >> shift > 0; shift += DIGIT) {
+                uint32_t *sorted = to;
+
+                sort_by_digit(to, from, n, shift);
+                to = from;
+                from = sorted;
+        }
+        if (from != ids)
+                memcpy(ids, from, n * sizeof *ids);
 }

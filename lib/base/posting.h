@@ -14,4 +14,7 @@ struct ran_posting {
  * spare. */
 struct ran_posting *ran_posting_sort(struct ran_posting *p, struct ran_posting *spare, size_t n);
 
+/* Sorts n ids in place. spare: room for n more. */
+void ran_posting_sort_ids(uint32_t *ids, uint32_t *spare, size_t n);
+
 #endif

@@ -87,6 +87,8 @@ static void make_portable(void)
         portable.mul_add = wide->mul_add;
         portable.sparse_sum = wide->sparse_sum;
         portable.sparse_add = wide->sparse_add;
+        portable.sparse_sum_f16 = wide->sparse_sum_f16;
+        portable.sparse_sum_i8 = wide->sparse_sum_i8;
         portable.dropout = wide->dropout;
         portable.adam = wide->adam;
 }

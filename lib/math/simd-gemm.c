@@ -1,4 +1,5 @@
 /* simd-gemm.c - the matrix product of one instruction set. See simd.h. */
+#include "math/panels.h"
 #include "math/simd-vector.h"
 
 #if VL == 16
@@ -17,8 +18,7 @@
 /* Blocks: a panel of B of KC x NC floats stays in the second-level cache, one of A of MC x KC
  * beside it. KC is a constant, so that the order of a sum depends on K alone. */
 enum { KC = 320, NC = 512, MC = MR * 8 };
-static _Thread_local float packed_a[MC * KC] __attribute__((aligned(64)));
-static _Thread_local float packed_b[NC * KC] __attribute__((aligned(64)));
+_Static_assert((size_t)MC *KC <= RAN_PANEL_A && (size_t)NC * KC <= RAN_PANEL_B, "room for them");
 
 typedef float v4 __attribute__((vector_size(16), may_alias, aligned(4)));
 
@@ -204,9 +204,9 @@ static __typeof__(columns_wide) *tile_of(size_t rows, bool wide)
 }
 
 /* All rows of a block by NR columns of B. */
-static void tiles(float *c, size_t ldc, int how, bool in_place, const float *a, size_t ras,
-                  size_t cas, const float *b, size_t rbs, const float *bias, size_t rows,
-                  size_t cols, size_t K, bool add)
+static void tiles(float *c, size_t ldc, int how, const float *packed_a, bool in_place,
+                  const float *a, size_t ras, size_t cas, const float *b, size_t rbs,
+                  const float *bias, size_t rows, size_t cols, size_t K, bool add)
 {
         size_t stride = how == A_ROWS ? ras : cas, i = 0;
         bool wide = cols > VL;
@@ -234,6 +234,7 @@ static void gemm_blocked(float *c, size_t ldc, const float *a, size_t ras, size_
         int how = cas == 1 ? A_ROWS : A_COLUMNS;
         bool in_place = (how == A_ROWS && ras % COLLIDE != 0) || N <= COPY_COLUMNS;
 
+        float *packed_a = ran_panels_take(), *packed_b = packed_a + RAN_PANEL_A;
         for (size_t k0 = 0; k0 == 0 || k0 < K; k0 += slice) {
                 size_t kn = least(slice, K - k0);
                 const float *start = k0 == 0 ? bias : NULL;
@@ -252,14 +253,15 @@ static void gemm_blocked(float *c, size_t ldc, const float *a, size_t ras, size_
                                 pack(packed_a + there * kn, ai + there * ras, ras, cas, in - there,
                                      MR, kn);
                                 for (size_t j = 0; j < jn; j += NR)
-                                        tiles(c + i0 * ldc + j0 + j, ldc, how, in_place, ai, ras,
-                                              cas, j < lies ? bj + j : packed_b + j * kn,
+                                        tiles(c + i0 * ldc + j0 + j, ldc, how, packed_a, in_place,
+                                              ai, ras, cas, j < lies ? bj + j : packed_b + j * kn,
                                               j < lies ? rbs : NR,
                                               start != NULL ? start + j0 + j : NULL, in,
                                               least(NR, jn - j), kn, plus);
                         }
                 }
         }
+        ran_panels_give(packed_a);
 }
 
 /* One row of A, B's columns contiguous (a transposed weight): four dot products at a time. */

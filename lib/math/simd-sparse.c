@@ -209,3 +209,124 @@ void RAN_KERNEL(sparse_add)(float *w, const float *s, size_t ld, const float *x,
                 }
         }
 }
+
+/* ---- rows in fewer bits ---------------------------------------------------------------------- */
+
+typedef uint16_t halves __attribute__((vector_size(VL * 2), may_alias));
+typedef int8_t codes __attribute__((vector_size(VL), may_alias));
+
+/* See ran_float_of_half (model/compact.h). */
+static inline vf floats_of_halves(halves h)
+{
+        const vi bits = __builtin_convertvector(h, vi);
+        const vi sign = (bits & 0x8000) << 16, none = (bits & 0x7c00) == 0x7c00;
+        const vf x = (vf)((bits & 0x7fff) << 13) * 0x1p112f;
+
+        return (vf)((vi)x | sign | (none & 0x7f800000));
+}
+
+static inline vf floats_of_codes(codes c)
+{
+        return __builtin_convertvector(__builtin_convertvector(c, vi), vf);
+}
+
+/* Rows of either kind: f16 or i8, the other is NULL. A vector at the end of a row may reach into
+ * the next one, whose lanes are not used; not beyond `end`. */
+struct compact_rows {
+        const uint16_t *f16;
+        const int8_t *i8;
+        size_t ld, end;
+};
+
+static inline vf compact_get(const struct compact_rows *w, size_t at, size_t n)
+{
+        const size_t some = at + VL <= w->end ? VL : n;
+
+        if (w->f16 != NULL) {
+                halves h = {0};
+
+                if (some == VL)
+                        memcpy(&h, w->f16 + at, sizeof h);
+                else
+                        memcpy(&h, w->f16 + at, some * sizeof *w->f16);
+                return floats_of_halves(h);
+        }
+        codes c = {0};
+        if (some == VL)
+                memcpy(&c, w->i8 + at, sizeof c);
+        else
+                memcpy(&c, w->i8 + at, some);
+        return floats_of_codes(c);
+}
+
+static inline void compact_fetch(const struct compact_rows *w, size_t at, size_t n)
+{
+        const size_t width = w->f16 != NULL ? sizeof *w->f16 : sizeof *w->i8;
+        const char *p = w->f16 != NULL ? (const char *)(w->f16 + at) : (const char *)(w->i8 + at);
+
+        for (size_t i = 0; i < n * width; i += 64)
+                __builtin_prefetch(p + i);
+        __builtin_prefetch(p + n * width - 1);
+}
+
+/* Called as sum_block: n columns from `from` on in `vectors` vectors. */
+static inline __attribute__((always_inline)) void
+compact_block(float *y, const float *x, const float *scale, const uint32_t *row, size_t K,
+              struct compact_rows w, size_t from, size_t n, size_t vectors)
+{
+        const size_t rest = n - (vectors - 1) * VL;
+        vf s[BLOCK];
+
+        for (size_t i = 0; i < vectors; i++)
+                s[i] = get(y + i * VL, i + 1 < vectors ? VL : rest);
+        for (size_t k = 0; k < K; k++) {
+                const size_t at = row[k] * w.ld + from;
+                const vf v = splat(scale != NULL ? x[k] * scale[row[k]] : x[k]);
+
+                if (k + AHEAD < K) {
+                        compact_fetch(&w, row[k + AHEAD] * w.ld + from, n);
+                        if (scale != NULL)
+                                __builtin_prefetch(scale + row[k + AHEAD]);
+                }
+                for (size_t i = 0; i < vectors; i++)
+                        s[i] = FMA(v, compact_get(&w, at + i * VL, i + 1 < vectors ? VL : rest),
+                                   s[i]);
+        }
+        for (size_t i = 0; i < vectors; i++)
+                put(y + i * VL, s[i], i + 1 < vectors ? VL : rest);
+}
+
+static inline __attribute__((always_inline)) void compact_sum(float *y, const float *x,
+                                                              const float *scale,
+                                                              const uint32_t *row, size_t K,
+                                                              struct compact_rows w, size_t N)
+{
+        for (size_t from = 0, n; from < N; from += n) {
+                n = least(N - from, BLOCK * VL);
+                switch ((n + VL - 1) / VL) {
+#define CASE(vectors)                                                           \
+        case (vectors):                                                         \
+                compact_block(y + from, x, scale, row, K, w, from, n, vectors); \
+                break;
+                        CASE(1)
+                        CASE(2)
+                        CASE(3)
+                        CASE(4)
+                        CASE(5)
+                        CASE(6)
+#undef CASE
+                }
+        }
+}
+
+void RAN_KERNEL(sparse_sum_f16)(float *y, const float *x, const uint32_t *row, size_t K,
+                                const uint16_t *w, size_t ld, size_t end, size_t N)
+{
+        compact_sum(y, x, NULL, row, K, (struct compact_rows){w, NULL, ld, end}, N);
+}
+
+void RAN_KERNEL(sparse_sum_i8)(float *y, const float *x, const uint32_t *row, size_t K,
+                               const int8_t *w, const float *scale, size_t ld, size_t end, size_t N)
+{
+        compact_sum(y, x, scale, row, K, (struct compact_rows){NULL, w, ld, end}, N);
+}

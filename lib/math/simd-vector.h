@@ -24,14 +24,14 @@
         X(glu_bwd) X(norm) X(norm_bwd) X(softmax) X(softmax_bwd) X(similarity)             \
         X(weighted_sum) X(weighted_difference) X(online_max) X(online_exp)                 \
         X(online_softmax_bwd) X(rotary) X(add) X(axpy) X(dot) X(mul) X(mul_add)            \
-        X(sparse_sum) X(sparse_add) X(dropout) X(adam)
+        X(sparse_sum) X(sparse_add) X(sparse_sum_f16) X(sparse_sum_i8) X(dropout) X(adam)
 // clang-format on
 
 /* RAN_KERNEL(gemm) is ran_simd_avx2_gemm where RAN_SIMD is avx2. */
 #define RAN_SIMD_JOIN_(isa, kernel) ran_simd_##isa##_##kernel
 #define RAN_SIMD_JOIN(isa, kernel)  RAN_SIMD_JOIN_(isa, kernel)
-#define RAN_KERNEL(kernel)     RAN_SIMD_JOIN(RAN_SIMD, kernel)
-#define X(kernel)              __typeof__(*((struct ran_simd *)0)->kernel) RAN_KERNEL(kernel);
+#define RAN_KERNEL(kernel)          RAN_SIMD_JOIN(RAN_SIMD, kernel)
+#define X(kernel)                   __typeof__(*((struct ran_simd *)0)->kernel) RAN_KERNEL(kernel);
 RAN_KERNELS(X)
 #undef X
 

@@ -97,12 +97,19 @@ struct ran_simd {
         void (*mul_add)(float *y, const float *a, const float *b, size_t n);
 
         /* A sparse row times a matrix, and its adjoint: x (K) at the distinct rows `row` (K) of w,
-         * which are ld apart. y (N) += sum of x_k w_row[k];  w_row[k] (N) += (x_k s_row[k]) a, s laid
-         * out as w, NULL: all 1. The order of sums does not depend on N. */
+         * which are ld apart. y (N) += sum of x_k w_row[k];  w_row[k] (N) += (x_k s_row[k]) a, s
+         * laid out as w, NULL: all 1. The order of sums does not depend on N. */
         void (*sparse_sum)(float *y, const float *x, const uint32_t *row, size_t K, const float *w,
                            size_t ld, size_t N);
         void (*sparse_add)(float *w, const float *s, size_t ld, const float *x, const uint32_t *row,
                            size_t K, const float *a, size_t N);
+
+        /* sparse_sum of rows in fewer bits: w is IEEE 754 binary16; codes, each row times its
+         * scale. Rows follow one another, all elements up to w + end may be read. */
+        void (*sparse_sum_f16)(float *y, const float *x, const uint32_t *row, size_t K,
+                               const uint16_t *w, size_t ld, size_t end, size_t N);
+        void (*sparse_sum_i8)(float *y, const float *x, const uint32_t *row, size_t K,
+                              const int8_t *w, const float *scale, size_t ld, size_t end, size_t N);
 
         /* Zeroes element i with probability p where 16 bits of the draw at position at + i say so,
          * scales the others by 1/(1-p). The adjoint is the same call on the gradient. */

@@ -1,4 +1,6 @@
 /* The element types of tensors: names, sizes, conversion to float32. */
+#include "base/error.h"
+#include "model/compact.h"
 #include "model/tensors.h"
 
 #include <math.h>
@@ -105,18 +107,45 @@ static double double_of_bits(uint64_t bits)
         return x;
 }
 
-/* IEEE 754 binary16: 1 bit of sign, 5 of exponent (bias 15), 10 of fraction. */
-static float float_of_half(uint32_t half)
+const struct ran_tensor *ran_tensor_scales(const struct ran_tensors *t,
+                                           const struct ran_tensor *tensor, struct ran_error *err)
 {
-        uint32_t sign = (half & 0x8000) << 16, exponent = half >> 10 & 0x1f;
-        uint32_t fraction = half & 0x3ff;
+        const struct ran_tensor *scales = NULL;
+        struct ran_buf name = {0};
 
-        if (exponent == 0) { /* zero and subnormal numbers: fraction * 2^-24, exactly */
-                float x = (float)fraction * 0x1p-24f;
-                return sign != 0 ? -x : x;
+        ran_buf_printf(&name, "%s" RAN_SCALE_SUFFIX, tensor->name);
+        ran_buf_char(&name, '\0');
+        if (name.failed)
+                ran_fail(err, RAN_ENOMEM, "out of memory");
+        else
+                scales = ran_tensors_find(t, name.data);
+        ran_buf_release(&name);
+        if (scales != NULL && tensor->rank == 2 && scales->dtype == RAN_DTYPE_F32 &&
+            scales->rank == 1 && scales->elements == tensor->shape[0])
+                return scales;
+        if (!name.failed)
+                ran_fail(err, RAN_EFORMAT,
+                         "tensor %s is I8 without a scale for each row: %s" RAN_SCALE_SUFFIX
+                         " must be a vector of F32",
+                         tensor->name, tensor->name);
+        return NULL;
+}
+
+static int codes_to_floats(const struct ran_tensors *t, const struct ran_tensor *tensor, float *out,
+                           struct ran_error *err)
+{
+        err = ran_error_or_spare(err);
+        const struct ran_tensor *scales = ran_tensor_scales(t, tensor, err);
+        if (scales == NULL)
+                return (int)err->code;
+        const unsigned char *p = t->data + tensor->begin, *s = t->data + scales->begin;
+        for (size_t r = 0; r < tensor->shape[0]; r++) {
+                const float scale = float_of_bits((uint32_t)load(s + 4 * r, 4));
+
+                for (size_t i = 0; i < tensor->shape[1]; i++)
+                        *out++ = scale * (float)(int8_t)*p++;
         }
-        exponent = exponent == 31 ? 255 : exponent + (127 - 15);
-        return float_of_bits(sign | exponent << 23 | fraction << 13);
+        return RAN_OK;
 }
 
 int ran_tensor_floats(const struct ran_tensors *t, const struct ran_tensor *tensor, float *out,
@@ -136,45 +165,45 @@ int ran_tensor_floats(const struct ran_tensors *t, const struct ran_tensor *tens
                 break;
         case RAN_DTYPE_F16:
                 for (size_t i = 0; i < n; i++)
-                        out[i] = float_of_half((uint32_t)load(p + 2 * i, 2));
+                        out[i] = ran_float_of_half((uint16_t)load(p + 2 * i, 2));
                 break;
         case RAN_DTYPE_BF16: /* the upper half of a float32 */
                 for (size_t i = 0; i < n; i++)
                         out[i] = float_of_bits((uint32_t)load(p + 2 * i, 2) << 16);
                 break;
+        case RAN_DTYPE_I8:
+                return codes_to_floats(t, tensor, out, err);
         default:
                 return ran_fail(err, RAN_EFORMAT,
-                                "tensor \"%s\" has elements of type %s: F32, F16, BF16 or F64 is "
-                                "needed",
+                                "tensor \"%s\" has elements of type %s: F32, F16, BF16, F64 or I8 "
+                                "is needed",
                                 tensor->name, dtypes[tensor->dtype].name);
         }
         return RAN_OK;
 }
 
-/* Whether numbers of four bytes can be used as they lie. */
-static bool is_in_place(const unsigned char *p)
+const void *ran_tensor_elements(const struct ran_tensors *t, const struct ran_tensor *tensor)
 {
-        bool same_order = __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__;
+        const unsigned char *p = t->data + tensor->begin;
+        const size_t width = ran_dtype_number(tensor->dtype);
+        bool same_order = width == 1 || __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__;
 
-        return same_order && (uintptr_t)p % sizeof(uint32_t) == 0;
+        return same_order && (uintptr_t)p % width == 0 ? p : NULL;
 }
 
 const float *ran_tensor_in_place(const struct ran_tensors *t, const struct ran_tensor *tensor)
 {
-        const unsigned char *p = t->data + tensor->begin;
-
-        if (tensor->dtype != RAN_DTYPE_F32 || !is_in_place(p))
-                return NULL;
-        return (const float *)(const void *)p;
+        return tensor->dtype == RAN_DTYPE_F32 ? ran_tensor_elements(t, tensor) : NULL;
 }
 
 const uint32_t *ran_tensor_integers(const struct ran_tensors *t, const struct ran_tensor *tensor,
                                     uint32_t **copy, struct ran_error *err)
 {
         const unsigned char *p = t->data + tensor->begin;
+        const uint32_t *there = ran_tensor_elements(t, tensor);
 
-        if (is_in_place(p))
-                return (const uint32_t *)(const void *)p;
+        if (there != NULL)
+                return there;
         *copy = ran_alloc(tensor->elements, sizeof **copy, err);
         for (size_t i = 0; *copy != NULL && i < tensor->elements; i++)
                 (*copy)[i] = (uint32_t)load(p + 4 * i, 4);

@@ -7,6 +7,7 @@
 #include "ran/math.h"
 
 #include <math.h>
+#include <sched.h>
 #include <string.h>
 
 uint32_t ran_linear_model_bucket(const uint32_t *ids, size_t n, size_t buckets)
@@ -73,34 +74,67 @@ static void describe(uint32_t *to, const char *subword, size_t n, const struct r
         }
 }
 
+/* Fills the row of an id, but for its part of a word, which it returns. */
+static uint32_t fill_row(uint32_t *to, const struct ran_tokenizer *t, const struct ran_config *c,
+                         uint32_t id)
+{
+        static const char goes_on[] = "##"; /* begins a subword that is not a word's first */
+        size_t n, mark = strlen(goes_on);
+        const char *subword = ran_tokenizer_token(t, id, &n);
+        uint32_t part = RAN_SUBWORD_BEGINS;
+
+        for (size_t i = 0; i < RAN_AFFIXES; i++)
+                to[i] = RAN_NO_AFFIX;
+        if (subword == NULL || id == ran_tokenizer_unknown(t))
+                return RAN_SUBWORD_UNKNOWN;
+        if (n > mark && memcmp(subword, goes_on, mark) == 0) {
+                part = RAN_SUBWORD_CONTINUES;
+                subword += mark;
+                n -= mark;
+        }
+        describe(to, subword, n, c);
+        return part;
+}
+
 uint32_t *ran_linear_model_affixes(const struct ran_tokenizer *t, const struct ran_config *c,
                                    struct ran_error *err)
 {
-        static const char goes_on[] = "##"; /* begins a subword that is not a word's first */
-        size_t V = ran_tokenizer_size(t), all, mark = strlen(goes_on);
+        size_t V = ran_tokenizer_size(t), all;
         uint32_t *affixes = NULL;
 
         if (!__builtin_mul_overflow(V, RAN_AFFIX_ROW, &all))
                 affixes = ran_alloc(all, sizeof *affixes, err);
         for (size_t id = 0; id < V && affixes != NULL; id++) {
                 uint32_t *to = affixes + id * RAN_AFFIX_ROW;
-                size_t n;
-                const char *subword = ran_tokenizer_token(t, (uint32_t)id, &n);
 
-                for (size_t i = 0; i < RAN_AFFIXES; i++)
-                        to[i] = RAN_NO_AFFIX;
-                if (subword == NULL || id == ran_tokenizer_unknown(t)) {
-                        to[RAN_AFFIXES] = RAN_SUBWORD_UNKNOWN;
-                        continue;
-                }
-                if (n > mark && memcmp(subword, goes_on, mark) == 0) {
-                        to[RAN_AFFIXES] = RAN_SUBWORD_CONTINUES;
-                        subword += mark;
-                        n -= mark;
-                }
-                describe(to, subword, n, c);
+                to[RAN_AFFIXES] = fill_row(to, t, c, (uint32_t)id);
         }
         return affixes;
+}
+
+/* The one thread that takes a row fills it; others wait, not for long. */
+static void take_row(const struct ran_affix_source *s, uint32_t id)
+{
+        const uint32_t taken = UINT32_MAX;
+        uint32_t *to = s->affixes + (size_t)id * RAN_AFFIX_ROW, *part = to + RAN_AFFIXES;
+        uint32_t is = RAN_SUBWORD_NONE;
+
+        if (__atomic_compare_exchange_n(part, &is, taken, false, __ATOMIC_ACQUIRE,
+                                        __ATOMIC_ACQUIRE))
+                __atomic_store_n(part, fill_row(to, s->tokenizer, s->c, id), __ATOMIC_RELEASE);
+        while (__atomic_load_n(part, __ATOMIC_ACQUIRE) == taken)
+                sched_yield();
+}
+
+void ran_linear_model_affixes_of(const struct ran_affix_source *s, const uint32_t *ids, size_t L)
+{
+        for (size_t t = 0; t < L; t++) {
+                const uint32_t *row = s->affixes + (size_t)ids[t] * RAN_AFFIX_ROW;
+                uint32_t part = __atomic_load_n(row + RAN_AFFIXES, __ATOMIC_ACQUIRE);
+
+                if (part == RAN_SUBWORD_NONE || part == UINT32_MAX)
+                        take_row(s, ids[t]);
+        }
 }
 
 /* ---- lists ----------------------------------------------------------------------------------- */
@@ -148,12 +182,31 @@ static uint32_t affix(const uint32_t *affixes, const uint32_t *ids, size_t L, si
         return there ? affixes[(size_t)ids[t] * RAN_AFFIX_ROW + i] : RAN_NO_AFFIX;
 }
 
+/* All of token t, without a branch for each: which ones there are cannot be foreseen. Writes up to
+ * RAN_AFFIXES numbers, returns how many count. */
+static size_t list_affixes(uint32_t *to, const uint32_t *affixes, const uint32_t *ids, size_t L,
+                           size_t t)
+{
+        const uint32_t *row = affixes + (size_t)ids[t] * RAN_AFFIX_ROW;
+        const bool prefixes = row[RAN_AFFIXES] != RAN_SUBWORD_CONTINUES;
+        const bool suffixes = is_last(affixes, ids, L, t);
+        size_t n = 0;
+
+        for (size_t i = 0; i < RAN_AFFIXES; i += 2) {
+                to[n] = row[i];
+                n += prefixes & (row[i] != RAN_NO_AFFIX);
+                to[n] = row[i + 1];
+                n += suffixes & (row[i + 1] != RAN_NO_AFFIX);
+        }
+        return n;
+}
+
 size_t ran_linear_model_list(struct ran_posting *to, struct ran_posting *spare,
                              const struct ran_config *c, const uint32_t *affixes,
                              const uint32_t *ids, size_t L)
 {
-        struct ran_posting *sorted;
         size_t buckets = ran_linear_model_ngram_buckets(c), runs = 0, n = 0;
+        uint32_t *id = &spare->id, *scratch = &to->id; /* half of either */
 
         for (size_t t = 0; t < L; t++) {
                 size_t most = longest_run(c, affixes, ids, L, t);
@@ -161,22 +214,16 @@ size_t ran_linear_model_list(struct ran_posting *to, struct ran_posting *spare,
 
                 for (size_t i = 0; i < most; i++) {
                         hash = ran_linear_model_extend(hash, ids[t + i]);
-                        to[runs++].id = ran_linear_model_bucket_of(hash, buckets);
+                        id[runs++] = ran_linear_model_bucket_of(hash, buckets);
                 }
-                for (size_t i = 0; i < RAN_AFFIXES && affixes != NULL; i++) {
-                        uint32_t bucket = affix(affixes, ids, L, t, i);
-
-                        if (bucket != RAN_NO_AFFIX)
-                                to[runs++].id = bucket;
-                }
+                if (affixes != NULL)
+                        runs += list_affixes(id + runs, affixes, ids, L, t);
         }
-        sorted = ran_posting_sort(to, spare, runs);
+        ran_posting_sort_ids(id, scratch, runs);
         for (size_t i = 0, end; i < runs; i = end) {
-                uint32_t id = sorted[i].id;
-
-                for (end = i + 1; end < runs && sorted[end].id == id;)
+                for (end = i + 1; end < runs && id[end] == id[i];)
                         end++;
-                to[n++] = (struct ran_posting){id, (uint32_t)(end - i)}; /* never ahead of i */
+                to[n++] = (struct ran_posting){id[i], (uint32_t)(end - i)};
         }
         return n;
 }
@@ -194,16 +241,25 @@ static void set_length(float *x, size_t n, double length)
 
         for (size_t i = 0; i < n; i++)
                 squares += (double)x[i] * (double)x[i];
+        const double root = sqrt(squares);
+
         for (size_t i = 0; i < n; i++)
-                x[i] = (float)((double)x[i] * length / sqrt(squares));
+                x[i] = (float)((double)x[i] * length / root);
 }
 
-/* Before it is divided by the length. */
-static float weigh(const struct ran_posting *posting, float idf)
-{
-        double tf = posting->at == 1 ? 1 : 1 + ran_log((double)posting->at);
+/* 1 + ln n of the counts that are met again and again; 0: not computed yet. */
+struct counts {
+        double tf[16];
+};
 
-        return (float)(tf * (double)idf);
+/* Before it is divided by the length. */
+static float weigh(struct counts *k, uint32_t n, float idf)
+{
+        double few = 0, *tf = n < sizeof k->tf / sizeof *k->tf ? &k->tf[n] : &few;
+
+        if (*tf == 0)
+                *tf = n == 1 ? 1 : 1 + ran_log((double)n);
+        return (float)(*tf * (double)idf);
 }
 
 /* The `first` of `count` are n-grams, the others affixes. */
@@ -219,48 +275,86 @@ size_t ran_linear_model_weigh(float *x, const struct ran_posting *list, size_t n
                               size_t runs)
 {
         size_t count = 0, first = 0;
+        struct counts counts = {{0}};
 
         for (size_t i = 0; i < n; i++) {
                 if (!(idf[list[i].id] > 0))
                         continue;
-                x[count++] = weigh(&list[i], idf[list[i].id]);
+                x[count++] = weigh(&counts, list[i].at, idf[list[i].id]);
                 first += list[i].id < runs;
         }
         set_lengths(x, first, count);
         return count;
 }
 
-size_t ran_linear_model_read(struct ran_gram *gram, struct ran_posting *posting,
+/* The postings that have a row. Rows are far apart in memory: all are asked for before the first is
+ * needed. */
+static size_t find_rows(struct ran_linear_features f, const struct ran_posting *posting, size_t n,
+                        const struct ran_params *p)
+{
+        size_t count = 0;
+
+        for (size_t i = 0; i < n; i++) {
+                uint32_t row = ran_linear_row(p, posting[i].id);
+
+                if (row == RAN_NO_ROW)
+                        continue;
+                f.gram[count] = (struct ran_gram){posting[i].id, posting[i].at};
+                f.row[count++] = row;
+                ran_linear_fetch_idf(p, row);
+        }
+        return count;
+}
+
+/* x_g of those with an idf. */
+static size_t weigh_rows(struct ran_linear_features f, size_t n, const struct ran_params *p,
+                         size_t runs)
+{
+        size_t count = 0, first = 0;
+        struct counts counts = {{0}};
+
+        for (size_t i = 0; i < n; i++) {
+                float idf = ran_linear_idf(p, f.row[i]);
+
+                if (!(idf > 0))
+                        continue;
+                f.gram[count] = f.gram[i];
+                f.row[count] = f.row[i];
+                f.x[count] = weigh(&counts, f.gram[count].times, idf);
+                first += f.gram[count++].bucket < runs;
+        }
+        set_lengths(f.x, first, count);
+        return count;
+}
+
+size_t ran_linear_model_read(struct ran_linear_features f, struct ran_posting *posting,
                              struct ran_posting *spare, const struct ran_config *c,
                              const struct ran_params *p, const uint32_t *ids, size_t L)
 {
-        size_t n = ran_linear_model_list(posting, spare, c, p->affixes, ids, L), count = 0;
-        size_t runs = ran_linear_model_ngram_buckets(c), first = 0;
-        float *x = (void *)spare;
+        if (p->affix_source != NULL)
+                ran_linear_model_affixes_of(p->affix_source, ids, L);
+        size_t n = ran_linear_model_list(posting, spare, c, p->affixes, ids, L);
+        n = find_rows(f, posting, n, p);
+        return weigh_rows(f, n, p, ran_linear_model_ngram_buckets(c));
+}
 
-        for (size_t i = 0; i < n; i++) {
-                uint32_t bucket = posting[i].id, row = ran_linear_row(p, bucket);
+/* Those of document b of w->packed. */
+static struct ran_linear_features features_of(const struct ran_workspace *w, size_t b)
+{
+        const struct ran_head *h = &w->head;
+        size_t at = w->packed->doc[b] * ran_linear_model_features(w->c);
 
-                if (row == RAN_NO_ROW || !(p->idf[row] > 0))
-                        continue;
-                gram[count] = (struct ran_gram){bucket, posting[i].at, row, 0};
-                x[count++] = weigh(&posting[i], p->idf[row]);
-                first += bucket < runs;
-        }
-        set_lengths(x, first, count);
-        for (size_t i = 0; i < count; i++)
-                gram[i].x = x[i];
-        return count;
+        return (struct ran_linear_features){h->gram + at, h->gram_row + at, h->gram_x + at};
 }
 
 static void read_document(struct ran_workspace *w, const struct ran_params *p, size_t b)
 {
         const struct ran_packed *packed = w->packed;
         struct ran_head *h = &w->head;
-        size_t from = packed->doc[b], at = from * ran_linear_model_features(w->c);
+        size_t from = packed->doc[b];
 
-        h->grams[b] = ran_linear_model_read(h->gram + at, h->gram_posting, h->gram_spare, w->c, p,
-                                            packed->ids + from, packed->doc[b + 1] - from);
+        h->grams[b] = ran_linear_model_read(features_of(w, b), h->gram_posting, h->gram_spare, w->c,
+                                            p, packed->ids + from, packed->doc[b + 1] - from);
 }
 
 void ran_linear_model_add(struct ran_workspace *w, const struct ran_params *p, size_t C)
@@ -269,13 +363,11 @@ void ran_linear_model_add(struct ran_workspace *w, const struct ran_params *p, s
 
         memset(h->linear, 0, w->packed->B * C * sizeof *h->linear);
         for (size_t b = 0; b < w->packed->B; b++) {
-                const struct ran_gram *gram =
-                        h->gram + w->packed->doc[b] * ran_linear_model_features(w->c);
+                const struct ran_linear_features f = features_of(w, b);
                 float *linear = h->linear + b * C;
 
                 read_document(w, p, b);
-                for (size_t i = 0; i < h->grams[b]; i++)
-                        ran_simd->axpy(linear, gram[i].x, p->wide + gram[i].row * C, C);
+                ran_linear_sum(linear, p, f.x, f.row, h->grams[b], C);
                 ran_simd->axpy(h->logits + b * C, w->linear_weight, linear, C);
                 ran_simd->add(h->logits + b * C, p->head.wide_b, C);
                 ran_simd->add(linear, p->head.wide_b, C);
@@ -284,7 +376,8 @@ void ran_linear_model_add(struct ran_workspace *w, const struct ran_params *p, s
 
 /* ---- explaining ----------------------------------------------------------------------------- */
 
-static const struct ran_gram *find(const struct ran_gram *gram, size_t n, uint32_t bucket)
+/* n if the bucket is not there. */
+static size_t find(const struct ran_gram *gram, size_t n, uint32_t bucket)
 {
         size_t from = 0, to = n;
 
@@ -296,7 +389,7 @@ static const struct ran_gram *find(const struct ran_gram *gram, size_t n, uint32
                 else
                         to = middle;
         }
-        return from < n && gram[from].bucket == bucket ? &gram[from] : NULL;
+        return from < n && gram[from].bucket == bucket ? from : n;
 }
 
 /* Contributions of features to a weighted sum of the logits. */
@@ -310,12 +403,13 @@ struct contribution {
 /* The contribution of one occurrence of a feature in the bucket. */
 static double contribution_of(const struct contribution *k, uint32_t bucket)
 {
-        const struct ran_gram *gram = find(k->h->gram, k->h->grams[0], bucket);
+        const struct ran_head *h = k->h;
+        size_t i = find(h->gram, h->grams[0], bucket);
 
-        if (gram == NULL) /* as for RAN_NO_AFFIX */
+        if (i == h->grams[0]) /* as for RAN_NO_AFFIX */
                 return 0;
-        return (double)gram->x * ran_dot(k->weight, k->p->wide + gram->row * k->C, k->C) /
-               (double)gram->times;
+        return (double)h->gram_x[i] * ran_linear_dot(k->weight, k->p, h->gram_row[i], k->C) /
+               (double)h->gram[i].times;
 }
 
 void ran_linear_model_explain(const struct ran_workspace *w, const struct ran_params *p, size_t C,

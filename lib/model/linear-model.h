@@ -50,7 +50,7 @@ size_t ran_linear_model_ngram_buckets(const struct ran_config *c);
  * suffixes of 2, 3, 4, 5 characters, in turns (a shorter subword has fewer), and its part of a
  * word. */
 enum { RAN_AFFIX_LEAST = 2, RAN_AFFIX_MOST = 5, RAN_AFFIXES = 8, RAN_AFFIX_ROW = RAN_AFFIXES + 1 };
-enum { RAN_SUBWORD_BEGINS, RAN_SUBWORD_CONTINUES, RAN_SUBWORD_UNKNOWN };
+enum { RAN_SUBWORD_NONE, RAN_SUBWORD_BEGINS, RAN_SUBWORD_CONTINUES, RAN_SUBWORD_UNKNOWN };
 /* No such affix. */
 #define RAN_NO_AFFIX UINT32_MAX
 
@@ -58,6 +58,16 @@ enum { RAN_SUBWORD_BEGINS, RAN_SUBWORD_CONTINUES, RAN_SUBWORD_UNKNOWN };
  * them. NULL: memory ran out. */
 uint32_t *ran_linear_model_affixes(const struct ran_tokenizer *t, const struct ran_config *c,
                                    struct ran_error *err);
+
+/* The same, but a row is filled when a document first has its subword: a table that is opened for a
+ * few documents costs little. Any number of threads may do so. */
+struct ran_affix_source {
+        const struct ran_tokenizer *tokenizer;
+        const struct ran_config *c;
+        uint32_t *affixes; /* (V, RAN_AFFIX_ROW), zeros at first */
+};
+/* Fills the rows of these ids. */
+void ran_linear_model_affixes_of(const struct ran_affix_source *s, const uint32_t *ids, size_t L);
 
 /* Whether the configuration needs affixes. */
 bool ran_linear_model_wants_affixes(const struct ran_config *c);
@@ -77,9 +87,15 @@ size_t ran_linear_model_list(struct ran_posting *to, struct ran_posting *spare,
 size_t ran_linear_model_weigh(float *x, const struct ran_posting *list, size_t n, const float *idf,
                               size_t runs);
 
-/* Lists the features of L ids as x_g above, ascending by bucket, in `gram` (room as for a list;
- * posting and spare: scratch of as much). Returns their number. */
-size_t ran_linear_model_read(struct ran_gram *gram, struct ran_posting *posting,
+/* The features of a document as x_g above, ascending by bucket: room for as many as in a list. */
+struct ran_linear_features {
+        struct ran_gram *gram;
+        uint32_t *row;
+        float *x;
+};
+/* Fills f with those of L ids (posting and spare: scratch, room as for a list). Returns their
+ * number. */
+size_t ran_linear_model_read(struct ran_linear_features f, struct ran_posting *posting,
                              struct ran_posting *spare, const struct ran_config *c,
                              const struct ran_params *p, const uint32_t *ids, size_t L);
 

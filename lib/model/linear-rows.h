@@ -5,16 +5,25 @@
  * leads from a bucket to its row. A bucket without a row counts as one of zeros.
  *
  *   bucket    3 17 18 40 ...                   of row 0, 1, 2 ...
+ *   group     of 64 buckets: which of them have a row, and the row of the first of these
  *   start     first row of each block of 2^shift buckets, about one row in each
+ *
+ * Groups find a row with one look into memory, but take two bits for each bucket; blocks are for
+ * tables of which only a few rows are there.
  */
 #ifndef RAN_MODEL_LINEAR_ROWS_H
 #define RAN_MODEL_LINEAR_ROWS_H
 
+#include "model/compact.h"
 #include "model/params.h"
 
 struct ran_linear_rows {
         const uint32_t *bucket; /* (n) ascending */
         size_t n;
+        struct ran_linear_group {
+                uint64_t has;
+                uint64_t row;
+        } * group;       /* NULL: there are blocks instead */
         uint32_t *start; /* (blocks + 1) */
         unsigned shift;
 };
@@ -24,6 +33,15 @@ int ran_linear_rows_init(struct ran_linear_rows *r, const uint32_t *bucket, size
                          size_t buckets, struct ran_error *err);
 void ran_linear_rows_release(struct ran_linear_rows *r);
 
+/* Not __builtin_popcountll, which is a function where not all processors have the instruction. */
+static inline uint32_t ran_linear_count_bits(uint64_t x)
+{
+        x -= x >> 1 & UINT64_C(0x5555555555555555);
+        x = (x & UINT64_C(0x3333333333333333)) + (x >> 2 & UINT64_C(0x3333333333333333));
+        x = (x + (x >> 4)) & UINT64_C(0x0f0f0f0f0f0f0f0f);
+        return (uint32_t)(x * UINT64_C(0x0101010101010101) >> 56);
+}
+
 /* The row of a bucket in p->wide and p->idf. */
 #define RAN_NO_ROW UINT32_MAX
 static inline uint32_t ran_linear_row(const struct ran_params *p, uint32_t bucket)
@@ -32,6 +50,14 @@ static inline uint32_t ran_linear_row(const struct ran_params *p, uint32_t bucke
 
         if (r == NULL)
                 return bucket;
+        if (r->group != NULL) {
+                const struct ran_linear_group *g = r->group + bucket / 64;
+                const uint64_t bit = (uint64_t)1 << bucket % 64;
+
+                return (g->has & bit) != 0
+                               ? (uint32_t)g->row + ran_linear_count_bits(g->has & (bit - 1))
+                               : RAN_NO_ROW;
+        }
         size_t block = bucket >> r->shift;
         uint32_t from = r->start[block], end = r->start[block + 1], to = end;
         while (from < to) {
@@ -44,6 +70,30 @@ static inline uint32_t ran_linear_row(const struct ran_params *p, uint32_t bucke
         }
         return from < end && r->bucket[from] == bucket ? from : RAN_NO_ROW;
 }
+
+/* What is in a row, however it is stored. */
+static inline float ran_linear_idf(const struct ran_params *p, uint32_t row)
+{
+        return p->idf != NULL ? p->idf[row] : ran_float_of_half(p->compact.idf[row]);
+}
+static inline void ran_linear_fetch_idf(const struct ran_params *p, uint32_t row)
+{
+        if (p->idf != NULL)
+                __builtin_prefetch(p->idf + row);
+        else
+                __builtin_prefetch(p->compact.idf + row);
+}
+static inline bool ran_linear_has_idf(const struct ran_params *p)
+{
+        return p->idf != NULL || p->compact.idf != NULL;
+}
+/* y (C) += sum of x_k times row[k] (K). */
+void ran_linear_sum(float *y, const struct ran_params *p, const float *x, const uint32_t *row,
+                    size_t K, size_t C);
+/* y (C) = the row. */
+void ran_linear_read_row(float *y, const struct ran_params *p, uint32_t row, size_t C);
+/* The product of weight (C) and the row. */
+double ran_linear_dot(const float *weight, const struct ran_params *p, uint32_t row, size_t C);
 
 /* Rows of p that are not zero, in weight or idf, with their buckets, for a model file; where all
  * are, that of bucket 0: a file has one row at least. */

@@ -1,6 +1,5 @@
 /* linear-words.c - see linear-words.h. */
 #include "model/linear-words.h"
-#include "math/elementary.h"
 #include "math/simd.h"
 #include "model/linear-model.h"
 #include "model/linear-rows.h"
@@ -9,6 +8,7 @@
 /* Kinds of features: part of the format of model files. */
 enum { WORD, LETTERS, SPELLING, SHAPES, RUN };
 enum { NEAR = 2 };           /* neighbours on each side */
+enum { ROWS = 64 };          /* of the table that are added at a time */
 enum { SHAPE = 1, FAR = 2 }; /* of a spelling: the shape's index; features used two words away */
 enum { PREFIX_4 = RAN_SPELLING / 2, SUFFIX_4 = RAN_SPELLING - 1 };
 
@@ -57,8 +57,8 @@ static void give(const struct reader *r, int first, int last, uint32_t bucket)
 
         if (row == RAN_NO_ROW)
                 return;
-        double all = k->scale * ran_dot(k->weight, k->p->wide + row * k->C, k->C) /
-                     (double)(last - first + 1);
+        double all =
+                k->scale * ran_linear_dot(k->weight, k->p, row, k->C) / (double)(last - first + 1);
 
         for (int away = first; away <= last; away++) {
                 size_t from = token_of(r, away), to = token_of(r, away + 1);
@@ -189,6 +189,26 @@ size_t ran_linear_words_list(uint32_t *bucket, const struct ran_config *c,
         return r.n;
 }
 
+/* Adds `scale` times the n buckets' rows and the bias to logits (C); bucket becomes the rows. */
+static void add_buckets(float *logits, uint32_t *bucket, size_t n, const struct ran_params *p,
+                        size_t C, float scale)
+{
+        float x[ROWS];
+        size_t rows = 0;
+
+        for (size_t i = 0; i < ROWS; i++)
+                x[i] = scale;
+        for (size_t i = 0; i < n; i++) {
+                uint32_t row = ran_linear_row(p, bucket[i]);
+
+                if (row != RAN_NO_ROW)
+                        bucket[rows++] = row;
+        }
+        ran_simd->add(logits, p->head.wide_b, C);
+        for (size_t i = 0; i < rows; i += ROWS)
+                ran_linear_sum(logits, p, x, bucket + i, rows - i < ROWS ? rows - i : ROWS, C);
+}
+
 void ran_linear_words_add(float *logits, uint32_t *bucket, const struct ran_params *p,
                           const struct ran_config *c, const struct ran_document *d, size_t C)
 {
@@ -197,13 +217,7 @@ void ran_linear_words_add(float *logits, uint32_t *bucket, const struct ran_para
                 for (size_t w = from; w < end; w++) {
                         size_t n = ran_linear_words_list(bucket, c, d, from, end, w);
 
-                        ran_simd->add(logits + w * C, p->head.wide_b, C);
-                        for (size_t i = 0; i < n; i++) {
-                                uint32_t row = ran_linear_row(p, bucket[i]);
-
-                                if (row != RAN_NO_ROW)
-                                        ran_simd->add(logits + w * C, p->wide + row * C, C);
-                        }
+                        add_buckets(logits + w * C, bucket, n, p, C, 1);
                 }
         }
 }
@@ -223,13 +237,7 @@ void ran_linear_words_add_one(float *logits, uint32_t *bucket, const struct ran_
 
         find_sentence(&r);
         note_all(&r);
-        ran_simd->add(logits, p->head.wide_b, C);
-        for (size_t i = 0; i < r.n; i++) {
-                uint32_t row = ran_linear_row(p, bucket[i]);
-
-                if (row != RAN_NO_ROW)
-                        ran_simd->axpy(logits, scale, p->wide + row * C, C);
-        }
+        add_buckets(logits, bucket, r.n, p, C, scale);
 }
 
 void ran_linear_words_explain(double *value, const struct ran_params *p, const struct ran_config *c,

@@ -10,8 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char rows_tensor[] = "wide.rows";
-
 /* ---- what the header says ------------------------------------------------------------------- */
 
 static const char *metadata(const struct ran_model *m, const char *key, size_t *n)
@@ -59,125 +57,7 @@ static int read_size(const struct ran_model *m, const char *name, size_t *size,
         return RAN_OK;
 }
 
-/* Marks the tensor in `known`, in the order of the file's tensors. */
-static int check_tensor(const struct ran_model *m, const char *name, size_t rows, size_t cols,
-                        bool *known, struct ran_error *err)
-{
-        const struct ran_tensor *t = ran_tensors_find(&m->tensors, name);
-
-        if (t == NULL)
-                return ran_fail(err, RAN_EFORMAT, "the model file has no tensor %s", name);
-        if (t->dtype != RAN_DTYPE_F32 && t->dtype != RAN_DTYPE_F16 && t->dtype != RAN_DTYPE_BF16)
-                return ran_fail(err, RAN_EFORMAT, "tensor %s is %s; weights are F32, F16 or BF16",
-                                name, ran_dtype_name(t->dtype));
-        if (rows == 0 ? t->rank != 1 || t->shape[0] != cols
-                      : t->rank != 2 || t->shape[0] != rows || t->shape[1] != cols)
-                return ran_fail(err, RAN_EFORMAT,
-                                "tensor %s does not have the shape that the "
-                                "configuration asks for",
-                                name);
-        known[t - m->tensors.tensor] = true;
-        return RAN_OK;
-}
-
-/* Tensors that any configuration may have. */
-static bool is_besides(const struct ran_tensor *t)
-{
-        return t->name_n == strlen(t->name) &&
-               (strncmp(t->name, RAN_EXTRA_PREFIX, strlen(RAN_EXTRA_PREFIX)) == 0 ||
-                strcmp(t->name, "tokenizer.json") == 0);
-}
-
-/* How many rows of the linear model the file has, where it does not have all. */
-static int read_rows_size(struct ran_model *m, struct ran_error *err)
-{
-        const struct ran_tensor *t = ran_tensors_find(&m->tensors, rows_tensor);
-
-        if (t == NULL || m->config.wide == 0)
-                return RAN_OK;
-        if (t->dtype != RAN_DTYPE_U32 || t->rank != 1 || t->elements == 0)
-                return ran_fail(err, RAN_EFORMAT, "tensor %s is not a list of U32", rows_tensor);
-        m->rows.n = t->elements;
-        return RAN_OK;
-}
-
-/* Of a configuration, in the sizes of the file. */
-static size_t mapped_tables(struct ran_model *m, struct ran_mapped_table mapped[RAN_MAPPED_TABLES])
-{
-        return ran_params_mapped_tables(mapped, &m->params, &m->config, m->V, m->C,
-                                        m->rows.n > 0 ? m->rows.n : m->config.wide);
-}
-
-/* Requires every tensor of the configuration, in its shape, and no unknown one: to ignore a part
- * would change the model's results. */
-static int check_tensors(struct ran_model *m, const struct ran_layout *layout,
-                         struct ran_error *err)
-{
-        struct ran_mapped_table mapped[RAN_MAPPED_TABLES];
-        size_t n = mapped_tables(m, mapped);
-        bool *known = ran_alloc(m->tensors.n, sizeof *known, err);
-        int rc = known != NULL ? RAN_OK : RAN_ENOMEM;
-
-        if (m->rows.n > 0 && rc == RAN_OK)
-                known[ran_tensors_find(&m->tensors, rows_tensor) - m->tensors.tensor] = true;
-
-        for (size_t i = 0; i < n && rc == RAN_OK; i++)
-                rc = check_tensor(m, mapped[i].name, mapped[i].rows, mapped[i].cols, known, err);
-        for (size_t i = 0; i < layout->n && rc == RAN_OK; i++)
-                rc = check_tensor(m, layout->spec[i].name, layout->spec[i].rows,
-                                  layout->spec[i].cols, known, err);
-        for (size_t i = 0; i < m->tensors.n && rc == RAN_OK; i++)
-                if (!known[i] && !is_besides(&m->tensors.tensor[i]))
-                        rc = ran_fail(err, RAN_EFORMAT,
-                                      "tensor %s is not part of a model of this "
-                                      "configuration: a newer version of ran may have written it",
-                                      m->tensors.tensor[i].name);
-        free(known);
-        return rc;
-}
-
 /* ---- contents ------------------------------------------------------------------------------- */
-
-/* Maps a table from the file if its floats can be used in place; else copies it. A document
- * needs few of its rows. */
-static int read_table(struct ran_model *m, const char *name, const float **table, float **copy,
-                      struct ran_error *err)
-{
-        const struct ran_tensor *t = ran_tensors_find(&m->tensors, name);
-
-        *table = ran_tensor_in_place(&m->tensors, t);
-        if (*table != NULL)
-                return RAN_OK;
-        *table = *copy = ran_alloc_floats(t->elements, err);
-        return *copy != NULL ? ran_tensor_floats(&m->tensors, t, *copy, err) : RAN_ENOMEM;
-}
-
-static int read_rows(struct ran_model *m, struct ran_error *err)
-{
-        if (m->rows.n == 0)
-                return RAN_OK;
-        const struct ran_tensor *t = ran_tensors_find(&m->tensors, rows_tensor);
-        const uint32_t *bucket = ran_tensor_integers(&m->tensors, t, &m->buckets, err);
-        if (bucket == NULL)
-                return RAN_ENOMEM;
-        m->params.rows = &m->rows;
-        return ran_linear_rows_init(&m->rows, bucket, t->elements, m->config.wide, err);
-}
-
-static int read_weights(struct ran_model *m, const struct ran_layout *layout, struct ran_error *err)
-{
-        struct ran_mapped_table mapped[RAN_MAPPED_TABLES];
-        size_t n = mapped_tables(m, mapped);
-
-        RAN_TRY(ran_params_init(&m->params, &m->config, m->C, err));
-        for (size_t i = 0; i < layout->n; i++)
-                RAN_TRY(ran_tensor_floats(&m->tensors,
-                                          ran_tensors_find(&m->tensors, layout->spec[i].name),
-                                          m->params.block + layout->spec[i].offset, err));
-        for (size_t i = 0; i < n; i++)
-                RAN_TRY(read_table(m, mapped[i].name, mapped[i].at, &m->copy[i], err));
-        return read_rows(m, err);
-}
 
 static int make_affixes(struct ran_model *m, struct ran_error *err)
 {
@@ -187,11 +67,18 @@ static int make_affixes(struct ran_model *m, struct ran_error *err)
                 return ran_fail(err, RAN_EFORMAT,
                                 "the linear model uses prefixes and suffixes, but the model has no "
                                 "tokenizer");
-        m->params.affixes = m->affixes = ran_linear_model_affixes(m->tokenizer, &m->config, err);
-        return m->affixes != NULL ? RAN_OK : RAN_ENOMEM;
+        size_t rows = ran_tokenizer_size(m->tokenizer), all;
+        uint32_t *affixes = NULL;
+        if (!__builtin_mul_overflow(rows, RAN_AFFIX_ROW, &all))
+                affixes = ran_alloc(all, sizeof *affixes, err);
+        m->affixes = (struct ran_affix_source){m->tokenizer, &m->config, affixes};
+        m->params.affixes = affixes;
+        m->params.affix_source = &m->affixes;
+        return affixes != NULL ? RAN_OK : RAN_ENOMEM;
 }
 
-static int read_tokenizer(struct ran_model *m, struct ran_error *err)
+/* verify: it will be written or compared, not only used. */
+static int read_tokenizer(struct ran_model *m, bool verify, struct ran_error *err)
 {
         const struct ran_tensor *t = ran_tensors_find(&m->tensors, "tokenizer.json");
 
@@ -199,8 +86,8 @@ static int read_tokenizer(struct ran_model *m, struct ran_error *err)
                 return RAN_OK;
         if (t->dtype != RAN_DTYPE_U8)
                 return ran_fail(err, RAN_EFORMAT, "the tokenizer in the model file is not bytes");
-        m->tokenizer = ran_tokenizer_load((const char *)m->tensors.data + t->begin,
-                                          t->end - t->begin, err);
+        m->tokenizer = (verify ? ran_tokenizer_load : ran_tokenizer_load_quick)(
+                (const char *)m->tensors.data + t->begin, t->end - t->begin, err);
         if (m->tokenizer == NULL)
                 return RAN_EFORMAT;
         if (!ran_config_has_encoder(&m->config))
@@ -270,6 +157,7 @@ static int read_labels(struct ran_model *m, struct ran_error *err)
 
         if (rc != RAN_OK)
                 return rc;
+        m->named = names != NULL;
         m->labels = ran_alloc(m->C, sizeof *m->labels, err);
         if (m->labels == NULL) {
                 rc = RAN_ENOMEM;
@@ -361,12 +249,11 @@ static int read_training(struct ran_model *m, struct ran_error *err)
 static int read_contents(struct ran_model *m, const struct ran_layout *layout, bool verify,
                          struct ran_error *err)
 {
-        RAN_TRY(read_rows_size(m, err));
-        RAN_TRY(check_tensors(m, layout, err));
+        RAN_TRY(ran_model_check_tensors(m, layout, err));
         if (verify)
                 RAN_TRY(ran_tensors_verify(&m->tensors, err));
-        RAN_TRY(read_weights(m, layout, err));
-        RAN_TRY(read_tokenizer(m, err));
+        RAN_TRY(ran_model_read_weights(m, layout, err));
+        RAN_TRY(read_tokenizer(m, verify, err));
         RAN_TRY(make_affixes(m, err));
         if (!ran_task_is_tied(&m->config)) {
                 RAN_TRY(read_labels(m, err));
@@ -428,7 +315,7 @@ void ran_model_free(struct ran_model *m)
         ran_linear_rows_release(&m->rows);
         free(m->buckets);
         ran_tokenizer_free(m->tokenizer);
-        free(m->affixes);
+        free(m->affixes.affixes);
         for (size_t c = 0; m->labels != NULL && c < m->C; c++)
                 free(m->labels[c]);
         free(m->labels);

@@ -3,6 +3,7 @@
 #define RAN_MODEL_MODEL_H
 
 #include "model/calibration.h"
+#include "model/linear-model.h"
 #include "model/linear-rows.h"
 #include "model/params.h"
 #include "model/tag-rules.h"
@@ -21,8 +22,9 @@ struct ran_model {
         struct ran_bytes file;
         struct ran_tensors tensors;
         struct ran_tokenizer *tokenizer;    /* or NULL */
-        uint32_t *affixes;                  /* of the vocabulary's subwords, for a linear model */
+        struct ran_affix_source affixes;    /* of the vocabulary's subwords, for a linear model */
         char **labels;                      /* (C) */
+        bool named;                         /* the file has their names, which are not numbers */
         float *thresholds;                  /* (C) */
         struct ran_calibration calibration; /* of one label a document; or none */
         struct ran_tag_rules rules;         /* of a tagger */
@@ -38,6 +40,14 @@ struct ran_extra {
         size_t n;
 };
 
+/* model-tensors.c. Every tensor that the configuration asks for must be there, in its shape, and
+ * none that it does not know: a part that we left out would change what the model says. Then the
+ * weights are read. */
+int ran_model_check_tensors(struct ran_model *m, const struct ran_layout *layout,
+                            struct ran_error *err);
+int ran_model_read_weights(struct ran_model *m, const struct ran_layout *layout,
+                           struct ran_error *err);
+
 /* The contents to write: weights under their names, further tensors, metadata. */
 struct ran_parts {
         const struct ran_config *config;
@@ -47,8 +57,10 @@ struct ran_parts {
         char *const *labels;                   /* (C) or NULL */
         const struct ran_tokenizer *tokenizer; /* or NULL */
         const char *training;                  /* a JSON object, or NULL */
+        const char *converted;                 /* likewise, see ran_model_convert */
         const struct ran_extra *extra;
         size_t extras;
+        int storage; /* of the weights, RAN_STORAGE_...; extra tensors stay as they are */
 };
 int ran_model_write(const char *path, const struct ran_parts *parts, struct ran_error *err);
 bool ran_model_has_extra(const struct ran_model *m, const char *name);

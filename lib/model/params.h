@@ -36,10 +36,20 @@ struct ran_head_params {
 #undef X
 };
 
+/* The linear model's table as a file has it in fewer bits (compact.h), in place of wide and idf. */
+struct ran_linear_compact {
+        const uint16_t *f16; /* (rows, C), or */
+        const int8_t *i8;    /* (rows, C), */
+        const float *scale;  /* (rows) of those; else NULL */
+        const uint16_t *idf; /* (rows) F16; NULL: p->idf has them, or there are none */
+        size_t rows;
+};
+
 /* One block of floats (weights, gradients or moments) seen by name; absent tensors are NULL. The
  * mapped tables are not in the block: their weights may be mapped from a file, their gradients are
  * sparse. */
 struct ran_linear_rows;
+struct ran_affix_source;
 struct ran_params {
         float *block;
         void *layers; /* (N) the tensors of each layer: structs of the encoder */
@@ -48,11 +58,13 @@ struct ran_params {
         const float *embed;    /* (V, D), a mapped table */
         uint64_t seed;         /* of the training: key of a random first context */
         const float *spelling; /* (c->spelling, D), mapped; NULL: none */
-        const float *wide;     /* (rows, C), mapped: the linear model; NULL: none */
-        const float *idf;      /* (rows), mapped: of a classifier's; NULL: none */
+        const float *wide;     /* (rows, C), mapped: the linear model; NULL: none, or compact */
+        const float *idf;      /* (rows), mapped: of a classifier's; NULL: none, or compact */
+        struct ran_linear_compact compact; /* read by linear-rows.h */
         const struct ran_linear_rows
                 *rows;           /* of which buckets (linear-rows.h); NULL: all c->wide */
         const uint32_t *affixes; /* (V, RAN_AFFIX_ROW) prefixes and suffixes of subwords; or NULL */
+        const struct ran_affix_source *affix_source; /* fills their rows; NULL: all are filled */
         float *dembed; /* of a gradient where the output is tied to the embedding: (V, D); else NULL
                         */
 };

@@ -95,14 +95,21 @@ int ran_tensors_verify(const struct ran_tensors *t, struct ran_error *err);
 
 /* ---- elements (dtype.c) ---- */
 
-/* The floats of an F32 tensor in place, if byte order and alignment allow it; otherwise NULL:
- * copy them. */
+/* The elements of a tensor as they lie, if byte order and alignment allow it; otherwise NULL: copy
+ * them. _in_place: of an F32 tensor. */
+const void *ran_tensor_elements(const struct ran_tensors *t, const struct ran_tensor *tensor);
 const float *ran_tensor_in_place(const struct ran_tensors *t, const struct ran_tensor *tensor);
 /* The same of a U32 tensor; *copy, which the caller frees, holds them where they cannot be used in
  * place. NULL: memory ran out. */
 const uint32_t *ran_tensor_integers(const struct ran_tensors *t, const struct ran_tensor *tensor,
                                     uint32_t **copy, struct ran_error *err);
-/* Copies the elements of a tensor of F32, F16, BF16 or F64 (rounded), at any address. */
+/* A matrix of I8 has a vector of scales, one a row, in the tensor NAME.scale (compact.h). */
+#define RAN_SCALE_SUFFIX ".scale"
+/* NULL if there is none of that shape; err says so. */
+const struct ran_tensor *ran_tensor_scales(const struct ran_tensors *t,
+                                           const struct ran_tensor *tensor, struct ran_error *err);
+/* Copies the elements of a tensor of F32, F16, BF16, F64 (rounded), or I8 with scales, at any
+ * address. */
 int ran_tensor_floats(const struct ran_tensors *t, const struct ran_tensor *tensor, float *out,
                       struct ran_error *err);
 

@@ -51,10 +51,10 @@ struct ran_head {
          * doc[b] ran_linear_model_features on, grams[b] of them. */
         struct ran_gram {
                 uint32_t bucket, times; /* ascending; how often it is there */
-                uint32_t row;           /* of the table */
-                float x;
         } * gram;
-        size_t *grams;                                 /* (B) */
+        uint32_t *gram_row; /* of the table, */
+        float *gram_x;      /* and the feature's value, laid out as gram */
+        size_t *grams;      /* (B) */
         struct ran_posting *gram_posting, *gram_spare; /* scratch of a document */
 };
 

@@ -78,6 +78,11 @@ bool ran_config_has_encoder(const struct ran_config *config);
  * instead. */
 bool ran_config_has_token_outputs(const struct ran_config *config);
 
+/* How a model file stores weights: RAN_STORAGE_..., and their names; NULL at the end
+ * (model/compact.h). */
+enum { RAN_STORAGE_F32, RAN_STORAGE_F16, RAN_STORAGE_I8 };
+extern const char *const ran_storage_names[];
+
 /* A model is read-only once open and may be shared by threads. */
 struct ran_model;
 /* verify: also compares the digest of the data section. */
@@ -107,6 +112,10 @@ size_t ran_model_parts(const struct ran_model *m, struct ran_model_part part[RAN
 size_t ran_model_bytes(const struct ran_model *m); /* of the file */
 /* Of a checkpoint: the epochs done and the steps of the optimiser so far. false: it is a model. */
 bool ran_model_progress(const struct ran_model *m, double *epochs, double *steps);
+/* Writes m with its weights stored in another way, RAN_STORAGE_... The tensors of a checkpoint that
+ * hold the state of training are left out. */
+int ran_model_convert(const struct ran_model *m, int storage, const char *path,
+                      struct ran_error *err);
 /* Decision thresholds (C) of a model with several labels a document: tuned ones, or 0.5. NULL for a
  * language model. */
 const float *ran_model_thresholds(const struct ran_model *m);

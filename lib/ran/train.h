@@ -189,6 +189,7 @@ struct ran_train_report {
                                kept */
         bool linear_only;   /* with REPORT_KEPT and later: the encoder did not help, only the linear
                                model is used */
+        bool encoder_only;  /* likewise: the linear model did not help */
         struct ran_train_decision decision;
         size_t limit;    /* steps that the time left room for; 0: for all */
         bool aborted;    /* with REPORT_END: time ended the refit of the encoder */
@@ -230,6 +231,8 @@ struct ran_train_job {
         const struct ran_model *init;
         const char *output;     /* model file; written when training is complete, never before;
                                    NULL: none */
+        int storage;            /* how it stores the weights, RAN_STORAGE_...: they are rounded
+                                 * before validation documents judge them for the last time */
         const char *checkpoint; /* output.ckpt; NULL: none */
         double seconds;         /* the time for all of it; 0: as long as it takes */
         struct ran_train_limit limit;

@@ -22,7 +22,7 @@ static char *put_quoted(char *at, const char *quoted, size_t n)
         return at + n;
 }
 
-static void add_tokens(const struct ran_encoding *e, const struct ran_tokenizer *t,
+static void add_tokens(const struct ran_encoding *e, const struct ran_tokenizer_text *t,
                        struct ran_buf *out)
 {
         for (size_t i = 0; i < e->n;) {
@@ -100,10 +100,16 @@ static void end_array(struct ran_buf *out, size_t n)
 void ran_encoding_json(const struct ran_encoding *e, const struct ran_tokenizer *t, bool words,
                        struct ran_buf *out)
 {
+        const struct ran_tokenizer_text *text = ran_tokenizer_text(t, NULL);
+
+        if (text == NULL) {
+                out->failed = true;
+                return;
+        }
         ran_buf_str(out, "{\"vocab\":\"");
-        ran_buf_str(out, t->digest);
+        ran_buf_str(out, text->digest);
         ran_buf_str(out, "\",\"pieces\":[");
-        add_tokens(e, t, out);
+        add_tokens(e, text, out);
         end_array(out, e->n);
         ran_buf_str(out, ",\"ids\":[");
         add_ids(e, out);

@@ -368,7 +368,7 @@ static int find_type(const cJSON *model)
 }
 
 static struct ran_tokenizer *from_document(const cJSON *document, const struct ran_hf_lists *lists,
-                                           struct ran_error *err)
+                                           bool later, struct ran_error *err)
 {
         const cJSON *model = ran_hf_member(document, "model");
         int type = find_type(model);
@@ -385,6 +385,8 @@ static struct ran_tokenizer *from_document(const cJSON *document, const struct r
                 return NULL;
         }
         struct ran_tokenizer *t = ran_tokenizer_new((enum ran_tokenizer_type)type, err);
+        if (t != NULL)
+                t->later = later;
         if (t != NULL && read_document(t, document, lists, err) != RAN_OK) {
                 ran_tokenizer_free(t);
                 t = NULL;
@@ -439,7 +441,8 @@ static cJSON *parse_rest(const char *data, size_t n, const struct ran_hf_lists *
         return document;
 }
 
-struct ran_tokenizer *ran_tokenizer_read_json(const char *data, size_t n, struct ran_error *err)
+struct ran_tokenizer *ran_tokenizer_read_json(const char *data, size_t n, bool later,
+                                              struct ran_error *err)
 {
         struct ran_record scanned = {0};
         struct ran_tokenizer *t = NULL;
@@ -460,7 +463,7 @@ struct ran_tokenizer *ran_tokenizer_read_json(const char *data, size_t n, struct
         } else {
                 find_lists(&lists, &scanned);
                 cJSON *document = parse_rest(data, n, &lists, err);
-                t = document != NULL ? from_document(document, &lists, err) : NULL;
+                t = document != NULL ? from_document(document, &lists, later, err) : NULL;
                 cJSON_Delete(document);
         }
         ran_record_release(&scanned);

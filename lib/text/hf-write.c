@@ -308,8 +308,9 @@ static void write_merges(const struct ran_tokenizer *t, struct ran_buf *out)
 }
 
 /* An id without a token gets an empty string. */
-static void write_vocab(struct ran_tokenizer *t, struct ran_buf *out)
+static void write_vocab(const struct ran_tokenizer *t, struct ran_tokenizer_text *to)
 {
+        struct ran_buf *out = &to->json;
         const char *between = "\n";
 
         ran_buf_str(out, ",\"vocab\":{");
@@ -321,7 +322,7 @@ static void write_vocab(struct ran_tokenizer *t, struct ran_buf *out)
                 ran_buf_str(out, between);
                 size_t begin = out->len;
                 ran_buf_json(out, token, n);
-                t->quoted[id] = (struct quoted){begin, out->len - begin};
+                to->quoted[id] = (struct quoted){begin, out->len - begin};
                 ran_buf_char(out, ':');
                 ran_buf_size(out, id);
                 between = ",\n";
@@ -329,8 +330,9 @@ static void write_vocab(struct ran_tokenizer *t, struct ran_buf *out)
         ran_buf_str(out, "\n}");
 }
 
-static void write_model(struct ran_tokenizer *t, struct ran_buf *out)
+static void write_model(const struct ran_tokenizer *t, struct ran_tokenizer_text *to)
 {
+        struct ran_buf *out = &to->json;
         size_t n;
         const char *unk = ran_tokenizer_token(t, t->unk, &n);
 
@@ -352,18 +354,19 @@ static void write_model(struct ran_tokenizer *t, struct ran_buf *out)
                 write_text(out, t->prefix);
                 ran_buf_printf(out, ",\"max_input_chars_per_word\":%zu", t->max_chars);
         }
-        write_vocab(t, out);
+        write_vocab(t, to);
         if (t->type == TOKENIZER_BPE)
                 write_merges(t, out);
         ran_buf_char(out, '}');
 }
 
-int ran_tokenizer_write(struct ran_tokenizer *t, struct ran_error *err)
+int ran_tokenizer_write(const struct ran_tokenizer *t, struct ran_tokenizer_text *to,
+                        struct ran_error *err)
 {
-        struct ran_buf *out = &t->json;
+        struct ran_buf *out = &to->json;
 
-        t->quoted = ran_alloc(t->tokens.n, sizeof(*t->quoted), err);
-        if (t->quoted == NULL)
+        to->quoted = ran_alloc(t->tokens.n, sizeof(*to->quoted), err);
+        if (to->quoted == NULL)
                 return RAN_ENOMEM;
         ran_buf_str(out, "{\"version\":\"1.0\",\"truncation\":null,\"padding\":null");
         write_added(t, out);
@@ -371,7 +374,7 @@ int ran_tokenizer_write(struct ran_tokenizer *t, struct ran_error *err)
         write_pre_tokenizer(&t->rules, out);
         write_post_processor(t, out);
         write_decoder(t, out);
-        write_model(t, out);
+        write_model(t, to);
         ran_buf_str(out, "}\n");
         char *behind = ran_buf_room(out, TOKENIZER_STEP);
         if (behind == NULL)

@@ -13,14 +13,24 @@ const char *const ran_tokenizer_reserved[RAN_RESERVED] = {
         [RAN_START] = "[START]", [RAN_END] = "[END]",
 };
 
+static uint64_t serials;
+
 /* ---- putting one together ------------------------------------------------------------------- */
 
 struct ran_tokenizer *ran_tokenizer_new(enum ran_tokenizer_type type, struct ran_error *err)
 {
         struct ran_tokenizer *t = ran_alloc(1, sizeof(*t), err);
 
-        if (t != NULL)
-                t->type = type;
+        if (t == NULL)
+                return NULL;
+        t->type = type;
+        t->serial = __atomic_add_fetch(&serials, 1, __ATOMIC_RELAXED);
+        t->text = ran_alloc(1, sizeof *t->text, err);
+        if (t->text == NULL) {
+                free(t);
+                return NULL;
+        }
+        pthread_mutex_init(&t->text->lock, NULL);
         return t;
 }
 
@@ -188,13 +198,14 @@ int ran_tokenizer_finish(struct ran_tokenizer *t, const char *unk, struct ran_er
                                 t->longest, TOKENIZER_TOKEN_MOST);
         RAN_TRY(check_merges(t, err));
         RAN_TRY(ran_text_rules_prepare(&t->rules, err));
-        RAN_TRY(ran_tokenizer_write(t, err));
+        return t->later || ran_tokenizer_text(t, err) != NULL ? RAN_OK : RAN_ENOMEM;
+}
 
-        struct ran_sha256 sha;
-        ran_sha256_init(&sha);
-        ran_sha256_add(&sha, t->json.data, t->json.len);
-        ran_sha256_hex(&sha, t->digest);
-        return RAN_OK;
+static void release_text(struct ran_tokenizer_text *text)
+{
+        ran_buf_release(&text->json);
+        free(text->quoted);
+        text->quoted = NULL;
 }
 
 void ran_tokenizer_free(struct ran_tokenizer *t)
@@ -208,12 +219,13 @@ void ran_tokenizer_free(struct ran_tokenizer *t)
         free(t->prefix);
         ran_bpe_release(&t->bpe);
         free(t->notice);
-        ran_buf_release(&t->json);
-        free(t->quoted);
+        release_text(t->text);
+        pthread_mutex_destroy(&t->text->lock);
+        free(t->text);
         free(t);
 }
 
-struct ran_tokenizer *ran_tokenizer_load(const char *data, size_t n, struct ran_error *err)
+static struct ran_tokenizer *load(const char *data, size_t n, bool later, struct ran_error *err)
 {
         const size_t mark = ran_utf8_mark(data, n);
         size_t i = mark;
@@ -224,8 +236,52 @@ struct ran_tokenizer *ran_tokenizer_load(const char *data, size_t n, struct ran_
                 ran_fail(err, RAN_EFORMAT, "the vocabulary is empty");
                 return NULL;
         }
-        return data[i] == '{' ? ran_tokenizer_read_json(data + mark, n - mark, err)
+        return data[i] == '{' ? ran_tokenizer_read_json(data + mark, n - mark, later, err)
                               : ran_tokenizer_read_lines(data, n, err);
+}
+
+struct ran_tokenizer *ran_tokenizer_load(const char *data, size_t n, struct ran_error *err)
+{
+        return load(data, n, false, err);
+}
+
+struct ran_tokenizer *ran_tokenizer_load_quick(const char *data, size_t n, struct ran_error *err)
+{
+        return load(data, n, true, err);
+}
+
+/* ---- its text -------------------------------------------------------------------------------- */
+
+static int write_text(const struct ran_tokenizer *t, struct ran_error *err)
+{
+        struct ran_tokenizer_text *text = t->text;
+        struct ran_sha256 sha;
+        int rc = ran_tokenizer_write(t, text, err);
+
+        if (rc != RAN_OK) {
+                release_text(text);
+                return rc;
+        }
+        ran_sha256_init(&sha);
+        ran_sha256_add(&sha, text->json.data, text->json.len);
+        ran_sha256_hex(&sha, text->digest);
+        __atomic_store_n(&text->written, true, __ATOMIC_RELEASE);
+        return RAN_OK;
+}
+
+const struct ran_tokenizer_text *ran_tokenizer_text(const struct ran_tokenizer *t,
+                                                    struct ran_error *err)
+{
+        struct ran_tokenizer_text *text = t->text;
+        int rc = RAN_OK;
+
+        if (__atomic_load_n(&text->written, __ATOMIC_ACQUIRE))
+                return text;
+        pthread_mutex_lock(&text->lock);
+        if (!text->written)
+                rc = write_text(t, err);
+        pthread_mutex_unlock(&text->lock);
+        return rc == RAN_OK ? text : NULL;
 }
 
 /* ---- asking --------------------------------------------------------------------------------- */
@@ -237,13 +293,17 @@ const char *ran_tokenizer_notice(const struct ran_tokenizer *t)
 
 const char *ran_tokenizer_json(const struct ran_tokenizer *t, size_t *n)
 {
-        *n = t->json.len;
-        return t->json.data;
+        const struct ran_tokenizer_text *text = ran_tokenizer_text(t, NULL);
+
+        *n = text != NULL ? text->json.len : 0;
+        return text != NULL ? text->json.data : NULL;
 }
 
 const char *ran_tokenizer_digest(const struct ran_tokenizer *t)
 {
-        return t->digest;
+        const struct ran_tokenizer_text *text = ran_tokenizer_text(t, NULL);
+
+        return text != NULL ? text->digest : "";
 }
 
 size_t ran_tokenizer_size(const struct ran_tokenizer *t)

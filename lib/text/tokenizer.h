@@ -9,6 +9,8 @@
 #include "base/string-table.h"
 #include "text/words.h"
 
+#include <pthread.h>
+
 enum ran_tokenizer_type {
         /* WordLevel: a word is a token, or unknown */
         TOKENIZER_WORD = RAN_VOCAB_WORD,
@@ -69,10 +71,23 @@ struct ran_tokenizer {
         struct ran_bpe bpe; /* BPE only */
 
         char *notice;
+        uint64_t serial; /* of the tokenisers of this process; never 0 */
+        bool later;      /* the text is written only if somebody asks for it */
+        struct ran_tokenizer_text *text;
+};
+
+/* The tokeniser as a file, and its SHA-256. Writing it takes half the time of reading a model, and
+ * most programs that use one never ask for it. */
+struct ran_tokenizer_text {
+        pthread_mutex_t lock;  /* while it is written */
+        bool written;          /* read and set atomically */
         struct ran_buf json;   /* followed by TOKENIZER_STEP readable bytes */
         struct quoted *quoted; /* (tokens.n) their positions in json */
         char digest[65];
 };
+/* Writes the text unless it is there. NULL: memory ran out. */
+const struct ran_tokenizer_text *ran_tokenizer_text(const struct ran_tokenizer *t,
+                                                    struct ran_error *err);
 
 struct ran_tokenizer *ran_tokenizer_new(enum ran_tokenizer_type type, struct ran_error *err);
 /* Gives the next id to a token, or skips the id if n is 0. RAN_EFORMAT if the token exists or is
@@ -103,9 +118,11 @@ struct ran_encoding_scratch {
 };
 struct ran_encoding_scratch *ran_encoding_scratch(struct ran_encoding *e, struct ran_error *err);
 
-/* hf-write.c: fills t->json and t->quoted. hf-read.c and vocab-txt.c: the two kinds of files. */
-int ran_tokenizer_write(struct ran_tokenizer *t, struct ran_error *err);
-struct ran_tokenizer *ran_tokenizer_read_json(const char *data, size_t n, struct ran_error *err);
+/* hf-write.c: fills json and quoted. hf-read.c and vocab-txt.c: the two kinds of files. */
+int ran_tokenizer_write(const struct ran_tokenizer *t, struct ran_tokenizer_text *to,
+                        struct ran_error *err);
+struct ran_tokenizer *ran_tokenizer_read_json(const char *data, size_t n, bool later,
+                                              struct ran_error *err);
 struct ran_tokenizer *ran_tokenizer_read_lines(const char *data, size_t n, struct ran_error *err);
 
 #endif

@@ -17,11 +17,11 @@ void ran_word_cache_release(struct ran_word_cache *k)
         *k = (struct ran_word_cache){0};
 }
 
-int ran_word_cache_use(struct ran_word_cache *k, const char *digest, struct ran_error *err)
+int ran_word_cache_use(struct ran_word_cache *k, uint64_t vocab, struct ran_error *err)
 {
         const size_t n = (size_t)2 << KNOWN_SETS_LOG2;
 
-        if (k->memory != NULL && memcmp(k->vocab, digest, sizeof(k->vocab)) == 0)
+        if (k->memory != NULL && k->vocab == vocab)
                 return RAN_OK;
         free(k->memory);
         k->memory = ran_alloc(n + 1, sizeof(*k->set), err);
@@ -29,7 +29,7 @@ int ran_word_cache_use(struct ran_word_cache *k, const char *digest, struct ran_
                 return RAN_ENOMEM;
         /* mmap gives zero pages on first touch: one word costs a page, not the whole table. */
         k->set = (void *)(((uintptr_t)k->memory + LINE - 1) / LINE * LINE);
-        memcpy(k->vocab, digest, sizeof(k->vocab));
+        k->vocab = vocab;
         return RAN_OK;
 }
 
@@ -99,6 +99,15 @@ const struct ran_cached_word *ran_word_cache_find(const struct ran_word_cache *k
         (*set)[1] = (*set)[0];
         (*set)[0] = second;
         return *set;
+}
+
+void ran_word_cache_fetch(const struct ran_word_cache *k, const uint64_t key[WORD_CACHE_KEY],
+                          size_t n)
+{
+        const struct ran_cached_word *set = k->set + 2 * set_of(key, n);
+
+        __builtin_prefetch(set);
+        __builtin_prefetch(set + 1);
 }
 
 void ran_word_cache_keep(struct ran_cached_word *set, const uint64_t key[WORD_CACHE_KEY], size_t n,

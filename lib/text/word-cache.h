@@ -26,13 +26,13 @@ struct ran_cached_word {
 
 /* Zero-initialise. */
 struct ran_word_cache {
-        char vocab[65]; /* digest of the vocabulary */
+        uint64_t vocab; /* serial of the vocabulary; 0: none */
         void *memory;
         struct ran_cached_word *set; /* pairs of words */
 };
 void ran_word_cache_release(struct ran_word_cache *k);
 /* Call it before encoding with a vocabulary: empties the cache if it is of another one. */
-int ran_word_cache_use(struct ran_word_cache *k, const char *digest, struct ran_error *err);
+int ran_word_cache_use(struct ran_word_cache *k, uint64_t vocab, struct ran_error *err);
 
 /* Packs a word of n <= WORD_CACHE_BYTES bytes into numbers, low byte first, padded with zeros:
  * together with n they identify it. */
@@ -41,6 +41,10 @@ void ran_word_cache_key(uint64_t key[WORD_CACHE_KEY], const char *word, size_t n
 const struct ran_cached_word *ran_word_cache_find(const struct ran_word_cache *k,
                                                   const uint64_t key[WORD_CACHE_KEY], size_t n,
                                                   struct ran_cached_word **set);
+/* Asks for the memory that ran_word_cache_find will look at: the table is larger than most caches
+ * of a processor. */
+void ran_word_cache_fetch(const struct ran_word_cache *k, const uint64_t key[WORD_CACHE_KEY],
+                          size_t n);
 /* Stores a word after a miss, unless it has too many tokens. */
 void ran_word_cache_keep(struct ran_cached_word *set, const uint64_t key[WORD_CACHE_KEY], size_t n,
                          const struct ran_word_part *part, size_t parts);

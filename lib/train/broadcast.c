@@ -145,7 +145,7 @@ static int broadcast_tokenizer(struct ran_ranks *r, const struct ran_tokenizer *
 /* The parts of a job that other ranks need; the rest concerns rank 0 alone. */
 struct order {
         uint64_t V, threads, documents;
-        int resume, dev, held_out;
+        int resume, dev, held_out, storage;
 };
 
 int ran_broadcast_job(const struct ran_train_job *job, struct ran_error *err)
@@ -156,7 +156,8 @@ int ran_broadcast_job(const struct ran_train_job *job, struct ran_error *err)
                               .threads = job->threads,
                               .documents = job->train->B,
                               .dev = job->dev != NULL,
-                              .held_out = job->held_out != NULL};
+                              .held_out = job->held_out != NULL,
+                              .storage = job->storage};
 
         if (r == NULL)
                 return RAN_OK;
@@ -218,6 +219,7 @@ bool ran_broadcast_receive(struct ran_broadcast_job_copy *s, struct ran_ranks *r
                                         .held_out = order.held_out ? s->held_out.data : NULL,
                                         .tokenizer = s->tokenizer,
                                         .V = order.V,
+                                        .storage = order.storage,
                                         .pool = *pool,
                                         .ranks = ranks};
         return true;

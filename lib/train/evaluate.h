@@ -56,7 +56,7 @@ int ran_evaluate_calibrate(struct ran_calibration *c, const struct ran_dataset *
 /* Results; one of them chooses the best epoch. */
 struct ran_evaluate_rates {
         double accuracy, micro_f1, macro_f1, loss;
-        double bleu, chrf; /* 0 to 1; only if one of them is the metric */
+        double bleu, chrf;     /* 0 to 1; only if one of them is the metric */
         double encoder_loss;   /* of the encoder alone, if there is a linear model beside it */
         size_t outputs, wrong; /* labels or tags; documents of which one is wrong */
         double hits, errors;   /* of micro_f1: true positives; false ones and missed ones */

@@ -1,4 +1,5 @@
 /* init.c - initial weights: random, from another model, or from word vectors. */
+#include "model/compact.h"
 #include "model/model.h"
 #include "train/trainer.h"
 #include "model/task.h"
@@ -182,6 +183,8 @@ int ran_trainer_init_weights(struct ran_trainer *t, struct ran_error *err)
                                                     job->train->keep, job->pool, err);
                 if (rc == RAN_OK)
                         ran_feature_lists_idf(&t->lists, t->c, t->document, t->documents, t->idf);
+                if (rc == RAN_OK)
+                        ran_compact_round_idf(job->storage, t->idf, t->c->wide);
         }
         if (rc == RAN_OK && ran_train_task_of(t->c)->init_output != NULL)
                 rc = ran_train_task_of(t->c)->init_output(t, err);

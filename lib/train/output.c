@@ -120,15 +120,23 @@ int ran_trainer_write_parts(struct ran_trainer *t, const char *path, struct ran_
         return rc;
 }
 
-/* The settings of an encoder that was dropped: with them --replay trains it again. */
-static void add_tried(const struct ran_config *c, struct ran_buf *out)
+static bool drops(const struct ran_trainer *t)
 {
+        return ran_trainer_drops_encoder(t) || ran_trainer_drops_linear(t);
+}
+
+/* The settings of an encoder or a linear model that was dropped: with them --replay trains it
+ * again. */
+static void add_tried(const struct ran_trainer *t, struct ran_buf *out)
+{
+        const struct ran_config *c = t->c;
         const char *before = ",\"tried\":{";
 
         for (const struct ran_field *f = ran_config_fields; f->name != NULL; f++) {
                 struct ran_field one[] = {*f, {0}};
 
-                if (ran_config_is_of_task(f->name))
+                if (ran_trainer_drops_encoder(t) ? ran_config_is_of_task(f->name)
+                                                 : strcmp(f->name, "wide") != 0)
                         continue;
                 one[0].later = false;
                 ran_buf_str(out, before);
@@ -138,7 +146,7 @@ static void add_tried(const struct ran_config *c, struct ran_buf *out)
         ran_buf_char(out, '}');
 }
 
-/* Those tensors of the run that a model without its encoder has. */
+/* Those tensors of the run that a model without a part of it has. */
 static void copy_tensors(float *block, const struct ran_layout *layout, const struct ran_trainer *t)
 {
         for (size_t i = 0; i < layout->n; i++) {
@@ -152,22 +160,28 @@ static void copy_tensors(float *block, const struct ran_layout *layout, const st
         }
 }
 
-/* An encoder without weight is not in the model. */
-static int write_linear(struct ran_trainer *t, const char *more, struct ran_error *err)
+/* An encoder without weight is not in the model, nor is such a linear model. */
+static int write_part(struct ran_trainer *t, const char *more, struct ran_error *err)
 {
         struct ran_config c = *t->c;
         struct ran_layout layout;
         struct ran_params params;
 
-        c.encoder = RAN_ENCODER_NONE;
+        if (ran_trainer_drops_encoder(t))
+                c.encoder = RAN_ENCODER_NONE;
+        else
+                c.wide = 0;
         RAN_TRY(ran_layout_init(&layout, &c, t->C, err));
         int rc = ran_params_init(&params, &c, t->C, err);
         if (rc == RAN_OK) {
                 struct ran_parts parts = ran_trainer_parts(t);
 
                 copy_tensors(params.block, &layout, t);
+                params.embed = t->p.embed;
+                params.spelling = t->p.spelling;
                 params.wide = t->p.wide;
                 params.idf = t->p.idf;
+                parts.storage = t->job->storage;
                 parts.config = &c;
                 parts.layout = &layout;
                 parts.params = &params;
@@ -221,6 +235,8 @@ int ran_trainer_write(struct ran_trainer *t, struct ran_error *err)
         struct ran_buf more = {0};
         int rc;
 
+        parts.storage = t->job->storage;
+
         /* Not in a checkpoint, which may resume elsewhere. */
         ran_buf_printf(&more, ",\"kernels\":\"%s\"", ran_isa());
         if (t->at.best_epoch > 0) {
@@ -253,8 +269,8 @@ int ran_trainer_write(struct ran_trainer *t, struct ran_error *err)
                                        t->at.ratios != 0 ? "true" : "false");
                 ran_buf_char(&more, '}');
         }
-        if (ran_trainer_drops_encoder(t))
-                add_tried(t->c, &more);
+        if (drops(t))
+                add_tried(t, &more);
         if (t->c->multilabel) {
                 ran_buf_str(&more, ",\"thresholds\":[");
                 for (size_t c = 0; c < t->C; c++) {
@@ -271,8 +287,8 @@ int ran_trainer_write(struct ran_trainer *t, struct ran_error *err)
         ran_buf_char(&more, '\0');
         if (more.failed)
                 rc = ran_fail(err, RAN_ENOMEM, "out of memory while the model was written");
-        else if (ran_trainer_drops_encoder(t))
-                rc = write_linear(t, more.data, err);
+        else if (drops(t))
+                rc = write_part(t, more.data, err);
         else
                 rc = ran_trainer_write_parts(t, t->job->output, &parts, more.data, err);
         ran_buf_release(&more);

@@ -69,6 +69,7 @@ struct ran_train_report ran_trainer_report(const struct ran_trainer *t, int even
                 .best_epoch = (size_t)t->at.best_epoch,
                 .stale = (size_t)t->at.stale,
                 .linear_only = ran_trainer_drops_encoder(t),
+                .encoder_only = ran_trainer_drops_linear(t),
                 .no_encoder = !ran_config_has_encoder(t->c),
                 .first_encoder = t->first_encoder,
                 .moved = ran_ranks_moved(t->job->ranks),
@@ -79,6 +80,12 @@ bool ran_trainer_drops_encoder(const struct ran_trainer *t)
 {
         return ran_config_has_encoder(t->c) && t->at.best_epoch > 0 && t->c->wide > 0 &&
                t->at.encoder == 0;
+}
+
+bool ran_trainer_drops_linear(const struct ran_trainer *t)
+{
+        return ran_config_has_encoder(t->c) && t->at.best_epoch > 0 && t->c->wide > 0 &&
+               t->at.linear == 0 && t->at.encoder > 0;
 }
 
 bool ran_trainer_is_decided(const struct ran_trainer *t)

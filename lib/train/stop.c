@@ -218,6 +218,20 @@ static bool asks_no_proof(const struct ran_trainer *t)
         return t->as_begun && (t->c->task != RAN_TASK_CLASSIFY || t->job->dev->B >= 100);
 }
 
+void ran_trainer_note_best(struct ran_trainer *t, const struct ran_evaluate_rates *r)
+{
+        if (t->stop.documents == 0)
+                return;
+        const struct ran_gain g = gain_now(t);
+        const struct ran_interval i = ran_evaluate_interval(r, t->s->metric);
+
+        t->stop.best_gain = g.mean;
+        t->stop.best_error = g.error;
+        t->stop.base = g.base;
+        t->stop.best_low = i.low;
+        t->stop.best_high = i.high;
+}
+
 /* A checkpoint of 0.1.0 does not say what the best epoch gained. */
 static int measure_best(struct ran_trainer *t, struct ran_error *err)
 {
@@ -228,16 +242,8 @@ static int measure_best(struct ran_trainer *t, struct ran_error *err)
         int rc = ran_train_task_of(t->c)->validate(t, false, &r, err);
         if (rc != RAN_OK)
                 return ran_ranks_break(t->job->ranks, rc);
-        if (ran_trainer_leads(t)) {
-                const struct ran_gain g = gain_now(t);
-                const struct ran_interval i = ran_evaluate_interval(&r, t->s->metric);
-
-                t->stop.best_gain = g.mean;
-                t->stop.best_error = g.error;
-                t->stop.base = g.base;
-                t->stop.best_low = i.low;
-                t->stop.best_high = i.high;
-        }
+        if (ran_trainer_leads(t))
+                ran_trainer_note_best(t, &r);
         return RAN_OK;
 }
 

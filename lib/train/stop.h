@@ -25,6 +25,8 @@ int ran_trainer_look(struct ran_trainer *t, struct ran_error *err);
 void ran_trainer_weigh(struct ran_trainer *t, const struct ran_evaluate_rates *r, bool best);
 /* Tells of the decision, once it is made. */
 int ran_trainer_tell_decision(struct ran_trainer *t, struct ran_error *err);
+/* After a validation with the weights that are kept: what they gain, and the interval. */
+void ran_trainer_note_best(struct ran_trainer *t, const struct ran_evaluate_rates *r);
 /* With the weights of the best epoch: drops an encoder that has not proven itself. */
 int ran_trainer_prove(struct ran_trainer *t, struct ran_error *err);
 

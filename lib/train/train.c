@@ -11,6 +11,7 @@
 #include "train/validate.h"
 #include "base/error.h"
 #include "train/stop.h"
+#include "model/compact.h"
 #include "train/trainer.h"
 #include "model/task.h"
 #include "train/broadcast.h"
@@ -167,17 +168,19 @@ static int fit_linear(struct ran_trainer *t, struct ran_error *err)
         t->stage_from = t->linear_share = 0;
         int rc = ran_train_task_of(t->c)->fit_linear(t, err);
         t->linear_seconds = ran_clock() - began;
-
-        if (rc == RAN_OK)
-                t->at.fitted = 1;
-        return rc;
+        if (rc != RAN_OK)
+                return rc;
+        ran_compact_round(t->job->storage, t->linear, t->c->wide, t->C);
+        t->at.fitted = 1;
+        return RAN_OK;
 }
 
 static int learn_linear(struct ran_trainer *t, struct ran_error *err)
 {
         int rc;
 
-        if (t->c->wide == 0 || t->linear_rate == 0 || t->at.fitted != 0)
+        if (t->c->wide == 0 || t->linear_rate == 0 || t->at.fitted != 0 ||
+            (t->at.refit != 0 && ran_trainer_drops_linear(t)))
                 return RAN_OK;
         rc = ran_ranks_agree(t->job->ranks, ran_trainer_leads(t) ? fit_linear(t, err) : RAN_OK,
                              err);
@@ -250,6 +253,17 @@ static int train_epochs(struct ran_trainer *t, struct ran_error *err)
         return rc;
 }
 
+/* As the model will store it, unless it is a checkpoint. */
+static void round_encoder(struct ran_trainer *t)
+{
+        for (size_t i = 0; i < t->layout.n; i++) {
+                const struct ran_tensor_spec *s = &t->layout.spec[i];
+
+                ran_compact_round(t->job->storage, t->p.block + s->offset, s->rows, s->cols);
+        }
+        ran_compact_round(t->job->storage, t->table.x, t->table.rows, t->table.width);
+}
+
 /* Restores the weights of the best epoch and their results on development data. */
 static int restore_best(struct ran_trainer *t, struct ran_error *err)
 {
@@ -262,7 +276,11 @@ static int restore_best(struct ran_trainer *t, struct ran_error *err)
                 memcpy(t->p.block, t->best_block, t->layout.size * sizeof(float));
                 memcpy(t->table.x, t->best_table, ran_table_bytes(&t->table));
         }
+        t->ensemble = (struct ran_ensemble){t->at.encoder, t->at.linear};
+        if (ran_trainer_leads(t))
+                round_encoder(t);
         RAN_TRY(ran_broadcast_state(t, err));
+        RAN_TRY(ran_trainer_judge_rounded(t, err));
         RAN_TRY(ran_trainer_prove(t, err));
         t->ensemble = (struct ran_ensemble){t->at.encoder, t->at.linear};
         RAN_TRY(ran_trainer_tune(t, err));

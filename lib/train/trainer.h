@@ -135,6 +135,8 @@ bool ran_trainer_drops_encoder(const struct ran_trainer *t);
 /* Whether it was decided that there is no encoder; and why. */
 bool ran_trainer_is_decided(const struct ran_trainer *t);
 struct ran_train_decision ran_trainer_decision(const struct ran_trainer *t);
+/* Whether they gave the linear model none: the model is without that. */
+bool ran_trainer_drops_linear(const struct ran_trainer *t);
 bool ran_trainer_leads(const struct ran_trainer *t);
 struct ran_train_report ran_trainer_report(const struct ran_trainer *t, int event);
 /* Adds results on the validation documents. */

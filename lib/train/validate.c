@@ -71,6 +71,25 @@ int ran_trainer_validate(struct ran_trainer *t, struct ran_error *err)
         return next == RAN_STOP ? RAN_EINTR : ran_trainer_tell_decision(t, err);
 }
 
+int ran_trainer_judge_rounded(struct ran_trainer *t, struct ran_error *err)
+{
+        struct ran_evaluate_rates r = {0};
+
+        if (t->job->storage == RAN_STORAGE_F32 || !ran_config_has_encoder(t->c) ||
+            ran_trainer_is_decided(t))
+                return RAN_OK;
+        int rc = ran_train_task_of(t->c)->validate(t, false, &r, err);
+        if (rc != RAN_OK)
+                return ran_ranks_break(t->job->ranks, rc);
+        if (ran_trainer_leads(t)) {
+                t->at.best = ran_evaluate_metric(&r, t->s->metric);
+                t->at.encoder = t->ensemble.encoder;
+                t->at.linear = t->ensemble.linear;
+                ran_trainer_note_best(t, &r);
+        }
+        return ran_broadcast_progress(t, err);
+}
+
 int ran_trainer_tune(struct ran_trainer *t, struct ran_error *err)
 {
         const struct ran_train_task *task = ran_train_task_of(t->c);

@@ -165,8 +165,14 @@ static float input[8][OUTPUTS * LENGTH], wide[OUTPUTS * LENGTH], narrow[OUTPUTS 
 static void check_elements(const struct ran_simd *table, size_t n)
 {
         static const uint32_t sparse_rows[] = {2, 0, 1};
+        static uint16_t halves[3 * LENGTH];
+        static int8_t codes[3 * LENGTH];
         const float *x = input[1], *y = input[2], *z = input[3];
 
+        for (size_t i = 0; i < 3 * LENGTH; i++) {
+                halves[i] = (uint16_t)(i * 40503 & 0xbfff);
+                codes[i] = (int8_t)(i * 77);
+        }
         SAME(add(out, x, n));
         SAME(axpy(out, 0.3f, x, n));
         SAME(mul(out, x, y, n));
@@ -183,6 +189,8 @@ static void check_elements(const struct ran_simd *table, size_t n)
         SAME(online_exp(out, out + LENGTH, x, 0.7f, n));
         SAME(online_softmax_bwd(out, out + LENGTH, x, y, 0.7f, n));
         SAME(sparse_sum(out, x, sparse_rows, 3, y, n, n));
+        SAME(sparse_sum_f16(out, x, sparse_rows, 3, halves, n, 3 * n, n));
+        SAME(sparse_sum_i8(out, x, sparse_rows, 3, codes, y, n, 3 * n, n));
         SAME(sparse_add(out, NULL, n, x, sparse_rows, 3, y, n));
         SAME(sparse_add(out, z, n, x, sparse_rows, 3, y, n));
         SAME(dropout(out, n, 5, 3, 0.4));

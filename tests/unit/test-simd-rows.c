@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "model/compact.h"
 #include "doubles.h"
 #include "kernels.h"
 #include "test.h"
@@ -562,6 +563,63 @@ static void check_sparse_sizes(const struct ran_simd *k)
 TEST(simd_sparse_rows_equal_their_twin)
 {
         kernels_each(check_sparse_sizes);
+}
+
+/* Rows in fewer bits, which end where they may no longer be read. */
+static void check_compact(const struct ran_simd *k, size_t n)
+{
+        struct dice dice = {.key = 14};
+        const size_t ld = n + 3, end = (SPARSE_ROWS - 1) * ld + n;
+        struct vector x = vector_random(&dice, SPARSE, 1), y = vector_random(&dice, n, 1);
+        struct vector scale = vector_random(&dice, SPARSE_ROWS, 0.1f), out = vector_new(n);
+        uint16_t *f16 = malloc(end * sizeof *f16);
+        int8_t *i8 = malloc(end);
+        double *halves = doubles(n), *codes = doubles(n);
+        uint32_t row[SPARSE];
+
+        for (size_t i = 0; i < end; i++) {
+                f16[i] = (uint16_t)dice_size(&dice, 0, 0xffff);
+                f16[i] &= (f16[i] & 0x7c00) > 0x4000 ? 0x43ff : 0xffff; /* below 4 */
+                i8[i] = (int8_t)((int)dice_size(&dice, 0, 254) - 127);
+        }
+        for (size_t i = 0; i < SPARSE; i++)
+                row[i] = (uint32_t)(SPARSE_ROWS - 1 - 2 * i);
+        for (size_t j = 0; j < n; j++)
+                halves[j] = codes[j] = (double)y.x[j];
+        for (size_t i = 0; i < SPARSE; i++)
+                for (size_t j = 0; j < n; j++) {
+                        size_t at = row[i] * ld + j;
+
+                        halves[j] += (double)x.x[i] * (double)ran_float_of_half(f16[at]);
+                        codes[j] += (double)x.x[i] * (double)scale.x[row[i]] * (double)i8[at];
+                }
+        memcpy(out.x, y.x, n * sizeof *y.x);
+        k->sparse_sum_f16(out.x, x.x, row, SPARSE, f16, ld, end, n);
+        vector_near(k, "sparse_sum_f16", &out, halves, 5e-5, 2e-5);
+        memcpy(out.x, y.x, n * sizeof *y.x);
+        k->sparse_sum_i8(out.x, x.x, row, SPARSE, i8, scale.x, ld, end, n);
+        vector_near(k, "sparse_sum_i8", &out, codes, 1e-4, 2e-5);
+        vector_free(&x);
+        vector_free(&y);
+        vector_free(&scale);
+        vector_free(&out);
+        free(f16);
+        free(i8);
+        free(halves);
+        free(codes);
+}
+
+static void check_compact_sizes(const struct ran_simd *k)
+{
+        for (size_t i = 0; i < KERNEL_SIZES; i++)
+                check_compact(k, kernel_size(i));
+        for (size_t n = 1; n <= 130; n++)
+                check_compact(k, n);
+}
+
+TEST(simd_compact_rows_equal_their_twin)
+{
+        kernels_each(check_compact_sizes);
 }
 
 /* Classes are shared out to threads: a column's sum is the same beside others and alone. */

@@ -281,7 +281,7 @@ TEST(tensors_of_other_types_are_no_floats)
         REQUIRE(read_made(&t, &file, ONE("I32", "2", "0,8"), 8, NULL) == RAN_OK);
         CHECK(ran_tensor_floats(&t, &t.tensor[0], x, &err) == RAN_EFORMAT);
         CHECK_STR(err.text,
-                  "tensor \"a\" has elements of type I32: F32, F16, BF16 or F64 is needed");
+                  "tensor \"a\" has elements of type I32: F32, F16, BF16, F64 or I8 is needed");
         CHECK(ran_tensor_in_place(&t, &t.tensor[0]) == NULL);
         ran_tensors_release(&t);
         ran_bytes_release(&file);

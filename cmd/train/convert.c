@@ -1,0 +1,72 @@
+/* convert.c - a model with its weights stored in another way. */
+#include "cmd/train/convert.h"
+
+#include <sys/stat.h>
+
+#include "cmd/options/message.h"
+#include "cmd/options/outputs.h"
+#include "cmd/options/write.h"
+#include "cmd/train/options.h"
+#include "cmd/train/figure.h"
+#include "cmd/train/progress.h"
+
+struct convert {
+        char *output;
+        int weights; /* RAN_STORAGE_... */
+};
+
+#define CONVERT(member) offsetof(struct convert, member)
+static const struct ran_field fields[] = {
+        {"output", 'o', RAN_FIELD_TEXT, CONVERT(output), .value = "FILE", .local = true,
+         .help = "write the converted model to FILE; required"},
+        {"weights", 0, RAN_FIELD_CHOICE, CONVERT(weights), .choices = ran_storage_names,
+         .value = "TYPE", .initial = "i8", .help = TRAIN_WEIGHTS_HELP},
+        {0},
+};
+
+static double size_of(const char *path)
+{
+        struct stat file = {0};
+
+        stat(path, &file);
+        return (double)file.st_size;
+}
+
+static void convert(const struct convert *k, const char *path)
+{
+        char before[32], after[32];
+        struct ran_error err = {0};
+        struct ran_model *m = ran_model_open(path, true, &err);
+
+        if (m == NULL || ran_model_convert(m, k->weights, k->output, &err) != RAN_OK)
+                cmd_die(cmd_status_of(&err), "%s", err.text);
+        ran_model_free(m);
+        cmd_note("%s has %sB, %s %sB", path, train_amount(before, size_of(path)), k->output,
+                 train_amount(after, size_of(k->output)));
+}
+
+int train_convert(int argc, char **argv)
+{
+        static struct convert k;
+        const struct cmd_group groups[] = {
+                {"Output", fields, &k},
+                {NULL, NULL, NULL},
+        };
+        const struct cmd_program program = {
+                .name = "ran-train convert",
+                .usage = "[--weights TYPE] -o FILE MODEL",
+                .summary = "Writes a model with its weights stored in fewer bits.",
+                .notes = "Nothing is trained: thresholds and calibration stay those of MODEL.",
+                .groups = groups,
+        };
+        int first = cmd_parse(&program, argc, argv);
+
+        if (first + 1 != argc)
+                cmd_usage("give one model to convert");
+        if (k.output == NULL)
+                cmd_usage("no output file: give -o FILE");
+        cmd_check_input("output", k.output, argv[first]);
+        cmd_check_writable(k.output);
+        convert(&k, argv[first]);
+        return cmd_finish(CMD_OK);
+}

@@ -1,0 +1,17 @@
+/* panels.h - a thread's memory for the packed panels of a matrix product.
+ *
+ * It is allocated when a thread first multiplies: as thread-local arrays it would be zeroed at the
+ * start of each thread, which takes longer than many programs run.
+ */
+#ifndef RAN_MATH_PANELS_H
+#define RAN_MATH_PANELS_H
+
+/* For any instruction set: floats of A, then of B. */
+enum { RAN_PANEL_A = 112 * 320, RAN_PANEL_B = 512 * 320 };
+
+/* RAN_PANEL_A + RAN_PANEL_B floats, aligned to 64 bytes. Always there: if memory runs out, threads
+ * take turns with memory of the program. Give it back before the next call. */
+float *ran_panels_take(void);
+void ran_panels_give(float *panels);
+
+#endif
