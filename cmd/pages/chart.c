@@ -1,6 +1,7 @@
 /* chart.c - small charts as SVG inside a page. */
 #include "cmd/pages/chart.h"
 
+#include <float.h>
 #include <math.h>
 
 #include "cmd/pages/page.h"
@@ -15,10 +16,22 @@ struct axis {
         double from, to, step;
 };
 
+/* The largest power of ten that is not above x. */
+static double power_of_ten(double x)
+{
+        double power = 1;
+
+        for (; power > x; power /= 10)
+                ;
+        for (; power < DBL_MAX / 10 && power * 10 <= x; power *= 10)
+                ;
+        return power;
+}
+
 /* A step of 1, 2 or 5 times a power of ten, for a handful of ticks. */
 static double step_of(double range)
 {
-        double rough = range / TICKS, power = pow(10, floor(log10(rough)));
+        double rough = range / TICKS, power = power_of_ten(rough);
         double share = rough / power;
 
         return power * (share <= 1 ? 1 : share <= 2 ? 2 : share <= 5 ? 5 : 10);
@@ -65,7 +78,10 @@ static double place_y(const struct axis *a, double y)
 
 static void add_number(struct ran_buf *out, double x, double step)
 {
-        int decimals = step >= 1 ? 0 : (int)ceil(-log10(step) - 1e-9);
+        int decimals = 0;
+
+        for (; step < 1 - 1e-9 && decimals < DBL_DIG; step *= 10)
+                decimals++;
 
         if (fabs(x) >= 1e5)
                 ran_buf_printf(out, "%.3g", x);

@@ -4,6 +4,8 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "ran/math.h"
+
 void ran_calibration_release(struct ran_calibration *c)
 {
         free(c->p);
@@ -103,7 +105,7 @@ static double rank_for(double documents, double coverage)
 /* The chance that at least k of n events of probability x happen. */
 static double at_least(double n, double k, double x)
 {
-        double term = pow(x, n), sum = 0;
+        double term = ran_exp(n * ran_log(x)), sum = 0;
 
         for (double j = n; j >= k; j--) {
                 sum += term;
@@ -139,10 +141,11 @@ int ran_calibration_cut(const struct ran_calibration *c, double coverage, float 
         size_t i = 0;
 
         if (c->n == 0)
-                return ran_fail(err, RAN_EINVAL,
-                                "the model has no calibration, which --coverage needs: train it "
-                                "again with validation documents, --dev or --dev-share, whose labels "
-                                "are known");
+                return ran_fail(
+                        err, RAN_EINVAL,
+                        "the model has no calibration, which --coverage needs: train it "
+                        "again with validation documents, --dev or --dev-share, whose labels "
+                        "are known");
         if (!(rank <= n))
                 return ran_fail(err, RAN_EINVAL,
                                 "the model was calibrated with %zu documents, too few for a "

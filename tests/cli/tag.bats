@@ -145,7 +145,7 @@ refused() {
   [ "$(jq -c '.ran_error.message // .prediction.tags' <<<"$output")" = \
 '"the document has no tokens"
 ["B-PER"]
-"no document: give one of tokens and text"
+"no document: give one of tokens and text (--text-member names another member)"
 "\"tokens\" must be an array of strings"
 "the document has no tokens"' ]
 }

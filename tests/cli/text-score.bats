@@ -125,7 +125,7 @@ outputs() {
     $train -j 1 --metric $metric --log log -o m.ran train.jsonl 2>messages
     $train -q -j 3 --metric $metric -o other.ran train.jsonl
     cmp m.ran other.ran
-    grep -q "dev $metric " messages
+    grep -q "validation $metric " messages
     # The value of the best epoch is what the model, generating, gets.
     value=$(jq -s 'map(select(.event == "dev") | .value) | max * 100' log)
     ran-lm generate -m m.ran --eval dev.jsonl | jq --argjson value "$value" -r "[.$metric.score, \$value] | @tsv" | near
