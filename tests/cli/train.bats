@@ -411,7 +411,7 @@ shape='--dim 16 --layers 1 --heads 2 --head-dim 8 --window 16 --min-window 4 --n
     for (i = 0; i < 20000; i++) printf "word%d ", i * i % 50
     printf "\", \"label\": %d}\n", d % 2 } }' >long.jsonl
   # So many windows that the first step takes much longer than what is done here meanwhile.
-  ran-train classify --dim 64 --window 4 --min-window 1 -j 1 -o m.ran --no-dev long.jsonl 2>said 3>&- &
+  ran-train classify --wide 0 --dim 64 --window 4 --min-window 1 -j 1 -o m.ran --no-dev long.jsonl 2>said 3>&- &
   wait_for 'learned a vocabulary' said
   interrupts $! SigCgt present # before, the first signal would be ignored
   kill -INT $!
