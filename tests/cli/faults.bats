@@ -107,14 +107,16 @@ inject() {
   for encoder in ran transformer; do
     local command=(ran-train classify --dim 8 --layers 1 --heads 2 --head-dim 4 --window 16 --min-window 4 --encoder "$encoder"
       --wide 0 --no-dev --epochs 1 --dry-run -j 1 --vocab vocab.json in.jsonl)
-    good=$("${command[@]}" | grep -v '^time')
-    # Until long after all was reckoned; how long a training takes is another each time.
+    good=$("${command[@]}" | grep -vE '^(time|memory)')
+    # Until long after all was reckoned; the time, and the memory that the program has already, are
+    # others each time.
     for ((at = 1, goes = 0; goes < 20; at++)); do
       head -c 4096 /dev/zero >counts
       run --separate-stderr env FAULTS_COUNTS=counts FAULTS_CALL=memory FAULTS_AT=$at FAULTS_ERRNO=12 \
         LD_PRELOAD="$FAULTS_BIN/preload.so" ASAN_OPTIONS=allocator_may_return_null=1:verify_asan_link_order=0 "${command[@]}"
       [ "$status" -eq 3 ] || {
-        [ "$(grep -v '^time' <<<"$output")" = "$good" ]
+        [ "$(grep -vE '^(time|memory)' <<<"$output")" = "$good" ]
+        [[ $output =~ memory\ +[0-9.]+[MG]B\ at\ most ]]
         goes=$((goes + 1))
       }
     done
