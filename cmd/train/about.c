@@ -65,13 +65,12 @@ static bool is_share(const struct about *a, const char *metric)
 
 static void read_figure(struct about *a)
 {
-        static const char *const metrics[] = {"accuracy", "micro_f1", "macro_f1", "loss", NULL};
         struct about_figure *f = &a->figure;
         struct ran_record object;
 
         f->n = a->validated;
         if (train_about_object(&a->training, "dev_metric", &object))
-                for (const char *const *name = metrics; *name != NULL; name++)
+                for (const char *const *name = ran_metric_names; *name != NULL; name++)
                         if (train_about_number(&object, *name, &f->value))
                                 f->metric = *name;
         ran_record_release(&object);

@@ -112,6 +112,7 @@ enum {
         RAN_METRIC_BLEU, /* this and the next: of targets that a language model generates */
         RAN_METRIC_CHRF,
 };
+extern const char *const ran_metric_names[]; /* by RAN_METRIC_..., then NULL */
 enum { RAN_WEIGHTS_NONE, RAN_WEIGHTS_BALANCED };
 enum { RAN_RATIOS_AUTO, RAN_RATIOS_YES, RAN_RATIOS_NO };
 

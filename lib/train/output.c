@@ -240,11 +240,9 @@ int ran_trainer_write(struct ran_trainer *t, struct ran_error *err)
         /* Not in a checkpoint, which may resume elsewhere. */
         ran_buf_printf(&more, ",\"kernels\":\"%s\"", ran_isa());
         if (t->at.best_epoch > 0) {
-                static const char *const names[] = {"accuracy", "micro_f1", "macro_f1", "loss"};
-
                 if (ran_config_has_encoder(t->c) && t->stop.why != RAN_ENCODER_NO_ROOM)
                         ran_buf_printf(&more, ",\"best_epoch\":%.0f", t->at.best_epoch);
-                ran_buf_printf(&more, ",\"dev_metric\":{\"%s\":", names[t->s->metric]);
+                ran_buf_printf(&more, ",\"dev_metric\":{\"%s\":", ran_metric_names[t->s->metric]);
                 ran_buf_double(&more, t->s->metric == RAN_METRIC_LOSS ? -t->at.best : t->at.best);
                 ran_buf_char(&more, '}');
         }

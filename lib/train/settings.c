@@ -6,8 +6,8 @@
 #include <stddef.h>
 
 static const char *const schedules[] = {"constant", "linear", "cosine", NULL};
-static const char *const metrics[] = {"accuracy", "micro_f1", "macro_f1", "loss",
-                                      "bleu",     "chrf",     NULL};
+const char *const ran_metric_names[] = {"accuracy", "micro_f1", "macro_f1", "loss",
+                                        "bleu",     "chrf",     NULL};
 static const char *const weights[] = {"none", "balanced", NULL};
 static const char *const ratios[] = {"auto", "yes", "no", NULL};
 
@@ -57,7 +57,7 @@ const struct ran_field ran_train_fields[] = {
         {.name = "metric",
          .type = RAN_FIELD_CHOICE,
          AT(metric),
-         .choices = metrics,
+         .choices = ran_metric_names,
          .value = "NAME",
          .initial = "micro_f1",
          .help = "validation metric that chooses the best epoch; with one label a document, "

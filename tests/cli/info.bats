@@ -54,8 +54,11 @@ setup() {
 }
 
 @test "info: a checkpoint says how far training came [all]" {
-  run -124 timeout -s INT 2 ran-train classify -q --no-dev --epochs 1000000 --dim 8 --heads 1 \
-    --head-dim 8 -o whole.ran train.jsonl
+  ran-train classify -q --wide 0 --no-dev --epochs 1000000 --dim 8 --heads 1 --head-dim 8 --log steps \
+    -o whole.ran train.jsonl 3>&- &
+  wait_for step steps
+  kill -INT $!
+  wait $! || :
   [ -e whole.ran.ckpt ]
   run -0 ran-train info whole.ran.ckpt
   [ "${lines[0]}" = 'whole.ran.ckpt: a checkpoint of an interrupted training' ]

@@ -126,6 +126,7 @@ outputs() {
     $train -q -j 3 --metric $metric -o other.ran train.jsonl
     cmp m.ran other.ran
     grep -q "validation $metric " messages
+    ran-train info --format json m.ran | jq -e --arg metric $metric '.training.dev_metric | has($metric)'
     # The value of the best epoch is what the model, generating, gets.
     value=$(jq -s 'map(select(.event == "dev") | .value) | max * 100' log)
     ran-lm generate -m m.ran --eval dev.jsonl | jq --argjson value "$value" -r "[.$metric.score, \$value] | @tsv" | near
