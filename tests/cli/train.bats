@@ -370,7 +370,8 @@ shape='--dim 16 --layers 1 --heads 2 --head-dim 8 --window 16 --min-window 4 --n
   documents 200 >train.jsonl
   settings="$shape --epochs 40 --patience 100 --checkpoint-minutes 1000"
   ran-train classify $settings -q -o whole.ran train.jsonl
-  for left in '2> >(exec head -n 2 >/dev/null)' '-q --log >(exec head -n 2 >/dev/null)'; do
+  # They read until the encoder is trained.
+  for left in '2> >(exec sed /^epoch/q >/dev/null)' '-q --log >(exec sed /epoch/q >/dev/null)'; do
     status=0
     eval "ran-train classify $settings -o m.ran train.jsonl $left" 3>&- || status=$?
     [ "$status" -eq 141 ]
