@@ -77,8 +77,6 @@ static const struct {
         {"label-field", "label-member"},
         {"target-column", "label-member"},
         {"id-column", "id-member"},
-        {"source-file", "columns"},
-        {"target-file", "columns"},
         {"length", "max-new-tokens"},
         {"max-tokens", "max-new-tokens"},
         {"silent", "quiet"},

@@ -44,7 +44,7 @@ void cmd_model_need_encoder(const struct ran_model *m, const char *path)
 {
         if (!ran_config_has_encoder(ran_model_config(m)))
                 cmd_usage("%s has no encoder (%s): train with --wide 0 to get one", path,
-                          was_tried(m) ? "it did not improve results" : "--encoder none");
+                          was_tried(m) ? "training found no use for one" : "--encoder none");
 }
 
 struct ran_model *cmd_model_open(const char *path, bool verify, int task)

@@ -221,12 +221,23 @@ void train_about_encoder(const struct about *a, struct ran_buf *out)
 {
         struct ran_record tried;
 
-        if (a->tried && train_about_object(&a->training, "tried", &tried)) {
+        if (!ran_config_has_encoder(ran_model_config(a->model)) && a->tried &&
+            train_about_object(&a->training, "tried", &tried)) {
                 add_string(&tried, "encoder", out);
                 ran_record_release(&tried);
                 return;
         }
         add_string(&a->config, "encoder", out);
+}
+
+void train_about_decision(const struct about *a, struct ran_buf *out)
+{
+        struct ran_record validation;
+
+        if (!train_about_object(&a->training, "validation", &validation))
+                return;
+        add_string(&validation, "decision", out);
+        ran_record_release(&validation);
 }
 
 void train_about_vocabulary(const struct about *a, struct ran_buf *out)

@@ -44,6 +44,8 @@ void train_about_release(struct about *a);
 const char *train_about_parts(const struct about *a);
 /* The name of the encoder, of one that was tried and dropped, too: "ran". The caller's buffer. */
 void train_about_encoder(const struct about *a, struct ran_buf *out);
+/* Why there is no encoder although one was asked for, a sentence; else nothing. */
+void train_about_decision(const struct about *a, struct ran_buf *out);
 /* The kind of the vocabulary, as in its file: "WordPiece". */
 void train_about_vocabulary(const struct about *a, struct ran_buf *out);
 

@@ -266,18 +266,19 @@ static void text_task(const struct about *a, struct ran_buf *out)
 static void text_parts(const struct about *a, struct ran_buf *out)
 {
         const struct ran_config *c = ran_model_config(a->model);
-        struct ran_buf v = {0}, encoder = {0};
+        struct ran_buf v = {0}, encoder = {0}, why = {0};
 
         train_about_encoder(a, &encoder);
-        ran_buf_str(&v, train_about_parts(a));
+        train_about_decision(a, &why);
+        if (!ran_config_has_encoder(c) && a->tried && why.len > 0)
+                ran_buf_shown(&v, why.data, why.len);
+        else
+                ran_buf_str(&v, train_about_parts(a));
         ran_buf_str(&v, v.len > 0 ? "; " : "");
         if (!ran_config_has_encoder(c) && a->tried) {
-                ran_buf_str(&v, "an encoder (");
+                ran_buf_str(&v, "settings of the encoder (");
                 ran_buf_shown(&v, encoder.data, encoder.len);
-                ran_buf_printf(&v,
-                               ") was trained and dropped: it did not improve results on %zu "
-                               "validation documents (see \"tried\" in --format json)",
-                               a->validated);
+                ran_buf_str(&v, "): \"tried\" in --format json");
         } else if (!ran_config_has_encoder(c)) {
                 ran_buf_str(&v, "trained with --encoder none");
         } else {
@@ -290,6 +291,7 @@ static void text_parts(const struct about *a, struct ran_buf *out)
         }
         row(out, "parts", &v);
         ran_buf_release(&encoder);
+        ran_buf_release(&why);
         if (!a->ensemble)
                 return;
         ran_buf_printf(&v, "encoder %.3g, linear model %.3g", a->encoder, a->linear);

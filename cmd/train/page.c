@@ -307,8 +307,10 @@ static void write_lead(const struct train_page *p, const struct about *a, struct
         if (f->has_interval)
                 ran_buf_printf(&lead, " (95 %% interval: %.1f to %.1f)", 100 * f->interval.low,
                                100 * f->interval.high);
-        if (p->last.linear_only)
-                ran_buf_str(&lead, "; linear model only: the encoder did not improve results");
+        if (p->last.decision.why != RAN_ENCODER_KEPT) {
+                ran_buf_str(&lead, "; ");
+                ran_train_decision_tell(&p->last.decision, &lead);
+        }
         ran_buf_char(&lead, '\0');
         page_begin(out, "Training", lead.failed ? NULL : lead.data);
         ran_buf_release(&lead);

@@ -355,10 +355,25 @@ void ran_window_recall(struct ran_layer_pass *s);
 /* y (rows, O) = x (rows, I) w^T + b for all rows of a slab that are not known. */
 void ran_window_linear(struct ran_layer_pass *s, float *y, const float *x, const float *w,
                        const float *b, size_t I, size_t O);
+/* Attention of all rows that are not known, and the output projection: from act->qkv to act->o. */
+void ran_window_attend(struct ran_layer_pass *s);
+/* From adj.d_o to adj.da and adj.dqkv, of the token rows. */
+void ran_window_attend_bwd(struct ran_layer_pass *s);
+/* Gradients of both projections; adj.dz from adj.dpre. */
+void ran_window_products_bwd(struct ran_layer_pass *s);
 void ran_window_finish(struct ran_layer_pass *s);
 void ran_window_finish_bwd(struct ran_layer_pass *s);
 void ran_window_project_bwd(struct ran_layer_pass *s);
 
+/* fn, which gets s, for each document that has windows in the slab; those windows. */
+void ran_scan_each_document(struct ran_layer_pass *s,
+                            void (*fn)(void *arg, size_t b, float *scratch));
+size_t ran_scan_first_window(const struct ran_layer_pass *s, size_t b);
+size_t ran_scan_end_window(const struct ran_layer_pass *s, size_t b);
+
+/* y (B, D) = W_g times the last cells of the layer below (NULL: 0), which it keeps in
+ * s->cells->below. */
+void ran_scan_below(struct ran_layer_pass *s, const struct ran_cells *below, float *y);
 /* First cells G_0 of all documents, equation (1). The adjoint leaves the adjoints of the last
  * cells below in w->dlast. below: the cells of the layer below, or NULL for 0. */
 void ran_scan_first_cells(struct ran_layer_pass *s, const struct ran_cells *below);

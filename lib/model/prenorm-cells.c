@@ -6,29 +6,6 @@
 
 #include <string.h>
 
-/* fn for each document that has windows in the slab. */
-static void each_document(struct ran_layer_pass *s, void (*fn)(void *arg, size_t b, float *scratch))
-{
-        const struct ran_packed *packed = s->w->packed;
-
-        ran_workers_each_aside(&s->w->workers, packed->window_doc[s->from],
-                               packed->window_doc[s->to - 1] + 1, fn, s);
-}
-
-static size_t first_window(const struct ran_layer_pass *s, size_t b)
-{
-        size_t i = s->w->packed->doc_window[b];
-
-        return i > s->from ? i : s->from;
-}
-
-static size_t end_window(const struct ran_layer_pass *s, size_t b)
-{
-        size_t i = s->w->packed->doc_window[b + 1];
-
-        return i < s->to ? i : s->to;
-}
-
 /* N of a state, from what is carried. */
 static void norm_cell(const struct ran_layer_pass *s, size_t state)
 {
@@ -62,13 +39,7 @@ void ran_prenorm_first_cells(struct ran_layer_pass *s, const struct ran_cells *b
         size_t D = w->D;
 
         ran_phase = RAN_PHASE_SCAN;
-        for (size_t b = 0; b < packed->B; b++)
-                if (below != NULL)
-                        memcpy(c->below + b * D, below->G + (packed->doc_window[b + 1] + b) * D,
-                               D * sizeof *c->below);
-                else
-                        memset(c->below + b * D, 0, D * sizeof *c->below);
-        ran_gemm_linear(w->pool, c->first, D, c->below, D, s->p->gpc, NULL, packed->B, D, D);
+        ran_scan_below(s, below, c->first);
         for (size_t b = 0; b < packed->B; b++) {
                 size_t state = packed->doc_window[b] + b;
                 float *G = c->carried + state * D;
@@ -154,7 +125,7 @@ static void scan(void *arg, size_t b, float *scratch)
         struct ran_cells *c = s->cells;
         size_t D = s->w->D;
 
-        for (size_t i = first_window(s, b); i < end_window(s, b); i++) {
+        for (size_t i = ran_scan_first_window(s, b); i < ran_scan_end_window(s, b); i++) {
                 struct ran_window_view v = ran_window_view_of(s, i);
                 struct ran_attention_heads x = ran_attention_heads_of(s, &v);
 
@@ -173,7 +144,7 @@ static void scan(void *arg, size_t b, float *scratch)
 void ran_prenorm_scan(struct ran_layer_pass *s)
 {
         ran_phase = RAN_PHASE_SCAN;
-        each_document(s, scan);
+        ran_scan_each_document(s, scan);
 }
 
 /* ---- backward -------------------------------------------------------------------------------- */
@@ -233,7 +204,7 @@ static void scan_bwd(void *arg, size_t b, float *scratch)
         struct ran_layer_pass *s = arg;
         struct ran_workspace *w = s->w;
 
-        for (size_t i = end_window(s, b); i-- > first_window(s, b);) {
+        for (size_t i = ran_scan_end_window(s, b); i-- > ran_scan_first_window(s, b);) {
                 struct ran_window_view v = ran_window_view_of(s, i);
                 struct ran_attention_heads x = ran_attention_heads_of(s, &v);
                 float *da = s->own->adj.da + v.r * w->E;
@@ -250,7 +221,7 @@ static void scan_bwd(void *arg, size_t b, float *scratch)
 void ran_prenorm_scan_bwd(struct ran_layer_pass *s)
 {
         ran_phase = RAN_PHASE_SCAN;
-        each_document(s, scan_bwd);
+        ran_scan_each_document(s, scan_bwd);
         ran_window_sum_parts(s, PART_UPDATE, s->dp->update_norm_w, s->dp->update_norm_b);
         ran_window_sum_parts(s, PART_CELL, s->dp->cell_norm_w, s->dp->cell_norm_b);
 }

@@ -204,25 +204,12 @@ static void project_bwd(struct ran_layer_pass *s)
         ran_phase = RAN_PHASE_PROJECTIONS;
         if (w->c->rotary)
                 ran_workers_each(&w->workers, s->from, s->to, rotate_back, s);
-        ran_gemm_linear_bwd(w->pool, s->own->adj.dz, w->D, false, s->dp->q_w, s->dp->q_b,
-                            s->own->adj.dqkv, 3 * w->E, s->act->z, w->D, s->p->q_w, s->rows, w->D,
-                            3 * w->E);
-        ran_gemm_linear_bwd(w->pool, NULL, 0, false, s->dp->out_w, s->dp->out_b, s->own->adj.d_o,
-                            w->D, s->act->a, w->E, s->p->out_w, s->rows, w->E, w->D);
+        ran_window_products_bwd(s);
         ran_workers_each(&w->workers, s->from, s->to, normalise_bwd, s);
         ran_window_sum_parts(s, 0, s->dp->input_norm_w, s->dp->input_norm_b);
 }
 
 /* ---- attention and Y ------------------------------------------------------------------------- */
-
-static void attend(void *arg, size_t i, float *score)
-{
-        struct ran_layer_pass *s = arg;
-        struct ran_window_view v = ran_window_view_of(s, i);
-        struct ran_attention_heads x = ran_attention_heads_of(s, &v);
-
-        ran_attention(&x, s->known ? 0 : v.first, v.n, score);
-}
 
 static void add_tokens(void *arg, size_t i, float *scratch)
 {
@@ -244,10 +231,7 @@ static void finish(struct ran_layer_pass *s)
 {
         struct ran_workspace *w = s->w;
 
-        ran_phase = RAN_PHASE_ATTENTION;
-        ran_workers_each(&w->workers, s->from, s->to, attend, s);
-        ran_phase = RAN_PHASE_PROJECTIONS;
-        ran_window_linear(s, s->act->o, s->act->a, s->p->out_w, s->p->out_b, w->E, w->D);
+        ran_window_attend(s);
         ran_workers_each(&w->workers, s->from, s->to, add_tokens, s);
 }
 
@@ -266,28 +250,13 @@ static void add_tokens_bwd(void *arg, size_t i, float *scratch)
         ran_window_dropout(s, &v, RAN_DROP_ATTENTION, 1, v.n, d_o);
 }
 
-static void attend_bwd(void *arg, size_t i, float *score)
-{
-        struct ran_layer_pass *s = arg;
-        struct ran_workspace *w = s->w;
-        struct ran_window_view v = ran_window_view_of(s, i);
-        struct ran_attention_heads x = ran_attention_heads_of(s, &v);
-        float *dqkv = s->own->adj.dqkv + v.r * 3 * w->E;
-
-        memset(dqkv, 0, w->E * sizeof *dqkv); /* the cell's q: the scan adds to it */
-        ran_attention_bwd(dqkv, s->own->adj.da + v.r * w->E, &x, 1, v.n, false, score);
-}
-
 static void finish_bwd(struct ran_layer_pass *s)
 {
         struct ran_workspace *w = s->w;
 
         ran_phase = RAN_PHASE_PROJECTIONS;
         ran_workers_each(&w->workers, s->from, s->to, add_tokens_bwd, s);
-        ran_gemm_linear_bwd(w->pool, s->own->adj.da, w->E, false, NULL, NULL, s->own->adj.d_o, w->D,
-                            NULL, 0, s->p->out_w, s->rows, w->E, w->D);
-        ran_phase = RAN_PHASE_ATTENTION;
-        ran_workers_each(&w->workers, s->from, s->to, attend_bwd, s);
+        ran_window_attend_bwd(s);
 }
 
 const struct ran_layer_stages ran_prenorm_stages = {

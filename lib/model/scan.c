@@ -16,8 +16,8 @@ static void drop_cell(const struct ran_layer_pass *s, const struct ran_window_vi
         ran_window_dropout(s, v, site, 0, 1, x);
 }
 
-/* Runs fn for each document that has windows in the slab. */
-static void each_document(struct ran_layer_pass *s, void (*fn)(void *arg, size_t b, float *scratch))
+void ran_scan_each_document(struct ran_layer_pass *s,
+                            void (*fn)(void *arg, size_t b, float *scratch))
 {
         const struct ran_packed *packed = s->w->packed;
 
@@ -25,14 +25,14 @@ static void each_document(struct ran_layer_pass *s, void (*fn)(void *arg, size_t
                                packed->window_doc[s->to - 1] + 1, fn, s);
 }
 
-static size_t first_window(const struct ran_layer_pass *s, size_t b)
+size_t ran_scan_first_window(const struct ran_layer_pass *s, size_t b)
 {
         size_t i = s->w->packed->doc_window[b];
 
         return i > s->from ? i : s->from;
 }
 
-static size_t end_window(const struct ran_layer_pass *s, size_t b)
+size_t ran_scan_end_window(const struct ran_layer_pass *s, size_t b)
 {
         size_t i = s->w->packed->doc_window[b + 1];
 
@@ -40,6 +40,21 @@ static size_t end_window(const struct ran_layer_pass *s, size_t b)
 }
 
 /* ---- forward -------------------------------------------------------------------------------- */
+
+void ran_scan_below(struct ran_layer_pass *s, const struct ran_cells *below, float *y)
+{
+        const struct ran_packed *packed = s->w->packed;
+        struct ran_cells *c = s->cells;
+        size_t D = s->w->D;
+
+        for (size_t b = 0; b < packed->B; b++)
+                if (below != NULL)
+                        memcpy(c->below + b * D, below->G + (packed->doc_window[b + 1] + b) * D,
+                               D * sizeof *c->below);
+                else
+                        memset(c->below + b * D, 0, D * sizeof *c->below);
+        ran_gemm_linear(s->w->pool, y, D, c->below, D, s->p->gpc, NULL, packed->B, D, D);
+}
 
 void ran_scan_first_cells(struct ran_layer_pass *s, const struct ran_cells *below)
 {
@@ -49,13 +64,7 @@ void ran_scan_first_cells(struct ran_layer_pass *s, const struct ran_cells *belo
         size_t D = w->D;
 
         ran_phase = RAN_PHASE_SCAN;
-        for (size_t b = 0; b < packed->B; b++)
-                if (below != NULL)
-                        memcpy(c->below + b * D, below->G + (packed->doc_window[b + 1] + b) * D,
-                               D * sizeof *c->below);
-                else
-                        memset(c->below + b * D, 0, D * sizeof *c->below);
-        ran_gemm_linear(w->pool, c->first_pre, D, c->below, D, s->p->gpc, NULL, packed->B, D, D);
+        ran_scan_below(s, below, c->first_pre);
         ran_window_activation(w, c->first, c->first_pre, packed->B * D);
         for (size_t b = 0; b < packed->B; b++) {
                 float *G = c->G + (packed->doc_window[b] + b) * D;
@@ -122,7 +131,7 @@ static void scan(void *arg, size_t b, float *scratch)
 {
         struct ran_layer_pass *s = arg;
 
-        for (size_t i = first_window(s, b); i < end_window(s, b); i++) {
+        for (size_t i = ran_scan_first_window(s, b); i < ran_scan_end_window(s, b); i++) {
                 struct ran_window_view v = ran_window_view_of(s, i);
                 struct ran_attention_heads x = ran_attention_heads_of(s, &v);
 
@@ -140,7 +149,7 @@ static void scan(void *arg, size_t b, float *scratch)
 void ran_scan(struct ran_layer_pass *s)
 {
         ran_phase = RAN_PHASE_SCAN;
-        each_document(s, scan);
+        ran_scan_each_document(s, scan);
 }
 
 /* ---- backward ------------------------------------------------------------------------------- */
@@ -210,7 +219,7 @@ static void scan_bwd(void *arg, size_t b, float *scratch)
         struct ran_layer_pass *s = arg;
         struct ran_workspace *w = s->w;
 
-        for (size_t i = end_window(s, b); i-- > first_window(s, b);) {
+        for (size_t i = ran_scan_end_window(s, b); i-- > ran_scan_first_window(s, b);) {
                 struct ran_window_view v = ran_window_view_of(s, i);
                 struct ran_attention_heads x = ran_attention_heads_of(s, &v);
                 float *da = s->own->adj.da + v.r * w->E;
@@ -226,7 +235,7 @@ static void scan_bwd(void *arg, size_t b, float *scratch)
 void ran_scan_bwd(struct ran_layer_pass *s)
 {
         ran_phase = RAN_PHASE_SCAN;
-        each_document(s, scan_bwd);
+        ran_scan_each_document(s, scan_bwd);
         ran_window_sum_parts(s, PART_UPDATE, s->dp->update_norm_w, s->dp->update_norm_b);
         if (ran_layer_is_gated(s->w))
                 ran_window_sum_parts(s, PART_OUTPUT, s->dp->output_norm_w, s->dp->output_norm_b);

@@ -280,17 +280,24 @@ static void normalise_bwd(void *arg, size_t i, float *scratch)
                            s->act->z_stat + (v.r + 1) * 2, s->p->input_norm_w, v.n - 1, D);
 }
 
+void ran_window_products_bwd(struct ran_layer_pass *s)
+{
+        struct ran_workspace *w = s->w;
+
+        ran_gemm_linear_bwd(w->pool, s->own->adj.dz, w->D, false, s->dp->q_w, s->dp->q_b,
+                            s->own->adj.dpre, s->own->projected, s->act->z, w->D, s->p->q_w,
+                            s->rows, w->D, s->own->projected);
+        ran_gemm_linear_bwd(w->pool, NULL, 0, false, s->dp->out_w, s->dp->out_b, s->own->adj.d_o,
+                            w->D, s->act->a, w->E, s->p->out_w, s->rows, w->E, w->D);
+}
+
 void ran_window_project_bwd(struct ran_layer_pass *s)
 {
         struct ran_workspace *w = s->w;
 
         ran_phase = RAN_PHASE_PROJECTIONS;
         ran_workers_each(&w->workers, s->from, s->to, deactivate, s);
-        ran_gemm_linear_bwd(w->pool, s->own->adj.dz, w->D, false, s->dp->q_w, s->dp->q_b,
-                            s->own->adj.dpre, s->own->projected, s->act->z, w->D, s->p->q_w,
-                            s->rows, w->D, s->own->projected);
-        ran_gemm_linear_bwd(w->pool, NULL, 0, false, s->dp->out_w, s->dp->out_b, s->own->adj.d_o,
-                            w->D, s->act->a, w->E, s->p->out_w, s->rows, w->E, w->D);
+        ran_window_products_bwd(s);
         ran_workers_each(&w->workers, s->from, s->to, normalise_bwd, s);
         ran_window_sum_parts(s, 0, s->dp->input_norm_w, s->dp->input_norm_b);
 }
@@ -304,6 +311,16 @@ static void attend(void *arg, size_t i, float *score)
         struct ran_attention_heads x = ran_attention_heads_of(s, &v);
 
         ran_attention(&x, s->known ? 0 : v.first, v.n, score);
+}
+
+void ran_window_attend(struct ran_layer_pass *s)
+{
+        struct ran_workspace *w = s->w;
+
+        ran_phase = RAN_PHASE_ATTENTION;
+        ran_workers_each(&w->workers, s->from, s->to, attend, s);
+        ran_phase = RAN_PHASE_PROJECTIONS;
+        ran_window_linear(s, s->act->o, s->act->a, s->p->out_w, s->p->out_b, w->E, w->D);
 }
 
 static void finish(void *arg, size_t i, float *scratch)
@@ -337,10 +354,7 @@ void ran_window_finish(struct ran_layer_pass *s)
 {
         struct ran_workspace *w = s->w;
 
-        ran_phase = RAN_PHASE_ATTENTION;
-        ran_workers_each(&w->workers, s->from, s->to, attend, s);
-        ran_phase = RAN_PHASE_PROJECTIONS;
-        ran_window_linear(s, s->act->o, s->act->a, s->p->out_w, s->p->out_b, w->E, w->D);
+        ran_window_attend(s);
         ran_workers_each(&w->workers, s->from, s->to, finish, s);
 }
 
@@ -385,6 +399,16 @@ static void attend_bwd(void *arg, size_t i, float *score)
         ran_attention_bwd(dqkv, s->own->adj.da + v.r * w->E, &x, 1, v.n, false, score);
 }
 
+void ran_window_attend_bwd(struct ran_layer_pass *s)
+{
+        struct ran_workspace *w = s->w;
+
+        ran_gemm_linear_bwd(w->pool, s->own->adj.da, w->E, false, NULL, NULL, s->own->adj.d_o, w->D,
+                            NULL, 0, s->p->out_w, s->rows, w->E, w->D);
+        ran_phase = RAN_PHASE_ATTENTION;
+        ran_workers_each(&w->workers, s->from, s->to, attend_bwd, s);
+}
+
 void ran_window_finish_bwd(struct ran_layer_pass *s)
 {
         struct ran_workspace *w = s->w;
@@ -393,8 +417,5 @@ void ran_window_finish_bwd(struct ran_layer_pass *s)
         ran_workers_each(&w->workers, s->from, s->to, finish_bwd, s);
         if (ran_layer_is_gated(w))
                 ran_window_sum_parts(s, 0, s->dp->output_norm_w, s->dp->output_norm_b);
-        ran_gemm_linear_bwd(w->pool, s->own->adj.da, w->E, false, NULL, NULL, s->own->adj.d_o, w->D,
-                            NULL, 0, s->p->out_w, s->rows, w->E, w->D);
-        ran_phase = RAN_PHASE_ATTENTION;
-        ran_workers_each(&w->workers, s->from, s->to, attend_bwd, s);
+        ran_window_attend_bwd(s);
 }

@@ -136,8 +136,7 @@ int ran_trainer_look(struct ran_trainer *t, struct ran_error *err)
         return ran_trainer_tell_decision(t, err);
 }
 
-/* ---- the encoder ------------------------------------------------------------------------------
- */
+/* ---- the encoder ---------------------------------------------------------------------------- */
 
 /* This epoch's; a tagger is judged by its words. */
 static struct ran_gain gain_now(const struct ran_trainer *t)
@@ -258,8 +257,7 @@ int ran_trainer_prove(struct ran_trainer *t, struct ran_error *err)
         return ran_broadcast_progress(t, err);
 }
 
-/* ---- telling -----------------------------------------------------------------------------------
- */
+/* ---- telling -------------------------------------------------------------------------------- */
 
 int ran_trainer_tell_decision(struct ran_trainer *t, struct ran_error *err)
 {

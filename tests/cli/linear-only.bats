@@ -166,13 +166,13 @@ training() {
 
 @test "linear-only: what needs an encoder is refused" {
   refused 2 'none.ran has no encoder (--encoder none): train with --wide 0 to get one' ran-classify -m none.ran --embed test.jsonl
-  refused 2 'dropped.ran has no encoder (it did not improve results): train with --wide 0 to get one' \
+  refused 2 'dropped.ran has no encoder (training found no use for one): train with --wide 0 to get one' \
     ran-classify -m dropped.ran --embed test.jsonl
   refused 2 'none.ran has no encoder' ran-attnmask -m none.ran test.jsonl
   refused 2 'none.ran has no encoder' ran-attnmask -m none.ran --map tokens test.jsonl
   refused 2 'none.ran has no encoder' ran-train classify --dump-gradients g -m none.ran train.jsonl
   refused 2 'none.ran has no encoder' ran-train classify --encoder ran --init none.ran -o m.ran train.jsonl
-  refused 2 'dropped.ran has no encoder (it did not improve results)' ran-train lm --init dropped.ran -o m.ran train.jsonl
+  refused 2 'dropped.ran has no encoder (training found no use for one)' ran-train lm --init dropped.ran -o m.ran train.jsonl
   refused 2 'wide must be above 0' ran-train classify --encoder none --wide 0 -o m.ran train.jsonl
   refused 2 "for 'lm' the encoder must be" ran-train lm --encoder none -o m.ran train.jsonl
   refused 2 "for 'mlm' the encoder must be" ran-train mlm --encoder none -o m.ran train.jsonl
