@@ -31,40 +31,12 @@ static void drop(const struct ran_layer_pass *s, size_t i, int site, float *x)
                               (k.t - w->packed->doc[b]) * w->D);
 }
 
-/* ---- review ---------------------------------------------------------------------------------- */
-
-static void norm_review(void *arg, size_t i, float *scratch)
-{
-        struct ran_layer_pass *s = arg;
-        struct tokens k = tokens_of(s, i);
-        size_t D = s->w->D;
-
-        (void)scratch;
-        ran_simd->norm(s->act->review_pre + k.at * D, D, s->act->review_stat + k.at * 2,
-                       s->own->y[s->l] + k.t * D, D, s->p->review_norm_w, s->p->review_norm_b,
-                       RAN_LN_EPS, k.n, D);
-}
-
-static void review(struct ran_layer_pass *s)
-{
-        struct ran_workspace *w = s->w;
-        struct ran_slab *a = s->act;
-        size_t D = w->D;
-
-        ran_workers_each(&w->workers, s->from, s->to, norm_review, s);
-        ran_gemm_linear(w->pool, a->review_q, D, a->review_pre, D, s->p->review_q_w,
-                        s->p->review_q_b, s->tokens, D, D);
-        ran_review_attend(s);
-        ran_gemm_linear(w->pool, a->review_sum, D, a->review_r, D, s->p->review_out_w,
-                        s->p->review_out_b, s->tokens, D, D);
-}
-
 /* ---- tokens that count ----------------------------------------------------------------------- */
 
-/* The tokens of a slab that go through the feed-forward part. In the last layer nothing reads those
- * without an output; they are left out in training, as six of seven tokens of a masked language
- * model are. The others then lie side by side: rows [0, n) of feed_z, feed_pre and feed_act, and of
- * their adjoints. */
+/* The tokens of a slab that go through the products of this file. In the last layer nothing reads
+ * those without an output; they are left out in training, as six of seven tokens of a masked
+ * language model are. The others then lie side by side: rows [0, n) of review_pre, review_r,
+ * feed_z, feed_pre and feed_act, and of adjoints while they go through a product. */
 struct chosen {
         const size_t *token; /* (n) counted in the batch, ascending; NULL: all tokens of the slab */
         size_t n;
@@ -140,6 +112,38 @@ static void scatter(const struct ran_layer_pass *s, float *x)
                 end = at;
         }
         memset(x, 0, end * D * sizeof *x);
+}
+
+/* ---- review ---------------------------------------------------------------------------------- */
+
+static void norm_review(void *arg, size_t i, float *scratch)
+{
+        struct ran_layer_pass *s = arg;
+        struct tokens k = tokens_of(s, i);
+        size_t D = s->w->D;
+
+        (void)scratch;
+        ran_simd->norm(s->act->review_pre + k.at * D, D, s->act->review_stat + k.at * 2,
+                       s->own->y[s->l] + k.t * D, D, s->p->review_norm_w, s->p->review_norm_b,
+                       RAN_LN_EPS, k.n, D);
+}
+
+static void review(struct ran_layer_pass *s)
+{
+        struct ran_workspace *w = s->w;
+        struct ran_slab *a = s->act;
+        size_t D = w->D, n = choose(s).n;
+
+        ran_workers_each(&w->workers, s->from, s->to, norm_review, s);
+        gather(s, a->review_pre);
+        ran_gemm_linear(w->pool, a->review_q, D, a->review_pre, D, s->p->review_q_w,
+                        s->p->review_q_b, n, D, D);
+        scatter(s, a->review_q);
+        ran_review_attend(s);
+        gather(s, a->review_r);
+        ran_gemm_linear(w->pool, a->review_sum, D, a->review_r, D, s->p->review_out_w,
+                        s->p->review_out_b, n, D, D);
+        scatter(s, a->review_sum);
 }
 
 /* ---- feed-forward part ----------------------------------------------------------------------- */
@@ -283,15 +287,18 @@ static void review_bwd(struct ran_layer_pass *s)
 {
         struct ran_workspace *w = s->w;
         struct ran_adjoints *j = &s->own->adj;
-        size_t D = w->D;
+        size_t D = w->D, n = choose(s).n;
 
+        gather(s, j->dreview_o);
         ran_gemm_linear_bwd(w->pool, j->dreview_r, D, false, s->dp->review_out_w,
                             s->dp->review_out_b, j->dreview_o, D, s->act->review_r, D,
-                            s->p->review_out_w, s->tokens, D, D);
+                            s->p->review_out_w, n, D, D);
+        scatter(s, j->dreview_r);
         ran_review_attend_bwd(s);
+        gather(s, j->dreview_q);
         ran_gemm_linear_bwd(w->pool, j->dreview_r, D, false, s->dp->review_q_w, s->dp->review_q_b,
-                            j->dreview_q, D, s->act->review_pre, D, s->p->review_q_w, s->tokens, D,
-                            D);
+                            j->dreview_q, D, s->act->review_pre, D, s->p->review_q_w, n, D, D);
+        scatter(s, j->dreview_r);
         ran_workers_each(&w->workers, s->from, s->to, norm_review_bwd, s);
         ran_window_sum_parts(s, 0, s->dp->review_norm_w, s->dp->review_norm_b);
 }
