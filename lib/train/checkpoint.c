@@ -1,5 +1,6 @@
 /* checkpoint.c - what a checkpoint holds beside the weights, written and read by one list. */
 #include "train/crf-train.h"
+#include "train/pretrain.h"
 #include "train/trainer.h"
 #include "model/model.h"
 #include "model/task.h"
@@ -28,8 +29,8 @@ size_t ran_trainer_extras(struct ran_trainer *t, struct ran_extra x[RAN_EXTRAS])
         return n;
 }
 
-/* All that a checkpoint holds beside the weights; the same list writes and reads. */
-static size_t extras(struct ran_trainer *t, struct ran_extra x[RAN_EXTRAS])
+/* The same list writes and reads. */
+size_t ran_checkpoint_extras(struct ran_trainer *t, struct ran_extra x[RAN_EXTRAS])
 {
         size_t n = ran_trainer_extras(t, x), size = t->layout.size;
         size_t all = t->table.rows * t->table.width;
@@ -70,13 +71,17 @@ void ran_trainer_note(struct ran_trainer *t)
 int ran_checkpoint_write(struct ran_trainer *t, struct ran_error *err)
 {
         struct ran_parts parts = ran_trainer_parts(t);
-        struct ran_extra x[RAN_EXTRAS];
+        struct ran_pretrain_extras first;
+        struct ran_extra x[2 * RAN_EXTRAS];
         float *recurrent;
         int rc;
 
         ran_trainer_note(t);
         parts.extra = x;
-        parts.extras = extras(t, x);
+        parts.extras = ran_checkpoint_extras(t, x);
+        ran_pretrain_extras(t, &first);
+        memcpy(x + parts.extras, first.x, first.n * sizeof *x);
+        parts.extras += first.n;
         recurrent = recurrent_extra(t, &x[parts.extras], err);
         if (recurrent == NULL)
                 return RAN_ENOMEM;
@@ -225,7 +230,7 @@ static int read_calibration(struct ran_trainer *t, struct ran_error *err)
 int ran_checkpoint_read(struct ran_trainer *t, struct ran_error *err)
 {
         struct ran_extra x[RAN_EXTRAS];
-        size_t n = extras(t, x);
+        size_t n = ran_checkpoint_extras(t, x);
         struct ran_model *m;
         int rc;
 
@@ -242,6 +247,8 @@ int ran_checkpoint_read(struct ran_trainer *t, struct ran_error *err)
                         rc = ran_model_read_extra(m, &x[i], err);
         if (rc == RAN_OK)
                 rc = ran_trainer_resume(t, err);
+        if (rc == RAN_OK)
+                rc = ran_pretrain_read(t, m, err);
         if (rc == RAN_OK)
                 rc = read_recurrent(t, m, err);
         t->spent_before = t->stop.spent;

@@ -35,9 +35,13 @@ static int count_steps(struct ran_run_sizes *k, size_t *document, struct ran_err
 }
 
 /* The mean cost of one token: a predicted one needs products with all rows of the first softmax. */
-static double output_flops(const struct ran_config *c, size_t V)
+static double output_flops(const struct ran_train_job *job, size_t V)
 {
+        const struct ran_config *c = job->config;
         double outputs = ran_train_task_of(c)->outputs;
+
+        if (c->task == RAN_TASK_MLM)
+                outputs = job->settings->mask_share;
 
         return ran_task_is_tied(c) ? outputs * 2 * (double)c->dim *
                                              (double)(ran_lm_first(c, V) + ran_lm_tails(c, V))
@@ -71,7 +75,7 @@ static int count_flops(const struct ran_train_job *job, size_t V, double *sum,
                 if (L == 0)
                         return ran_fail(err, RAN_EINVAL, "a document without tokens");
                 RAN_TRY(ran_encoder_of(c)->flops(c, L, &flops, err));
-                *sum += 3 * (flops + (double)L * output_flops(c, V));
+                *sum += 3 * (flops + (double)L * output_flops(job, V));
         }
         return RAN_OK;
 }
