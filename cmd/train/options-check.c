@@ -43,8 +43,8 @@ static void check_dump(const struct train_options *o)
 {
         static const char why[] = "--dump-gradients takes a model as it is";
         static const char *const others[] = {
-                "output",  "dev",     "no_dev", "dev_share", "dev_group",
-                "tune",    "minutes", "resume", "log",       "overwrite_checkpoint",
+                "output",  "dev",      "no_dev",           "dev_share", "dev_group",
+                "tune",    "minutes",  "resume",           "log",       "overwrite_checkpoint",
                 "weights", "pretrain", "pretrain_minutes", NULL};
         const struct train_file_options *file = &o->file;
         bool dump = o->mode.dump_gradients != NULL;

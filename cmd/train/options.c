@@ -113,7 +113,8 @@ static const struct ran_field mode_fields[] = {
          .help = "the model for --dump-gradients"},
         {"replay", 0, RAN_FIELD_TEXT, MODE_AT(replay), .value = "MODEL", .local = true,
          .help = "repeat the training of MODEL and compare the result byte for byte; status 4 if "
-                 "it differs; give --dev, --init, --vectors and --pretrain again; writes nothing without -o"},
+                 "it differs; give --dev, --init, --vectors and --pretrain again; writes nothing "
+                 "without -o"},
         {0},
 };
 

@@ -136,13 +136,14 @@ static void add_pretrained(const struct ran_train_report *r, struct ran_buf *lin
 {
         char tokens[32], time[32];
 
-        ran_buf_printf(line, "the encoder has learned from %zu documents without labels (%s tokens, "
-                             "until %s): ",
+        ran_buf_printf(line,
+                       "the encoder has learned from %zu documents without labels (%s tokens, "
+                       "until %s): ",
                        r->documents, train_amount(tokens, (double)r->tokens),
                        train_duration(time, r->seconds));
         if (r->loss_before > 0)
-                ran_buf_printf(line, "validation perplexity %.1f, before %.1f",
-                               ran_exp(r->loss), ran_exp(r->loss_before));
+                ran_buf_printf(line, "validation perplexity %.1f, before %.1f", ran_exp(r->loss),
+                               ran_exp(r->loss_before));
         else
                 ran_buf_printf(line, "training perplexity %.1f", ran_exp(r->loss));
 }

@@ -113,11 +113,10 @@ int train_texts_add(struct ran_dataset *texts, const struct train_reader *r,
         uint32_t *zero = ran_alloc(words, sizeof *zero, err);
         if (zero == NULL)
                 return RAN_ENOMEM;
-        int rc = r->joined && texts->B > 0
-                         ? ran_dataset_continue(texts, d->ids, d->head->L, at, zero, words,
-                                                err)
-                         : ran_dataset_add_words(texts, d->ids, d->head->L, at, zero, words, 1,
-                                                 err);
+        int rc =
+                r->joined && texts->B > 0
+                        ? ran_dataset_continue(texts, d->ids, d->head->L, at, zero, words, err)
+                        : ran_dataset_add_words(texts, d->ids, d->head->L, at, zero, words, 1, err);
         free(zero);
         return rc;
 }
@@ -230,11 +229,12 @@ void train_texts_find_problems(struct train_problems *p, const struct train_sess
         if (!t->wanted)
                 return;
         if (bad > 0 && s->options->input.on_error != CMD_ON_ERROR_SKIP)
-                train_add_problem(p,
-                                  "%zu %s of --pretrain cannot be used: correct %s, or leave %s out "
-                                  "with --on-error=skip",
-                                  bad, bad == 1 ? "line" : "lines", bad == 1 ? "it" : "them",
-                                  bad == 1 ? "it" : "them");
+                train_add_problem(
+                        p,
+                        "%zu %s of --pretrain cannot be used: correct %s, or leave %s out "
+                        "with --on-error=skip",
+                        bad, bad == 1 ? "line" : "lines", bad == 1 ? "it" : "them",
+                        bad == 1 ? "it" : "them");
         if (t->files[0] != NULL && t->train.set.B == t->own)
                 train_add_problem(p, "there is no document in the files of --pretrain");
         else if (t->train.set.B == 0)
@@ -260,7 +260,8 @@ static void copy(struct ran_dataset *to, const struct ran_dataset *from, size_t 
              &err);
 }
 
-/* A twentieth of the text is enough to see which epoch is best, and takes little time beside one. */
+/* A twentieth of the text is enough to see which epoch is best, and takes little time beside one.
+ */
 static bool is_enough(const struct ran_dataset *dev, const struct ran_dataset *train)
 {
         const size_t least = 10000, part = train->first[train->B] / 20;

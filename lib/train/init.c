@@ -1,7 +1,7 @@
 /* init.c - initial weights: random, from another model, or from word vectors. */
 #include "model/compact.h"
 #include "model/model.h"
-#include "train/pretrain.h"
+#include "train/pretrained.h"
 #include "train/trainer.h"
 #include "model/task.h"
 #include "train/task.h"
@@ -50,39 +50,6 @@ bool ran_train_keeps_head(const struct ran_train_job *job)
         return true;
 }
 
-bool ran_trainer_belongs_to_head(const char *tensor)
-{
-        static const char *const heads[] = {"classify.", "wide.", "tag.", "crf.", "lm."};
-
-        for (size_t i = 0; i < sizeof heads / sizeof *heads; i++)
-                if (strncmp(tensor, heads[i], strlen(heads[i])) == 0)
-                        return true;
-        return false;
-}
-
-/* How many layers of the model are above the layer of a tensor `PREFIX.LAYER.NAME`; tensors outside
- * the layers are above all of them, but the embedding is below. */
-static size_t layers_above(const struct ran_trainer *t, const char *tensor)
-{
-        const char *dot = strchr(tensor, '.');
-        size_t layer = 0, digits = 0;
-
-        if (strcmp(tensor, "embed.weight") == 0 || strcmp(tensor, "spelling.weight") == 0)
-                return t->c->layers;
-        for (; dot != NULL && dot[1 + digits] >= '0' && dot[1 + digits] <= '9'; digits++)
-                layer = 10 * layer + (size_t)(dot[1 + digits] - '0');
-        return digits > 0 && layer < t->c->layers ? t->c->layers - 1 - layer : 0;
-}
-
-double ran_trainer_init_rate(const struct ran_trainer *t, const char *tensor)
-{
-        double rate = t->s->init_rate;
-
-        for (size_t i = layers_above(t, tensor); i > 0; i--)
-                rate *= t->s->layer_decay;
-        return rate;
-}
-
 /* The tensor of the same name and shape. */
 static const struct ran_tensor *find(const struct ran_tensors *theirs,
                                      const struct ran_tensor_spec *like)
@@ -102,7 +69,7 @@ static void copy_rows(struct ran_trainer *t, size_t first, size_t n, const float
                 return;
         ran_trainer_copy_rows(t, first, n, rows);
         for (size_t r = first; r < first + n; r++)
-                t->optimiser.table.rate_scale[r] *= (float)ran_trainer_init_rate(t, "embed.weight");
+                t->optimiser.table.rate_scale[r] *= (float)ran_pretrained_rate(t, "embed.weight");
 }
 
 /* Copies every tensor of the same name and shape, and sets its learning rate. */
@@ -113,14 +80,14 @@ static int copy_tensors(struct ran_trainer *t, struct ran_error *err)
 
         for (size_t i = 0; i < t->layout.n; i++) {
                 const struct ran_tensor_spec *spec = &t->layout.spec[i];
-                const struct ran_tensor *from = head || !ran_trainer_belongs_to_head(spec->name)
+                const struct ran_tensor *from = head || !ran_pretrained_is_of_head(spec->name)
                                                         ? find(&m->tensors, spec)
                                                         : NULL;
 
                 if (from == NULL)
                         continue;
                 RAN_TRY(ran_tensor_floats(&m->tensors, from, t->p.block + spec->offset, err));
-                t->optimiser.rate_scale[i] = ran_trainer_init_rate(t, spec->name);
+                t->optimiser.rate_scale[i] = ran_pretrained_rate(t, spec->name);
         }
         copy_rows(t, 0, t->V, m->params.embed);
         if (t->c->spelling > 0 && t->c->spelling == m->config.spelling)
@@ -221,7 +188,7 @@ int ran_trainer_init_weights(struct ran_trainer *t, struct ran_error *err)
                 if (job->init != NULL || (job->vectors != NULL && job->vectors->given[id]))
                         t->optimiser.table.rate_scale[id] = 0;
         if (rc == RAN_OK)
-                ran_pretrain_apply(t);
+                ran_pretrained_apply(t);
         return rc;
 }
 

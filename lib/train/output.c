@@ -1,5 +1,5 @@
 /* output.c - the description of a run, and its finished model. */
-#include "train/pretrain.h"
+#include "train/pretrained.h"
 #include "train/trainer.h"
 #include "model/linear-model.h"
 #include "model/model.h"
@@ -40,7 +40,7 @@ static void add_training(const struct ran_train_job *job, bool early_stop, struc
         if (ran_train_has_dev(job))
                 ran_buf_printf(out, ",\"dev\":{\"documents\":%zu,\"digest\":\"%s\"}", job->dev->B,
                                job->dev->digest);
-        ran_pretrain_describe(job, out);
+        ran_pretrained_describe_texts(job, out);
         ran_trainer_describe_init(job, out);
         if (job->training != NULL && job->training[0] != '\0') {
                 ran_buf_char(out, ',');
@@ -261,7 +261,7 @@ int ran_trainer_write(struct ran_trainer *t, struct ran_error *err)
                                "\"aborted\":%s}",
                                t->stop.limit_from, t->stop.limit, t->stop.last,
                                ran_budget_aborts_refit(t) ? "true" : "false");
-        ran_pretrain_describe_result(t, &more);
+        ran_pretrained_describe(t, &more);
         add_validation(t, &more);
         if (t->at.refit != 0)
                 ran_buf_printf(&more, ",\"learned_from\":%zu", t->documents);

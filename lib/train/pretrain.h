@@ -27,23 +27,9 @@ bool ran_pretrain_is_due(const struct ran_trainer *t);
 int ran_pretrain_begin(struct ran_trainer *t, struct ran_error *err);
 /* The first phase is over: its encoder, with the weights of the best epoch, becomes that of t. */
 int ran_pretrain_end(struct ran_trainer *t, struct ran_error *err);
-/* Rank 0: the encoder of the first phase, if it is over, replaces the initial weights. */
-void ran_pretrain_apply(struct ran_trainer *t);
+
+/* pretrain-job.c: makes t->first; releases it. */
+int ran_pretrain_make(struct ran_trainer *t, struct ran_error *err);
 void ran_pretrain_release(struct ran_trainer *t);
-
-/* The tensors of a checkpoint, and their names; reads them from one. */
-enum { RAN_PRETRAIN_NAME = 40 };
-struct ran_pretrain_extras {
-        struct ran_extra x[RAN_EXTRAS];
-        char name[RAN_EXTRAS][RAN_PRETRAIN_NAME];
-        size_t n;
-};
-void ran_pretrain_extras(struct ran_trainer *t, struct ran_pretrain_extras *e);
-int ran_pretrain_read(struct ran_trainer *t, const struct ran_model *m, struct ran_error *err);
-
-/* For `training` of a model: `,"pretrain":{...}`, the texts, as a part of what the run is; and
- * `,"pretrained":{...}`, what came of it. */
-void ran_pretrain_describe(const struct ran_train_job *job, struct ran_buf *out);
-void ran_pretrain_describe_result(const struct ran_trainer *t, struct ran_buf *out);
 
 #endif

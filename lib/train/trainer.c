@@ -4,7 +4,7 @@
 #include "model/linear-model.h"
 #include "model/task.h"
 #include "train/crf-train.h"
-#include "train/pretrain.h"
+#include "train/pretrained.h"
 #include "train/task.h"
 #include "ran/train.h"
 
@@ -223,7 +223,7 @@ int ran_trainer_refit(struct ran_trainer *t, struct ran_error *err)
 
 void ran_trainer_release(struct ran_trainer *t)
 {
-        ran_pretrain_release(t);
+        ran_pretrained_release(t);
         ran_batcher_release(&t->batcher);
         ran_plan_release(&t->plan);
         ran_optimiser_release(&t->optimiser);

@@ -123,10 +123,6 @@ void ran_trainer_copy_rows(struct ran_trainer *t, size_t first, size_t n, const 
  * all; and what of that goes into the description of the run: `,"init":...`. */
 int ran_trainer_init_weights(struct ran_trainer *t, struct ran_error *err);
 void ran_trainer_describe_init(const struct ran_train_job *job, struct ran_buf *out);
-/* Takes a tensor of the encoder, or the embedding's row, from a model that was trained before, with
- * its learning rate. */
-double ran_trainer_init_rate(const struct ran_trainer *t, const char *tensor);
-bool ran_trainer_belongs_to_head(const char *tensor);
 
 /* Fills t->document. */
 void ran_trainer_list_documents(struct ran_trainer *t);
