@@ -140,6 +140,7 @@ static int replay(struct train_session *s, struct ran_train_job *job)
 {
         train_replay_check(&s->replay, job);
         job->limit = train_replay_limit(&s->replay);
+        s->texts.job.limit = train_replay_texts_limit(&s->replay);
         if (job->output == NULL)
                 job->output = train_replay_output(&s->replay);
         int status = train_run(job, &s->run);
@@ -159,6 +160,7 @@ int train_job_run(struct train_session *s)
         struct ran_train_job job = job_of(s);
         describe_data(s, &training);
         job.training = training.data;
+        train_texts_job(s, &job);
         train_init_job(&s->init, &job);
         int status = mode->dry_run              ? train_dry_run(&job)
                      : mode->replay != NULL     ? replay(s, &job)
