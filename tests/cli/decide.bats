@@ -47,10 +47,10 @@ given() { ran-classify -q -m one.ran --probs "$@" train.jsonl; }
 
 @test "decide: --cost gives what costs least on average" {
   echo '{"wet": {"warm": 5, "": 0.3}, "warm": {"wet": 2, "": 0.3}, "white": {"warm": 0.5, "": 0.3}}' >cost.json
-  given --cost cost.json | jq -c --slurpfile cost cost.json '.prediction | (.label // "") as $label | .probs as $p |
+  given --cost cost.json | jq -c --slurpfile cost cost.json '.prediction | (.label // "") as $said | .probs as $p |
     [("warm", "wet", "white", "") as $g | {g: $g, c: ([$p | to_entries[] | .value *
       ($cost[0][.key][$g] // (if .key == $g then 0 else 1 end))] | add)}] |
-    select((map(select(.g == $label))[0].c) > (map(.c) | min) + 1e-6)' >wrong
+    select((map(select(.g == $said))[0].c) > (map(.c) | min) + 1e-6)' >wrong
   [ ! -s wrong ]
   given --cost cost.json | jq -e -s '[.[].prediction.label] | any(. == null) and any(. == "wet")'
   # without entries, costs are those of errors
