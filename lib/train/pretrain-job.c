@@ -1,8 +1,8 @@
-/* pretrain-job.c - see pretrain-job.h. */
+/* pretrain-job.c - the job of the first phase of a training, and its trainer: see pretrain.h. */
 #include "model/task.h"
 #include "ran/train.h"
 #include "train/masking.h"
-#include "train/pretrain-job.h"
+#include "train/trainer.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -79,7 +79,7 @@ int ran_train_first_phase(const struct ran_train_job *job, struct ran_train_phas
 /* ---- its trainer -------------------------------------------------------------------------------
  */
 
-int ran_pretrain_job_make(struct ran_trainer *t, struct ran_error *err)
+int ran_trainer_make_first(struct ran_trainer *t, struct ran_error *err)
 {
         struct ran_pretrain *p = ran_alloc(1, sizeof *p, err);
 
@@ -92,7 +92,7 @@ int ran_pretrain_job_make(struct ran_trainer *t, struct ran_error *err)
         return RAN_OK;
 }
 
-void ran_pretrain_job_release(struct ran_trainer *t)
+void ran_trainer_release_first(struct ran_trainer *t)
 {
         if (t->first != NULL)
                 ran_trainer_release(&t->first->t);

@@ -8,7 +8,6 @@
  * reports, development data or the clock) and writes files; ran_ranks_agree tells the others.
  */
 #include "train/pretrain.h"
-#include "train/pretrain-job.h"
 #include "train/refit.h"
 #include "train/validate.h"
 #include "base/error.h"
@@ -392,7 +391,7 @@ static int train(const struct ran_train_job *job, struct ran_error *err)
                 rc = ran_broadcast_state(&t, err);
         if (rc == RAN_OK)
                 rc = run(&t, err);
-        ran_pretrain_job_release(&t);
+        ran_trainer_release_first(&t);
         ran_trainer_release(&t);
         return rc;
 }
