@@ -28,15 +28,17 @@ struct train_data {
         /* The first record with `label` and with `labels`, with tags of each kind, and, for
          * language models, with one text and with a source. */
         struct train_location one, several, tagged[CMD_TAG_KINDS], plain, paired;
-        size_t lone;                  /* language models: documents of one id, left out */
-        struct ran_tag_census census; /* of the tags, before they became IOB2 */
-        size_t unknown;               /* labels outside the given classes */
-        const char *soft_label;       /* of the source */
-        size_t soft_target;           /* documents that have that member */
-        const char *group;            /* of the source */
-        size_t grouped;               /* documents that have that member */
-        size_t V;                     /* 1 + the largest id */
-        size_t quoted;                /* documents with quotes around their text */
+        size_t lone;                       /* language models: documents of one id, left out */
+        struct ran_tag_census census;      /* of the tags, before they became IOB2 */
+        struct ran_segment_count segments; /* how the words of taggers were split */
+        size_t texts;                      /* taggers: documents that are texts with spans */
+        size_t unknown;                    /* labels outside the given classes */
+        const char *soft_label;            /* of the source */
+        size_t soft_target;                /* documents that have that member */
+        const char *group;                 /* of the source */
+        size_t grouped;                    /* documents that have that member */
+        size_t V;                          /* 1 + the largest id */
+        size_t quoted;                     /* documents with quotes around their text */
         struct train_script_count {
                 size_t documents;
                 struct train_location first;

@@ -13,6 +13,7 @@ void train_scratch_release(struct train_scratch *s)
         cmd_soft_label_release(&s->soft);
         cmd_vocab_words_release(&s->words);
         cmd_sequence_release(&s->sequence);
+        ran_segment_fit_release(&s->fit);
         free(s->masked_at);
         free(s->masked_ids);
 }
@@ -111,6 +112,7 @@ void train_pack(const struct train_scratch *s, const struct train_source *source
                 .kind = labels->kind,
                 .census = labels->census,
                 .look = look_at(document),
+                .segments = s->segments,
         };
 
         ran_buf_add(result, &head, sizeof head);

@@ -463,6 +463,20 @@ static void text_vocabulary(const struct about *a, struct ran_buf *out)
         ran_buf_release(&type);
 }
 
+/* How a tagger splits a text. */
+static void text_split(const struct about *a, struct ran_buf *out)
+{
+        struct ran_record *training = (struct ran_record *)&a->training;
+        const struct ran_member *m = ran_record_find(training, "text_split", NULL);
+        struct ran_buf v = {0};
+
+        if (m == NULL || m->type != 's')
+                return;
+        ran_buf_str(&v, "split into sentences and words like the training data: ");
+        ran_buf_shown(&v, training->line + m->value.begin + 1, m->value.end - m->value.begin - 2);
+        row(out, "texts", &v);
+}
+
 static void text_sizes(const struct about *a, struct ran_buf *out)
 {
         size_t numbers = 0;
@@ -508,6 +522,8 @@ void train_info_text(const struct about *a, struct ran_buf *out)
                 text_calibration(a, out);
         }
         text_vocabulary(a, out);
+        if (a->model != NULL)
+                text_split(a, out);
         text_sizes(a, out);
         if (version != NULL && version->type == 's') {
                 ran_buf_str(&v, "version ");

@@ -259,6 +259,8 @@ struct ran_train_job {
         double checkpoint_seconds; /* how often to write it; also whenever the caller ends a run */
         bool resume;
         const char *training; /* the caller's JSON members for `training`, or NULL */
+        const char *about;    /* more of them, which follow from the data: a run that is resumed may
+                               * lack them */
         struct ran_pool *pool;
         /* Rank 0 broadcasts the job to the others, which wait in ran_train_follow; their number
          * does not change the model. threads: of each rank; 0: one for each of its processors. */

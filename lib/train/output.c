@@ -248,6 +248,8 @@ int ran_trainer_write(struct ran_trainer *t, struct ran_error *err)
 
         /* Not in a checkpoint, which may resume elsewhere. */
         ran_buf_printf(&more, ",\"kernels\":\"%s\"", ran_isa());
+        if (t->job->about != NULL && t->job->about[0] != '\0')
+                ran_buf_printf(&more, ",%s", t->job->about);
         if (t->at.best_epoch > 0) {
                 if (ran_config_has_encoder(t->c) && t->stop.why != RAN_ENCODER_NO_ROOM)
                         ran_buf_printf(&more, ",\"best_epoch\":%.0f", t->at.best_epoch);
