@@ -7,7 +7,7 @@
 #include "cmd/formats/json.h"
 #include "cmd/train/reader.h"
 #include "cmd/options/message.h"
-#include "cmd/train/texts.h"
+#include "cmd/train/text-set.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -257,7 +257,7 @@ struct ran_tokenizer *train_data_learn(struct train_data *d, const struct train_
         if (l.counter == NULL)
                 cmd_die(cmd_status_of(&err), "%s", err.text);
         if (texts != NULL)
-                train_texts_count(source, texts, l.counter);
+                train_text_set_count(source, texts, l.counter);
         loop.work = count;
         loop.take = take_counted;
         loop.finish = finish;

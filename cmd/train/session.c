@@ -198,7 +198,7 @@ static void read_train(struct train_session *s, char **files)
 {
         init_source(s);
         if (s->texts.wanted) {
-                train_texts_begin(&s->texts.train.set, s->source.keep);
+                train_text_set_begin(&s->texts.train.set, s->source.keep);
                 s->source.texts = &s->texts.train.set;
         }
         if (s->init.model != NULL && s->source.tokenizer == NULL)
@@ -229,13 +229,13 @@ static void read_dev(struct train_session *s)
         source.several = s->config.multilabel;
         s->has_dev = true;
         if (s->texts.wanted) {
-                train_texts_begin(&s->texts.own_dev, source.keep);
+                train_text_set_begin(&s->texts.own_dev, source.keep);
                 source.texts = &s->texts.own_dev;
         }
         train_data_set_classes(&s->dev, s->train.set.names, s->train.set.C);
         train_data_read(&s->dev, &source, files);
         if (s->texts.wanted)
-                train_texts_end(&s->texts.own_dev);
+                train_text_set_end(&s->texts.own_dev);
         s->dev.set.multilabel = s->config.multilabel;
 }
 

@@ -2,12 +2,9 @@
 #include "cmd/train/texts.h"
 
 #include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
 
 #include "cmd/options/message.h"
 #include "cmd/options/was-set.h"
-#include "cmd/records/vocab.h"
 #include "cmd/train/problems.h"
 #include "cmd/train/session.h"
 
@@ -84,43 +81,6 @@ void train_texts_open(struct train_session *s)
                 check_encoder(s);
 }
 
-/* ---- texts ----------------------------------------------------------------------------------- */
-
-void train_texts_begin(struct ran_dataset *texts, size_t keep)
-{
-        struct ran_error err = {0};
-
-        texts->keep = keep;
-        if (ran_dataset_set_classes(texts, NULL, 0, &err) != RAN_OK)
-                cmd_die(cmd_status_of(&err), "%s", err.text);
-}
-
-void train_texts_end(struct ran_dataset *texts)
-{
-        struct ran_error err = {0};
-
-        if (ran_dataset_finish(texts, &err) != RAN_OK)
-                cmd_die(cmd_status_of(&err), "%s", err.text);
-}
-
-/* Own texts are as many as documents: one without a word is a word itself. */
-int train_texts_add(struct ran_dataset *texts, const struct train_reader *r,
-                    const struct train_document *d, struct ran_error *err)
-{
-        static const uint32_t whole[] = {0};
-        const size_t words = d->head->words > 0 ? d->head->words : 1;
-        const uint32_t *at = d->head->words > 0 ? d->words : whole;
-        uint32_t *zero = ran_alloc(words, sizeof *zero, err);
-        if (zero == NULL)
-                return RAN_ENOMEM;
-        int rc =
-                r->joined && texts->B > 0
-                        ? ran_dataset_continue(texts, d->ids, d->head->L, at, zero, words, err)
-                        : ran_dataset_add_words(texts, d->ids, d->head->L, at, zero, words, 1, err);
-        free(zero);
-        return rc;
-}
-
 /* ---- files ----------------------------------------------------------------------------------- */
 
 /* Only what is read as a document counts, whatever else its record has. */
@@ -135,72 +95,6 @@ static struct train_source source_of(const struct train_source *own, struct cmd_
                                      .tokenizer = own->tokenizer,
                                      .V = own->V,
                                      .keep = own->keep};
-}
-
-struct words {
-        struct ran_counter *counter;
-};
-
-static void *make_words(void *arg, struct ran_error *err)
-{
-        (void)arg;
-        return ran_alloc(1, sizeof(struct cmd_vocab_words), err);
-}
-
-static void free_words(void *scratch)
-{
-        cmd_vocab_words_release(scratch);
-        free(scratch);
-}
-
-/* Bad records are reported when they are read again. */
-static int collect(void *arg, void *scratch, const struct cmd_line *line, struct ran_buf *result,
-                   struct ran_error *err)
-{
-        const struct words *w = arg;
-
-        return cmd_vocab_words_read(scratch, &line->record, w->counter, result, err);
-}
-
-static int count(void *arg, const struct cmd_line *line, const struct ran_buf *result,
-                 struct ran_error *err)
-{
-        struct words *w = arg;
-
-        (void)line;
-        return ran_counter_add(w->counter, result->data, result->len, err);
-}
-
-static void refuse_pipes(char **files)
-{
-        struct stat st;
-
-        for (; *files != NULL; files++)
-                if (strcmp(*files, "-") == 0 ||
-                    (stat(*files, &st) == 0 && !S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode)))
-                        cmd_usage("--pretrain %s: a learned vocabulary needs a file, which is read "
-                                  "twice, and not a pipe; or give --vocab FILE",
-                                  *files);
-}
-
-void train_texts_count(const struct train_source *own, char **files, struct ran_counter *counter)
-{
-        static const char *const members[] = {CMD_VOCAB_WORDS_MEMBERS, NULL};
-        struct cmd_input input;
-        const struct train_source source = source_of(own, &input);
-        struct words words = {counter};
-        const struct cmd_loop loop = {.input = &input,
-                                      .reads = members,
-                                      .pool = source.pool,
-                                      .make_scratch = make_words,
-                                      .free_scratch = free_words,
-                                      .work = collect,
-                                      .take = count,
-                                      .again = true,
-                                      .arg = &words};
-
-        refuse_pipes(files);
-        cmd_records(&loop, files, NULL);
 }
 
 void train_texts_read(struct train_session *s)
@@ -218,7 +112,7 @@ void train_texts_read(struct train_session *s)
         if (t->files[0] != NULL)
                 train_data_read(&t->train, &source, t->files);
         else
-                train_texts_end(&t->train.set);
+                train_text_set_end(&t->train.set);
 }
 
 void train_texts_find_problems(struct train_problems *p, const struct train_session *s)
@@ -274,14 +168,14 @@ static void choose_dev(struct train_session *s)
         const struct ran_dataset *train = &s->texts.train.set, *own = &s->texts.own_dev;
         struct ran_dataset *dev = &s->texts.dev;
 
-        train_texts_begin(dev, s->source.keep);
+        train_text_set_begin(dev, s->source.keep);
         for (size_t b = 0; b < own->B && !is_enough(dev, train); b++)
                 copy(dev, own, b);
         for (size_t b = 0; s->texts.held_out != NULL && b < s->texts.own && !is_enough(dev, train);
              b++)
                 if (s->texts.held_out[b])
                         copy(dev, train, b);
-        train_texts_end(dev);
+        train_text_set_end(dev);
 }
 
 /* Own texts are the documents, in their order. */

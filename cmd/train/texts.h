@@ -4,11 +4,9 @@
 #ifndef CMD_TRAIN_TEXTS_H
 #define CMD_TRAIN_TEXTS_H
 
-#include "cmd/train/data.h"
+#include "cmd/train/text-set.h"
 
-struct train_document;
 struct train_problems;
-struct train_reader;
 struct train_session;
 
 /* Zero-initialise. */
@@ -27,16 +25,6 @@ struct train_texts {
 /* After the options and the models are known: whether there is a first phase. Exits with 2 if it
  * is impossible. */
 void train_texts_open(struct train_session *s);
-/* Begins a set of texts; data.c adds the text of each document that it reads to it. */
-void train_texts_begin(struct ran_dataset *texts, size_t keep);
-/* When all are there. */
-void train_texts_end(struct ran_dataset *texts);
-int train_texts_add(struct ran_dataset *texts, const struct train_reader *r,
-                    const struct train_document *d, struct ran_error *err);
-/* Counts the words of the files for a vocabulary. They are read again after it is known, so they
- * cannot be pipes: exits with 2. */
-void train_texts_count(const struct train_source *source, char **files,
-                       struct ran_counter *counter);
 /* Reads the files, behind own texts. */
 void train_texts_read(struct train_session *s);
 void train_texts_find_problems(struct train_problems *p, const struct train_session *s);

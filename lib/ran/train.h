@@ -128,7 +128,7 @@ struct ran_train_settings {
         double init_rate;   /* factor of the learning rate, for weights from `init` of the job */
         double layer_decay; /* of weights from `init` or `texts` of the job: learning rate of a
                              * layer, as a share of that of the layer above */
-        double mask_share;  /* mlm: of the words */
+        double mask_share;  /* mlm: of the words; 0: RAN_MASK_SHARE, and of texts twice that */
         double wide_cost;   /* C of the linear model, see train/svm.h; 0: chosen */
         bool refit;         /* after the best epoch is known, refit on all documents */
         bool early_stop;    /* end the encoder once it can no longer prove that it helps */

@@ -1,6 +1,5 @@
 /* checkpoint.c - what a checkpoint holds beside the weights, written and read by one list. */
 #include "train/crf-train.h"
-#include "train/pretrain.h"
 #include "train/pretrained.h"
 #include "train/trainer.h"
 #include "model/model.h"
@@ -290,7 +289,7 @@ static bool is_pretrained_sane(const struct ran_pretrained *p)
 static int read_first(struct ran_trainer *t, const struct ran_model *m, struct named *e,
                       struct ran_error *err)
 {
-        RAN_TRY(ran_pretrain_make(t, err));
+        RAN_TRY(ran_trainer_make_first(t, err));
         struct ran_trainer *first = &t->first->t;
 
         add_first(first, e);

@@ -40,7 +40,7 @@ static double output_flops(const struct ran_train_job *job, size_t V)
         const struct ran_config *c = job->config;
         double outputs = ran_train_task_of(c)->outputs;
 
-        if (c->task == RAN_TASK_MLM)
+        if (c->task == RAN_TASK_MLM && job->settings->mask_share > 0)
                 outputs = job->settings->mask_share;
 
         return ran_task_is_tied(c) ? outputs * 2 * (double)c->dim *

@@ -1,7 +1,8 @@
-/* pretrain-job.c - the job of the first phase, and its trainer. */
+/* pretrain-job.c - the job of the first phase of a training, and its trainer: see pretrain.h. */
 #include "model/task.h"
 #include "ran/train.h"
-#include "train/pretrain.h"
+#include "train/masking.h"
+#include "train/trainer.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -39,6 +40,8 @@ static void set_settings(struct ran_train_settings *s, const struct ran_train_jo
         s->learning_rate = 0.002;
         s->min_learning_rate = 0;
         s->dropout = s->embed_dropout = s->word_dropout = s->label_smoothing = 0;
+        if (!(s->mask_share > 0))
+                s->mask_share = 2 * RAN_MASK_SHARE; /* learns more a minute: share/experiments */
         s->init_rate = s->layer_decay = 1;
         s->metric = RAN_METRIC_LOSS;
         s->class_weights = RAN_WEIGHTS_NONE;
@@ -76,7 +79,7 @@ int ran_train_first_phase(const struct ran_train_job *job, struct ran_train_phas
 /* ---- its trainer -------------------------------------------------------------------------------
  */
 
-int ran_pretrain_make(struct ran_trainer *t, struct ran_error *err)
+int ran_trainer_make_first(struct ran_trainer *t, struct ran_error *err)
 {
         struct ran_pretrain *p = ran_alloc(1, sizeof *p, err);
 
@@ -89,7 +92,7 @@ int ran_pretrain_make(struct ran_trainer *t, struct ran_error *err)
         return RAN_OK;
 }
 
-void ran_pretrain_release(struct ran_trainer *t)
+void ran_trainer_release_first(struct ran_trainer *t)
 {
         if (t->first != NULL)
                 ran_trainer_release(&t->first->t);

@@ -23,7 +23,7 @@ static double seconds_of(const struct ran_trainer *t)
 
 int ran_pretrain_begin(struct ran_trainer *t, struct ran_error *err)
 {
-        int rc = t->first == NULL ? ran_pretrain_make(t, err) : RAN_OK;
+        int rc = t->first == NULL ? ran_trainer_make_first(t, err) : RAN_OK;
 
         RAN_TRY(ran_ranks_agree(t->job->ranks, rc, err));
         t->first->phase.job.seconds = seconds_of(t);
@@ -81,7 +81,7 @@ int ran_pretrain_end(struct ran_trainer *t, struct ran_error *err)
         r.documents = from->documents;
         r.loss_before = t->pretrained.before;
         r.loss = t->pretrained.after;
-        ran_pretrain_release(t);
+        ran_trainer_release_first(t);
         RAN_TRY(ran_broadcast_state(t, err));
         RAN_TRY(ran_trainer_tell_all(t, &r, &next, err));
         return next == RAN_STOP ? RAN_EINTR : RAN_OK;

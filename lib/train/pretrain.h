@@ -16,20 +16,11 @@
 
 #include "train/trainer.h"
 
-struct ran_pretrain {
-        struct ran_train_phase phase;
-        struct ran_trainer t;
-};
-
 /* Whether the first phase comes next, or is at work. */
 bool ran_pretrain_is_due(const struct ran_trainer *t);
 /* Makes t->first, unless a checkpoint brought it; all ranks then have the state of rank 0. */
 int ran_pretrain_begin(struct ran_trainer *t, struct ran_error *err);
 /* The first phase is over: its encoder, with the weights of the best epoch, becomes that of t. */
 int ran_pretrain_end(struct ran_trainer *t, struct ran_error *err);
-
-/* pretrain-job.c: makes t->first; releases it. */
-int ran_pretrain_make(struct ran_trainer *t, struct ran_error *err);
-void ran_pretrain_release(struct ran_trainer *t);
 
 #endif

@@ -391,7 +391,7 @@ static int train(const struct ran_train_job *job, struct ran_error *err)
                 rc = ran_broadcast_state(&t, err);
         if (rc == RAN_OK)
                 rc = run(&t, err);
-        ran_pretrain_release(&t);
+        ran_trainer_release_first(&t);
         ran_trainer_release(&t);
         return rc;
 }

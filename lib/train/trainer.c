@@ -196,7 +196,8 @@ int ran_trainer_init(struct ran_trainer *t, const struct ran_train_job *job, str
         t->at.linear = t->prior.linear;
         t->at.cost = t->s->wide_cost * t->linear_rate;
         t->batcher.ranks = job->ranks;
-        t->batcher.mask_share = t->s->mask_share;
+        if (t->s->mask_share > 0)
+                t->batcher.mask_share = t->s->mask_share;
         t->batcher.smoothing = t->s->label_smoothing;
         t->batcher.word_dropout = t->s->word_dropout;
         t->batcher.unknown = job->tokenizer != NULL ? ran_tokenizer_unknown(job->tokenizer) : 0;

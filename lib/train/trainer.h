@@ -109,6 +109,15 @@ struct ran_trainer {
                                          * layout, and its embedding; NULL: there is none */
 };
 
+/* The first phase of a training, as pretrain.h says. */
+struct ran_pretrain {
+        struct ran_train_phase phase;
+        struct ran_trainer t;
+};
+/* pretrain-job.c: makes t->first, at its beginning; releases it. */
+int ran_trainer_make_first(struct ran_trainer *t, struct ran_error *err);
+void ran_trainer_release_first(struct ran_trainer *t);
+
 /* Allocates all, with starting weights at rank 0. _release is fine after a failure. */
 int ran_trainer_init(struct ran_trainer *t, const struct ran_train_job *job, struct ran_error *err);
 void ran_trainer_release(struct ran_trainer *t);
