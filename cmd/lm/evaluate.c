@@ -5,14 +5,15 @@
 #include <string.h>
 
 #include "cmd/formats/json.h"
+#include "cmd/lm/eval-page.h"
 #include "cmd/options/message.h"
 #include "cmd/options/outputs.h"
 #include "cmd/options/was-set.h"
 #include "cmd/options/write.h"
 
-enum { EVAL_JSON, EVAL_TEXT };
+enum { EVAL_JSON, EVAL_TEXT, EVAL_HTML };
 
-static const char *const formats[] = {"json", "text", NULL};
+static const char *const formats[] = {"json", "text", "html", NULL};
 
 #define OPTION(member) offsetof(struct lm_evaluate_options, member)
 
@@ -27,7 +28,8 @@ const struct ran_field lm_evaluate_fields[] = {
         {"reference", 0, RAN_FIELD_TEXT, OPTION(reference), .value = "MEMBER", .initial = "target",
          .help = "member of the records to compare with"},
         {"eval_format", 0, RAN_FIELD_CHOICE, OPTION(eval_format), .choices = formats,
-         .value = "NAME", .initial = "json", .help = "format of the report"},
+         .value = "NAME", .initial = "json",
+         .help = "format of the report; html: a page with the worst texts beside their references"},
         {0},
 };
 
@@ -56,6 +58,8 @@ struct evaluation {
         struct continuation_how *how;
         lm_evaluate_read *read;
         struct ran_text_score *score;
+        struct lm_eval_page page; /* with html */
+        const char *model;        /* NULL with --eval-only */
         size_t compared, skipped; /* skipped: without a reference */
 };
 
@@ -63,6 +67,7 @@ struct scratch {
         struct continuation *continuation; /* NULL with --eval-only */
         struct ran_text_counter *counter;
         struct ran_buf text, reference;
+        struct ran_buf source; /* for a page */
 };
 
 static void free_scratch(void *scratch)
@@ -73,6 +78,7 @@ static void free_scratch(void *scratch)
         ran_text_counter_free(s->counter);
         ran_buf_release(&s->text);
         ran_buf_release(&s->reference);
+        ran_buf_release(&s->source);
         free(s);
 }
 
@@ -169,6 +175,17 @@ static int judged_text(const struct evaluation *e, struct scratch *s,
         return RAN_OK;
 }
 
+/* What the text was generated from, if the record says so. */
+static int read_source(struct scratch *s, const struct ran_record *record, struct ran_error *err)
+{
+        const struct ran_member *m = json_member(record, "source");
+
+        s->source.len = 0;
+        return m != NULL && (m->type == 's' || m->type == 'a')
+                       ? read_text(&s->source, "source", record, m, err)
+                       : RAN_OK;
+}
+
 static int count_record(void *arg, void *scratch, const struct cmd_line *line,
                         struct ran_buf *result, struct ran_error *err)
 {
@@ -186,7 +203,10 @@ static int count_record(void *arg, void *scratch, const struct cmd_line *line,
         RAN_TRY(ran_text_count(s->counter, text->data, text->len, s->reference.data,
                                s->reference.len, &counts, err));
         ran_buf_add(result, &counts, sizeof counts);
-        return RAN_OK;
+        if (e->options->eval_format != EVAL_HTML)
+                return RAN_OK;
+        RAN_TRY(read_source(s, &line->record, err));
+        return lm_eval_page_pack(line, &counts, &s->source, &s->reference, text, result, err);
 }
 
 static int add_record(void *arg, const struct cmd_line *line, const struct ran_buf *result,
@@ -195,7 +215,7 @@ static int add_record(void *arg, const struct cmd_line *line, const struct ran_b
         struct evaluation *e = arg;
         struct ran_text_counts counts;
 
-        (void)line, (void)err;
+        (void)line;
         if (result->len < sizeof counts) {
                 e->skipped++;
                 return RAN_OK;
@@ -203,12 +223,27 @@ static int add_record(void *arg, const struct cmd_line *line, const struct ran_b
         memcpy(&counts, result->data, sizeof counts);
         ran_text_score_add(e->score, &counts);
         e->compared++;
-        return RAN_OK;
+        if (e->options->eval_format != EVAL_HTML)
+                return RAN_OK;
+        const struct ran_buf packed = {.data = result->data + sizeof counts,
+                                       .len = result->len - sizeof counts};
+        return lm_eval_page_add(&e->page, &counts, &packed, err);
 }
 
 /* ---- the report ----------------------------------------------------------------------------- */
 
-static void write_report(const struct evaluation *e, uint64_t seed, const char *output)
+static void write_page(struct evaluation *e, const struct ran_text_report *report,
+                       const char *output)
+{
+        struct cmd_sink out;
+
+        cmd_sink_open(&out, output);
+        lm_eval_page_write(&e->page, report, e->model, e->skipped, &out);
+        cmd_sink_close(&out);
+        lm_eval_page_release(&e->page);
+}
+
+static void write_report(struct evaluation *e, uint64_t seed, const char *output)
 {
         struct ran_text_report report;
         struct ran_buf out = {0};
@@ -216,6 +251,10 @@ static void write_report(const struct evaluation *e, uint64_t seed, const char *
 
         if (ran_text_score_finish(e->score, seed, &report, &err) != RAN_OK)
                 cmd_die(CMD_FAILED, "%s", err.text);
+        if (e->options->eval_format == EVAL_HTML) {
+                write_page(e, &report, output);
+                return;
+        }
         if (e->options->eval_format == EVAL_TEXT) {
                 ran_text_report_text(&report, &out);
         } else {
@@ -227,11 +266,11 @@ static void write_report(const struct evaluation *e, uint64_t seed, const char *
 }
 
 int lm_evaluate(const struct lm_evaluate_options *options, struct cmd_loop loop,
-                struct continuation_how *how, lm_evaluate_read *read, uint64_t seed,
-                const char *output, char **files)
+                struct continuation_how *how, lm_evaluate_read *read, const char *model,
+                uint64_t seed, const char *output, char **files)
 {
         struct ran_error err;
-        struct evaluation e = {.options = options, .how = how, .read = read};
+        struct evaluation e = {.options = options, .how = how, .read = read, .model = model};
 
         cmd_check_inputs("output", output, files);
         if (output != NULL)

@@ -20,9 +20,9 @@ typedef int lm_evaluate_read(struct continuation *k, const struct ran_record *re
                              struct ran_error *err);
 
 /* Compares and writes the report to `output` (NULL: standard output). loop has input, pool and
- * reads; how and read are NULL with --eval-only. Returns the exit status. */
+ * reads; how, read and model are NULL with --eval-only. Returns the exit status. */
 int lm_evaluate(const struct lm_evaluate_options *options, struct cmd_loop loop,
-                struct continuation_how *how, lm_evaluate_read *read, uint64_t seed,
-                const char *output, char **files);
+                struct continuation_how *how, lm_evaluate_read *read, const char *model,
+                uint64_t seed, const char *output, char **files);
 
 #endif

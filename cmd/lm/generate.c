@@ -151,19 +151,19 @@ static int generate_records(struct continuation_how *g, char **files)
         };
 
         if (evaluation.eval)
-                return lm_evaluate(&evaluation, loop, g, read_record, options.how.seed,
-                                   output.output, files);
+                return lm_evaluate(&evaluation, loop, g, read_record, model_options.model,
+                                   options.how.seed, output.output, files);
         return cmd_records(&loop, files, NULL);
 }
 
 /* Without a model: the texts are in the records. */
 static int evaluate_only(char **files)
 {
-        const char *const reads[] = {"id", "ran_error", evaluation.eval_only, evaluation.reference,
-                                     NULL};
+        const char *const reads[] = {
+                "id", "ran_error", evaluation.eval_only, evaluation.reference, "source", NULL};
         const struct cmd_loop loop = {.input = &input, .reads = reads, .pool = cmd_pool()};
-        int status =
-                lm_evaluate(&evaluation, loop, NULL, NULL, options.how.seed, output.output, files);
+        int status = lm_evaluate(&evaluation, loop, NULL, NULL, NULL, options.how.seed,
+                                 output.output, files);
 
         ran_pool_free(loop.pool);
         return cmd_finish(status);

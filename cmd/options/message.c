@@ -8,6 +8,7 @@
 
 static const char *name = "ran"; /* perhaps with a verb */
 static bool is_quiet;
+static bool is_live; /* a live line is on the terminal */
 
 void cmd_set_program(const char *program)
 {
@@ -52,7 +53,19 @@ static void say(const char *format, va_list ap)
 
         vsnprintf(text, sizeof(text), format, ap);
         ran_fail(&line, RAN_OK, "%s", text);
-        fprintf(stderr, "%.*s: %s\n", (int)strcspn(name, " "), name, line.text);
+        fprintf(stderr, "%s%.*s: %s\n", is_live ? "\r\033[K" : "", (int)strcspn(name, " "), name,
+                line.text);
+        is_live = false;
+}
+
+void cmd_live(const char *text)
+{
+        if (text != NULL)
+                fprintf(stderr, "\r\033[K%.*s: %s", (int)strcspn(name, " "), name, text);
+        else if (is_live)
+                fputs("\r\033[K", stderr);
+        fflush(stderr);
+        is_live = text != NULL;
 }
 
 void cmd_die(int status, const char *format, ...)

@@ -20,6 +20,9 @@ int cmd_status_of(const struct ran_error *err);
 _Noreturn void cmd_die(int status, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void cmd_warn(const char *format, ...) __attribute__((format(printf, 1, 2)));
 void cmd_note(const char *format, ...) __attribute__((format(printf, 1, 2))); /* not with -q */
+/* Draws a line on the terminal, which the next one replaces, and any message; NULL: removes it.
+ * Only for a stderr that is a terminal. */
+void cmd_live(const char *text);
 /* Exits with 2 and "Try 'ran-classify --help'", for errors that the option table cannot check. */
 _Noreturn void cmd_usage(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* The same for an error of the library about a setting; what: the name of the setting or NULL.

@@ -179,5 +179,7 @@ void run_deliver(struct cmd_run *run, size_t from, size_t to)
         }
         if (run->out.len > 0 || run->out.failed)
                 run_write(run);
+        progress_tell(&run->progress, run->lines, run->before,
+                      run->counts.good + run->counts.bad + run->counts.passed);
         pthread_mutex_unlock(&run->order);
 }

@@ -159,7 +159,10 @@ int cmd_records(const struct cmd_loop *loop, char **operands, struct cmd_counts 
         shard_init(&run.shard, loop->input->shard, files.name);
         open_outputs(&run, files.name);
         add_header(&run);
+        if (!loop->own_progress && loop->input->shard == NULL)
+                progress_begin(&run.progress, &files, loop->take == NULL && run.writer == NULL);
         run_files(&run, &files);
+        progress_end(&run.progress);
         release(&run);
         if (loop->finish != NULL && !atomic_load(&run.ended))
                 loop->finish(loop->arg, &run);

@@ -15,6 +15,7 @@
 #include "cmd/formats/import.h"
 #include "cmd/records/loop.h"
 #include "cmd/records/members.h"
+#include "cmd/records/progress.h"
 #include "cmd/records/shard.h"
 #include "ran.h"
 
@@ -71,6 +72,7 @@ struct cmd_run {
         struct ran_writer *writer; /* NULL: standard output */
         int rejects;               /* a descriptor, or -1 */
         struct cmd_counts counts;
+        struct progress progress;
         atomic_bool ended;    /* set under the lock, read by tasks without it */
         struct ran_error end; /* why */
 };

@@ -247,6 +247,7 @@ struct cmd_loop train_loop(struct train_reader *r)
         return (struct cmd_loop){
                 .input = source->input,
                 .accepted = source->task->label != NULL,
+                .own_progress = true,
                 .reads = r->members,
                 .pool = source->pool,
                 .make_scratch = scratch_new,

@@ -110,7 +110,7 @@ static double bleu(const struct ran_text_counts *x, double *precision)
 }
 
 /* Orders that either side lacks are left out. */
-static double chrf(const struct ran_text_counts *x)
+double ran_text_chrf(const struct ran_text_counts *x)
 {
         double precision = 0, recall = 0, orders = 0;
 
@@ -138,7 +138,7 @@ static void scores(const struct ran_text_counts *sum, size_t n, double *out)
         double precision[RAN_BLEU_ORDER];
 
         out[0] = bleu(sum, precision);
-        out[1] = chrf(sum);
+        out[1] = ran_text_chrf(sum);
         for (size_t k = 0; k < RAN_ROUGES; k++)
                 out[2 + k] = sum->rouge[k][2] / (double)n;
 }

@@ -205,6 +205,9 @@ void ran_text_counter_free(struct ran_text_counter *c);
 int ran_text_count(struct ran_text_counter *c, const char *text, size_t n, const char *reference,
                    size_t reference_n, struct ran_text_counts *out, struct ran_error *err);
 
+/* chrF of one text, from 0 to 100. */
+double ran_text_chrf(const struct ran_text_counts *counts);
+
 /* The scores of a corpus, in memory of a fixed size: of more than 20,000 texts, the bootstrap draws
  * runs of adjacent texts instead of single ones. */
 struct ran_text_score;

@@ -194,6 +194,27 @@ weights() {
   ran-attnmask -m long.ran --in-window 1000 --format html long.jsonl | grep -q 'id="w1000" data-t0'
 }
 
+@test "pages: an evaluation of generated texts has the scores of its JSON, the worst text first" {
+  { echo '{"id":"good","source":"a b c","target":"one two three four five","made":"one two three four five"}'
+    echo '{"id":"<bad>","source":"x & y","target":"six seven <b>eight</b> nine","made":"nothing at all"}'
+    echo '{"id":"half","target":"ten eleven twelve one","made":"ten eleven twelve two"}'
+    echo '{"id":"none","made":"no reference"}'; } >made.jsonl
+  ran-lm generate --eval-only made made.jsonl >report.json 2>/dev/null
+  run -0 ran-lm generate -q --eval-only made --eval-format html -o page.html made.jsonl
+  well_formed page.html
+  text_of page.html >text
+  for score in bleu chrf; do
+    grep -qF "$(printf '%.2f' "$(jq ".$score.score" report.json)")" text
+  done
+  grep -q '1 records have none' text
+  # The worst comes first, and hostile text is text.
+  [ "$(grep -o 'chrF [0-9.]*$' text | head -n 3 | sort -k2,2n -c && echo sorted)" = sorted ]
+  grep -qF '<bad>' text
+  grep -qF 'six seven <b>eight</b> nine' text
+  grep -qF 'x & y' text
+  ran-lm generate -q -j3 --eval-only made --eval-format html made.jsonl | cmp - page.html
+}
+
 @test "pages: what does not fit is left out, the surest first, and said [all]" {
   awk 'BEGIN { for (i = 0; i < 24; i++) { printf "{\"id\":%d,\"text\":\"%s", i, i % 2 ? "sun" : "sun rain"
     for (w = 0; w < 160000; w++) printf " word%d", w % 7; print "\"}" } }' >long.jsonl

@@ -1,0 +1,41 @@
+#!/usr/bin/env bats
+# The live line on a terminal while files are read.
+
+bats_require_minimum_version 1.5.0
+load train.bash
+
+setup() {
+  PATH=${RAN_BIN:-$PWD/build}:$PATH
+  cd "$BATS_TEST_TMPDIR"
+  command -v script >/dev/null || skip 'no script(1)'
+}
+
+# on_terminal COMMAND: what the terminal gets.
+on_terminal() {
+  TERM=xterm script -qefc "$1" /dev/null </dev/null
+}
+
+@test "progress: on a terminal, for files that take a while; nothing is left of it [all]" {
+  documents 300 80 >train.jsonl
+  ran-tokenize learn -q --vocab-type wordpiece -o v.json train.jsonl
+  # How much takes a while depends on the machine.
+  for copies in 30 120 500 2000; do
+    for ((i = 0; i < copies; i++)); do cat train.jsonl; done >many.jsonl
+    on_terminal 'ran-tokenize encode -j1 --only --vocab v.json many.jsonl >out.jsonl' >terminal
+    [ "$(wc -l <out.jsonl)" -eq $((300 * copies)) ]
+    [ ! -s terminal ] || break
+  done
+  grep -q ' records, .* left' terminal
+  [ "$(tail -c 3 terminal)" = $'\033[K' ]
+  # not into results, not with -q, not from a pipe
+  on_terminal 'ran-tokenize encode -q -j1 --vocab v.json many.jsonl >out.jsonl' >terminal
+  [ ! -s terminal ]
+  on_terminal 'cat many.jsonl | ran-tokenize encode -j1 --vocab v.json >out.jsonl' >terminal
+  [ ! -s terminal ]
+}
+
+@test "progress: a run of less than a second has no line" {
+  documents 30 >train.jsonl
+  on_terminal 'ran-tokenize learn -q -o v.json train.jsonl; ran-tokenize encode --vocab v.json train.jsonl >out.jsonl' >terminal
+  run ! grep -q records terminal
+}
