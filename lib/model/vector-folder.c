@@ -237,7 +237,7 @@ static int read_config(struct ran_vector_folder *f, const struct ran_bytes *file
 static int open_tokenizer(struct ran_vector_folder *f, const char *path, struct ran_buf *name,
                           struct ran_error *err)
 {
-        struct ran_bytes file;
+        struct ran_bytes file = {0};
 
         RAN_TRY(open_file(&file, name, path, "tokenizer.json", err));
         f->tokenizer = ran_tokenizer_load((const char *)file.data, file.size, err);
@@ -248,7 +248,7 @@ static int open_tokenizer(struct ran_vector_folder *f, const char *path, struct 
 static int open_rows(struct ran_vector_folder *f, const char *path, bool *static_embedding,
                      struct ran_buf *name, struct ran_error *err)
 {
-        struct ran_bytes file;
+        struct ran_bytes file = {0};
 
         RAN_TRY(open_file(&file, name, path, "model.safetensors", err));
         int rc = ran_vector_folder_rows(&f->rows, ran_tokenizer_size(f->tokenizer), &file,
@@ -260,7 +260,7 @@ static int open_rows(struct ran_vector_folder *f, const char *path, bool *static
 static int open_config(struct ran_vector_folder *f, const char *path, bool needed,
                        struct ran_buf *name, struct ran_error *err)
 {
-        struct ran_bytes file;
+        struct ran_bytes file = {0};
         int rc = open_file(&file, name, path, "config.json", err);
 
         if (rc == RAN_EIO && !needed)
