@@ -38,6 +38,7 @@ struct ran_config {
         bool rotary, residual;
         int review;           /* RAN_REVIEW_...: the cells that a token attends to */
         size_t review_window; /* of the patterns window and dispersed, in windows */
+        bool review_source;   /* mask prefix: target tokens attend to source tokens, too */
         int pooling;
         bool multilabel;       /* classify */
         bool crf;              /* tag */
@@ -269,11 +270,14 @@ size_t ran_most_probable(const float *p, size_t C); /* the first of equals */
  *      Transformer   tokens and tokens, as far as they see
  *      Contextualizer  the document and its tokens; layers are steps
  *
+ * With review_source there is RAN_PROBE_SOURCE, too, tokens and tokens: what the review of target
+ * tokens gives to source tokens. Its weights and those of RAN_PROBE_REVIEW add up to 1.
+ *
  * Rows are the tokens, with each window's cell before them. State i is the cell after i windows;
  * state 0, the document's first cell, is seen under a mask only. A Contextualizer has a vector
  * alpha * x for each token and step; the weight is its length, divided by the sum of all lengths.
  */
-enum { RAN_PROBE_HEADS, RAN_PROBE_REVIEW, RAN_PROBE_TABLES };
+enum { RAN_PROBE_HEADS, RAN_PROBE_REVIEW, RAN_PROBE_SOURCE, RAN_PROBE_TABLES };
 enum ran_axis { RAN_AXIS_TOKENS, RAN_AXIS_ROWS, RAN_AXIS_STATES, RAN_AXIS_DOCUMENT };
 struct ran_probe_shape {
         size_t L, layers;

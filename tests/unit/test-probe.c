@@ -106,10 +106,12 @@ static bool look(struct looker *l, const struct ran_document *d, size_t sources,
 static bool check_table(struct looker *l, const struct ran_document *d, size_t sources,
                         struct ran_probe k, const double *want)
 {
+        const bool shared = l->model.config.review_source; /* between states and source tokens */
         const size_t n = ran_probe_height(&k) * ran_probe_width(&k);
         bool ok = look(l, d, sources, &k, 1);
 
-        ok = ok && check_rows(k.sum, ran_probe_height(&k), ran_probe_width(&k));
+        if (k.table != RAN_PROBE_SOURCE && !(shared && k.table == RAN_PROBE_REVIEW))
+                ok = ok && check_rows(k.sum, ran_probe_height(&k), ran_probe_width(&k));
         ok = ok && check_zeros(k.sum, want, n);
         ok = ok && CHECK_NEAR(distance(k.sum, want, n), 0, 1e-3); /* scores may be large */
         free(k.sum);
@@ -133,6 +135,7 @@ static bool check_recurrent(const struct toy *t, struct looker *l, struct dice *
         n.states = shape.windows + 1;
         n.seen.heads = doubles(t->c.layers * t->c.heads * n.rows * n.rows);
         n.seen.review = doubles(t->c.layers * L * n.states);
+        n.seen.source = doubles(t->c.layers * L * L);
         naive_encode(&n, x, last, ids, L);
         for (size_t i = 0; i < t->c.layers; i++) {
                 for (size_t j = 0; j < t->c.heads && ok; j++)
@@ -141,11 +144,15 @@ static bool check_recurrent(const struct toy *t, struct looker *l, struct dice *
                 if (t->c.review && ok)
                         ok = check_table(l, &d, sources, whole(&shape, RAN_PROBE_REVIEW, i, 0),
                                          n.seen.review + i * L * n.states);
+                if (t->c.review_source && ok)
+                        ok = check_table(l, &d, sources, whole(&shape, RAN_PROBE_SOURCE, i, 0),
+                                         n.seen.source + i * L * L);
         }
         if (!ok)
                 printf("  %s; %zu tokens, %zu source\n", toy_name(&t->c), L, sources);
         free(n.seen.heads);
         free(n.seen.review);
+        free(n.seen.source);
         free(x);
         free(last);
         naive_release(&n);
@@ -421,7 +428,8 @@ static void check_blocks(const struct ran_config *c, struct dice *dice, size_t L
         toy_init(&t, c, L, 0.5);
         REQUIRE(looker_init(&l, &t, 3));
         ran_probe_shape(&shape, c, L);
-        tables = shape.table[RAN_PROBE_REVIEW].heads > 0 ? RAN_PROBE_TABLES : 1;
+        tables = 1 + (shape.table[RAN_PROBE_REVIEW].heads > 0) +
+                 (shape.table[RAN_PROBE_SOURCE].heads > 0);
         for (size_t i = 0; i < LOOKS; i++) {
                 size_t table = dice_size(dice, 0, tables - 1);
                 const struct ran_probe_table *of = &shape.table[table];
