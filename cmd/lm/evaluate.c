@@ -26,6 +26,8 @@ const struct ran_field lm_evaluate_fields[] = {
                  "model"},
         {"reference", 0, RAN_FIELD_TEXT, OPTION(reference), .value = "MEMBER", .initial = "target",
          .help = "member of the records to compare with"},
+        {"lowercase", 0, RAN_FIELD_BOOL, OPTION(lowercase), .initial = "false",
+         .help = "compare texts in lower case, as sacreBLEU does with -lc"},
         {"eval_format", 0, RAN_FIELD_CHOICE, OPTION(eval_format), .choices = formats,
          .value = "NAME", .initial = "json", .help = "format of the report"},
         {0},
@@ -33,7 +35,7 @@ const struct ran_field lm_evaluate_fields[] = {
 
 void lm_evaluate_check(const struct lm_evaluate_options *o)
 {
-        static const char *const of_eval[] = {"reference", "eval_format", NULL};
+        static const char *const of_eval[] = {"reference", "lowercase", "eval_format", NULL};
         static const char *const of_only[] = {"eval", NULL};
         static const char *const of_records[] = {"prompt",   "into",      "only",
                                                  "drop",     "per_token", "n_best",
@@ -86,6 +88,8 @@ static void *make_scratch(void *arg, struct ran_error *err)
         if (e->how != NULL)
                 s->continuation = continuation_new(e->how, err);
         s->counter = ran_text_counter_new(err);
+        if (s->counter != NULL && e->options->lowercase)
+                ran_text_counter_lowercase(s->counter);
         if (s->counter != NULL && (e->how == NULL || s->continuation != NULL))
                 return s;
         free_scratch(s);
@@ -216,6 +220,7 @@ static void write_report(const struct evaluation *e, uint64_t seed, const char *
 
         if (ran_text_score_finish(e->score, seed, &report, &err) != RAN_OK)
                 cmd_die(CMD_FAILED, "%s", err.text);
+        report.lowercase = e->options->lowercase;
         if (e->options->eval_format == EVAL_TEXT) {
                 ran_text_report_text(&report, &out);
         } else {
