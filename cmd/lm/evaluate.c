@@ -40,11 +40,20 @@ void lm_evaluate_check(const struct lm_evaluate_options *o)
         static const char *const of_records[] = {"prompt",   "into",      "only",
                                                  "drop",     "per_token", "n_best",
                                                  "state_in", "state_out", NULL};
-        static const char *const of_model[] = {
-                "model", "verify",          "beam",           "temperature",
-                "top_k", "top_p",           "max_new_tokens", "min_new_tokens",
-                "stop",  "no_repeat_ngram", "begin_with",     "unknown",
-                NULL};
+        static const char *const of_model[] = {"model",
+                                               "verify",
+                                               "beam",
+                                               "temperature",
+                                               "top_k",
+                                               "top_p",
+                                               "max_new_tokens",
+                                               "min_new_tokens",
+                                               "stop",
+                                               "no_repeat_ngram",
+                                               "begin_with",
+                                               "unknown",
+                                               "replace_unknown",
+                                               NULL};
         bool any = o->eval || o->eval_only != NULL;
 
         cmd_requires(any, "--eval or --eval-only", of_eval);

@@ -118,6 +118,36 @@ static bool check_table(struct looker *l, const struct ran_document *d, size_t s
         return ok;
 }
 
+/* Rows of the target, from the one that predicts it on, and columns of the source: the means of
+ * heads and what the review gives, over all layers. */
+static bool check_alignment(const struct naive *n, struct looker *l, const struct ran_document *d,
+                            const struct ran_probe_shape *shape, size_t sources)
+{
+        const size_t L = d->L, rows = L - sources + 1, N = n->c->layers, h = n->c->heads;
+        double *got = doubles(rows * sources), worst = 0;
+        struct ran_error err = {0};
+
+        CHECK_OK(ran_alignment(&l->model, l->state, d, sources, RAN_PROBE_MEAN, RAN_PROBE_MEAN, got,
+                               &err),
+                 err);
+        for (size_t i = 0; i < rows; i++)
+                for (size_t s = 0; s < sources; s++) {
+                        size_t q = sources - 1 + i;
+                        double want = 0;
+
+                        for (size_t k = 0; k < N * h; k++)
+                                want += n->seen.heads[(k * n->rows + ran_probe_row(shape, q)) *
+                                                              n->rows +
+                                                      ran_probe_row(shape, s)] /
+                                        (double)(N * h);
+                        for (size_t k = 0; k < N && n->c->review_source; k++)
+                                want += n->seen.source[(k * L + q) * L + s] / (double)N;
+                        worst = fmax(worst, fabs(got[i * sources + s] - want));
+                }
+        free(got);
+        return CHECK_NEAR(worst, 0, 1e-3);
+}
+
 static bool check_recurrent(const struct toy *t, struct looker *l, struct dice *dice, size_t L)
 {
         uint32_t ids[64];
@@ -148,6 +178,8 @@ static bool check_recurrent(const struct toy *t, struct looker *l, struct dice *
                         ok = check_table(l, &d, sources, whole(&shape, RAN_PROBE_SOURCE, i, 0),
                                          n.seen.source + i * L * L);
         }
+        if (sources > 0 && ok)
+                ok = check_alignment(&n, l, &d, &shape, sources);
         if (!ok)
                 printf("  %s; %zu tokens, %zu source\n", toy_name(&t->c), L, sources);
         free(n.seen.heads);
