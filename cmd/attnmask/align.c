@@ -8,7 +8,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "cmd/attnmask/align.h"
+#include "cmd/attnmask/model.h"
 #include "cmd/attnmask/panels.h"
 #include "cmd/attnmask/picture.h"
 #include "cmd/options/message.h"

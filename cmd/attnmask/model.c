@@ -1,7 +1,6 @@
 /* model.c - attention and attribution of a model in documents: the model and the records. */
 #include <stdlib.h>
 
-#include "cmd/attnmask/align.h"
 #include "cmd/attnmask/map.h"
 #include "cmd/attnmask/model.h"
 #include "cmd/attnmask/picture.h"
