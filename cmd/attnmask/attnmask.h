@@ -14,7 +14,7 @@ struct attnmask_options {
         bool count, table, scores;
         /* With a model. */
         char *model, *layer, *head, *in_window;
-        bool verify, weights;
+        bool verify, weights, align;
         size_t top;
         int offsets, map;
         char *label;

@@ -65,7 +65,9 @@ static int work(void *arg, void *scratch, const struct cmd_line *line, struct ra
         const struct attnmask_model *a = arg;
         struct attnmask_scratch *s = scratch;
         RAN_TRY(read_record(a, s, &line->record, err));
-        return (maps(a) ? attnmask_map : attnmask_attention)(a, s, result, err);
+        return (maps(a)             ? attnmask_map
+                : a->options->align ? attnmask_align
+                                    : attnmask_attention)(a, s, result, err);
 }
 
 /* ---- a picture ------------------------------------------------------------------------------ */
@@ -88,7 +90,9 @@ static int paint(void *arg, const struct cmd_line *line, const struct ran_buf *r
                                 "a picture is of one document, and this is a second one: select "
                                 "one, with head -n 1 for example");
         int code = read_record(p->model, p->scratch, &line->record, err);
-        if (code == RAN_OK && p->model->options->format == PICTURE_HTML)
+        if (code == RAN_OK && p->model->options->align)
+                code = attnmask_align_draw(p->model, p->scratch, line, &p->sink, err);
+        else if (code == RAN_OK && p->model->options->format == PICTURE_HTML)
                 code = (maps(p->model) ? attnmask_map_page : attnmask_page)(p->model, p->scratch,
                                                                             line, &p->sink, err);
         else if (code == RAN_OK)
@@ -168,6 +172,9 @@ int attnmask_model(const struct attnmask_options *options,
         struct ran_model *m = open_model(&a, document);
 
         const bool picture = attnmask_draws(options);
+
+        if (options->align)
+                attnmask_align_check(&a);
 
         if (maps(&a))
                 attnmask_map_select(&a);

@@ -79,6 +79,15 @@ int attnmask_page(const struct attnmask_model *a, struct attnmask_scratch *s,
 void attnmask_page_begin(const struct attnmask_model *a, const struct attnmask_scratch *s,
                          const struct cmd_line *line, const char *title, struct ran_buf *out);
 
+/* --align (align.c): the source tokens that each target token of the current document looked at, as
+ * JSON, or as a grid in a format of picture.h. RAN_EFORMAT for a record without a source or a
+ * target. _check exits if the model reads no source. */
+void attnmask_align_check(const struct attnmask_model *a);
+int attnmask_align(const struct attnmask_model *a, struct attnmask_scratch *s, struct ran_buf *out,
+                   struct ran_error *err);
+int attnmask_align_draw(const struct attnmask_model *a, struct attnmask_scratch *s,
+                        const struct cmd_line *line, struct cmd_sink *out, struct ran_error *err);
+
 /* The other maps: attribution of a label, or of the outputs of tokens, to tokens (map.c).
  * _select exits if the model does not support it. */
 void attnmask_map_select(struct attnmask_model *a);

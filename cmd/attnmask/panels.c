@@ -46,7 +46,7 @@ static size_t repeats(size_t n, size_t other)
 
 /* On a logarithmic scale, from almost white for `least` to black for `most`; 0 is white. Weights
  * are exponentials of scores: on a linear scale most pictures would be nearly white. */
-static unsigned char shade(const struct attnmask_panels *p, double value)
+unsigned char attnmask_shade(const struct attnmask_panels *p, double value)
 {
         const double lightest = 0.05;
         double share = 1;
@@ -95,7 +95,7 @@ int attnmask_draw(const struct attnmask_options *o, const struct attnmask_panels
         for (size_t i = 0; i < panels->n; i++)
                 for (size_t y = 0; y < p.height; y++)
                         for (size_t x = 0; x < p.width; x++)
-                                p.shade[(i * p.height + y) * p.width + x] = shade(
+                                p.shade[(i * p.height + y) * p.width + x] = attnmask_shade(
                                         panels, panels->value[(i * h + y / down) * w + x / across]);
         code = picture_write(&p, o->format, attnmask_size(o), out, err);
         picture_release(&p);

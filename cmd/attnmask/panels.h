@@ -19,6 +19,8 @@ struct attnmask_panels {
 void attnmask_scale(struct attnmask_panels *p);
 int attnmask_draw(const struct attnmask_options *o, const struct attnmask_panels *panels,
                   struct cmd_sink *out, struct ran_error *err);
+/* 0 (white) to 255 of a value, on the scale. */
+unsigned char attnmask_shade(const struct attnmask_panels *p, double value);
 /* Frees the names. */
 void attnmask_panels_release(struct attnmask_panels *p);
 

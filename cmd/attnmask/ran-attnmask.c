@@ -93,6 +93,10 @@ static const struct ran_field model_fields[] = {
          .help = "attention: the attention weights; label: the influence of tokens on the label; "
                  "tokens: their influence on the outputs for tokens",
          .first = true},
+        {"align", 0, RAN_FIELD_BOOL, OPTION(align), .initial = "false",
+         .help = "of records with a source and a target: which source tokens each target token "
+                 "attended to when it was predicted",
+         .first = true},
         {"label", 0, RAN_FIELD_TEXT, OPTION(label), .value = "NAME",
          .help = "with --map label: explain this label instead of the predicted one"},
         {"layer", 0, RAN_FIELD_TEXT, OPTION(layer), .value = "N",
@@ -180,9 +184,9 @@ static void check_terminal(void)
 
 static void check_question(char **files)
 {
-        static const char *const with[] = {"verify",   "layer",   "head",    "in_window",
-                                           "top",      "weights", "offsets", "max_tokens",
-                                           "truncate", "map",     "label",   NULL};
+        static const char *const with[] = {"verify",  "layer",   "head",       "in_window", "top",
+                                           "weights", "offsets", "max_tokens", "truncate",  "map",
+                                           "label",   "align",   NULL};
 
         static const char *const of_records[] = {"into", "only", "drop", NULL};
         static const char *const of_scores[] = {"similarity", NULL};
@@ -244,12 +248,14 @@ static void check_model(void)
         static const char *const of_numbers[] = {"top",  "weights", "offsets", "into",
                                                  "only", "drop",    NULL};
 
-        static const char *const of_attention[] = {"layer", "head", "in_window", NULL};
+        static const char *const of_attention[] = {"layer", "head", "in_window", "align", NULL};
+        static const char *const of_parts[] = {"row", "rows", "in_window", NULL};
         bool tokens = options.map == ATTNMASK_MAP_TOKENS;
 
         cmd_excludes(true, "a model has a pattern of its own", without);
         cmd_excludes(options.map != ATTNMASK_MAP_ATTENTION,
                      "--map label and --map tokens are of the whole model", of_attention);
+        cmd_excludes(options.align, "--align has all target tokens", of_parts);
         cmd_document_check(&document_options);
         if (options.label != NULL && options.map != ATTNMASK_MAP_LABEL)
                 cmd_usage("--label is for --map label");

@@ -5,6 +5,7 @@
  * token into the text.
  */
 #include "cmd/lm/continuation.h"
+#include "cmd/lm/replace.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -47,6 +48,8 @@ void *continuation_new(void *how, struct ran_error *err)
         k->logits = ran_alloc_floats(h->lm.V, err);
         k->allowed = ran_alloc_floats(h->lm.V, err);
         k->own = h->lm.context == NULL;
+        if (o->replace_unknown)
+                k->sequence.document.unit = RAN_UNIT_BYTE;
         k->context = k->own ? ran_lm_context_new(h->lm.model, err) : h->lm.context;
         if (k->state != NULL && k->logits != NULL && k->allowed != NULL && k->context != NULL)
                 return k;
@@ -212,7 +215,7 @@ static int take(struct continuation *k, size_t i, bool *found, struct ran_error 
                 RAN_TRY(add_token(k, text.ids[t], text.nll[t], err));
         lm_text_end(&k->text);
         k->score = text.score;
-        return RAN_OK;
+        return k->how->options->replace_unknown ? lm_replace_unknown(k, k->record, err) : RAN_OK;
 }
 
 static int search(struct continuation *k, struct ran_error *err)
@@ -247,6 +250,7 @@ int continuation_make(struct continuation *k, const struct ran_record *record,
                       void (*show)(void *arg, const struct lm_text *text), void *arg,
                       struct ran_error *err)
 {
+        k->record = record;
         if (k->own)
                 ran_lm_context_clear(k->context);
         if (k->how->options->beam > 0)
@@ -254,6 +258,8 @@ int continuation_make(struct continuation *k, const struct ran_record *record,
         RAN_TRY(begin(k, err));
         int code = sample(k, key_of(k, record), show, arg, err);
         lm_text_end(&k->text);
+        if (code == RAN_OK && k->how->options->replace_unknown)
+                code = lm_replace_unknown(k, record, err);
         if (code == RAN_OK && !k->own)
                 ran_lm_context_set_pending(k->context, k->ids[k->n_new - 1]);
         return code;

@@ -13,7 +13,7 @@ struct continuation_options {
         struct ran_list stop;
         double temperature, top_p;
         size_t top_k, seed;
-        bool unknown, per_token;
+        bool unknown, replace_unknown, per_token;
         size_t beam, n_best; /* 0: no beam search; only the best */
         double length_penalty;
 };
@@ -32,6 +32,7 @@ struct continuation {
         struct ran_lm_context *context; /* of this document, or the common one of all records */
         bool own;                       /* it is this one's */
         struct cmd_sequence sequence;
+        const struct ran_record *record; /* it was read from, while it is continued; or NULL */
         struct ran_sampler sampler;
         struct ran_beam *beam;   /* or NULL */
         float *logits, *allowed; /* (V) after what was read so far; those that may be drawn */

@@ -27,6 +27,8 @@ const struct ran_field lm_evaluate_fields[] = {
                  "model"},
         {"reference", 0, RAN_FIELD_TEXT, OPTION(reference), .value = "MEMBER", .initial = "target",
          .help = "member of the records to compare with"},
+        {"lowercase", 0, RAN_FIELD_BOOL, OPTION(lowercase), .initial = "false",
+         .help = "compare texts in lower case, as sacreBLEU does with -lc"},
         {"eval_format", 0, RAN_FIELD_CHOICE, OPTION(eval_format), .choices = formats,
          .value = "NAME", .initial = "json",
          .help = "format of the report; html: a page with the worst texts beside their references"},
@@ -35,16 +37,25 @@ const struct ran_field lm_evaluate_fields[] = {
 
 void lm_evaluate_check(const struct lm_evaluate_options *o)
 {
-        static const char *const of_eval[] = {"reference", "eval_format", NULL};
+        static const char *const of_eval[] = {"reference", "lowercase", "eval_format", NULL};
         static const char *const of_only[] = {"eval", NULL};
         static const char *const of_records[] = {"prompt",   "into",      "only",
                                                  "drop",     "per_token", "n_best",
                                                  "state_in", "state_out", NULL};
-        static const char *const of_model[] = {
-                "model", "verify",          "beam",           "temperature",
-                "top_k", "top_p",           "max_new_tokens", "min_new_tokens",
-                "stop",  "no_repeat_ngram", "begin_with",     "unknown",
-                NULL};
+        static const char *const of_model[] = {"model",
+                                               "verify",
+                                               "beam",
+                                               "temperature",
+                                               "top_k",
+                                               "top_p",
+                                               "max_new_tokens",
+                                               "min_new_tokens",
+                                               "stop",
+                                               "no_repeat_ngram",
+                                               "begin_with",
+                                               "unknown",
+                                               "replace_unknown",
+                                               NULL};
         bool any = o->eval || o->eval_only != NULL;
 
         cmd_requires(any, "--eval or --eval-only", of_eval);
@@ -92,6 +103,8 @@ static void *make_scratch(void *arg, struct ran_error *err)
         if (e->how != NULL)
                 s->continuation = continuation_new(e->how, err);
         s->counter = ran_text_counter_new(err);
+        if (s->counter != NULL && e->options->lowercase)
+                ran_text_counter_lowercase(s->counter);
         if (s->counter != NULL && (e->how == NULL || s->continuation != NULL))
                 return s;
         free_scratch(s);
@@ -251,6 +264,7 @@ static void write_report(struct evaluation *e, uint64_t seed, const char *output
 
         if (ran_text_score_finish(e->score, seed, &report, &err) != RAN_OK)
                 cmd_die(CMD_FAILED, "%s", err.text);
+        report.lowercase = e->options->lowercase;
         if (e->options->eval_format == EVAL_HTML) {
                 write_page(e, &report, output);
                 return;

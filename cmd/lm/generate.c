@@ -66,6 +66,9 @@ static const struct ran_field sampling_fields[] = {
          .initial = "1", .first = true, .help = "random seed; another seed gives other texts"},
         {"unknown", 0, RAN_FIELD_BOOL, OPTION(how.unknown), .initial = "false",
          .help = "allow [UNK] where the model expects a word outside the vocabulary"},
+        {"replace_unknown", 0, RAN_FIELD_BOOL, OPTION(how.replace_unknown), .initial = "false",
+         .help = "allow [UNK] in a target, and replace it by the word of the source that the "
+                 "model attended to"},
         {"per_token", 0, RAN_FIELD_BOOL, OPTION(how.per_token), .initial = "false",
          .help = "add each generated token and its nll"},
         {0},
@@ -246,11 +249,15 @@ static void check_limits(void)
 
 static void check_usage(char **files)
 {
-        static const char *const of_records[] = {"into",       "only",   "drop", "per_token",
-                                                 "begin_with", "n_best", NULL};
+        static const char *const of_records[] = {
+                "into", "only", "drop", "per_token", "begin_with", "n_best", "replace_unknown",
+                NULL};
+        static const char *const of_begun[] = {"begin_with", NULL};
 
         check_limits();
         lm_evaluate_check(&evaluation);
+        cmd_excludes(options.how.replace_unknown, "--replace-unknown is for whole targets",
+                     of_begun);
         cmd_excludes(options.prompt != NULL, "--prompt reads no records", of_records);
         cmd_excludes_fields(options.prompt != NULL, "--prompt reads no records", cmd_input_fields);
         cmd_excludes_fields(options.prompt != NULL, "--prompt reads no records",
@@ -287,7 +294,12 @@ int lm_generate(int argc, char **argv)
                 cmd_die(CMD_USAGE,
                         "%s: this model has no targets of text that --begin-with could begin",
                         model_options.model);
-        g.never = lm_never(&g.lm, options.how.unknown, model_options.state_out == NULL, &err);
+        if (options.how.replace_unknown && (g.lm.mask != RAN_MASK_PREFIX || g.lm.tokenizer == NULL))
+                cmd_die(CMD_USAGE,
+                        "%s: --replace-unknown takes words of a source, and this model has none",
+                        model_options.model);
+        g.never = lm_never(&g.lm, options.how.unknown || options.how.replace_unknown,
+                           model_options.state_out == NULL, &err);
         if (g.never == NULL)
                 cmd_die(CMD_FAILED, "%s", err.text);
         int status =

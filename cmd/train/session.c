@@ -144,6 +144,8 @@ void train_session_open(struct train_session *s, char **files)
         s->source = (struct train_source){
                 .task = s->task, .input = &o->input, .V = TRAIN_ANY_ID, .names = &s->names};
         train_init_open(&s->init, &o->file.init, &s->config);
+        if (s->config.review_source && s->config.task == RAN_TASK_LM && !cmd_was_set("mask"))
+                s->config.mask = RAN_MASK_PREFIX;
         check_config(s);
         train_texts_open(s);
         check_outputs(s, files);

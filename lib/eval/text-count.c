@@ -9,7 +9,8 @@
 struct ran_text_counter {
         struct ran_ngrams ngrams;
         struct ran_symbols text, reference;
-        struct ran_buf words, scratch;
+        struct ran_buf words, scratch, lower[2];
+        bool lowercase;
 };
 
 struct ran_text_counter *ran_text_counter_new(struct ran_error *err)
@@ -26,7 +27,14 @@ void ran_text_counter_free(struct ran_text_counter *c)
         free(c->reference.symbol);
         ran_buf_release(&c->words);
         ran_buf_release(&c->scratch);
+        ran_buf_release(&c->lower[0]);
+        ran_buf_release(&c->lower[1]);
         free(c);
+}
+
+void ran_text_counter_lowercase(struct ran_text_counter *c)
+{
+        c->lowercase = true;
 }
 
 /* ---- texts as symbols ----------------------------------------------------------------------- */
@@ -144,8 +152,8 @@ static int count_rouge(struct ran_text_counter *c, struct ran_text_counts *out,
         return RAN_OK;
 }
 
-int ran_text_count(struct ran_text_counter *c, const char *text, size_t n, const char *reference,
-                   size_t reference_n, struct ran_text_counts *out, struct ran_error *err)
+static int count(struct ran_text_counter *c, const char *text, size_t n, const char *reference,
+                 size_t reference_n, struct ran_text_counts *out, struct ran_error *err)
 {
         *out = (struct ran_text_counts){0};
         ran_ngrams_begin(&c->ngrams);
@@ -158,4 +166,18 @@ int ran_text_count(struct ran_text_counter *c, const char *text, size_t n, const
         RAN_TRY(words_rouge(c, &c->text, text, n, err));
         RAN_TRY(words_rouge(c, &c->reference, reference, reference_n, err));
         return count_rouge(c, out, err);
+}
+
+int ran_text_count(struct ran_text_counter *c, const char *text, size_t n, const char *reference,
+                   size_t reference_n, struct ran_text_counts *out, struct ran_error *err)
+{
+        if (!c->lowercase)
+                return count(c, text, n, reference, reference_n, out, err);
+        c->lower[0].len = c->lower[1].len = 0;
+        ran_text_lower(&c->lower[0], text, n);
+        ran_text_lower(&c->lower[1], reference, reference_n);
+        if (c->lower[0].failed || c->lower[1].failed)
+                return ran_fail(err, RAN_ENOMEM, "no memory for a text to score");
+        return count(c, c->lower[0].data, c->lower[0].len, c->lower[1].data, c->lower[1].len, out,
+                     err);
 }

@@ -8,7 +8,8 @@ static void signature(const struct ran_text_report *r, const char *how, struct r
         if (r->n > 1)
                 ran_buf_printf(out, "|bs:%d|seed:%llu", RAN_TEXT_SAMPLES,
                                (unsigned long long)r->seed);
-        ran_buf_printf(out, "|case:mixed|%s|version:ran-" RAN_VERSION, how);
+        ran_buf_printf(out, "|case:%s|%s|version:ran-" RAN_VERSION, r->lowercase ? "lc" : "mixed",
+                       how);
 }
 
 static void bleu_signature(const struct ran_text_report *r, struct ran_buf *out)

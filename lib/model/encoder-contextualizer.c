@@ -483,11 +483,12 @@ static void path(const float *x, size_t D, double u, double *scale, double *spee
 }
 
 /* contextualizer.h says why length matters so little. */
-static int flops(const struct ran_config *c, size_t length, double *flops, struct ran_error *err)
+static int flops(const struct ran_config *c, size_t length, size_t sources, double *flops,
+                 struct ran_error *err)
 {
         double L = (double)length, D = (double)c->dim, N = (double)c->layers, u = (double)c->rank;
 
-        (void)err;
+        (void)sources, (void)err;
         *flops = L > D ? 2 * D * D * (L + N * u) : 4 * L * D * N * u;
         return RAN_OK;
 }

@@ -18,6 +18,15 @@ static int check(const struct ran_config *c, struct ran_error *err)
                                 "under the mask '%s' a window must not depend on what follows it: "
                                 "min_window must be 1, not %zu",
                                 ran_mask_names[c->mask], c->min_window);
+        if (c->review_source && c->mask != RAN_MASK_PREFIX)
+                return ran_fail(err, RAN_EINVAL,
+                                "review_source is for a source and a target: the mask must be "
+                                "'prefix', not '%s'",
+                                ran_mask_names[c->mask]);
+        if (c->review_source && c->review != RAN_REVIEW_ALL)
+                return ran_fail(err, RAN_EINVAL,
+                                "review_source adds the source to a review of all windows: review "
+                                "must be 'all'");
         return RAN_OK;
 }
 
@@ -139,7 +148,9 @@ static void advance(const struct ran_workspace *w, size_t b)
                 recurrent->shared = 0; /* see ran_review_keep */
         recurrent->tokens += packed->doc[b + 1] - packed->doc[b];
         recurrent->states =
-                ran_review_kept(w->c, ran_packed_earlier(packed, b) + closed_windows(w, b));
+                ran_review_kept(w->c, ran_packed_earlier(packed, b) + ran_review_sources(w, b) +
+                                              closed_windows(w, b));
+        recurrent->sources += ran_review_sources(w, b);
         recurrent->open = ran_window_stays_open(w, last) ? ran_packed_row(packed, last + 1) -
                                                                    ran_packed_row(packed, last) - 1
                                                          : 0;
@@ -158,6 +169,9 @@ static void probe_shape(const struct ran_config *c, struct ran_probe_shape *s)
         if (c->review)
                 s->table[RAN_PROBE_REVIEW] =
                         (struct ran_probe_table){RAN_AXIS_TOKENS, RAN_AXIS_STATES, s->L, m + 1, 1};
+        if (c->review_source)
+                s->table[RAN_PROBE_SOURCE] =
+                        (struct ran_probe_table){RAN_AXIS_TOKENS, RAN_AXIS_TOKENS, s->L, s->L, 1};
 }
 
 /* The windows of a slab; rows are numbered within the batch's one document. */
@@ -465,18 +479,22 @@ static double flops_per_token(const struct ran_config *c)
 }
 
 /* Scores of the review in one layer. All of them are computed, those that a mask hides, too. */
-static double review_scores(const struct ran_config *c, size_t L)
+static double review_scores(const struct ran_config *c, size_t L, size_t sources)
 {
         if (ran_review_is_sparse(c))
                 return (double)ran_review_scores(c, L, 0);
-        return c->review == RAN_REVIEW_ALL ? (double)L * ceil((double)L / (double)c->window) : 0;
+        double states =
+                ceil((double)L / (double)c->window) + (c->review_source ? (double)sources : 0);
+
+        return c->review == RAN_REVIEW_ALL ? (double)L * states : 0;
 }
 
-static int flops(const struct ran_config *c, size_t L, double *flops, struct ran_error *err)
+static int flops(const struct ran_config *c, size_t L, size_t sources, double *flops,
+                 struct ran_error *err)
 {
         (void)err;
-        *flops = (double)c->layers *
-                 ((double)L * flops_per_token(c) + 4 * (double)c->dim * review_scores(c, L));
+        *flops = (double)c->layers * ((double)L * flops_per_token(c) +
+                                      4 * (double)c->dim * review_scores(c, L, sources));
         return RAN_OK;
 }
 

@@ -273,7 +273,8 @@ static void path(const float *x, size_t D, double u, double *scale, double *spee
         *speed = 3 * u * u;
 }
 
-static int flops(const struct ran_config *c, size_t length, double *flops, struct ran_error *err)
+static int flops(const struct ran_config *c, size_t length, size_t sources, double *flops,
+                 struct ran_error *err)
 {
         double L = (double)length, D = (double)c->dim, N = (double)c->layers, scores = 0;
 
@@ -281,7 +282,7 @@ static int flops(const struct ran_config *c, size_t length, double *flops, struc
                 struct ran_mask m;
 
                 RAN_TRY(ran_mask_init(&m, ran_pattern_of(c, j), c->window, c->dilation, c->mask,
-                                      length, 0, err));
+                                      length, c->mask == RAN_MASK_PREFIX ? sources : 0, err));
                 scores += (double)ran_mask_count(&m, 0, length, 0, length);
         }
         *flops = N * (2 * L * D * (double)(4 * c->heads * c->head_dim + 2 * c->ffn_dim) +

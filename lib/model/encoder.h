@@ -60,8 +60,10 @@ struct ran_encoder {
         /* The point u of a path from an empty token to x (D): the row times *scale, whose
          * derivative in u is *speed. The encoder's view of the row should grow evenly along it. */
         void (*path)(const float *x, size_t D, double u, double *scale, double *speed);
-        /* Arithmetic of the forward pass over a document of L tokens. */
-        int (*flops)(const struct ran_config *c, size_t L, double *flops, struct ran_error *err);
+        /* Arithmetic of the forward pass over a document of L tokens, the first `sources` of them
+         * source. */
+        int (*flops)(const struct ran_config *c, size_t L, size_t sources, double *flops,
+                     struct ran_error *err);
 };
 
 /* ran_encoder_NAME, for each line of RAN_ENCODERS. */

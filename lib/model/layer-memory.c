@@ -24,6 +24,7 @@ void ran_layer_memory_release(struct ran_workspace *w)
         free(own->slab);
         free(own->first);
         free(own->seen);
+        free(own->reviewed);
 }
 
 /* Divides the windows into slabs; records tokens and rows of the largest. */
@@ -57,19 +58,20 @@ static int make_slabs(struct ran_workspace *w, struct ran_error *err)
 }
 
 /* The sizes that the lists of layer.h have in scope. */
-#define SIZES                                                                                      \
-        const struct ran_layer_memory *z = w->own;                                                 \
-        const double B = (double)w->size.B, m = (double)w->packed->m, D = (double)w->D,            \
-                     E = (double)w->E, tokens = (double)z->tokens, rows = (double)z->rows,         \
-                     states = (double)z->states, keys = (double)z->keys, fresh = (double)z->fresh, \
-                     projected = (double)z->projected, glu = ran_layer_is_gated(w) ? 2 * D : 0,    \
-                     join_glu = w->c->cell != RAN_CELL_PLAIN ? 2 * D : 0,                          \
-                     paper = !ran_layer_is_prenorm(w), prenorm = ran_layer_is_prenorm(w),          \
-                     feed = prenorm * (double)ran_prenorm_feed(w->c),                              \
-                     documents = ran_task_of(w->c)->output == RAN_OUTPUT_DOCUMENT ? B : 0;         \
-        (void)B, (void)m, (void)D, (void)E, (void)tokens, (void)rows, (void)states, (void)keys,    \
-                (void)projected, (void)glu, (void)join_glu, (void)paper, (void)prenorm,            \
-                (void)feed, (void)documents, (void)fresh
+#define SIZES                                                                                   \
+        const struct ran_layer_memory *z = w->own;                                              \
+        const double B = (double)w->size.B, m = (double)w->packed->m, D = (double)w->D,         \
+                     E = (double)w->E, tokens = (double)z->tokens, rows = (double)z->rows,      \
+                     states = (double)z->states, keys = (double)z->keys,                        \
+                     reviewed = (double)z->reviewed[w->packed->B], fresh = (double)z->fresh,    \
+                     projected = (double)z->projected, glu = ran_layer_is_gated(w) ? 2 * D : 0, \
+                     join_glu = w->c->cell != RAN_CELL_PLAIN ? 2 * D : 0,                       \
+                     paper = !ran_layer_is_prenorm(w), prenorm = ran_layer_is_prenorm(w),       \
+                     feed = prenorm * (double)ran_prenorm_feed(w->c),                           \
+                     documents = ran_task_of(w->c)->output == RAN_OUTPUT_DOCUMENT ? B : 0;      \
+        (void)B, (void)m, (void)D, (void)E, (void)tokens, (void)rows, (void)states, (void)keys, \
+                (void)projected, (void)glu, (void)join_glu, (void)paper, (void)prenorm,         \
+                (void)feed, (void)documents, (void)fresh, (void)reviewed
 
 static void lay_out_slab(struct ran_workspace *w, struct ran_arena *k, struct ran_slab *out)
 {
@@ -142,11 +144,27 @@ static int reserve_states(const struct ran_workspace *w, struct ran_error *err)
                         continue;
                 /* Those of a window pattern will be copied out of the base. */
                 size_t copied = w->c->review == RAN_REVIEW_WINDOW ? recurrent->shared : 0;
-                size_t states = ran_review_kept(w->c, packed->key[b + 1] - packed->key[b]);
+                size_t states = ran_review_kept(w->c, packed->key[b + 1] - packed->key[b] +
+                                                              ran_review_sources(w, b));
 
                 RAN_TRY(ran_recurrent_state_reserve(recurrent, copied + states,
                                                     w->training ? 0 : w->c->window, err));
         }
+        return RAN_OK;
+}
+
+static int count_reviewed(struct ran_workspace *w, struct ran_error *err)
+{
+        struct ran_layer_memory *own = w->own;
+        size_t B = w->packed->B, *reviewed = ran_grow(own->reviewed, &own->reviewed_cap, B + 1,
+                                                      sizeof *reviewed, err);
+
+        if (reviewed == NULL)
+                return RAN_ENOMEM;
+        own->reviewed = reviewed;
+        reviewed[0] = 0;
+        for (size_t b = 0; b < B; b++)
+                reviewed[b + 1] = reviewed[b] + ran_review_sources(w, b);
         return RAN_OK;
 }
 
@@ -155,13 +173,14 @@ int ran_layer_memory_prepare(struct ran_workspace *w, struct ran_error *err)
         const struct ran_packed *packed = w->packed;
         struct ran_layer_memory *own = w->own;
 
+        RAN_TRY(count_reviewed(w, err));
         own->states = packed->m + packed->B;
         own->keys = !ran_review_copies_earlier(w->c) ? own->states
-                    : packed->B > 0                  ? packed->key[packed->B]
-                                                     : 0;
+                    : packed->B > 0 ? packed->key[packed->B] + own->reviewed[packed->B]
+                                    : 0;
         own->most_keys = own->longest = 0;
         for (size_t b = 0; b < packed->B; b++) {
-                size_t keys = packed->key[b + 1] - packed->key[b];
+                size_t keys = packed->key[b + 1] - packed->key[b] + ran_review_sources(w, b);
 
                 own->most_keys = keys > own->most_keys ? keys : own->most_keys;
         }

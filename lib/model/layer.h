@@ -146,10 +146,11 @@ struct ran_join_params {
  * input and cells.
  *
  * Sizes in the lists: tokens and rows of the largest slab; states = m + B; keys of the review;
- * projected = 3E + 2D (gated) or 3E, what one product makes of a normalised row: q, k, v and value
- * and gate of the output GLU; glu = 2D if gated, else 0; join_glu = 2D unless plain; paper = 1 if
- * gated or plain, else 0; prenorm = 1 - paper; feed = F if prenorm, else 0; fresh: rows of the
- * largest slab if known rows of open windows lie between those that are computed, else 0. */
+ * reviewed: source tokens that targets review; projected = 3E + 2D (gated) or 3E, what one product
+ * makes of a normalised row: q, k, v and value and gate of the output GLU; glu = 2D if gated, else
+ * 0; join_glu = 2D unless plain; paper = 1 if gated or plain, else 0; prenorm = 1 - paper; feed = F
+ * if prenorm, else 0; fresh: rows of the largest slab if known rows of open windows lie between
+ * those that are computed, else 0. */
 
 /* X(field, floats): activations of a slab. */
 #define RAN_SLAB(X)                                                                       \
@@ -190,6 +191,9 @@ struct ran_join_params {
         X(kv_pre, states * 2 * D) /* key and value of each state for the review, before φ */     \
         X(key, keys *D)           /* earlier states included */                                   \
         X(value, keys *D)                                                                         \
+        X(source_z, prenorm *reviewed *D) /* prenorm: LN_rev(Y) of the source tokens */           \
+        X(source_stat, prenorm *reviewed * 2)                                                     \
+        X(source_kv, reviewed * 2 * D) /* their key and value, before φ */                       \
         X(carried, prenorm *states *D) /* prenorm: the cells before LN_cell; G is what is read */ \
         X(carried_stat, prenorm *states * 2)                                                      \
         X(heads, prenorm *m *E)        /* A_i[0], side by side */                                 \
@@ -213,6 +217,8 @@ struct ran_join_params {
         X(dkv_pre, states * 2 * D)                                                      \
         X(dkey, keys *D)                                                                \
         X(dvalue, keys *D)                                                              \
+        X(dsource_kv, reviewed * 2 * D)                                                 \
+        X(dsource_z, prenorm *reviewed *D)                                              \
         X(dupdate_glu, states *glu) /* row s: of the window that begins with state s */ \
         X(dfirst, B *D)                                                                 \
         X(dcarried, prenorm *states *D)                                                 \
@@ -258,8 +264,10 @@ struct ran_layer_memory {
         size_t projected;                           /* see above */
         size_t tokens, rows, states, keys, longest; /* longest: tokens of a window, open ones too */
         size_t most_keys;                           /* of one document */
-        size_t fresh;                               /* see above */
-        size_t *first;                              /* (slabs + 1) first window of each slab */
+        size_t *reviewed; /* (B + 1) source tokens under review in the documents before each */
+        size_t reviewed_cap;
+        size_t fresh;  /* see above */
+        size_t *first; /* (slabs + 1) first window of each slab */
         size_t slabs, first_cap, slab_cap;
         bool keeps;
         struct ran_slab *slab;   /* (N, slabs) if all are kept; else two, used in turns */
@@ -413,6 +421,10 @@ void ran_review(struct ran_layer_pass *s);
  * (adding to dG). */
 void ran_review_bwd(struct ran_layer_pass *s);
 void ran_review_states_bwd(struct ran_layer_pass *s);
+/* Keys and values of the source tokens, and their adjoint, which adds to dy
+ * (review-source.c). */
+void ran_review_source(struct ran_layer_pass *s);
+void ran_review_source_bwd(struct ran_layer_pass *s);
 /* The attention alone: from review_q to review_r; from dreview_r to dreview_q, adding to dkey and
  * dvalue. */
 void ran_review_attend(struct ran_layer_pass *s);
@@ -433,14 +445,27 @@ static inline bool ran_review_copies_earlier(const struct ran_config *c)
 {
         return c->review != RAN_REVIEW_DISPERSED;
 }
+/* The source tokens of document b that its target tokens review. Their keys and values stand
+ * before those of all states. */
+static inline size_t ran_review_sources(const struct ran_workspace *w, size_t b)
+{
+        return w->c->review_source ? w->packed->sources[b] : 0;
+}
+/* The first key of document b. */
+static inline size_t ran_review_first_key(const struct ran_workspace *w, size_t b)
+{
+        return w->packed->key[b] + ran_layer_memory_of(w)->reviewed[b];
+}
 /* The row of the key and value of document b's first own state, G_0 or the cell that it continues
  * from. */
 static inline size_t ran_review_key(const struct ran_workspace *w, size_t b)
 {
         const struct ran_packed *packed = w->packed;
 
-        return ran_review_copies_earlier(w->c) ? packed->key[b] + ran_packed_earlier(packed, b)
-                                               : packed->doc_window[b] + b;
+        return ran_review_copies_earlier(w->c)
+                       ? ran_review_first_key(w, b) + ran_review_sources(w, b) +
+                                 ran_packed_earlier(packed, b)
+                       : packed->doc_window[b] + b;
 }
 /* The states of a document as a mask whose query i is the tokens of its window i; `earlier` are
  * counted with both. pure: first windows that hold the source only. Keys are the earlier states,

@@ -330,12 +330,18 @@ int ran_lm_context_save(const struct ran_lm_context *p, const struct ran_cache *
                             .source = ran_alloc(5 + 3 * c->layers, sizeof *k.source, err)};
         struct kept kept = {0};
         float halves[2];
-        char tokens[32];
-        struct ran_metadata_source meta[] = {
-                {"format", FORMAT}, {"format_version", "1"}, {"model", digest}, {"tokens", tokens}};
+        char tokens[32], sources[32];
+        struct ran_metadata_source meta[] = {{"format", FORMAT},
+                                             {"format_version", "1"},
+                                             {"model", digest},
+                                             {"tokens", tokens},
+                                             {"sources", sources}};
+        /* The last one is of a review of the source. */
+        size_t n = sizeof meta / sizeof *meta - (c->sources > 0 ? 0 : 1);
         int rc = RAN_ENOMEM;
 
         snprintf(tokens, sizeof tokens, "%zu", c->tokens);
+        snprintf(sources, sizeof sources, "%zu", c->sources);
         split(halves, p->pending);
         if (k.part == NULL || k.source == NULL ||
             (cache != NULL && keep(&kept, cache, err) != RAN_OK))
@@ -352,7 +358,7 @@ int ran_lm_context_save(const struct ran_lm_context *p, const struct ran_cache *
         else if ((rc = each_part(c, p->pending != RAN_NO_ID ? halves : NULL, list, &k, err)) ==
                          RAN_OK &&
                  (rc = each_kept(&kept, list, &k, err)) == RAN_OK)
-                rc = ran_tensors_write(path, k.source, k.n, meta, sizeof meta / sizeof *meta, err);
+                rc = ran_tensors_write(path, k.source, k.n, meta, n, err);
 out:
         free(k.part);
         free(k.source);
@@ -399,7 +405,8 @@ static int join(const struct ran_lm_context *p, const float *halves, uint32_t *i
 
 static int parse(struct ran_lm_context *p, const struct ran_tensors *t, struct ran_error *err)
 {
-        const char *digest = ran_model_metadata(p->m, "digest"), *number = metadata(t, "tokens");
+        const char *digest = ran_model_metadata(p->m, "digest"), *number = metadata(t, "tokens"),
+                   *sources = metadata(t, "sources");
         struct ran_recurrent_state *c = &p->recurrent;
         size_t each = ran_encoder_of(&p->m->config)->state_tokens(&p->m->config);
         float halves[2], *pending = ran_tensors_find(t, "pending") != NULL ? halves : NULL;
@@ -414,7 +421,13 @@ static int parse(struct ran_lm_context *p, const struct ran_tensors *t, struct r
         RAN_TRY(ran_tensors_verify(t, err));
         if (!ran_parse_size(number, strlen(number), &c->tokens))
                 return ran_fail(err, RAN_EFORMAT, "it does not say how many tokens it has read");
-        c->states = ran_encoder_states(&p->m->config, c->tokens);
+        if (*sources != '\0' &&
+            (!p->m->config.review_source ||
+             !ran_parse_size(sources, strlen(sources), &c->sources) || c->sources > c->tokens))
+                return ran_fail(err, RAN_EFORMAT,
+                                "no document has the number of source tokens "
+                                "that it says");
+        c->states = ran_encoder_states(&p->m->config, c->tokens) + c->sources;
         c->open = c->tokens % each;
         if (c->states > t->size || c->open > t->size) /* before allocating that much */
                 return ran_fail(err, RAN_EFORMAT, "it is too small for %zu tokens", c->tokens);

@@ -24,12 +24,13 @@ static int check_range(const char *what, size_t from, size_t to, size_t n, struc
 int ran_probe_check(const struct ran_probe_shape *shape, const struct ran_probe *k,
                     struct ran_error *err)
 {
-        const struct ran_probe_table *t = &shape->table[k->table == RAN_PROBE_REVIEW];
-
-        if (k->table != RAN_PROBE_HEADS && k->table != RAN_PROBE_REVIEW)
+        if (k->table < 0 || k->table >= RAN_PROBE_TABLES)
                 return ran_fail(err, RAN_EINVAL, "there is no table %d of attention", k->table);
+        const struct ran_probe_table *t = &shape->table[k->table];
         if (k->table == RAN_PROBE_REVIEW && t->heads == 0)
                 return ran_fail(err, RAN_EINVAL, "the model has no review");
+        if (k->table == RAN_PROBE_SOURCE && t->heads == 0)
+                return ran_fail(err, RAN_EINVAL, "the model has no review of source tokens");
         if (k->layer >= shape->layers)
                 return ran_fail(err, RAN_EINVAL,
                                 "the model has no layer %zu: it has %zu, and the first is 0",

@@ -29,7 +29,7 @@ int ran_recurrent_state_init(struct ran_recurrent_state *s, const struct ran_con
 
 void ran_recurrent_state_clear(struct ran_recurrent_state *s)
 {
-        s->tokens = s->states = s->open = s->shared = s->shared_rows = 0;
+        s->tokens = s->states = s->sources = s->open = s->shared = s->shared_rows = 0;
         s->base = NULL;
 }
 
@@ -123,6 +123,7 @@ int ran_recurrent_state_fork(struct ran_recurrent_state *s, const struct ran_rec
                 RAN_TRY(copy_rows(s, from, err));
         s->tokens = from->tokens;
         s->states = from->states;
+        s->sources = from->sources;
         s->open = from->open;
         memcpy(s->cell, from->cell, s->layers * s->width * sizeof(float));
         memcpy(s->pre, from->pre, s->layers * s->projected * sizeof(float));
@@ -167,6 +168,7 @@ int ran_recurrent_state_unpack(struct ran_recurrent_state *s, const float *in, s
                 return RAN_ENOMEM;
         s->tokens = tokens;
         s->states = states;
+        s->sources = 0;
         s->open = 0;
         memcpy(s->cell, in, s->layers * s->width * sizeof *in);
         in += s->layers * s->width;

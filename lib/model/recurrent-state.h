@@ -26,6 +26,7 @@ struct ran_recurrent_state {
         size_t projected;     /* columns of a row's projection: 3E, gated 3E + 2D */
         size_t tokens;        /* read so far; 0: none, and all below is unused */
         size_t states;        /* earlier states: those before the cell, which is one more */
+        size_t sources;       /* of those, the first ones: source tokens under review */
         size_t open;          /* tokens of the open window */
         size_t cap, open_cap; /* floats that key and value, and qkv, have room for */
         float *cell;          /* (N, width) */

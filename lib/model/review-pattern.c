@@ -104,7 +104,8 @@ uint64_t ran_review_scores(const struct ran_config *c, size_t L, size_t sources)
             ran_review_mask(&k, c, m, 0, pure < m ? pure : m, &unused) != RAN_OK)
                 return 0;
         return (uint64_t)c->window * ran_mask_count(&k, 0, m - 1, 0, k.N) +
-               (uint64_t)last * ran_mask_count(&k, m - 1, m, 0, k.N);
+               (uint64_t)last * ran_mask_count(&k, m - 1, m, 0, k.N) +
+               (c->review_source ? (uint64_t)sources * (L - sources) : 0);
 }
 
 /* ---- a window ------------------------------------------------------------------------------- */
@@ -345,7 +346,8 @@ void ran_review_keep(const struct ran_layer_pass *s, size_t b, size_t closed)
         const struct ran_workspace *w = s->w;
         struct ran_recurrent_state *recurrent = w->packed->recurrent[b];
         size_t D = w->D, earlier = ran_packed_earlier(w->packed, b), shared = recurrent->shared,
-               all = ran_review_kept(w->c, earlier + closed), added = closed < all ? closed : all,
+               fresh = ran_review_sources(w, b) + closed, /* a source comes with nothing earlier */
+                all = ran_review_kept(w->c, earlier + fresh), added = fresh < all ? fresh : all,
                stay = all - added, from = (ran_review_key(w, b) + closed - added) * D;
         float *key = recurrent->key[s->l], *value = recurrent->value[s->l];
 

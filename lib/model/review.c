@@ -3,6 +3,13 @@
  * One head over the states: softmax(phi(Linear_q(Y)) phi(Linear_k(S))^T / sqrt(D))
  * phi(Linear_v(S)). Without a mask a token sees the states after all windows of its document, G_1
  * to G_m. The review of a pattern of windows is in review-pattern.c.
+ *
+ * With review_source, under the prefix mask, the source tokens are states, too, which only target
+ * tokens see. Their keys and values come before all others (review-source.c):
+ *
+ *      keys of a document    | source tokens | earlier states | G_0 ... G_m |
+ *      a source token sees                   |------------------------|
+ *      a target token sees   |----------------------------------------|
  */
 #include "model/layer.h"
 #include "math/gemm.h"
@@ -16,7 +23,8 @@
 struct lookback {
         size_t b, from, n;  /* first token in the slab, number of tokens */
         size_t key, states; /* first key, number of them: one a state */
-        size_t earlier;     /* of those, states before the document's first one */
+        size_t sources;     /* of those, the source tokens under review, which come first */
+        size_t earlier;     /* and then states before the document's first one */
         size_t first, pure; /* first window; number of windows of source tokens only */
 };
 
@@ -31,8 +39,10 @@ static struct lookback lookback_of(const struct ran_layer_pass *s, size_t b)
         struct lookback k = {.b = b,
                              .from = from - s->t0,
                              .n = end - from,
-                             .key = packed->key[b] + (masked ? 0 : 1),
-                             .states = packed->key[b + 1] - packed->key[b] - (masked ? 0 : 1),
+                             .key = ran_review_first_key(s->w, b) + (masked ? 0 : 1),
+                             .sources = ran_review_sources(s->w, b),
+                             .states = packed->key[b + 1] - packed->key[b] +
+                                       ran_review_sources(s->w, b) - (masked ? 0 : 1),
                              .earlier = ran_packed_earlier(packed, b),
                              .first = packed->doc_window[b]};
 
@@ -43,14 +53,14 @@ static struct lookback lookback_of(const struct ran_layer_pass *s, size_t b)
         return k;
 }
 
-/* The number of the document's states that the tokens of window i see. */
+/* The end of the document's keys that the tokens of window i see. */
 static size_t sees(const struct ran_layer_pass *s, const struct lookback *k, size_t i)
 {
         size_t before = i - k->first;
 
         if (s->w->c->mask == RAN_MASK_NONE)
                 return k->states;
-        return k->earlier + 1 + (k->pure > before ? k->pure : before);
+        return k->sources + k->earlier + 1 + (k->pure > before ? k->pure : before);
 }
 
 /* ---- states --------------------------------------------------------------------------------- */
@@ -87,6 +97,8 @@ void ran_review_states(struct ran_layer_pass *s)
         ran_phase = RAN_PHASE_REVIEW;
         if (!w->c->review)
                 return;
+        if (w->c->review_source)
+                ran_review_source(s);
         ran_gemm_linear(w->pool, c->kv_pre, 2 * D, c->G, D, s->p->review_k_w, s->p->review_k_b,
                         states, D, 2 * D);
         for (size_t b = 0; b < w->packed->B; b++)
@@ -102,6 +114,8 @@ void ran_review_states_bwd(struct ran_layer_pass *s)
         ran_phase = RAN_PHASE_REVIEW;
         if (!w->c->review)
                 return;
+        if (w->c->review_source)
+                ran_review_source_bwd(s);
         for (size_t b = 0, r = 0; b < w->packed->B; b++) {
                 size_t key = ran_review_key(w, b);
 
@@ -157,11 +171,15 @@ static void softmax_window(void *arg, size_t i, float *scratch)
         struct task *task = arg;
         struct ran_workspace *w = task->s->w;
         size_t n, t = tokens_of(task, i, &n), seen = sees(task->s, &task->k, i);
+        size_t target = w->packed->doc[task->k.b] + task->k.sources, at = w->packed->window[i];
         float *score = task->s->own->score + t * task->k.states;
 
         (void)scratch;
-        for (; n > 0; n--, score += task->k.states) {
-                ran_simd->softmax(score, scale_of(w), seen, NULL);
+        for (; n > 0; n--, at++, score += task->k.states) {
+                size_t from = at < target ? task->k.sources : 0;
+
+                memset(score, 0, from * sizeof *score);
+                ran_simd->softmax(score + from, scale_of(w), seen - from, NULL);
                 memset(score + seen, 0, (task->k.states - seen) * sizeof *score);
         }
 }
@@ -197,16 +215,21 @@ static void fill_probe(void *arg, size_t at, float *scratch)
         const struct ran_workspace *w = task->s->w;
         struct ran_probe *k = &w->probes->probe[at];
         size_t t0 = task->s->t0 + task->k.from - w->packed->doc[task->k.b], from, to;
-        size_t states = task->k.states, first = task->k.key - w->packed->key[task->k.b];
+        bool source = k->table == RAN_PROBE_SOURCE && w->c->review_source;
+        size_t states = task->k.states, sources = task->k.sources,
+               first = source || w->c->mask != RAN_MASK_NONE ? 0 : 1;
         const float one = 1.0f;
 
         (void)scratch;
-        if (!ran_probe_matches(k, RAN_PROBE_REVIEW, task->s->l) ||
+        if (!ran_probe_matches(k, source ? RAN_PROBE_SOURCE : RAN_PROBE_REVIEW, task->s->l) ||
             !ran_probe_queries(k, t0, task->k.n, &from, &to))
                 return;
-        for (size_t t = from; t < to; t++)
-                ran_probe_add(k, t0 + t, first,
-                              states == 1 ? &one : task->s->own->score + t * states, states, 1.0f);
+        for (size_t t = from; t < to; t++) {
+                const float *score = task->s->own->score + t * states + (source ? 0 : sources);
+
+                ran_probe_add(k, t0 + t, first, states == 1 ? &one : score,
+                              source ? sources : states - sources, 1.0f);
+        }
 }
 
 static void lookback(struct ran_layer_pass *s, size_t b)

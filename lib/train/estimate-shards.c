@@ -39,6 +39,8 @@ static int pack(struct walk *k, const struct ran_chunk *chunk, size_t n, struct 
 
                 RAN_TRY(ran_packed_add_after(&k->packed, job->config, ids, L, 0,
                                              chunk[i].recurrent != NULL ? &recurrent : NULL, err));
+                if (d->sources != NULL && chunk[i].from == 0)
+                        k->packed.sources[i] = d->sources[chunk[i].document];
                 for (uint32_t t = 0; t < L; t++)
                         RAN_TRY(ran_packed_positions(&k->packed, &t, 1, err));
         }

@@ -279,6 +279,10 @@ int ran_train_settings_check(const struct ran_train_settings *s, const struct ra
                 return ran_fail(err, RAN_EINVAL,
                                 "truncated back-propagation is for language models (lm): bptt must "
                                 "be 0");
+        if (s->bptt > 0 && config->review_source)
+                return ran_fail(err, RAN_EINVAL,
+                                "review_source learns from the target what to read in the source, "
+                                "and chunks have no gradient between them: bptt must be 0");
         if ((s->metric == RAN_METRIC_BLEU || s->metric == RAN_METRIC_CHRF) &&
             config->task != RAN_TASK_LM)
                 return ran_fail(err, RAN_EINVAL,

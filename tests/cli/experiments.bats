@@ -592,6 +592,57 @@ values() {
   [ "$(cat mine/test)" = precious ]
 }
 
+# ---- long-sources --------------------------------------------------------------------------------
+
+# pairs N FIRST: as many, with numbers from FIRST on in both texts.
+pairs() {
+  seq "$2" $(($1 + $2 - 1)) | sed 's/.*/{"source":"a b & c","target":"x & y \\"z"}/'
+}
+
+@test "join-pairs: each pair once a round, the same on both sides, in an order of its seed" {
+  pairs 23 100 >pairs.jsonl
+  join-pairs --join 1,4 pairs.jsonl >out.jsonl
+  jq -s -e 'map(.joined) == [range(23) | 1] + [range(5) | 4]' out.jsonl
+  jq -s -e 'all(.[]; (.source | [scan("[0-9]+")]) == (.target | [scan("[0-9]+")]))' out.jsonl
+  jq -s -e 'map(select(.joined == 4).source | scan("[0-9]+")) | length == 20 and (unique | length == 20)' out.jsonl
+  jq -e 'select(.joined == 4) | .source | split(" | ") | length == 4' out.jsonl
+  join-pairs --join 1,4 pairs.jsonl | cmp - out.jsonl
+  run -1 cmp -s out.jsonl <(join-pairs --seed 2 --join 1,4 pairs.jsonl)
+  # More than one round; a last record that does not fit is left out; too few pairs make none.
+  [ "$(join-pairs --join 5 --pairs 52 pairs.jsonl | wc -l)" -eq 10 ]
+  [ -z "$(join-pairs --join 24 pairs.jsonl)" ]
+  run -2 join-pairs --join 0 pairs.jsonl
+  run -2 join-pairs
+  run -3 join-pairs nowhere.jsonl
+  run -3 join-pairs --mark b pairs.jsonl
+  [[ $output == *'has a pair with the mark'* ]]
+}
+
+@test "long-sources: a table of every encoder; once more, nothing is done anew [all]" {
+  pairs 40 100 >train.jsonl
+  pairs 12 200 >dev.jsonl
+  pairs 12 300 >test.jsonl
+  set -- --lengths 1,6 --learn 1,3 --test-pairs 12 --window 8 "the folder" train.jsonl dev.jsonl test.jsonl -- \
+    $tiny --layers 1 --ffn-dim 8 --vocab-size 300
+  long-sources "$@" >table
+  awk 'NR > 1 && NF != 9 { exit 1 } END { exit NR != 6 }' table
+  # Texts that are the targets have a BLEU of 100 everywhere, those with a wrong end not at the end.
+  for many in 1 6; do
+    jq -c '.lm = {text: .target}' "the folder/test-$many.jsonl" >"the folder/full-$many.jsonl"
+    jq -c '.lm = {text: (.target | split(" | ") | .[:(length * 2 / 3 | floor)] | join(" | "))}' \
+      "the folder/test-$many.jsonl" >"the folder/window-$many.jsonl"
+  done
+  touch mark
+  long-sources "$@" >again
+  awk '$1 == "full" && ($3 != 100 || $4 != 100 || $6 != 100) { exit 1 }
+    $1 == "window" && ($4 != 100 || $5 != 100 || $6 != 0) { exit 1 }' again
+  [ -z "$(find "the folder" -name '*.ran' -newer mark)" ]
+  run -3 long-sources --seed 2 "$@"
+  [[ $output == *'from other settings'* ]]
+  run -2 long-sources --encoders lstm new train.jsonl dev.jsonl test.jsonl
+  run -2 long-sources new train.jsonl
+}
+
 @test "experiments: each says what it takes, and the README what it is" {
   for script in "$root"/share/experiments/*; do
     [ -x "$script" ] || continue

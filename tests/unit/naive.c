@@ -384,28 +384,33 @@ static bool sees_state(const struct naive *n, size_t t, size_t j, size_t m, size
         return j == 0 || j - 1 < own || (n->c->mask == RAN_MASK_PREFIX && end <= n->sources);
 }
 
-/* Equation (9): x (L, D) from Y and the states S (m + 1, D), the first cell before them. */
+/* Equation (9): x (L, D) from Y and the states S (m + 1, D), the first cell before them. With
+ * review_source the source tokens of Y are further states, for target tokens. */
 static void review(const struct naive *n, const struct naive_layer *p, double *x, const double *Y,
                    const double *S, size_t L, size_t m)
 {
-        size_t D = n->c->dim, states = m + 1;
+        size_t D = n->c->dim, cells = m + 1, states = cells + (n->c->review_source ? n->sources : 0);
         double *q = doubles(L * D), *k = doubles(states * D), *v = doubles(states * D);
         double *R = doubles(L * D), *score = doubles(states);
 
         linear(n, q, Y, p->review_q, L, true);
-        linear(n, k, S, p->review_k, states, true);
-        linear(n, v, S, p->review_v, states, true);
+        linear(n, k, S, p->review_k, cells, true);
+        linear(n, v, S, p->review_v, cells, true);
+        linear(n, k + cells * D, Y, p->review_k, states - cells, true);
+        linear(n, v + cells * D, Y, p->review_v, states - cells, true);
         for (size_t t = 0; t < L; t++) {
                 for (size_t j = 0; j < states; j++) {
                         score[j] = 0;
                         for (size_t i = 0; i < D; i++)
                                 score[j] += q[t * D + i] * k[j * D + i] / sqrt((double)D);
-                        if (!sees_state(n, t, j, m, L))
+                        if (j < cells ? !sees_state(n, t, j, m, L) : t < n->sources)
                                 score[j] = -INFINITY;
                 }
                 softmax(score, states);
-                for (size_t j = 0; j < states && n->seen.review != NULL; j++)
-                        n->seen.review[(p->l * L + t) * states + j] = score[j];
+                for (size_t j = 0; j < cells && n->seen.review != NULL; j++)
+                        n->seen.review[(p->l * L + t) * cells + j] = score[j];
+                for (size_t j = cells; j < states && n->seen.source != NULL; j++)
+                        n->seen.source[(p->l * L + t) * L + j - cells] = score[j];
                 for (size_t j = 0; j < states; j++)
                         for (size_t i = 0; i < D; i++)
                                 R[t * D + i] += score[j] * v[j * D + i];

@@ -316,6 +316,33 @@ TEST(gradient_under_masks)
                         check_config(c, none, 0);
 }
 
+/* Sources that end within a window and at its end, and none; several windows of target. */
+TEST(gradient_of_a_review_of_the_source)
+{
+        static const size_t lengths[] = {4, 11, 12, 9}, sources[] = {0, 6, 4, 9};
+
+        for (int cell = RAN_CELL_GATED; cell <= RAN_CELL_PRENORM; cell++)
+                for (size_t window = 2; window <= 4; window += 2) {
+                        struct ran_config c = small();
+                        struct batch b = {0};
+                        struct dice dice = {.key = 7};
+                        struct toy t;
+
+                        c.cell = cell;
+                        c.window = window;
+                        c.mask = RAN_MASK_PREFIX;
+                        c.review_source = true;
+                        toy_init(&t, &c, 11, 0.4);
+                        for (size_t i = 0; i < 4; i++) {
+                                batch_add(&b, &t, &dice, lengths[i]);
+                                b.rows.sources[i] = sources[i];
+                        }
+                        check_ways(&t, &b);
+                        ran_packed_release(&b.rows);
+                        toy_release(&t);
+                }
+}
+
 TEST(gradient_of_a_transformer)
 {
         const struct ran_noise noise = {3, 4, 0.3, 0.2};

@@ -286,7 +286,7 @@ static void say_more_tokens(const char *path)
 
 /* A state in the middle of a window, saved and loaded, reads on as if nothing had happened; that of
  * a window of the review has a fixed size. */
-static void check_reads_on(int review)
+static void check_reads_on(int review, size_t sources)
 {
         enum { ALL = 100, PART = 75 };
         char *path = test_path("pattern.state");
@@ -297,21 +297,24 @@ static void check_reads_on(int review)
         uint32_t text[ALL];
         float whole[ALL], part[ALL];
 
-        training_init_texts(&x.t, "pattern", 60, CORPUS_TEXTS, 0);
+        training_init_texts(&x.t, "pattern", 60, sources > 0 ? CORPUS_PAIRS : CORPUS_TEXTS, 0);
         x.t.c.review = review;
+        x.t.c.review_source = sources > 0;
         x.t.c.review_window = 4;
         REQUIRE(prepared(&x));
         for (uint32_t i = 0; i < ALL; i++)
                 text[i] = i * 7 % 5 + i % 3;
-        CHECK_OK(ran_lm_read(x.m, x.s, NULL, text, ALL - 1, 0,
+        CHECK_OK(ran_lm_read(x.m, x.s, NULL, text, ALL - 1, sources,
                              &(struct ran_lm_out){.gold = text + 1, .nll = whole}, &err),
                  err);
-        CHECK_OK(ran_lm_read(x.m, x.s, x.past, text, PART, 0, &(struct ran_lm_out){0}, &err), err);
+        CHECK_OK(ran_lm_read(x.m, x.s, x.past, text, PART, sources, &(struct ran_lm_out){0}, &err),
+                 err);
         CHECK_OK(ran_lm_context_save(x.past, NULL, path, &err), err);
         REQUIRE(ran_bytes_open(&file, path, &err) == RAN_OK &&
                 ran_tensors_read(&tensors, &file, &err) == RAN_OK);
         const struct ran_tensor *key = ran_tensors_find(&tensors, "key.0");
-        CHECK(key != NULL && key->shape[0] == (review == RAN_REVIEW_WINDOW ? 2 : PART / 8));
+        CHECK(key != NULL &&
+              key->shape[0] == sources + (review == RAN_REVIEW_WINDOW ? 2 : PART / 8));
         ran_tensors_release(&tensors);
         ran_bytes_release(&file);
         struct ran_lm_context *again = ran_lm_context_load(x.m, NULL, path, &err);
@@ -330,7 +333,16 @@ static void check_reads_on(int review)
 TEST(context_of_a_review_pattern_reads_on)
 {
         for (int review = RAN_REVIEW_NONE; review <= RAN_REVIEW_DISPERSED; review++)
-                check_reads_on(review);
+                check_reads_on(review, 0);
+}
+
+/* Sources that end in a window, at its end, and in the window that stays open. */
+TEST(context_of_a_review_of_the_source_reads_on)
+{
+        static const size_t sources[] = {13, 16, 74};
+
+        for (size_t i = 0; i < 3; i++)
+                check_reads_on(RAN_REVIEW_ALL, sources[i]);
 }
 
 TEST(context_files_that_are_no_states_of_this_model)

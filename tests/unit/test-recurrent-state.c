@@ -52,8 +52,9 @@ static void read_in_parts(const struct toy *t, struct dice *dice, const uint32_t
                         err);
                 size_t W = t->c.encoder == RAN_ENCODER_TRANSFORMER ? 1 : t->c.window;
                 CHECK_SIZE(recurrent.tokens, at + n);
-                CHECK_SIZE(recurrent.states, ran_encoder_states(&t->c, at + n));
-                CHECK(recurrent.states <= (at + n) / W);
+                CHECK_SIZE(recurrent.sources, t->c.review_source ? sources : 0);
+                CHECK_SIZE(recurrent.states - recurrent.sources, ran_encoder_states(&t->c, at + n));
+                CHECK(recurrent.states - recurrent.sources <= (at + n) / W);
                 CHECK_SIZE(recurrent.open, (at + n) % W);
         }
         ran_recurrent_state_release(&recurrent);

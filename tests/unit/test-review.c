@@ -44,6 +44,7 @@ static uint64_t count(const struct ran_config *c, size_t L, size_t sources)
 
                         n += seen && in_pattern(c, j > stands ? j - stands : stands - j);
                 }
+                n += c->review_source && t >= sources ? sources : 0;
         }
         return n;
 }
@@ -61,6 +62,7 @@ TEST(review_scores_are_counted)
                 c.min_window = c.mask == RAN_MASK_NONE ? 1 + i % 3 : 1;
                 c.review_window = 1 + i / 60 % 9;
                 sources = c.mask == RAN_MASK_PREFIX ? i % (L + 1) : 0;
+                c.review_source = c.review == RAN_REVIEW_ALL && sources > 0 && i % 5 > 2;
                 uint64_t want = c.review == RAN_REVIEW_NONE ? 0 : count(&c, L, sources);
                 if (!CHECK_SIZE((size_t)ran_review_scores(&c, L, sources), (size_t)want))
                         printf("  %s, review %d of %zu, %zu tokens, %zu source\n", toy_name(&c),

@@ -40,6 +40,7 @@ struct ran_config toy_random_config(struct dice *d)
         c.residual = dice_coin(d);
         c.review = (int)dice_size(d, RAN_REVIEW_NONE, RAN_REVIEW_DISPERSED);
         c.review_window = 1 + c.dim % 6;
+        c.review_source = c.review == RAN_REVIEW_ALL && c.dim % 2 > 0;
         c.mask = (int)dice_size(d, RAN_MASK_NONE, RAN_MASK_PREFIX);
         c.pooling = dice_coin(d) ? RAN_POOL_MAX : RAN_POOL_MEAN;
         return c;
@@ -50,6 +51,7 @@ struct ran_config toy_transformer(struct dice *d)
         struct ran_config c = toy_random_config(d);
 
         c.encoder = RAN_ENCODER_TRANSFORMER;
+        c.review_source = false;
         c.ffn_dim = dice_size(d, 1, 30);
         c.attention.n = dice_coin(d) ? 1 : c.heads;
         for (size_t j = 0; j < c.attention.n; j++)

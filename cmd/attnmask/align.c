@@ -1,0 +1,408 @@
+/* align.c - --align: what the tokens of a target looked at in their source, as JSON or as a grid
+ * with both texts at its sides.
+ *
+ * A line of the grid is a token of the target, [END] the last; its weights are those of the
+ * position that predicts it. A column is a token of the source. Texts stand at the sides of a grid
+ * of letters, of SVG and of a page; PBM, PGM and PNG have no text, and a message names lines and
+ * columns. */
+#include <math.h>
+#include <stdlib.h>
+
+#include "cmd/attnmask/model.h"
+#include "cmd/attnmask/panels.h"
+#include "cmd/attnmask/picture.h"
+#include "cmd/options/message.h"
+#include "cmd/pages/page.h"
+
+/* CELL: pixels of a cell with text at the sides; LETTER: of a letter, about; SIDE: letters of a
+ * token at most; MOST: cells of a grid with text. */
+enum { CELL = 18, LETTER = 7, SIDE = 16, MOST = 250000 };
+
+/* The alignment of the document at hand. */
+struct alignment {
+        const struct attnmask_model *a;
+        const struct attnmask_scratch *s;
+        size_t sources, rows;
+        double *weight;                  /* (rows, sources) */
+        struct ran_buf *source, *target; /* (sources), (rows) texts of the tokens */
+};
+
+static void release(struct alignment *k)
+{
+        for (size_t i = 0; i < k->sources && k->source != NULL; i++)
+                ran_buf_release(&k->source[i]);
+        for (size_t i = 0; i < k->rows && k->target != NULL; i++)
+                ran_buf_release(&k->target[i]);
+        free(k->source);
+        free(k->target);
+        free(k->weight);
+}
+
+/* ---- the selection -------------------------------------------------------------------------- */
+
+void attnmask_align_check(const struct attnmask_model *a)
+{
+        const struct ran_config *c = ran_model_config(a->model);
+
+        if (c->task != RAN_TASK_LM || c->mask != RAN_MASK_PREFIX)
+                cmd_usage("--align is for language models of sources and targets, which have the "
+                          "mask prefix");
+}
+
+/* --layer and --head as ran_alignment has them. attnmask_select has checked them. */
+static size_t layer_of(const struct attnmask_model *a)
+{
+        const struct attnmask_selection *c = &a->selection;
+
+        return c->layer_to - c->layer_from > 1 || a->options->layer == NULL ? RAN_PROBE_MEAN
+                                                                            : c->layer_from;
+}
+
+static size_t head_of(const struct attnmask_model *a)
+{
+        const struct attnmask_selection *c = &a->selection;
+
+        if (a->options->head == NULL || c->head_to - c->head_from > 1 ||
+            c->head_from == RAN_PROBE_MEAN)
+                return RAN_PROBE_MEAN;
+        return c->head_to == 0 ? RAN_ALIGN_REVIEW : c->head_from;
+}
+
+/* ---- tokens --------------------------------------------------------------------------------- */
+
+/* The text of a token, without space around it; a reserved token has its name, and one that is of
+ * space alone or a part of a character what the vocabulary calls it. */
+static int add_text(const struct alignment *k, uint32_t id, struct ran_buf *out,
+                    struct ran_error *err)
+{
+        const struct ran_tokenizer *t = ran_model_tokenizer(k->a->model);
+        struct ran_buf text = {0};
+        size_t from = 0, n;
+        const char *name;
+
+        if (t == NULL) {
+                ran_buf_printf(out, "%u", (unsigned)id);
+                return out->failed ? ran_fail(err, RAN_ENOMEM, "no memory for a token") : RAN_OK;
+        }
+        int rc = ran_tokenizer_decode(t, &id, 1, &text, err);
+        for (; from < text.len && text.data[from] == ' '; from++)
+                ;
+        n = text.len - from;
+        name = rc == RAN_OK && n > 0 ? text.data + from : ran_tokenizer_token(t, id, &n);
+        if (name != NULL)
+                ran_buf_add(out, name, n);
+        ran_buf_release(&text);
+        return out->failed ? ran_fail(err, RAN_ENOMEM, "no memory for a token") : RAN_OK;
+}
+
+static int add_texts(struct alignment *k, struct ran_error *err)
+{
+        const uint32_t *ids = k->s->reading.tokens.ids;
+
+        k->source = ran_alloc(k->sources, sizeof *k->source, err);
+        k->target = ran_alloc(k->rows, sizeof *k->target, err);
+        if (k->source == NULL || k->target == NULL)
+                return RAN_ENOMEM;
+        for (size_t i = 0; i < k->sources; i++)
+                RAN_TRY(add_text(k, ids[i], &k->source[i], err));
+        for (size_t i = 0; i < k->rows; i++)
+                RAN_TRY(add_text(k, ids[k->sources + i], &k->target[i], err));
+        return RAN_OK;
+}
+
+static int read_alignment(struct alignment *k, struct ran_error *err)
+{
+        const struct cmd_reading *r = &k->s->reading;
+
+        k->sources = r->sources;
+        if (r->sources == 0 || r->tokens.L < r->sources + 1)
+                return ran_fail(err, RAN_EFORMAT, "--align needs a source and a target");
+        /* Rows predict the tokens of the target; none what would follow. */
+        struct ran_document d = r->tokens;
+        k->rows = d.L - r->sources;
+        d.L--;
+        k->weight = ran_alloc(k->rows * k->sources, sizeof *k->weight, err);
+        if (k->weight == NULL)
+                return RAN_ENOMEM;
+        return ran_alignment(k->a->model, k->s->state, &d, k->sources, layer_of(k->a),
+                             head_of(k->a), k->weight, err);
+}
+
+/* ---- JSON ----------------------------------------------------------------------------------- */
+
+static int compare(const void *a, const void *b)
+{
+        const struct attnmask_weight *x = a, *y = b;
+
+        if (x->weight != y->weight)
+                return x->weight > y->weight ? -1 : 1;
+        return (x->key > y->key) - (x->key < y->key);
+}
+
+static void add_top(struct ran_buf *out, const struct alignment *k, struct attnmask_weight *list,
+                    size_t row)
+{
+        const double *weight = k->weight + row * k->sources;
+        size_t n = 0;
+
+        for (size_t j = 0; j < k->sources; j++)
+                if (weight[j] > 0)
+                        list[n++] = (struct attnmask_weight){weight[j], j};
+        qsort(list, n, sizeof *list, compare);
+        ran_buf_str(out, ",\"top\":[");
+        for (size_t i = 0; i < n && i < k->a->options->top; i++) {
+                ran_buf_str(out, i > 0 ? ",{" : "{");
+                cmd_reading_add_token(&k->s->reading, &k->a->how, list[i].key, out);
+                ran_buf_str(out, ",\"weight\":");
+                ran_buf_float(out, (float)list[i].weight);
+                ran_buf_char(out, '}');
+        }
+        ran_buf_char(out, ']');
+}
+
+static void add_row(struct ran_buf *out, const struct alignment *k, struct attnmask_weight *list,
+                    size_t row)
+{
+        ran_buf_char(out, '{');
+        cmd_reading_add_token(&k->s->reading, &k->a->how, k->sources + row, out);
+        if (k->a->options->top > 0)
+                add_top(out, k, list, row);
+        for (size_t j = 0; j < k->sources && k->a->options->weights; j++) {
+                ran_buf_str(out, j == 0 ? ",\"weights\":[" : ",");
+                ran_buf_float(out, (float)k->weight[row * k->sources + j]);
+                ran_buf_str(out, j + 1 == k->sources ? "]" : "");
+        }
+        ran_buf_char(out, '}');
+}
+
+int attnmask_align(const struct attnmask_model *a, struct attnmask_scratch *s, struct ran_buf *out,
+                   struct ran_error *err)
+{
+        struct alignment k = {.a = a, .s = s};
+        int rc = read_alignment(&k, err);
+        struct attnmask_weight *list =
+                rc == RAN_OK ? ran_grow(s->ranked, &s->ranked_cap, k.sources, sizeof *list, err)
+                             : NULL;
+
+        if (rc == RAN_OK && list == NULL)
+                rc = RAN_ENOMEM;
+        s->ranked = list != NULL ? list : s->ranked;
+        if (rc == RAN_OK) {
+                ran_buf_printf(out, "{\"sources\":%zu,\"targets\":[", k.sources);
+                for (size_t i = 0; i < k.rows; i++) {
+                        ran_buf_str(out, i > 0 ? "," : "");
+                        add_row(out, &k, list, i);
+                }
+                ran_buf_str(out, "]}");
+        }
+        release(&k);
+        return rc;
+}
+
+/* ---- letters -------------------------------------------------------------------------------- */
+
+/* Bytes of the character at s. */
+static size_t character(const char *s, size_t n)
+{
+        size_t length = 1;
+
+        while (length < n && ((unsigned char)s[length] & 0xc0) == 0x80)
+                length++;
+        return length;
+}
+
+static size_t letters(const struct ran_buf *text)
+{
+        size_t n = 0;
+
+        for (size_t i = 0; i < text->len; i += character(text->data + i, text->len - i))
+                n++;
+        return n < SIDE ? n : SIDE;
+}
+
+/* The i-th character of a text, or a space; what a terminal might obey is a question mark. */
+static void put_letter(struct ran_buf *out, const struct ran_buf *text, size_t i)
+{
+        size_t at = 0;
+
+        for (; i > 0 && at < text->len; i--)
+                at += character(text->data + at, text->len - at);
+        if (at >= text->len)
+                ran_buf_char(out, ' ');
+        else if ((unsigned char)text->data[at] < 0x20 || text->data[at] == 0x7f)
+                ran_buf_char(out, '?');
+        else
+                ran_buf_add(out, text->data + at, character(text->data + at, text->len - at));
+}
+
+static size_t longest(const struct ran_buf *text, size_t n)
+{
+        size_t most = 0;
+
+        for (size_t i = 0; i < n; i++)
+                most = letters(&text[i]) > most ? letters(&text[i]) : most;
+        return most;
+}
+
+/* Columns have their token above them, from top to bottom. */
+static void write_letters(const struct alignment *k, const struct attnmask_panels *p,
+                          struct ran_buf *out)
+{
+        static const char shades[] = "." PICTURE_BETWEEN "#";
+        const size_t side = longest(k->target, k->rows), top = longest(k->source, k->sources);
+
+        for (size_t y = 0; y < top; y++) {
+                ran_buf_printf(out, "%*s", (int)side + 1, "");
+                for (size_t x = 0; x < k->sources; x++) {
+                        size_t n = letters(&k->source[x]);
+
+                        put_letter(out, &k->source[x], y >= top - n ? y - (top - n) : SIZE_MAX);
+                }
+                ran_buf_char(out, '\n');
+        }
+        for (size_t y = 0; y < k->rows; y++) {
+                for (size_t i = letters(&k->target[y]); i < side; i++)
+                        ran_buf_char(out, ' ');
+                for (size_t i = 0; i < letters(&k->target[y]); i++)
+                        put_letter(out, &k->target[y], i);
+                ran_buf_char(out, ' ');
+                for (size_t x = 0; x < k->sources; x++) {
+                        unsigned shade = attnmask_shade(p, k->weight[y * k->sources + x]);
+
+                        ran_buf_char(out, shades[shade == 0 ? 0 : 1 + shade * 7 / 255]);
+                }
+                ran_buf_char(out, '\n');
+        }
+}
+
+/* ---- SVG ------------------------------------------------------------------------------------ */
+
+/* As many letters of a token as the side has room for. */
+static void put_label(struct ran_buf *out, const struct ran_buf *text)
+{
+        size_t at = 0;
+
+        for (size_t i = 0; i < SIDE && at < text->len; i++)
+                at += character(text->data + at, text->len - at);
+        page_text(out, text->data, at);
+}
+
+static void write_labels(const struct alignment *k, size_t left, size_t top, struct ran_buf *out)
+{
+        for (size_t x = 0; x < k->sources; x++) {
+                ran_buf_printf(out, "<text transform=\"translate(%zu %zu) rotate(-60)\">",
+                               left + x * CELL + CELL * 2 / 3, top - 4);
+                put_label(out, &k->source[x]);
+                ran_buf_str(out, "</text>\n");
+        }
+        for (size_t y = 0; y < k->rows; y++) {
+                ran_buf_printf(out, "<text x=\"%zu\" y=\"%zu\" text-anchor=\"end\">", left - 5,
+                               top + y * CELL + CELL * 3 / 4);
+                put_label(out, &k->target[y]);
+                ran_buf_str(out, "</text>\n");
+        }
+}
+
+static void write_svg(const struct alignment *k, const struct attnmask_panels *p,
+                      struct ran_buf *out)
+{
+        const size_t left = longest(k->target, k->rows) * LETTER + 10,
+                     top = longest(k->source, k->sources) * LETTER + 10, w = k->sources * CELL,
+                     h = k->rows * CELL;
+
+        ran_buf_printf(out,
+                       "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%zu\" height=\"%zu\" "
+                       "font-family=\"sans-serif\" font-size=\"12\" fill=\"currentColor\">\n",
+                       left + w + top / 2 + 2, top + h + 2);
+        write_labels(k, left, top, out);
+        for (size_t y = 0; y < k->rows; y++)
+                for (size_t x = 0; x < k->sources; x++) {
+                        double weight = k->weight[y * k->sources + x];
+                        unsigned shade = attnmask_shade(p, weight);
+
+                        if (shade > 0)
+                                ran_buf_printf(out,
+                                               "<rect x=\"%zu\" y=\"%zu\" width=\"%d\" "
+                                               "height=\"%d\" fill-opacity=\"%.3g\"><title>%.3g"
+                                               "</title></rect>\n",
+                                               left + x * CELL, top + y * CELL, CELL, CELL,
+                                               shade / 255.0, weight);
+                }
+        ran_buf_printf(out,
+                       "<rect x=\"%zu\" y=\"%zu\" width=\"%zu\" height=\"%zu\" fill=\"none\" "
+                       "stroke=\"#888\"/>\n</svg>\n",
+                       left, top, w, h);
+}
+
+static void write_page(const struct alignment *k, const struct attnmask_panels *p,
+                       const struct cmd_line *line, struct ran_buf *out)
+{
+        attnmask_page_begin(k->a, k->s, line, "Attention to the source", out);
+        ran_buf_str(out, "<p class=\"note\">A line is a token of the target, a column one of the "
+                         "source. The darker, the more attention the source token got when the "
+                         "target token was predicted; point at a cell for the weight.</p>\n");
+        write_svg(k, p, out);
+        page_end(out, NULL);
+}
+
+/* ---- a picture ------------------------------------------------------------------------------ */
+
+/* PBM, PGM, PNG: names lines and columns. */
+static void explain(const struct alignment *k)
+{
+        struct ran_buf names = {0};
+
+        for (size_t i = 0; i < k->rows + k->sources; i++) {
+                ran_buf_str(&names, i == 0 ? "" : i == k->rows ? "; columns: " : " ");
+                for (size_t j = 0;
+                     j < letters(i < k->rows ? &k->target[i] : &k->source[i - k->rows]); j++)
+                        put_letter(&names, i < k->rows ? &k->target[i] : &k->source[i - k->rows],
+                                   j);
+        }
+        ran_buf_char(&names, '\0');
+        if (!names.failed)
+                cmd_note("lines: %s", names.data);
+        ran_buf_release(&names);
+}
+
+static int draw(struct alignment *k, const struct cmd_line *line, struct cmd_sink *out,
+                struct ran_error *err)
+{
+        const int format = k->a->options->format;
+        struct attnmask_panels p = {.n = 1, .x_to = k->sources - 1, .y_to = k->rows - 1};
+
+        p.value = k->weight;
+        p.width = k->sources;
+        p.height = k->rows;
+        attnmask_scale(&p);
+        RAN_TRY(add_texts(k, err));
+        if (format == PICTURE_PBM || format == PICTURE_PGM || format == PICTURE_PNG) {
+                RAN_TRY(attnmask_draw(k->a->options, &p, out, err));
+                explain(k);
+                return RAN_OK;
+        }
+        if (k->rows > MOST / k->sources)
+                return ran_fail(err, RAN_EINVAL,
+                                "%zu target and %zu source tokens are too many for a grid with "
+                                "their texts: --format png draws it without",
+                                k->rows, k->sources);
+        if (format == PICTURE_HTML)
+                write_page(k, &p, line, &out->buf);
+        else if (format == PICTURE_SVG)
+                write_svg(k, &p, &out->buf);
+        else
+                write_letters(k, &p, &out->buf);
+        return out->buf.failed ? ran_fail(err, RAN_ENOMEM, "no memory for a grid") : RAN_OK;
+}
+
+int attnmask_align_draw(const struct attnmask_model *a, struct attnmask_scratch *s,
+                        const struct cmd_line *line, struct cmd_sink *out, struct ran_error *err)
+{
+        struct alignment k = {.a = a, .s = s};
+        int rc = read_alignment(&k, err);
+
+        if (rc == RAN_OK)
+                rc = draw(&k, line, out, err);
+        release(&k);
+        return rc;
+}

@@ -1,0 +1,148 @@
+/* replace.c - --replace-unknown: in a generated target, [UNK] becomes the word of the source that
+ * the model attended to when it predicted the token, with the mean of all layers and heads. */
+#include "cmd/lm/replace.h"
+
+#include <stdlib.h>
+
+#include "cmd/formats/json.h"
+
+/* ---- words of the source -------------------------------------------------------------------- */
+
+/* Appends word `word` of a list of words. */
+static int add_listed(struct ran_buf *out, const struct ran_record *record, size_t word,
+                      struct ran_error *err)
+{
+        const struct ran_member *m = json_member(record, "source");
+        struct ran_span item;
+        size_t pos = 0, i = 0;
+        char type;
+
+        while (m != NULL && m->type == 'a' &&
+               ran_json_next(record->line, m->value, &pos, NULL, &item, &type))
+                if (i++ == word && type == 's')
+                        return ran_json_decode(record->line, item, out, err);
+        return RAN_OK;
+}
+
+/* Appends the word that source token t is in. Offsets are bytes. */
+static int add_word(struct ran_buf *out, const struct continuation *k,
+                    const struct ran_record *record, size_t t, struct ran_error *err)
+{
+        const struct cmd_document *d = &k->sequence.document;
+        const struct ran_encoding *e = &d->encoding;
+        size_t from = t, to = t + 1;
+
+        if (d->from == CMD_FROM_TOKENS)
+                return add_listed(out, record, e->word[t], err);
+        while (from > 0 && e->word[from - 1] == e->word[t])
+                from--;
+        while (to < e->n && e->word[to] == e->word[t])
+                to++;
+        size_t start = e->start[from], end = e->end[to - 1];
+        while (start < end && d->text.data[start] == ' ') /* byte pairs begin with the space */
+                start++;
+        ran_buf_add(out, d->text.data + start, end - start);
+        return RAN_OK;
+}
+
+/* ---- replacing ------------------------------------------------------------------------------ */
+
+static bool has_unknown(const struct continuation *k)
+{
+        for (size_t i = 0; i < k->n_new; i++)
+                if (k->ids[i] == k->how->lm.reserved.unk)
+                        return true;
+        return false;
+}
+
+/* The attention of what was generated: weight (n_new + 1, sources), the caller frees it. */
+static double *read_weights(struct continuation *k, struct ran_error *err)
+{
+        const struct cmd_sequence *q = &k->sequence;
+        size_t source = q->L - q->begun, n = source + k->n_new;
+        uint32_t *ids = ran_alloc(n, sizeof *ids, err);
+        double *weight =
+                ids != NULL ? ran_alloc((k->n_new + 1) * q->sources, sizeof *weight, err) : NULL;
+        struct ran_document d = {.ids = ids, .L = n};
+
+        for (size_t i = 0; i < n && weight != NULL; i++)
+                ids[i] = i < source ? q->ids[i] : k->ids[i - source];
+        if (weight != NULL &&
+            ran_alignment(k->how->lm.model, k->state, &d, q->sources, RAN_PROBE_MEAN,
+                          RAN_PROBE_MEAN, weight, err) != RAN_OK) {
+                free(weight);
+                weight = NULL;
+        }
+        free(ids);
+        return weight;
+}
+
+/* The token of the source, but not [SEP], with the most weight. RAN_EINVAL: none has any. */
+static int most_attended(const struct continuation *k, const double *weight, size_t *most,
+                         struct ran_error *err)
+{
+        size_t n = k->sequence.document.L;
+
+        *most = 0;
+        for (size_t j = 1; j < n; j++)
+                if (weight[j] > weight[*most])
+                        *most = j;
+        return weight[*most] > 0
+                       ? RAN_OK
+                       : ran_fail(err, RAN_EFORMAT,
+                                  "the model saw no token of the source when it predicted an "
+                                  "unknown word: --replace-unknown needs windows with the source "
+                                  "in them, or a model trained with --review-source");
+}
+
+/* Makes the text anew, with the words of the source in it. */
+static int replace(struct continuation *k, const struct ran_record *record, const double *weight,
+                   struct ran_error *err)
+{
+        const struct lm *lm = &k->how->lm;
+        struct ran_buf word = {0};
+        size_t most;
+        int rc = RAN_OK;
+
+        lm_text_begin(&k->text, lm->tokenizer, &k->how->options->stop, RAN_NO_ID);
+        for (size_t i = 0; i < k->n_new && rc == RAN_OK && !k->text.stopped; i++) {
+                if (k->ids[i] == lm->reserved.end)
+                        break;
+                if (k->ids[i] != lm->reserved.unk) {
+                        rc = lm_text_add(&k->text, k->ids[i], err);
+                        continue;
+                }
+                word.len = 0;
+                if (k->text.text.len > 0)
+                        ran_buf_char(&word, ' ');
+                rc = most_attended(k, weight + i * k->sequence.sources, &most, err);
+                if (rc == RAN_OK)
+                        rc = add_word(&word, k, record, most, err);
+                if (rc == RAN_OK && word.failed)
+                        rc = ran_fail(err, RAN_ENOMEM, "no memory for a word");
+                if (rc == RAN_OK)
+                        rc = lm_text_add_bytes(&k->text, word.data, word.len, err);
+                k->text.last = k->ids[i];
+        }
+        lm_text_end(&k->text);
+        ran_buf_release(&word);
+        return rc;
+}
+
+int lm_replace_unknown(struct continuation *k, const struct ran_record *record,
+                       struct ran_error *err)
+{
+        const struct cmd_document *d = &k->sequence.document;
+
+        if (!has_unknown(k))
+                return RAN_OK;
+        if (d->from != CMD_FROM_TEXT && d->from != CMD_FROM_TOKENS)
+                return ran_fail(err, RAN_EFORMAT,
+                                "--replace-unknown needs a \"source\" of text: ids have no words");
+        double *weight = read_weights(k, err);
+        if (weight == NULL)
+                return err->code;
+        int rc = replace(k, record, weight, err);
+        free(weight);
+        return rc;
+}

@@ -1,0 +1,136 @@
+#!/usr/bin/env bats
+# Sources and targets: a review of the source, what a target looked at, unknown words.
+
+bats_require_minimum_version 1.5.0
+load lm.bash
+
+shape='-q --dim 16 --heads 2 --head-dim 8 --window 4 --no-dev --learning-rate 0.01 --dropout 0
+  --embed-dropout 0 --vocab-type word --min-count 1'
+
+setup() {
+  PATH=${RAN_BIN:-$PWD/build}:$PATH
+  cd "$BATS_TEST_TMPDIR"
+  set -o pipefail
+  awk 'BEGIN { for (i = 0; i < 60; i++) { a = i % 5; b = int(i / 5) % 4; c = i % 3
+    printf "{\"source\":\"s%d s%d s%d s%d s%d s%d\",\"target\":\"t%d t%d t%d\"}\n",
+      a, c, c, b, b, a, b, a, c } }' >pairs.jsonl
+}
+
+# not RUN: usage errors.
+misused() {
+  local words=$1
+  shift
+  run -2 --separate-stderr ran-train lm $shape -o never.ran "$@" pairs.jsonl
+  [[ $stderr == *"$words"* ]] || { echo "$stderr" >&2; false; }
+}
+
+@test "pairs: --review-source implies the mask prefix and is in the model" {
+  ran-train lm $shape --cell prenorm --epochs 2 --review-source -o source.ran pairs.jsonl
+  ran-train lm $shape --cell prenorm --epochs 2 --mask prefix -o cells.ran pairs.jsonl
+  ran-train info --format json source.ran |
+    jq -e '.config | .mask == "prefix" and .review_source == true'
+  ran-train info --format json cells.ran | jq -e '.config | has("review_source") | not'
+  run ! cmp -s source.ran cells.ran
+  ran-lm score -m source.ran pairs.jsonl | jq -se 'length == 60 and all(.[]; .lm.nll > 0)'
+}
+
+@test "pairs: --review-source is refused where it cannot work" {
+  misused "the mask must be 'prefix', not 'causal'" --review-source --mask causal
+  misused "review must be 'all'" --review-source --review dispersed
+  misused "bptt must be 0" --review-source --bptt 2
+}
+
+@test "pairs: a review of the source writes the same for any number of threads and beams [all]" {
+  for jobs in 1 2 7; do
+    ran-train lm $shape --epochs 2 --review-source -j $jobs -o $jobs.ran pairs.jsonl
+    ran-lm generate -m 1.ran --beam 4 --n-best 2 -j $jobs --max-new-tokens 6 pairs.jsonl >$jobs.out
+  done
+  cmp 1.ran 2.ran && cmp 1.ran 7.ran
+  cmp 1.out 2.out && cmp 1.out 7.out
+  ran-lm generate -m 1.ran --temperature 0 --max-new-tokens 6 pairs.jsonl >greedy
+  ran-lm generate -m 1.ran --beam 1 --max-new-tokens 6 pairs.jsonl |
+    sed 's/,"score":[^,}]*//' | cmp - greedy
+}
+
+# names: sentences of four words that go word by word into another language; some are names that no
+# vocabulary has.
+names() {
+  awk 'function below(n) { x = x * 16807 % 2147483647; return x % n }
+    BEGIN { x = 7; for (i = 0; i < 400; i++) { s = t = ""
+      for (j = 0; j < 4; j++) {
+        name = below(10) < 3; w = name ? "name" i "x" j : below(8)
+        s = s (j ? " " : "") (name ? "" : "s") w; t = t (j ? " " : "") (name ? "" : "t") w }
+      printf "{\"source\":\"%s\",\"target\":\"%s\"}\n", s, t } }'
+}
+
+@test "pairs: --replace-unknown takes the source word that the model attended to [all]" {
+  names >names.jsonl
+  ran-train lm -q --encoder transformer --dim 16 --layers 1 --heads 1 --head-dim 16 --ffn-dim 32 --no-dev \
+    --learning-rate 0.02 --dropout 0 --embed-dropout 0 --vocab-type word --min-count 3 --epochs 40 \
+    -o names.ran names.jsonl
+  ran-lm generate -m names.ran --temperature 0 --replace-unknown --max-new-tokens 6 names.jsonl >greedy
+  ran-lm generate -m names.ran --beam 3 --replace-unknown --max-new-tokens 6 names.jsonl >beam
+  for out in greedy beam; do
+    jq -se 'map(select(.lm.text == .target)) | length > 380' $out
+  done
+  # Words of a list, and the report.
+  jq -c '.source |= split(" ")' names.jsonl |
+    ran-lm generate -m names.ran --temperature 0 --replace-unknown --max-new-tokens 6 >listed
+  cmp <(jq -c .lm greedy) <(jq -c .lm listed)
+  ran-lm generate -m names.ran --eval --replace-unknown names.jsonl | jq -e '.rouge_1.f1 > 0.9'
+  # Without it, the name is lost.
+  ran-lm generate -m names.ran --temperature 0 --max-new-tokens 6 names.jsonl |
+    jq -se 'all(.[]; .lm.text | contains("name") | not)'
+  ran-lm generate -m names.ran --temperature 0 --unknown --max-new-tokens 6 names.jsonl |
+    jq -se 'any(.[]; .lm.text | contains("[UNK]"))'
+}
+
+@test "pairs: --replace-unknown needs text, a target, and a source in sight" {
+  names >names.jsonl
+  small='-q --dim 8 --layers 1 --heads 1 --head-dim 8 --window 3 --no-dev --vocab-type word --min-count 3'
+  ran-train lm $small --learning-rate 0.05 --epochs 20 -o cells.ran names.jsonl
+  echo '{"source":"s1 name1 s2 s3 s4 s1"}' >one.jsonl
+  run -1 --separate-stderr ran-lm generate -m cells.ran --temperature 1 --min-new-tokens 60 \
+    --max-new-tokens 60 --replace-unknown one.jsonl
+  [[ $stderr == *"a model trained with --review-source"* ]]
+  ran-train lm $small --epochs 1 -o text.ran <<<'{"text":"a b c a b c a b c"}'
+  run -2 --separate-stderr ran-lm generate -m text.ran --replace-unknown one.jsonl
+  [[ $stderr == *"takes words of a source, and this model has none"* ]]
+  run -2 --separate-stderr ran-lm generate -m cells.ran --replace-unknown --begin-with x one.jsonl
+  [[ $stderr == *"--replace-unknown is for whole targets"* ]]
+}
+
+@test "pairs: ran-attnmask --align shows both texts at the sides of a grid" {
+  ran-train lm $shape --cell prenorm --epochs 2 --review-source -o source.ran pairs.jsonl
+  head -n 1 pairs.jsonl >one.jsonl
+  ran-attnmask -m source.ran --align --top 2 one.jsonl | jq -e '.attention |
+    .sources == 7 and [.targets[].piece] == ["t0", "t0", "t0", "[END]"]
+    and all(.targets[]; (.top | length) == 2 and all(.top[]; .token < 7 and .weight > 0))'
+  ran-attnmask -m source.ran --align --weights --top 0 one.jsonl | jq -e '[.attention.targets[].weights |
+    length] == [7, 7, 7, 7]'
+  # Above the grid the source, from top to bottom; on its left the target.
+  run -0 --separate-stderr ran-attnmask -m source.ran --align --format text one.jsonl
+  [ "${lines[0]}" = '            [' ]
+  [[ ${lines[5]} =~ ^' '+'t0 '[-.:=+*%@\#]{7}$ ]]
+  [[ ${lines[8]} == '[END] '* ]]
+  for format in svg html; do
+    ran-attnmask -m source.ran --align --format $format -o grid.$format one.jsonl
+    [ "$(grep -c '>t0</text>' grid.$format)" -eq 3 ]
+    [ "$(grep -c '>s0</text>' grid.$format)" -eq 6 ]
+  done
+  run -0 --separate-stderr ran-attnmask -m source.ran --align --format png -o grid.png one.jsonl
+  [[ $stderr == *'lines: t0 t0 t0 [END]; columns: s0 s0 s0 s0 s0 s0 [SEP]'* ]]
+}
+
+@test "pairs: --align is refused where there is no target or no source" {
+  ran-train lm $shape --epochs 1 --cell prenorm -o cells.ran pairs.jsonl
+  ran-train lm $shape --epochs 1 -o text.ran <<<'{"text":"a b c a b c a b c"}'
+  run -2 --separate-stderr ran-attnmask -m text.ran --align pairs.jsonl
+  [[ $stderr == *"models of sources and targets"* ]]
+  run -2 --separate-stderr ran-attnmask -m cells.ran --align --rows 0:2 pairs.jsonl
+  [[ $stderr == *"--align has all target tokens"* ]]
+  run -1 --separate-stderr ran-attnmask -m cells.ran --align --head review pairs.jsonl
+  [[ $stderr == *"no review of source tokens"* ]]
+  run -2 --separate-stderr ran-attnmask --align --length 9
+  [[ $stderr == *"--model"* ]]
+}
