@@ -260,6 +260,34 @@ TEST(a_linear_model_without_errors_leaves_the_first_phase_out)
         end(&p);
 }
 
+/* One that was trained before needs some epochs to find a use for what it knows. */
+TEST(an_encoder_that_learned_from_texts_is_not_ended_after_its_first_epoch)
+{
+        struct ran_error err = {0};
+        struct ran_dataset dev = {0};
+
+        corpus_make(&dev, 200, 1, 40, false, 5);
+        for (int texts = 0; texts < 2; texts++) {
+                struct phases p;
+
+                begin(&p, "pretrain-wait");
+                p.t.c.wide = 24;
+                p.t.s.wide_cost = 1;
+                p.t.s.early_stop = true;
+                p.t.s.epochs = p.t.s.patience = 8;
+                p.t.s.learning_rate = p.t.s.min_learning_rate = 1e-9; /* it cannot help */
+                p.t.job.dev = &dev;
+                p.t.job.texts = texts ? &p.texts : NULL;
+                CHECK_OK(training_run(&p.t, 1, &err), err);
+                CHECK_SIZE(training_count(&p.t, RAN_REPORT_DECIDED), 1);
+                CHECK_SIZE(training_count(&p.t, RAN_REPORT_DEV) -
+                                   count_pretraining(&p.t, RAN_REPORT_DEV),
+                           texts ? 3 : 1);
+                end(&p);
+        }
+        ran_dataset_release(&dev);
+}
+
 /* What time decided is repeated by what the model says of it. */
 TEST(a_time_limit_of_the_first_phase_is_repeated)
 {
