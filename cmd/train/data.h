@@ -76,6 +76,7 @@ struct train_source {
         /* Word vectors whose words a learned vocabulary includes, too; NULL: none. */
         struct ran_vectors *vectors;
         size_t vector_words;
+        struct ran_dataset *texts;     /* gets the text of each document, too (texts.h); or NULL */
         const struct cmd_names *names; /* of labels or tags that are numbers, or NULL */
 };
 
@@ -85,8 +86,10 @@ void train_data_read(struct train_data *d, const struct train_source *source, ch
 
 /* The same without a vocabulary: learns one from the documents, which are read once and kept in
  * memory, so they may come from a pipe. NULL if all documents are ids; an encoding without its
- * vocabulary is a bad line. The caller frees the tokeniser. */
+ * vocabulary is a bad line. texts: files whose words it has, too, or NULL. The caller frees the
+ * tokeniser. */
 struct ran_tokenizer *train_data_learn(struct train_data *d, const struct train_source *source,
-                                       const struct ran_vocab_settings *settings, char **files);
+                                       const struct ran_vocab_settings *settings, char **texts,
+                                       char **files);
 
 #endif

@@ -70,6 +70,7 @@ int train_document_read(struct train_scratch *s, const struct train_source *sour
                         const struct ran_record *record, struct ran_error *err)
 {
         s->document.spelling = source->spelling;
+        s->document.with_positions = source->texts != NULL;
         int code = cmd_document_read(&s->document, record, source->tokenizer, source->V, NULL, err);
 
         return code != RAN_OK && s->document.empty ? RAN_OK : code;

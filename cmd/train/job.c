@@ -141,6 +141,7 @@ static int replay(struct train_session *s, struct ran_train_job *job)
 {
         train_replay_check(&s->replay, job);
         job->limit = train_replay_limit(&s->replay);
+        s->texts.job.limit = train_replay_texts_limit(&s->replay);
         if (job->output == NULL)
                 job->output = train_replay_output(&s->replay);
         int status = train_run(job, &s->run);
@@ -173,6 +174,7 @@ int train_job_run(struct train_session *s)
         struct ran_train_job job = job_of(s);
         describe_data(s, &training);
         job.training = training.data;
+        train_texts_job(s, &job);
         describe_split(s, about, sizeof about);
         job.about = about;
         train_init_job(&s->init, &job);

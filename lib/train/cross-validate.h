@@ -7,7 +7,8 @@
  * least loss: it sees every document, where accuracy sees those near the boundary.
  *
  * A chain is a fold with or without ratios: a solver that goes from the smallest C to the largest,
- * each starting where the last ended. Chains go side by side, as many as there are threads.
+ * each starting where the last ended. Chains go side by side, as many as there are threads, and the
+ * classes of a chain, too.
  */
 #ifndef RAN_TRAIN_CROSS_VALIDATE_H
 #define RAN_TRAIN_CROSS_VALIDATE_H
