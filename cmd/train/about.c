@@ -2,8 +2,10 @@
 #include "cmd/train/about.h"
 
 #include <string.h>
+#include <unistd.h>
 
 #include "cmd/options/message.h"
+#include "cmd/records/model.h"
 
 /* ---- members of the record of a training ----------------------------------------------------- */
 
@@ -140,6 +142,8 @@ static bool open_vocabulary(struct about *a)
         struct ran_bytes file;
         struct ran_error err;
 
+        if (strchr(a->path, '/') == NULL && access(a->path, F_OK) != 0)
+                return false; /* the name of a model */
         if (ran_bytes_open(&file, a->path, &err) != RAN_OK)
                 cmd_die(CMD_FAILED, "%s", err.text);
         bool json = is_json(&file);
@@ -159,7 +163,7 @@ static void open_model(struct about *a)
         struct ran_error err;
         double epochs, steps;
 
-        a->model = ran_model_open(a->path, false, &err);
+        a->model = cmd_model_load(a->path, false, &err);
         if (a->model == NULL)
                 cmd_die(CMD_FAILED, "%s", err.text);
         a->bytes = ran_model_bytes(a->model);

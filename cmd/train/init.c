@@ -70,7 +70,7 @@ static void open_model(struct train_init *s, struct ran_config *config)
         const char *name = s->options->model;
         struct ran_error err = {0};
 
-        s->model = ran_model_open(name, true, &err);
+        s->model = cmd_model_load(name, true, &err);
         if (s->model == NULL)
                 cmd_die(CMD_FAILED, "%s", err.text);
         bool encodes = cmd_was_set("encoder") && ran_config_has_encoder(config);
