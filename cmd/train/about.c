@@ -120,6 +120,7 @@ static void read_training(struct about *a)
                 train_about_number(&object, "deep", &a->encoder);
                 train_about_number(&object, "wide", &a->linear);
                 train_about_number(&object, "cost", &a->cost);
+                train_about_number(&object, "dense", &a->dense);
         }
         ran_record_release(&object);
         read_figure(a);
@@ -207,6 +208,8 @@ const char *train_about_parts(const struct about *a)
 
         if (!ran_task_has_labels(c->task))
                 return "";
+        if (c->frozen)
+                return "linear model over n-grams and document vectors of a frozen encoder";
         if (!ran_config_has_encoder(c))
                 return "linear model only";
         return c->wide > 0 ? "encoder and linear model" : "encoder only";

@@ -24,6 +24,8 @@ void train_init_open(struct train_init *s, const struct train_init_options *opti
 /* Reads the vectors for the now known vocabulary (NULL: ids only, which is refused), sets the
  * job's initial weights, and reports them. The job is complete otherwise. */
 void train_init_job(struct train_init *s, struct ran_train_job *job);
+/* How the model of --init stores its weights: RAN_STORAGE_F32 without one. */
+int train_init_storage(const struct train_init *s);
 void train_init_release(struct train_init *s);
 
 #endif
