@@ -98,6 +98,8 @@ static int copy_tensors(struct ran_trainer *t, struct ran_error *err)
                 t->optimiser.rate_scale[i] = t->s->init_rate;
         }
         copy_rows(t, 0, t->V, m->params.embed);
+        if (t->c->frozen)
+                ran_model_token_weights(m, t->token_weight);
         if (t->c->spelling > 0 && t->c->spelling == m->config.spelling)
                 copy_rows(t, t->V, t->c->spelling, m->params.spelling);
         /* A classifier's weights need their idf. */
