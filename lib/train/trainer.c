@@ -123,7 +123,8 @@ static int check_sizes(struct ran_trainer *t, struct ran_error *err)
                                 ran_task_is_tied(t->c) ? "different ids" : "classes");
         if (__builtin_mul_overflow(d->first[d->B], t->s->epochs, &tokens) ||
             !ran_table_shape(&t->table, t->c, t->V) ||
-            __builtin_mul_overflow(t->c->wide + 2 * t->c->dim, t->C, &rows) || rows > SIZE_MAX / sizeof(float))
+            __builtin_mul_overflow(t->c->wide + 2 * t->c->dim, t->C, &rows) ||
+            rows > SIZE_MAX / sizeof(float))
                 return ran_fail(err, RAN_EINVAL, "too many epochs, or too large a vocabulary");
         return RAN_OK;
 }
