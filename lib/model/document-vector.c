@@ -18,17 +18,45 @@ size_t ran_document_vector_width(const struct ran_config *c)
 /* Of Arora, Liang and Ma (2017), who call it smooth inverse frequency. */
 const double ran_document_vector_smooth = 1e-3;
 
-void ran_document_vector_weights(float *weight, const float *bias, size_t V)
+/* log Σ exp(x), of n numbers and the z that there is. */
+static double log_sum(const float *x, size_t n, double z)
+{
+        double most = z, sum;
+
+        for (size_t i = 0; i < n; i++)
+                most = fmax(most, (double)x[i]);
+        sum = z > -INFINITY ? ran_exp(z - most) : 0;
+        for (size_t i = 0; i < n; i++)
+                sum += ran_exp((double)x[i] - most);
+        return most + ran_log(sum);
+}
+
+/* By the biases alone: log p = bias + shift. */
+static void weigh(float *weight, const float *bias, size_t n, double shift)
 {
         const double a = ran_document_vector_smooth;
-        double most = -INFINITY, sum = 0;
 
-        for (size_t i = 0; i < V; i++)
-                most = fmax(most, (double)bias[i]);
-        for (size_t i = 0; i < V; i++)
-                sum += ran_exp((double)bias[i] - most);
-        for (size_t i = 0; i < V; i++)
-                weight[i] = (float)(a / (a + ran_exp((double)bias[i] - most) / sum));
+        for (size_t i = 0; i < n; i++)
+                weight[i] = (float)(a / (a + ran_exp((double)bias[i] + shift)));
+}
+
+void ran_document_vector_weights(float *weight, const struct ran_config *c,
+                                 const struct ran_head_params *head, size_t V)
+{
+        const size_t first = ran_lm_first(c, V), tails = ran_lm_tails(c, V);
+        double z = log_sum(head->lm_b, first, -INFINITY);
+
+        if (tails > 0)
+                z = log_sum(head->lm_tail_b, tails, z);
+        weigh(weight, head->lm_b, first, -z);
+        for (size_t k = 0; k < tails; k++) {
+                const struct ran_lm_group g = ran_lm_tail(c, V, k);
+                const float *bias = head->lm_b + g.from;
+                const size_t n = g.end - g.from;
+
+                weigh(weight + g.from, bias, n,
+                      (double)head->lm_tail_b[k] - z - log_sum(bias, n, -INFINITY));
+        }
 }
 
 /* Of token t of the packed batch. */

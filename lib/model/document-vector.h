@@ -23,9 +23,10 @@ void ran_document_vector_bwd(struct ran_workspace *w, const struct ran_params *p
 void ran_document_vector_rows_bwd(struct ran_workspace *w, const struct ran_params *p,
                                   const float *dv);
 
-/* weight (V) of tokens, from the bias (V) of a language model's softmax, which is the logarithm of
- * their frequency p: a / (a + p). */
+/* weight (V) of tokens: a / (a + p), with p the frequency of a token by the biases alone of a
+ * language model's output. */
 extern const double ran_document_vector_smooth; /* a */
-void ran_document_vector_weights(float *weight, const float *bias, size_t V);
+void ran_document_vector_weights(float *weight, const struct ran_config *c,
+                                 const struct ran_head_params *head, size_t V);
 
 #endif

@@ -336,8 +336,8 @@ void ran_model_token_weights(const struct ran_model *m, float *weight)
 
         for (size_t i = 0; i < m->V; i++)
                 weight[i] = p->token_weight != NULL ? p->token_weight[i] : 1;
-        if (p->head.lm_b != NULL && m->config.shortlist == 0)
-                ran_document_vector_weights(weight, p->head.lm_b, m->V);
+        if (p->head.lm_b != NULL)
+                ran_document_vector_weights(weight, &m->config, &p->head, m->V);
 }
 
 bool ran_model_has_extra(const struct ran_model *m, const char *name)
