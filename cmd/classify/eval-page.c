@@ -24,7 +24,8 @@ static bool is_gold(const struct classify_eval *e, size_t class)
 
 static bool is_given(const struct classify_eval *e, const float *p, size_t best, size_t i)
 {
-        return e->multilabel ? p[i] >= e->thresholds[i] : i == best;
+        return e->multilabel ? p[i] >= e->thresholds[i]
+                             : i == best && decision_choose(e->decision, p) == best;
 }
 
 /* How wrong the answer is; 0: it is right. */
@@ -33,7 +34,7 @@ static double badness(const struct classify_eval *e, const float *p, size_t best
         double sum = (double)e->n_unknown;
 
         if (!e->multilabel)
-                return is_gold(e, best)
+                return is_gold(e, best) && is_given(e, p, best, best)
                                ? 0
                                : (double)p[best] - (e->n_gold > 0 ? (double)p[e->gold[0]] : 0) +
                                          1e-9;
@@ -79,7 +80,7 @@ static int add_error(struct classify_eval_page *page, const struct classify_eval
                      size_t n, struct ran_error *err)
 {
         struct ran_buf name = {0}, body = {0};
-        size_t best = ran_most_probable(p, e->C);
+        size_t best = classify_eval_best(e, p);
 
         page_record_name(&name, &line->record, line->file, line->number);
         add_answer(&body, e, p, best);
@@ -103,7 +104,7 @@ int classify_eval_page_add(struct classify_eval_page *page, const struct classif
                            const struct cmd_line *line, const float *p, const char *text, size_t n,
                            struct ran_error *err)
 {
-        size_t best = ran_most_probable(p, e->C);
+        size_t best = classify_eval_best(e, p);
         double bad = badness(e, p, best);
 
         page->worst.most = WORST;

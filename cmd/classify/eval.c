@@ -14,9 +14,11 @@ static int compare_classes(const void *a, const void *b, void *names)
 }
 
 int classify_eval_init(struct classify_eval *e, const struct ran_model *model,
-                       const float *thresholds, struct ran_error *err)
+                       const float *thresholds, const struct decision *decision,
+                       struct ran_error *err)
 {
         *e = (struct classify_eval){.thresholds = thresholds,
+                                    .decision = decision,
                                     .multilabel = ran_model_config(model)->multilabel,
                                     .C = ran_model_classes(model)};
         e->names = ran_alloc(e->C, sizeof(*e->names), err);
@@ -150,7 +152,36 @@ int classify_eval_add(struct classify_eval *e, const struct ran_record *record, 
         e->compared++;
         e->n_gold = n;
         e->n_unknown = unknown;
-        return ran_eval_add(e->eval, e->gold, n, unknown, p, e->thresholds, err);
+        if (e->multilabel || !decision_is_set(e->decision))
+                return ran_eval_add(e->eval, e->gold, n, unknown, p, e->thresholds, err);
+        const size_t given = decision_choose(e->decision, p);
+        if (e->decision->by_cost)
+                e->cost += n > 0 ? decision_cost_of(e->decision, e->gold[0], given) : 1;
+        return ran_eval_add_decided(e->eval, n > 0 ? e->gold : NULL, unknown, p, (uint32_t)given,
+                                    err);
+}
+
+size_t classify_eval_best(const struct classify_eval *e, const float *p)
+{
+        size_t chosen = decision_choose(e->decision, p);
+
+        return chosen < e->C ? chosen : ran_most_probable(p, e->C);
+}
+
+/* What decisions cost, for a document. */
+static void add_cost(const struct classify_eval *e, bool text, struct ran_buf *out)
+{
+        const double mean = e->cost / (double)e->compared;
+
+        if (text) {
+                ran_buf_str(out, "mean cost ");
+                ran_buf_printf(out, "%.4g\n", mean);
+                return;
+        }
+        out->len--; /* the brace */
+        ran_buf_str(out, ",\"mean_cost\":");
+        ran_buf_double(out, mean);
+        ran_buf_char(out, '}');
 }
 
 void classify_eval_report(const struct classify_eval *e, bool text, struct ran_buf *out)
@@ -163,8 +194,11 @@ void classify_eval_report(const struct classify_eval *e, bool text, struct ran_b
                 ran_eval_text(&report, out);
         } else {
                 ran_eval_json(&report, out);
-                ran_buf_char(out, '\n');
         }
+        if (e->decision->by_cost)
+                add_cost(e, text, out);
+        if (!text)
+                ran_buf_char(out, '\n');
 }
 
 static void add_rates(struct cmd_row *row, const char *name, const struct ran_prf *rates,

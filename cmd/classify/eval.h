@@ -2,11 +2,14 @@
 #ifndef CMD_CLASSIFY_EVAL_H
 #define CMD_CLASSIFY_EVAL_H
 
+#include "cmd/classify/decide.h"
 #include "cmd/records/labels.h"
 #include "ran.h"
 
 struct classify_eval {
-        const float *thresholds; /* as given to _init */
+        const float *thresholds;         /* as given to _init */
+        const struct decision *decision; /* likewise */
+        double cost;                     /* with --cost: the sum of what decisions cost */
         bool multilabel;
         size_t C;
         const char **names; /* (C) of the model's classes */
@@ -23,15 +26,18 @@ struct classify_eval {
         size_t gold_cap, unknown_cap;
 };
 
-/* thresholds (C): of a model with several labels, kept by the caller; else NULL. */
+/* thresholds (C): of a model with several labels, else NULL. Both are kept by the caller. */
 int classify_eval_init(struct classify_eval *e, const struct ran_model *model,
-                       const float *thresholds, struct ran_error *err);
+                       const float *thresholds, const struct decision *decision,
+                       struct ran_error *err);
 void classify_eval_release(struct classify_eval *e);
 
 /* One record with its probabilities (C), or NULL if it is not classified. RAN_EFORMAT if its
  * labels are not of the model's kind. */
 int classify_eval_add(struct classify_eval *e, const struct ran_record *record, const float *p,
                       struct ran_error *err);
+/* One label: the one to show, see classify_best. */
+size_t classify_eval_best(const struct classify_eval *e, const float *p);
 /* Appends the report, as text or as JSON, a newline at its end. */
 void classify_eval_report(const struct classify_eval *e, bool text, struct ran_buf *out);
 

@@ -31,6 +31,11 @@ static const struct ran_field prediction_fields[] = {
          .help = "give no label less probable than P; 0: no limit or, with several labels, the "
                  "thresholds of the model",
          .first = true},
+        {"threshold_for", 0, RAN_FIELD_LIST, OPTION(threshold_for), .value = "LABEL=X",
+         .help = "give LABEL from probability X on, whatever is more probable; may be given again"},
+        {"cost", 0, RAN_FIELD_TEXT, OPTION(cost), .value = "FILE", .local = true,
+         .help = "give the label that costs least on average: FILE is a JSON object, for each true "
+                 "label what others cost, {\"spam\": {\"ham\": 1}, \"ham\": {\"spam\": 10}}"},
         {"coverage", 0, RAN_FIELD_REAL, OPTION(coverage), 0, 1, .value = "P", .initial = "0",
          .help = "add a prediction set that contains the true label this often; 0: none",
          .first = true},
@@ -121,6 +126,9 @@ void classify_options_check(struct classify_options *o)
         check_eval(o);
         cmd_requires(o->evidence.evidence > 0, "--evidence K", of_evidence);
         cmd_document_check(&o->document);
+        if (o->cost != NULL && (o->threshold > 0 || o->threshold_for.n > 0 || o->abstain))
+                cmd_usage("--cost decides which label is given: leave out --threshold, "
+                          "--threshold-for and --abstain (the name \"\" in FILE is no label)");
         if (o->abstain && o->coverage == 0)
                 cmd_usage("--abstain needs --coverage, for example 0.95");
         o->output.lines = o->output_format == CLASSIFY_FASTTEXT || table;
@@ -166,6 +174,10 @@ void classify_options_check_model(const struct classify_options *o, const struct
 
         if (o->eval && o->threshold > 0 && !several)
                 cmd_usage("--threshold with --eval is for models with several labels a document");
+        if (o->cost != NULL && several)
+                cmd_usage("--cost is for models with one label a document; %s has several: use "
+                          "--threshold-for",
+                          o->model);
         if (o->coverage > 0 && several)
                 cmd_usage("--coverage is for models with one label a document; %s has several: use "
                           "--threshold",

@@ -17,7 +17,8 @@ enum {
 enum { CLASSIFY_JSONL, CLASSIFY_FASTTEXT, CLASSIFY_CSV, CLASSIFY_TSV, CLASSIFY_HTML };
 
 struct classify_options {
-        char *model, *label_names;
+        char *model, *label_names, *cost;
+        struct ran_list threshold_for;
         size_t top;
         double threshold, coverage;
         bool abstain, probs, logits, embed, eval, verify;

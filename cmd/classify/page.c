@@ -324,7 +324,7 @@ static int work(void *arg, void *scratch, const struct cmd_line *line, struct ra
         struct ran_error ignored;
 
         RAN_TRY(classify_score(c, s->predict, line, &scored, err));
-        size_t best = ran_most_probable(scored.p, c->C);
+        size_t best = classify_best(c, scored.p);
         RAN_TRY(cmd_shown_read(&s->shown, scored.document, &line->record, err));
         RAN_TRY(find_marks(c, s, &scored, best, err));
         s->name.len = s->cells.len = s->body.len = 0;

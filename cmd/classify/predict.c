@@ -172,17 +172,29 @@ static void add_set(struct ran_buf *out, const struct classifier *c, const float
         ran_buf_char(out, ']');
 }
 
-/* Abstains if the label is less probable than --threshold, or if the prediction set has several. */
+size_t classify_best(const struct classifier *c, const float *p)
+{
+        size_t chosen = decision_choose(&c->decision, p);
+
+        return chosen < c->C ? chosen : ran_most_probable(p, c->C);
+}
+
+/* Abstains if the label is less probable than --threshold, or if the prediction set has several. A
+ * label with a threshold of its own has reached it. */
 bool classify_is_given(const struct classifier *c, const float *p, size_t best)
 {
-        return p[best] >= (float)c->options->threshold &&
+        const float *limit = c->decision.limit;
+        bool reached = limit != NULL && limit[best] >= 0;
+
+        return decision_choose(&c->decision, p) == best &&
+               (reached || p[best] >= (float)c->options->threshold) &&
                (!c->options->abstain || set_size(c, p) == 1);
 }
 
 /* One label, or null. */
 static void add_single(struct ran_buf *out, const struct classifier *c, const float *p)
 {
-        size_t best = ran_most_probable(p, c->C);
+        size_t best = classify_best(c, p);
 
         ran_buf_str(out, "\"label\":");
         if (classify_is_given(c, p, best))
@@ -258,7 +270,7 @@ static int write_fasttext(const struct classifier *c, const struct scratch *s,
                           const struct ran_record *record, struct ran_buf *out,
                           struct ran_error *err)
 {
-        size_t best = ran_most_probable(s->p, c->C);
+        size_t best = classify_best(c, s->p);
 
         for (size_t i = 0; c->thresholds != NULL && i < c->C; i++)
                 if (s->p[i] >= c->thresholds[i])
@@ -307,7 +319,7 @@ static int write_row(const struct classifier *c, struct scratch *s, const struct
                      struct ran_buf *out, struct ran_error *err)
 {
         struct cmd_row row = {.out = out, .delimiter = c->options->output.delimiter};
-        size_t best = ran_most_probable(s->p, c->C);
+        size_t best = classify_best(c, s->p);
 
         RAN_TRY(cmd_row_id(&row, line, err));
         if (c->thresholds != NULL)
@@ -356,7 +368,7 @@ int classify_predict(void *arg, void *scratch, const struct cmd_line *line, stru
         if (o->embed)
                 add_floats(out, "embedding", s->embedding, c->D);
         if (s->evidence != NULL && c->thresholds == NULL) {
-                size_t best = ran_most_probable(s->p, c->C);
+                size_t best = classify_best(c, s->p);
 
                 RAN_TRY(classify_evidence_add(s->evidence, best, s->p[best], out, err));
         }

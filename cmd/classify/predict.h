@@ -2,6 +2,7 @@
 #ifndef CMD_CLASSIFY_PREDICT_H
 #define CMD_CLASSIFY_PREDICT_H
 
+#include "cmd/classify/decide.h"
 #include "cmd/classify/options.h"
 #include "cmd/records/loop.h"
 
@@ -10,9 +11,16 @@ struct classifier {
         const struct ran_model *model;
         const struct ran_embedder *embedder; /* NULL: the vector of --embed comes with the logits */
         struct ran_pool *pool;
+<<<<<<< HEAD
         size_t C, D;             /* C 0: no classifier, which only embeds */
         const float *thresholds; /* (C) or, with a single label, NULL */
         float cut;               /* labels at least this probable make the prediction set */
+=======
+        size_t C, D;
+        const float *thresholds;  /* (C) or, with a single label, NULL */
+        struct decision decision; /* with a single label */
+        float cut;                /* labels at least this probable make the prediction set */
+>>>>>>> main
 };
 
 /* Scratch of a thread, for cmd_loop; arg is a classifier. */
@@ -27,7 +35,9 @@ struct classify_scored {
 };
 int classify_score(const struct classifier *c, void *scratch, const struct cmd_line *line,
                    struct classify_scored *scored, struct ran_error *err);
-/* One label a document: whether the most probable one is given, by --threshold and --abstain. */
+/* One label a document: the label to show, which is the most probable one unless an option decides
+ * otherwise; and whether it is given, by these options, --threshold and --abstain. */
+size_t classify_best(const struct classifier *c, const float *p);
 bool classify_is_given(const struct classifier *c, const float *p, size_t best);
 
 /* Appends the probabilities of all labels, (C) floats, to the result, and for a page the begin of

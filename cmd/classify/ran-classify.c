@@ -81,7 +81,7 @@ static int evaluate(const struct classifier *c, struct cmd_loop loop, char **fil
         cmd_check_inputs("output", o->output.output, files);
         if (o->output.output != NULL)
                 cmd_check_writable(o->output.output);
-        if (classify_eval_init(&e.eval, c->model, c->thresholds, &err) != RAN_OK)
+        if (classify_eval_init(&e.eval, c->model, c->thresholds, &c->decision, &err) != RAN_OK)
                 cmd_die(CMD_FAILED, "%s", err.text);
         if (o->coverage > 0)
                 ran_eval_sets(e.eval.eval, c->cut);
@@ -183,6 +183,14 @@ static float *thresholds_of(const struct ran_model *m, const struct classify_opt
         return thresholds;
 }
 
+/* With several labels, each has a threshold already. */
+static void set_thresholds(float *thresholds, const struct decision *d)
+{
+        for (size_t c = 0; d->limit != NULL && c < d->C; c++)
+                if (d->limit[c] >= 0)
+                        thresholds[c] = d->limit[c];
+}
+
 /* Few calibration documents promise little. */
 static void say_exactness(const struct ran_model *m, double coverage)
 {
@@ -229,8 +237,12 @@ int main(int argc, char **argv)
                 .thresholds = thresholds,
                 .cut = cut_of(model, o),
         };
+        decision_open(&c.decision, model, &o->threshold_for, o->cost);
+        if (thresholds != NULL)
+                set_thresholds(thresholds, &c.decision);
         int status = run(&c, files);
 
+        decision_release(&c.decision);
         ran_pool_free(c.pool);
         free(thresholds);
         ran_embedder_free(embedder);

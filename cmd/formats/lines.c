@@ -143,7 +143,8 @@ static bool has_line_end(const struct lines *l, const char *s, size_t n)
                (memchr(s, '\n', n) != NULL || (l->unit == LINES_ROW && memchr(s, '\r', n) != NULL));
 }
 
-/* Reads until there is a whole line, and on while more has arrived. */
+/* Reads until there is a whole line, and on while more has arrived. A file that cannot be read
+ * further first gives the lines that were. */
 static int fill(struct lines *l, struct ran_error *err)
 {
         size_t searched = l->kept;
@@ -154,13 +155,19 @@ static int fill(struct lines *l, struct ran_error *err)
                 memmove(l->data, l->data + l->begin, l->end);
         l->offset += l->begin;
         l->begin = 0;
+        if (l->why != NULL && has_line_end(l, l->data + searched, l->end - searched))
+                return RAN_OK;
+        if (l->why != NULL)
+                return fail_reading(l, err);
         while (!l->ended) {
                 if (!whole && l->end > searched)
                         whole = has_line_end(l, l->data + searched, l->end - searched);
                 searched = l->end;
                 if (whole && (l->end >= GROUP_BYTES || !readable(l)))
                         break;
-                RAN_TRY(read_more(l, 0, err));
+                int code = read_more(l, 0, err);
+                if (code != RAN_OK)
+                        return whole && l->why != NULL ? RAN_OK : code;
         }
         return RAN_OK;
 }

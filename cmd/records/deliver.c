@@ -60,6 +60,8 @@ static bool refuse(struct cmd_run *run, const struct cmd_line *line, const char 
         const struct cmd_input *input = run->loop->input;
 
         run->counts.bad++;
+        if (run->loop->again)
+                return true;
         if (run->counts.bad <= SHOWN_ERRORS)
                 cmd_warn("%s:%zu: %s", shown_file(line), line->number, why);
         if (run->counts.bad == SHOWN_ERRORS)

@@ -35,6 +35,7 @@ void cmd_document_release(struct cmd_document *d)
         ran_buf_release(&d->text);
         free(d->given);
         free(d->positions);
+        free(d->sentence);
         *d = (struct cmd_document){0};
 }
 
@@ -117,15 +118,14 @@ static int read_encoding(struct cmd_document *d, const char *line, const struct 
 
 /* ---- words ---------------------------------------------------------------------------------- */
 
-/* Adds spelling and offsets of the tokens from `first` on, the tokens of d->text. */
-static int add_details(struct cmd_document *d, size_t first, struct ran_error *err)
+/* Adds spelling of the tokens from `first` on, those of a text of n bytes, and converts their
+ * offsets. */
+static int add_details(struct cmd_document *d, size_t first, const char *text, size_t n,
+                       struct ran_error *err)
 {
-        const struct ran_buf *text = &d->text;
-
         if (d->spelling > 0)
-                RAN_TRY(ran_encoding_spell(&d->encoding, first, text->data, text->len, d->spelling,
-                                           err));
-        return ran_encoding_convert(&d->encoding, first, text->data, text->len, d->unit, err);
+                RAN_TRY(ran_encoding_spell(&d->encoding, first, text, n, d->spelling, err));
+        return ran_encoding_convert(&d->encoding, first, text, n, d->unit, err);
 }
 
 static int read_tokens(struct cmd_document *d, const char *line, const struct ran_member *m,
@@ -148,7 +148,63 @@ static int read_tokens(struct cmd_document *d, const char *line, const struct ra
                 RAN_TRY(ran_json_decode(line, item, &d->text, err));
                 RAN_TRY(ran_tokenizer_encode_word(tokenizer, d->text.data, d->text.len,
                                                   &d->encoding, err));
-                RAN_TRY(add_details(d, first, err));
+                RAN_TRY(add_details(d, first, d->text.data, d->text.len, err));
+        }
+        return RAN_OK;
+}
+
+static int add_sentence(struct cmd_document *d, struct ran_error *err)
+{
+        size_t *grown =
+                ran_grow(d->sentence, &d->sentence_cap, d->sentences + 1, sizeof *grown, err);
+
+        if (grown == NULL)
+                return RAN_ENOMEM;
+        d->sentence = grown;
+        d->sentence[d->sentences++] = d->encoding.n;
+        return RAN_OK;
+}
+
+/* Units of [begin, end) of the text. */
+static size_t units(const struct cmd_document *d, size_t begin, size_t end)
+{
+        size_t n = 0;
+
+        for (size_t i = begin; i < end; i++) {
+                const unsigned char c = (unsigned char)d->text.data[i];
+                n += d->unit == RAN_UNIT_BYTE || (c & 0xc0) != 0x80;
+                n += d->unit == RAN_UNIT_UTF16 && c >= 0xf0;
+        }
+        return n;
+}
+
+/* The words and sentences that a convention finds in d->text. */
+static int read_segments(struct cmd_document *d, const struct ran_tokenizer *tokenizer,
+                         struct ran_error *err)
+{
+        struct ran_encoding *e = &d->encoding;
+        const struct ran_buf *text = &d->text;
+        size_t begin, end, seen = 0, offset = 0;
+        struct ran_segments s;
+        bool opens;
+
+        e->n = e->words = 0;
+        if (ran_utf8_valid(text->data, text->len) < text->len)
+                return ran_fail(err, RAN_EFORMAT, "the text is not valid UTF-8");
+        ran_segments_begin(&s, d->split - 1, text->data, text->len);
+        while (ran_segments_next(&s, &begin, &end, &opens)) {
+                const char *word = text->data + begin;
+                size_t first = e->n;
+                if (opens)
+                        RAN_TRY(add_sentence(d, err));
+                RAN_TRY(ran_tokenizer_encode_word(tokenizer, word, end - begin, e, err));
+                RAN_TRY(add_details(d, first, word, end - begin, err));
+                offset += units(d, seen, begin);
+                seen = begin;
+                for (size_t t = first; t < e->n; t++) {
+                        e->start[t] += offset;
+                        e->end[t] += offset;
+                }
         }
         return RAN_OK;
 }
@@ -160,8 +216,10 @@ static int read_text(struct cmd_document *d, const char *line, const struct ran_
                 return ran_fail(err, RAN_EFORMAT, "\"%s\" must be a string", name);
         d->text.len = 0;
         RAN_TRY(ran_json_decode(line, m->value, &d->text, err));
+        if (d->split > 0)
+                return read_segments(d, tokenizer, err);
         RAN_TRY(ran_tokenizer_encode(tokenizer, d->text.data, d->text.len, &d->encoding, err));
-        return add_details(d, 0, err);
+        return add_details(d, 0, d->text.data, d->text.len, err);
 }
 
 static int read_words(struct cmd_document *d, const char *line, const struct ran_member *m,
@@ -332,6 +390,7 @@ int cmd_document_read(struct cmd_document *d, const struct ran_record *record,
                       const struct ran_tokenizer *tokenizer, size_t V,
                       const struct cmd_document_options *options, struct ran_error *err)
 {
+        d->sentences = 0;
         int code = read_source(d, record, tokenizer, V, err);
 
         if (code == RAN_OK && d->by_words)

@@ -24,6 +24,8 @@ struct cmd_document {
         bool with_positions; /* with positions, though read by tokens */
         size_t spelling;     /* buckets of the spelling of words; 0: without spelling */
         int unit;            /* of offsets: RAN_UNIT_... */
+        int split;           /* words and sentences of a text: 0 as the vocabulary splits, or 1 +
+                              * RAN_SEGMENT_... */
         /* Filled by a read. */
         const uint32_t *ids; /* (L) */
         size_t L;            /* at least 1 after a successful read */
@@ -33,6 +35,8 @@ struct cmd_document {
         int from;            /* the member: CMD_FROM_... */
         uint32_t *positions; /* (words) the first token of each word */
         size_t words, positions_cap;
+        size_t *sentence; /* (sentences) with split, the token that begins each */
+        size_t sentences, sentence_cap;
         /* From tokens or text: ids points into it. */
         struct ran_encoding encoding;
         uint32_t *given; /* of encoding and ids: the same */

@@ -165,7 +165,8 @@ int cmd_records(const struct cmd_loop *loop, char **operands, struct cmd_counts 
                 loop->finish(loop->arg, &run);
         files_release(&files);
         close_outputs(&run);
-        sum_up(&run.counts);
+        if (!loop->again)
+                sum_up(&run.counts);
         if (counts != NULL)
                 *counts = run.counts;
         if (loop->input->errors_ok || run.counts.bad + run.counts.passed == 0)

@@ -55,6 +55,7 @@ struct cmd_loop {
                     struct ran_error *err);
         void (*work_all)(void *arg, void *scratch, struct cmd_item *items, size_t n);
         size_t together;
+        bool again;    /* the files are read once more later, which reports bad lines */
         bool accepted; /* skip records that an annotator rejected or ignored (foreign.h) */
         int (*take)(void *arg, const struct cmd_line *line, const struct ran_buf *result,
                     struct ran_error *err);

@@ -38,6 +38,7 @@ void tag_scratch_free(struct tag_scratch *s)
         free(s->tags);
         free(s->score);
         free(s->logits);
+        ran_buf_release(&s->text);
         free(s);
 }
 
@@ -93,19 +94,24 @@ static void add_tokens(struct tag_scratch *s, const struct cmd_document *d, size
                 memcpy(s->spelling + L * RAN_SPELLING, d->encoding.spelling + from * RAN_SPELLING,
                        n * RAN_SPELLING * sizeof(*s->spelling));
         s->document.L += n;
+        s->segmented |= d->sentences > 1;
 }
 
-/* Adds the words that begin at the tokens [from, to); the first of them begins a sentence. `shift`
+/* Adds the words that begin at the tokens [from, to); the first of them begins a sentence, as do
+ * those that the document says. `shift`
  * turns an index of the record's tokens into one of the document's. */
 static void add_words(struct tag_scratch *s, const struct cmd_document *d, size_t from, size_t to,
                       size_t shift)
 {
         struct ran_document *all = &s->document;
         bool first = true;
+        size_t next = 0;
 
         for (size_t i = 0; i < d->words; i++) {
                 if (d->positions[i] < from || d->positions[i] >= to)
                         continue;
+                for (; next < d->sentences && d->sentence[next] <= d->positions[i]; next++)
+                        first = true;
                 s->at[s->words + i] = all->words;
                 s->positions[all->words] = (uint32_t)(d->positions[i] + shift);
                 s->begins[all->words++] = first;
@@ -139,6 +145,7 @@ static void read_record(const struct tagger *t, struct tag_scratch *s, struct ta
         struct cmd_document *d = &r->document;
 
         d->by_words = true;
+        d->split = t->split;
         d->spelling = ran_model_config(m)->spelling;
         item->code = cmd_document_read(d, &item->line->record, ran_model_tokenizer(m),
                                        ran_model_vocabulary(m), &t->options, item->err);
@@ -148,6 +155,48 @@ static void read_record(const struct tagger *t, struct tag_scratch *s, struct ta
 }
 
 /* ---- tagging -------------------------------------------------------------------------------- */
+
+/* Tags a document whose words are those of s->document from `word` on. */
+static int tag_part(const struct tagger *t, struct tag_scratch *s, const struct ran_document *d,
+                    size_t word, struct ran_error *err)
+{
+        return ran_tag(t->model, s->state, d, s->tags + word, s->score + word,
+                       t->logits ? s->logits + word * t->C : NULL, err);
+}
+
+/* The end of as many sentences from `word` on as the model read at once in training. */
+static size_t end_of_part(const struct tagger *t, const struct ran_document *d, size_t word)
+{
+        const size_t join = ran_model_config(t->model)->join_sentences;
+        size_t end = word + 1, sentences = 1;
+
+        while (end < d->words && (!d->begins[end] || sentences++ < join))
+                end++;
+        return end;
+}
+
+/* A text of many sentences, as documents like those of training. */
+static int tag_parts(const struct tagger *t, struct tag_scratch *s, struct ran_error *err)
+{
+        const struct ran_document *d = &s->document;
+        size_t token = 0;
+
+        for (size_t word = 0, end, last; word < d->words; word = end, token = last) {
+                end = end_of_part(t, d, word);
+                last = end < d->words ? s->positions[end] : d->L;
+                struct ran_document part = {.ids = d->ids + token,
+                                            .L = last - token,
+                                            .positions = s->positions + word,
+                                            .words = end - word,
+                                            .begins = d->begins + word};
+                if (d->spelling != NULL)
+                        part.spelling = d->spelling + token * RAN_SPELLING;
+                for (size_t i = word; i < end; i++)
+                        s->positions[i] -= (uint32_t)token;
+                RAN_TRY(tag_part(t, s, &part, word, err));
+        }
+        return RAN_OK;
+}
 
 static int run_model(const struct tagger *t, struct tag_scratch *s, struct ran_error *err)
 {
@@ -166,7 +215,7 @@ static int run_model(const struct tagger *t, struct tag_scratch *s, struct ran_e
             room(&s->found, &s->found_cap, s->words, sizeof(*s->found), err) != RAN_OK ||
             room(&s->entities, &s->entities_cap, s->words, sizeof(*s->entities), err) != RAN_OK)
                 return RAN_ENOMEM;
-        return ran_tag(t->model, s->state, d, s->tags, s->score, t->logits ? s->logits : NULL, err);
+        return s->segmented ? tag_parts(t, s, err) : tag_part(t, s, d, 0, err);
 }
 
 /* Divides the results among the records. */
@@ -174,6 +223,7 @@ static void assign_words(const struct tagger *t, struct tag_scratch *s, size_t n
 {
         for (size_t i = 0, from = 0; i < n; from += s->record[i++].words) {
                 s->record[i].at = s->at + from;
+                s->record[i].begins = s->begins;
                 s->record[i].found = s->found + from;
                 s->record[i].entities = s->entities + from;
         }
@@ -188,6 +238,7 @@ void tag_words(const struct tagger *t, struct tag_scratch *s, struct cmd_item *i
 
         s->document = (struct ran_document){0};
         s->words = 0;
+        s->segmented = false;
         int code = reserve_records(s, n, &err);
         for (size_t i = 0; i < n && code == RAN_OK; i++)
                 read_record(t, s, &s->record[i], &items[i]);

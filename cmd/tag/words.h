@@ -13,6 +13,7 @@ struct tagger {
         struct ran_tag *tags; /* (C) parsed; NULL: of no scheme, they mark no entities */
         struct cmd_document_options options;
         bool logits; /* wanted */
+        int split;   /* of a text: as in struct cmd_document */
 };
 
 #define TAG_NOT_READ SIZE_MAX
@@ -24,6 +25,7 @@ struct tag_record {
         const size_t *at;            /* (words) index in the document; TAG_NOT_READ: truncated */
         struct ran_tag *found;       /* (words) its tags, parsed; a truncated word is outside */
         struct ran_entity *entities; /* (words) room for them */
+        const bool *begins;          /* by index in the document: the word begins a sentence */
 };
 
 /* What one thread needs. */
@@ -44,6 +46,8 @@ struct tag_scratch {
         uint32_t *tags;
         float *score, *logits;
         size_t tags_cap, score_cap, logits_cap;
+        struct ran_buf text; /* scratch: the text of words */
+        bool segmented;      /* a record is a text of several sentences, by tagger.split */
 };
 struct tag_scratch *tag_scratch_new(const struct tagger *t, struct ran_error *err);
 void tag_scratch_free(struct tag_scratch *s);

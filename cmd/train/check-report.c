@@ -98,6 +98,9 @@ void train_report_json(struct ran_buf *b, const struct train_report *r)
                 json_pairs(b, "overlap", &r->overlap);
                 ran_buf_char(b, '}');
         }
+        if (r->texts != NULL)
+                ran_buf_printf(b, ",\"pretrain\":{\"documents\":%zu,\"tokens\":%zu}", r->texts->B,
+                               r->texts->first[r->texts->B]);
         json_sentences(b, "problems", problems);
         json_sentences(b, "warnings", r->warnings);
         ran_buf_printf(b, ",\"ok\":%s}\n", problems->n == 0 ? "true" : "false");
@@ -183,6 +186,9 @@ void train_report_text(struct ran_buf *b, const struct train_report *r)
                         ran_buf_printf(b, "  %ss unknown to the training data: %zu\n",
                                        train_label_word(r->dev.data->task), r->dev.data->unknown);
         }
+        if (r->texts != NULL)
+                ran_buf_printf(b, "Texts to learn from first: documents %zu, tokens %zu\n",
+                               r->texts->B, r->texts->first[r->texts->B]);
         text_pairs(b, "repeated texts", &r->duplicates);
         text_pairs(b, "repeated texts with different labels", &r->contradictions);
         text_pairs(b, "development texts also in the training data", &r->overlap);

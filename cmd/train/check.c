@@ -187,16 +187,17 @@ void train_count_repeats(const struct train_data *train, const struct train_data
         free(dev_twin);
 }
 
-static void add_report(const struct train_data *train, const struct train_data *dev, size_t window,
-                       const struct train_problems *problems, const struct train_problems *warnings,
-                       bool json, struct ran_buf *out)
+static void add_report(const struct train_checked *c, bool json, struct ran_buf *out)
 {
-        struct train_report r = {.window = window, .problems = problems, .warnings = warnings};
+        struct train_report r = {.window = c->window,
+                                 .texts = c->texts,
+                                 .problems = c->problems,
+                                 .warnings = c->warnings};
 
-        summarise(&r.train, train, window);
-        if (dev != NULL)
-                summarise(&r.dev, dev, window);
-        gather_repeats(&r, train, dev);
+        summarise(&r.train, c->train, c->window);
+        if (c->dev != NULL)
+                summarise(&r.dev, c->dev, c->window);
+        gather_repeats(&r, c->train, c->dev);
         if (json)
                 train_report_json(out, &r);
         else
@@ -207,20 +208,16 @@ static void add_report(const struct train_data *train, const struct train_data *
         free(r.dev.label_count);
 }
 
-void train_check(const struct train_data *train, const struct train_data *dev, size_t window,
-                 const struct train_problems *problems, const struct train_problems *warnings,
-                 bool json)
+void train_check(const struct train_checked *c, bool json)
 {
         struct ran_buf out = {0};
 
-        add_report(train, dev, window, problems, warnings, json, &out);
+        add_report(c, json, &out);
         fwrite(out.data, 1, out.len, stdout); /* cmd_finish sees whether it arrived */
         ran_buf_release(&out);
 }
 
-void train_check_text(const struct train_data *train, const struct train_data *dev, size_t window,
-                      const struct train_problems *problems, const struct train_problems *warnings,
-                      struct ran_buf *out)
+void train_check_text(const struct train_checked *c, struct ran_buf *out)
 {
-        add_report(train, dev, window, problems, warnings, false, out);
+        add_report(c, false, out);
 }

@@ -10,6 +10,7 @@
 #include "cmd/options/message.h"
 #include "cmd/records/members.h"
 #include "cmd/train/task.h"
+#include "cmd/train/texts.h"
 
 /* ---- where lines stand ---------------------------------------------------------------------- */
 
@@ -123,6 +124,8 @@ static int add_document(struct train_reader *r, const struct cmd_line *line,
         size_t before = data->set.B;
 
         RAN_TRY(r->source->task->add(r, d, err));
+        if (r->source->texts != NULL)
+                RAN_TRY(train_texts_add(r->source->texts, r, d, err));
         if (head->spelling > 0)
                 RAN_TRY(ran_dataset_spell(&data->set, d->spelling, head->L, err));
         if (r->source->soft_label != NULL)

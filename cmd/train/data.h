@@ -28,15 +28,17 @@ struct train_data {
         /* The first record with `label` and with `labels`, with tags of each kind, and, for
          * language models, with one text and with a source. */
         struct train_location one, several, tagged[CMD_TAG_KINDS], plain, paired;
-        size_t lone;                  /* language models: documents of one id, left out */
-        struct ran_tag_census census; /* of the tags, before they became IOB2 */
-        size_t unknown;               /* labels outside the given classes */
-        const char *soft_label;       /* of the source */
-        size_t soft_target;           /* documents that have that member */
-        const char *group;            /* of the source */
-        size_t grouped;               /* documents that have that member */
-        size_t V;                     /* 1 + the largest id */
-        size_t quoted;                /* documents with quotes around their text */
+        size_t lone;                       /* language models: documents of one id, left out */
+        struct ran_tag_census census;      /* of the tags, before they became IOB2 */
+        struct ran_segment_count segments; /* how the words of taggers were split */
+        size_t texts;                      /* taggers: documents that are texts with spans */
+        size_t unknown;                    /* labels outside the given classes */
+        const char *soft_label;            /* of the source */
+        size_t soft_target;                /* documents that have that member */
+        const char *group;                 /* of the source */
+        size_t grouped;                    /* documents that have that member */
+        size_t V;                          /* 1 + the largest id */
+        size_t quoted;                     /* documents with quotes around their text */
         struct train_script_count {
                 size_t documents;
                 struct train_location first;
@@ -74,6 +76,7 @@ struct train_source {
         /* Word vectors whose words a learned vocabulary includes, too; NULL: none. */
         struct ran_vectors *vectors;
         size_t vector_words;
+        struct ran_dataset *texts;     /* gets the text of each document, too (texts.h); or NULL */
         const struct cmd_names *names; /* of labels or tags that are numbers, or NULL */
 };
 
@@ -83,8 +86,10 @@ void train_data_read(struct train_data *d, const struct train_source *source, ch
 
 /* The same without a vocabulary: learns one from the documents, which are read once and kept in
  * memory, so they may come from a pipe. NULL if all documents are ids; an encoding without its
- * vocabulary is a bad line. The caller frees the tokeniser. */
+ * vocabulary is a bad line. texts: files whose words it has, too, or NULL. The caller frees the
+ * tokeniser. */
 struct ran_tokenizer *train_data_learn(struct train_data *d, const struct train_source *source,
-                                       const struct ran_vocab_settings *settings, char **files);
+                                       const struct ran_vocab_settings *settings, char **texts,
+                                       char **files);
 
 #endif

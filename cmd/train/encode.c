@@ -13,6 +13,7 @@ void train_scratch_release(struct train_scratch *s)
         cmd_soft_label_release(&s->soft);
         cmd_vocab_words_release(&s->words);
         cmd_sequence_release(&s->sequence);
+        ran_segment_fit_release(&s->fit);
         free(s->masked_at);
         free(s->masked_ids);
 }
@@ -69,6 +70,7 @@ int train_document_read(struct train_scratch *s, const struct train_source *sour
                         const struct ran_record *record, struct ran_error *err)
 {
         s->document.spelling = source->spelling;
+        s->document.with_positions = source->texts != NULL;
         int code = cmd_document_read(&s->document, record, source->tokenizer, source->V, NULL, err);
 
         return code != RAN_OK && s->document.empty ? RAN_OK : code;
@@ -110,6 +112,7 @@ void train_pack(const struct train_scratch *s, const struct train_source *source
                 .kind = labels->kind,
                 .census = labels->census,
                 .look = look_at(document),
+                .segments = s->segments,
         };
 
         ran_buf_add(result, &head, sizeof head);

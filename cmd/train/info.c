@@ -365,6 +365,34 @@ static void text_figure(const struct about *a, struct ran_buf *out)
         row(out, "result", &v);
 }
 
+static double number_of(const struct ran_record *record, const char *member)
+{
+        double x;
+
+        return train_about_number(record, member, &x) ? x : 0;
+}
+
+/* What the encoder learned from before the labels. */
+static void text_texts(const struct about *a, struct ran_buf *out)
+{
+        struct ran_record texts, result;
+        struct ran_buf v = {0};
+
+        if (train_about_object(&a->training, "pretrain", &texts))
+                ran_buf_printf(&v, "%.0f documents without labels, %.0f tokens",
+                               number_of(&texts, "documents"), number_of(&texts, "tokens"));
+        if (train_about_object(&a->training, "pretrained", &result)) {
+                ran_buf_printf(&v, "; %.0f epochs; loss %.4f", number_of(&result, "epochs"),
+                               number_of(&result, "loss"));
+                if (number_of(&result, "loss_before") > 0)
+                        ran_buf_printf(&v, ", before %.4f", number_of(&result, "loss_before"));
+        }
+        if (v.len > 0)
+                row(out, "pretrained on", &v);
+        ran_record_release(&texts);
+        ran_record_release(&result);
+}
+
 static void text_training(const struct about *a, struct ran_buf *out)
 {
         struct ran_buf v = {0};
@@ -394,6 +422,7 @@ static void text_training(const struct about *a, struct ran_buf *out)
         if (a->best_epoch > 0)
                 ran_buf_printf(&v, "; best epoch: %zu", a->best_epoch);
         row(out, "trained on", &v);
+        text_texts(a, out);
         if (train_about_object(&a->training, "init", &init)) {
                 ran_buf_str(&v, "a model with digest ");
                 const struct ran_member *m = ran_record_find(&init, "digest", NULL);
@@ -437,6 +466,20 @@ static void text_vocabulary(const struct about *a, struct ran_buf *out)
         }
         row(out, "vocabulary", &v);
         ran_buf_release(&type);
+}
+
+/* How a tagger splits a text. */
+static void text_split(const struct about *a, struct ran_buf *out)
+{
+        struct ran_record *training = (struct ran_record *)&a->training;
+        const struct ran_member *m = ran_record_find(training, "text_split", NULL);
+        struct ran_buf v = {0};
+
+        if (m == NULL || m->type != 's')
+                return;
+        ran_buf_str(&v, "split into sentences and words like the training data: ");
+        ran_buf_shown(&v, training->line + m->value.begin + 1, m->value.end - m->value.begin - 2);
+        row(out, "texts", &v);
 }
 
 static void text_sizes(const struct about *a, struct ran_buf *out)
@@ -484,6 +527,8 @@ void train_info_text(const struct about *a, struct ran_buf *out)
                 text_calibration(a, out);
         }
         text_vocabulary(a, out);
+        if (a->model != NULL)
+                text_split(a, out);
         text_sizes(a, out);
         if (version != NULL && version->type == 's') {
                 ran_buf_str(&v, "version ");

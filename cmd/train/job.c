@@ -1,4 +1,5 @@
 /* job.c - runs a job on the data: training, search, replay or measurement. */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -147,16 +148,30 @@ static int replay(struct train_session *s, struct ran_train_job *job)
 {
         train_replay_check(&s->replay, job);
         job->limit = train_replay_limit(&s->replay);
+        s->texts.job.limit = train_replay_texts_limit(&s->replay);
         if (job->output == NULL)
                 job->output = train_replay_output(&s->replay);
         int status = train_run(job, &s->run);
         return status == CMD_OK ? train_replay_compare(&s->replay, job->output) : status;
 }
 
+/* How the words of the data were split, for texts that a tagger meets later. Where each mark is a
+ * word, or texts were there already, the vocabulary splits as well. */
+static void describe_split(const struct train_session *s, char *out, size_t size)
+{
+        const struct ran_segment_count *count = &s->train.segments;
+        const int best = ran_segment_count_best(count);
+
+        out[0] = '\0';
+        if (s->train.texts == 0 && count->words > 0 && best != RAN_SEGMENT_PUNCTUATION)
+                snprintf(out, size, "\"text_split\":\"%s\"", ran_segment_names[best]);
+}
+
 int train_job_run(struct train_session *s)
 {
         const struct train_mode_options *mode = &s->options->mode;
         struct ran_buf training = {0};
+        char about[64];
 
         hold_out(s);
         if (s->task->adapt_to_dev != NULL)
@@ -166,6 +181,9 @@ int train_job_run(struct train_session *s)
         struct ran_train_job job = job_of(s);
         describe_data(s, &training);
         job.training = training.data;
+        train_texts_job(s, &job);
+        describe_split(s, about, sizeof about);
+        job.about = about;
         train_init_job(&s->init, &job);
         int status = mode->dry_run              ? train_dry_run(&job)
                      : mode->replay != NULL     ? replay(s, &job)

@@ -7,6 +7,7 @@
 #include "cmd/formats/json.h"
 #include "cmd/train/reader.h"
 #include "cmd/options/message.h"
+#include "cmd/train/texts.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -240,7 +241,8 @@ static void finish(void *arg, struct cmd_run *run)
 }
 
 struct ran_tokenizer *train_data_learn(struct train_data *d, const struct train_source *source,
-                                       const struct ran_vocab_settings *settings, char **files)
+                                       const struct ran_vocab_settings *settings, char **texts,
+                                       char **files)
 {
         struct train_source with = *source; /* ids have no spelling */
         struct learner l = {.reader = {.source = &with, .data = d},
@@ -254,6 +256,8 @@ struct ran_tokenizer *train_data_learn(struct train_data *d, const struct train_
         l.counter = ran_counter_new(settings, &err);
         if (l.counter == NULL)
                 cmd_die(cmd_status_of(&err), "%s", err.text);
+        if (texts != NULL)
+                train_texts_count(source, texts, l.counter);
         loop.work = count;
         loop.take = take_counted;
         loop.finish = finish;

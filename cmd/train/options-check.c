@@ -26,6 +26,9 @@ static void check_replay(const struct train_options *o)
         if (o->file.vocab != NULL || o->file.no_dev || run->tune > 0)
                 cmd_usage("--replay takes the settings of the model: leave out --vocab, --no-dev "
                           "and --tune");
+        if (run->pretrain_minutes > 0)
+                cmd_usage("--replay makes the steps of the model, whatever the time: leave out "
+                          "--pretrain-minutes");
         if (run->minutes > 0)
                 cmd_usage("--replay makes the steps of the model, whatever the time: leave out "
                           "--minutes");
@@ -40,9 +43,9 @@ static void check_dump(const struct train_options *o)
 {
         static const char why[] = "--dump-gradients takes a model as it is";
         static const char *const others[] = {
-                "output",  "dev",     "no_dev", "dev_share", "dev_group",
-                "tune",    "minutes", "resume", "log",       "overwrite_checkpoint",
-                "weights", NULL};
+                "output",  "dev",      "no_dev",           "dev_share", "dev_group",
+                "tune",    "minutes",  "resume",           "log",       "overwrite_checkpoint",
+                "weights", "pretrain", "pretrain_minutes", NULL};
         const struct train_file_options *file = &o->file;
         bool dump = o->mode.dump_gradients != NULL;
 
@@ -70,13 +73,11 @@ static void check_requires(const struct train_options *o)
         static const char *const of_dump[] = {"dump_documents", NULL};
         static const char *const of_soft[] = {"soft_share", NULL};
         static const char *const of_vectors[] = {"vectors_rms", NULL};
-        static const char *const of_init[] = {"init_rate", NULL};
 
         cmd_requires(o->mode.check, "--check", of_check);
         cmd_requires(o->mode.dump_gradients != NULL, "--dump-gradients FILE", of_dump);
         cmd_requires(o->file.soft_label != NULL, "--soft-label MEMBER", of_soft);
         cmd_requires(o->file.init.vectors != NULL, "--vectors FILE", of_vectors);
-        cmd_requires(o->file.init.model != NULL, "--init MODEL", of_init);
 }
 
 static void check_mode(const struct train_options *o)

@@ -21,6 +21,10 @@ const struct ran_field train_file_fields[] = {
          .initial = "0", .help = "add the words of the first N vectors to the learned vocabulary"},
         {"init", 0, RAN_FIELD_TEXT, FILE_AT(init.model), .value = "MODEL", .local = true,
          .help = "initialise vocabulary, embedding and encoder from MODEL", .first = true},
+        {"pretrain", 0, RAN_FIELD_LIST, FILE_AT(pretrain), .value = "FILE", .local = true,
+         .help = "classify, tag: let the encoder learn from the text of the documents and of FILE, "
+                 "whose records need no labels, before it learns from the labels; may be repeated",
+         .first = true},
         {"dev", 0, RAN_FIELD_TEXT, FILE_AT(dev), .value = "FILE", .local = true,
          .help = "validation documents: training ends when it no longer improves on them, and "
                  "keeps the best epoch",
@@ -59,6 +63,10 @@ static const struct ran_field run_fields[] = {
          .help = "train the best model within so many minutes: the encoder makes the steps that "
                  "fit, and the model says how many; 0: no limit",
          .first = true},
+        {"pretrain_minutes", 0, RAN_FIELD_REAL, RUN_AT(pretrain_minutes), 0, 1e6, .value = "X",
+         .initial = "0", .local = true,
+         .help = "learn from text without labels within so many minutes; 0: no limit but half of "
+                 "what --minutes leaves"},
         {"resume", 0, RAN_FIELD_BOOL, RUN_AT(resume), .local = true,
          .help = "continue from the checkpoint, or continue a search; if there is neither, start "
                  "from the beginning",
@@ -105,7 +113,8 @@ static const struct ran_field mode_fields[] = {
          .help = "the model for --dump-gradients"},
         {"replay", 0, RAN_FIELD_TEXT, MODE_AT(replay), .value = "MODEL", .local = true,
          .help = "repeat the training of MODEL and compare the result byte for byte; status 4 if "
-                 "it differs; give --dev, --init and --vectors again; writes nothing without -o"},
+                 "it differs; give --dev, --init, --vectors and --pretrain again; writes nothing "
+                 "without -o"},
         {0},
 };
 

@@ -11,6 +11,7 @@
 
 struct train_file_options {
         char *output, *vocab, *dev, *dev_group, *label_names, *soft_label;
+        struct ran_list pretrain; /* files */
         struct train_init_options init;
         double dev_share, soft_share;
         bool no_dev;

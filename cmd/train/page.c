@@ -76,6 +76,10 @@ void train_page_note(struct train_page *p, const struct ran_train_report *r)
         size_t of = r->refit ? 1 : 0;
 
         p->last = *r;
+        if (r->event == RAN_REPORT_PRETRAINED)
+                p->texts_seconds = r->seconds;
+        if (r->pretraining)
+                return; /* another loss, and other steps */
         if (r->event == RAN_REPORT_LINEAR && !r->refit)
                 p->linear_seconds = r->seconds;
         if (r->event == RAN_REPORT_KEPT)
@@ -184,6 +188,7 @@ static void write_times(const struct train_page *p, struct ran_buf *out)
 
         ran_buf_str(out, "<h2>Times</h2>\n<table>\n");
         write_time(out, "linear model", p->linear_seconds);
+        write_time(out, "until the encoder had learned from texts", p->texts_seconds);
         write_time(out, "until the best epoch was chosen", p->kept_seconds);
         if (r->refit && r->seconds > p->kept_seconds)
                 write_time(out, "refit", r->seconds - p->kept_seconds);

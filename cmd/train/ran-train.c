@@ -64,12 +64,10 @@ static void begin_parallel(const struct train_options *o, const struct train_tas
 
 /* ---- what is done with the data ------------------------------------------------------------- */
 
-static int check(const struct train_session *s, const struct train_problems *problems,
-                 const struct train_problems *warnings)
+static int check(const struct train_session *s, const struct train_checked *checked)
 {
-        train_check(&s->train, s->has_dev ? &s->dev : NULL, s->config.window, problems, warnings,
-                    s->options->mode.check_format == TRAIN_CHECK_JSON);
-        return problems->n > 0 ? CMD_DIVERGED : CMD_OK;
+        train_check(checked, s->options->mode.check_format == TRAIN_CHECK_JSON);
+        return checked->problems->n > 0 ? CMD_DIVERGED : CMD_OK;
 }
 
 static void refuse_problems(const struct train_problems *problems)
@@ -101,8 +99,9 @@ static int dump_gradients(const struct train_session *s)
 static bool left_out(const struct train_session *s)
 {
         const struct cmd_counts *train = &s->train.counts, *dev = &s->dev.counts;
+        const struct cmd_counts *texts = &s->texts.train.counts;
 
-        return train->bad + train->passed + dev->bad + dev->passed > 0;
+        return train->bad + train->passed + dev->bad + dev->passed + texts->bad + texts->passed > 0;
 }
 
 /* Before a training spends time. */
@@ -116,21 +115,29 @@ static int run(struct train_session *s, char **files)
 {
         const struct train_options *o = s->options;
         struct train_problems problems = {0}, warnings = {0};
+        const struct train_checked checked = {
+                .train = &s->train,
+                .dev = s->has_dev ? &s->dev : NULL,
+                .texts = s->texts.wanted ? &s->texts.train.set : NULL,
+                .window = s->config.window,
+                .problems = &problems,
+                .warnings = &warnings,
+        };
         int status;
 
         train_find_problems(&problems, &s->train, s->has_dev ? &s->dev : NULL,
                             o->input.on_error == CMD_ON_ERROR_SKIP);
+        train_texts_find_problems(&problems, s);
         train_find_warnings(&warnings, &s->train, s->has_dev ? &s->dev : NULL, files, o->file.dev,
                             o->file.dev_share);
         if (o->mode.check) {
-                status = check(s, &problems, &warnings);
+                status = check(s, &checked);
         } else {
                 if (o->mode.dump_gradients == NULL && o->mode.replay == NULL)
                         say_warnings(&warnings);
                 refuse_problems(&problems);
                 if (s->run.page != NULL)
-                        train_check_text(&s->train, s->has_dev ? &s->dev : NULL, s->config.window,
-                                         &problems, &warnings, &s->run.page->data);
+                        train_check_text(&checked, &s->run.page->data);
                 status = o->mode.dump_gradients != NULL ? dump_gradients(s) : train_job_run(s);
                 if (status == CMD_OK && left_out(s) && !o->input.errors_ok)
                         status = CMD_SOME_FAILED;

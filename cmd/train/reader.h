@@ -50,7 +50,9 @@ struct train_scratch {
                                            * replacements */
         size_t masked, masked_at_cap, masked_ids_cap;
         double weight;
-        const char *group; /* (group_n) of the current record, or NULL */
+        struct ran_segment_fit fit;        /* of taggers: how the words of a record were split, */
+        struct ran_segment_count segments; /* counted */
+        const char *group;                 /* (group_n) of the current record, or NULL */
         size_t group_n;
 };
 void train_scratch_release(struct train_scratch *s);
@@ -68,6 +70,7 @@ struct train_packed {
         enum cmd_tag_kind kind;
         struct ran_tag_census census;
         struct train_look look; /* of a text */
+        struct ran_segment_count segments;
 };
 /* The same, with the arrays behind the head. */
 struct train_document {

@@ -147,11 +147,11 @@ void train_replay_open(struct train_replay *r, const char *path, int task)
         restore_tried(r);
 }
 
-/* Where it is off, a model does not say so, as those of 0.1.0 do not. */
+/* Where it is off, or a later setting as before, a model does not say so. */
 static bool is_off_unsaid(const struct ran_field *f, void *base)
 {
-        return strcmp(f->name, "early_stop") == 0 &&
-               ran_field_set(f, base, "false", NULL) == RAN_OK;
+        return f->later || (strcmp(f->name, "early_stop") == 0 &&
+                            ran_field_set(f, base, "false", NULL) == RAN_OK);
 }
 
 void train_replay_restore(const struct train_replay *r, const struct ran_field *fields, void *base,
@@ -211,27 +211,44 @@ void train_replay_check_files(const struct train_replay *r, const char *dev, con
                 check_init(r, init);
 }
 
-static uint64_t steps_of(const struct train_replay *r, const char *inner)
+/* Member `inner` of an object, as a number. */
+static uint64_t steps_of(struct value limit, const char *inner)
 {
-        struct value v = within(&r->said, "time_limit", inner);
+        struct ran_span name, item;
+        size_t pos = 0;
         uint64_t n = 0;
+        char type;
 
-        for (size_t i = 0; i < v.n && i < 15; i++) {
-                if (v.text[i] < '0' || v.text[i] > '9')
-                        return 0;
-                n = 10 * n + (uint64_t)(v.text[i] - '0');
-        }
+        while (limit.n > 0 &&
+               ran_json_next(limit.text, (struct ran_span){0, limit.n}, &pos, &name, &item, &type))
+                if (name.end - name.begin == strlen(inner) &&
+                    memcmp(limit.text + name.begin, inner, strlen(inner)) == 0)
+                        for (size_t i = item.begin; i < item.end && i < item.begin + 15; i++) {
+                                if (limit.text[i] < '0' || limit.text[i] > '9')
+                                        return 0;
+                                n = 10 * n + (uint64_t)(limit.text[i] - '0');
+                        }
         return n;
+}
+
+static struct ran_train_limit limit_of(struct value limit)
+{
+        return (struct ran_train_limit){.from = steps_of(limit, "\"from\""),
+                                        .steps = steps_of(limit, "\"steps\""),
+                                        .last = steps_of(limit, "\"last\"")};
 }
 
 struct ran_train_limit train_replay_limit(const struct train_replay *r)
 {
-        return (struct ran_train_limit){
-                .from = steps_of(r, "\"from\""),
-                .steps = steps_of(r, "\"steps\""),
-                .last = steps_of(r, "\"last\""),
-                .aborted = is(within(&r->said, "time_limit", "\"aborted\""), "true"),
-        };
+        struct ran_train_limit limit = limit_of(value_of(&r->said, "time_limit"));
+
+        limit.aborted = is(within(&r->said, "time_limit", "\"aborted\""), "true");
+        return limit;
+}
+
+struct ran_train_limit train_replay_texts_limit(const struct train_replay *r)
+{
+        return limit_of(within(&r->said, "pretrained", "\"time_limit\""));
 }
 
 /* Makes an in-memory file whose name is written in place. */
@@ -328,6 +345,7 @@ void train_replay_check(const struct train_replay *r, const struct ran_train_job
         describe(job, &text, &ours);
         check_data(r, &ours, "train", "training data");
         check_data(r, &ours, "dev", "validation documents");
+        check_data(r, &ours, "pretrain", "texts of --pretrain");
         check_model(r, job);
         check_settings(r, &ours);
         ran_record_release(&ours);

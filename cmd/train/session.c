@@ -42,6 +42,9 @@ static void check_outputs(struct train_session *s, char **files)
         cmd_check_inputs("log", o->run.log, files);
         cmd_check_inputs("report", o->run.report, files);
         cmd_check_inputs("dump-gradients", mode->dump_gradients, files);
+        cmd_check_inputs("output", o->file.output, s->texts.files);
+        cmd_check_inputs("log", o->run.log, s->texts.files);
+        cmd_check_inputs("report", o->run.report, s->texts.files);
         s->run.options = &o->run;
         s->run.replay = mode->replay != NULL;
         if (!mode->check && !mode->dry_run && mode->dump_gradients == NULL &&
@@ -139,6 +142,7 @@ void train_session_open(struct train_session *s, char **files)
                 .task = s->task, .input = &o->input, .V = TRAIN_ANY_ID, .names = &s->names};
         train_init_open(&s->init, &o->file.init, &s->config);
         check_config(s);
+        train_texts_open(s);
         check_outputs(s, files);
         s->pool = s->source.pool = cmd_pool();
         s->source.keep = o->run.data_memory << 20;
@@ -180,7 +184,8 @@ static void init_source(struct train_session *s)
 
 static void learn_vocabulary(struct train_session *s, char **files)
 {
-        s->tokenizer = train_data_learn(&s->train, &s->source, &s->options->vocabulary, files);
+        s->tokenizer = train_data_learn(&s->train, &s->source, &s->options->vocabulary,
+                                        s->texts.wanted ? s->texts.files : NULL, files);
         s->source.tokenizer = s->tokenizer;
         s->learned = s->tokenizer != NULL;
         if (s->learned)
@@ -192,6 +197,10 @@ static void learn_vocabulary(struct train_session *s, char **files)
 static void read_train(struct train_session *s, char **files)
 {
         init_source(s);
+        if (s->texts.wanted) {
+                train_texts_begin(&s->texts.train.set, s->source.keep);
+                s->source.texts = &s->texts.train.set;
+        }
         if (s->init.model != NULL && s->source.tokenizer == NULL)
                 drop_spelling(s);
         if (s->source.tokenizer == NULL && s->model == NULL && s->init.model == NULL)
@@ -219,14 +228,21 @@ static void read_dev(struct train_session *s)
         source.judge = true;
         source.several = s->config.multilabel;
         s->has_dev = true;
+        if (s->texts.wanted) {
+                train_texts_begin(&s->texts.own_dev, source.keep);
+                source.texts = &s->texts.own_dev;
+        }
         train_data_set_classes(&s->dev, s->train.set.names, s->train.set.C);
         train_data_read(&s->dev, &source, files);
+        if (s->texts.wanted)
+                train_texts_end(&s->texts.own_dev);
         s->dev.set.multilabel = s->config.multilabel;
 }
 
 void train_session_read(struct train_session *s, char **files)
 {
         read_train(s, files);
+        train_texts_read(s);
         if (s->options->file.dev != NULL)
                 read_dev(s);
 }
@@ -235,6 +251,7 @@ void train_session_release(struct train_session *s)
 {
         train_data_release(&s->train);
         train_data_release(&s->dev);
+        train_texts_release(&s->texts);
         cmd_names_release(&s->names);
         free(s->held_out);
         train_init_release(&s->init);

@@ -6,6 +6,7 @@
 #include "cmd/records/names.h"
 #include "cmd/train/options.h"
 #include "cmd/train/replay.h"
+#include "cmd/train/texts.h"
 
 /* Zero-initialise but for the task and the options. */
 struct train_session {
@@ -24,6 +25,7 @@ struct train_session {
         struct train_source source;
         struct cmd_names names; /* of labels or tags that are numbers */
         struct train_data train, dev;
+        struct train_texts texts; /* of --pretrain */
         bool *held_out; /* (B of train) documents copied to dev; NULL: dev has other documents */
         bool has_dev;
 };

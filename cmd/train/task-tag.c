@@ -50,6 +50,28 @@ static int read_tags(struct train_scratch *s, const struct train_source *source,
         return train_refuse_nul(tags, source, err);
 }
 
+/* Notes which convention split the words of the record, for texts that are tagged later. */
+static int note_split(struct train_scratch *s, const struct ran_record *record,
+                      struct ran_error *err)
+{
+        const struct ran_member *m = foreign_tokens(record);
+        struct ran_buf *word = &s->document.text;
+        struct ran_span item;
+        size_t pos = 0;
+        char type;
+
+        s->segments = (struct ran_segment_count){0};
+        if (s->document.from != CMD_FROM_TOKENS || m == NULL)
+                return RAN_OK;
+        ran_segment_fit_begin(&s->fit);
+        while (ran_json_next(record->line, m->value, &pos, NULL, &item, &type)) {
+                word->len = 0;
+                RAN_TRY(ran_json_decode(record->line, item, word, err));
+                ran_segment_fit_word(&s->fit, word->data, word->len);
+        }
+        return ran_segment_fit_end(&s->fit, &s->segments, err);
+}
+
 static int encode(struct train_scratch *s, const struct train_source *source,
                   const struct ran_record *record, struct ran_buf *result, struct ran_error *err)
 {
@@ -59,6 +81,7 @@ static int encode(struct train_scratch *s, const struct train_source *source,
                 RAN_TRY(cmd_span_tags_read(&s->labels, &s->document, record, err));
         if (!s->document.empty)
                 RAN_TRY(train_refuse_nul(&s->labels, source, err));
+        RAN_TRY(note_split(s, record, err));
         train_pack(s, source, result);
         return RAN_OK;
 }
@@ -112,6 +135,8 @@ static int admit(struct train_reader *r, const struct cmd_line *line,
         RAN_TRY(check_kind(data, head, err));
         RAN_TRY(join(r, line, head, err));
         train_location_note(&data->tagged[head->kind], line);
+        ran_segment_count_add(&data->segments, &head->segments);
+        data->texts += head->segments.words == 0;
         data->census.opens += head->census.opens;
         data->census.needless += head->census.needless;
         data->census.unclosed += head->census.unclosed;

@@ -171,20 +171,28 @@ static void count_set(struct ran_eval *e, const uint32_t *gold, const float *p)
         e->empty += n == 0;
 }
 
-/* A gold label that the model does not know makes any prediction wrong. */
-static int add_single(struct ran_eval *e, const uint32_t *gold, const float *p,
-                      struct ran_error *err)
+static uint32_t most_probable(const struct ran_eval *e, const float *p)
 {
-        uint32_t predicted = 0;
+        uint32_t best = 0;
 
         for (uint32_t c = 1; c < e->C; c++)
-                predicted = p[c] > p[predicted] ? c : predicted;
-        if (gold != NULL && add_cell(e, *gold, predicted, 1, err) != RAN_OK)
+                best = p[c] > p[best] ? c : best;
+        return best;
+}
+
+/* A gold label that the model does not know makes any prediction wrong. predicted >= C: none. */
+static int add_single(struct ran_eval *e, const uint32_t *gold, const float *p, uint32_t predicted,
+                      struct ran_error *err)
+{
+        const bool given = predicted < e->C;
+
+        if (gold != NULL && given && add_cell(e, *gold, predicted, 1, err) != RAN_OK)
                 return RAN_ENOMEM;
         if (e->sets)
                 count_set(e, gold, p);
         if (gold == NULL) {
-                e->classes[predicted].fp++;
+                if (given)
+                        e->classes[predicted].fp++;
                 return RAN_OK;
         }
         e->classes[*gold].support++;
@@ -193,9 +201,10 @@ static int add_single(struct ran_eval *e, const uint32_t *gold, const float *p,
                 e->exact++;
         } else {
                 e->classes[*gold].fn++;
-                e->classes[predicted].fp++;
+                if (given)
+                        e->classes[predicted].fp++;
         }
-        score_probabilities(e, *gold, predicted, p);
+        score_probabilities(e, *gold, given ? predicted : most_probable(e, p), p);
         return RAN_OK;
 }
 
@@ -236,7 +245,18 @@ int ran_eval_add(struct ran_eval *e, const uint32_t *gold, size_t n_gold, size_t
 {
         if (e->multilabel)
                 add_multiple(e, gold, n_gold, unknown, p, thresholds);
-        else if (add_single(e, n_gold > 0 ? gold : NULL, p, err) != RAN_OK)
+        else
+                return ran_eval_add_decided(e, n_gold > 0 ? gold : NULL, unknown, p,
+                                            most_probable(e, p), err);
+        e->n++;
+        e->unknown_total += unknown;
+        return RAN_OK;
+}
+
+int ran_eval_add_decided(struct ran_eval *e, const uint32_t *gold, size_t unknown, const float *p,
+                         uint32_t predicted, struct ran_error *err)
+{
+        if (add_single(e, gold, p, predicted, err) != RAN_OK)
                 return RAN_ENOMEM;
         e->n++;
         e->unknown_total += unknown;

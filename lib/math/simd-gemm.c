@@ -38,14 +38,73 @@ static inline void transpose4(float *out, size_t wide, const float *x, size_t st
         *(v4 *)(out + 3 * wide) = __builtin_shufflevector(AB, CD, 2, 3, 6, 7);
 }
 
+/* Groups of four lanes: row i of x, and those four rows on, four on again, ... */
+static inline vf every_fourth(const float *x, size_t stride)
+{
+#if VL == 16
+        typedef float v8 __attribute__((vector_size(32)));
+        const float *far = x + 8 * stride;
+        v8 ab = __builtin_shufflevector(*(const v4 *)x, *(const v4 *)(x + 4 * stride), 0, 1, 2, 3,
+                                        4, 5, 6, 7);
+        v8 cd = __builtin_shufflevector(*(const v4 *)far, *(const v4 *)(far + 4 * stride), 0, 1, 2,
+                                        3, 4, 5, 6, 7);
+
+        return __builtin_shufflevector(ab, cd, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14,
+                                       15);
+#elif VL == 8
+        return __builtin_shufflevector(*(const v4 *)x, *(const v4 *)(x + 4 * stride), 0, 1, 2, 3, 4,
+                                       5, 6, 7);
+#else
+        (void)stride;
+        return load(x);
+#endif
+}
+
+/* Pairs of a and b, in each group of four lanes: (a0, b0, a1, b1), and those of the upper halves.
+ */
+#if VL == 16
+#define LOW(a, b) \
+        __builtin_shufflevector(a, b, 0, 16, 1, 17, 4, 20, 5, 21, 8, 24, 9, 25, 12, 28, 13, 29)
+#define HIGH(a, b) \
+        __builtin_shufflevector(a, b, 2, 18, 3, 19, 6, 22, 7, 23, 10, 26, 11, 27, 14, 30, 15, 31)
+#elif VL == 8
+#define LOW(a, b)  __builtin_shufflevector(a, b, 0, 8, 1, 9, 4, 12, 5, 13)
+#define HIGH(a, b) __builtin_shufflevector(a, b, 2, 10, 3, 11, 6, 14, 7, 15)
+#else
+#define LOW(a, b)  __builtin_shufflevector(a, b, 0, 4, 1, 5)
+#define HIGH(a, b) __builtin_shufflevector(a, b, 2, 6, 3, 7)
+#endif
+
+/* VL rows of K elements, K a multiple of four: out[k][i] = x[i][k]. Rows 0, 4, 8, ... lie in one
+ * vector, so that four vectors are transposed as four rows of four are. */
+static inline void transpose_rows(float *out, size_t wide, const float *x, size_t stride, size_t K)
+{
+        for (size_t k = 0; k < K; k += 4, out += 4 * wide) {
+                vf a = every_fourth(x + k, stride), b = every_fourth(x + k + stride, stride);
+                vf c = every_fourth(x + k + 2 * stride, stride),
+                   d = every_fourth(x + k + 3 * stride, stride);
+                vf ac = LOW(a, c), bd = LOW(b, d), AC = HIGH(a, c), BD = HIGH(b, d);
+
+                store(out, LOW(ac, bd));
+                store(out + wide, HIGH(ac, bd));
+                store(out + 2 * wide, LOW(AC, BD));
+                store(out + 3 * wide, HIGH(AC, BD));
+        }
+}
+
 /* One panel of rows: out[k][i] = x[i*stride + k] for i < have, zeros up to `wide`: MR or NR. */
 static void pack_rows(float *out, const float *x, size_t stride, size_t have, size_t wide, size_t K)
 {
-        size_t k4 = K / 4 * 4;
+        size_t k4 = K / 4 * 4, i = 0;
 
         if (have < wide)
                 memset(out, 0, K * wide * sizeof *out);
-        for (size_t i = 0; i < have && have >= 4; i += 4) {
+        for (; i + VL <= have; i += VL)
+                transpose_rows(out + i, wide, x + i * stride, stride, k4);
+        for (size_t k = k4; k < K; k++)
+                for (size_t j = 0; j < i; j++)
+                        out[k * wide + j] = x[j * stride + k];
+        for (; i < have && have >= 4; i += 4) {
                 size_t first = least(i, have - 4); /* the last ones: some once more */
                 const float *row = x + first * stride;
 

@@ -3,6 +3,7 @@
 #include "math/gemm.h"
 #include "math/simd.h"
 #include "model/prenorm.h"
+#include "model/task.h"
 #include "ran/model.h"
 
 #include <string.h>
@@ -58,6 +59,89 @@ static void review(struct ran_layer_pass *s)
                         s->p->review_out_b, s->tokens, D, D);
 }
 
+/* ---- tokens that count ----------------------------------------------------------------------- */
+
+/* The tokens of a slab that go through the feed-forward part. In the last layer nothing reads those
+ * without an output; they are left out in training, as six of seven tokens of a masked language
+ * model are. The others then lie side by side: rows [0, n) of feed_z, feed_pre and feed_act, and of
+ * their adjoints. */
+struct chosen {
+        const size_t *token; /* (n) counted in the batch, ascending; NULL: all tokens of the slab */
+        size_t n;
+};
+
+/* How many of n ascending numbers are below `bound`. */
+static size_t count_below(const size_t *x, size_t n, size_t bound)
+{
+        size_t from = 0;
+
+        while (from < n) {
+                size_t middle = from + (n - from) / 2;
+
+                if (x[middle] < bound)
+                        from = middle + 1;
+                else
+                        n = middle;
+        }
+        return from;
+}
+
+static struct chosen choose(const struct ran_layer_pass *s)
+{
+        const struct ran_packed *packed = s->w->packed;
+        const struct chosen all = {NULL, s->tokens};
+
+        if (!s->w->training || s->l + 1 < s->w->c->layers ||
+            ran_task_of(s->w->c)->output == RAN_OUTPUT_DOCUMENT)
+                return all;
+        size_t from = count_below(packed->position, packed->positions, s->t0);
+        size_t end = count_below(packed->position, packed->positions, s->t0 + s->tokens);
+        if (end - from > s->tokens / 4 * 3)
+                return all; /* to move rows costs something, too */
+        return (struct chosen){packed->position + from, end - from};
+}
+
+/* The rows of window i among those chosen. */
+static struct tokens chosen_of(const struct ran_layer_pass *s, size_t i)
+{
+        const struct chosen k = choose(s);
+        struct tokens of = tokens_of(s, i);
+
+        if (k.token != NULL) {
+                of.at = count_below(k.token, k.n, of.t);
+                of.n = count_below(k.token, k.n, of.t + of.n) - of.at;
+        }
+        return of;
+}
+
+/* Moves the rows of x (tokens, D) that are chosen side by side. */
+static void gather(const struct ran_layer_pass *s, float *x)
+{
+        const struct chosen k = choose(s);
+        size_t D = s->w->D;
+
+        for (size_t i = 0; k.token != NULL && i < k.n; i++)
+                memmove(x + i * D, x + (k.token[i] - s->t0) * D, D * sizeof *x);
+}
+
+/* Moves them back, the last one first, and clears all others. */
+static void scatter(const struct ran_layer_pass *s, float *x)
+{
+        const struct chosen k = choose(s);
+        size_t D = s->w->D, end = s->tokens;
+
+        if (k.token == NULL)
+                return;
+        for (size_t i = k.n; i-- > 0;) {
+                size_t at = k.token[i] - s->t0;
+
+                memmove(x + at * D, x + i * D, D * sizeof *x);
+                memset(x + (at + 1) * D, 0, (end - at - 1) * D * sizeof *x);
+                end = at;
+        }
+        memset(x, 0, end * D * sizeof *x);
+}
+
 /* ---- feed-forward part ----------------------------------------------------------------------- */
 
 /* M, and LN_ffn of it. */
@@ -84,7 +168,7 @@ static void norm_feed(void *arg, size_t i, float *scratch)
 static void glu(void *arg, size_t i, float *scratch)
 {
         struct ran_layer_pass *s = arg;
-        struct tokens k = tokens_of(s, i);
+        struct tokens k = chosen_of(s, i);
         size_t F = ran_prenorm_feed(s->w->c);
 
         (void)scratch;
@@ -113,18 +197,21 @@ void ran_prenorm_review(struct ran_layer_pass *s)
 {
         struct ran_workspace *w = s->w;
         struct ran_slab *a = s->act;
-        size_t D = w->D, F = ran_prenorm_feed(w->c);
+        size_t D = w->D, F = ran_prenorm_feed(w->c), n = choose(s).n;
+        float *out = ran_prenorm_out(s) + s->t0 * D;
 
         ran_phase = RAN_PHASE_REVIEW;
         if (w->c->review)
                 review(s);
         ran_phase = RAN_PHASE_FEED;
         ran_workers_each(&w->workers, s->from, s->to, norm_feed, s);
+        gather(s, a->feed_z);
         ran_gemm_linear(w->pool, a->feed_pre, 2 * F, a->feed_z, D, s->p->feed_value_w,
-                        s->p->feed_value_b, s->tokens, D, 2 * F);
+                        s->p->feed_value_b, n, D, 2 * F);
         ran_workers_each(&w->workers, s->from, s->to, glu, s);
-        ran_gemm_linear(w->pool, ran_prenorm_out(s) + s->t0 * D, D, a->feed_act, F,
-                        s->p->feed_down_w, s->p->feed_down_b, s->tokens, F, D);
+        ran_gemm_linear(w->pool, out, D, a->feed_act, F, s->p->feed_down_w, s->p->feed_down_b, n, F,
+                        D);
+        scatter(s, out);
         ran_workers_each(&w->workers, s->from, s->to, add_feed, s);
 }
 
@@ -145,7 +232,7 @@ static void drop_feed(void *arg, size_t i, float *scratch)
 static void glu_bwd(void *arg, size_t i, float *scratch)
 {
         struct ran_layer_pass *s = arg;
-        struct tokens k = tokens_of(s, i);
+        struct tokens k = chosen_of(s, i);
         size_t F = ran_prenorm_feed(s->w->c);
 
         (void)scratch;
@@ -213,17 +300,18 @@ void ran_prenorm_review_bwd(struct ran_layer_pass *s)
 {
         struct ran_workspace *w = s->w;
         struct ran_adjoints *j = &s->own->adj;
-        size_t D = w->D, F = ran_prenorm_feed(w->c);
+        size_t D = w->D, F = ran_prenorm_feed(w->c), n = choose(s).n;
 
         ran_phase = RAN_PHASE_FEED;
         ran_workers_each(&w->workers, s->from, s->to, drop_feed, s);
+        gather(s, j->dreview_o);
         ran_gemm_linear_bwd(w->pool, j->dfeed_act, F, false, s->dp->feed_down_w, s->dp->feed_down_b,
-                            j->dreview_o, D, s->act->feed_act, F, s->p->feed_down_w, s->tokens, F,
-                            D);
+                            j->dreview_o, D, s->act->feed_act, F, s->p->feed_down_w, n, F, D);
         ran_workers_each(&w->workers, s->from, s->to, glu_bwd, s);
         ran_gemm_linear_bwd(w->pool, j->dreview_r, D, false, s->dp->feed_value_w,
                             s->dp->feed_value_b, j->dfeed, 2 * F, s->act->feed_z, D,
-                            s->p->feed_value_w, s->tokens, D, 2 * F);
+                            s->p->feed_value_w, n, D, 2 * F);
+        scatter(s, j->dreview_r);
         ran_workers_each(&w->workers, s->from, s->to, norm_feed_bwd, s);
         ran_window_sum_parts(s, 0, s->dp->feed_norm_w, s->dp->feed_norm_b);
         ran_phase = RAN_PHASE_REVIEW;

@@ -38,6 +38,10 @@ void ran_eval_sets(struct ran_eval *e, float cut);
  * threshold (C; NULL: 0.5). Fails only for lack of memory, and then adds nothing. */
 int ran_eval_add(struct ran_eval *e, const uint32_t *gold, size_t n_gold, size_t unknown,
                  const float *p, const float *thresholds, struct ran_error *err);
+/* The same with a single label, gold NULL if it is unknown, where something else than p decided
+ * which class is predicted; >= C: none. */
+int ran_eval_add_decided(struct ran_eval *e, const uint32_t *gold, size_t unknown, const float *p,
+                         uint32_t predicted, struct ran_error *err);
 /* Adds an unknown label to the report, which counts all of them and names the first hundred. */
 int ran_eval_unknown(struct ran_eval *e, const char *name, size_t n, struct ran_error *err);
 /* Adds the counts of `from`, of the same C and kind, to e. On failure (RAN_ENOMEM) e has only part

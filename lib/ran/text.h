@@ -177,4 +177,55 @@ void ran_counter_report(const struct ran_counter *c, struct ran_counter_report *
 int ran_vectors_want(struct ran_vectors *v, size_t n, struct ran_counter *c, size_t *wanted,
                      struct ran_error *err);
 
+/* ---- words and sentences of raw text (text/segment.c) --------------------------------------- */
+
+/* Conventions by which corpora with words already split have split them:
+ * spaces: at white space only; punctuation: each mark is a word; conll: as the data of CoNLL-2003;
+ * ptb: as the Penn Treebank; ud: as the English data of Universal Dependencies. */
+enum {
+        RAN_SEGMENT_SPACES,
+        RAN_SEGMENT_PUNCTUATION,
+        RAN_SEGMENT_CONLL,
+        RAN_SEGMENT_PTB,
+        RAN_SEGMENT_UD,
+        RAN_SEGMENT_COUNT
+};
+extern const char *const ran_segment_names[]; /* "spaces" ..., NULL at the end */
+
+/* An iterator over the words of a text, which must be UTF-8 and outlive it. */
+struct ran_segments {
+        const char *text;
+        size_t n;
+        int convention; /* RAN_SEGMENT_... */
+        /* Its own: bytes of the text. */
+        size_t pos, chunk, chunk_end, next, core, split, core_end, period;
+        bool first, sentence_ends, address;
+};
+void ran_segments_begin(struct ran_segments *s, int convention, const char *text, size_t n);
+/* The bytes [*begin, *end) of the next word; *first: it begins a sentence. false: there is none. */
+bool ran_segments_next(struct ran_segments *s, size_t *begin, size_t *end, bool *first);
+
+/* How many words of a tokenised text each convention finds again once they are joined. Counts of
+ * parts of a text add up (text/segment-fit.c). */
+struct ran_segment_count {
+        size_t words;                                              /* of the text */
+        size_t found[RAN_SEGMENT_COUNT], right[RAN_SEGMENT_COUNT]; /* by a convention; of these */
+};
+void ran_segment_count_add(struct ran_segment_count *to, const struct ran_segment_count *from);
+double ran_segment_count_f1(const struct ran_segment_count *count, int convention);
+/* The convention that fits best, RAN_SEGMENT_...: punctuation where none is better. */
+int ran_segment_count_best(const struct ran_segment_count *count);
+
+/* A sentence, joined word by word. Zero-initialise, and reuse. */
+struct ran_segment_fit {
+        struct ran_buf text, spans; /* spans: begin and end of each word */
+        bool glued, quoted, hyphen; /* hyphen: the last word is one, with a space before it */
+};
+void ran_segment_fit_release(struct ran_segment_fit *f);
+void ran_segment_fit_begin(struct ran_segment_fit *f);
+void ran_segment_fit_word(struct ran_segment_fit *f, const char *word, size_t n);
+/* Adds to the counts. RAN_ENOMEM. */
+int ran_segment_fit_end(struct ran_segment_fit *f, struct ran_segment_count *count,
+                        struct ran_error *err);
+
 #endif

@@ -120,11 +120,15 @@ enum { RAN_RATIOS_AUTO, RAN_RATIOS_YES, RAN_RATIOS_NO };
  * file. */
 struct ran_train_settings {
         size_t epochs, batch, bptt, patience, seed;
+        size_t pretrain_epochs; /* on `texts` of the job; 0: by their amount */
         double learning_rate, min_learning_rate, warmup, weight_decay, clip;
         double beta1, beta2, epsilon;
         double dropout, embed_dropout, word_dropout, label_smoothing;
         double vectors_rms; /* scale `vectors` of the job to this root mean square; 0: unscaled */
         double init_rate;   /* factor of the learning rate, for weights from `init` of the job */
+        double layer_decay; /* of weights from `init` or `texts` of the job: learning rate of a
+                             * layer, as a share of that of the layer above */
+        double mask_share;  /* mlm: of the words */
         double wide_cost;   /* C of the linear model, see train/svm.h; 0: chosen */
         bool refit;         /* after the best epoch is known, refit on all documents */
         bool early_stop;    /* end the encoder once it can no longer prove that it helps */
@@ -161,10 +165,14 @@ struct ran_train_report {
                                    * `best` is that model's metric, and may be lower than before */
                 RAN_REPORT_REFIT, /* refitting on all documents begins */
                 RAN_REPORT_END,
-                RAN_REPORT_FITTED, /* the linear model is fitted; what it achieves alone */
-                RAN_REPORT_DECIDED /* the encoder's training ends early: `decision` says why */
+                RAN_REPORT_FITTED,    /* the linear model is fitted; what it achieves alone */
+                RAN_REPORT_DECIDED,   /* the encoder's training ends early: `decision` says why */
+                RAN_REPORT_PRETRAINED /* the first phase is over: `loss` and `loss_before` */
         } event;
-        bool refit;                        /* the report is of the refit */
+        bool pretraining;   /* the report is of the first phase, a masked language model */
+        double loss_before; /* REPORT_PRETRAINED: the validation loss before it; 0: unknown */
+        size_t documents;   /* REPORT_PRETRAINED: of the texts */
+        bool refit;         /* the report is of the refit */
         size_t epoch, epochs, step, steps; /* from 1 */
         double loss; /* the encoder's training loss, of the last steps, smoothed; for REPORT_DEV
                         and REPORT_FITTED the validation loss of the model */
@@ -217,11 +225,22 @@ struct ran_train_limit {
         bool aborted;         /* the encoder of the refit was not trained to its end */
 };
 
+/* Texts to learn from before the labels (train/pretrain.c): the encoder is trained as that of a
+ * masked language model first, which is the first phase of a training. */
+struct ran_train_texts {
+        const struct ran_dataset *train, *dev; /* documents with words and without labels, as for
+                                                * mlm; dev NULL or empty: the last epoch is kept */
+        const bool *held_out; /* (B of train) documents that dev copies; NULL: none */
+        double seconds;       /* the time for it; 0: as long as it takes */
+        struct ran_train_limit limit;
+};
+
 struct ran_train_job {
         const struct ran_config *config;
         const struct ran_train_settings *settings;
         const struct ran_dataset *train, *dev; /* dev NULL or empty: the last epoch is kept; else
                                                 * dev has the classes of train */
+        const struct ran_train_texts *texts;   /* or NULL: there is one phase */
         const bool *held_out; /* (B) documents of train that dev copies: trained on only in a
                                * refit; NULL: none */
         const struct ran_tokenizer *tokenizer; /* goes into the model; NULL: bare ids below V */
@@ -240,6 +259,8 @@ struct ran_train_job {
         double checkpoint_seconds; /* how often to write it; also whenever the caller ends a run */
         bool resume;
         const char *training; /* the caller's JSON members for `training`, or NULL */
+        const char *about;    /* more of them, which follow from the data: a run that is resumed may
+                               * lack them */
         struct ran_pool *pool;
         /* Rank 0 broadcasts the job to the others, which wait in ran_train_follow; their number
          * does not change the model. threads: of each rank; 0: one for each of its processors. */
@@ -256,6 +277,15 @@ int ran_train(const struct ran_train_job *job, struct ran_error *err);
 /* The work of ranks other than 0, until rank 0 closes. Fails when it loses the others or cannot
  * do its part: print the sentence then; closing ends all ranks. */
 int ran_train_follow(struct ran_ranks *ranks, struct ran_error *err);
+/* The first phase of a job that has texts, as a job of its own, which points into `phase` and to
+ * what the job points to. RAN_EINVAL if its encoder cannot predict masked tokens. */
+struct ran_train_phase {
+        struct ran_config config;
+        struct ran_train_settings settings;
+        struct ran_train_job job;
+};
+int ran_train_first_phase(const struct ran_train_job *job, struct ran_train_phase *phase,
+                          struct ran_error *err);
 /* All that can change the result of a job, as JSON members `"training":{...},"config":{...},
  * "vocabulary":...`: the same text means the same model. */
 void ran_train_describe(const struct ran_train_job *job, struct ran_buf *out);

@@ -289,7 +289,7 @@ struct filling {
         float *row;         /* (width) */
 };
 
-/* The id of a word that is one token, and how well it matches; RAN_NO_ID: none. */
+/* The id of a word that is one token, or of a token, and how well it matches; RAN_NO_ID: none. */
 static int find_word(struct filling *f, const char *word, size_t n, uint32_t *id, unsigned *fit,
                      struct ran_error *err)
 {
@@ -312,6 +312,10 @@ static int find_word(struct filling *f, const char *word, size_t n, uint32_t *id
         } else if (n == strlen("<unk>") && memcmp(word, "<unk>", n) == 0) {
                 *id = f->t->unk;
                 *fit = AS_IT_STANDS;
+        } else if (f->t->prefix_n > 0 && n > f->t->prefix_n &&
+                   memcmp(word, f->t->prefix, f->t->prefix_n) == 0 &&
+                   ran_tokenizer_find(f->t, word, n, id)) {
+                *fit = AS_IT_STANDS; /* a row for a piece, such as ##ing */
         }
         return RAN_OK;
 }

@@ -23,6 +23,7 @@ int ran_batcher_init(struct ran_batcher *k, const struct ran_config *c, const st
                                   .V = V,
                                   .C = C,
                                   .data = data,
+                                  .mask_share = RAN_MASK_SHARE,
                                   .pool = pool};
         int rc = ran_layout_init(&layout, c, C, err);
         if (rc != RAN_OK)

@@ -47,6 +47,7 @@ struct ran_batcher {
         struct ran_noise noise;
         double smoothing;
         uint32_t mask;       /* mlm: the subword [MASK] */
+        double mask_share;   /* mlm: of the words */
         double word_dropout; /* fraction of the ids that become `unknown` */
         uint32_t unknown;
         struct ran_pool *pool;

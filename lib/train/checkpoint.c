@@ -1,5 +1,7 @@
 /* checkpoint.c - what a checkpoint holds beside the weights, written and read by one list. */
 #include "train/crf-train.h"
+#include "train/pretrain.h"
+#include "train/pretrained.h"
 #include "train/trainer.h"
 #include "model/model.h"
 #include "model/task.h"
@@ -30,8 +32,8 @@ size_t ran_trainer_extras(struct ran_trainer *t, struct ran_extra x[RAN_EXTRAS])
         return n;
 }
 
-/* All that a checkpoint holds beside the weights; the same list writes and reads. */
-static size_t extras(struct ran_trainer *t, struct ran_extra x[RAN_EXTRAS])
+/* The same list writes and reads. */
+size_t ran_checkpoint_extras(struct ran_trainer *t, struct ran_extra x[RAN_EXTRAS])
 {
         size_t n = ran_trainer_extras(t, x), size = t->layout.size;
         size_t all = t->table.rows * t->table.width;
@@ -46,6 +48,69 @@ static size_t extras(struct ran_trainer *t, struct ran_extra x[RAN_EXTRAS])
         }
         return n;
 }
+
+/* ---- the first phase
+ * ----------------------------------------------------------------------------- */
+
+enum { NAME = 40 };
+
+/* Tensors with names of their own. */
+struct named {
+        struct ran_extra x[RAN_EXTRAS];
+        char name[RAN_EXTRAS][NAME];
+        size_t n;
+};
+
+static void add_named(struct named *e, const char *prefix, const char *name, int dtype, void *data,
+                      size_t n)
+{
+        snprintf(e->name[e->n], sizeof e->name[e->n], "%s%s", prefix, name);
+        e->x[e->n] = (struct ran_extra){e->name[e->n], dtype, data, n};
+        e->n++;
+}
+
+static void add_kept(struct ran_trainer *t, struct named *e)
+{
+        add_named(e, "train.pretrained.", "block", RAN_DTYPE_F32, t->kept_block, t->layout.size);
+        add_named(e, "train.pretrained.", "embed", RAN_DTYPE_F32, t->kept_table, t->V * t->D);
+}
+
+/* All that a checkpoint of the first phase by itself would have, with its weights. */
+static void add_first(struct ran_trainer *first, struct named *e)
+{
+        struct ran_extra x[RAN_EXTRAS];
+        const size_t n = ran_checkpoint_extras(first, x), of_train = strlen(RAN_EXTRA_PREFIX);
+        static const char prefix[] = "train.pretrain.";
+
+        for (size_t i = 0; i < n; i++)
+                add_named(e, prefix, x[i].name + of_train, (int)x[i].dtype, x[i].data, x[i].n);
+        add_named(e, prefix, "block", RAN_DTYPE_F32, first->p.block, first->layout.size);
+        add_named(e, prefix, "embed", RAN_DTYPE_F32, first->table.x,
+                  first->table.rows * first->table.width);
+}
+
+static void add_numbers(struct ran_trainer *t, struct named *e)
+{
+        add_named(e, "train.", "pretrained", RAN_DTYPE_F64, &t->pretrained,
+                  sizeof t->pretrained / sizeof(double));
+}
+
+static void phase_extras(struct ran_trainer *t, struct named *e)
+{
+        e->n = 0;
+        if (t->job->texts == NULL)
+                return;
+        add_numbers(t, e);
+        if (t->kept_block != NULL)
+                add_kept(t, e);
+        if (t->first != NULL) {
+                ran_trainer_note(&t->first->t);
+                add_first(&t->first->t, e);
+        }
+}
+
+/* ---- writing ------------------------------------------------------------------------------------
+ */
 
 /* And the recurrent states of documents that are not read to their end. NULL: memory ran out. */
 static float *recurrent_extra(const struct ran_trainer *t, struct ran_extra *x,
@@ -72,13 +137,17 @@ void ran_trainer_note(struct ran_trainer *t)
 int ran_checkpoint_write(struct ran_trainer *t, struct ran_error *err)
 {
         struct ran_parts parts = ran_trainer_parts(t);
-        struct ran_extra x[RAN_EXTRAS];
+        struct named first;
+        struct ran_extra x[2 * RAN_EXTRAS];
         float *recurrent;
         int rc;
 
         ran_trainer_note(t);
         parts.extra = x;
-        parts.extras = extras(t, x);
+        parts.extras = ran_checkpoint_extras(t, x);
+        phase_extras(t, &first);
+        memcpy(x + parts.extras, first.x, first.n * sizeof *x);
+        parts.extras += first.n;
         recurrent = recurrent_extra(t, &x[parts.extras], err);
         if (recurrent == NULL)
                 return RAN_ENOMEM;
@@ -202,6 +271,59 @@ int ran_trainer_resume(struct ran_trainer *t, struct ran_error *err)
                                "the checkpoint's progress is not that of any run");
 }
 
+static int read_named(struct named *e, const struct ran_model *m, struct ran_error *err)
+{
+        for (size_t i = 0; i < e->n; i++)
+                RAN_TRY(ran_model_read_extra(m, &e->x[i], err));
+        e->n = 0;
+        return RAN_OK;
+}
+
+static bool is_pretrained_sane(const struct ran_pretrained *p)
+{
+        const double *x = (const double *)p;
+
+        for (size_t i = 0; i < sizeof *p / sizeof *x; i++)
+                if (!(fabs(x[i]) <= 1e15))
+                        return false;
+        return p->done == 0 || p->done == 1;
+}
+
+static int read_first(struct ran_trainer *t, const struct ran_model *m, struct named *e,
+                      struct ran_error *err)
+{
+        RAN_TRY(ran_pretrain_make(t, err));
+        struct ran_trainer *first = &t->first->t;
+
+        add_first(first, e);
+        RAN_TRY(read_named(e, m, err));
+        RAN_TRY(ran_trainer_resume(first, err));
+        first->spent_before = first->stop.spent;
+        return RAN_OK;
+}
+
+static int read_phase(struct ran_trainer *t, const struct ran_model *m, struct ran_error *err)
+{
+        struct named e = {.n = 0};
+
+        if (t->job->texts == NULL)
+                return RAN_OK;
+        add_numbers(t, &e);
+        RAN_TRY(read_named(&e, m, err));
+        if (!is_pretrained_sane(&t->pretrained))
+                return ran_fail(err, RAN_EFORMAT,
+                                "the checkpoint's progress is not that of any run");
+        if (ran_model_has_extra(m, "train.pretrain.progress"))
+                return read_first(t, m, &e, err);
+        if (t->pretrained.done == 0)
+                return RAN_OK;
+        RAN_TRY(ran_pretrained_allocate(t, err));
+        add_kept(t, &e);
+        RAN_TRY(read_named(&e, m, err));
+        ran_pretrained_apply(t);
+        return RAN_OK;
+}
+
 static void read_linear(struct ran_trainer *t, const struct ran_model *m)
 {
         if (t->c->wide == 0)
@@ -227,7 +349,7 @@ static int read_calibration(struct ran_trainer *t, struct ran_error *err)
 int ran_checkpoint_read(struct ran_trainer *t, struct ran_error *err)
 {
         struct ran_extra x[RAN_EXTRAS];
-        size_t n = extras(t, x);
+        size_t n = ran_checkpoint_extras(t, x);
         struct ran_model *m;
         int rc;
 
@@ -244,6 +366,8 @@ int ran_checkpoint_read(struct ran_trainer *t, struct ran_error *err)
                         rc = ran_model_read_extra(m, &x[i], err);
         if (rc == RAN_OK)
                 rc = ran_trainer_resume(t, err);
+        if (rc == RAN_OK)
+                rc = read_phase(t, m, err);
         if (rc == RAN_OK)
                 rc = read_recurrent(t, m, err);
         t->spent_before = t->stop.spent;

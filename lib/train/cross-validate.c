@@ -122,12 +122,15 @@ struct held_out {
         const size_t *row; /* (n) */
         size_t n;
         const float *logits; /* (n, C) */
-        float *scaled;       /* (C) */
+        float *scaled;       /* (SCALES, C) */
+        double *loss;        /* (SCALES) */
 };
 
-static double loss_at(const struct held_out *h, double scale)
+static void find_loss(void *arg, size_t scale)
 {
+        const struct held_out *h = arg;
         const struct ran_dataset *d = h->k->d;
+        float *scaled = h->scaled + scale * d->C;
         double sum = 0;
 
         for (size_t i = 0; i < h->n; i++) {
@@ -135,22 +138,21 @@ static double loss_at(const struct held_out *h, double scale)
                 const struct ran_target target = ran_loss_target(d, b);
 
                 for (size_t c = 0; c < d->C; c++)
-                        h->scaled[c] = (float)(scale * (double)h->logits[i * d->C + c]);
-                sum += ran_loss_classify(h->scaled, h->scaled, d->C, &target, d->multilabel, 0,
+                        scaled[c] = (float)(scale_of((int)scale) * (double)h->logits[i * d->C + c]);
+                sum += ran_loss_classify(scaled, scaled, d->C, &target, d->multilabel, 0,
                                          (double)d->weight[b]);
         }
-        return sum;
+        h->loss[scale] = sum;
 }
 
 /* At each scale. Returns the least. */
-static double scale_losses(const struct held_out *h, double loss[SCALES])
+static double scale_losses(struct held_out *h)
 {
         double least = INFINITY;
 
-        for (int i = 0; i < SCALES; i++) {
-                loss[i] = loss_at(h, scale_of(i));
-                least = fmin(least, loss[i]);
-        }
+        ran_parallel(h->k->pool, SCALES, find_loss, h);
+        for (int i = 0; i < SCALES; i++)
+                least = fmin(least, h->loss[i]);
         return least;
 }
 
@@ -159,15 +161,17 @@ static int validate(struct chain *a)
         const struct validation *x = a->x;
         size_t C = x->k->d->C, from = x->begin[a->fold], n = x->begin[a->fold + 1] - from;
         size_t numbers;
-        float *logits = NULL, *scaled = ran_alloc_floats(C, &a->err);
+        float *logits = NULL, *scaled = NULL;
 
-        if (!__builtin_mul_overflow(n, C, &numbers))
+        if (!__builtin_mul_overflow(n < SCALES ? SCALES : n, C, &numbers)) {
                 logits = ran_alloc_floats(numbers, &a->err);
+                scaled = ran_alloc_floats(SCALES * C, &a->err);
+        }
         if (logits != NULL && scaled != NULL) {
                 ran_svm_solver_score(a->solver, x->order + from, n, logits);
-                const struct held_out h = {x->k, x->order + from, n, logits, scaled};
+                struct held_out h = {x->k, x->order + from, n, logits, scaled, a->by_scale[a->at]};
 
-                a->loss[a->at] = scale_losses(&h, a->by_scale[a->at]);
+                a->loss[a->at] = scale_losses(&h);
         }
         int rc = logits != NULL && scaled != NULL ? RAN_OK : RAN_ENOMEM;
         free(logits);
@@ -191,8 +195,11 @@ static int start(struct chain *a)
         k.row = a->row;
         k.n -= to - from;
         k.ratios = a->ratios;
+<<<<<<< HEAD
         k.dense = a->dense;
         k.pool = NULL; /* the chains have it */
+=======
+>>>>>>> main
         a->solver = ran_svm_solver_new(&k, x->weight, x->bias, &a->err);
         if (a->solver == NULL)
                 return RAN_ENOMEM;
@@ -240,7 +247,8 @@ static int advance(struct chain *a)
         return RAN_OK;
 }
 
-/* As many chains at a time as there are threads: each takes the memory of a fit. */
+/* As many chains at a time as there are threads: each takes the memory of a fit. Threads that have
+ * none, or whose chain has ended, take classes of the others. */
 static void run_chain(void *arg, size_t i)
 {
         struct validation *x = arg;
@@ -260,6 +268,7 @@ static size_t list_live(struct validation *x, size_t most)
         return n;
 }
 
+<<<<<<< HEAD
 /* Each scale of the dense features, if there are any. */
 static void list_scales(struct validation *x, size_t fold, bool ratios)
 {
@@ -270,17 +279,26 @@ static void list_scales(struct validation *x, size_t fold, bool ratios)
                         .x = x, .fold = fold, .ratios = ratios, .dense = scales_of_dense[i]};
 }
 
+=======
+/* Those with ratios first, for they take longer: so chains side by side end together. */
+>>>>>>> main
 static void list_chains(struct validation *x, int ratios)
 {
-        for (size_t f = 0; f < FOLDS && x->begin[f] < ENOUGH; f++) {
-                size_t n = x->begin[f + 1] - x->begin[f];
+        for (int with = 1; with >= 0; with--)
+                for (size_t f = 0; f < FOLDS && x->begin[f] < ENOUGH; f++) {
+                        size_t n = x->begin[f + 1] - x->begin[f];
 
-                if (n == 0 || n == x->k->n) /* a group is larger than a fold */
-                        continue;
-                for (int with = 1; with >= 0; with--)
+                        if (n == 0 || n == x->k->n) /* a group is larger than a fold */
+                                continue;
                         if (ratios == RAN_RATIOS_AUTO || (ratios == RAN_RATIOS_YES) == with)
+<<<<<<< HEAD
                                 list_scales(x, f, with);
         }
+=======
+                                x->chain[x->chains++] =
+                                        (struct chain){.x = x, .fold = f, .ratios = with};
+                }
+>>>>>>> main
 }
 
 static double share_of(const struct validation *x)

@@ -122,7 +122,7 @@ static int validation_bytes(const struct ran_run_sizes *k, double *bytes, struct
         return RAN_OK;
 }
 
-int ran_estimate_memory(const struct ran_run_sizes *k, double *bytes, double *file,
+int ran_estimate_memory(const struct ran_run_sizes *k, struct ran_memory_estimate *e,
                         struct ran_error *err)
 {
         const struct ran_train_job *job = k->job;
@@ -142,8 +142,9 @@ int ran_estimate_memory(const struct ran_run_sizes *k, double *bytes, double *fi
         const double at_work = larger(larger(shards.longer, validation), write);
         linear.fit = larger(linear.fit, linear.features + reading);
         const double refitting = ran_train_refits(job) ? stays + linear.fit : linear.fit;
-        *bytes = of_program + (double)threads * of_thread + weights_bytes(k) +
-                 larger(refitting, linear.features + stays + at_work);
-        *file = linear.file;
+        const double weights = of_program + (double)threads * of_thread + weights_bytes(k);
+        e->always = weights + linear.features;
+        e->most = weights + larger(refitting, linear.features + stays + at_work);
+        e->file = linear.file;
         return RAN_OK;
 }

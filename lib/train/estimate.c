@@ -35,9 +35,13 @@ static int count_steps(struct ran_run_sizes *k, size_t *document, struct ran_err
 }
 
 /* The mean cost of one token: a predicted one needs products with all rows of the first softmax. */
-static double output_flops(const struct ran_config *c, size_t V)
+static double output_flops(const struct ran_train_job *job, size_t V)
 {
+        const struct ran_config *c = job->config;
         double outputs = ran_train_task_of(c)->outputs;
+
+        if (c->task == RAN_TASK_MLM)
+                outputs = job->settings->mask_share;
 
         return ran_task_is_tied(c) ? outputs * 2 * (double)c->dim *
                                              (double)(ran_lm_first(c, V) + ran_lm_tails(c, V))
@@ -71,7 +75,7 @@ static int count_flops(const struct ran_train_job *job, size_t V, double *sum,
                 if (L == 0)
                         return ran_fail(err, RAN_EINVAL, "a document without tokens");
                 RAN_TRY(ran_encoder_of(c)->flops(c, L, &flops, err));
-                *sum += 3 * (flops + (double)L * output_flops(c, V));
+                *sum += 3 * (flops + (double)L * output_flops(job, V));
         }
         return RAN_OK;
 }
@@ -92,17 +96,16 @@ static size_t whole(double bytes)
         return bytes < (double)SIZE_MAX ? (size_t)bytes : SIZE_MAX;
 }
 
-int ran_train_estimate(const struct ran_train_job *job, struct ran_train_estimate *e,
-                       struct ran_error *err)
+/* Of one phase, the texts left out. */
+static int estimate(const struct ran_train_job *job, struct ran_train_estimate *e,
+                    struct ran_memory_estimate *memory, struct ran_error *err)
 {
         const struct ran_dataset *d = job->train;
         const struct ran_config *c = job->config;
         struct ran_run_sizes k = {.job = job,
                                   .V = job->tokenizer != NULL ? ran_tokenizer_size(job->tokenizer)
                                                               : job->V};
-        double bytes = 0, file = 0;
 
-        err = ran_error_or_spare(err);
         RAN_TRY(ran_config_check(c, err));
         RAN_TRY(ran_train_settings_check(job->settings, c, err));
         k.C = ran_task_is_tied(c) ? k.V : d->C;
@@ -115,10 +118,49 @@ int ran_train_estimate(const struct ran_train_job *job, struct ran_train_estimat
         size_t *document = ran_alloc(d->B, sizeof *document, err);
         int rc = document != NULL ? count_steps(&k, document, err) : RAN_ENOMEM;
         if (rc == RAN_OK)
-                rc = ran_estimate_memory(&k, &bytes, &file, err);
+                rc = ran_estimate_memory(&k, memory, err);
         free(document);
+<<<<<<< HEAD
         e->steps = ran_config_trains_encoder(c) ? k.steps : 0;
         e->bytes = whole(bytes);
         e->file_bytes = whole(file + mapped_bytes(d));
+=======
+        e->steps = ran_config_has_encoder(c) ? k.steps : 0;
+        memory->file += mapped_bytes(d);
+>>>>>>> main
         return rc;
+}
+
+/* The first phase takes its memory beside what the training has already; what it leaves stays: the
+ * encoder once more. */
+static int add_first(const struct ran_train_job *job, const struct ran_train_estimate *e,
+                     struct ran_memory_estimate *memory, struct ran_error *err)
+{
+        const size_t linear = job->config->wide > 0 ? job->config->wide * job->train->C : 0;
+        const double kept = 4 * (double)(e->parameters + e->embedding_parameters - linear);
+        struct ran_memory_estimate first;
+        struct ran_train_estimate of_first;
+        struct ran_train_phase phase;
+
+        RAN_TRY(ran_train_first_phase(job, &phase, err));
+        RAN_TRY(estimate(&phase.job, &of_first, &first, err));
+        memory->most += kept;
+        if (memory->always + first.most > memory->most)
+                memory->most = memory->always + first.most;
+        memory->file += first.file;
+        return RAN_OK;
+}
+
+int ran_train_estimate(const struct ran_train_job *job, struct ran_train_estimate *e,
+                       struct ran_error *err)
+{
+        struct ran_memory_estimate memory;
+
+        err = ran_error_or_spare(err);
+        RAN_TRY(estimate(job, e, &memory, err));
+        if (job->texts != NULL)
+                RAN_TRY(add_first(job, e, &memory, err));
+        e->bytes = whole(memory.most);
+        e->file_bytes = whole(memory.file);
+        return RAN_OK;
 }

@@ -14,9 +14,13 @@ struct ran_run_sizes {
         size_t documents, steps; /* steps: of all epochs before a refit */
 };
 
-/* estimate-memory.c: the most bytes that a run allocates at one time; *file: bytes that it has in
- * temporary files. Reads the data. */
-int ran_estimate_memory(const struct ran_run_sizes *k, double *bytes, double *file,
+/* estimate-memory.c: bytes of a run. Reads the data. */
+struct ran_memory_estimate {
+        double most;   /* that it allocates at one time */
+        double always; /* a part of that: what stays until it ends, or until a refit */
+        double file;   /* in temporary files */
+};
+int ran_estimate_memory(const struct ran_run_sizes *k, struct ran_memory_estimate *e,
                         struct ran_error *err);
 /* estimate-shards.c: the same of the scratch of shards and of the sums of their gradients, and the
  * number of steps. */

@@ -1,6 +1,7 @@
 /* init.c - initial weights: random, from another model, or from word vectors. */
 #include "model/compact.h"
 #include "model/model.h"
+#include "train/pretrained.h"
 #include "train/trainer.h"
 #include "model/task.h"
 #include "train/task.h"
@@ -49,16 +50,6 @@ bool ran_train_keeps_head(const struct ran_train_job *job)
         return true;
 }
 
-static bool belongs_to_head(const char *tensor)
-{
-        static const char *const heads[] = {"classify.", "wide.", "tag.", "crf.", "lm."};
-
-        for (size_t i = 0; i < sizeof heads / sizeof *heads; i++)
-                if (strncmp(tensor, heads[i], strlen(heads[i])) == 0)
-                        return true;
-        return false;
-}
-
 /* The tensor of the same name and shape. */
 static const struct ran_tensor *find(const struct ran_tensors *theirs,
                                      const struct ran_tensor_spec *like)
@@ -78,7 +69,7 @@ static void copy_rows(struct ran_trainer *t, size_t first, size_t n, const float
                 return;
         ran_trainer_copy_rows(t, first, n, rows);
         for (size_t r = first; r < first + n; r++)
-                t->optimiser.table.rate_scale[r] *= (float)t->s->init_rate;
+                t->optimiser.table.rate_scale[r] *= (float)ran_pretrained_rate(t, "embed.weight");
 }
 
 /* Copies every tensor of the same name and shape, and sets its learning rate. */
@@ -89,13 +80,14 @@ static int copy_tensors(struct ran_trainer *t, struct ran_error *err)
 
         for (size_t i = 0; i < t->layout.n; i++) {
                 const struct ran_tensor_spec *spec = &t->layout.spec[i];
-                const struct ran_tensor *from =
-                        head || !belongs_to_head(spec->name) ? find(&m->tensors, spec) : NULL;
+                const struct ran_tensor *from = head || !ran_pretrained_is_of_head(spec->name)
+                                                        ? find(&m->tensors, spec)
+                                                        : NULL;
 
                 if (from == NULL)
                         continue;
                 RAN_TRY(ran_tensor_floats(&m->tensors, from, t->p.block + spec->offset, err));
-                t->optimiser.rate_scale[i] = t->s->init_rate;
+                t->optimiser.rate_scale[i] = ran_pretrained_rate(t, spec->name);
         }
         copy_rows(t, 0, t->V, m->params.embed);
         if (t->c->frozen)
@@ -199,6 +191,8 @@ int ran_trainer_init_weights(struct ran_trainer *t, struct ran_error *err)
         for (size_t id = 0; id < t->V && t->s->freeze && t->D > 0; id++)
                 if (job->init != NULL || (job->vectors != NULL && job->vectors->given[id]))
                         t->optimiser.table.rate_scale[id] = 0;
+        if (rc == RAN_OK)
+                ran_pretrained_apply(t);
         return rc;
 }
 

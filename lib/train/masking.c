@@ -9,11 +9,14 @@ struct words {
         const uint32_t *position;
         size_t n, L;
         uint64_t key;
+        double share;
         size_t always; /* masked if no word is drawn */
         bool none;     /* none is */
 };
 
-static const double masked = 0.15, as_mask = 0.8, as_other = 0.1;
+static const double as_mask = 0.8, as_other = 0.1;
+
+const struct ran_masking_draw ran_masking_of_dev = {.share = RAN_MASK_SHARE};
 
 /* Positions of draws: one for a word, two for a token. */
 static double draw_word(const struct words *w, size_t i)
@@ -21,17 +24,19 @@ static double draw_word(const struct words *w, size_t i)
         return ran_random_uniform(w->key, 3 * i);
 }
 
-static struct words words_of(const struct ran_dataset *d, size_t b, uint64_t seed, uint64_t epoch)
+static struct words words_of(const struct ran_dataset *d, size_t b,
+                             const struct ran_masking_draw *draw)
 {
         size_t at = d->label_first[b];
         struct words w = {.position = d->positions + at,
                           .n = d->label_first[b + 1] - at,
                           .L = d->first[b + 1] - d->first[b],
-                          .key = ran_random_key(seed, RAN_FOR_MASKING, epoch, b),
+                          .key = ran_random_key(draw->seed, RAN_FOR_MASKING, draw->epoch, b),
+                          .share = draw->share,
                           .none = true};
 
         for (size_t i = 0; i < w.n; i++) {
-                if (draw_word(&w, i) < masked)
+                if (draw_word(&w, i) < w.share)
                         w.none = false;
                 if (draw_word(&w, i) < draw_word(&w, w.always))
                         w.always = i;
@@ -41,7 +46,7 @@ static struct words words_of(const struct ran_dataset *d, size_t b, uint64_t see
 
 static bool is_masked(const struct words *w, size_t i)
 {
-        return w->none ? i == w->always : draw_word(w, i) < masked;
+        return w->none ? i == w->always : draw_word(w, i) < w->share;
 }
 
 static size_t word_end(const struct words *w, size_t i)
@@ -49,9 +54,9 @@ static size_t word_end(const struct words *w, size_t i)
         return i + 1 < w->n ? w->position[i + 1] : w->L;
 }
 
-size_t ran_masking_count(const struct ran_dataset *d, size_t b, uint64_t seed, uint64_t epoch)
+size_t ran_masking_count(const struct ran_dataset *d, size_t b, const struct ran_masking_draw *draw)
 {
-        struct words w = words_of(d, b, seed, epoch);
+        struct words w = words_of(d, b, draw);
         size_t count = 0;
 
         if (d->given)
@@ -87,10 +92,10 @@ int ran_masking_id(uint32_t *mask, const struct ran_tokenizer *tokenizer, struct
 }
 
 int ran_masking_make(struct ran_masking *g, const struct ran_dataset *d, size_t b, uint32_t mask,
-                     size_t V, uint64_t seed, uint64_t epoch, struct ran_error *err)
+                     size_t V, const struct ran_masking_draw *draw, struct ran_error *err)
 {
         const uint32_t *ids = d->ids + d->first[b], *labels = d->labels + d->label_first[b];
-        struct words w = words_of(d, b, seed, epoch);
+        struct words w = words_of(d, b, draw);
         uint32_t *all = ran_grow(g->ids, &g->ids_cap, w.L, sizeof *all, err), *position, *gold;
 
         if (all == NULL)

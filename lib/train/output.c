@@ -1,4 +1,5 @@
 /* output.c - the description of a run, and its finished model. */
+#include "train/pretrained.h"
 #include "train/trainer.h"
 #include "model/linear-model.h"
 #include "model/model.h"
@@ -12,13 +13,20 @@
 /* The settings. Of runs that 0.1.0 began, and of those like them, the text is as it was then. */
 static void add_settings(const struct ran_train_settings *s, bool early_stop, struct ran_buf *out)
 {
+        const char *before = "";
+
         for (const struct ran_field *f = ran_train_fields; f->name != NULL; f++) {
                 const struct ran_field one[] = {*f, {0}};
+                const size_t at = out->len, begin = at + strlen(before);
 
                 if (strcmp(f->name, "early_stop") == 0 && !early_stop)
                         continue;
-                ran_buf_str(out, f == ran_train_fields ? "" : ",");
+                ran_buf_str(out, before);
                 ran_fields_json(one, s, out);
+                if (out->len == begin) /* a later setting, with its default */
+                        out->len = at;
+                else
+                        before = ",";
         }
 }
 
@@ -32,6 +40,7 @@ static void add_training(const struct ran_train_job *job, bool early_stop, struc
         if (ran_train_has_dev(job))
                 ran_buf_printf(out, ",\"dev\":{\"documents\":%zu,\"digest\":\"%s\"}", job->dev->B,
                                job->dev->digest);
+        ran_pretrained_describe_texts(job, out);
         ran_trainer_describe_init(job, out);
         if (job->training != NULL && job->training[0] != '\0') {
                 ran_buf_char(out, ',');
@@ -241,6 +250,8 @@ int ran_trainer_write(struct ran_trainer *t, struct ran_error *err)
 
         /* Not in a checkpoint, which may resume elsewhere. */
         ran_buf_printf(&more, ",\"kernels\":\"%s\"", ran_isa());
+        if (t->job->about != NULL && t->job->about[0] != '\0')
+                ran_buf_printf(&more, ",%s", t->job->about);
         if (t->at.best_epoch > 0) {
                 if (ran_config_trains_encoder(t->c) && t->stop.why != RAN_ENCODER_NO_ROOM)
                         ran_buf_printf(&more, ",\"best_epoch\":%.0f", t->at.best_epoch);
@@ -254,6 +265,7 @@ int ran_trainer_write(struct ran_trainer *t, struct ran_error *err)
                                "\"aborted\":%s}",
                                t->stop.limit_from, t->stop.limit, t->stop.last,
                                ran_budget_aborts_refit(t) ? "true" : "false");
+        ran_pretrained_describe(t, &more);
         add_validation(t, &more);
         if (t->at.refit != 0)
                 ran_buf_printf(&more, ",\"learned_from\":%zu", t->documents);

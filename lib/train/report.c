@@ -5,6 +5,11 @@
 
 #include <math.h>
 
+double ran_trainer_began(const struct ran_trainer *t)
+{
+        return t->outer != NULL ? t->outer->started : t->started;
+}
+
 /* The most epochs of the run. */
 size_t ran_trainer_epochs(const struct ran_trainer *t)
 {
@@ -36,11 +41,12 @@ static double steps_of(const struct ran_trainer *t)
 
 struct ran_train_report ran_trainer_report(const struct ran_trainer *t, int event)
 {
-        double seconds = ran_clock() - t->started, step = (double)t->optimiser.step;
+        double seconds = ran_clock() - ran_trainer_began(t), step = (double)t->optimiser.step;
         double done = step - (double)t->from_step, steps = steps_of(t), left = steps - step;
 
         return (struct ran_train_report){
                 .event = event,
+                .pretraining = t->outer != NULL,
                 .refit = t->at.refit != 0,
                 .epoch = epoch_of(t, event),
                 .epochs = ran_trainer_epochs(t),

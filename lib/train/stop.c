@@ -148,10 +148,12 @@ static struct ran_gain gain_now(const struct ran_trainer *t)
         return g;
 }
 
-/* The encoder of a tagger learns nothing in its first epochs. */
+/* The encoder of a tagger learns nothing in its first epochs; one that has learned from texts has
+ * to find a use for it first, and cost more than these epochs. */
 static bool may_prove(const struct ran_trainer *t, const struct ran_gain *most)
 {
-        const double looks = t->at.epoch / (double)ran_train_task_of(t->c)->first_look;
+        const double epoch = t->at.epoch - (t->pretrained.done != 0 ? 2 : 0);
+        const double looks = epoch / (double)ran_train_task_of(t->c)->first_look;
 
         return looks < 1 || ran_gain_may_prove(most, looks);
 }

@@ -504,13 +504,16 @@ void ran_svm_solver_begin(struct ran_svm_solver *s, double cost, double toleranc
         activate_all(s);
 }
 
+/* With so few rows a pass ends sooner than threads wake up. */
+enum { FEW_ROWS = 16 };
+
 bool ran_svm_solver_pass(struct ran_svm_solver *s)
 {
         const bool all = s->actives == s->k.n;
         double worst = 0;
 
         ran_plan_shuffle(s->order, s->active, s->actives, s->k.seed, s->passes++);
-        ran_parallel(s->k.pool, s->groups, solve_group, s);
+        ran_parallel(s->actives > FEW_ROWS ? s->k.pool : NULL, s->groups, solve_group, s);
         for (size_t i = 0; i < s->groups; i++)
                 worst = fmax(worst, s->group[i].worst);
         s->visits += s->actives;

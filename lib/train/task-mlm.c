@@ -25,19 +25,25 @@ static int prepare(struct ran_batcher *k, const struct ran_tokenizer *tokenizer,
         return ran_masking_id(&k->mask, tokenizer, err);
 }
 
+static struct ran_masking_draw draw_of(const struct ran_batcher *k)
+{
+        return (struct ran_masking_draw){k->mask_share, k->noise.seed, k->noise.epoch};
+}
+
 static double terms(const struct ran_batcher *k, const struct ran_chunk *chunk)
 {
+        const struct ran_masking_draw draw = draw_of(k);
         size_t b = chunk->document;
 
-        return (double)k->data->weight[b] *
-               (double)ran_masking_count(k->data, b, k->noise.seed, k->noise.epoch);
+        return (double)k->data->weight[b] * (double)ran_masking_count(k->data, b, &draw);
 }
 
 static int mask(struct ran_batcher *k, struct ran_batch_scratch *s, size_t b, const uint32_t **ids,
                 struct ran_error *err)
 {
-        RAN_TRY(ran_masking_make(&s->masking, k->data, b, k->mask, k->C, k->noise.seed,
-                                 k->noise.epoch, err));
+        const struct ran_masking_draw draw = draw_of(k);
+
+        RAN_TRY(ran_masking_make(&s->masking, k->data, b, k->mask, k->C, &draw, err));
         *ids = s->masking.ids;
         return RAN_OK;
 }
@@ -63,7 +69,7 @@ static int score(struct ran_sweep *k, struct ran_state *s, size_t b, struct ran_
         const struct ran_dataset *d = k->d;
         struct ran_masking masked = {0};
         float *nll = NULL;
-        int rc = ran_masking_make(&masked, d, b, k->mask, k->C, 0, 0, err);
+        int rc = ran_masking_make(&masked, d, b, k->mask, k->C, &ran_masking_of_dev, err);
 
         if (rc == RAN_OK && (nll = ran_alloc_floats(masked.n, err)) == NULL)
                 rc = RAN_ENOMEM;
@@ -79,11 +85,11 @@ static int score(struct ran_sweep *k, struct ran_state *s, size_t b, struct ran_
 
 static size_t targets(const struct ran_dataset *d, size_t b)
 {
-        return ran_masking_count(d, b, 0, 0);
+        return ran_masking_count(d, b, &ran_masking_of_dev);
 }
 
 const struct ran_train_task ran_train_mlm = {
-        .outputs = 0.15,
+        .outputs = RAN_MASK_SHARE,
         .prior = &ran_ensemble_default,
         .check_settings = check_settings,
         .prepare = prepare,

@@ -7,6 +7,7 @@
  * Several ranks (ranks.h) go through the same loop with the same weights. Rank 0 alone decides (by
  * reports, development data or the clock) and writes files; ran_ranks_agree tells the others.
  */
+#include "train/pretrain.h"
 #include "train/refit.h"
 #include "train/validate.h"
 #include "base/error.h"
@@ -15,6 +16,7 @@
 #include "train/trainer.h"
 #include "model/task.h"
 #include "train/broadcast.h"
+#include "train/evaluate.h"
 #include "train/task.h"
 #include "ran/train.h"
 
@@ -64,7 +66,7 @@ static int write_checkpoint(struct ran_trainer *t, struct ran_error *err)
         t->saved = ran_clock();
         if (t->job->checkpoint == NULL)
                 return RAN_OK;
-        RAN_TRY(ran_checkpoint_write(t, err));
+        RAN_TRY(ran_checkpoint_write(t->outer != NULL ? t->outer : t, err));
         t->saved = ran_clock();
         r = ran_trainer_report(t, RAN_REPORT_CHECKPOINT);
         ran_trainer_tell(t, &r);
@@ -128,8 +130,11 @@ static int run_step(struct ran_trainer *t, struct ran_error *err)
                 ranks->interruptible = false;
         if (rc != RAN_OK && ranks != NULL && ranks->broken)
                 return keep(t, rc, err);
-        if (rc == RAN_OK && next == RAN_STOP)
+        if (rc == RAN_OK && next == RAN_STOP) {
+                if (ran_trainer_leads(t) && ran_budget_is_due(t))
+                        ran_budget_apply(t); /* the next step would be too late */
                 return stop(t, err);
+        }
         if (rc == RAN_OK && next == RAN_NOTE)
                 return note(t, err);
         return rc == RAN_OK && next == RAN_SAVE ? save(t, err) : rc;
@@ -232,20 +237,31 @@ static int judge_linear(struct ran_trainer *t, struct ran_error *err)
         return rc == RAN_EINTR ? stop(t, err) : rc;
 }
 
-/* Epochs until the last one. */
-static int train_epochs(struct ran_trainer *t, struct ran_error *err)
+/* The linear model, and what it leaves to an encoder. */
+static int train_linear(struct ran_trainer *t, struct ran_error *err)
 {
         int rc = learn_linear(t, err);
 
         if (rc == RAN_OK && (rc = ran_trainer_look(t, err)) == RAN_EINTR)
                 return stop(t, err);
+        return rc;
+}
 
+<<<<<<< HEAD
         if (rc == RAN_OK && !ran_config_trains_encoder(t->c))
+=======
+/* Epochs until the last one. */
+static int train_epochs(struct ran_trainer *t, struct ran_error *err)
+{
+        int rc = RAN_OK;
+
+        if (!ran_config_has_encoder(t->c))
+>>>>>>> main
                 return judge_linear(t, err);
-        if (rc == RAN_OK && t->at.refit != 0 && ran_trainer_drops_encoder(t))
+        if (t->at.refit != 0 && ran_trainer_drops_encoder(t))
                 return RAN_OK;
         t->from_step = t->optimiser.step;
-        t->from_seconds = ran_clock() - t->started;
+        t->from_seconds = ran_clock() - ran_trainer_began(t);
         while (rc == RAN_OK && t->at.epoch < (double)ran_trainer_epochs(t) &&
                (t->at.refit != 0 || !ran_trainer_is_decided(t)) && !ran_budget_is_used(t) &&
                !ran_budget_aborts_refit(t) &&
@@ -289,7 +305,37 @@ static int refit(struct ran_trainer *t, struct ran_error *err)
         RAN_TRY(ran_ranks_agree(t->job->ranks, ran_trainer_refit(t, err), err));
         RAN_TRY(ran_broadcast_state(t, err));
         RAN_TRY(ran_trainer_tell_all(t, &r, &next, err));
-        return next == RAN_STOP ? stop(t, err) : train_epochs(t, err);
+        if (next == RAN_STOP)
+                return stop(t, err);
+        RAN_TRY(train_linear(t, err));
+        return train_epochs(t, err);
+}
+
+/* The validation loss of the texts before the first step. */
+static int measure_first(struct ran_trainer *first, struct ran_error *err)
+{
+        struct ran_evaluate_rates r = {0};
+
+        if (!validates(first) || first->optimiser.step > 0)
+                return RAN_OK;
+        int rc = ran_train_task_of(first->c)->validate(first, false, &r, err);
+        first->outer->pretrained.before = isfinite(r.loss) ? r.loss : 0;
+        return rc == RAN_OK ? RAN_OK : ran_ranks_break(first->job->ranks, rc);
+}
+
+/* The first phase, by the same loop: pretrain.h. */
+static int pretrain(struct ran_trainer *t, struct ran_error *err)
+{
+        int rc;
+
+        if (!ran_pretrain_is_due(t))
+                return RAN_OK;
+        RAN_TRY(ran_pretrain_begin(t, err));
+        RAN_TRY(measure_first(&t->first->t, err));
+        RAN_TRY(train_epochs(&t->first->t, err));
+        RAN_TRY(restore_best(&t->first->t, err));
+        rc = ran_pretrain_end(t, err);
+        return rc == RAN_EINTR ? stop(t, err) : rc;
 }
 
 static int write_model(struct ran_trainer *t, struct ran_error *err)
@@ -311,7 +357,11 @@ static int run(struct ran_trainer *t, struct ran_error *err)
         int rc;
 
         t->started = t->saved = ran_clock();
-        rc = train_epochs(t, err);
+        rc = train_linear(t, err);
+        if (rc == RAN_OK)
+                rc = pretrain(t, err);
+        if (rc == RAN_OK)
+                rc = train_epochs(t, err);
         if (rc == RAN_OK && t->at.refit == 0) {
                 rc = restore_best(t, err);
                 if (rc == RAN_OK && ran_train_refits(t->job))
@@ -337,6 +387,7 @@ static int train(const struct ran_train_job *job, struct ran_error *err)
                 rc = ran_broadcast_state(&t, err);
         if (rc == RAN_OK)
                 rc = run(&t, err);
+        ran_pretrain_release(&t);
         ran_trainer_release(&t);
         return rc;
 }

@@ -5,6 +5,7 @@
 #include "model/linear-model.h"
 #include "model/task.h"
 #include "train/crf-train.h"
+#include "train/pretrained.h"
 #include "train/task.h"
 #include "ran/train.h"
 
@@ -206,6 +207,7 @@ int ran_trainer_init(struct ran_trainer *t, const struct ran_train_job *job, str
         t->at.linear = t->prior.linear;
         t->at.cost = t->s->wide_cost * t->linear_rate;
         t->batcher.ranks = job->ranks;
+        t->batcher.mask_share = t->s->mask_share;
         t->batcher.smoothing = t->s->label_smoothing;
         t->batcher.word_dropout = t->s->word_dropout;
         t->batcher.unknown = job->tokenizer != NULL ? ran_tokenizer_unknown(job->tokenizer) : 0;
@@ -232,6 +234,7 @@ int ran_trainer_refit(struct ran_trainer *t, struct ran_error *err)
 
 void ran_trainer_release(struct ran_trainer *t)
 {
+        ran_pretrained_release(t);
         ran_batcher_release(&t->batcher);
         ran_plan_release(&t->plan);
         ran_optimiser_release(&t->optimiser);

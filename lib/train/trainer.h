@@ -11,6 +11,7 @@
 #include "train/optimiser.h"
 
 struct ran_evaluate_rates;
+struct ran_pretrain;
 
 /* Progress of a run: numbers only, kept in a checkpoint as doubles in this order. */
 #define RAN_PROGRESS(X)                                                              \
@@ -35,6 +36,25 @@ struct ran_evaluate_rates;
 struct ran_progress {
 #define X(field) double field;
         RAN_PROGRESS(X)
+#undef X
+};
+
+/* The first phase (pretrain.h), once it is over: numbers only, kept in a checkpoint as doubles in
+ * this order. */
+#define RAN_PRETRAINED(X)                                                             \
+        X(done)       /* 1: it is over */                                             \
+        X(before)     /* validation loss before it; 0: unknown */                     \
+        X(after)      /* and after it, or, without validation texts, training loss */ \
+        X(epochs)     /* that it had, */                                              \
+        X(best_epoch) /* the one whose weights were kept, */                          \
+        X(steps)                                                                      \
+        X(limit_from) /* what the time allowed, as in struct ran_decision */          \
+        X(limit)                                                                      \
+        X(last)
+
+struct ran_pretrained {
+#define X(field) double field;
+        RAN_PRETRAINED(X)
 #undef X
 };
 
@@ -86,6 +106,11 @@ struct ran_trainer {
         uint64_t from_step;     /* where this training of the run began, */
         double from_seconds;    /* and when */
         double rate, norm;
+        struct ran_trainer *outer;  /* the training that this one is the first phase of, or NULL */
+        struct ran_pretrain *first; /* the first phase, while it is at work; or NULL */
+        struct ran_pretrained pretrained;
+        float *kept_block, *kept_table; /* rank 0: the encoder that it left, in a block of this
+                                         * layout, and its embedding; NULL: there is none */
 };
 
 /* Allocates all, with starting weights at rank 0. _release is fine after a failure. */
@@ -117,8 +142,14 @@ bool ran_train_refits(const struct ran_train_job *job);
 void ran_trainer_begin_epoch(struct ran_trainer *t);
 
 /* What a checkpoint holds beside the weights and does not keep the best of; how many there are. */
+<<<<<<< HEAD
 enum { RAN_EXTRAS = 13 };
+=======
+enum { RAN_EXTRAS = 32 };
+>>>>>>> main
 size_t ran_trainer_extras(struct ran_trainer *t, struct ran_extra x[RAN_EXTRAS]);
+/* The same, with the decision and the best epoch; without the first phase. */
+size_t ran_checkpoint_extras(struct ran_trainer *t, struct ran_extra x[RAN_EXTRAS]);
 /* Saves the progress in t->at; resumes from it. */
 void ran_trainer_note(struct ran_trainer *t);
 int ran_trainer_resume(struct ran_trainer *t, struct ran_error *err);
@@ -135,7 +166,9 @@ int ran_trainer_write_parts(struct ran_trainer *t, const char *path, struct ran_
                             const char *more, struct ran_error *err);
 int ran_trainer_write(struct ran_trainer *t, struct ran_error *err);
 
-/* report.c: epochs that there will be at most. */
+/* report.c: when the run began, of which this may be the first phase. */
+double ran_trainer_began(const struct ran_trainer *t);
+/* Epochs that there will be at most. */
 size_t ran_trainer_epochs(const struct ran_trainer *t);
 /* Whether the validation documents gave the encoder no weight: the model is without it. */
 bool ran_trainer_drops_encoder(const struct ran_trainer *t);

@@ -79,6 +79,21 @@ children() {
   [ "$(ids <<<"${lines[1]}")" = '[5]' ]
 }
 
+# The lines before the damage are good: how many, gzip decides.
+@test "compressed: a truncated archive loses none of the lines that it gave" {
+  for program in gzip zstd xz; do
+    command -v $program >/dev/null || continue
+    for n in 100 20000; do
+      seq $n | sed 's/.*/{"text":"a &"}/' | $program -c >x.packed
+      head -c $(($(wc -c <x.packed) * 3 / 4)) x.packed >cut.packed
+      given=$($program -dcq cut.packed 2>/dev/null | wc -l) || true
+      run -3 --separate-stderr encode --only cut.packed
+      [ "${#lines[@]}" -eq "$given" ]
+      [[ $stderr == *"cannot read cut.packed: $program cannot unpack it"* ]]
+    done
+  done
+}
+
 @test "compressed: without the program, a message says what to install" {
   gzip -c x.jsonl >x.gz
   bin=$(dirname "$(command -v ran-tokenize)")

@@ -37,7 +37,7 @@ setup() {
 }
 
 @test "demo: the commands it ends with can be typed" {
-  sed -n '/^6\. /,$p' "$out" >last
+  sed -n '/^7\. /,$p' "$out" >last
   grep -q "^The model is $work/model.ran" last
   # The first two set the scene; the third labels a file.
   grep '^  PATH=' last >commands.sh
@@ -46,6 +46,14 @@ setup() {
   echo 'You may redistribute this work under the terms of this license.' >"$HOME/notes.txt"
   run -0 --separate-stderr sh -e commands.sh
   echo "$output" | jq -e '.prediction | .label and (.top | length == 3)'
+}
+
+@test "demo: its pages show learning and confusion" {
+  [ "$(grep -c 'documents  *[0-9.]* %  #' "$out")" -eq 5 ]
+  [ "$(wc -l <"$work/learning.txt")" -eq 5 ]
+  grep -q '<polyline' "$work/learning.svg"
+  grep -q '<html' "$work/training.html"
+  grep -qi 'confusion\|taken for' "$work/errors.html"
 }
 
 @test "demo: plain text where there is no terminal" {

@@ -356,3 +356,69 @@ END
   parallel-classify "a model.ran" train.jsonl --block 200 >many.jsonl
   cmp one.jsonl many.jsonl
 }
+
+# ---- live-pipe -----------------------------------------------------------------------------------
+
+@test "live-pipe: each line is answered before the next is read" {
+  weather >w.jsonl
+  ran-train classify -q --encoder none --min-count 1 -o w.ran w.jsonl
+  mkfifo questions
+  live-pipe w.ran <questions >answers &
+  exec {q}>questions
+  for word in wet dry wet; do
+    echo "\"$word\" day \\" >&"$q"
+    for ((i = 0; i < 500; i++)); do
+      [ "$(tail -n 1 answers)" = "$word" ] && break
+      sleep 0.02
+    done
+    [ "$(tail -n 1 answers)" = "$word" ]
+    : >answers
+  done
+  exec {q}>&-
+  wait $!
+  echo wet | live-pipe -t 3 w.ran | grep -Eqx '[0-9.]+ [0-9.]+'
+}
+
+@test "live-pipe: a model that cannot be opened, and a wrong command" {
+  run ! live-pipe none.ran <<<x
+  [[ $output == *'cannot open none.ran'* ]]
+  run -2 live-pipe
+  [[ $output == *'usage: live-pipe MODEL'* ]]
+}
+
+@test "live-pipe: a Unix socket answers several callers" {
+  command -v socat >/dev/null || skip 'no socat'
+  weather >w.jsonl
+  ran-train classify -q --encoder none --min-count 1 -o 'a $(w).ran' w.jsonl
+  live-pipe -s socket 'a $(w).ran' &
+  server=$!
+  for ((i = 0; i < 500; i++)); do
+    [ -S socket ] && break
+    sleep 0.02
+  done
+  [ "$(printf 'wet day\ndry day\n' | live-pipe -c socket)" = $'wet\ndry' ]
+  [ "$(echo dry | live-pipe -c socket)" = dry ]
+  kill $server
+  wait $server || true
+}
+
+# ---- go-on ---------------------------------------------------------------------------------------
+
+@test "go-on: a new label is learned, and the old ones stay" {
+  weather >old.jsonl
+  export GO_ON_OPTIONS='-q --encoder none --min-count 1'
+  ran-train classify $GO_ON_OPTIONS -o old.ran old.jsonl
+  for i in 1 2 3 4 5 6 7 8; do echo "{\"text\":\"hot hot day, number $i\",\"label\":\"hot\"}"; done >new.jsonl
+  run -0 go-on old.ran new.jsonl new.ran old.jsonl
+  { cat new.jsonl old.jsonl; } | ran-classify -m new.ran --eval | jq -e '.accuracy == 1 and .n == 24'
+  # the old records are lost, and texts of their kind are not
+  jq -c 'del(.label)' old.jsonl >texts.jsonl
+  run -0 go-on -u old.ran new.jsonl new.ran texts.jsonl
+  { cat new.jsonl old.jsonl; } | ran-classify -m new.ran --eval | jq -e '.accuracy == 1 and .n == 24'
+  [ ! -e new.ran.old ]
+  # one of the old labels is not among the records
+  grep wet old.jsonl >wet.jsonl
+  run -1 go-on old.ran new.jsonl new.ran wet.jsonl
+  [[ $output == *'does not know them: dry'* ]]
+  run -2 go-on old.ran new.jsonl
+}

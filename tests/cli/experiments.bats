@@ -437,11 +437,11 @@ tiny='--epochs 1 --dim 8 --heads 1 --head-dim 8 -j 1'
     ran-classify -m $seed.ran --eval test.jsonl | jq '100 * .accuracy'
   done >want
   awk 'NR == FNR { want[NR] = sprintf("%.2f", $1); sum += $1; next }
-    FNR > 1 && FNR < 4 && ($1 != FNR - 1 || $2 != want[FNR - 1] || $4 < 1) { bad = 1 }
+    FNR > 1 && FNR < 4 && ($1 != FNR - 1 || $2 != want[FNR - 1] || $4 !~ /^[0-9]+[.][0-9]$/ || $5 < 1) { bad = 1 }
     FNR == 4 && $2 != sprintf("%.2f,", sum / 2) { bad = 1 }
     END { exit bad || FNR != 4 }' want table
   # What it has is not learned again; of other files or options it would be wrong.
-  echo '2 12.5 1 1' >kept/2.result
+  echo '2 12.5 1 1.0 1' >kept/2.result
   seeds -n 2 --work kept train.jsonl test.jsonl $tiny --no-dev | grep -q '^2  *12.50 '
   run -3 seeds -n 2 --work kept train.jsonl test.jsonl $tiny
   [[ $output == *'kept is from other files or options'* ]]
@@ -458,6 +458,27 @@ tiny='--epochs 1 --dim 8 --heads 1 --head-dim 8 -j 1'
   run -3 seeds -n 1 --work kept train.jsonl test.jsonl $tiny --no-dev
   [[ $output == *'no record has a label'* ]]
   [ ! -e kept/1.result ]
+}
+
+@test "collections: a table of what seeds finds for each, together and apart [all]" {
+  mkdir one two
+  weather >one/train.jsonl
+  sed 's/wet day, number 3/dry day, number 3/' one/train.jsonl >one/test.jsonl
+  for part in train test; do gzip <one/$part.jsonl >two/$part.jsonl.gz; done
+  # shellcheck disable=SC2086
+  collections -n 2 kept one two -- $tiny --no-dev >table
+  for cell in one-together one-linear one-encoder two-linear; do [ "$(wc -l <kept/$cell.table)" -eq 4 ]; done
+  [[ $(ran-train info kept/one-linear/1.ran) == *'linear model only'* ]]
+  awk -F ' *[|] *' 'NR == 3 { one = $3 } NR > 2 { if (NF != 12 || $3 !~ /^9[34]\.[0-9] \(/ || $3 != one) bad = 1 }
+    END { exit bad || NR != 4 }' table
+  # Results that are there are not computed again.
+  sed -i 's/^\([12]\) .*/\1 12.5 1 1.0 1/' kept/two-linear/[12].result
+  # shellcheck disable=SC2086
+  collections -n 2 --columns linear kept two -- $tiny --no-dev | grep -qF '| two | 12.5 (12.5 to 12.5) | 1 | 1 |'
+  run -2 collections kept
+  run -2 collections kept nowhere
+  [[ $output == *'there is no train.jsonl or train.jsonl.gz in nowhere'* ]]
+  run -2 collections --columns none kept one
 }
 
 @test "experiments: training takes no more memory than --dry-run promises [all]" {

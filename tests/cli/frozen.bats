@@ -77,7 +77,7 @@ bytes_of() {
 }
 
 @test "frozen: interrupted while the encoder reads, training resumes to the same model [all]" {
-  for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
+  for _ in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
     documents 120 200
   done >long.jsonl
   ran-train classify -q --init models/base.ran --frozen -o whole.ran long.jsonl

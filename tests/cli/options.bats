@@ -228,8 +228,10 @@ alone() {
   alone '--soft-label MEMBER' ran-train classify -o m
   options=('--vectors-rms 1')
   alone '--vectors FILE' ran-train lm -o m
-  options=('--init-rate 0')
-  alone '--init MODEL' ran-train mlm -o m
+  options=('--init-rate 0' '--layer-decay 0.5')
+  alone '--init MODEL or --pretrain FILE' ran-train mlm -o m
+  options=('--mask-share 0.2')
+  alone '--pretrain FILE, or ran-train mlm' ran-train tag -o m
   # What the configuration has as a default is not asked for.
   ran-classify --print-config >config.json
   run -3 ran-classify -m none -c config.json

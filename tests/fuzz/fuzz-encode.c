@@ -57,6 +57,23 @@ static struct ran_tokenizer *learn(const struct ran_vocab_settings *settings, co
         return t;
 }
 
+/* Words in order, inside of the text. */
+static void split(const char *text, size_t n)
+{
+        size_t begin, end, seen = 0;
+        struct ran_segments s;
+        bool first;
+
+        for (int convention = 0; convention < RAN_SEGMENT_COUNT; convention++, seen = 0) {
+                ran_segments_begin(&s, convention, text, n);
+                while (ran_segments_next(&s, &begin, &end, &first)) {
+                        if (begin < seen || end <= begin || end > n)
+                                abort();
+                        seen = end;
+                }
+        }
+}
+
 static size_t code_points(const char *text, size_t n)
 {
         size_t points = 0;
@@ -127,6 +144,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         size_t n = size - 2, bits = data[0] | (size_t)data[1] << 8;
         if (ran_utf8_valid(text, n) < n)
                 return -1; /* no record has it */
+        split(text, n);
         struct ran_vocab_settings settings = settings_of(bits);
         int type = settings.vocab_type;
         struct ran_tokenizer *t = learn(&settings, text, n);

@@ -5,6 +5,9 @@
 #include "test.h"
 #include "train/masking.h"
 
+/* How a document is masked. */
+#define DRAW(seed, epoch) (&(struct ran_masking_draw){RAN_MASK_SHARE, seed, epoch})
+
 enum { WORDS = 4000, SUBWORDS = 3, L = WORDS * SUBWORDS, V = 1000 };
 
 /* One document of words of three subwords, and one of one subword; ids are above those reserved. */
@@ -31,8 +34,8 @@ TEST(words_are_masked_whole_and_about_15_percent_of_them)
         size_t mask = 0, kept = 0, other = 0;
 
         make(&d);
-        CHECK_OK(ran_masking_make(&g, &d, 0, RAN_MASK, V, 1, 2, &err), err);
-        CHECK_SIZE(g.n, ran_masking_count(&d, 0, 1, 2));
+        CHECK_OK(ran_masking_make(&g, &d, 0, RAN_MASK, V, DRAW(1, 2), &err), err);
+        CHECK_SIZE(g.n, ran_masking_count(&d, 0, DRAW(1, 2)));
         CHECK(g.n > 0.13 * L && g.n < 0.17 * L && g.n % SUBWORDS == 0);
         for (size_t i = 0; i < g.n; i++) {
                 uint32_t t = g.position[i], now = g.ids[t];
@@ -63,13 +66,13 @@ TEST(masked_tokens_are_a_function_of_seed_epoch_and_document)
         struct ran_error err = {0};
 
         make(&d);
-        CHECK_OK(ran_masking_make(&a, &d, 0, RAN_MASK, V, 1, 2, &err), err);
-        CHECK_OK(ran_masking_make(&b, &d, 1, RAN_MASK, V, 1, 2, &err), err);
-        CHECK_OK(ran_masking_make(&b, &d, 0, RAN_MASK, V, 1, 2, &err), err);
+        CHECK_OK(ran_masking_make(&a, &d, 0, RAN_MASK, V, DRAW(1, 2), &err), err);
+        CHECK_OK(ran_masking_make(&b, &d, 1, RAN_MASK, V, DRAW(1, 2), &err), err);
+        CHECK_OK(ran_masking_make(&b, &d, 0, RAN_MASK, V, DRAW(1, 2), &err), err);
         CHECK(a.n == b.n && memcmp(a.ids, b.ids, L * sizeof *a.ids) == 0);
-        CHECK_OK(ran_masking_make(&b, &d, 0, RAN_MASK, V, 1, 3, &err), err);
+        CHECK_OK(ran_masking_make(&b, &d, 0, RAN_MASK, V, DRAW(1, 3), &err), err);
         CHECK(memcmp(a.ids, b.ids, L * sizeof *a.ids) != 0);
-        CHECK_OK(ran_masking_make(&b, &d, 0, RAN_MASK, V, 2, 2, &err), err);
+        CHECK_OK(ran_masking_make(&b, &d, 0, RAN_MASK, V, DRAW(2, 2), &err), err);
         CHECK(memcmp(a.ids, b.ids, L * sizeof *a.ids) != 0);
         ran_masking_release(&a);
         ran_masking_release(&b);
@@ -84,8 +87,9 @@ TEST(a_document_has_a_masked_token_however_short_it_is)
 
         make(&d);
         for (uint64_t epoch = 0; epoch < 50; epoch++) {
-                CHECK_OK(ran_masking_make(&g, &d, 1, RAN_MASK, V, 1, epoch, &err), err);
-                CHECK(g.n == 1 && g.position[0] == 0 && ran_masking_count(&d, 1, 1, epoch) == 1);
+                CHECK_OK(ran_masking_make(&g, &d, 1, RAN_MASK, V, DRAW(1, epoch), &err), err);
+                CHECK(g.n == 1 && g.position[0] == 0 &&
+                      ran_masking_count(&d, 1, DRAW(1, epoch)) == 1);
         }
         ran_masking_release(&g);
         ran_dataset_release(&d);
@@ -101,8 +105,8 @@ TEST(masked_tokens_that_a_document_has_are_taken_as_they_are)
         CHECK_OK(ran_dataset_set_classes(&d, NULL, 0, &err), err);
         CHECK_OK(ran_dataset_add_words(&d, ids, 3, positions, gold, 2, 1, &err), err);
         CHECK_OK(ran_dataset_finish(&d, &err), err);
-        CHECK_OK(ran_masking_make(&g, &d, 0, RAN_MASK, V, 1, 1, &err), err);
-        CHECK(g.n == 2 && ran_masking_count(&d, 0, 1, 1) == 2);
+        CHECK_OK(ran_masking_make(&g, &d, 0, RAN_MASK, V, DRAW(1, 1), &err), err);
+        CHECK(g.n == 2 && ran_masking_count(&d, 0, DRAW(1, 1)) == 2);
         CHECK(memcmp(g.ids, ids, sizeof ids) == 0 &&
               memcmp(g.position, positions, sizeof positions) == 0 &&
               memcmp(g.gold, gold, sizeof gold) == 0);

@@ -92,7 +92,7 @@ static float *gradient_of(struct bench *b, const struct ran_chunk *piece, size_t
 
 static double weight_of(const struct bench *b, const struct ran_chunk *p)
 {
-        size_t from = 0, to = ran_masking_count(&b->data, p->document, 0, 0);
+        size_t from = 0, to = ran_masking_count(&b->data, p->document, &ran_masking_of_dev);
 
         if (b->toy.c.task == RAN_TASK_LM)
                 to = ran_plan_predicts(&b->data, p, &from);

@@ -93,6 +93,18 @@ static const char *read_text(const struct ran_tokenizer *t, const char *text)
         return read_bytes(t, text, strlen(text), 0);
 }
 
+TEST(pieces_of_words_have_vectors_of_their_own)
+{
+        static const char lines[] = "[PAD]\n[UNK]\nann\n##ing\nsing\n";
+        struct ran_error err = {0};
+        struct ran_tokenizer *t = ran_tokenizer_load(lines, strlen(lines), &err);
+
+        REQUIRE(t != NULL);
+        CHECK_STR(read_text(t, "##ing 1 2\nsing 3 4\nANN 5 6\n##ed 7 8\n"),
+                  "ann 5 6, ##ing 1 2, sing 3 4");
+        ran_tokenizer_free(t);
+}
+
 /* ---- formats --------------------------------------------------------------------------------- */
 
 TEST(vectors_of_each_text_format)

@@ -1,0 +1,142 @@
+/* options.c - the options of ran-tag, and which of them go together. */
+#include "cmd/tag/options.h"
+
+#include "cmd/options/message.h"
+#include "cmd/options/was-set.h"
+#include "cmd/records/labels.h"
+
+struct tag_options tag_options;
+struct cmd_document_options tag_document_options;
+struct cmd_input tag_input;
+struct cmd_output tag_output;
+
+static const char *const eval_formats[] = {"text", "conlleval", "json", "csv", "tsv", "html", NULL};
+
+static const char *const output_formats[] = {"jsonl", "conll", "csv", "tsv", "html", NULL};
+
+/* After the first two, in the order of RAN_SEGMENT_... */
+static const char *const splits[] = {"auto",  "vocabulary", "spaces", "punctuation",
+                                     "conll", "ptb",        "ud",     NULL};
+
+#define OPTION(member) offsetof(struct tag_options, member)
+
+static const struct ran_field model_fields[] = {
+        {"model", 'm', RAN_FIELD_TEXT, OPTION(model), .value = "FILE",
+         .help = "the model, written by ran-train tag", .local = true, .first = true},
+        {"verify", 0, RAN_FIELD_BOOL, OPTION(verify), .initial = "false",
+         .help = "compare the digest of the weights before use"},
+        {0},
+};
+static const struct ran_field prediction_fields[] = {
+        {"logits", 0, RAN_FIELD_BOOL, OPTION(logits), .initial = "false",
+         .help = "add the logits: a number for each word and tag"},
+        {"split_at", 0, RAN_FIELD_CHOICE, OPTION(split_at), .choices = splits, .value = "RULE",
+         .initial = "auto",
+         .help = "how a text is split into sentences and words; auto: as the words of the training "
+                 "data were; vocabulary: into words only, as the vocabulary does",
+         .first = true},
+        {"offsets", 0, RAN_FIELD_CHOICE, OPTION(offsets), .choices = ran_unit_names,
+         .value = "UNIT", .initial = "codepoint",
+         .help = "unit of the offsets of entities in a text"},
+        {"output_format", 0, RAN_FIELD_CHOICE, OPTION(output_format), .choices = output_formats,
+         .value = "NAME", .initial = "jsonl",
+         .help = "jsonl: records; conll: a line with word and tag for each word, an empty line "
+                 "after each record; columns of the input stay, and the tag comes last; csv, tsv: "
+                 "a table with a row for each entity: id, start, end, label, text, score; html: a "
+                 "page to look at",
+         .first = true},
+        {0},
+};
+static const struct ran_field eval_fields[] = {
+        {"eval", 0, RAN_FIELD_BOOL, OPTION(eval), .initial = "false",
+         .help = "compare predictions with the tags of the records, and write one report instead "
+                 "of records",
+         .first = true},
+        {"eval_format", 0, RAN_FIELD_CHOICE, OPTION(eval_format), .choices = eval_formats,
+         .value = "NAME", .initial = "text",
+         .help = "text: report of conlleval, then the strict score; conlleval: that report alone; "
+                 "json: both; csv, tsv: the strict score as a table; html: a page with the worst "
+                 "errors",
+         .first = true},
+        {"label_names", 0, RAN_FIELD_TEXT, OPTION(label_names), .value = "FILE", .local = true,
+         .help = CMD_NAMES_HELP},
+        {"conll_out", 0, RAN_FIELD_TEXT, OPTION(conll_out), .value = "FILE", .local = true,
+         .help = "with --eval: write word, true tag and predicted tag to FILE, one word a line, "
+                 "for conlleval"},
+        {"conlleval", 0, RAN_FIELD_BOOL, OPTION(conlleval), .local = true,
+         .help = "score column files of other programs, without a model, byte for byte like the "
+                 "script conlleval",
+         .first = true},
+        {0},
+};
+static const struct cmd_group groups[] = {
+        {"Model", model_fields, &tag_options},
+        {"Prediction", prediction_fields, &tag_options},
+        {"Evaluation", eval_fields, &tag_options},
+        {"Documents", cmd_document_fields, &tag_document_options},
+        {"Input", cmd_input_fields, &tag_input},
+        {"Output", cmd_output_fields, &tag_output},
+        {0},
+};
+const struct cmd_program tag_program = {
+        .name = "ran-tag",
+        .usage = "-m MODEL [option...] [file...]\n"
+                 "-m MODEL --eval [option...] [file...]\n"
+                 "--conlleval [file...]",
+        .summary = "Adds the member \"prediction\" to each JSON record with \"tokens\", \"ids\" or "
+                   "\"text\": a tag for each word, and the entities, such as names, that the tags "
+                   "mark.",
+        .notes = "Without files, or for -, it reads standard input. Exit status: 0, all records "
+                 "good; 1, some failed; 2, usage; 3, a file could not be read or written, or "
+                 "memory ran out.",
+        .groups = groups,
+};
+
+/* --conlleval reads columns and prints a score, without a model or records. */
+static void check_conlleval(void)
+{
+        static const char why[] = "--conlleval reads predictions";
+        static const char *const others[] = {"verify",      "logits", "offsets", "output_format",
+                                             "eval_format", "into",   "only",    "max_tokens",
+                                             "truncate",    "drop",   NULL};
+
+        cmd_excludes(tag_options.conlleval, why, others);
+        cmd_excludes_fields(tag_options.conlleval, why, cmd_input_fields);
+}
+
+void tag_options_check(void)
+{
+        static const char *const not_in_columns[] = {"eval", "logits", "into",
+                                                     "only", "drop",   NULL};
+        static const char *const of_eval[] = {"eval_format", NULL};
+        const char *const *of_records = not_in_columns + 1;
+
+        if (tag_options.conlleval && (tag_options.model != NULL || tag_options.eval))
+                cmd_usage("--conlleval reads predictions: leave out --model and --eval");
+        if (!tag_options.conlleval && tag_options.model == NULL)
+                cmd_usage("no model: give --model FILE");
+        if (tag_options.conll_out != NULL && !tag_options.eval)
+                cmd_usage("--conll-out needs --eval");
+        if (tag_options.label_names != NULL && !tag_options.eval)
+                cmd_usage("--label-names is for --eval: the tags of the model have names");
+        bool table = tag_options.output_format == TAG_OUTPUT_CSV ||
+                     tag_options.output_format == TAG_OUTPUT_TSV;
+        tag_output.lines = tag_options.output_format == TAG_OUTPUT_CONLL || table;
+        cmd_excludes(tag_options.output_format == TAG_OUTPUT_CONLL,
+                     "--output-format=conll writes words and tags only", not_in_columns);
+        cmd_excludes(table,
+                     "a table has a row for each entity (--eval writes one with --eval-format)",
+                     not_in_columns);
+        cmd_excludes(tag_options.output_format == TAG_OUTPUT_HTML,
+                     "--output-format=html writes a page and no records", not_in_columns);
+        if (table) {
+                bool tabs = tag_options.output_format == TAG_OUTPUT_TSV;
+                tag_output.delimiter = tabs ? '\t' : ',';
+                tag_output.header = tabs ? "id\tstart\tend\tlabel\ttext\tscore\n"
+                                         : "id,start,end,label,text,score\n";
+        }
+        cmd_excludes(tag_options.eval, "--eval writes a report and no records", of_records);
+        check_conlleval();
+        cmd_requires(tag_options.eval, "--eval", of_eval);
+        cmd_document_check(&tag_document_options);
+}

@@ -1,0 +1,88 @@
+/* pretrain.c - see pretrain.h. */
+#include "train/pretrain.h"
+#include "ran/train.h"
+#include "train/broadcast.h"
+#include "train/pretrained.h"
+
+#include <math.h>
+#include <string.h>
+
+bool ran_pretrain_is_due(const struct ran_trainer *t)
+{
+        return t->job->texts != NULL && t->pretrained.done == 0 && t->at.refit == 0 &&
+               !ran_trainer_is_decided(t);
+}
+
+/* --minutes without a time of its own for the first phase: half of what is left. */
+static double seconds_of(const struct ran_trainer *t)
+{
+        if (t->job->texts->seconds > 0 || !(t->job->seconds > 0))
+                return t->job->texts->seconds;
+        return fmax(1, (t->job->seconds - ran_budget_spent(t)) / 2);
+}
+
+int ran_pretrain_begin(struct ran_trainer *t, struct ran_error *err)
+{
+        int rc = t->first == NULL ? ran_pretrain_make(t, err) : RAN_OK;
+
+        RAN_TRY(ran_ranks_agree(t->job->ranks, rc, err));
+        t->first->phase.job.seconds = seconds_of(t);
+        t->first->t.started = t->first->t.saved = ran_clock();
+        return ran_broadcast_state(&t->first->t, err);
+}
+
+/* The tensors that both have: those of the encoder, which has the same shape. */
+static void keep_tensors(struct ran_trainer *t, const struct ran_trainer *from)
+{
+        const struct ran_layout *ours = &t->layout, *theirs = &from->layout;
+
+        for (size_t i = 0; i < ours->n; i++) {
+                const struct ran_tensor_spec *to = &ours->spec[i], *s = theirs->spec;
+                const struct ran_tensor_spec *end = s + theirs->n;
+
+                while (s < end && strcmp(s->name, to->name) != 0)
+                        s++;
+                if (s < end && !ran_pretrained_is_of_head(to->name))
+                        memcpy(t->kept_block + to->offset, from->p.block + s->offset,
+                               (to->rows > 0 ? to->rows : 1) * to->cols * sizeof(float));
+        }
+        memcpy(t->kept_table, from->table.x, t->V * t->D * sizeof(float));
+}
+
+static void note(struct ran_trainer *t, const struct ran_trainer *from)
+{
+        const bool judged = ran_train_has_dev(from->job);
+
+        t->pretrained.done = 1;
+        t->pretrained.after = judged                     ? -from->at.best
+                              : from->at.loss_weight > 0 ? from->at.loss / from->at.loss_weight
+                                                         : 0;
+        t->pretrained.epochs = from->at.epoch;
+        t->pretrained.best_epoch = judged ? from->at.best_epoch : from->at.epoch;
+        t->pretrained.steps = (double)from->optimiser.step;
+        t->pretrained.limit_from = from->stop.limit_from;
+        t->pretrained.limit = from->stop.limit;
+        t->pretrained.last = from->stop.last;
+}
+
+int ran_pretrain_end(struct ran_trainer *t, struct ran_error *err)
+{
+        struct ran_trainer *from = &t->first->t;
+        struct ran_train_report r;
+        int rc = ran_trainer_leads(t) ? ran_pretrained_allocate(t, err) : RAN_OK, next;
+
+        RAN_TRY(ran_ranks_agree(t->job->ranks, rc, err));
+        note(t, from);
+        if (ran_trainer_leads(t)) {
+                keep_tensors(t, from);
+                ran_pretrained_apply(t);
+        }
+        r = ran_trainer_report(from, RAN_REPORT_PRETRAINED);
+        r.documents = from->documents;
+        r.loss_before = t->pretrained.before;
+        r.loss = t->pretrained.after;
+        ran_pretrain_release(t);
+        RAN_TRY(ran_broadcast_state(t, err));
+        RAN_TRY(ran_trainer_tell_all(t, &r, &next, err));
+        return next == RAN_STOP ? RAN_EINTR : RAN_OK;
+}

@@ -1,0 +1,95 @@
+#!/usr/bin/env bats
+# ran-classify --threshold-for and --cost: which label is given.
+
+bats_require_minimum_version 1.5.0
+
+load train.bash
+
+setup_file() {
+  PATH=${RAN_BIN:-$PWD/build}:$PATH
+  cd "$BATS_FILE_TMPDIR"
+  documents 90 12 >all.jsonl
+  # Words that say little, so that probabilities differ
+  { cat all.jsonl; awk 'BEGIN { split("wet warm white", l); for (i = 0; i < 90; i++)
+    printf "{\"id\": \"x%d\", \"text\": \"word%d word%d\", \"label\": \"%s\"}\n", i, i % 5, i % 3, l[int(i / 7) % 3 + 1] }'; } >train.jsonl
+  ran-train classify -q --encoder none --min-count 1 -o one.ran train.jsonl
+  jq -c '.labels = [.label] | del(.label)' train.jsonl >several.jsonl
+  ran-train classify -q --encoder none --min-count 1 -o several.ran several.jsonl
+}
+
+setup() {
+  PATH=${RAN_BIN:-$PWD/build}:$PATH
+  cd "$BATS_TEST_TMPDIR"
+  cp "$BATS_FILE_TMPDIR"/*.ran "$BATS_FILE_TMPDIR"/train.jsonl .
+  set -o pipefail
+}
+
+given() { ran-classify -q -m one.ran --probs "$@" train.jsonl; }
+
+@test "decide: a label with a threshold is given from there on, whatever is more probable" {
+  given --threshold-for wet=0.2 | jq -c '.prediction | select((.probs.wet >= 0.2) != (.label == "wet"))' >wrong
+  [ ! -s wrong ]
+  given --threshold-for wet=0.2 | jq -e -s 'any(.prediction | .label == "wet" and .probs.wet < 0.5)'
+  # a high one withholds it, and another label is given
+  given --threshold-for wet=0.97 | jq -c '.prediction | . as $p | (.probs | del(.wet) | to_entries | max_by(.value).value) as $next |
+    select(if .probs.wet >= 0.97 then .label != "wet" else .score != $next end)' >wrong
+  [ ! -s wrong ]
+}
+
+@test "decide: of several labels that reach their thresholds, the one that exceeds it most; else null" {
+  given --threshold-for wet=0.2 --threshold-for warm=0.1 --threshold-for white=0.9 |
+    jq -c '.prediction | {wet: (.probs.wet / 0.2), warm: (.probs.warm / 0.1), white: (.probs.white / 0.9)} as $times |
+      ($times | to_entries | map(select(.value >= 1)) | max_by(.value).key) as $want |
+      select(.label != $want)' >wrong
+  [ ! -s wrong ]
+  given --threshold-for wet=1 --threshold-for warm=1 --threshold-for white=1 | jq -e -s 'all(.prediction.label == null)'
+}
+
+@test "decide: --cost gives what costs least on average" {
+  echo '{"wet": {"warm": 5, "": 0.3}, "warm": {"wet": 2, "": 0.3}, "white": {"warm": 0.5, "": 0.3}}' >cost.json
+  given --cost cost.json | jq -c --slurpfile cost cost.json '.prediction | (.label // "") as $said | .probs as $p |
+    [("warm", "wet", "white", "") as $g | {g: $g, c: ([$p | to_entries[] | .value *
+      ($cost[0][.key][$g] // (if .key == $g then 0 else 1 end))] | add)}] |
+    select((map(select(.g == $said))[0].c) > (map(.c) | min) + 1e-6)' >wrong
+  [ ! -s wrong ]
+  given --cost cost.json | jq -e -s '[.[].prediction.label] | any(. == null) and any(. == "wet")'
+  # without entries, costs are those of errors
+  echo '{}' >none.json
+  diff <(given --cost none.json) <(given)
+}
+
+@test "decide: --eval counts what is decided, and its mean cost" {
+  echo '{"wet": {"warm": 5, "white": 5}}' >cost.json
+  ran-classify -q -m one.ran --cost cost.json --eval train.jsonl >report.json
+  given --cost cost.json | jq -s 'map(if .label == .prediction.label then 0 elif .label == "wet" then 5 else 1 end) | add / length' >mean
+  jq -e --slurpfile mean mean '(.mean_cost - $mean[0] | fabs) < 1e-9' report.json
+  given --cost cost.json | jq -s 'map(select(.label == .prediction.label)) | length' >right
+  jq -e --slurpfile right right '(.accuracy * .n - $right[0] | fabs) < 1e-6' report.json
+  run -0 ran-classify -q -m one.ran --threshold-for wet=0.1 --eval --eval-format text train.jsonl
+  run -0 ran-classify -q -m one.ran --cost cost.json --eval --eval-format text train.jsonl
+  [[ $output == *'mean cost '* ]]
+}
+
+@test "decide: a model of several labels takes thresholds of labels, and no costs" {
+  ran-classify -q -m several.ran --probs --threshold-for wet=0.05 train.jsonl |
+    jq -c '.prediction | select((.probs.wet >= 0.05) != any(.labels[]; .label == "wet"))' >wrong
+  [ ! -s wrong ]
+  echo '{}' >none.json
+  run -2 --separate-stderr ran-classify -m several.ran --cost none.json train.jsonl
+  [[ $stderr == *'--threshold-for'* ]]
+}
+
+@test "decide: what is no threshold and no cost is named" {
+  refused 2 'give LABEL=X' ran-classify -m one.ran --threshold-for wet train.jsonl
+  refused 2 'give LABEL=X' ran-classify -m one.ran --threshold-for wet=2 train.jsonl
+  refused 2 'no label "fog"' ran-classify -m one.ran --threshold-for fog=0.5 train.jsonl
+  refused 2 'leave out --threshold' ran-classify -m one.ran --cost x --threshold 0.5 train.jsonl
+  refused 3 'x' ran-classify -m one.ran --cost x train.jsonl
+  bad() { printf '%s' "$1" >bad.json; refused 3 "$2" ran-classify -m one.ran --cost bad.json train.jsonl; }
+  bad '[1]' 'bad.json: not the JSON object'
+  bad '{"fog":{}}' 'no label "fog"'
+  bad '{"wet":{"fog":1}}' 'no label "fog"'
+  bad '{"wet":{"warm":"1"}}' 'is not a number'
+  bad '{"wet":3}' 'must be an object'
+  bad '{"wet":{"warm":1,"warm":2}}' 'given twice'
+}

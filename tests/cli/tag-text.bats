@@ -1,0 +1,90 @@
+#!/usr/bin/env bats
+# ran-tag on raw text: sentences and words, split as in the training data.
+
+bats_require_minimum_version 1.5.0
+
+# split.ran is trained on words split as in CoNLL-2003, plain.ran on words that fit every rule.
+setup_file() {
+  PATH=${RAN_BIN:-$PWD/build}:$PATH
+  cd "$BATS_FILE_TMPDIR"
+  awk 'BEGIN {
+    split("Oslo Rome Bern U.N. O'\''Neill-Lee", who)
+    for (i = 0; i < 60; i++) {
+      a = who[i % 5 + 1]; b = who[int(i / 5) % 5 + 1]
+      printf "{\"tokens\":[\"Mr.\",\"Fox\",\"of\",\"%s\",\"did\",\"n'\''t\",\"see\",\"%s\",\"(\",\"yet\",\")\",\".\"],", a, b
+      print "\"tags\":[\"O\",\"O\",\"O\",\"B-X\",\"O\",\"O\",\"O\",\"B-X\",\"O\",\"O\",\"O\",\"O\"]}"
+    }
+  }' >split.jsonl
+  jq -c '{tokens: [.tokens[] | gsub("[^A-Za-z]"; "")] | map(if . == "" then "x" else . end), tags}' split.jsonl >plain.jsonl
+  for m in split plain; do ran-train tag -q --encoder none --min-count 1 -o $m.ran $m.jsonl; done
+}
+
+setup() {
+  PATH=${RAN_BIN:-$PWD/build}:$PATH
+  cd "$BATS_TEST_TMPDIR"
+  cp "$BATS_FILE_TMPDIR"/*.ran .
+  set -o pipefail
+}
+
+text='Mr. Fox of Oslo didn'\''t see U.N. (yet). É😀 of Rome.'
+
+@test "tag-text: a text is split like the training data, with offsets of words and sentences" {
+  jq -cn --arg t "$text" '{text: $t}' >in.jsonl
+  run -0 --separate-stderr ran-tag -m split.ran in.jsonl
+  [ -z "$stderr" ]
+  [ "$(jq -r '.text as $t | [.prediction.offsets[] | $t[.[0]:.[1]]] | join("|")' <<<"$output")" = \
+    "Mr.|Fox|of|Oslo|did|n't|see|U.N.|(|yet|)|.|É😀|of|Rome|." ]
+  [ "$(jq -c .prediction.sentences <<<"$output")" = '[0,12]' ]
+  [ "$(jq -c '[.prediction.entities[] | [.start, .end, .text]]' <<<"$output")" = \
+    '[[11,15,"Oslo"],[27,31,"U.N."],[45,49,"Rome"]]' ]
+  jq -e '.prediction | (.tags | length) == (.offsets | length)' <<<"$output"
+}
+
+@test "tag-text: offsets of words in UTF-16 and bytes" {
+  jq -cn '{text: "É😀 of Rome"}' >in.jsonl
+  [ "$(ran-tag -m split.ran --offsets utf16 in.jsonl | jq -c .prediction.offsets)" = '[[0,3],[4,6],[7,11]]' ]
+  [ "$(ran-tag -m split.ran --offsets byte in.jsonl | jq -c .prediction.offsets)" = '[[0,6],[7,9],[10,14]]' ]
+}
+
+@test "tag-text: a rule that is given counts, and a model without one splits as its vocabulary does" {
+  jq -cn --arg t "$text" '{text: $t}' >in.jsonl
+  words() { ran-tag "$@" in.jsonl | jq '.prediction.tags | length'; }
+  [ "$(words -m split.ran --split-at spaces)" -eq 11 ]
+  [ "$(words -m split.ran --split-at punctuation)" -eq 21 ]
+  [ "$(words -m split.ran --split-at vocabulary)" -eq "$(words -m plain.ran)" ]
+  ran-tag -m plain.ran in.jsonl | jq -e '.prediction | has("offsets") or has("sentences") | not'
+  [ "$(words -m plain.ran --split-at conll)" -eq 16 ]
+  run -0 ran-train info split.ran
+  [[ $output == *'split into sentences and words like the training data: conll'* ]]
+  run -0 ran-train info plain.ran
+  [[ $output != *'split into sentences'* ]]
+}
+
+@test "tag-text: a sentence of a text is tagged like one that is a record" {
+  jq -cn --arg t "$text" '{text: $t}' | ran-tag -m split.ran | jq -c '[.prediction.entities[].score]' >together
+  printf '%s\n' '{"text":"Mr. Fox of Oslo didn'\''t see U.N. (yet)."}' '{"text":"É😀 of Rome."}' |
+    ran-tag -m split.ran | jq -c '.prediction.entities[].score' | jq -cs . >alone
+  diff alone together
+}
+
+@test "tag-text: lines of words have an empty line between sentences" {
+  jq -cn '{text: "Fox left. Ann met Rome!"}' >in.jsonl
+  run -0 --separate-stderr ran-tag -m split.ran --output-format conll in.jsonl
+  [ "$(cut -d' ' -f1 <<<"$output" | tr '\n' '|')" = 'Fox|left|.||Ann|met|Rome|!|' ]
+}
+
+@test "tag-text: spans of a text are compared with words by the rule" {
+  jq -cn --arg t "$text" '{text: $t, spans: [{start: 11, end: 15, label: "X"}, {start: 27, end: 31, label: "X"},
+    {start: 45, end: 49, label: "X"}]}' >in.jsonl
+  run -0 --separate-stderr ran-tag -m split.ran --eval --eval-format json in.jsonl
+  [ "$(jq -c '.conlleval | [.tokens, .gold, .correct]' <<<"$output")" = '[16,3,3]' ]
+  run -3 --separate-stderr ran-tag -m split.ran --split-at spaces --eval in.jsonl
+  [[ $stderr == *'does not start and end at words'* ]]
+}
+
+@test "tag-text: a text with nothing but marks, and a very long word" {
+  { jq -cn '{text: "... -- \"\" (("}'; jq -cn '{text: ([range(30000)] | map("a.") | join(""))}'; } >in.jsonl
+  run -0 --separate-stderr ran-tag -m split.ran in.jsonl
+  [ "${#lines[@]}" -eq 2 ]
+  [ "$(jq -c .prediction.offsets <<<"${lines[0]}")" = '[[0,3],[4,6],[7,8],[8,9],[10,11],[11,12]]' ]
+}
