@@ -449,17 +449,12 @@ static void tell_linear_time(const struct ran_train_job *job)
                 return;
         settings.freeze = false;
         linear.settings = &settings;
-<<<<<<< HEAD
         if (!config.frozen) { /* initial weights are those of an encoder, and no matter */
                 config.encoder = RAN_ENCODER_NONE;
                 linear.vectors = NULL;
                 linear.init = NULL;
         }
-=======
-        linear.vectors = NULL;
-        linear.init = NULL;
         linear.texts = NULL;
->>>>>>> main
         struct measurement m = measure(&linear, &config, on_measured_pass);
         printf("time        %s%s for the linear model, on %zu threads\n", m.whole ? "" : "about ",
                train_duration(text, m.seconds), ran_pool_threads(job->pool));
@@ -539,12 +534,8 @@ int train_dry_run(const struct ran_train_job *job)
         }
         fflush(stdout); /* what follows takes a while */
         tell_linear_time(job);
-<<<<<<< HEAD
-        if (ran_config_trains_encoder(job->config))
-=======
         tell_texts(job);
-        if (ran_config_has_encoder(job->config))
->>>>>>> main
+        if (ran_config_trains_encoder(job->config))
                 tell_encoder_time(job);
         return CMD_OK;
 }

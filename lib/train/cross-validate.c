@@ -195,11 +195,7 @@ static int start(struct chain *a)
         k.row = a->row;
         k.n -= to - from;
         k.ratios = a->ratios;
-<<<<<<< HEAD
         k.dense = a->dense;
-        k.pool = NULL; /* the chains have it */
-=======
->>>>>>> main
         a->solver = ran_svm_solver_new(&k, x->weight, x->bias, &a->err);
         if (a->solver == NULL)
                 return RAN_ENOMEM;
@@ -268,7 +264,6 @@ static size_t list_live(struct validation *x, size_t most)
         return n;
 }
 
-<<<<<<< HEAD
 /* Each scale of the dense features, if there are any. */
 static void list_scales(struct validation *x, size_t fold, bool ratios)
 {
@@ -279,9 +274,7 @@ static void list_scales(struct validation *x, size_t fold, bool ratios)
                         .x = x, .fold = fold, .ratios = ratios, .dense = scales_of_dense[i]};
 }
 
-=======
 /* Those with ratios first, for they take longer: so chains side by side end together. */
->>>>>>> main
 static void list_chains(struct validation *x, int ratios)
 {
         for (int with = 1; with >= 0; with--)
@@ -291,14 +284,8 @@ static void list_chains(struct validation *x, int ratios)
                         if (n == 0 || n == x->k->n) /* a group is larger than a fold */
                                 continue;
                         if (ratios == RAN_RATIOS_AUTO || (ratios == RAN_RATIOS_YES) == with)
-<<<<<<< HEAD
                                 list_scales(x, f, with);
-        }
-=======
-                                x->chain[x->chains++] =
-                                        (struct chain){.x = x, .fold = f, .ratios = with};
                 }
->>>>>>> main
 }
 
 static double share_of(const struct validation *x)

@@ -6,18 +6,12 @@
  * documents of a group are in one fold. What counts is the loss at the scale of the logits with the
  * least loss: it sees every document, where accuracy sees those near the boundary.
  *
-<<<<<<< HEAD
  * With the features of a frozen encoder it also chooses their scale beside the n-grams; 0 says that
  * they do not help.
  *
  * A chain is a fold with or without ratios, and a scale: a solver that goes from the smallest C to
  * the largest, each starting where the last ended. Chains go side by side, as many as there are
- * threads.
-=======
- * A chain is a fold with or without ratios: a solver that goes from the smallest C to the largest,
- * each starting where the last ended. Chains go side by side, as many as there are threads, and the
- * classes of a chain, too.
->>>>>>> main
+ * threads, and the classes of a chain, too.
  */
 #ifndef RAN_TRAIN_CROSS_VALIDATE_H
 #define RAN_TRAIN_CROSS_VALIDATE_H

@@ -120,14 +120,8 @@ static int estimate(const struct ran_train_job *job, struct ran_train_estimate *
         if (rc == RAN_OK)
                 rc = ran_estimate_memory(&k, memory, err);
         free(document);
-<<<<<<< HEAD
         e->steps = ran_config_trains_encoder(c) ? k.steps : 0;
-        e->bytes = whole(bytes);
-        e->file_bytes = whole(file + mapped_bytes(d));
-=======
-        e->steps = ran_config_has_encoder(c) ? k.steps : 0;
         memory->file += mapped_bytes(d);
->>>>>>> main
         return rc;
 }
 

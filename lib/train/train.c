@@ -247,16 +247,12 @@ static int train_linear(struct ran_trainer *t, struct ran_error *err)
         return rc;
 }
 
-<<<<<<< HEAD
-        if (rc == RAN_OK && !ran_config_trains_encoder(t->c))
-=======
 /* Epochs until the last one. */
 static int train_epochs(struct ran_trainer *t, struct ran_error *err)
 {
         int rc = RAN_OK;
 
-        if (!ran_config_has_encoder(t->c))
->>>>>>> main
+        if (!ran_config_trains_encoder(t->c))
                 return judge_linear(t, err);
         if (t->at.refit != 0 && ran_trainer_drops_encoder(t))
                 return RAN_OK;

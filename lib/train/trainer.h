@@ -142,11 +142,7 @@ bool ran_train_refits(const struct ran_train_job *job);
 void ran_trainer_begin_epoch(struct ran_trainer *t);
 
 /* What a checkpoint holds beside the weights and does not keep the best of; how many there are. */
-<<<<<<< HEAD
-enum { RAN_EXTRAS = 13 };
-=======
 enum { RAN_EXTRAS = 32 };
->>>>>>> main
 size_t ran_trainer_extras(struct ran_trainer *t, struct ran_extra x[RAN_EXTRAS]);
 /* The same, with the decision and the best epoch; without the first phase. */
 size_t ran_checkpoint_extras(struct ran_trainer *t, struct ran_extra x[RAN_EXTRAS]);
