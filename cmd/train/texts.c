@@ -42,6 +42,9 @@ static void check_encoder(const struct train_session *s)
                           "--pretrain-epochs and --pretrain-minutes");
         if (!ran_config_has_encoder(&s->config))
                 cmd_usage("--pretrain teaches an encoder: leave it out with --encoder none");
+        if (s->config.frozen)
+                cmd_usage("--frozen leaves the encoder of --init as it is: pretrain it with "
+                          "ran-train mlm --init");
         if (s->config.cell == RAN_CELL_PLAIN)
                 cmd_usage("with --cell plain all tokens of a document of one window get the same "
                           "vector: %s, as --pretrain must; use --cell gated",

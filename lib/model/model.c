@@ -1,6 +1,7 @@
 /* model.c - opening a model file. The file is hostile until all of it has been compared with the
  * configuration; only then is anything of its size allocated. */
 #include "base/cjson.h"
+#include "model/document-vector.h"
 #include "model/model.h"
 #include "model/linear-model.h"
 #include "base/string-table.h"
@@ -274,7 +275,8 @@ static int open_checked(struct ran_model *m, bool verify, struct ran_error *err)
         m->V = RAN_ANY_ID;
         if (encodes)
                 RAN_TRY(read_size(m, "embed.weight", &m->V, err));
-        RAN_TRY(read_size(m, encodes ? ran_task_of(&m->config)->bias : "wide.bias", &m->C, err));
+        const bool linear = !encodes || m->config.frozen;
+        RAN_TRY(read_size(m, linear ? "wide.bias" : ran_task_of(&m->config)->bias, &m->C, err));
         if (ran_task_is_tied(&m->config) && m->C != m->V)
                 return ran_fail(err, RAN_EFORMAT,
                                 "tensor lm.bias has %zu elements, one for each of the %zu tokens "
@@ -326,6 +328,16 @@ void ran_model_free(struct ran_model *m)
         ran_tensors_release(&m->tensors);
         ran_bytes_release(&m->file);
         free(m);
+}
+
+void ran_model_token_weights(const struct ran_model *m, float *weight)
+{
+        const struct ran_params *p = &m->params;
+
+        for (size_t i = 0; i < m->V; i++)
+                weight[i] = p->token_weight != NULL ? p->token_weight[i] : 1;
+        if (p->head.lm_b != NULL)
+                ran_document_vector_weights(weight, &m->config, &p->head, m->V);
 }
 
 bool ran_model_has_extra(const struct ran_model *m, const char *name)

@@ -122,7 +122,7 @@ static int estimate(const struct ran_train_job *job, struct ran_train_estimate *
         if (rc == RAN_OK)
                 rc = ran_estimate_memory(&k, memory, err);
         free(document);
-        e->steps = ran_config_has_encoder(c) ? k.steps : 0;
+        e->steps = ran_config_trains_encoder(c) ? k.steps : 0;
         memory->file += mapped_bytes(d);
         return rc;
 }

@@ -67,8 +67,12 @@ struct ran_trainer {
         struct ran_params p;            /* weights; the mapped tables are */
         struct ran_table table;         /* the embedding, that of spelling behind it */
         struct ran_feature_lists lists; /* features of all documents, for a linear model of them */
-        float *linear, *idf;            /* (c->wide, C), (c->wide); idf NULL: a tagger has none */
-        float *crf;                     /* of a tagger's linear model; NULL: none */
+        struct ran_dense dense;         /* vectors of all documents, by a frozen encoder */
+        double dense_scale;             /* of these beside the n-grams, as chosen */
+        float *token_weight;            /* (V) in them; NULL without */
+        /* (c->wide, C), and rows of the dense features behind; (c->wide), NULL for a tagger. */
+        float *linear, *idf;
+        float *crf;         /* of a tagger's linear model; NULL: none */
         double linear_rate; /* factor of its cost, where `init` brought it; 0: it stays */
         uint32_t *affixes;
         float *best_block, *best_table; /* NULL without dev data */
@@ -132,6 +136,9 @@ void ran_trainer_copy_rows(struct ran_trainer *t, size_t first, size_t n, const 
  * all; and what of that goes into the description of the run: `,"init":...`. */
 int ran_trainer_init_weights(struct ran_trainer *t, struct ran_error *err);
 void ran_trainer_describe_init(const struct ran_train_job *job, struct ran_buf *out);
+
+/* Rounds the weights of the encoder to what the model will store. */
+void ran_trainer_round_encoder(struct ran_trainer *t);
 
 /* Fills t->document. */
 void ran_trainer_list_documents(struct ran_trainer *t);
