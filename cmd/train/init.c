@@ -4,6 +4,7 @@
 #include "cmd/train/init.h"
 
 #include <string.h>
+#include <sys/stat.h>
 
 #include "cmd/options/message.h"
 #include "cmd/options/was-set.h"
@@ -96,6 +97,33 @@ static void open_vectors(struct train_init *s, struct ran_config *config)
         config->dim = ran_vectors_width(s->file);
 }
 
+bool train_init_is_folder(const struct train_init_options *options)
+{
+        struct stat st;
+
+        return options->vectors != NULL && stat(options->vectors, &st) == 0 && S_ISDIR(st.st_mode);
+}
+
+static void open_folder(struct train_init *s, struct ran_config *config)
+{
+        const char *name = s->options->vectors;
+        struct ran_error err = {0};
+
+        if (ran_vector_folder_open(&s->folder, name, &err) != RAN_OK)
+                cmd_die(CMD_FAILED, "%s", err.text);
+        if (cmd_was_set("dim") && config->dim != s->folder.rows.D)
+                cmd_usage("%s: its vectors have %zu numbers each, not %zu, as --dim says", name,
+                          s->folder.rows.D, config->dim);
+        config->dim = s->folder.rows.D;
+        if (ran_tokenizer_notice(s->folder.tokenizer) != NULL)
+                cmd_note("%s/tokenizer.json: %s", name, ran_tokenizer_notice(s->folder.tokenizer));
+}
+
+const struct ran_tokenizer *train_init_vocabulary(const struct train_init *s)
+{
+        return s->folder.tokenizer;
+}
+
 static void tell_vectors(const struct ran_vectors_report *r, const char *name, size_t V)
 {
         if (r->found == 0)
@@ -145,7 +173,9 @@ void train_init_open(struct train_init *s, const struct train_init_options *opti
         if (options->vectors != NULL && !ran_config_has_encoder(config))
                 cmd_usage("--vectors initialises the embedding of an encoder: leave it out with "
                           "--encoder none");
-        if (options->vectors != NULL)
+        if (train_init_is_folder(options))
+                open_folder(s, config);
+        else if (options->vectors != NULL)
                 open_vectors(s, config);
 }
 
@@ -154,6 +184,11 @@ void train_init_job(struct train_init *s, struct ran_train_job *job)
         if (s->file != NULL) {
                 read_vectors(s, job);
                 job->vectors = &s->embedding;
+        } else if (s->folder.tokenizer != NULL) {
+                cmd_note("vocabulary and embedding are those of %s: %zu tokens, vectors of %zu "
+                         "numbers",
+                         s->options->vectors, s->folder.rows.V, s->folder.rows.D);
+                job->vectors = &s->folder.rows;
         }
         if (s->model == NULL)
                 return;
@@ -193,5 +228,6 @@ void train_init_release(struct train_init *s)
         ran_model_free(s->model);
         ran_vectors_free(s->file);
         ran_embedding_release(&s->embedding);
+        ran_vector_folder_release(&s->folder);
         *s = (struct train_init){0};
 }

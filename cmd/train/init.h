@@ -5,7 +5,7 @@
 #include "ran.h"
 
 struct train_init_options {
-        char *model, *vectors; /* files, or NULL */
+        char *model, *vectors; /* files, or NULL; vectors may be a folder */
         size_t vector_words;   /* words of the vectors that are also in the learned vocabulary */
 };
 
@@ -14,7 +14,8 @@ struct train_init {
         const struct train_init_options *options;
         struct ran_model *model;
         struct ran_vectors *file;
-        struct ran_embedding embedding; /* of the file, once it is read */
+        struct ran_embedding embedding;  /* of the file, once it is read */
+        struct ran_vector_folder folder; /* if the vectors are one: it has its own vocabulary */
 };
 /* Opens the files and adapts the configuration to them, before any data are read: the encoder's
  * settings come from the model, the width from the vectors. Exits if an option contradicts them.
@@ -26,6 +27,10 @@ void train_init_open(struct train_init *s, const struct train_init_options *opti
 void train_init_job(struct train_init *s, struct ran_train_job *job);
 /* How the model of --init stores its weights: RAN_STORAGE_F32 without one. */
 int train_init_storage(const struct train_init *s);
+/* The vocabulary that belongs to the vectors, or NULL. */
+const struct ran_tokenizer *train_init_vocabulary(const struct train_init *s);
+/* Whether --vectors names a folder rather than a file. */
+bool train_init_is_folder(const struct train_init_options *options);
 void train_init_release(struct train_init *s);
 
 #endif

@@ -107,6 +107,18 @@ static void check_report(const struct train_options *o)
                 cmd_usage("--report is of a training that writes a model: leave it out");
 }
 
+/* The folder has its vocabulary. */
+static void check_folder(const struct train_options *o)
+{
+        const char *name = o->file.init.vectors;
+
+        if (o->file.vocab != NULL || o->file.init.vector_words > 0)
+                cmd_usage("the vocabulary is %s/tokenizer.json: leave out --vocab and "
+                          "--vector-words",
+                          name);
+        cmd_excludes_fields(true, "the vocabulary is that of --vectors", ran_vocab_fields);
+}
+
 static void check_init(const struct train_options *o)
 {
         const struct train_init_options *init = &o->file.init;
@@ -117,6 +129,8 @@ static void check_init(const struct train_options *o)
                 cmd_usage("--frozen needs an encoder: give --init MODEL, such as --init english");
         if (init->vector_words > 0 && init->vectors == NULL)
                 cmd_usage("--vector-words needs --vectors FILE");
+        if (train_init_is_folder(init))
+                check_folder(o);
         if (init->vector_words > 0 && o->file.vocab != NULL)
                 cmd_usage("--vector-words is for a learned vocabulary: leave out --vocab");
 }

@@ -15,8 +15,9 @@ const struct ran_field train_file_fields[] = {
          .help = "vocabulary, a tokenizer.json or vocab.txt; without it one is learned",
          .first = true},
         {"vectors", 0, RAN_FIELD_TEXT, FILE_AT(init.vectors), .value = "FILE", .local = true,
-         .help = "initialise the embedding from word vectors of GloVe, word2vec or fastText; they "
-                 "set --dim"},
+         .help = "initialise the embedding from word vectors of GloVe, word2vec or fastText, or "
+                 "from a folder in the form of Model2Vec, which has the vocabulary, too; they set "
+                 "--dim"},
         {"vector_words", 0, RAN_FIELD_SIZE, FILE_AT(init.vector_words), 0, 1 << 30, .value = "N",
          .initial = "0", .help = "add the words of the first N vectors to the learned vocabulary"},
         {"init", 0, RAN_FIELD_TEXT, FILE_AT(init.model), .value = "MODEL", .local = true,

@@ -43,7 +43,7 @@ static void choose_vocabulary(struct train_options *o)
 {
         const struct train_init_options *init = &o->file.init;
 
-        if (init->vectors != NULL && !cmd_was_set("vocab_type"))
+        if (init->vectors != NULL && !train_init_is_folder(init) && !cmd_was_set("vocab_type"))
                 o->vocabulary.vocab_type = RAN_VOCAB_WORD;
         if (init->vector_words > 0 && o->vocabulary.vocab_type != RAN_VOCAB_WORD)
                 cmd_usage("--vector-words needs a vocabulary of words: --vocab-type word");

@@ -103,6 +103,8 @@ static void open_vocabulary(struct train_session *s)
         }
         if (replayed != NULL && !s->replay.learned && ran_model_tokenizer(replayed) != NULL)
                 s->source.tokenizer = ran_model_tokenizer(replayed);
+        if (train_init_vocabulary(&s->init) != NULL)
+                s->source.tokenizer = train_init_vocabulary(&s->init);
         if (s->tokenizer != NULL)
                 s->source.tokenizer = s->tokenizer;
         if (s->source.tokenizer != NULL && s->model == NULL)
@@ -114,10 +116,11 @@ static void open_vocabulary(struct train_session *s)
 static void check_vocabulary(const struct train_session *s)
 {
         const struct train_options *o = s->options;
-        const char *name = o->mode.model != NULL        ? o->mode.model
-                           : o->file.init.model != NULL ? o->file.init.model
-                           : o->mode.replay != NULL     ? o->mode.replay
-                                                        : o->file.vocab;
+        const char *name = o->mode.model != NULL              ? o->mode.model
+                           : o->file.init.model != NULL       ? o->file.init.model
+                           : s->init.folder.tokenizer != NULL ? o->file.init.vectors
+                           : o->mode.replay != NULL           ? o->mode.replay
+                                                              : o->file.vocab;
         struct cmd_reserved reserved;
         struct ran_error err = {0};
 

@@ -87,6 +87,19 @@ bool ran_config_has_token_outputs(const struct ran_config *config);
 enum { RAN_STORAGE_F32, RAN_STORAGE_F16, RAN_STORAGE_I8 };
 extern const char *const ran_storage_names[];
 
+/* A folder of vectors and their vocabulary, in the form of Model2Vec: tokenizer.json,
+ * model.safetensors and config.json (model/vector-folder.c). Every token has a row, to which the
+ * folder's mapping and weights are applied. normalize: the vector of a document, the mean of its
+ * tokens' rows, is divided by its length. */
+struct ran_vector_folder {
+        struct ran_tokenizer *tokenizer;
+        struct ran_embedding rows;
+        bool normalize;
+};
+/* On failure f is released: RAN_EIO, RAN_EFORMAT, RAN_ENOMEM; the sentence names the file. */
+int ran_vector_folder_open(struct ran_vector_folder *f, const char *path, struct ran_error *err);
+void ran_vector_folder_release(struct ran_vector_folder *f);
+
 /* A model is read-only once open and may be shared by threads. */
 struct ran_model;
 /* verify: also compares the digest of the data section. */

@@ -132,6 +132,7 @@ struct ran_train_settings {
         double wide_cost;   /* C of the linear model, see train/svm.h; 0: chosen */
         bool refit;         /* after the best epoch is known, refit on all documents */
         bool early_stop;    /* end the encoder once it can no longer prove that it helps */
+        size_t cell_memory; /* prenorm cells: windows that the slowest elements keep at first */
         bool freeze;        /* embedding rows from `vectors` or `init` are not trained */
         int schedule, metric, class_weights, wide_ratios;
 };

@@ -11,6 +11,21 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Half open, a gate halves what a cell holds with each window, and what it could hold is never
+ * learned: after 16 windows hardly anything is left of a gradient. So the elements' time scales are
+ * spread, each the same factor longer than the one before, from 1 to N windows. */
+static void spread_gates(const struct ran_tensor_spec *spec, float *bias, size_t N)
+{
+        size_t n = strlen(spec->name);
+        static const char of_gates[] = ".update_gate.bias";
+        const size_t suffix = sizeof of_gates - 1;
+
+        if (n < suffix || strcmp(spec->name + n - suffix, of_gates) != 0)
+                return;
+        for (size_t d = 0; d < spec->cols; d++)
+                bias[d] = (float)(-log((double)N) * (double)(d + 1) / (double)spec->cols);
+}
+
 static void init_random(struct ran_trainer *t)
 {
         float *rows = t->table.x;
@@ -21,9 +36,13 @@ static void init_random(struct ran_trainer *t)
                                                  .cols = t->D,
                                                  .init = RAN_INIT_UNIFORM};
 
-        for (size_t i = 0; i < t->layout.n; i++)
-                ran_tensor_init(t->p.block + t->layout.spec[i].offset, &t->layout.spec[i],
-                                t->s->seed);
+        for (size_t i = 0; i < t->layout.n; i++) {
+                const struct ran_tensor_spec *spec = &t->layout.spec[i];
+
+                ran_tensor_init(t->p.block + spec->offset, spec, t->s->seed);
+                if (t->s->cell_memory > 1)
+                        spread_gates(spec, t->p.block + spec->offset, t->s->cell_memory);
+        }
         ran_tensor_init(rows, &embed, t->s->seed);
         if (t->c->spelling > 0)
                 ran_tensor_init(rows + t->V * t->D, &spelling, t->s->seed);

@@ -183,6 +183,16 @@ const struct ran_field ran_train_fields[] = {
          .initial = "1",
          .help = "learning rate of the weights from --init, as a share of --learning-rate; 0 "
                  "freezes them"},
+        {.name = "cell_memory",
+         .type = RAN_FIELD_SIZE,
+         AT(cell_memory),
+         .low = 1,
+         .high = 1 << 20,
+         .value = "N",
+         .initial = "1",
+         .later = true,
+         .help = "prenorm cells begin with update gates that keep what they have read for 1 to N "
+                 "windows; 1: all gates begin half open"},
         {.name = "layer_decay",
          .type = RAN_FIELD_REAL,
          AT(layer_decay),

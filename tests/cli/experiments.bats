@@ -153,6 +153,88 @@ tiny='--epochs 1 --dim 8 --heads 1 --head-dim 8 -j 1'
   [[ $output == *'from other settings'* ]]
 }
 
+@test "memory-test: a prenorm RAN that looks back at some windows, and fills gaps first [all]" {
+  filler 20 >filler.jsonl
+  set -- --tests first --encoders ran,contextualizer --cell prenorm --review dispersed --fill 1 \
+    --learn 30 --words 90 --lengths 40 --records 4 folder filler.jsonl -- $tiny
+  memory-test "$@" >table
+  [ "$(ran-train info --format json folder/first-ran.ran | jq -r '.config | "\(.cell) \(.review)"')" = 'prenorm dispersed' ]
+  [ "$(ran-train info --format json folder/first-ran.ran | jq -r '.training.init.digest')" = \
+    "$(ran-train info --format json folder/first-ran-fill.ran | jq -r '.digest')" ]
+  [ ! -e folder/first-contextualizer-fill.ran ]
+  touch mark
+  memory-test "$@" | cmp - table
+  [ -z "$(find folder -name '*.ran' -newer mark)" ]
+  run -2 memory-test --cell lstm folder filler.jsonl
+  run -2 memory-test --review some folder filler.jsonl
+}
+
+# ---- listops -------------------------------------------------------------------------------------
+
+# The values of lists, by a calculator of its own.
+values() {
+  jq -r '.tokens | join(" ")' "$1" | awk '
+    {
+      depth = 0
+      for (i = 1; i <= NF; i++)
+        if (substr($i, 1, 1) == "[") {
+          op[++depth] = $i
+          n[depth] = 0
+        } else {
+          value = $i
+          if (value == "]") {
+            m = n[depth]
+            for (j = 1; j <= m; j++)
+              for (k = j + 1; k <= m; k++)
+                if (item[depth, k] < item[depth, j]) {
+                  t = item[depth, j]; item[depth, j] = item[depth, k]; item[depth, k] = t
+                }
+            sum = 0
+            for (j = 1; j <= m; j++)
+              sum += item[depth, j]
+            value = op[depth] == "[MIN" ? item[depth, 1] : op[depth] == "[MAX" ? item[depth, m] : \
+              op[depth] == "[SM" ? sum % 10 : \
+              int((item[depth, int((m + 1) / 2)] + item[depth, int(m / 2) + 1]) / 2)
+            depth--
+          }
+          if (depth > 0)
+            item[depth, ++n[depth]] = value + 0
+        }
+      print value
+    }'
+}
+
+@test "listops: labels are the values of the lists, which keep to the limits" {
+  listops --train 60 --dev 20 --test 20 --shortest 8 --longest 60 --depth 4 --arguments 5 lists
+  [ "$(cat lists/*.jsonl | wc -l)" -eq 100 ]
+  [ "$(jq -c .tokens lists/*.jsonl | sort -u | wc -l)" -eq 100 ]
+  cat lists/*.jsonl >all.jsonl
+  cmp <(jq -r .label all.jsonl) <(values all.jsonl)
+  jq -s -e 'all((.tokens | length) == .length and .length >= 8 and .length <= 60 and .depth <= 4)' all.jsonl
+  jq -s -e 'map(.depth) | max == 4' all.jsonl
+  jq -s -e 'map(.tokens[] | select(startswith("["))) | unique == ["[MAX","[MED","[MIN","[SM"]' all.jsonl
+}
+
+@test "listops: the same options give the same lists; another seed gives others" {
+  options='--train 9 --dev 3 --test 3 --shortest 4 --longest 40'
+  listops $options a && listops $options b && listops --seed 2 $options c
+  diff -r a b
+  run -1 cmp -s a/train.jsonl c/train.jsonl
+  run -1 cmp -s a/dev.jsonl a/test.jsonl
+}
+
+@test "listops: misuse, and lists that hardly ever come" {
+  run -2 listops
+  run -2 listops a b
+  run -2 listops --train x a
+  run -2 listops --longest 3 a
+  run -2 listops --shortest 9 --longest 8 a
+  run -2 listops --depth 0 a
+  run -2 listops --arguments 1 a
+  run -3 listops --shortest 5 --longest 5 --arguments 2 a
+  [[ $output == *'hardly any list is that long'* ]]
+}
+
 @test "memory-test: misuse, and too little to begin with" {
   filler 5 >few.jsonl
   run -2 memory-test

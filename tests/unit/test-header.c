@@ -236,6 +236,7 @@ TEST(nothing_can_be_freed)
         ran_writer_abort(NULL);
         ran_tokenizer_free(NULL);
         ran_vectors_free(NULL);
+        ran_vector_folder_release(&(struct ran_vector_folder){0});
         ran_counter_free(NULL);
         ran_model_free(NULL);
         ran_state_free(NULL);

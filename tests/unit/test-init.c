@@ -120,6 +120,40 @@ TEST(init_as_vectors_of_another_size_of_numbers)
         training_release(&t);
 }
 
+/* With half open gates 64 windows later nothing is left of what a cell held. */
+TEST(init_spreads_how_long_the_elements_of_a_cell_remember)
+{
+        struct ran_model *m;
+        struct training t;
+        size_t spread = 0;
+
+        training_init(&t, "memory", 20, false);
+        stand_still(&t);
+        t.c.cell = RAN_CELL_PRENORM;
+        for (t.s.cell_memory = 1; t.s.cell_memory <= 64; t.s.cell_memory *= 64) {
+                m = train(&t);
+                REQUIRE(m != NULL);
+                for (size_t i = 0; i < m->tensors.n; i++) {
+                        const struct ran_tensor *bias = &m->tensors.tensor[i];
+                        const float *b = ran_tensor_in_place(&m->tensors, bias);
+                        const size_t D = bias->elements;
+
+                        if (strstr(bias->name, ".update_gate.bias") == NULL)
+                                continue;
+                        spread++;
+                        for (size_t d = 0; d < D; d++)
+                                CHECK_NEAR((double)b[d],
+                                           -log((double)t.s.cell_memory) * (double)(d + 1) /
+                                                   (double)D,
+                                           1e-5);
+                        CHECK_NEAR(exp(-(double)b[D - 1]), (double)t.s.cell_memory, 1e-3);
+                }
+                ran_model_free(m);
+        }
+        CHECK_SIZE(spread, 2 * t.c.layers);
+        training_release(&t);
+}
+
 TEST(init_freezes_rows_that_were_given_and_no_others)
 {
         struct ran_embedding e;
