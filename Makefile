@@ -403,10 +403,11 @@ installed := $(foreach program,$(programs),$(program):bin/$(notdir $(program))) 
   $(foreach header,$(wildcard lib/ran/*.h),$(header):include/ran/$(notdir $(header))) \
   $(foreach page,$(wildcard man/*.[1-8]),$(page):share/man/man$(subst .,,$(suffix $(page)))/$(notdir $(page))) \
   $(foreach file,$(wildcard $(install_share:%=share/%/*)),$(file):share/ran/$(file:share/%=%)) \
+  $(foreach file,$(wildcard share/models/*.ran),$(file):share/ran/$(file:share/%=%)) \
   $(patsubst $(BUILD)/%,share/completion/ran.bash:share/bash-completion/completions/%,$(programs)) \
   share/completion/_ran:$(ZSHDIR)/_ran
 # Folders that go with their last file; bin, lib and the like stay.
-install_folders := include/ran share/ran $(install_share:%=share/ran/%) $(LIBDIR)/pkgconfig \
+install_folders := include/ran share/ran share/ran/models $(install_share:%=share/ran/%) $(LIBDIR)/pkgconfig \
   share/bash-completion share/bash-completion/completions share/zsh $(ZSHDIR) \
   $(patsubst %,share/man/man%,1 2 3 4 5 6 7 8)
 

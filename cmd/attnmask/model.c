@@ -131,7 +131,7 @@ static struct ran_model *open_model(struct attnmask_model *a,
 {
         const struct attnmask_options *o = a->options;
         struct ran_error err;
-        struct ran_model *m = ran_model_open(o->model, o->verify, &err);
+        struct ran_model *m = cmd_model_load(o->model, o->verify, &err);
 
         if (m == NULL)
                 cmd_die(CMD_FAILED, "%s", err.text);

@@ -50,7 +50,7 @@ void cmd_model_need_encoder(const struct ran_model *m, const char *path)
 struct ran_model *cmd_model_open(const char *path, bool verify, int task)
 {
         struct ran_error err;
-        struct ran_model *m = ran_model_open(path, verify, &err);
+        struct ran_model *m = cmd_model_load(path, verify, &err);
 
         const struct kind *kind = m == NULL && err.code == RAN_EFORMAT ? kind_of_file(path) : NULL;
         if (kind != NULL && strcmp(kind->is, "a model") != 0)

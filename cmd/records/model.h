@@ -4,6 +4,15 @@
 
 #include "ran.h"
 
+/* Finds a model by its name: one without a slash that is no file is looked up, with .ran added, in
+ * the folders of RAN_MODELS (colons between), then in share/ran/models beside the installed
+ * program, or share/models of the source tree that the program was built in. Appends the path, or
+ * the name if there is none, with its NUL to `path`; returns whether it was found there. */
+bool cmd_model_find(const char *name, struct ran_buf *path);
+
+/* ran_model_open of a file or a name; the error says where it looked. */
+struct ran_model *cmd_model_load(const char *name, bool verify, struct ran_error *err);
+
 /* Opens a model for this task (RAN_TASK_...). The caller frees it. Exits with 3 on failure; for a
  * model of another task, the message names its program. */
 struct ran_model *cmd_model_open(const char *path, bool verify, int task);

@@ -12,6 +12,7 @@
 #include "cmd/records/loop.h"
 #include "cmd/records/document.h"
 #include "cmd/records/vocab.h"
+#include "cmd/records/model.h"
 
 /* What both verbs know. */
 struct conversion {
@@ -63,7 +64,7 @@ static void free_scratch(void *scratch)
 static struct ran_model *open_model(const char *path)
 {
         struct ran_error err;
-        struct ran_model *m = ran_model_open(path, false, &err);
+        struct ran_model *m = cmd_model_load(path, false, &err);
 
         if (m == NULL)
                 cmd_die(CMD_FAILED, "%s", err.text);

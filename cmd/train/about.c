@@ -2,8 +2,10 @@
 #include "cmd/train/about.h"
 
 #include <string.h>
+#include <unistd.h>
 
 #include "cmd/options/message.h"
+#include "cmd/records/model.h"
 
 /* ---- members of the record of a training ----------------------------------------------------- */
 
@@ -118,6 +120,7 @@ static void read_training(struct about *a)
                 train_about_number(&object, "deep", &a->encoder);
                 train_about_number(&object, "wide", &a->linear);
                 train_about_number(&object, "cost", &a->cost);
+                train_about_number(&object, "dense", &a->dense);
         }
         ran_record_release(&object);
         read_figure(a);
@@ -140,6 +143,8 @@ static bool open_vocabulary(struct about *a)
         struct ran_bytes file;
         struct ran_error err;
 
+        if (strchr(a->path, '/') == NULL && access(a->path, F_OK) != 0)
+                return false; /* the name of a model */
         if (ran_bytes_open(&file, a->path, &err) != RAN_OK)
                 cmd_die(CMD_FAILED, "%s", err.text);
         bool json = is_json(&file);
@@ -159,7 +164,7 @@ static void open_model(struct about *a)
         struct ran_error err;
         double epochs, steps;
 
-        a->model = ran_model_open(a->path, false, &err);
+        a->model = cmd_model_load(a->path, false, &err);
         if (a->model == NULL)
                 cmd_die(CMD_FAILED, "%s", err.text);
         a->bytes = ran_model_bytes(a->model);
@@ -203,6 +208,8 @@ const char *train_about_parts(const struct about *a)
 
         if (!ran_task_has_labels(c->task))
                 return "";
+        if (c->frozen)
+                return "linear model over n-grams and document vectors of a frozen encoder";
         if (!ran_config_has_encoder(c))
                 return "linear model only";
         return c->wide > 0 ? "encoder and linear model" : "encoder only";

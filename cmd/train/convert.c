@@ -9,6 +9,7 @@
 #include "cmd/train/options.h"
 #include "cmd/train/figure.h"
 #include "cmd/train/progress.h"
+#include "cmd/records/model.h"
 
 struct convert {
         char *output;
@@ -36,12 +37,13 @@ static void convert(const struct convert *k, const char *path)
 {
         char before[32], after[32];
         struct ran_error err = {0};
-        struct ran_model *m = ran_model_open(path, true, &err);
+        struct ran_model *m = cmd_model_load(path, true, &err);
 
         if (m == NULL || ran_model_convert(m, k->weights, k->output, &err) != RAN_OK)
                 cmd_die(cmd_status_of(&err), "%s", err.text);
+        const double bytes = (double)ran_model_bytes(m);
         ran_model_free(m);
-        cmd_note("%s has %sB, %s %sB", path, train_amount(before, size_of(path)), k->output,
+        cmd_note("%s has %sB, %s %sB", path, train_amount(before, bytes), k->output,
                  train_amount(after, size_of(k->output)));
 }
 

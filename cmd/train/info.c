@@ -294,8 +294,13 @@ static void text_parts(const struct about *a, struct ran_buf *out)
         ran_buf_release(&why);
         if (!a->ensemble)
                 return;
-        ran_buf_printf(&v, "encoder %.3g, linear model %.3g", a->encoder, a->linear);
-        row(out, "ensemble weights", &v);
+        if (c->frozen) {
+                ran_buf_printf(&v, "%.3g, of the n-grams 1", a->dense);
+                row(out, "scale of document vectors", &v);
+        } else {
+                ran_buf_printf(&v, "encoder %.3g, linear model %.3g", a->encoder, a->linear);
+                row(out, "ensemble weights", &v);
+        }
         ran_buf_printf(&v, "%.3g", a->cost);
         row(out, "C (cost)", &v);
 }

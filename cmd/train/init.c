@@ -71,13 +71,16 @@ static void open_model(struct train_init *s, struct ran_config *config)
         const char *name = s->options->model;
         struct ran_error err = {0};
 
-        s->model = ran_model_open(name, true, &err);
+        s->model = cmd_model_load(name, true, &err);
         if (s->model == NULL)
                 cmd_die(CMD_FAILED, "%s", err.text);
+        const struct ran_config *from = ran_model_config(s->model);
         bool encodes = cmd_was_set("encoder") && ran_config_has_encoder(config);
-        if (encodes || !ran_task_has_labels(config->task))
+        if (encodes || config->frozen || !ran_task_has_labels(config->task))
                 cmd_model_need_encoder(s->model, name);
-        take_config(config, ran_model_config(s->model), name);
+        if (config->frozen && cmd_was_set("encoder") && config->encoder != from->encoder)
+                cmd_usage("--frozen keeps the encoder of %s: leave out --encoder", name);
+        take_config(config, from, name);
 }
 
 /* ---- word vectors --------------------------------------------------------------------------- */
@@ -190,7 +193,11 @@ void train_init_job(struct train_init *s, struct ran_train_job *job)
         if (s->model == NULL)
                 return;
         job->init = s->model;
-        if (!ran_config_has_encoder(job->config))
+        if (job->config->frozen)
+                cmd_note("document vectors of %s are features of the linear model%s",
+                         s->options->model,
+                         ran_train_keeps_head(job) ? ", which is initialised from it, too" : "");
+        else if (!ran_config_has_encoder(job->config))
                 cmd_note("vocabulary%s initialised from %s",
                          ran_train_keeps_head(job) ? " and linear model are" : " is",
                          s->options->model);
@@ -201,6 +208,19 @@ void train_init_job(struct train_init *s, struct ran_train_job *job)
         else
                 cmd_note("vocabulary, embedding and encoder are initialised from %s, the head %s",
                          s->options->model, ran_train_keeps_head(job) ? "too" : "at random");
+}
+
+int train_init_storage(const struct train_init *s)
+{
+        struct ran_model_part part[RAN_MODEL_PARTS];
+        size_t n = s->model != NULL ? ran_model_parts(s->model, part) : 0;
+
+        for (size_t i = 0; i < n; i++)
+                if (strcmp(part[i].name, "embedding") == 0)
+                        return strcmp(part[i].dtype, "I8") == 0    ? RAN_STORAGE_I8
+                               : strcmp(part[i].dtype, "F16") == 0 ? RAN_STORAGE_F16
+                                                                   : RAN_STORAGE_F32;
+        return RAN_STORAGE_F32;
 }
 
 void train_init_release(struct train_init *s)

@@ -29,6 +29,8 @@ void train_init_job(struct train_init *s, struct ran_train_job *job);
 const struct ran_tokenizer *train_init_vocabulary(const struct train_init *s);
 /* Whether --vectors names a folder rather than a file. */
 bool train_init_is_folder(const struct train_init_options *options);
+/* How the model of --init stores its weights: RAN_STORAGE_F32 without one. */
+int train_init_storage(const struct train_init *s);
 void train_init_release(struct train_init *s);
 
 #endif

@@ -57,6 +57,13 @@ static void reduce_linear_model(struct train_session *s)
 
 /* ---- the job -------------------------------------------------------------------------------- */
 
+/* A frozen encoder is stored as it was, which loses nothing. */
+static int storage_of(const struct train_session *s)
+{
+        return s->config.frozen && !cmd_was_set("weights") ? train_init_storage(&s->init)
+                                                           : s->options->file.weights;
+}
+
 /* Settings outside the library that can change the model. */
 static void describe_data(const struct train_session *s, struct ran_buf *training)
 {
@@ -83,9 +90,9 @@ static void describe_data(const struct train_session *s, struct ran_buf *trainin
                 ran_buf_str(training, ",\"soft_share\":");
                 ran_buf_double(training, file->soft_share);
         }
-        if (file->weights != RAN_STORAGE_F32)
+        if (storage_of(s) != RAN_STORAGE_F32)
                 ran_buf_printf(training, "%s\"weights\":\"%s\"", training->len > 0 ? "," : "",
-                               ran_storage_names[file->weights]);
+                               ran_storage_names[storage_of(s)]);
         ran_buf_char(training, '\0');
         if (training->failed)
                 cmd_die(CMD_FAILED, "out of memory");
@@ -105,7 +112,7 @@ static struct ran_train_job job_of(const struct train_session *s)
                 .tokenizer = s->source.tokenizer,
                 .V = s->source.V == TRAIN_ANY_ID ? V : s->source.V,
                 .output = o->file.output,
-                .storage = o->file.weights,
+                .storage = storage_of(s),
                 .checkpoint = s->run.checkpoint,
                 .seconds = 60 * o->run.minutes,
                 .checkpoint_seconds = 60 * o->run.checkpoint_minutes,

@@ -124,6 +124,8 @@ static void check_init(const struct train_options *o)
 
         if (o->settings.freeze && init->model == NULL && init->vectors == NULL)
                 cmd_usage("--freeze needs --vectors or --init");
+        if (o->config.frozen && init->model == NULL && o->mode.replay == NULL)
+                cmd_usage("--frozen needs an encoder: give --init MODEL, such as --init english");
         if (init->vector_words > 0 && init->vectors == NULL)
                 cmd_usage("--vector-words needs --vectors FILE");
         if (train_init_is_folder(init))

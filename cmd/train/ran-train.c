@@ -10,6 +10,7 @@
 #include "cmd/options/was-set.h"
 #include "cmd/options/write.h"
 #include "cmd/records/files.h"
+#include "cmd/records/model.h"
 #include "cmd/train/check.h"
 #include "cmd/train/convert.h"
 #include "cmd/train/info.h"
@@ -83,14 +84,17 @@ static int dump_gradients(const struct train_session *s)
 {
         const struct train_mode_options *mode = &s->options->mode;
         size_t all = s->train.set.B, documents = mode->dump_documents;
+        struct ran_buf path = {0};
         struct ran_error err = {0};
 
         if (s->train.unknown > 0)
                 cmd_die(CMD_FAILED, "the model does not know %zu of the %ss", s->train.unknown,
                         train_label_word(s->task));
-        if (ran_dump_gradients(mode->model, &s->train.set, documents > 0 ? documents : all, s->pool,
+        cmd_model_find(mode->model, &path);
+        if (ran_dump_gradients(path.data, &s->train.set, documents > 0 ? documents : all, s->pool,
                                mode->dump_gradients, &err) != RAN_OK)
                 cmd_die(cmd_status_of(&err), "%s", err.text);
+        ran_buf_release(&path);
         return CMD_OK;
 }
 

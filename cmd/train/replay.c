@@ -188,7 +188,7 @@ static void check_init(const struct train_replay *r, const char *init)
 {
         struct value wanted = within(&r->said, "init", "\"digest\"");
         struct ran_error err = {0};
-        struct ran_model *m = ran_model_open(init, false, &err);
+        struct ran_model *m = cmd_model_load(init, false, &err);
 
         if (m == NULL)
                 cmd_die(cmd_status_of(&err), "%s", err.text);

@@ -195,6 +195,9 @@ static void tell_linear(const struct train_progress *p)
 {
         const struct ran_train_report *last = &p->last;
 
+        if (last->no_encoder && last->linear_only)
+                cmd_note("n-grams only: document vectors did not improve the linear model in "
+                         "cross-validation");
         if (last->best_epoch == 0)
                 cmd_note("linear model, without validation documents");
         else
@@ -444,11 +447,13 @@ static void tell_linear_time(const struct ran_train_job *job)
 
         if (config.wide == 0)
                 return;
-        config.encoder = RAN_ENCODER_NONE;
-        settings.freeze = false; /* initial weights are those of an encoder, and no matter */
+        settings.freeze = false;
         linear.settings = &settings;
-        linear.vectors = NULL;
-        linear.init = NULL;
+        if (!config.frozen) { /* initial weights are those of an encoder, and no matter */
+                config.encoder = RAN_ENCODER_NONE;
+                linear.vectors = NULL;
+                linear.init = NULL;
+        }
         struct measurement m = measure(&linear, &config, on_measured_pass);
         printf("time        %s%s for the linear model, on %zu threads\n", m.whole ? "" : "about ",
                train_duration(text, m.seconds), ran_pool_threads(job->pool));
@@ -497,13 +502,13 @@ int train_dry_run(const struct ran_train_job *job)
         tell_memory(&e, resident, peak);
         printf("documents   %zu, %s tokens\n", job->train->B,
                train_amount(text, (double)job->train->first[job->train->B]));
-        if (ran_config_has_encoder(job->config)) {
+        if (ran_config_trains_encoder(job->config)) {
                 printf("steps       %zu\n", e.steps);
                 printf("arithmetic  %s operations per epoch\n", train_amount(text, e.flops));
         }
         fflush(stdout); /* what follows takes a while */
         tell_linear_time(job);
-        if (ran_config_has_encoder(job->config))
+        if (ran_config_trains_encoder(job->config))
                 tell_encoder_time(job);
         return CMD_OK;
 }

@@ -181,6 +181,13 @@ const struct ran_field ran_config_fields[] = {
          AT(affixes),
          .help = "linear model: add prefixes and suffixes of words, 2 to 5 characters; for unknown "
                  "and split words they replace n-grams"},
+        {.name = "frozen",
+         .type = RAN_FIELD_BOOL,
+         AT(frozen),
+         .initial = "false",
+         .later = true,
+         .help = "classify: leave the encoder of --init as it is, and use its document vectors as "
+                 "features of the linear model"},
         {.name = "rank",
          .type = RAN_FIELD_SIZE,
          AT(rank),
@@ -248,12 +255,31 @@ bool ran_config_is_of_task(const char *name)
 {
         static const char *const of_task[] = {
                 "task",           "mask",     "min_window", "pooling", "multilabel", "crf",
-                "join_sentences", "spelling", "wide",       "ngrams",  "affixes",    "shortlist"};
+                "join_sentences", "spelling", "wide",       "ngrams",  "affixes",    "frozen", "shortlist"};
 
         for (size_t i = 0; i < sizeof of_task / sizeof *of_task; i++)
                 if (strcmp(of_task[i], name) == 0)
                         return true;
         return false;
+}
+
+/* Nothing but the linear model learns then. */
+static int check_frozen(const struct ran_config *c, struct ran_error *err)
+{
+        if (c->task != RAN_TASK_CLASSIFY)
+                return ran_fail(err, RAN_EINVAL,
+                                "a frozen encoder gives vectors of documents, which are for '%s', "
+                                "not for '%s'",
+                                ran_task_names[RAN_TASK_CLASSIFY], ran_task_names[c->task]);
+        if (!ran_encoder_of(c)->per_token || !ran_config_has_encoder(c))
+                return ran_fail(err, RAN_EINVAL,
+                                "frozen needs an encoder with outputs of tokens: 'ran' or "
+                                "'transformer', not '%s'",
+                                ran_encoder_names[c->encoder]);
+        if (c->wide == 0)
+                return ran_fail(err, RAN_EINVAL,
+                                "a frozen encoder serves the linear model: wide must be above 0");
+        return RAN_OK;
 }
 
 int ran_config_check(const struct ran_config *c, struct ran_error *err)
@@ -270,6 +296,8 @@ int ran_config_check(const struct ran_config *c, struct ran_error *err)
         RAN_TRY(ran_task_of(c)->check(c, err));
         if (encoder->check != NULL)
                 RAN_TRY(encoder->check(c, err));
+        if (c->frozen)
+                RAN_TRY(check_frozen(c, err));
         if (c->affixes && c->wide == 1)
                 return ran_fail(err, RAN_EINVAL,
                                 "n-grams and affixes have rows of their own: wide must be 2 at "

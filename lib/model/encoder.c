@@ -78,6 +78,11 @@ bool ran_config_has_encoder(const struct ran_config *c)
         return c->encoder != RAN_ENCODER_NONE;
 }
 
+bool ran_config_trains_encoder(const struct ran_config *c)
+{
+        return ran_config_has_encoder(c) && !c->frozen;
+}
+
 bool ran_config_has_token_outputs(const struct ran_config *c)
 {
         return ran_encoder_of(c)->per_token;

@@ -7,6 +7,7 @@
  */
 #include "math/elementary.h"
 #include "math/simd.h"
+#include "model/document-vector.h"
 #include "model/encoder.h"
 #include "model/head.h"
 #include "model/model-check.h"
@@ -170,6 +171,8 @@ static void differentiate(struct ran_explainer *e, size_t row, size_t c)
                 return;
         ran_head_bwd(w, &e->m->params, &e->none, C);
         ran_encode_bwd(w, &e->m->params, &e->none);
+        if (w->c->frozen)
+                ran_document_vector_rows_bwd(w, w->head.ddense);
 }
 
 /* ---- token to label ------------------------------------------------------------------------- */

@@ -1,5 +1,6 @@
 /* linear-model.c - see linear-model.h. */
 #include "model/linear-model.h"
+#include "model/document-vector.h"
 #include "model/linear-rows.h"
 #include "math/elementary.h"
 #include "math/simd.h"
@@ -357,6 +358,30 @@ static void read_document(struct ran_workspace *w, const struct ran_params *p, s
                                             p, packed->ids + from, packed->doc[b + 1] - from);
 }
 
+/* The features that a frozen encoder makes. */
+static void add_dense(struct ran_workspace *w, const struct ran_params *p, size_t b, size_t C)
+{
+        struct ran_head *h = &w->head;
+        const size_t F = ran_document_vector_width(w->c);
+        float *v = h->dense + b * F;
+
+        ran_document_vector(w, p, b, v);
+        for (size_t f = 0; f < F; f++) {
+                ran_simd->axpy(h->linear + b * C, v[f], p->head.wide_dense + f * C, C);
+                ran_simd->axpy(h->logits + b * C, v[f], p->head.wide_dense + f * C, C);
+        }
+}
+
+void ran_linear_model_dense_bwd(struct ran_workspace *w, const struct ran_params *p, size_t C)
+{
+        struct ran_head *h = &w->head;
+        const size_t F = ran_document_vector_width(w->c);
+
+        for (size_t f = 0; f < F; f++)
+                h->ddense[f] = (float)ran_dot(h->dlogits, p->head.wide_dense + f * C, C);
+        ran_document_vector_bwd(w, h->ddense);
+}
+
 void ran_linear_model_add(struct ran_workspace *w, const struct ran_params *p, size_t C)
 {
         struct ran_head *h = &w->head;
@@ -369,6 +394,8 @@ void ran_linear_model_add(struct ran_workspace *w, const struct ran_params *p, s
                 read_document(w, p, b);
                 ran_linear_sum(linear, p, f.x, f.row, h->grams[b], C);
                 ran_simd->axpy(h->logits + b * C, w->linear_weight, linear, C);
+                if (w->c->frozen)
+                        add_dense(w, p, b, C);
                 ran_simd->add(h->logits + b * C, p->head.wide_b, C);
                 ran_simd->add(linear, p->head.wide_b, C);
         }

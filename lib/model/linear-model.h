@@ -13,6 +13,10 @@
  * two have. This is a linear model over TF-IDF features; it costs a row of the table for each
  * bucket of the document, whatever its length.
  *
+ * With `frozen` the encoder is not trained, and the vectors v of documents that it makes
+ * (document-vector.h) are features, too: logits += v wide.dense. In training they are standardised
+ * and scaled against the n-grams; mean and deviation are in weights and bias (train/dense.h).
+ *
  * With `affixes` an unknown word, or one of several subwords, is in no n-gram: it is rare, and in
  * training data its neighbours say little about where it occurs in new documents.
  *
@@ -105,6 +109,11 @@ float ran_linear_model_idf(double having, double documents);
 /* For w->packed: leaves the linear model's logits in w->head.linear (B, C) and the features in
  * w->head.gram; adds to the logits (B, C). */
 void ran_linear_model_add(struct ran_workspace *w, const struct ran_params *p, size_t C);
+
+/* Adjoint of the features that a frozen encoder makes, of the one document at hand: from
+ * w->head.dlogits to w->head.ddense, w->dx and w->dlast. What goes to the rows of the embedding
+ * directly is ran_document_vector_rows_bwd of ddense. */
+void ran_linear_model_dense_bwd(struct ran_workspace *w, const struct ran_params *p, size_t C);
 
 /* Adds to value (L) `scale` times each token's contribution to Σ_c weight_c logit_c of the linear
  * model, without its bias, in the one document at hand: an n-gram divides its own evenly among its

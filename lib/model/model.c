@@ -274,7 +274,8 @@ static int open_checked(struct ran_model *m, bool verify, struct ran_error *err)
         m->V = RAN_ANY_ID;
         if (encodes)
                 RAN_TRY(read_size(m, "embed.weight", &m->V, err));
-        RAN_TRY(read_size(m, encodes ? ran_task_of(&m->config)->bias : "wide.bias", &m->C, err));
+        const bool linear = !encodes || m->config.frozen;
+        RAN_TRY(read_size(m, linear ? "wide.bias" : ran_task_of(&m->config)->bias, &m->C, err));
         if (ran_task_is_tied(&m->config) && m->C != m->V)
                 return ran_fail(err, RAN_EFORMAT,
                                 "tensor lm.bias has %zu elements, one for each of the %zu tokens "

@@ -9,13 +9,17 @@
 #include "model/task.h"
 #include "model/tensor-walk.h"
 
+/* The vector of a document that a frozen encoder makes (document-vector.h). */
+size_t ran_document_vector_width(const struct ran_config *c);
+
 /* X(field, name, rows, cols, init, present when): the head, with C in scope; a list for each
  * task (task.h), and one for the linear model. A language model's classes are its vocabulary: C
  * = V. */
 #define RAN_CLASSIFY_PARAMS(X)                                                   \
-        X(out_w, "classify.out.weight", C, D, GLOROT, ran_config_has_encoder(c)) \
-        X(out_b, "classify.out.bias", 0, C, ZERO, ran_config_has_encoder(c))
-#define RAN_LINEAR_PARAMS(X) X(wide_b, "wide.bias", 0, C, ZERO, c->wide > 0)
+        X(out_w, "classify.out.weight", C, D, GLOROT, ran_config_trains_encoder(c)) \
+        X(out_b, "classify.out.bias", 0, C, ZERO, ran_config_trains_encoder(c))
+#define RAN_LINEAR_PARAMS(X) X(wide_b, "wide.bias", 0, C, ZERO, c->wide > 0) \
+        X(wide_dense, "wide.dense", ran_document_vector_width(c), C, ZERO, c->frozen)
 #define RAN_TAG_PARAMS(X)                                                   \
         X(tag_w, "tag.out.weight", C, D, GLOROT, ran_config_has_encoder(c)) \
         X(tag_b, "tag.out.bias", 0, C, ZERO, ran_config_has_encoder(c))     \

@@ -4,6 +4,7 @@
  * depends on its ids only, whatever engine multiplies. */
 #include "model/score.h"
 #include "model/cache.h"
+#include "model/document-vector.h"
 #include "model/encoder.h"
 #include "model/head.h"
 #include "model/lm.h"
@@ -92,6 +93,20 @@ int ran_score(struct ran_state *s, const struct ran_document *d, float *logits, 
         memcpy(logits, s->workspace.head.logits, s->C * sizeof *logits);
         if (embedding != NULL)
                 memcpy(embedding, s->workspace.head.head, s->workspace.D * sizeof *embedding);
+        return RAN_OK;
+}
+
+int ran_score_vector(struct ran_state *s, const struct ran_document *d, float *v,
+                     struct ran_error *err)
+{
+        struct ran_document whole = *d;
+
+        whole.words = 0;
+        if (d->L == 0)
+                return ran_fail(err, RAN_EINVAL, "a document without tokens");
+        RAN_TRY(load(s, &whole, 0, err));
+        ran_encode(&s->workspace, s->p);
+        ran_document_vector(&s->workspace, s->p, 0, v);
         return RAN_OK;
 }
 

@@ -16,6 +16,10 @@ const struct ran_params *ran_score_params(const struct ran_state *s);
 int ran_score(struct ran_state *s, const struct ran_document *d, float *logits, float *embedding,
               struct ran_error *err);
 
+/* v (ran_document_vector_width) of a document: the encoder alone, without a head. */
+int ran_score_vector(struct ran_state *s, const struct ran_document *d, float *v,
+                     struct ran_error *err);
+
 /* The logits (C) of the encoder alone and, unless linear is NULL, those of the linear model. */
 int ran_score_parts(struct ran_state *s, const struct ran_document *d, float *encoder,
                     float *linear, struct ran_error *err);

@@ -34,7 +34,7 @@ static void head(struct ran_workspace *w, const struct ran_params *p, size_t C)
         struct ran_head *h = &w->head;
         size_t D = w->D, B = w->packed->B;
 
-        if (ran_config_has_encoder(w->c)) {
+        if (ran_config_trains_encoder(w->c)) {
                 ran_encoder_of(w->c)->documents(w, p);
                 drop_out(w, h->head);
                 ran_gemm_linear(w->pool, h->logits, C, h->head, D, p->head.out_w, p->head.out_b, B,
@@ -52,6 +52,10 @@ static void head_bwd(struct ran_workspace *w, const struct ran_params *p, struct
         struct ran_head *h = &w->head;
         size_t D = w->D, B = w->packed->B;
 
+        if (w->c->frozen) {
+                ran_linear_model_dense_bwd(w, p, C);
+                return;
+        }
         ran_gemm_linear_bwd(w->pool, h->dhead, D, false, dp->head.out_w, dp->head.out_b, h->dlogits,
                             C, h->head, D, p->head.out_w, B, D, C);
         drop_out(w, h->dhead);

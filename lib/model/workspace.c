@@ -30,7 +30,8 @@ static void lay_out_head(struct ran_workspace *w, struct ran_arena *k, struct ra
         const struct ran_dims *x = &w->size;
         const double B = (double)x->B, L = (double)x->L, C = (double)x->C, D = (double)w->D;
         const double outputs = (double)x->outputs, logit_rows = (double)x->logit_rows,
-                     logit_width = (double)x->logit_width, tail_width = (double)x->tail_width;
+                     logit_width = (double)x->logit_width, tail_width = (double)x->tail_width,
+                     dense_width = w->c->frozen ? (double)ran_document_vector_width(w->c) : 0;
 
         RAN_HEAD(RAN_ARENA_FIELD)
         if (w->training) {

@@ -47,6 +47,8 @@ struct ran_config {
         size_t wide, ngrams;   /* classify, tag: rows of the linear model's table, 0: none; its
                                   longest n-grams */
         bool affixes;          /* and whether it has prefixes and suffixes of words, too */
+        bool frozen;           /* classify: the encoder is not trained; its document vectors are
+                                  features of the linear model */
         size_t rank;           /* contextualizer: width u of the second-order attention */
         int context;           /* contextualizer: the first context, RAN_CONTEXT_... */
         bool position_scale;   /* contextualizer */
@@ -74,6 +76,8 @@ bool ran_task_reads_sources(int task);
 
 /* Whether there is an encoder, and not the linear model alone. */
 bool ran_config_has_encoder(const struct ran_config *config);
+/* And whether training changes it: a frozen one stays as it is. */
+bool ran_config_trains_encoder(const struct ran_config *config);
 /* Whether the encoder outputs a vector for each token: a Contextualizer has one for the document
  * instead. */
 bool ran_config_has_token_outputs(const struct ran_config *config);

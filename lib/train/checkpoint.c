@@ -22,6 +22,8 @@ size_t ran_trainer_extras(struct ran_trainer *t, struct ran_extra x[RAN_EXTRAS])
         x[n++] = (struct ran_extra){"train.embed.v", RAN_DTYPE_F32, table->v, table->moments};
         x[n++] =
                 (struct ran_extra){"train.embed.met", RAN_DTYPE_F64, table->last_step, table->rows};
+        if (t->c->frozen)
+                x[n++] = (struct ran_extra){"train.dense", RAN_DTYPE_F64, &t->dense_scale, 1};
         if (t->crf != NULL)
                 x[n++] = (struct ran_extra){"train.chain", RAN_DTYPE_F32, t->crf,
                                             ran_crf_train_floats(t->C)};

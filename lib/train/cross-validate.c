@@ -11,7 +11,11 @@ enum { FOLDS = 5, ENOUGH = 1000 };
 
 /* Ascending. The first, with ratios, is also for where there are too few documents to validate. */
 static const double costs[] = {0.5, 2, 8};
-enum { COSTS = sizeof costs / sizeof *costs, CHAINS = 2 * FOLDS };
+/* Of the features of a frozen encoder, beside n-grams of length 1. The middle one is also for where
+ * there are too few documents to validate. Of equally good ones the smaller: 0 leaves them out. */
+static const double scales_of_dense[] = {0, 0.3, 1};
+enum { COSTS = sizeof costs / sizeof *costs };
+enum { DENSE = sizeof scales_of_dense / sizeof *scales_of_dense, CHAINS = 2 * FOLDS * DENSE };
 /* A smaller tolerance or more passes change no choice, they only take longer. */
 static const double rough_tolerance = 0.3;
 enum { ROUGH_PASSES = 10 };
@@ -28,6 +32,7 @@ struct chain {
         const struct validation *x;
         size_t fold, at; /* at: which cost */
         bool ratios;
+        double dense;
         struct ran_svm_solver *solver;
         size_t *row; /* of the other folds */
         double loss[COSTS], by_scale[COSTS][SCALES];
@@ -186,6 +191,7 @@ static int start(struct chain *a)
         k.row = a->row;
         k.n -= to - from;
         k.ratios = a->ratios;
+        k.dense = a->dense;
         k.pool = NULL; /* the chains have it */
         a->solver = ran_svm_solver_new(&k, x->weight, x->bias, &a->err);
         if (a->solver == NULL)
@@ -254,6 +260,16 @@ static size_t list_live(struct validation *x, size_t most)
         return n;
 }
 
+/* Each scale of the dense features, if there are any. */
+static void list_scales(struct validation *x, size_t fold, bool ratios)
+{
+        const size_t n = x->k->features->dense > 0 ? DENSE : 1;
+
+        for (size_t i = 0; i < n; i++)
+                x->chain[x->chains++] = (struct chain){
+                        .x = x, .fold = fold, .ratios = ratios, .dense = scales_of_dense[i]};
+}
+
 static void list_chains(struct validation *x, int ratios)
 {
         for (size_t f = 0; f < FOLDS && x->begin[f] < ENOUGH; f++) {
@@ -263,8 +279,7 @@ static void list_chains(struct validation *x, int ratios)
                         continue;
                 for (int with = 1; with >= 0; with--)
                         if (ratios == RAN_RATIOS_AUTO || (ratios == RAN_RATIOS_YES) == with)
-                                x->chain[x->chains++] =
-                                        (struct chain){.x = x, .fold = f, .ratios = with};
+                                list_scales(x, f, with);
         }
 }
 
@@ -301,32 +316,52 @@ static int run_chains(struct validation *x, int (*pass)(void *arg, size_t passes
         return RAN_OK;
 }
 
-/* The setting with the least loss over all folds; of equal ones the first, ratios before none. */
-static void choose(const struct validation *x, double *cost, bool *ratios)
+/* What chains differ in, but for the fold. */
+struct setting {
+        double cost, dense;
+        bool ratios;
+};
+
+static bool is_of(const struct chain *a, const struct setting *s)
+{
+        return a->ratios == s->ratios && a->dense == s->dense;
+}
+
+/* Its loss over all folds; infinite if it was not tried. */
+static double loss_of(const struct validation *x, const struct setting *s, size_t cost)
+{
+        double loss = 0;
+        bool tried = false;
+
+        for (size_t a = 0; a < x->chains; a++)
+                if (is_of(&x->chain[a], s)) {
+                        loss += x->chain[a].loss[cost];
+                        tried = true;
+                }
+        return tried ? loss : INFINITY;
+}
+
+/* The setting with the least loss; of equal ones the first, ratios before none. */
+static void choose(const struct validation *x, struct setting *best)
 {
         double least = INFINITY;
 
-        for (int with = 1; with >= 0; with--) {
-                for (size_t i = 0; i < x->n_costs; i++) {
-                        double loss = 0;
-                        bool tried = false;
+        for (int with = 1; with >= 0; with--)
+                for (size_t dense = 0; dense < DENSE; dense++)
+                        for (size_t i = 0; i < x->n_costs; i++) {
+                                struct setting s = {x->cost[i], scales_of_dense[dense], with};
+                                double loss = loss_of(x, &s, i);
 
-                        for (size_t a = 0; a < x->chains; a++)
-                                if (x->chain[a].ratios == with) {
-                                        loss += x->chain[a].loss[i];
-                                        tried = true;
+                                if (loss < least) {
+                                        least = loss;
+                                        *best = s;
                                 }
-                        if (tried && loss < least) {
-                                least = loss;
-                                *cost = x->cost[i];
-                                *ratios = with;
                         }
-                }
-        }
 }
 
-/* The scale with the least loss over all folds, of that setting; 0: there are no folds. */
-static double choose_scale(const struct validation *x, double cost, bool ratios)
+/* The scale of the logits with the least loss over all folds, of that setting; 0: there are no
+ * folds. */
+static double choose_scale(const struct validation *x, const struct setting *s)
 {
         double least = INFINITY, best = 0;
 
@@ -335,7 +370,7 @@ static double choose_scale(const struct validation *x, double cost, bool ratios)
 
                 for (size_t a = 0; a < x->chains; a++)
                         for (size_t c = 0; c < x->n_costs; c++)
-                                if (x->chain[a].ratios == ratios && x->cost[c] == cost)
+                                if (is_of(&x->chain[a], s) && x->cost[c] == s->cost)
                                         loss += x->chain[a].by_scale[c][i];
                 if (loss < least) {
                         least = loss;
@@ -364,17 +399,19 @@ int ran_cross_validate(struct ran_svm *k, double *cost, int ratios, const float 
         x.n_costs = *cost > 0 ? 1 : COSTS;
         for (size_t i = 0; i < x.n_costs; i++)
                 x.cost[i] = *cost > 0 ? *cost : costs[i];
-        if ((x.n_costs > 1 || ratios == RAN_RATIOS_AUTO) && k->n >= FOLDS)
+        if ((x.n_costs > 1 || ratios == RAN_RATIOS_AUTO || k->features->dense > 0) && k->n >= FOLDS)
                 rc = try_all(&x, ratios, pass, arg, err);
         for (size_t i = 0; i < x.chains; i++)
                 finish(&x.chain[i]);
         free(x.order);
         if (rc != RAN_OK)
                 return rc;
-        *cost = x.cost[0];
-        k->ratios = ratios != RAN_RATIOS_NO;
-        choose(&x, cost, &k->ratios);
-        k->scale = choose_scale(&x, *cost, k->ratios);
+        struct setting best = {x.cost[0], scales_of_dense[DENSE / 2], ratios != RAN_RATIOS_NO};
+        choose(&x, &best);
+        *cost = best.cost;
+        k->ratios = best.ratios;
+        k->dense = best.dense;
+        k->scale = choose_scale(&x, &best);
         return RAN_OK;
 }
 

@@ -6,7 +6,10 @@
  * documents of a group are in one fold. What counts is the loss at the scale of the logits with the
  * least loss: it sees every document, where accuracy sees those near the boundary.
  *
- * A chain is a fold with or without ratios: a solver that goes from the smallest C to the largest,
+ * With the features of a frozen encoder it also chooses their scale beside the n-grams; 0 says that
+ * they do not help.
+ *
+ * A chain is a fold with or without ratios, and a scale: a solver that goes from the smallest C to the largest,
  * each starting where the last ended. Chains go side by side, as many as there are threads.
  */
 #ifndef RAN_TRAIN_CROSS_VALIDATE_H
@@ -14,7 +17,7 @@
 
 #include "train/svm.h"
 
-/* Sets *cost, if that is 0, and k->ratios, if `ratios` is RAN_RATIOS_AUTO, for the rows of k, and
+/* Sets *cost, if that is 0, k->dense, if there are such features, and k->ratios, if `ratios` is RAN_RATIOS_AUTO, for the rows of k, and
  * k->scale. With nothing to choose or too few documents nothing is tried. weight (c->wide, C) and
  * bias (C) are where fits start, as for ran_svm_fit. pass is called with the number of rounds so
  * far, and may end it as there: then *cost and k->ratios stay. */

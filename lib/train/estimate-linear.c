@@ -26,9 +26,12 @@ static int measure(struct shape *s, const size_t *document, size_t n, struct ran
 
         if (idf == NULL)
                 return RAN_ENOMEM;
+        const size_t dense = c->frozen ? ran_document_vector_width(c) : 0;
+
         ran_feature_lists_idf(s->lists, c, document, n, idf);
         s->n = n;
-        s->columns = s->entries = 0;
+        s->columns = dense;
+        s->entries = n * dense;
         for (size_t g = 0; g < c->wide; g++)
                 s->columns += idf[g] > 0;
         for (size_t i = 0; i < n; i++)
@@ -104,6 +107,9 @@ static int of_documents(const struct ran_run_sizes *k, struct ran_linear_estimat
                 return rc;
         *(lists.spool.mapped ? &e->file : &e->features) += (double)lists.spool.room;
         *(lists.first_spool.mapped ? &e->file : &e->features) += (double)lists.first_spool.room;
+        if (c->frozen)
+                add_spool(4 * (double)d->B * (double)ran_document_vector_width(c), &e->features,
+                          &e->file, d->keep);
         e->fit = e->features;
         rc = measure_fits(&s, e, err);
         ran_feature_lists_release(&lists);

@@ -88,28 +88,38 @@ static int scoring_bytes(const struct ran_run_sizes *k, const struct ran_dataset
         return rc;
 }
 
-/* Validation documents: a state for each thread, and all results. */
-static int validation_bytes(const struct ran_run_sizes *k, double *bytes, struct ran_error *err)
+/* A state for each thread, with the longest documents. */
+static int states_bytes(const struct ran_run_sizes *k, const struct ran_dataset *d, double *bytes,
+                        struct ran_error *err)
 {
         const struct ran_train_job *job = k->job;
         const size_t threads = job->pool != NULL ? ran_pool_threads(job->pool) : 1;
-        struct longest x = {.d = job->dev, .most = threads};
+        struct longest x = {.d = d, .most = threads};
+        int rc = RAN_OK;
 
-        *bytes = 0;
-        if (!ran_train_has_dev(job))
-                return RAN_OK;
         x.document = ran_alloc(threads + 1, sizeof *x.document, err);
         if (x.document == NULL)
                 return RAN_ENOMEM;
         find_longest(&x);
-        int rc = RAN_OK;
         for (size_t i = 0; i < x.n && rc == RAN_OK; i++)
-                rc = scoring_bytes(k, job->dev, x.document[i], bytes, err);
+                rc = scoring_bytes(k, d, x.document[i], bytes, err);
         free(x.document);
+        return rc;
+}
+
+/* Validation documents: their states, and all results. */
+static int validation_bytes(const struct ran_run_sizes *k, double *bytes, struct ran_error *err)
+{
+        const struct ran_train_job *job = k->job;
+
+        *bytes = 0;
+        if (!ran_train_has_dev(job))
+                return RAN_OK;
+        RAN_TRY(states_bytes(k, job->dev, bytes, err));
         const bool words = ran_task_of(job->config)->output == RAN_OUTPUT_WORD;
         const double outputs = (double)(words ? job->dev->label_first[job->dev->B] : job->dev->B);
         *bytes += outputs * (ran_task_is_tied(job->config) ? 8 : 24 + 12 * (double)k->C);
-        return rc;
+        return RAN_OK;
 }
 
 int ran_estimate_memory(const struct ran_run_sizes *k, double *bytes, double *file,
@@ -119,8 +129,10 @@ int ran_estimate_memory(const struct ran_run_sizes *k, double *bytes, double *fi
         const size_t threads = job->pool != NULL ? ran_pool_threads(job->pool) : 1;
         struct ran_linear_estimate linear;
         struct ran_shards_estimate shards;
-        double validation;
+        double validation, reading = 0; /* reading: by a frozen encoder */
 
+        if (job->config->frozen)
+                RAN_TRY(states_bytes(k, job->train, &reading, err));
         RAN_TRY(ran_estimate_linear(k, &linear, err));
         RAN_TRY(ran_estimate_shards(k, &shards, err));
         RAN_TRY(validation_bytes(k, &validation, err));
@@ -128,6 +140,7 @@ int ran_estimate_memory(const struct ran_run_sizes *k, double *bytes, double *fi
         const double stays = shards.brief + shards.gradient;
         const double write = linear.write + 64 * (double)k->V;
         const double at_work = larger(larger(shards.longer, validation), write);
+        linear.fit = larger(linear.fit, linear.features + reading);
         const double refitting = ran_train_refits(job) ? stays + linear.fit : linear.fit;
         *bytes = of_program + (double)threads * of_thread + weights_bytes(k) +
                  larger(refitting, linear.features + stays + at_work);

@@ -253,7 +253,7 @@ int ran_estimate_shards(const struct ran_run_sizes *run, struct ran_shards_estim
         struct walk k = {.run = run};
 
         *e = (struct ran_shards_estimate){0};
-        if (run->documents == 0 || !ran_config_has_encoder(run->job->config))
+        if (run->documents == 0 || !ran_config_trains_encoder(run->job->config))
                 return RAN_OK;
         int rc = walk_all(&k, err);
         if (rc == RAN_OK) {

@@ -117,7 +117,7 @@ int ran_train_estimate(const struct ran_train_job *job, struct ran_train_estimat
         if (rc == RAN_OK)
                 rc = ran_estimate_memory(&k, &bytes, &file, err);
         free(document);
-        e->steps = ran_config_has_encoder(c) ? k.steps : 0;
+        e->steps = ran_config_trains_encoder(c) ? k.steps : 0;
         e->bytes = whole(bytes);
         e->file_bytes = whole(file + mapped_bytes(d));
         return rc;

@@ -131,7 +131,21 @@ struct maker {
         const size_t *document;
         const float *idf;
         const uint32_t *column_of; /* (c->wide) */
+        const struct ran_dense *dense;
+        const struct ran_dense_frame *frame;
 };
+
+static void make_dense(const struct maker *k, size_t i)
+{
+        const size_t F = k->f->dense, at = k->f->first[i + 1] - F;
+        const float *v = F > 0 ? k->dense->v + k->document[i] * F : NULL;
+
+        for (size_t f = 0; f < F; f++) {
+                k->f->column[at + f] = (uint32_t)(k->f->columns - F + f);
+                k->f->x[at + f] =
+                        (float)(k->frame->factor[f] * ((double)v[f] - k->frame->mean[f]));
+        }
+}
 
 static void make_row(void *arg, size_t i)
 {
@@ -144,6 +158,7 @@ static void make_row(void *arg, size_t i)
                         k->f->column[at++] = k->column_of[list[g].id];
         ran_linear_model_weigh(k->f->x + k->f->first[i], list, k->l->first[b + 1] - k->l->first[b],
                                k->idf, ran_linear_model_ngram_buckets(k->c));
+        make_dense(k, i);
 }
 
 struct frequency {
@@ -171,8 +186,8 @@ static int number_columns(struct ran_features *f, const struct ran_config *c, co
         for (size_t g = 0; order != NULL && g < c->wide; g++)
                 if (idf[g] > 0)
                         order[n++] = (struct frequency){idf[g], (uint32_t)g};
-        f->columns = n;
-        f->bucket = order != NULL ? ran_alloc(n, sizeof *f->bucket, err) : NULL;
+        f->columns = n + f->dense;
+        f->bucket = order != NULL ? ran_alloc(f->columns, sizeof *f->bucket, err) : NULL;
         if (f->bucket == NULL) {
                 free(order);
                 return RAN_ENOMEM;
@@ -182,6 +197,8 @@ static int number_columns(struct ran_features *f, const struct ran_config *c, co
                 f->bucket[column] = order[column].bucket;
                 column_of[order[column].bucket] = (uint32_t)column;
         }
+        for (size_t i = 0; i < f->dense; i++)
+                f->bucket[n + i] = (uint32_t)(c->wide + i);
         free(order);
         return RAN_OK;
 }
@@ -196,7 +213,7 @@ static int measure_rows(struct maker *k, size_t n, size_t keep, struct ran_error
         if (f->first == NULL)
                 return RAN_ENOMEM;
         for (size_t i = 0; i < n; i++) {
-                size_t count = 0;
+                size_t count = f->dense;
 
                 for (size_t g = k->l->first[k->document[i]]; g < k->l->first[k->document[i] + 1];
                      g++)
@@ -211,12 +228,15 @@ static int measure_rows(struct maker *k, size_t n, size_t keep, struct ran_error
 
 int ran_features_make(struct ran_features *f, const struct ran_feature_lists *l,
                       const struct ran_config *c, const size_t *document, size_t n,
-                      const float *idf, size_t keep, struct ran_pool *pool, struct ran_error *err)
+                      const float *idf, const struct ran_dense *dense,
+                      const struct ran_dense_frame *frame, size_t keep, struct ran_pool *pool,
+                      struct ran_error *err)
 {
         uint32_t *column_of = ran_alloc(c->wide, sizeof *column_of, err);
-        struct maker k = {f, l, c, document, idf, column_of};
+        struct maker k = {f, l, c, document, idf, column_of, dense, frame};
         int rc = column_of != NULL ? RAN_OK : RAN_ENOMEM;
 
+        f->dense = dense != NULL ? dense->F : 0;
         if (rc == RAN_OK)
                 rc = number_columns(f, c, idf, column_of, err);
         if (rc == RAN_OK)

@@ -130,12 +130,14 @@ int ran_dump_gradients(const char *model, const struct ran_dataset *data, size_t
         m = ran_model_open(model, false, err);
         if (m == NULL)
                 return err->code;
-        if (!ran_config_has_encoder(&m->config)) {
+        if (!ran_config_trains_encoder(&m->config)) {
+                const char *has = m->config.frozen ? "a frozen" : "no";
+
                 ran_model_free(m);
                 return ran_fail(err, RAN_EINVAL,
-                                "%s has no encoder, and a linear model is not trained by "
+                                "%s has %s encoder, and a linear model is not trained by "
                                 "gradients of batches",
-                                model);
+                                model, has);
         }
         rc = data->B > 0 && documents > 0
                      ? ran_batch_check(data, &m->config, m->V, m->C, false, err)

@@ -56,7 +56,7 @@ bool ran_train_keeps_head(const struct ran_train_job *job)
 
         /* Without an encoder the head is the linear model, whichever encoder it was beside. */
         if (job->init == NULL || of->task != c->task ||
-            (of->encoder != c->encoder && ran_config_has_encoder(c)))
+            (of->encoder != c->encoder && ran_config_has_encoder(c)) || of->frozen != c->frozen)
                 return false;
         if (ran_task_is_tied(c))
                 return true; /* their classes are the vocabulary */
@@ -125,7 +125,7 @@ static int copy_tensors(struct ran_trainer *t, struct ran_error *err)
             (!ran_has_linear_words(t->c) || t->c->spelling == m->config.spelling)) {
                 ran_linear_rows_spread(&m->params, t->c->wide, t->C, t->linear, t->idf);
                 t->linear_rate = t->s->init_rate;
-                t->prior = (struct ran_ensemble){ran_config_has_encoder(t->c), 1}; /* the ensemble
+                t->prior = (struct ran_ensemble){ran_config_trains_encoder(t->c), 1}; /* the ensemble
                                                         is in the weights already */
         }
         return RAN_OK;
@@ -209,6 +209,8 @@ int ran_trainer_init_weights(struct ran_trainer *t, struct ran_error *err)
                 rc = ran_train_task_of(t->c)->init_output(t, err);
         if (rc == RAN_OK && job->init != NULL)
                 rc = init_from_model(t, err);
+        if (rc == RAN_OK && t->c->frozen)
+                ran_trainer_round_encoder(t); /* its vectors are those of the model to be */
         if (rc == RAN_OK && job->vectors != NULL)
                 rc = init_from_vectors(t, err);
         for (size_t id = 0; id < t->V && t->s->freeze && t->D > 0; id++)

@@ -135,7 +135,9 @@ static void add_tried(const struct ran_trainer *t, struct ran_buf *out)
         for (const struct ran_field *f = ran_config_fields; f->name != NULL; f++) {
                 struct ran_field one[] = {*f, {0}};
 
-                if (ran_trainer_drops_encoder(t) ? ran_config_is_of_task(f->name)
+                const bool frozen = c->frozen && strcmp(f->name, "frozen") == 0;
+
+                if (ran_trainer_drops_encoder(t) ? ran_config_is_of_task(f->name) && !frozen
                                                  : strcmp(f->name, "wide") != 0)
                         continue;
                 one[0].later = false;
@@ -168,7 +170,7 @@ static int write_part(struct ran_trainer *t, const char *more, struct ran_error 
         struct ran_params params;
 
         if (ran_trainer_drops_encoder(t))
-                c.encoder = RAN_ENCODER_NONE;
+                c.encoder = RAN_ENCODER_NONE, c.frozen = false;
         else
                 c.wide = 0;
         RAN_TRY(ran_layout_init(&layout, &c, t->C, err));
@@ -240,7 +242,7 @@ int ran_trainer_write(struct ran_trainer *t, struct ran_error *err)
         /* Not in a checkpoint, which may resume elsewhere. */
         ran_buf_printf(&more, ",\"kernels\":\"%s\"", ran_isa());
         if (t->at.best_epoch > 0) {
-                if (ran_config_has_encoder(t->c) && t->stop.why != RAN_ENCODER_NO_ROOM)
+                if (ran_config_trains_encoder(t->c) && t->stop.why != RAN_ENCODER_NO_ROOM)
                         ran_buf_printf(&more, ",\"best_epoch\":%.0f", t->at.best_epoch);
                 ran_buf_printf(&more, ",\"dev_metric\":{\"%s\":", ran_metric_names[t->s->metric]);
                 ran_buf_double(&more, t->s->metric == RAN_METRIC_LOSS ? -t->at.best : t->at.best);
@@ -262,6 +264,10 @@ int ran_trainer_write(struct ran_trainer *t, struct ran_error *err)
                 ran_buf_double(&more, t->at.linear);
                 ran_buf_str(&more, ",\"cost\":");
                 ran_buf_double(&more, t->at.cost);
+                if (t->c->frozen) {
+                        ran_buf_str(&more, ",\"dense\":");
+                        ran_buf_double(&more, t->dense_scale);
+                }
                 if (ran_has_linear_model(t->c))
                         ran_buf_printf(&more, ",\"ratios\":%s",
                                        t->at.ratios != 0 ? "true" : "false");

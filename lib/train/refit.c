@@ -49,7 +49,7 @@ int ran_trainer_keep_better(struct ran_trainer *t, bool aborted, struct ran_erro
                 return ran_broadcast_state(t, err);
         }
         if (ran_train_task_of(t->c)->held_out_loss == NULL || ran_trainer_drops_encoder(t) ||
-            !ran_config_has_encoder(t->c))
+            !ran_config_trains_encoder(t->c))
                 return RAN_OK;
         RAN_TRY(model_loss(t, &after, err));
         if (ran_trainer_leads(t))

@@ -8,7 +8,7 @@
 /* The most epochs of the run. */
 size_t ran_trainer_epochs(const struct ran_trainer *t)
 {
-        if (!ran_config_has_encoder(t->c))
+        if (!ran_config_trains_encoder(t->c))
                 return 1;
         return t->at.refit != 0 ? (size_t)t->at.best_epoch : t->s->epochs;
 }
@@ -27,7 +27,7 @@ static double steps_of(const struct ran_trainer *t)
 {
         size_t never = t->s->epochs - ran_trainer_epochs(t);
 
-        if (!ran_config_has_encoder(t->c))
+        if (!ran_config_trains_encoder(t->c))
                 return 0;
         if (t->stop.limit > 0 && (double)t->steps <= t->stop.limit)
                 return (double)t->steps;
@@ -70,7 +70,7 @@ struct ran_train_report ran_trainer_report(const struct ran_trainer *t, int even
                 .stale = (size_t)t->at.stale,
                 .linear_only = ran_trainer_drops_encoder(t),
                 .encoder_only = ran_trainer_drops_linear(t),
-                .no_encoder = !ran_config_has_encoder(t->c),
+                .no_encoder = !ran_config_trains_encoder(t->c),
                 .first_encoder = t->first_encoder,
                 .moved = ran_ranks_moved(t->job->ranks),
         };
@@ -78,13 +78,15 @@ struct ran_train_report ran_trainer_report(const struct ran_trainer *t, int even
 
 bool ran_trainer_drops_encoder(const struct ran_trainer *t)
 {
-        return ran_config_has_encoder(t->c) && t->at.best_epoch > 0 && t->c->wide > 0 &&
+        if (t->c->frozen)
+                return t->at.fitted != 0 && t->dense_scale == 0;
+        return ran_config_trains_encoder(t->c) && t->at.best_epoch > 0 && t->c->wide > 0 &&
                t->at.encoder == 0;
 }
 
 bool ran_trainer_drops_linear(const struct ran_trainer *t)
 {
-        return ran_config_has_encoder(t->c) && t->at.best_epoch > 0 && t->c->wide > 0 &&
+        return ran_config_trains_encoder(t->c) && t->at.best_epoch > 0 && t->c->wide > 0 &&
                t->at.linear == 0 && t->at.encoder > 0;
 }
 

@@ -22,7 +22,7 @@ typedef bool matters(const struct ran_search *s, const struct ran_config *c);
 static bool has_encoder(const struct ran_search *s, const struct ran_config *c)
 {
         (void)s;
-        return ran_config_has_encoder(c);
+        return ran_config_trains_encoder(c);
 }
 
 /* An adaptive softmax has no single target to smooth. */

@@ -95,7 +95,7 @@ static void leave_out(struct ran_trainer *t)
 static bool looks(const struct ran_trainer *t)
 {
         return ran_train_has_dev(t->job) && t->at.refit == 0 && t->c->wide > 0 &&
-               ran_config_has_encoder(t->c) && !ran_trainer_is_decided(t);
+               ran_config_trains_encoder(t->c) && !ran_trainer_is_decided(t);
 }
 
 static int judge_linear(struct ran_trainer *t, struct ran_evaluate_rates *r, struct ran_error *err)
@@ -158,12 +158,12 @@ static bool may_prove(const struct ran_trainer *t, const struct ran_gain *most)
 
 void ran_trainer_weigh(struct ran_trainer *t, const struct ran_evaluate_rates *r, bool best)
 {
-        if (!ran_config_has_encoder(t->c)) {
+        if (!ran_config_trains_encoder(t->c)) {
                 note_linear(t, r);
                 t->stop.best_low = t->stop.low;
                 t->stop.best_high = t->stop.high;
         }
-        if (t->stop.documents == 0 || !ran_config_has_encoder(t->c))
+        if (t->stop.documents == 0 || !ran_config_trains_encoder(t->c))
                 return;
         const struct ran_gain now = gain_now(t);
         struct ran_gain most = {now.n, t->stop.gain, t->stop.error, now.base, now.few};
@@ -248,7 +248,7 @@ static int measure_best(struct ran_trainer *t, struct ran_error *err)
 
 int ran_trainer_prove(struct ran_trainer *t, struct ran_error *err)
 {
-        if (t->stop.documents == 0 || !ran_config_has_encoder(t->c) ||
+        if (t->stop.documents == 0 || !ran_config_trains_encoder(t->c) ||
             t->stop.why == RAN_ENCODER_NO_ROOM || asks_no_proof(t))
                 return RAN_OK;
         RAN_TRY(measure_best(t, err));

@@ -29,7 +29,7 @@ struct group {
         float *weight, *bias; /* (columns, width), (width) */
         float *square;        /* (columns, width) r²; NULL: all are 1 */
         float *squares;       /* (n, width) squared length of a row for a class, 0: not known yet;
-                                 or (n) without ratios */
+                                 or (n) if all r are 1 */
         float *alpha;         /* (n, width, sides) dual variables */
         float *score, *step;  /* (width) of the row at work, and what its dual variables move by */
         float *target;        /* (width) whether it is of the class */
@@ -91,6 +91,12 @@ void ran_svm_solver_free(struct ran_svm_solver *s)
         free(s);
 }
 
+/* Whether features differ in r. */
+static bool weighs(const struct ran_svm *k)
+{
+        return k->ratios || k->features->dense > 0;
+}
+
 static bool allocate_group(struct group *q, struct ran_error *err)
 {
         const struct ran_svm *k = &q->s->k;
@@ -98,14 +104,14 @@ static bool allocate_group(struct group *q, struct ran_error *err)
 
         q->weight = ran_alloc_floats(columns * width, err);
         q->bias = ran_alloc_floats(width, err);
-        q->square = k->ratios ? ran_alloc_floats(columns * width, err) : NULL;
-        q->squares = ran_alloc_floats(k->ratios ? n * width : n, err);
+        q->square = weighs(k) ? ran_alloc_floats(columns * width, err) : NULL;
+        q->squares = ran_alloc_floats(weighs(k) ? n * width : n, err);
         q->alpha = ran_alloc_floats(n * width * q->s->sides, err);
         q->score = ran_alloc_floats(width, err);
         q->step = ran_alloc_floats(width, err);
         q->target = ran_alloc_floats(width, err);
         q->busy = ran_alloc(n, 1, err);
-        return q->weight != NULL && q->bias != NULL && (q->square != NULL || !k->ratios) &&
+        return q->weight != NULL && q->bias != NULL && (q->square != NULL || !weighs(k)) &&
                q->squares != NULL && q->alpha != NULL && q->score != NULL && q->step != NULL &&
                q->target != NULL && q->busy != NULL;
 }
@@ -145,13 +151,14 @@ static void copy_start(struct group *q, const float *weight, const float *bias)
                 q->bias[c] = bias[q->first + c] + 0.0f;
 }
 
-/* ---- how well a feature tells a class by itself ---------------------------------------------- */
+/* ---- how well a feature tells a class by itself: r² ----------------------------------------- */
 
 struct rating {
         struct ran_svm_solver *s;
         double *all, *squares; /* (columns) sums of x and of x² */
         double *log_all;       /* (columns) ln(smoothing + all) */
         double weight;         /* of all documents */
+        size_t columns;        /* of n-grams and affixes */
 };
 
 static size_t row_document(const struct ran_svm_solver *s, size_t i)
@@ -177,7 +184,7 @@ static void count(struct rating *k)
                 }
                 k->weight += weight;
         }
-        for (size_t g = 0; g < f->columns; g++)
+        for (size_t g = 0; g < k->columns; g++)
                 k->log_all[g] = ran_log(smoothing + k->all[g]);
 }
 
@@ -205,7 +212,7 @@ static void count_classes(struct group *q)
  * are left out of a fold may be all of them: it then has no ratio. */
 static void rate_class(const struct rating *k, struct group *q, size_t c)
 {
-        size_t columns = q->s->k.features->columns;
+        const size_t columns = k->columns;
         double mine = 0, others = 0, sum = 0, scale;
 
         for (size_t g = 0; g < columns; g++) {
@@ -240,22 +247,33 @@ static void rate_group(void *arg, size_t i)
         const struct rating *k = arg;
         struct group *q = &k->s->group[i];
 
-        count_classes(q);
-        for (size_t c = 0; c < q->width; c++)
-                rate_class(k, q, c);
+        const struct ran_svm *svm = &k->s->k;
+
+        if (svm->ratios) {
+                count_classes(q);
+                for (size_t c = 0; c < q->width; c++)
+                        rate_class(k, q, c);
+        } else {
+                for (size_t g = 0; g < k->columns * q->width; g++)
+                        q->square[g] = 1;
+        }
+        for (size_t g = k->columns * q->width; g < svm->features->columns * q->width; g++)
+                q->square[g] = (float)(svm->dense * svm->dense);
 }
 
 static int rate(struct ran_svm_solver *s, struct ran_error *err)
 {
         size_t columns = s->k.features->columns;
         struct rating k = {.s = s,
+                           .columns = columns - s->k.features->dense,
                            .all = ran_alloc(columns, sizeof *k.all, err),
                            .squares = ran_alloc(columns, sizeof *k.squares, err),
                            .log_all = ran_alloc(columns, sizeof *k.log_all, err)};
         int rc = RAN_ENOMEM;
 
         if (k.all != NULL && k.squares != NULL && k.log_all != NULL) {
-                count(&k);
+                if (s->k.ratios)
+                        count(&k);
                 ran_parallel(s->k.pool, s->groups, rate_group, &k);
                 rc = RAN_OK;
         }
@@ -283,7 +301,7 @@ struct ran_svm_solver *ran_svm_solver_new(const struct ran_svm *k, const float *
         s->C = C;
         s->width = mirrors(k, weight, bias) ? 1 : C;
         s->sides = k->d->soft_first != NULL ? SIDES : 1;
-        if (!allocate(s, err) || (k->ratios && rate(s, err) != RAN_OK)) {
+        if (!allocate(s, err) || (weighs(k) && rate(s, err) != RAN_OK)) {
                 ran_svm_solver_free(s);
                 return NULL;
         }

@@ -5,7 +5,7 @@
  *   min over u, b   1/2 (|u|² + b²) + Σ_d C_d max(0, 1 - y_d (b + Σ_g u_g r_gc x_dg))²
  *
  * with x_dg as in linear-model.h and y_d = ±1. r_gc is 1 or, with `ratios`, the larger the better
- * feature g tells class c from the others by itself: r_gc² = |ln (p_gc / q_gc)|, where p is its
+ * feature g, an n-gram or affix, tells class c from the others by itself: r_gc² = |ln (p_gc / q_gc)|, where p is its
  * share in the documents of the class and q in all others, scaled so that documents have length 1
  * on average (Wang and Manning 2012 use the ratio itself; its root was better on each of five
  * collections). Cross-validation chooses C and ratios (cross-validate.h). wide.weight[g, c] =
@@ -29,6 +29,7 @@ struct ran_svm {
         size_t n;
         const double *class_weight; /* (C) of a document's only class; NULL: all 1 */
         bool ratios;                /* r as above; else 1 */
+        double dense;               /* r of the features of a frozen encoder, all classes */
         double scale;               /* of the logits, by cross-validation; 0: unknown */
         uint64_t seed;              /* of the order of rows */
         struct ran_pool *pool;      /* shares out the classes; NULL: none */
@@ -48,7 +49,7 @@ struct ran_svm_solver *ran_svm_solver_new(const struct ran_svm *k, const float *
                                           const float *bias, struct ran_error *err);
 void ran_svm_solver_free(struct ran_svm_solver *s);
 /* Bytes of a solver for n rows of so many columns; as a double, because it may be more than memory
- * can address. */
+ * can address. ratios: features differ in r, by ratios or because some are dense. */
 double ran_svm_bytes(const struct ran_dataset *d, size_t n, size_t columns, bool ratios);
 void ran_svm_solver_begin(struct ran_svm_solver *s, double cost, double tolerance, size_t passes);
 /* One pass over the rows that are not shrunk away; true when the solution is found or the passes

@@ -2,6 +2,7 @@
  * cross-entropy of its own logits, the linear model as a support vector machine (svm.h); the
  * development data decide their ensemble weights (ensemble.h). */
 #include "train/task.h"
+#include "model/compact.h"
 #include "model/head.h"
 #include "train/evaluate.h"
 #include "train/loss.h"
@@ -80,7 +81,7 @@ static int ask(struct ran_trainer *t, struct judged *k, struct ran_error *err)
         const bool both = t->c->wide > 0;
         struct ran_config c = *t->c;
 
-        if (k->alone)
+        if (k->alone && !c.frozen)
                 c.encoder = RAN_ENCODER_NONE;
         k->p = ran_alloc_floats(dev->B * t->C, err);
         k->linear = both ? ran_alloc_floats(dev->B * t->C, err) : NULL;
@@ -227,37 +228,83 @@ static int held_out_loss(struct ran_trainer *t, double *sum, struct ran_error *e
 
 /* ---- the linear model ----------------------------------------------------------------------- */
 
+/* Of the time that a linear model takes, the reading of a frozen encoder, about. */
+static const double of_vectors = 0.5;
+
 static int fit_rows(struct ran_trainer *t, struct ran_svm *svm, struct ran_error *err)
 {
         const double of_validation = 0.75; /* its share of the time, about */
+        const double vectors = t->c->frozen ? of_vectors : 0;
         double cost = t->at.cost;
 
         svm->ratios = t->at.ratios != 0;
-        t->stage_to = of_validation;
+        svm->dense = t->dense_scale;
+        t->stage_from = vectors;
+        t->stage_to = vectors + (1 - vectors) * of_validation;
         if (t->at.refit == 0)
                 RAN_TRY(ran_cross_validate(svm, &cost, t->s->wide_ratios, t->linear,
                                            t->p.head.wide_b, ran_trainer_on_pass, t, err));
-        t->stage_from = t->linear_share > 0 ? of_validation : 0;
+        t->stage_from = t->linear_share > 0 ? t->stage_to : 0;
         t->stage_to = 1;
         RAN_TRY(ran_svm_fit(svm, cost, t->linear, t->p.head.wide_b, ran_trainer_on_pass, t, err));
-        if (svm->scale > 0 && !ran_config_has_encoder(t->c) && !ran_train_has_dev(t->job))
+        if (svm->scale > 0 && !ran_config_trains_encoder(t->c) && !ran_train_has_dev(t->job))
                 t->at.linear = svm->scale;
         t->at.cost = cost;
         t->at.ratios = svm->ratios;
+        t->dense_scale = svm->dense;
         return RAN_OK;
+}
+
+/* The vectors of a frozen encoder, once. */
+static int read_vectors(struct ran_trainer *t, struct ran_error *err)
+{
+        t->stage_from = 0;
+        t->stage_to = of_vectors;
+        return t->dense.B > 0 ? RAN_OK
+                              : ran_dense_read(&t->dense, t->c, &t->p, t->C, t->job->train,
+                                               t->job->pool, ran_trainer_on_pass, t, err);
+}
+
+/* fit_rows on documents with such vectors: weights of features, which are weights of vectors before
+ * and after. */
+static int fit_dense(struct ran_trainer *t, struct ran_svm *svm,
+                     const struct ran_dense_frame *frame, struct ran_error *err)
+{
+        const size_t F = t->dense.F, C = t->C;
+        float *of_x = t->linear + t->c->wide * C, *of_v = t->p.head.wide_dense;
+
+        ran_dense_unfold(frame, F, C, of_x, of_v, t->p.head.wide_b);
+        int rc = fit_rows(t, svm, err);
+        ran_dense_fold(frame, F, C, of_x, of_v, t->p.head.wide_b);
+        ran_compact_round(t->job->storage, of_v, F, C);
+        return rc;
+}
+
+/* Nothing else reads them. */
+static void release_features(struct ran_trainer *t)
+{
+        ran_feature_lists_release(&t->lists);
+        ran_dense_release(&t->dense);
 }
 
 static int fit_linear(struct ran_trainer *t, struct ran_error *err)
 {
         struct ran_features features = {0};
+        struct ran_dense_frame frame = {0};
+        const struct ran_dense *dense = t->c->frozen ? &t->dense : NULL;
         size_t *row = ran_alloc(t->documents, sizeof *row, err);
         int rc = row != NULL ? RAN_OK : RAN_ENOMEM;
 
         for (size_t i = 0; i < t->documents && rc == RAN_OK; i++)
                 row[i] = i;
+        if (rc == RAN_OK && dense != NULL)
+                rc = read_vectors(t, err);
+        if (rc == RAN_OK && dense != NULL)
+                rc = ran_dense_frame_init(&frame, dense, t->document, t->documents, err);
         if (rc == RAN_OK)
                 rc = ran_features_make(&features, &t->lists, t->c, t->document, t->documents,
-                                       t->idf, t->job->train->keep, t->job->pool, err);
+                                       t->idf, dense, &frame, t->job->train->keep, t->job->pool,
+                                       err);
         if (rc == RAN_OK) {
                 struct ran_svm svm = {.d = t->job->train,
                                       .features = &features,
@@ -268,18 +315,19 @@ static int fit_linear(struct ran_trainer *t, struct ran_error *err)
                                       .seed = t->s->seed,
                                       .pool = t->job->pool};
 
-                rc = fit_rows(t, &svm, err);
+                rc = dense != NULL ? fit_dense(t, &svm, &frame, err) : fit_rows(t, &svm, err);
         }
         ran_features_release(&features);
+        ran_dense_frame_release(&frame);
         free(row);
         if (rc == RAN_OK && (t->at.refit != 0 || !ran_train_refits(t->job)))
-                ran_feature_lists_release(&t->lists); /* nothing else reads them */
+                release_features(t);
         return rc;
 }
 
 static void merge(struct ran_trainer *t)
 {
-        if (!ran_config_has_encoder(t->c))
+        if (!ran_config_trains_encoder(t->c))
                 return;
         ran_trainer_scale(t->p.head.out_w, t->C * t->D, t->at.encoder);
         ran_trainer_scale(t->p.head.out_b, t->C, t->at.encoder);

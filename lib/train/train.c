@@ -197,6 +197,9 @@ static void merge(struct ran_trainer *t)
                 return;
         ran_train_task_of(t->c)->merge(t);
         ran_trainer_scale(t->p.head.wide_b, t->C, t->at.linear);
+        if (t->c->frozen)
+                ran_trainer_scale(t->p.head.wide_dense, ran_document_vector_width(t->c) * t->C,
+                                  t->at.linear);
         ran_trainer_scale(t->linear, t->c->wide * t->C, t->at.linear);
 }
 
@@ -237,7 +240,7 @@ static int train_epochs(struct ran_trainer *t, struct ran_error *err)
         if (rc == RAN_OK && (rc = ran_trainer_look(t, err)) == RAN_EINTR)
                 return stop(t, err);
 
-        if (rc == RAN_OK && !ran_config_has_encoder(t->c))
+        if (rc == RAN_OK && !ran_config_trains_encoder(t->c))
                 return judge_linear(t, err);
         if (rc == RAN_OK && t->at.refit != 0 && ran_trainer_drops_encoder(t))
                 return RAN_OK;
@@ -251,17 +254,6 @@ static int train_epochs(struct ran_trainer *t, struct ran_error *err)
         if (rc == RAN_OK && !validates(t) && !ran_budget_aborts_refit(t))
                 rc = check_last(t, err);
         return rc;
-}
-
-/* As the model will store it, unless it is a checkpoint. */
-static void round_encoder(struct ran_trainer *t)
-{
-        for (size_t i = 0; i < t->layout.n; i++) {
-                const struct ran_tensor_spec *s = &t->layout.spec[i];
-
-                ran_compact_round(t->job->storage, t->p.block + s->offset, s->rows, s->cols);
-        }
-        ran_compact_round(t->job->storage, t->table.x, t->table.rows, t->table.width);
 }
 
 /* Restores the weights of the best epoch and their results on development data. */
@@ -278,7 +270,7 @@ static int restore_best(struct ran_trainer *t, struct ran_error *err)
         }
         t->ensemble = (struct ran_ensemble){t->at.encoder, t->at.linear};
         if (ran_trainer_leads(t))
-                round_encoder(t);
+                ran_trainer_round_encoder(t); /* as the model will store it */
         RAN_TRY(ran_broadcast_state(t, err));
         RAN_TRY(ran_trainer_judge_rounded(t, err));
         RAN_TRY(ran_trainer_prove(t, err));

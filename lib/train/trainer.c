@@ -1,5 +1,6 @@
 /* trainer.c - a training run's memory: set up, kept in a checkpoint, and written as a model. */
 #include "train/trainer.h"
+#include "model/compact.h"
 #include "model/model.h"
 #include "model/linear-model.h"
 #include "model/task.h"
@@ -49,10 +50,11 @@ static int allocate_tables(struct ran_trainer *t, bool dev, struct ran_error *er
 {
         const size_t n = t->table.rows * t->table.width;
         const bool crf = ran_has_linear_words(t->c) && t->c->crf;
+        const size_t dense = t->c->frozen ? ran_document_vector_width(t->c) : 0;
 
         t->table.x = ran_alloc_floats(n, err);
         t->best_table = dev ? ran_alloc_floats(n, err) : NULL;
-        t->linear = ran_alloc_floats(t->c->wide * t->C, err);
+        t->linear = ran_alloc_floats((t->c->wide + dense) * t->C, err);
         t->idf = ran_has_linear_model(t->c) ? ran_alloc_floats(t->c->wide, err) : NULL;
         t->crf = crf ? ran_alloc_floats(ran_crf_train_floats(t->C), err) : NULL;
         if (t->table.x == NULL || (dev && t->best_table == NULL) || t->linear == NULL ||
@@ -118,7 +120,7 @@ static int check_sizes(struct ran_trainer *t, struct ran_error *err)
                                 ran_task_is_tied(t->c) ? "different ids" : "classes");
         if (__builtin_mul_overflow(d->first[d->B], t->s->epochs, &tokens) ||
             !ran_table_shape(&t->table, t->c, t->V) ||
-            __builtin_mul_overflow(t->c->wide, t->C, &rows) || rows > SIZE_MAX / sizeof(float))
+            __builtin_mul_overflow(t->c->wide + 2 * t->c->dim, t->C, &rows) || rows > SIZE_MAX / sizeof(float))
                 return ran_fail(err, RAN_EINVAL, "too many epochs, or too large a vocabulary");
         return RAN_OK;
 }
@@ -128,7 +130,7 @@ static int check_vocabulary(const struct ran_trainer *t, struct ran_error *err)
 {
         const struct ran_tokenizer *tokenizer = t->job->tokenizer;
 
-        if (t->s->word_dropout > 0 && ran_config_has_encoder(t->c) &&
+        if (t->s->word_dropout > 0 && ran_config_trains_encoder(t->c) &&
             (tokenizer == NULL || ran_tokenizer_unknown(tokenizer) == RAN_NO_ID))
                 return ran_fail(err, RAN_EINVAL,
                                 tokenizer != NULL
@@ -175,10 +177,15 @@ int ran_trainer_init(struct ran_trainer *t, const struct ran_train_job *job, str
         if (!ran_config_has_encoder(t->c)) {
                 t->D = 0;
                 t->V = job->tokenizer != NULL ? t->V : RAN_ANY_ID;
+        }
+        if (!ran_config_trains_encoder(t->c)) {
                 t->prior = (struct ran_ensemble){0, task->linear_alone};
         }
         if (ran_task_is_tied(t->c))
                 t->C = t->V;
+        if (t->c->frozen && job->init == NULL && ran_ranks_leads(job->ranks))
+                return ran_fail(err, RAN_EINVAL,
+                                "a frozen encoder needs weights, and there is no initial model");
         t->at.best = -INFINITY;
         t->at.threshold = 0.5;
         RAN_TRY(check_sizes(t, err));
@@ -229,6 +236,7 @@ void ran_trainer_release(struct ran_trainer *t)
         free(t->table.x);
         free(t->best_table);
         ran_feature_lists_release(&t->lists);
+        ran_dense_release(&t->dense);
         free(t->linear);
         free(t->idf);
         free(t->crf);
@@ -241,6 +249,16 @@ void ran_trainer_release(struct ran_trainer *t)
         free(t->training);
         ran_calibration_release(&t->calibration);
         *t = (struct ran_trainer){0};
+}
+
+void ran_trainer_round_encoder(struct ran_trainer *t)
+{
+        for (size_t i = 0; i < t->layout.n; i++) {
+                const struct ran_tensor_spec *s = &t->layout.spec[i];
+
+                ran_compact_round(t->job->storage, t->p.block + s->offset, s->rows, s->cols);
+        }
+        ran_compact_round(t->job->storage, t->table.x, t->table.rows, t->table.width);
 }
 
 void ran_trainer_copy_rows(struct ran_trainer *t, size_t first, size_t n, const float *rows)

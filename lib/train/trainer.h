@@ -47,7 +47,10 @@ struct ran_trainer {
         struct ran_params p;            /* weights; the mapped tables are */
         struct ran_table table;         /* the embedding, that of spelling behind it */
         struct ran_feature_lists lists; /* features of all documents, for a linear model of them */
-        float *linear, *idf;            /* (c->wide, C), (c->wide); idf NULL: a tagger has none */
+        struct ran_dense dense;         /* vectors of all documents, by a frozen encoder */
+        double dense_scale;             /* of these beside the n-grams, as chosen */
+        /* (c->wide, C), and rows of the dense features behind; (c->wide), NULL for a tagger. */
+        float *linear, *idf;
         float *crf;                     /* of a tagger's linear model; NULL: none */
         double linear_rate; /* factor of its cost, where `init` brought it; 0: it stays */
         uint32_t *affixes;
@@ -99,6 +102,9 @@ void ran_trainer_copy_rows(struct ran_trainer *t, size_t first, size_t n, const 
 int ran_trainer_init_weights(struct ran_trainer *t, struct ran_error *err);
 void ran_trainer_describe_init(const struct ran_train_job *job, struct ran_buf *out);
 
+/* Rounds the weights of the encoder to what the model will store. */
+void ran_trainer_round_encoder(struct ran_trainer *t);
+
 /* Fills t->document. */
 void ran_trainer_list_documents(struct ran_trainer *t);
 /* Documents of a step. */
@@ -110,7 +116,7 @@ bool ran_train_refits(const struct ran_train_job *job);
 void ran_trainer_begin_epoch(struct ran_trainer *t);
 
 /* What a checkpoint holds beside the weights and does not keep the best of; how many there are. */
-enum { RAN_EXTRAS = 12 };
+enum { RAN_EXTRAS = 13 };
 size_t ran_trainer_extras(struct ran_trainer *t, struct ran_extra x[RAN_EXTRAS]);
 /* Saves the progress in t->at; resumes from it. */
 void ran_trainer_note(struct ran_trainer *t);

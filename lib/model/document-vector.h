@@ -1,0 +1,25 @@
+/* document-vector.h - a vector of a document from a frozen encoder, without a head that was learned:
+ * the features of a linear model beside its n-grams (`frozen`), and what ran_embed gives.
+ *
+ *   v = [ mean of the rows of the embedding; mean of the encoder's outputs ]        (2 D)
+ *
+ * Means over the tokens of the document. The two see different things: rows are topics, outputs
+ * know their neighbours; together they did better than either, and than maxima, on seven
+ * collections with 100 and 1,000 labels (share/experiments/few-labels).
+ */
+#ifndef RAN_MODEL_DOCUMENT_VECTOR_H
+#define RAN_MODEL_DOCUMENT_VECTOR_H
+
+#include "model/workspace.h"
+
+/* Its width; 0 for an encoder without outputs of tokens. */
+size_t ran_document_vector_width(const struct ran_config *c);
+/* v (width) of document b of w->packed, after ran_encode. */
+void ran_document_vector(const struct ran_workspace *w, const struct ran_params *p, size_t b,
+                         float *v);
+/* Adjoint of the one document at hand, in two parts: before ran_encode_bwd, to w->dx, overwritten,
+ * and w->dlast; and what goes to the rows of the embedding itself, added to w->dx after it. */
+void ran_document_vector_bwd(struct ran_workspace *w, const float *dv);
+void ran_document_vector_rows_bwd(struct ran_workspace *w, const float *dv);
+
+#endif
