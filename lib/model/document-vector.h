@@ -3,6 +3,8 @@
  *
  *   v = [ mean of the rows of the embedding; mean of the encoder's outputs ]        (2 D)
  *
+ * and of static vectors the first part alone (D).
+ *
  * Means over the tokens of the document. The two see different things: rows are topics, outputs
  * know their neighbours; together they did better than either, and than maxima, on seven
  * collections with 100 and 1,000 labels (share/experiments/few-labels).

@@ -120,7 +120,8 @@ static int check_sizes(struct ran_trainer *t, struct ran_error *err)
                                 ran_task_is_tied(t->c) ? "different ids" : "classes");
         if (__builtin_mul_overflow(d->first[d->B], t->s->epochs, &tokens) ||
             !ran_table_shape(&t->table, t->c, t->V) ||
-            __builtin_mul_overflow(t->c->wide + 2 * t->c->dim, t->C, &rows) || rows > SIZE_MAX / sizeof(float))
+            __builtin_mul_overflow(t->c->wide + 2 * t->c->dim, t->C, &rows) ||
+            rows > SIZE_MAX / sizeof(float))
                 return ran_fail(err, RAN_EINVAL, "too many epochs, or too large a vocabulary");
         return RAN_OK;
 }
@@ -183,7 +184,8 @@ int ran_trainer_init(struct ran_trainer *t, const struct ran_train_job *job, str
         }
         if (ran_task_is_tied(t->c))
                 t->C = t->V;
-        if (t->c->frozen && job->init == NULL && ran_ranks_leads(job->ranks))
+        if (t->c->frozen && job->init == NULL && job->vectors == NULL &&
+            ran_ranks_leads(job->ranks))
                 return ran_fail(err, RAN_EINVAL,
                                 "a frozen encoder needs weights, and there is no initial model");
         t->at.best = -INFINITY;
