@@ -40,7 +40,8 @@ static const struct ran_field prediction_fields[] = {
          .help = "add the probabilities of all labels", .first = true},
         {"logits", 0, RAN_FIELD_BOOL, OPTION(logits), .initial = "false", .help = "add the logits"},
         {"embed", 0, RAN_FIELD_BOOL, OPTION(embed), .initial = "false",
-         .help = "add the vector of the document, the input of the output layer"},
+         .help = "add the vector of the document: of a classifier the input of its output layer; of "
+                 "any other model, such as english, one for comparing documents by its cosine"},
         {"output_format", 0, RAN_FIELD_CHOICE, OPTION(output_format), .choices = output_formats,
          .value = "NAME", .initial = "jsonl",
          .help = "jsonl: records; fasttext: a line of labels and text for each, empty for bad "
@@ -148,6 +149,16 @@ static void check_fasttext(const struct ran_model *m)
                                 ran_model_label(m, c));
 }
 
+/* A model without labels can only embed. */
+static void check_labels(const struct ran_model *m)
+{
+        static const char why[] = "the model is no classifier: it can only --embed";
+        static const char *const of_labels[] = {"top",  "threshold", "coverage", "abstain", "probs",
+                                                "logits", "evidence", NULL};
+
+        cmd_excludes(ran_model_config(m)->task != RAN_TASK_CLASSIFY, why, of_labels);
+}
+
 void classify_options_check_model(const struct classify_options *o, const struct ran_model *m)
 {
         bool several = ran_model_config(m)->multilabel;
@@ -160,6 +171,7 @@ void classify_options_check_model(const struct classify_options *o, const struct
                           o->model);
         if (o->embed)
                 cmd_model_need_encoder(m, o->model);
+        check_labels(m);
         if (o->output.lines)
                 check_fasttext(m);
 }

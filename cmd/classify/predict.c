@@ -80,7 +80,12 @@ static int score(const struct classifier *c, struct scratch *s, const struct ran
         RAN_TRY(cmd_document_read(&s->document, record, ran_model_tokenizer(m),
                                   ran_model_vocabulary(m), &c->options->document, err));
         const struct ran_document document = cmd_document_view(&s->document);
-        RAN_TRY(ran_classify(m, s->state, &document, s->logits, s->embedding, err));
+        if (c->embedder != NULL)
+                RAN_TRY(ran_embed(c->embedder, &document, s->embedding, err));
+        if (c->C == 0)
+                return RAN_OK;
+        RAN_TRY(ran_classify(m, s->state, &document, s->logits,
+                             c->embedder == NULL ? s->embedding : NULL, err));
         ran_probabilities(ran_model_config(m), s->logits, c->C, s->p);
         return RAN_OK;
 }
@@ -135,7 +140,7 @@ static void add_scored(struct ran_buf *out, const struct classifier *c, size_t c
 
 static void add_floats(struct ran_buf *out, const char *name, const float *x, size_t n)
 {
-        ran_buf_printf(out, ",\"%s\":[", name);
+        ran_buf_printf(out, "%s\"%s\":[", out->data[out->len - 1] == '{' ? "" : ",", name);
         for (size_t i = 0; i < n; i++) {
                 ran_buf_str(out, i == 0 ? "" : ",");
                 ran_buf_float(out, x[i]);
@@ -336,7 +341,9 @@ int classify_predict(void *arg, void *scratch, const struct cmd_line *line, stru
         if (o->output.lines)
                 return write_fasttext(c, s, &line->record, out, err);
         ran_buf_char(out, '{');
-        if (c->thresholds != NULL)
+        if (c->C == 0)
+                ; /* no labels */
+        else if (c->thresholds != NULL)
                 RAN_TRY(add_multiple(out, c, s, err));
         else
                 add_single(out, c, s->p);

@@ -146,10 +146,25 @@ static int run(struct classifier *c, char **files)
 
 static struct ran_model *open_model(const struct classify_options *o)
 {
-        struct ran_model *m = cmd_model_open(o->model, o->verify, RAN_TASK_CLASSIFY);
+        struct ran_model *m = o->embed ? cmd_model_open_any(o->model, o->verify)
+                                       : cmd_model_open(o->model, o->verify, RAN_TASK_CLASSIFY);
 
         classify_options_check_model(o, m);
         return m;
+}
+
+/* Of models whose output layer does not have the vector of a document as its input. */
+static struct ran_embedder *embedder_of(const struct ran_model *m, const struct classify_options *o)
+{
+        const struct ran_config *c = ran_model_config(m);
+        struct ran_error err;
+
+        if (!o->embed || (c->task == RAN_TASK_CLASSIFY && !c->frozen))
+                return NULL;
+        struct ran_embedder *e = ran_embedder_new(m, &err);
+        if (e == NULL)
+                cmd_die(cmd_status_of(&err), "%s: %s", o->model, err.text);
+        return e;
 }
 
 /* From the command line, else from the model; NULL with a single label. The caller frees them. */
@@ -201,12 +216,15 @@ int main(int argc, char **argv)
 
         classify_options_check(o);
         struct ran_model *model = open_model(o);
+        struct ran_embedder *embedder = embedder_of(model, o);
         float *thresholds = thresholds_of(model, o);
         struct classifier c = {
                 .options = o,
                 .model = model,
+                .embedder = embedder,
                 .pool = cmd_pool(),
-                .C = ran_model_classes(model),
+                .C = ran_model_config(model)->task == RAN_TASK_CLASSIFY ? ran_model_classes(model)
+                                                                        : 0,
                 .D = ran_model_config(model)->dim,
                 .thresholds = thresholds,
                 .cut = cut_of(model, o),
@@ -215,6 +233,7 @@ int main(int argc, char **argv)
 
         ran_pool_free(c.pool);
         free(thresholds);
+        ran_embedder_free(embedder);
         ran_model_free(model);
         return cmd_finish(status);
 }

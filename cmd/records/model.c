@@ -47,7 +47,7 @@ void cmd_model_need_encoder(const struct ran_model *m, const char *path)
                           was_tried(m) ? "training found no use for one" : "--encoder none");
 }
 
-struct ran_model *cmd_model_open(const char *path, bool verify, int task)
+struct ran_model *cmd_model_open_any(const char *path, bool verify)
 {
         struct ran_error err;
         struct ran_model *m = cmd_model_load(path, verify, &err);
@@ -59,6 +59,12 @@ struct ran_model *cmd_model_open(const char *path, bool verify, int task)
                         path, kind->is);
         if (m == NULL)
                 cmd_die(CMD_FAILED, "%s", err.text);
+        return m;
+}
+
+struct ran_model *cmd_model_open(const char *path, bool verify, int task)
+{
+        struct ran_model *m = cmd_model_open_any(path, verify);
         int has = ran_model_config(m)->task;
         if (has == task)
                 return m;

@@ -17,6 +17,9 @@ struct ran_model *cmd_model_load(const char *name, bool verify, struct ran_error
  * model of another task, the message names its program. */
 struct ran_model *cmd_model_open(const char *path, bool verify, int task);
 
+/* The same for a model of any task. */
+struct ran_model *cmd_model_open_any(const char *path, bool verify);
+
 /* Exits with 2 unless the model has an encoder; the message says why it has none, and how to train
  * one that does. */
 void cmd_model_need_encoder(const struct ran_model *m, const char *path);

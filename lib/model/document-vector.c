@@ -1,8 +1,10 @@
 /* document-vector.c - see document-vector.h. */
 #include "model/document-vector.h"
+#include "math/elementary.h"
 #include "math/simd.h"
 #include "model/encoder.h"
 
+#include <math.h>
 #include <string.h>
 
 /* Of D numbers: the rows of the embedding, and the outputs of the last layer. */
@@ -19,10 +21,35 @@ size_t ran_document_vector_width(const struct ran_config *c)
         return ran_encoder_of(c)->per_token ? (has_outputs(c) ? PARTS : 1) * c->dim : 0;
 }
 
-static void divide(float *v, size_t D, size_t n)
+/* Of Arora, Liang and Ma (2017), who call it smooth inverse frequency. */
+static const double smooth = 1e-3;
+
+void ran_document_vector_weights(float *weight, const float *bias, size_t V)
 {
-        for (size_t d = 0; d < D; d++)
-                v[d] /= (float)n;
+        double most = -INFINITY, sum = 0;
+
+        for (size_t i = 0; i < V; i++)
+                most = fmax(most, (double)bias[i]);
+        for (size_t i = 0; i < V; i++)
+                sum += ran_exp((double)bias[i] - most);
+        for (size_t i = 0; i < V; i++)
+                weight[i] = (float)(smooth / (smooth + ran_exp((double)bias[i] - most) / sum));
+}
+
+/* Of token t of the packed batch. */
+static float weight_of(const struct ran_workspace *w, const struct ran_params *p, size_t t)
+{
+        return p->token_weight != NULL ? p->token_weight[w->packed->ids[t]] : 1;
+}
+
+/* 1 over the weights of document b. A file may have weights of 0. */
+static float share_of(const struct ran_workspace *w, const struct ran_params *p, size_t b)
+{
+        double sum = 0;
+
+        for (size_t t = w->packed->doc[b]; t < w->packed->doc[b + 1]; t++)
+                sum += (double)weight_of(w, p, t);
+        return sum > 0 ? (float)(1 / sum) : 0;
 }
 
 /* Scoring leaves the outputs in place of the rows (layer-memory.c): these are then taken from the
@@ -33,8 +60,9 @@ static void add_rows(const struct ran_workspace *w, const struct ran_params *p, 
         const bool moved = !has_outputs(w->c) || w->x[0] != w->x[w->c->layers];
 
         for (size_t t = packed->doc[b]; t < packed->doc[b + 1]; t++)
-                ran_simd->add(v, moved ? w->x[0] + t * w->D : p->embed + packed->ids[t] * w->D,
-                              w->D);
+                ran_simd->axpy(v, weight_of(w, p, t),
+                               moved ? w->x[0] + t * w->D : p->embed + packed->ids[t] * w->D,
+                               w->D);
 }
 
 void ran_document_vector(const struct ran_workspace *w, const struct ran_params *p, size_t b,
@@ -46,27 +74,31 @@ void ran_document_vector(const struct ran_workspace *w, const struct ran_params 
         memset(v, 0, F * sizeof *v);
         add_rows(w, p, b, v);
         for (size_t t = from; t < from + n && F > D; t++)
-                ran_simd->add(v + D, w->x[w->c->layers] + t * D, D);
-        divide(v, F, n);
+                ran_simd->axpy(v + D, weight_of(w, p, t), w->x[w->c->layers] + t * D, D);
+        const float share = share_of(w, p, b);
+        for (size_t f = 0; f < F; f++)
+                v[f] *= share;
 }
 
-static void add_mean_bwd(struct ran_workspace *w, const float *dv)
+static void add_mean_bwd(struct ran_workspace *w, const struct ran_params *p, const float *dv)
 {
         const size_t D = w->D, L = w->packed->L;
+        const float share = share_of(w, p, 0);
 
         for (size_t t = 0; t < L; t++)
-                ran_simd->axpy(w->dx + t * D, 1.0f / (float)L, dv, D);
+                ran_simd->axpy(w->dx + t * D, share * weight_of(w, p, t), dv, D);
 }
 
-void ran_document_vector_bwd(struct ran_workspace *w, const float *dv)
+void ran_document_vector_bwd(struct ran_workspace *w, const struct ran_params *p, const float *dv)
 {
         memset(w->dx, 0, w->packed->L * w->D * sizeof *w->dx);
         memset(w->dlast, 0, w->packed->B * w->D * sizeof *w->dlast);
         if (has_outputs(w->c))
-                add_mean_bwd(w, dv + w->D);
+                add_mean_bwd(w, p, dv + w->D);
 }
 
-void ran_document_vector_rows_bwd(struct ran_workspace *w, const float *dv)
+void ran_document_vector_rows_bwd(struct ran_workspace *w, const struct ran_params *p,
+                                  const float *dv)
 {
-        add_mean_bwd(w, dv);
+        add_mean_bwd(w, p, dv);
 }

@@ -5,9 +5,9 @@
  *
  * and of static vectors the first part alone (D).
  *
- * Means over the tokens of the document. The two see different things: rows are topics, outputs
- * know their neighbours; together they did better than either, and than maxima, on seven
- * collections with 100 and 1,000 labels (share/experiments/few-labels).
+ * Means over the tokens of the document, in which frequent tokens weigh less (token_weight, of the
+ * language model that the encoder was trained in). The two see different things: rows are topics,
+ * outputs know their neighbours.
  */
 #ifndef RAN_MODEL_DOCUMENT_VECTOR_H
 #define RAN_MODEL_DOCUMENT_VECTOR_H
@@ -21,7 +21,12 @@ void ran_document_vector(const struct ran_workspace *w, const struct ran_params 
                          float *v);
 /* Adjoint of the one document at hand, in two parts: before ran_encode_bwd, to w->dx, overwritten,
  * and w->dlast; and what goes to the rows of the embedding itself, added to w->dx after it. */
-void ran_document_vector_bwd(struct ran_workspace *w, const float *dv);
-void ran_document_vector_rows_bwd(struct ran_workspace *w, const float *dv);
+void ran_document_vector_bwd(struct ran_workspace *w, const struct ran_params *p, const float *dv);
+void ran_document_vector_rows_bwd(struct ran_workspace *w, const struct ran_params *p,
+                                  const float *dv);
+
+/* weight (V) of tokens, from the bias (V) of a language model's softmax, which is the logarithm of
+ * their frequency p: a / (a + p). */
+void ran_document_vector_weights(float *weight, const float *bias, size_t V);
 
 #endif

@@ -172,7 +172,7 @@ static void differentiate(struct ran_explainer *e, size_t row, size_t c)
         ran_head_bwd(w, &e->m->params, &e->none, C);
         ran_encode_bwd(w, &e->m->params, &e->none);
         if (w->c->frozen)
-                ran_document_vector_rows_bwd(w, w->head.ddense);
+                ran_document_vector_rows_bwd(w, &e->m->params, w->head.ddense);
 }
 
 /* ---- token to label ------------------------------------------------------------------------- */

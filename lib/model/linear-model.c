@@ -379,7 +379,7 @@ void ran_linear_model_dense_bwd(struct ran_workspace *w, const struct ran_params
 
         for (size_t f = 0; f < F; f++)
                 h->ddense[f] = (float)ran_dot(h->dlogits, p->head.wide_dense + f * C, C);
-        ran_document_vector_bwd(w, h->ddense);
+        ran_document_vector_bwd(w, p, h->ddense);
 }
 
 void ran_linear_model_add(struct ran_workspace *w, const struct ran_params *p, size_t C)

@@ -21,9 +21,10 @@ int ran_classify(const struct ran_model *m, struct ran_state *s, const struct ra
         if (ran_model_check_task(m, s, &ran_task_classify, err) != RAN_OK ||
             ran_model_check_document(m, d, err) != RAN_OK)
                 return RAN_EINVAL;
-        if (embedding != NULL && !ran_config_has_encoder(&m->config))
+        if (embedding != NULL && !ran_config_trains_encoder(&m->config))
                 return ran_fail(err, RAN_EINVAL,
-                                "the model has no encoder, and so no embedding of a document");
+                                "the model has no encoder of its own, and so no embedding of a "
+                                "document");
         RAN_TRY(ran_score(s, &whole, logits, embedding, err));
         return ran_score_check_logits(s, m->C, err);
 }

@@ -1,6 +1,7 @@
 /* model.c - opening a model file. The file is hostile until all of it has been compared with the
  * configuration; only then is anything of its size allocated. */
 #include "base/cjson.h"
+#include "model/document-vector.h"
 #include "model/model.h"
 #include "model/linear-model.h"
 #include "base/string-table.h"
@@ -327,6 +328,16 @@ void ran_model_free(struct ran_model *m)
         ran_tensors_release(&m->tensors);
         ran_bytes_release(&m->file);
         free(m);
+}
+
+void ran_model_token_weights(const struct ran_model *m, float *weight)
+{
+        const struct ran_params *p = &m->params;
+
+        for (size_t i = 0; i < m->V; i++)
+                weight[i] = p->token_weight != NULL ? p->token_weight[i] : 1;
+        if (p->head.lm_b != NULL && m->config.shortlist == 0)
+                ran_document_vector_weights(weight, p->head.lm_b, m->V);
 }
 
 bool ran_model_has_extra(const struct ran_model *m, const char *name)

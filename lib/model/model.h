@@ -63,6 +63,9 @@ struct ran_parts {
         int storage; /* of the weights, RAN_STORAGE_...; extra tensors stay as they are */
 };
 int ran_model_write(const char *path, const struct ran_parts *parts, struct ran_error *err);
+/* weight (V) of tokens in vectors of documents: the model's own, or those of its language model;
+ * else all 1. */
+void ran_model_token_weights(const struct ran_model *m, float *weight);
 bool ran_model_has_extra(const struct ran_model *m, const char *name);
 /* Fills the data of an extra tensor, which must have exactly its n elements. */
 int ran_model_read_extra(const struct ran_model *m, const struct ran_extra *extra,

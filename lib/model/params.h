@@ -62,6 +62,8 @@ struct ran_params {
         const float *embed;    /* (V, D), a mapped table */
         uint64_t seed;         /* of the training: key of a random first context */
         const float *spelling; /* (c->spelling, D), mapped; NULL: none */
+        const float *token_weight; /* (V), mapped: of tokens in the vector of a document
+                                      (document-vector.h); NULL: all are 1 */
         const float *wide;     /* (rows, C), mapped: the linear model; NULL: none, or compact */
         const float *idf;      /* (rows), mapped: of a classifier's; NULL: none, or compact */
         struct ran_linear_compact compact; /* read by linear-rows.h */
@@ -80,7 +82,7 @@ static inline int ran_pattern_of(const struct ran_config *c, size_t head)
 }
 
 /* Mapped tables: a document uses few of their rows, so they can stay in the file. */
-enum { RAN_MAPPED_TABLES = 4 };
+enum { RAN_MAPPED_TABLES = 5 };
 struct ran_mapped_table {
         const char *name;
         size_t rows, cols; /* rows 0: a vector */

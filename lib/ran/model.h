@@ -171,7 +171,7 @@ struct ran_document {
 };
 /* logits (C); embedding (D), the input of the last linear layer, or NULL. The result depends on the
  * document alone, bit for bit. task classify. RAN_EINVAL for the embedding of a model without an
- * encoder. */
+ * encoder, or with a frozen one, which has no such layer: see ran_embed. */
 int ran_classify(const struct ran_model *m, struct ran_state *s, const struct ran_document *d,
                  float *logits, float *embedding, struct ran_error *err);
 /* tags (words, at least 1): the best sequence, a valid one in IOB2 if the model's tags are named
@@ -275,6 +275,17 @@ int ran_lm_fill_each(const struct ran_model *m, struct ran_state *s, const uint3
 /* Probabilities (C) of logits: softmax, or a sigmoid each for several labels. In double, then
  * rounded; never above 1. */
 void ran_probabilities(const struct ran_config *config, const float *logits, size_t C, float *p);
+/* Vectors of documents by which documents that are alike are near each other, by the cosine: for a
+ * model of any task with an encoder, made for the embedding of a language model (model/embed.c). An
+ * embedder is read-only and may be shared by threads; m must outlive it. */
+struct ran_embedder;
+struct ran_embedder *ran_embedder_new(const struct ran_model *m, struct ran_error *err);
+void ran_embedder_free(struct ran_embedder *e);
+size_t ran_embedder_width(const struct ran_embedder *e);
+/* v (width). */
+int ran_embed(const struct ran_embedder *e, const struct ran_document *d, float *v,
+              struct ran_error *err);
+
 size_t ran_most_probable(const float *p, size_t C); /* the first of equals */
 
 /* ---- attention probes (model/probe.c, probe-document.c) ------------------------------------- */

@@ -281,6 +281,7 @@ int ran_broadcast_state(struct ran_trainer *t, struct ran_error *err)
                 {t->p.block, t->layout.size * sizeof(float)},
                 {t->table.x, table * sizeof(float)},
                 {t->linear, t->c->wide * t->C * sizeof *t->linear},
+                {t->token_weight, t->token_weight != NULL ? t->V * sizeof *t->token_weight : 0},
                 {t->idf, t->idf != NULL ? t->c->wide * sizeof *t->idf : 0},
                 {t->optimiser.rate_scale, t->layout.n * sizeof *t->optimiser.rate_scale},
                 {t->optimiser.table.rate_scale,

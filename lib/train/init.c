@@ -117,6 +117,8 @@ static int copy_tensors(struct ran_trainer *t, struct ran_error *err)
                 t->optimiser.rate_scale[i] = t->s->init_rate;
         }
         copy_rows(t, 0, t->V, m->params.embed);
+        if (t->c->frozen)
+                ran_model_token_weights(m, t->token_weight);
         if (t->c->spelling > 0 && t->c->spelling == m->config.spelling)
                 copy_rows(t, t->V, t->c->spelling, m->params.spelling);
         /* A classifier's weights need their idf. */
@@ -183,6 +185,9 @@ static int init_from_vectors(struct ran_trainer *t, struct ran_error *err)
         for (size_t id = 0; id < t->V; id++)
                 for (size_t i = id * t->D; e->given[id] && i < (id + 1) * t->D; i++)
                         t->table.x[i] = (float)(scale * (double)e->rows[i]);
+        /* Rows of a folder have its weights already. */
+        for (size_t id = 0; id < t->V && t->token_weight != NULL; id++)
+                t->token_weight[id] = 1;
         return RAN_OK;
 }
 

@@ -54,12 +54,15 @@ static int allocate_tables(struct ran_trainer *t, bool dev, struct ran_error *er
 
         t->table.x = ran_alloc_floats(n, err);
         t->best_table = dev ? ran_alloc_floats(n, err) : NULL;
+        t->token_weight = t->c->frozen ? ran_alloc_floats(t->V, err) : NULL;
         t->linear = ran_alloc_floats((t->c->wide + dense) * t->C, err);
         t->idf = ran_has_linear_model(t->c) ? ran_alloc_floats(t->c->wide, err) : NULL;
         t->crf = crf ? ran_alloc_floats(ran_crf_train_floats(t->C), err) : NULL;
         if (t->table.x == NULL || (dev && t->best_table == NULL) || t->linear == NULL ||
-            (ran_has_linear_model(t->c) && t->idf == NULL) || (crf && t->crf == NULL))
+            (ran_has_linear_model(t->c) && t->idf == NULL) || (crf && t->crf == NULL) ||
+            (t->c->frozen && t->token_weight == NULL))
                 return RAN_ENOMEM;
+        t->p.token_weight = t->token_weight;
         t->p.wide = t->linear;
         t->p.idf = t->idf;
         t->p.embed = t->table.x;
@@ -239,6 +242,7 @@ void ran_trainer_release(struct ran_trainer *t)
         free(t->best_table);
         ran_feature_lists_release(&t->lists);
         ran_dense_release(&t->dense);
+        free(t->token_weight);
         free(t->linear);
         free(t->idf);
         free(t->crf);

@@ -49,6 +49,7 @@ struct ran_trainer {
         struct ran_feature_lists lists; /* features of all documents, for a linear model of them */
         struct ran_dense dense;         /* vectors of all documents, by a frozen encoder */
         double dense_scale;             /* of these beside the n-grams, as chosen */
+        float *token_weight;            /* (V) in them; NULL without */
         /* (c->wide, C), and rows of the dense features behind; (c->wide), NULL for a tagger. */
         float *linear, *idf;
         float *crf;                     /* of a tagger's linear model; NULL: none */
