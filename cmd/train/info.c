@@ -295,8 +295,8 @@ static void text_parts(const struct about *a, struct ran_buf *out)
         if (!a->ensemble)
                 return;
         if (c->frozen) {
-                ran_buf_printf(&v, "%.3g, of the n-grams 1", a->dense);
-                row(out, "scale of document vectors", &v);
+                ran_buf_printf(&v, "scale %.3g, beside n-grams of scale 1", a->dense);
+                row(out, "document vectors", &v);
         } else {
                 ran_buf_printf(&v, "encoder %.3g, linear model %.3g", a->encoder, a->linear);
                 row(out, "ensemble weights", &v);

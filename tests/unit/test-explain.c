@@ -102,6 +102,7 @@ static void check_gradient(const struct ran_config *c)
         toy_init(&t, c, 21, 0.3);
         for (size_t i = 0; i < t.V * c->dim; i++)
                 t.embed[i] *= 0.02f;
+        memset((float *)t.p.wide, 0, c->wide * t.C * sizeof(float)); /* no row scales n-grams */
         if (c->task == RAN_TASK_TAG) {
                 d.positions = positions, d.words = WORDS;
                 row = 2;
@@ -170,6 +171,14 @@ static void each_model(void (*check)(const struct ran_config *c))
         c = toy_config();
         c.encoder = RAN_ENCODER_CONTEXTUALIZER;
         c.context = RAN_CONTEXT_RANDOM; /* that of scoring */
+        check(&c);
+        c = toy_config();
+        c.frozen = true;
+        c.wide = 40;
+        c.cell = RAN_CELL_PRENORM;
+        check(&c);
+        c.encoder = RAN_ENCODER_TRANSFORMER;
+        c.multilabel = true;
         check(&c);
 }
 

@@ -99,6 +99,9 @@ void toy_init(struct toy *t, const struct ran_config *c, uint64_t seed, double d
             !CHECK_OK(ran_params_init(&t->p, &t->c, t->C, &err), err))
                 abort();
         t->embed = ran_alloc_floats(toy_tables(t) + c->wide, &err);
+        for (size_t i = 0; i < TOY_V; i++)
+                t->token_weight[i] = 1 / (1 + 0.1f * (float)(i % 7));
+        t->p.token_weight = c->frozen ? t->token_weight : NULL;
         t->p.embed = t->embed;
         t->p.spelling = c->spelling > 0 ? t->embed + t->V * c->dim : NULL;
         t->p.wide = t->embed + (t->V + c->spelling) * c->dim;

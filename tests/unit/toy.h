@@ -26,6 +26,7 @@ struct toy {
         struct ran_layout layout;
         struct ran_params p; /* p.embed is `embed` */
         float *embed; /* behind it the table of spelling, and table and idf of the linear model */
+        float token_weight[TOY_V]; /* of a frozen encoder */
         uint32_t affixes[TOY_V *
                          RAN_AFFIX_ROW]; /* of a linear model that wants them, of all kinds */
 };
