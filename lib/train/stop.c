@@ -156,6 +156,15 @@ static bool may_prove(const struct ran_trainer *t, const struct ran_gain *most)
         return looks < 1 || ran_gain_may_prove(most, looks);
 }
 
+/* Of the metric of the best epoch, with or without a linear model beside it. */
+static void note_best_interval(struct ran_trainer *t, const struct ran_evaluate_rates *r)
+{
+        const struct ran_interval i = ran_evaluate_interval(r, t->s->metric);
+
+        t->stop.best_low = i.low;
+        t->stop.best_high = i.high;
+}
+
 void ran_trainer_weigh(struct ran_trainer *t, const struct ran_evaluate_rates *r, bool best)
 {
         if (!ran_config_trains_encoder(t->c)) {
@@ -163,6 +172,8 @@ void ran_trainer_weigh(struct ran_trainer *t, const struct ran_evaluate_rates *r
                 t->stop.best_low = t->stop.low;
                 t->stop.best_high = t->stop.high;
         }
+        if (ran_config_trains_encoder(t->c) && best)
+                note_best_interval(t, r);
         if (t->stop.documents == 0 || !ran_config_trains_encoder(t->c))
                 return;
         const struct ran_gain now = gain_now(t);
@@ -174,12 +185,8 @@ void ran_trainer_weigh(struct ran_trainer *t, const struct ran_evaluate_rates *r
         t->stop.error = most.error;
         t->stop.base = now.base;
         if (best) {
-                const struct ran_interval i = ran_evaluate_interval(r, t->s->metric);
-
                 t->stop.best_gain = now.mean;
                 t->stop.best_error = now.error;
-                t->stop.best_low = i.low;
-                t->stop.best_high = i.high;
         }
         if (t->early_stop && !t->waits && t->at.epoch < (double)t->s->epochs &&
             !may_prove(t, &most)) {
@@ -219,16 +226,14 @@ static bool asks_no_proof(const struct ran_trainer *t)
 
 void ran_trainer_note_best(struct ran_trainer *t, const struct ran_evaluate_rates *r)
 {
+        note_best_interval(t, r);
         if (t->stop.documents == 0)
                 return;
         const struct ran_gain g = gain_now(t);
-        const struct ran_interval i = ran_evaluate_interval(r, t->s->metric);
 
         t->stop.best_gain = g.mean;
         t->stop.best_error = g.error;
         t->stop.base = g.base;
-        t->stop.best_low = i.low;
-        t->stop.best_high = i.high;
 }
 
 /* A checkpoint of 0.1.0 does not say what the best epoch gained. */

@@ -15,6 +15,13 @@ shape='--dim 16 --layers 1 --heads 2 --head-dim 8 --window 16 --min-window 4 --n
 
 # ---- training ------------------------------------------------------------------------------------
 
+@test "train: without a linear model the end said that an accuracy was 0 to 0 %" {
+  documents 40 20 >train.jsonl
+  run -0 --separate-stderr ran-train classify $shape --wide 0 --epochs 1 --no-refit -o m.ran train.jsonl
+  [[ $stderr == *'epoch 1/1  validation'*' %), best'*'best epoch 1'*' %)'* ]]
+  [[ $stderr != *'0 to 0 %'* ]]
+}
+
 @test "train: a small task is learned, from a file or a pipe, and the model labels documents [all]" {
   documents 240 >all.jsonl
   head -200 all.jsonl >train.jsonl
