@@ -40,7 +40,8 @@ static const struct ran_field prediction_fields[] = {
          .help = "add the probabilities of all labels", .first = true},
         {"logits", 0, RAN_FIELD_BOOL, OPTION(logits), .initial = "false", .help = "add the logits"},
         {"embed", 0, RAN_FIELD_BOOL, OPTION(embed), .initial = "false",
-         .help = "add the vector of the document: of a classifier the input of its output layer; of "
+         .help = "add the vector of the document: of a classifier the input of its output layer; "
+                 "of "
                  "any other model, such as english, one for comparing documents by its cosine"},
         {"output_format", 0, RAN_FIELD_CHOICE, OPTION(output_format), .choices = output_formats,
          .value = "NAME", .initial = "jsonl",
@@ -153,8 +154,8 @@ static void check_fasttext(const struct ran_model *m)
 static void check_labels(const struct ran_model *m)
 {
         static const char why[] = "the model is no classifier: it can only --embed";
-        static const char *const of_labels[] = {"top",  "threshold", "coverage", "abstain", "probs",
-                                                "logits", "evidence", NULL};
+        static const char *const of_labels[] = {"top",   "threshold", "coverage", "abstain",
+                                                "probs", "logits",    "evidence", NULL};
 
         cmd_excludes(ran_model_config(m)->task != RAN_TASK_CLASSIFY, why, of_labels);
 }

@@ -10,7 +10,7 @@ struct classifier {
         const struct ran_model *model;
         const struct ran_embedder *embedder; /* NULL: the vector of --embed comes with the logits */
         struct ran_pool *pool;
-        size_t C, D; /* C 0: no classifier, which only embeds */
+        size_t C, D;             /* C 0: no classifier, which only embeds */
         const float *thresholds; /* (C) or, with a single label, NULL */
         float cut;               /* labels at least this probable make the prediction set */
 };

@@ -34,7 +34,7 @@ struct about {
         bool ensemble, tried;
         bool held_out; /* the validation documents are some of the training documents */
         double encoder, linear, cost; /* ensemble weights; C of the linear model */
-        double dense; /* scale of its document vectors beside the n-grams */
+        double dense;                 /* scale of its document vectors beside the n-grams */
 };
 
 /* Reads a file; exits with 3 if it is none of these. */

@@ -254,9 +254,10 @@ const struct ran_field ran_config_fields[] = {
 
 bool ran_config_is_of_task(const char *name)
 {
-        static const char *const of_task[] = {
-                "task",           "mask",     "min_window", "pooling", "multilabel", "crf",
-                "join_sentences", "spelling", "wide",       "ngrams",  "affixes",    "frozen", "shortlist"};
+        static const char *const of_task[] = {"task",       "mask",   "min_window",     "pooling",
+                                              "multilabel", "crf",    "join_sentences", "spelling",
+                                              "wide",       "ngrams", "affixes",        "frozen",
+                                              "shortlist"};
 
         for (size_t i = 0; i < sizeof of_task / sizeof *of_task; i++)
                 if (strcmp(of_task[i], name) == 0)

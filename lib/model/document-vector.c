@@ -22,10 +22,11 @@ size_t ran_document_vector_width(const struct ran_config *c)
 }
 
 /* Of Arora, Liang and Ma (2017), who call it smooth inverse frequency. */
-static const double smooth = 1e-3;
+const double ran_document_vector_smooth = 1e-3;
 
 void ran_document_vector_weights(float *weight, const float *bias, size_t V)
 {
+        const double a = ran_document_vector_smooth;
         double most = -INFINITY, sum = 0;
 
         for (size_t i = 0; i < V; i++)
@@ -33,7 +34,7 @@ void ran_document_vector_weights(float *weight, const float *bias, size_t V)
         for (size_t i = 0; i < V; i++)
                 sum += ran_exp((double)bias[i] - most);
         for (size_t i = 0; i < V; i++)
-                weight[i] = (float)(smooth / (smooth + ran_exp((double)bias[i] - most) / sum));
+                weight[i] = (float)(a / (a + ran_exp((double)bias[i] - most) / sum));
 }
 
 /* Of token t of the packed batch. */
@@ -61,8 +62,7 @@ static void add_rows(const struct ran_workspace *w, const struct ran_params *p, 
 
         for (size_t t = packed->doc[b]; t < packed->doc[b + 1]; t++)
                 ran_simd->axpy(v, weight_of(w, p, t),
-                               moved ? w->x[0] + t * w->D : p->embed + packed->ids[t] * w->D,
-                               w->D);
+                               moved ? w->x[0] + t * w->D : p->embed + packed->ids[t] * w->D, w->D);
 }
 
 void ran_document_vector(const struct ran_workspace *w, const struct ran_params *p, size_t b,

@@ -1,5 +1,5 @@
-/* document-vector.h - a vector of a document from a frozen encoder, without a head that was learned:
- * the features of a linear model beside its n-grams (`frozen`), and what ran_embed gives.
+/* document-vector.h - a vector of a document from a frozen encoder, without a head that was
+ * learned: the features of a linear model beside its n-grams (`frozen`), and what ran_embed gives.
  *
  *   v = [ mean of the rows of the embedding; mean of the encoder's outputs ]        (2 D)
  *
@@ -27,6 +27,7 @@ void ran_document_vector_rows_bwd(struct ran_workspace *w, const struct ran_para
 
 /* weight (V) of tokens, from the bias (V) of a language model's softmax, which is the logarithm of
  * their frequency p: a / (a + p). */
+extern const double ran_document_vector_smooth; /* a */
 void ran_document_vector_weights(float *weight, const float *bias, size_t V);
 
 #endif

@@ -16,11 +16,13 @@ static const struct {
         const char *prefix;
         size_t part;
 } prefixes[] = {
-        {"embed.", 0},         {"spelling.", 0}, {"token.", 0},      {"ran.", 1},
-        {"transformer.", 1},   {"contextualizer", 1}, {"classify.out", 2},
-        {"classify.", 1},      {"tag.", 2},           {"lm.", 2},
-        {"wide.", 3},          {"crf.", 4},           {"tokenizer.json", 5},
-        {RAN_EXTRA_PREFIX, 6},
+        {"embed.", 0},         {"spelling.", 0},
+        {"token.", 0},         {"ran.", 1},
+        {"transformer.", 1},   {"contextualizer", 1},
+        {"classify.out", 2},   {"classify.", 1},
+        {"tag.", 2},           {"lm.", 2},
+        {"wide.", 3},          {"crf.", 4},
+        {"tokenizer.json", 5}, {RAN_EXTRA_PREFIX, 6},
 };
 
 static size_t part_of(const char *name)

@@ -52,8 +52,7 @@ size_t ran_params_mapped_tables(struct ran_mapped_table mapped[RAN_MAPPED_TABLES
                 mapped[n++] = (struct ran_mapped_table){"spelling.weight", c->spelling, c->dim,
                                                         &p->spelling};
         if (c->frozen)
-                mapped[n++] =
-                        (struct ran_mapped_table){"token.weight", 0, V, &p->token_weight};
+                mapped[n++] = (struct ran_mapped_table){"token.weight", 0, V, &p->token_weight};
         if (c->wide > 0) {
                 mapped[n++] = (struct ran_mapped_table){"wide.weight", linear_rows, C, &p->wide};
                 if (ran_has_linear_model(c))

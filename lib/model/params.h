@@ -15,10 +15,11 @@ size_t ran_document_vector_width(const struct ran_config *c);
 /* X(field, name, rows, cols, init, present when): the head, with C in scope; a list for each
  * task (task.h), and one for the linear model. A language model's classes are its vocabulary: C
  * = V. */
-#define RAN_CLASSIFY_PARAMS(X)                                                   \
+#define RAN_CLASSIFY_PARAMS(X)                                                      \
         X(out_w, "classify.out.weight", C, D, GLOROT, ran_config_trains_encoder(c)) \
         X(out_b, "classify.out.bias", 0, C, ZERO, ran_config_trains_encoder(c))
-#define RAN_LINEAR_PARAMS(X) X(wide_b, "wide.bias", 0, C, ZERO, c->wide > 0) \
+#define RAN_LINEAR_PARAMS(X)                            \
+        X(wide_b, "wide.bias", 0, C, ZERO, c->wide > 0) \
         X(wide_dense, "wide.dense", ran_document_vector_width(c), C, ZERO, c->frozen)
 #define RAN_TAG_PARAMS(X)                                                   \
         X(tag_w, "tag.out.weight", C, D, GLOROT, ran_config_has_encoder(c)) \
@@ -59,13 +60,13 @@ struct ran_params {
         void *layers; /* (N) the tensors of each layer: structs of the encoder */
         void *once;   /* tensors outside the layers, a struct of the encoder; NULL: none */
         struct ran_head_params head;
-        const float *embed;    /* (V, D), a mapped table */
-        uint64_t seed;         /* of the training: key of a random first context */
-        const float *spelling; /* (c->spelling, D), mapped; NULL: none */
+        const float *embed;        /* (V, D), a mapped table */
+        uint64_t seed;             /* of the training: key of a random first context */
+        const float *spelling;     /* (c->spelling, D), mapped; NULL: none */
         const float *token_weight; /* (V), mapped: of tokens in the vector of a document
                                       (document-vector.h); NULL: all are 1 */
-        const float *wide;     /* (rows, C), mapped: the linear model; NULL: none, or compact */
-        const float *idf;      /* (rows), mapped: of a classifier's; NULL: none, or compact */
+        const float *wide;         /* (rows, C), mapped: the linear model; NULL: none, or compact */
+        const float *idf;          /* (rows), mapped: of a classifier's; NULL: none, or compact */
         struct ran_linear_compact compact; /* read by linear-rows.h */
         const struct ran_linear_rows
                 *rows;           /* of which buckets (linear-rows.h); NULL: all c->wide */

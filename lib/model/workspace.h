@@ -29,8 +29,8 @@
         X(logits, logit_rows *logit_width) /* of language models: their adjoints in place */ \
         X(linear,                                                                            \
           ran_has_linear_model(w->c) ? logit_rows *logit_width : 0) /* its model's logits */ \
-        X(dense, outputs *dense_width) /* vectors of documents, of a frozen encoder */       \
-        X(tail, logit_rows *tail_width)                             /* scores of a tail */   \
+        X(dense, outputs *dense_width)  /* vectors of documents, of a frozen encoder */      \
+        X(tail, logit_rows *tail_width) /* scores of a tail */                               \
         X(tail_head, tail_width > 0 ? logit_rows * D : 0) /* rows of head that look into it */
 #define RAN_HEAD_ADJOINTS(X)                                \
         X(dhead, outputs *D)                                \

@@ -9,18 +9,20 @@
  * With the features of a frozen encoder it also chooses their scale beside the n-grams; 0 says that
  * they do not help.
  *
- * A chain is a fold with or without ratios, and a scale: a solver that goes from the smallest C to the largest,
- * each starting where the last ended. Chains go side by side, as many as there are threads.
+ * A chain is a fold with or without ratios, and a scale: a solver that goes from the smallest C to
+ * the largest, each starting where the last ended. Chains go side by side, as many as there are
+ * threads.
  */
 #ifndef RAN_TRAIN_CROSS_VALIDATE_H
 #define RAN_TRAIN_CROSS_VALIDATE_H
 
 #include "train/svm.h"
 
-/* Sets *cost, if that is 0, k->dense, if there are such features, and k->ratios, if `ratios` is RAN_RATIOS_AUTO, for the rows of k, and
- * k->scale. With nothing to choose or too few documents nothing is tried. weight (c->wide, C) and
- * bias (C) are where fits start, as for ran_svm_fit. pass is called with the number of rounds so
- * far, and may end it as there: then *cost and k->ratios stay. */
+/* Sets *cost, if that is 0, k->dense, if there are such features, and k->ratios, if `ratios` is
+ * RAN_RATIOS_AUTO, for the rows of k, and k->scale. With nothing to choose or too few documents
+ * nothing is tried. weight (c->wide, C) and bias (C) are where fits start, as for ran_svm_fit. pass
+ * is called with the number of rounds so far, and may end it as there: then *cost and k->ratios
+ * stay. */
 int ran_cross_validate(struct ran_svm *k, double *cost, int ratios, const float *weight,
                        const float *bias, int (*pass)(void *arg, size_t passes, double share),
                        void *arg, struct ran_error *err);

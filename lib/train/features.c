@@ -142,8 +142,7 @@ static void make_dense(const struct maker *k, size_t i)
 
         for (size_t f = 0; f < F; f++) {
                 k->f->column[at + f] = (uint32_t)(k->f->columns - F + f);
-                k->f->x[at + f] =
-                        (float)(k->frame->factor[f] * ((double)v[f] - k->frame->mean[f]));
+                k->f->x[at + f] = (float)(k->frame->factor[f] * ((double)v[f] - k->frame->mean[f]));
         }
 }
 

@@ -5,11 +5,11 @@
  *   min over u, b   1/2 (|u|² + b²) + Σ_d C_d max(0, 1 - y_d (b + Σ_g u_g r_gc x_dg))²
  *
  * with x_dg as in linear-model.h and y_d = ±1. r_gc is 1 or, with `ratios`, the larger the better
- * feature g, an n-gram or affix, tells class c from the others by itself: r_gc² = |ln (p_gc / q_gc)|, where p is its
- * share in the documents of the class and q in all others, scaled so that documents have length 1
- * on average (Wang and Manning 2012 use the ratio itself; its root was better on each of five
- * collections). Cross-validation chooses C and ratios (cross-validate.h). wide.weight[g, c] =
- * r_gc u_g. A document with a soft target counts for both sides, in proportion.
+ * feature g, an n-gram or affix, tells class c from the others by itself: r_gc² = |ln (p_gc /
+ * q_gc)|, where p is its share in the documents of the class and q in all others, scaled so that
+ * documents have length 1 on average (Wang and Manning 2012 use the ratio itself; its root was
+ * better on each of five collections). Cross-validation chooses C and ratios (cross-validate.h).
+ * wide.weight[g, c] = r_gc u_g. A document with a soft target counts for both sides, in proportion.
  *
  * Solved by dual coordinate descent with shrinking (Hsieh et al. 2008). Classes do not depend on
  * each other, so threads share them, and results are the same for any number of threads. Of two

@@ -52,7 +52,7 @@ struct ran_trainer {
         float *token_weight;            /* (V) in them; NULL without */
         /* (c->wide, C), and rows of the dense features behind; (c->wide), NULL for a tagger. */
         float *linear, *idf;
-        float *crf;                     /* of a tagger's linear model; NULL: none */
+        float *crf;         /* of a tagger's linear model; NULL: none */
         double linear_rate; /* factor of its cost, where `init` brought it; 0: it stays */
         uint32_t *affixes;
         float *best_block, *best_table; /* NULL without dev data */

@@ -54,7 +54,8 @@ int ran_trainer_validate(struct ran_trainer *t, struct ran_error *err)
 {
         struct ran_train_report report;
         struct ran_evaluate_rates r = {0}; /* only rank 0 has those of classifiers */
-        int rc = ran_train_task_of(t->c)->validate(t, !ran_config_trains_encoder(t->c), &r, err), next;
+        int rc = ran_train_task_of(t->c)->validate(t, !ran_config_trains_encoder(t->c), &r, err),
+            next;
 
         if (rc != RAN_OK)
                 return ran_ranks_break(t->job->ranks, rc);
