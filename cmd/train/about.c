@@ -208,6 +208,8 @@ const char *train_about_parts(const struct about *a)
 
         if (!ran_task_has_labels(c->task))
                 return "";
+        if (c->encoder == RAN_ENCODER_STATIC)
+                return "linear model over n-grams and means of vectors";
         if (c->frozen)
                 return "linear model over n-grams and document vectors of a frozen encoder";
         if (!ran_config_has_encoder(c))

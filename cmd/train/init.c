@@ -170,9 +170,14 @@ void train_init_open(struct train_init *s, const struct train_init_options *opti
                 cmd_usage("--init and --vectors exclude each other: both initialise the embedding");
         if (options->model != NULL)
                 open_model(s, config);
+        if (train_init_is_folder(options) && !ran_config_has_encoder(config))
+                config->encoder = RAN_ENCODER_STATIC;
+        config->frozen |= config->encoder == RAN_ENCODER_STATIC;
         if (options->vectors != NULL && !ran_config_has_encoder(config))
                 cmd_usage("--vectors initialises the embedding of an encoder: leave it out with "
-                          "--encoder none");
+                          "--encoder none, or give a folder of vectors");
+        if (config->encoder == RAN_ENCODER_STATIC && !train_init_is_folder(options))
+                cmd_usage("--encoder static needs vectors: give --vectors FOLDER");
         if (train_init_is_folder(options))
                 open_folder(s, config);
         else if (options->vectors != NULL)
@@ -188,6 +193,9 @@ void train_init_job(struct train_init *s, struct ran_train_job *job)
                 cmd_note("vocabulary and embedding are those of %s: %zu tokens, vectors of %zu "
                          "numbers",
                          s->options->vectors, s->folder.rows.V, s->folder.rows.D);
+                if (job->config->encoder == RAN_ENCODER_STATIC)
+                        cmd_note("the mean of a document's vectors is a feature of the linear "
+                                 "model");
                 job->vectors = &s->folder.rows;
         }
         if (s->model == NULL)

@@ -22,7 +22,8 @@ const struct ran_field ran_config_fields[] = {
          .initial = "ran",
          .first = true,
          .help = "encoder: ran; the lighter contextualizer, which can classify only; a "
-                 "transformer; or none: the linear model alone, fitted within seconds"},
+                 "transformer; none: the linear model alone, fitted within seconds; or static: the "
+                 "linear model with the mean of the vectors of --vectors FOLDER"},
         {.name = "task",
          .type = RAN_FIELD_CHOICE,
          AT(task),
@@ -280,8 +281,8 @@ static int check_frozen(const struct ran_config *c, struct ran_error *err)
                                 ran_task_names[RAN_TASK_CLASSIFY], ran_task_names[c->task]);
         if (!ran_encoder_of(c)->per_token || !ran_config_has_encoder(c))
                 return ran_fail(err, RAN_EINVAL,
-                                "frozen needs an encoder with outputs of tokens: 'ran' or "
-                                "'transformer', not '%s'",
+                                "frozen needs an encoder with outputs of tokens: 'ran', "
+                                "'transformer' or 'static', not '%s'",
                                 ran_encoder_names[c->encoder]);
         if (c->wide == 0)
                 return ran_fail(err, RAN_EINVAL,

@@ -10,9 +10,15 @@
 /* Of D numbers: the rows of the embedding, and the outputs of the last layer. */
 enum { PARTS = 2 };
 
+/* Where rows are not changed there is one part. */
+static bool has_outputs(const struct ran_config *c)
+{
+        return c->encoder != RAN_ENCODER_STATIC;
+}
+
 size_t ran_document_vector_width(const struct ran_config *c)
 {
-        return ran_encoder_of(c)->per_token ? PARTS * c->dim : 0;
+        return ran_encoder_of(c)->per_token ? (has_outputs(c) ? PARTS : 1) * c->dim : 0;
 }
 
 /* Of Arora, Liang and Ma (2017), who call it smooth inverse frequency. */
@@ -80,7 +86,7 @@ static float share_of(const struct ran_workspace *w, const struct ran_params *p,
 static void add_rows(const struct ran_workspace *w, const struct ran_params *p, size_t b, float *v)
 {
         const struct ran_packed *packed = w->packed;
-        const bool moved = w->x[0] != w->x[w->c->layers];
+        const bool moved = !has_outputs(w->c) || w->x[0] != w->x[w->c->layers];
 
         for (size_t t = packed->doc[b]; t < packed->doc[b + 1]; t++)
                 ran_simd->axpy(v, weight_of(w, p, t),
@@ -91,15 +97,15 @@ void ran_document_vector(const struct ran_workspace *w, const struct ran_params 
                          float *v)
 {
         const size_t D = w->D, from = w->packed->doc[b], n = w->packed->doc[b + 1] - from;
-        float *outputs = v + D;
+        const size_t F = ran_document_vector_width(w->c);
 
-        memset(v, 0, PARTS * D * sizeof *v);
+        memset(v, 0, F * sizeof *v);
         add_rows(w, p, b, v);
-        for (size_t t = from; t < from + n; t++)
-                ran_simd->axpy(outputs, weight_of(w, p, t), w->x[w->c->layers] + t * D, D);
+        for (size_t t = from; t < from + n && F > D; t++)
+                ran_simd->axpy(v + D, weight_of(w, p, t), w->x[w->c->layers] + t * D, D);
         const float share = share_of(w, p, b);
-        for (size_t d = 0; d < PARTS * D; d++)
-                v[d] *= share;
+        for (size_t f = 0; f < F; f++)
+                v[f] *= share;
 }
 
 static void add_mean_bwd(struct ran_workspace *w, const struct ran_params *p, const float *dv)
@@ -115,7 +121,8 @@ void ran_document_vector_bwd(struct ran_workspace *w, const struct ran_params *p
 {
         memset(w->dx, 0, w->packed->L * w->D * sizeof *w->dx);
         memset(w->dlast, 0, w->packed->B * w->D * sizeof *w->dlast);
-        add_mean_bwd(w, p, dv + w->D);
+        if (has_outputs(w->c))
+                add_mean_bwd(w, p, dv + w->D);
 }
 
 void ran_document_vector_rows_bwd(struct ran_workspace *w, const struct ran_params *p,

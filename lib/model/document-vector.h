@@ -3,6 +3,8 @@
  *
  *   v = [ mean of the rows of the embedding; mean of the encoder's outputs ]        (2 D)
  *
+ * and of static vectors the first part alone (D).
+ *
  * Means over the tokens of the document, in which frequent tokens weigh less (token_weight, of the
  * language model that the encoder was trained in). The two see different things: rows are topics,
  * outputs know their neighbours.

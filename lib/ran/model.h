@@ -14,7 +14,8 @@
         X(RAN, ran)                       \
         X(CONTEXTUALIZER, contextualizer) \
         X(TRANSFORMER, transformer)       \
-        X(NONE, none)
+        X(NONE, none)                     \
+        X(STATIC, static)
 #define RAN_TASKS(X)          \
         X(CLASSIFY, classify) \
         X(TAG, tag)           \

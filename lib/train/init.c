@@ -177,6 +177,9 @@ static int init_from_vectors(struct ran_trainer *t, struct ran_error *err)
         for (size_t id = 0; id < t->V; id++)
                 for (size_t i = id * t->D; e->given[id] && i < (id + 1) * t->D; i++)
                         t->table.x[i] = (float)(scale * (double)e->rows[i]);
+        /* Rows of a folder have its weights already. */
+        for (size_t id = 0; id < t->V && t->token_weight != NULL; id++)
+                t->token_weight[id] = 1;
         return RAN_OK;
 }
 
@@ -203,10 +206,10 @@ int ran_trainer_init_weights(struct ran_trainer *t, struct ran_error *err)
                 rc = ran_train_task_of(t->c)->init_output(t, err);
         if (rc == RAN_OK && job->init != NULL)
                 rc = init_from_model(t, err);
-        if (rc == RAN_OK && t->c->frozen)
-                ran_trainer_round_encoder(t); /* its vectors are those of the model to be */
         if (rc == RAN_OK && job->vectors != NULL)
                 rc = init_from_vectors(t, err);
+        if (rc == RAN_OK && t->c->frozen)
+                ran_trainer_round_encoder(t); /* its vectors are those of the model to be */
         for (size_t id = 0; id < t->V && t->s->freeze && t->D > 0; id++)
                 if (job->init != NULL || (job->vectors != NULL && job->vectors->given[id]))
                         t->optimiser.table.rate_scale[id] = 0;

@@ -188,7 +188,8 @@ int ran_trainer_init(struct ran_trainer *t, const struct ran_train_job *job, str
         }
         if (ran_task_is_tied(t->c))
                 t->C = t->V;
-        if (t->c->frozen && job->init == NULL && ran_ranks_leads(job->ranks))
+        if (t->c->frozen && job->init == NULL && job->vectors == NULL &&
+            ran_ranks_leads(job->ranks))
                 return ran_fail(err, RAN_EINVAL,
                                 "a frozen encoder needs weights, and there is no initial model");
         t->at.best = -INFINITY;

@@ -70,3 +70,60 @@ shape='--layers 1 --heads 1 --head-dim 2 --window 8 --min-window 2 --wide 0 --ep
   done
   [ ! -e m.ran ]
 }
+
+# pairs NAME: one number for each of 200 words, 1 or -1; even words are warm, odd ones cold.
+pairs() {
+  local header i vocabulary='"[UNK]":0'
+  mkdir "$1"
+  for ((i = 0; i < 200; i++)); do
+    vocabulary+=",\"w$i\":$((i + 1))"
+  done
+  sed "s/\"vocab\":.*/\"vocab\":{$vocabulary}}}/" static/tokenizer.json >"$1/tokenizer.json"
+  cp static/config.json "$1"
+  header='{"embeddings":{"dtype":"I8","shape":[201,1],"data_offsets":[0,201]}}'
+  {
+    printf "\\x$(printf %x ${#header})\0\0\0\0\0\0\0%s\0" "$header"
+    for ((i = 0; i < 100; i++)); do
+      printf '\x01\xff'
+    done
+  } >"$1/model.safetensors"
+}
+
+# weather N FROM: as many texts of three words each, hardly any of which occur twice.
+weather() {
+  awk -v n="$1" -v from="$2" 'BEGIN {
+    for (i = from; i < from + n; i++)
+      printf "{\"id\":%d,\"text\":\"w%d w%d w%d\",\"label\":\"%s\"}\n", i, i * 14 % 200 + i % 2,
+        (i * 38 + 60) % 200 + i % 2, (i * 22 + 124) % 200 + i % 2, i % 2 ? "cold" : "warm"
+  }'
+}
+
+@test "vector-folder: with --encoder none the mean of the vectors is a feature of the linear model" {
+  pairs parity
+  weather 24 0 >train.jsonl
+  weather 60 31 >test.jsonl
+  linear='--encoder none --no-dev'
+  run -0 --separate-stderr ran-train classify $linear --vectors parity -o m.ran train.jsonl
+  [[ $stderr == *'the mean of a document'*'vectors is a feature of the linear model'* ]]
+  [ "$(ran-train info --format json m.ran | jq -r '.config | "\(.encoder) \(.frozen) \(.dim)"')" = 'static true 1' ]
+  ran-classify -m m.ran --eval test.jsonl | jq -e '.accuracy > 0.95'
+  # Without vectors hardly any word of the test is known.
+  ran-train classify -q $linear --vocab parity/tokenizer.json -o n.ran train.jsonl
+  ran-classify -m n.ran --eval test.jsonl | jq -e '.accuracy < 0.8'
+  # Bytes do not depend on threads; the model explains itself, and is made again.
+  ran-train classify -q $linear --vectors parity -j 2 -o two.ran train.jsonl
+  cmp m.ran two.ran
+  ran-train classify -q --replay m.ran --vectors parity train.jsonl
+  run -0 ran-attnmask -m m.ran --map label --only <<<'{"id":1,"text":"w2 w4 w7"}'
+  jq -e '.attention.label == "warm" and .attention.tokens == 3 and
+    all(.attention.top[]; (.gain > 0) == (.piece != "w7"))' <<<"$output"
+  ran-train convert -q --weights i8 -o small.ran m.ran
+  ran-classify -m small.ran --eval test.jsonl | jq -e '.accuracy > 0.95'
+}
+
+@test "vector-folder: static vectors are for classifying, and need a folder" {
+  refused 2 'give --vectors FOLDER' ran-train classify --encoder static -o m.ran train.jsonl
+  echo 'rain 1 2' >vectors.txt
+  refused 2 'or give a folder of vectors' ran-train classify --encoder none --vectors vectors.txt -o m.ran train.jsonl
+  refused 2 "for 'classify', not for 'tag'" ran-train tag --encoder none --vectors static -o m.ran train.jsonl
+}

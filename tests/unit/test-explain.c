@@ -196,6 +196,11 @@ TEST(explain_a_path_leads_from_nothing_to_the_odds)
         check_path(&c);
         c.task = RAN_TASK_TAG;
         check_path(&c);
+        c = toy_config();
+        c.encoder = RAN_ENCODER_STATIC;
+        c.frozen = true;
+        c.wide = 40;
+        check_path(&c);
 }
 
 /* Class c of all runs of the document that token t is part of, each shared out among its tokens. */
