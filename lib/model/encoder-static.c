@@ -80,9 +80,10 @@ static void path(const float *x, size_t D, double u, double *scale, double *spee
         *speed = 1;
 }
 
-static int flops(const struct ran_config *c, size_t L, double *flops, struct ran_error *err)
+static int flops(const struct ran_config *c, size_t L, size_t sources, double *flops,
+                 struct ran_error *err)
 {
-        (void)c, (void)L, (void)err;
+        (void)c, (void)L, (void)sources, (void)err;
         *flops = 0;
         return RAN_OK;
 }

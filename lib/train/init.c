@@ -1,4 +1,5 @@
 /* init.c - initial weights: random, from another model, or from word vectors. */
+#include "math/elementary.h"
 #include "model/compact.h"
 #include "model/model.h"
 #include "train/pretrained.h"
@@ -23,7 +24,7 @@ static void spread_gates(const struct ran_tensor_spec *spec, float *bias, size_t
         if (n < suffix || strcmp(spec->name + n - suffix, of_gates) != 0)
                 return;
         for (size_t d = 0; d < spec->cols; d++)
-                bias[d] = (float)(-log((double)N) * (double)(d + 1) / (double)spec->cols);
+                bias[d] = (float)(-ran_log((double)N) * (double)(d + 1) / (double)spec->cols);
 }
 
 static void init_random(struct ran_trainer *t)

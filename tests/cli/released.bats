@@ -65,12 +65,12 @@ same() {
 }
 
 # same_answers MODEL OTHER: the latter of 0.1.0, which wrote rows of the linear model that are zero, and encoders
-# that count for nothing.
+# that count for nothing, and did not say how a text is split into words.
 same_answers() {
   local file
   for file in "$1" "$2"; do
     header "$file" | jq -S '[.__metadata__ | .labels, (.config | fromjson | del(.encoder)),
-      (.training | fromjson | del(.version, .tried))]' >"$file.header"
+      (.training | fromjson | del(.version, .tried, .text_split))]' >"$file.header"
     if [[ $file == */tag-* ]]; then
       ran-tag -m "$file" --logits data/tagged-dev.jsonl >"$file.answers"
     else

@@ -69,7 +69,7 @@ static void make_features(struct bench *b)
                  err);
         ran_feature_lists_idf(&b->lists, &b->c, b->document, b->documents, b->idf);
         CHECK_OK(ran_features_make(&b->features, &b->lists, &b->c, b->document, b->documents,
-                                   b->idf, b->keep, b->k.pool, &err),
+                                   b->idf, NULL, NULL, b->keep, b->k.pool, &err),
                  err);
 }
 
