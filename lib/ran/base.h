@@ -237,8 +237,9 @@ struct ran_field {
         bool switches; /* CHOICE: may be turned on and off, too: false, or --no-x, is its first
                           choice and true, or --x without a value, the second. In JSON these two are
                           booleans */
-        bool later;    /* a setting that older versions did not know: JSON leaves it out while it has
-                          its    default, which must stay the same, so what they wrote stays comparable */
+        bool later; /* a setting that older versions did not know: JSON leaves it out while it has
+                       its    default, which must stay the same, so what they wrote stays comparable
+                     */
         bool local; /* where and how to run, not what to compute (an output file, --jobs, --quiet):
                        not in
                        --print-config, refused in --config */

@@ -355,11 +355,12 @@ int ran_probe(const struct ran_model *m, struct ran_state *s, const struct ran_d
               size_t sources, struct ran_probe *probe, size_t n, struct ran_error *err);
 
 /* What a target looked at in its source (model/alignment.c), for a model under the prefix mask. d:
- * `sources` source tokens, then tokens of the target. weight (L - sources + 1, sources): row i is the
- * position that predicts token sources + i, the last row the one that predicts what would follow. In
- * each layer these are the weights of a head, or RAN_PROBE_MEAN: the mean of all, and with
- * review_source those of the review added; or RAN_ALIGN_REVIEW: of the review alone. layer:
- * RAN_PROBE_MEAN averages them all. Rows without weight see no source: the window has none of it. */
+ * `sources` source tokens, then tokens of the target. weight (L - sources + 1, sources): row i is
+ * the position that predicts token sources + i, the last row the one that predicts what would
+ * follow. In each layer these are the weights of a head, or RAN_PROBE_MEAN: the mean of all, and
+ * with review_source those of the review added; or RAN_ALIGN_REVIEW: of the review alone. layer:
+ * RAN_PROBE_MEAN averages them all. Rows without weight see no source: the window has none of it.
+ */
 #define RAN_ALIGN_REVIEW (SIZE_MAX - 1)
 int ran_alignment(const struct ran_model *m, struct ran_state *s, const struct ran_document *d,
                   size_t sources, size_t layer, size_t head, double *weight, struct ran_error *err);

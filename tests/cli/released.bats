@@ -49,7 +49,7 @@ header() {
   tail -c +9 "$1" | head -c "$(od -An -t u8 -N 8 "$1" | tr -d ' ')"
 }
 
-# same MODEL OTHER: but for the version that wrote them.
+# same MODEL OTHER: but for the version that wrote them, and what 0.1.0 did not say.
 same() {
   local file
   if header "$2" | jq -e 'has("wide.weight") and (has("wide.rows") | not)' >/dev/null; then
@@ -57,7 +57,7 @@ same() {
     return
   fi
   for file in "$1" "$2"; do
-    header "$file" | jq -S '.__metadata__.training |= (fromjson | del(.version))' >"$file.header"
+    header "$file" | jq -S '.__metadata__.training |= (fromjson | del(.version, .text_split))' >"$file.header"
     tail -c +"$((9 + $(header "$file" | wc -c)))" "$file" >"$file.data"
   done
   diff "$1.header" "$2.header"

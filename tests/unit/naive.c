@@ -389,7 +389,8 @@ static bool sees_state(const struct naive *n, size_t t, size_t j, size_t m, size
 static void review(const struct naive *n, const struct naive_layer *p, double *x, const double *Y,
                    const double *S, size_t L, size_t m)
 {
-        size_t D = n->c->dim, cells = m + 1, states = cells + (n->c->review_source ? n->sources : 0);
+        size_t D = n->c->dim, cells = m + 1,
+               states = cells + (n->c->review_source ? n->sources : 0);
         double *q = doubles(L * D), *k = doubles(states * D), *v = doubles(states * D);
         double *R = doubles(L * D), *score = doubles(states);
 
