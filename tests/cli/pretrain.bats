@@ -61,6 +61,7 @@ training() {
 }
 
 @test "pretrain: interrupted in either phase and resumed, the model is the same [all]" {
+  # shellcheck disable=SC2206 # several options
   train=(ran-train classify $shape --wide 500 --pretrain texts.jsonl --pretrain-epochs 2 --epochs 30 train.jsonl)
   "${train[@]}" -o whole.ran
   for phase in '"pretraining":true' '"event":"dev","epoch":2'; do
@@ -110,6 +111,7 @@ training() {
 }
 
 @test "pretrain: what cannot be" {
+  # shellcheck disable=SC2206 # several options
   t=(ran-train classify $shape -o m.ran)
   refused 2 'leave it out with --encoder none' "${t[@]}" --encoder none --pretrain texts.jsonl train.jsonl
   refused 2 'contextualizer' "${t[@]}" --encoder contextualizer --pretrain texts.jsonl train.jsonl
