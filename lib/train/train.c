@@ -259,7 +259,8 @@ static int train_epochs(struct ran_trainer *t, struct ran_error *err)
         t->from_step = t->optimiser.step;
         t->from_seconds = ran_clock() - ran_trainer_began(t);
         while (rc == RAN_OK && t->at.epoch < (double)ran_trainer_epochs(t) &&
-               (t->at.refit != 0 || !ran_trainer_is_decided(t)) && !ran_budget_is_used(t) &&
+               (t->at.refit != 0 || !ran_trainer_is_decided(t)) &&
+               (!ran_budget_is_used(t) || t->at.batch > 0) && /* begun: it is to be judged */
                !ran_budget_aborts_refit(t) &&
                (!validates(t) || t->at.stale < (double)t->s->patience))
                 rc = run_epoch(t, err);
