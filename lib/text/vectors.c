@@ -1,9 +1,9 @@
 /* vectors.c - files of word vectors.
  *
- *      GloVe                   word 0.418 0.24968 -0.41242           no header
- *      word2vec, fastText      400000 300                            header: vectors, numbers in
- * each word 0.418 0.24968 -0.41242_          a space at the end word2vec, binary        400000 300,
- * a line feed, then for each word: word_ 300 floats (little-endian), and often a line feed
+ * GloVe has rows such as "word 0.418 0.24968", and no header. word2vec and fastText begin with one,
+ * "400000 300": vectors, and numbers in each; their rows may end with a space. word2vec's binary
+ * format has the header, then for each word: the word, a space, 300 floats (little-endian), and
+ * often a line feed.
  *
  * The header is a hint: GloVe's does not count its row <unk>, and is wrong about the numbers in two
  * of its modes. A word may contain spaces (". . ." of GloVe 840B), so a row is read from its end:
