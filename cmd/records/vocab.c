@@ -1,6 +1,7 @@
 /* vocab.c - opens vocabularies; reads words to learn one. */
 #include "cmd/records/vocab.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "cmd/options/message.h"
@@ -36,6 +37,18 @@ void cmd_vocab_words_release(struct cmd_vocab_words *w)
 {
         ran_encoding_release(&w->encoding);
         ran_buf_release(&w->text);
+}
+
+void *cmd_vocab_words_make(void *unused, struct ran_error *err)
+{
+        (void)unused;
+        return ran_alloc(1, sizeof(struct cmd_vocab_words), err);
+}
+
+void cmd_vocab_words_free(void *words)
+{
+        cmd_vocab_words_release(words);
+        free(words);
 }
 
 /* after: another word precedes it, and a space separates them, as in ran_tokenizer_encode_word. */

@@ -17,6 +17,9 @@ struct cmd_vocab_words {
         struct ran_buf text;
 };
 void cmd_vocab_words_release(struct cmd_vocab_words *w);
+/* One on the heap, for cmd_loop.make_scratch and free_scratch. */
+void *cmd_vocab_words_make(void *unused, struct ran_error *err);
+void cmd_vocab_words_free(void *words);
 
 /* Members read here, for cmd_loop.reads. */
 #define CMD_VOCAB_WORDS_MEMBERS FOREIGN_TOKENS, FOREIGN_TEXT, "source", "target"

@@ -46,18 +46,6 @@ struct learn {
         bool pruned; /* and that was said */
 };
 
-static void *make_words(void *arg, struct ran_error *err)
-{
-        (void)arg;
-        return ran_alloc(1, sizeof(struct cmd_vocab_words), err);
-}
-
-static void free_words(void *scratch)
-{
-        cmd_vocab_words_release(scratch);
-        free(scratch);
-}
-
 static int collect(void *arg, void *scratch, const struct cmd_line *line, struct ran_buf *result,
                    struct ran_error *err)
 {
@@ -115,8 +103,8 @@ static int count_and_write(struct learn *l, char **files)
                 .input = &l->input,
                 .reads = reads,
                 .pool = cmd_pool(),
-                .make_scratch = make_words,
-                .free_scratch = free_words,
+                .make_scratch = cmd_vocab_words_make,
+                .free_scratch = cmd_vocab_words_free,
                 .work = collect,
                 .take = count,
                 .arg = l,

@@ -46,41 +46,20 @@ int train_text_set_add(struct ran_dataset *texts, const struct train_reader *r,
         return rc;
 }
 
-/* ---- their words
- * --------------------------------------------------------------------------------- */
-
-struct words {
-        struct ran_counter *counter;
-};
-
-static void *make_words(void *arg, struct ran_error *err)
-{
-        (void)arg;
-        return ran_alloc(1, sizeof(struct cmd_vocab_words), err);
-}
-
-static void free_words(void *scratch)
-{
-        cmd_vocab_words_release(scratch);
-        free(scratch);
-}
+/* ---- their words ----------------------------------------------------------------------------- */
 
 /* Bad records are reported when they are read again. */
 static int collect(void *arg, void *scratch, const struct cmd_line *line, struct ran_buf *result,
                    struct ran_error *err)
 {
-        const struct words *w = arg;
-
-        return cmd_vocab_words_read(scratch, &line->record, w->counter, result, err);
+        return cmd_vocab_words_read(scratch, &line->record, arg, result, err);
 }
 
 static int count(void *arg, const struct cmd_line *line, const struct ran_buf *result,
                  struct ran_error *err)
 {
-        struct words *w = arg;
-
         (void)line;
-        return ran_counter_add(w->counter, result->data, result->len, err);
+        return ran_counter_add(arg, result->data, result->len, err);
 }
 
 static void refuse_pipes(char **files)
@@ -99,16 +78,15 @@ void train_text_set_count(const struct train_source *own, char **files, struct r
 {
         static const char *const members[] = {CMD_VOCAB_WORDS_MEMBERS, NULL};
         struct cmd_input input = *own->input;
-        struct words words = {counter};
         const struct cmd_loop loop = {.input = &input,
                                       .reads = members,
                                       .pool = own->pool,
-                                      .make_scratch = make_words,
-                                      .free_scratch = free_words,
+                                      .make_scratch = cmd_vocab_words_make,
+                                      .free_scratch = cmd_vocab_words_free,
                                       .work = collect,
                                       .take = count,
                                       .again = true,
-                                      .arg = &words};
+                                      .arg = counter};
 
         input.rejects = input.shard = NULL; /* those of the training data */
         refuse_pipes(files);

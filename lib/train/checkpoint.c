@@ -48,8 +48,7 @@ size_t ran_checkpoint_extras(struct ran_trainer *t, struct ran_extra x[RAN_EXTRA
         return n;
 }
 
-/* ---- the first phase
- * ----------------------------------------------------------------------------- */
+/* ---- the first phase ------------------------------------------------------------------------- */
 
 enum { NAME = 40 };
 

@@ -5,8 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- tensors
- * ------------------------------------------------------------------------------------- */
+/* ---- tensors --------------------------------------------------------------------------------- */
 
 bool ran_pretrained_is_of_head(const char *tensor)
 {
@@ -41,8 +40,7 @@ double ran_pretrained_rate(const struct ran_trainer *t, const char *tensor)
         return rate;
 }
 
-/* ---- the encoder
- * --------------------------------------------------------------------------------- */
+/* ---- the encoder ----------------------------------------------------------------------------- */
 
 static float *kept(float **at, size_t n, struct ran_error *err)
 {
@@ -86,8 +84,7 @@ void ran_pretrained_release(struct ran_trainer *t)
         free(t->kept_table);
 }
 
-/* ---- descriptions
- * -------------------------------------------------------------------------------- */
+/* ---- descriptions ---------------------------------------------------------------------------- */
 
 void ran_pretrained_describe_texts(const struct ran_train_job *job, struct ran_buf *out)
 {

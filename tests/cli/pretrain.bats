@@ -28,7 +28,7 @@ training() {
   ran-train info --format json "$1" | jq -c ".training.$2"
 }
 
-@test "pretrain: texts and documents are learned from, and the model and the log say so" {
+@test "pretrain: the model and the log name the texts and the documents" {
   run -0 --separate-stderr ran-train classify $shape --wide 0 --pretrain texts.jsonl --pretrain-epochs 3 --no-refit \
     --dev dev.jsonl --log log -o m.ran train.jsonl
   [ "$(training m.ran pretrain.documents)" = 100 ]

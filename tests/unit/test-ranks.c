@@ -274,8 +274,7 @@ TEST(any_number_of_ranks_learns_the_same_from_texts_first)
         ran_dataset_release(&dev);
 }
 
-/* ---- stopped, and gone on with
- * ------------------------------------------------------------------- */
+/* ---- stopped, and gone on with --------------------------------------------------------------- */
 
 static void check_resume(struct training *t)
 {
@@ -322,8 +321,7 @@ TEST(another_number_of_ranks_resumes_to_the_same_bytes)
         check_resume(&t);
 }
 
-/* ---- what goes wrong
- * ------------------------------------------------------------------------------ */
+/* ---- what goes wrong ------------------------------------------------------------------------- */
 
 TEST(a_rank_that_dies_ends_the_training_and_leaves_a_checkpoint)
 {
@@ -405,8 +403,7 @@ TEST(ranks_outlive_a_job_that_cannot_be_done)
         training_release(&t);
 }
 
-/* ---- shares
- * ---------------------------------------------------------------------------------------- */
+/* ---- shares ---------------------------------------------------------------------------------- */
 
 TEST(work_is_dealt_out_in_order_and_evenly)
 {
