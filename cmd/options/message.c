@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static const char *name = "ran"; /* perhaps with a verb */
 static bool is_quiet;
@@ -44,26 +45,81 @@ int cmd_status_of(const struct ran_error *err)
         }
 }
 
+/* ---- colours -------------------------------------------------------------------------------- */
+
+/* As terminals call them. */
+#define RED    "\033[31m"
+#define GREEN  "\033[32m"
+#define YELLOW "\033[33m"
+#define NORMAL "\033[m"
+
+/* Whether stderr is a terminal that has colours, and nobody objects (no-color.org). */
+static bool has_colour(void)
+{
+        static int answer = -1;
+
+        if (answer < 0) {
+                const char *terminal = getenv("TERM"), *without = getenv("NO_COLOR");
+
+                answer = isatty(STDERR_FILENO) && terminal != NULL && terminal[0] != '\0' &&
+                         strcmp(terminal, "dumb") != 0 && (without == NULL || without[0] == '\0');
+        }
+        return answer == 1;
+}
+
+static const char *colour(const char *code)
+{
+        return has_colour() ? code : "";
+}
+
+void cmd_put_line(const char *s, size_t n)
+{
+        const char *bar = memchr(s, '[', n), *end = s + n;
+        size_t filled = 0;
+
+        while (bar != NULL && bar + 1 + filled < end && bar[1 + filled] == '#')
+                filled++;
+        if (filled == 0 || !has_colour()) {
+                fwrite(s, 1, n, stderr);
+                return;
+        }
+        fwrite(s, 1, (size_t)(bar + 1 - s), stderr);
+        fprintf(stderr, GREEN "%.*s" NORMAL, (int)filled, bar + 1);
+        fwrite(bar + 1 + filled, 1, (size_t)(end - bar) - 1 - filled, stderr);
+}
+
+/* ---- messages ------------------------------------------------------------------------------- */
+
+/* Who speaks, in the colour of what it says: "ran-classify: ". */
+static void put_name(const char *code)
+{
+        fprintf(stderr, "%s%s%.*s:%s ", is_live ? "\r\033[K" : "", colour(code),
+                (int)strcspn(name, " "), name, colour(code[0] != '\0' ? NORMAL : ""));
+        is_live = false;
+}
+
 /* File names and records may contain anything: ran_fail replaces control characters, which could
  * steer a terminal. */
-static void say(const char *format, va_list ap)
+static void say(const char *code, const char *format, va_list ap)
 {
         struct ran_error line;
         char text[sizeof(line.text)];
 
         vsnprintf(text, sizeof(text), format, ap);
         ran_fail(&line, RAN_OK, "%s", text);
-        fprintf(stderr, "%s%.*s: %s\n", is_live ? "\r\033[K" : "", (int)strcspn(name, " "), name,
-                line.text);
-        is_live = false;
+        put_name(code);
+        fprintf(stderr, "%s\n", line.text);
 }
 
 void cmd_live(const char *text)
 {
-        if (text != NULL)
-                fprintf(stderr, "\r\033[K%.*s: %s", (int)strcspn(name, " "), name, text);
-        else if (is_live)
+        if (is_live || text != NULL)
                 fputs("\r\033[K", stderr);
+        is_live = false;
+        if (text != NULL) {
+                put_name("");
+                cmd_put_line(text, strlen(text));
+        }
         fflush(stderr);
         is_live = text != NULL;
 }
@@ -73,7 +129,7 @@ void cmd_die(int status, const char *format, ...)
         va_list ap;
 
         va_start(ap, format);
-        say(format, ap);
+        say(RED, format, ap);
         va_end(ap);
         exit(status);
 }
@@ -83,7 +139,7 @@ void cmd_usage(const char *format, ...)
         va_list ap;
 
         va_start(ap, format);
-        say(format, ap);
+        say(RED, format, ap);
         va_end(ap);
         fprintf(stderr, "Try '%s --help' for more.\n", name);
         exit(CMD_USAGE);
@@ -105,8 +161,19 @@ void cmd_warn(const char *format, ...)
         va_list ap;
 
         va_start(ap, format);
-        say(format, ap);
+        say(RED, format, ap);
         va_end(ap);
+}
+
+void cmd_caution(const char *sentence)
+{
+        struct ran_error line;
+
+        if (is_quiet)
+                return;
+        ran_fail(&line, RAN_OK, "%s", sentence);
+        put_name("");
+        fprintf(stderr, "%swarning:%s %s\n", colour(YELLOW), colour(NORMAL), line.text);
 }
 
 void cmd_note(const char *format, ...)
@@ -116,7 +183,7 @@ void cmd_note(const char *format, ...)
         if (is_quiet)
                 return;
         va_start(ap, format);
-        say(format, ap);
+        say("", format, ap);
         va_end(ap);
 }
 
@@ -125,7 +192,7 @@ void cmd_bug(const char *format, ...)
         va_list ap;
 
         va_start(ap, format);
-        say(format, ap);
+        say(RED, format, ap);
         va_end(ap);
         abort();
 }

@@ -84,22 +84,30 @@ static void add_pass(const struct train_progress *p, const struct ran_train_repo
         ran_buf_release(&tail);
 }
 
+/* The speed is left out where the bar would have no room. */
 static void add_step(const struct train_progress *p, const struct ran_train_report *r,
                      struct ran_buf *line)
 {
-        double share = r->steps > 0 ? (double)r->step / (double)r->steps : 0;
-        struct ran_buf tail = {0};
+        const double share = r->steps > 0 ? (double)r->step / (double)r->steps : 0;
+        const size_t bar = 14;
+        struct ran_buf tail = {0}, speed = {0}, left = {0};
         char text[32];
 
         ran_buf_printf(line, "epoch %zu/%zu", r->epoch, r->epochs);
         ran_buf_printf(&tail, "  %.0f %%  training loss %.4f", floor(100 * share), r->loss);
-        ran_buf_printf(&tail, "  %s tokens/s", train_amount(text, r->tokens_per_second));
-        ran_buf_printf(&tail, "  ETA %s", train_duration(text, r->eta_seconds));
+        ran_buf_printf(&speed, "  %s tokens/s", train_amount(text, r->tokens_per_second));
+        ran_buf_printf(&left, "  ETA %s", train_duration(text, r->eta_seconds));
         if (cmd_common.verbose)
-                ran_buf_printf(&tail, "  step %zu/%zu  learning rate %.1e  gradient norm %.2f",
+                ran_buf_printf(&left, "  step %zu/%zu  learning rate %.1e  gradient norm %.2f",
                                r->step, r->steps, r->learning_rate, r->gradient_norm);
+        if (!p->live || line->len + tail.len + speed.len + left.len + bar <= terminal_width())
+                ran_buf_add(&tail, speed.data, speed.len);
+        ran_buf_add(&tail, left.data, left.len);
+        tail.failed |= speed.failed || left.failed;
         add_tail(p, line, share, &tail);
         ran_buf_release(&tail);
+        ran_buf_release(&speed);
+        ran_buf_release(&left);
 }
 
 /* What an epoch achieved. */
@@ -205,7 +213,8 @@ static void show(struct train_progress *p, const struct ran_train_report *r)
         size_t n = p->live && !lasting && line.len > width ? width : line.len;
         if (!line.failed) {
                 train_progress_clear(p);
-                fprintf(stderr, p->live && !lasting ? "%.*s" : "%.*s\n", (int)n, line.data);
+                cmd_put_line(line.data, n);
+                fputs(p->live && !lasting ? "" : "\n", stderr);
                 p->drawn = p->live && !lasting;
         }
         ran_buf_release(&line);

@@ -108,7 +108,7 @@ static bool left_out(const struct train_session *s)
 static void say_warnings(const struct train_problems *warnings)
 {
         for (size_t i = 0; i < warnings->n; i++)
-                cmd_note("warning: %s", warnings->sentence[i]);
+                cmd_caution(warnings->sentence[i]);
 }
 
 static int run(struct train_session *s, char **files)
