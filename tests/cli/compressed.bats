@@ -132,6 +132,24 @@ children() {
   [ -z "$(children $pid)" ]
 }
 
+@test "compressed: a live pipe gets its answers as soon as the decompressor gives the text" {
+  # gzip, zstd and xz wait for blocks; this one does not.
+  mkdir bin
+  printf '#!/bin/sh\ndd bs=1 count=10 of=/dev/null 2>/dev/null\nexec cat\n' >bin/gzip
+  chmod +x bin/gzip
+  mkfifo in out
+  PATH=$PWD/bin:$PATH encode --only <in >out &
+  exec 5>in 6<out
+  printf '\037\213\010\000\000\000\000\000\000\003' >&5
+  for i in 1 2 3; do
+    printf '{"id":%d,"text":"a b"}\n' $i >&5
+    read -r -t 20 -u 6 line
+    [ "$(jq -c .id <<<"$line")" = $i ]
+  done
+  exec 5>&- 6<&-
+  wait
+}
+
 # ---- text ----------------------------------------------------------------------------------------
 
 @test "text: a text file named by itself is a document, and that is said once" {

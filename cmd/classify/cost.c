@@ -1,0 +1,219 @@
+/* cost.c - what it costs to give a wrong label: a file of JSON, or a table.
+ *
+ *      {"ham": {"spam": 10}, "spam": {"ham": 1, "": 0.2}}
+ *
+ *      true,ham,spam,          a row for each true label; the column without a name is no label;
+ *      ham,0,10,               an empty cell costs what it does where the file says nothing
+ *      spam,1,0,0.2
+ */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cmd/classify/decide.h"
+#include "cmd/formats/table.h"
+
+/* Names in the file, decoded. */
+struct reader {
+        const char *text, *file;
+        struct ran_buf gold, given;
+};
+
+/* ---- one cost ------------------------------------------------------------------------------- */
+
+static int find(const struct decision *d, const struct reader *r, const struct ran_buf *name,
+                size_t *class, struct ran_error *err)
+{
+        *class = decision_label(d, name->data, name->len);
+        if (*class == d->C)
+                return ran_fail(err, RAN_EFORMAT, "%s: the model has no label \"%.*s\"", r->file,
+                                (int)name->len, name->data);
+        return RAN_OK;
+}
+
+/* The cost of r->given, no label if it is empty, for a document of class gold. */
+static int add_cost(struct decision *d, const struct reader *r, size_t gold, const char *number,
+                    size_t n, struct ran_error *err)
+{
+        size_t given = d->C;
+        double x;
+
+        if (r->given.len > 0)
+                RAN_TRY(find(d, r, &r->given, &given, err));
+        if (!ran_parse_double(number, n, &x) || !isfinite(x))
+                return ran_fail(err, RAN_EFORMAT,
+                                "%s: what it costs to give \"%.*s\" for \"%.*s\" is not a number",
+                                r->file, (int)r->given.len, r->given.data, (int)r->gold.len,
+                                r->gold.data);
+        struct decision_cost *grown = ran_grow(d->cost, &d->cap, d->n + 1, sizeof *grown, err);
+        if (grown == NULL)
+                return RAN_ENOMEM;
+        d->cost = grown;
+        d->may_abstain |= given == d->C;
+        d->cost[d->n++] = (struct decision_cost){.gold = (uint32_t)gold,
+                                                 .given = (uint32_t)given,
+                                                 .more = x - (double)(given != gold)};
+        return RAN_OK;
+}
+
+/* ---- JSON ----------------------------------------------------------------------------------- */
+
+static int read_object(struct decision *d, struct reader *r, struct ran_span row, char type,
+                       struct ran_error *err)
+{
+        size_t gold, pos = 0;
+        struct ran_span name, item;
+        char kind;
+
+        RAN_TRY(find(d, r, &r->gold, &gold, err));
+        if (type != 'o')
+                return ran_fail(err, RAN_EFORMAT,
+                                "%s: \"%.*s\" must be an object: what each label costs that is "
+                                "given instead",
+                                r->file, (int)r->gold.len, r->gold.data);
+        while (ran_json_next(r->text, row, &pos, &name, &item, &kind)) {
+                r->given.len = 0;
+                RAN_TRY(ran_json_decode(r->text, name, &r->given, err));
+                size_t n = kind == 'n' ? item.end - item.begin : 0; /* else it is no number */
+                RAN_TRY(add_cost(d, r, gold, r->text + item.begin, n, err));
+        }
+        return RAN_OK;
+}
+
+static int read_json(struct decision *d, struct reader *r, size_t n, struct ran_error *err)
+{
+        struct ran_record scanned = {0};
+        struct ran_error why = {0};
+        size_t pos = 0;
+        struct ran_span name, item;
+        char type;
+
+        int code = ran_record_scan(&scanned, r->text, n, &why);
+        const struct ran_span all = scanned.object;
+        ran_record_release(&scanned);
+        if (code != RAN_OK)
+                return ran_fail(err, code, "%s: not the JSON object of costs: %s", r->file,
+                                why.text);
+        while (ran_json_next(r->text, all, &pos, &name, &item, &type)) {
+                r->gold.len = 0;
+                RAN_TRY(ran_json_decode(r->text, name, &r->gold, err));
+                RAN_TRY(read_object(d, r, item, type, err));
+        }
+        return RAN_OK;
+}
+
+/* ---- a table -------------------------------------------------------------------------------- */
+
+/* A row, and how its file is written. */
+struct row {
+        struct table_scan scan;
+        const char *s;
+        size_t n, number;
+};
+
+static int take_cell(const struct row *row, const struct table_cell *cell, const char *file,
+                     struct ran_buf *out, struct ran_error *err)
+{
+        out->len = 0;
+        if (cell->open)
+                return ran_fail(err, RAN_EFORMAT, "%s:%zu: a quote is never closed", file,
+                                row->number);
+        if (cell->escaped)
+                table_decode(row->s, cell, out);
+        else
+                ran_buf_add(out, row->s + cell->span.begin, cell->span.end - cell->span.begin);
+        return out->failed ? ran_fail(err, RAN_ENOMEM, "no memory for a table of costs") : RAN_OK;
+}
+
+/* The costs of a row; its first cell is the true label. */
+static int read_row(struct decision *d, struct reader *r, const struct row *header,
+                    const struct row *row, struct ran_buf *number, struct ran_error *err)
+{
+        struct table_cell name, cell;
+        size_t at = 0, column = 0, gold = 0;
+
+        for (size_t i = 0; table_next_cell(&row->scan, row->s, row->n, &at, &cell); i++) {
+                if (!table_next_cell(&header->scan, header->s, header->n, &column, &name))
+                        return ran_fail(err, RAN_EFORMAT,
+                                        "%s:%zu: the row has more cells than the first", r->file,
+                                        row->number);
+                if (i == 0) {
+                        RAN_TRY(take_cell(row, &cell, r->file, &r->gold, err));
+                        RAN_TRY(find(d, r, &r->gold, &gold, err));
+                        continue;
+                }
+                RAN_TRY(take_cell(header, &name, r->file, &r->given, err));
+                RAN_TRY(take_cell(row, &cell, r->file, number, err));
+                if (number->len > 0)
+                        RAN_TRY(add_cost(d, r, gold, number->data, number->len, err));
+        }
+        return RAN_OK;
+}
+
+static int read_table(struct decision *d, struct reader *r, size_t n, struct ran_error *err)
+{
+        const char *s = r->text, *feed = memchr(s, '\n', n);
+        struct row header = {0},
+                   row = {.scan.delimiter =
+                                  table_guess_delimiter(s, feed != NULL ? (size_t)(feed - s) : n)};
+        struct ran_buf number = {0};
+        size_t line = 1, end, next, at = 0;
+        int code = RAN_OK;
+
+        while (code == RAN_OK && n > 0 && table_row_end(&row.scan, s, n, true, &at, &end, &next)) {
+                row.s = s;
+                row.n = end;
+                row.number = line;
+                if (header.s == NULL)
+                        header = row;
+                else if (end > 0)
+                        code = read_row(d, r, &header, &row, &number, err);
+                line += 1 + table_line_ends(s, end);
+                s += next;
+                n -= next;
+                at = 0;
+        }
+        ran_buf_release(&number);
+        return code;
+}
+
+/* ---- all ------------------------------------------------------------------------------------ */
+
+int decision_compare_costs(const void *a, const void *b)
+{
+        const struct decision_cost *x = a, *y = b;
+
+        if (x->given != y->given)
+                return x->given < y->given ? -1 : 1;
+        return (x->gold > y->gold) - (x->gold < y->gold);
+}
+
+/* By the label given, so that one pass has the costs of all labels. */
+static int sort_costs(struct decision *d, const char *file, struct ran_error *err)
+{
+        if (d->n > 0)
+                qsort(d->cost, d->n, sizeof *d->cost, decision_compare_costs);
+        for (size_t i = 1; i < d->n; i++)
+                if (decision_compare_costs(&d->cost[i - 1], &d->cost[i]) == 0)
+                        return ran_fail(err, RAN_EFORMAT, "%s: a cost for \"%s\" is given twice",
+                                        file, ran_model_label(d->model, d->cost[i].gold));
+        return RAN_OK;
+}
+
+int decision_read_costs(struct decision *d, const char *text, size_t n, const char *file,
+                        struct ran_error *err)
+{
+        const size_t mark = ran_utf8_mark(text, n);
+        struct reader r = {.text = text + mark, .file = file};
+        size_t first = 0;
+
+        n -= mark;
+        while (first < n && strchr(" \t\r\n", r.text[first]) != NULL && r.text[first] != '\0')
+                first++;
+        bool json = first == n || r.text[first] == '{' || r.text[first] == '[';
+        int code = (json ? read_json : read_table)(d, &r, n, err);
+        d->by_cost = true;
+        ran_buf_release(&r.gold);
+        ran_buf_release(&r.given);
+        return code == RAN_OK ? sort_costs(d, file, err) : code;
+}
