@@ -132,8 +132,14 @@ void ran_trainer_note(struct ran_trainer *t)
                 memcpy(t->calibrated, t->calibration.p, t->calibration.n * sizeof(float));
 }
 
+static bool has_about(const struct ran_trainer *t)
+{
+        return t->job->about != NULL && t->job->about[0] != '\0';
+}
+
 int ran_checkpoint_write(struct ran_trainer *t, struct ran_error *err)
 {
+        struct ran_buf about = {0};
         struct ran_parts parts = ran_trainer_parts(t);
         struct named first;
         struct ran_extra x[2 * RAN_EXTRAS];
@@ -152,7 +158,12 @@ int ran_checkpoint_write(struct ran_trainer *t, struct ran_error *err)
         ran_plan_pack(&t->plan, recurrent);
         if (x[parts.extras].n > 0)
                 parts.extras++;
-        rc = ran_trainer_write_parts(t, t->job->checkpoint, &parts, "", err);
+        ran_buf_printf(&about, "%s%s", has_about(t) ? "," : "", has_about(t) ? t->job->about : "");
+        ran_buf_char(&about, '\0');
+        rc = about.failed
+                     ? ran_fail(err, RAN_ENOMEM, "out of memory while a checkpoint was written")
+                     : ran_trainer_write_parts(t, t->job->checkpoint, &parts, about.data, err);
+        ran_buf_release(&about);
         free(recurrent);
         return rc;
 }
@@ -182,6 +193,18 @@ static int as_begun(struct ran_trainer *t, struct ran_error *err)
         return ran_trainer_describe(t, err);
 }
 
+/* Bytes of a checkpoint's description without what follows from the data, which earlier versions
+ * did not write. */
+static size_t without_about(const struct ran_trainer *t, const char *training, size_t n)
+{
+        const size_t about = has_about(t) ? strlen(t->job->about) : 0;
+
+        if (about == 0 || n < about + 3 || training[n - about - 2] != ',' ||
+            memcmp(training + n - about - 1, t->job->about, about) != 0)
+                return n;
+        return n - about - 1;
+}
+
 static int same_run(const struct ran_trainer *t, const struct ran_model *m, struct ran_error *err)
 {
         const char *training = ran_model_metadata(m, "training");
@@ -194,7 +217,8 @@ static int same_run(const struct ran_trainer *t, const struct ran_model *m, stru
         failed = theirs.failed || ours.failed;
         same = !failed && theirs.len == ours.len && memcmp(theirs.data, ours.data, ours.len) == 0 &&
                n >= 2 && training[0] == '{' && training[n - 1] == '}' &&
-               ran_train_same_run(training + 1, n - 2, t->training, strlen(t->training)) &&
+               ran_train_same_run(training + 1, without_about(t, training, n) - 2, t->training,
+                                  strlen(t->training)) &&
                m->V == t->V && m->C == t->C && same_labels(t, m) &&
                same_tokenizer(m->tokenizer, t->job->tokenizer);
         ran_buf_release(&theirs);

@@ -88,3 +88,21 @@ text='Mr. Fox of Oslo didn'\''t see U.N. (yet). É😀 of Rome.'
   [ "${#lines[@]}" -eq 2 ]
   [ "$(jq -c .prediction.offsets <<<"${lines[0]}")" = '[[0,3],[4,6],[7,8],[8,9],[10,11],[11,12]]' ]
 }
+
+@test "tag-text: a checkpoint splits texts as its model will [all]" {
+  settings='--wide 0 --dim 8 --heads 1 --head-dim 8 --no-dev --no-early-stop --epochs 60 --checkpoint-minutes 0.0005'
+  ran-train tag -q $settings -o whole.ran "$BATS_FILE_TMPDIR/split.jsonl"
+  ran-train tag -q $settings --log log -o m.ran "$BATS_FILE_TMPDIR/split.jsonl" 3>&- &
+  for _ in {1..1000}; do
+    grep -qs '"checkpoint"' log && break
+    sleep 0.01
+  done
+  kill -KILL $!
+  wait $! || true
+  [ -e m.ran.ckpt ] && [ ! -e m.ran ]
+  [[ $(ran-train info m.ran.ckpt) == *'split into sentences and words like the training data: conll'* ]]
+  jq -cn --arg t "$text" '{text: $t}' >in.jsonl
+  cmp <(ran-tag -m m.ran.ckpt in.jsonl | jq .prediction.offsets) <(ran-tag -m whole.ran in.jsonl | jq .prediction.offsets)
+  ran-train tag -q $settings --resume -o m.ran "$BATS_FILE_TMPDIR/split.jsonl"
+  cmp m.ran whole.ran
+}
