@@ -339,9 +339,11 @@ static void write_page(const struct alignment *k, const struct attnmask_panels *
                        const struct cmd_line *line, struct ran_buf *out)
 {
         attnmask_page_begin(k->a, k->s, line, "Attention to the source", out);
-        ran_buf_str(out, "<p class=\"note\">A line is a token of the target, a column one of the "
-                         "source. The darker, the more attention the source token got when the "
-                         "target token was predicted; point at a cell for the weight.</p>\n");
+        ran_buf_str(
+                out,
+                "<p class=\"note\">A line is a token of the target, a column one of the "
+                "source. The stronger the colour, the more attention the source token got when the "
+                "target token was predicted; point at a cell for the weight.</p>\n");
         write_svg(k, p, out);
         page_end(out, NULL);
 }

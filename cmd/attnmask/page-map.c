@@ -110,15 +110,16 @@ static void write_legend(const struct map_said *said, const struct part *of, str
                 page_string(out, said->label);
                 ran_buf_str(out, "</span>");
         }
-        ran_buf_printf(out,
-                       "</p>\n<p class=\"note\">The darkest is %.3g%s. Tokens below %.0f %% "
-                       "of it have no colour.</p>\n",
-                       of->most,
-                       said->label != NULL
-                               ? " in the log odds"
-                               : " (the change of an output when the token's embedding moves by "
-                                 "its own length)",
-                       100 * small);
+        ran_buf_printf(
+                out,
+                "</p>\n<p class=\"note\">The strongest colour is %.3g%s. Tokens below %.0f %% "
+                "of it have no colour.</p>\n",
+                of->most,
+                said->label != NULL
+                        ? " in the log odds"
+                        : " (the change of an output when the token's embedding moves by "
+                          "its own length)",
+                100 * small);
 }
 
 static int write_page(const struct attnmask_model *a, struct attnmask_scratch *s,

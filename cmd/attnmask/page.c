@@ -394,14 +394,18 @@ static void write_strip(const struct page *p, struct ran_buf *out)
 
         if (p->windows == 1)
                 return;
-        ran_buf_printf(out, "<h2>%s</h2>\n<p class=\"note\">%s",
-                       p->rows ? "Cells of all windows" : "Blocks of the text",
-                       p->state != NULL ? "The darker, the more attention the cell gets in the "
-                                          "memory review of the last layer."
-                       : p->rows ? "The darker, the more attention the cell gets in its window, in "
-                                   "the last layer."
-                                 : "The darker, the more attention its tokens get, in the last "
-                                   "layer.");
+        ran_buf_printf(
+                out, "<h2>%s</h2>\n<p class=\"note\">%s",
+                p->rows ? "Cells of all windows" : "Blocks of the text",
+                p->state != NULL
+                        ? "The stronger the colour, the more attention the cell gets in the "
+                          "memory review of the last layer."
+                : p->rows
+                        ? "The stronger the colour, the more attention the cell gets in its "
+                          "window, in "
+                          "the last layer."
+                        : "The stronger the colour, the more attention its tokens get, in the last "
+                          "layer.");
         if (p->per_block > 1)
                 ran_buf_printf(out, " A cell here stands for %zu windows.", p->per_block);
         ran_buf_str(out, "</p>\n<div class=\"strip\" id=\"strip\">\n");
@@ -502,7 +506,8 @@ static void write_windows(struct page *p, const struct ran_buf *weights, struct 
 
 static void write_notes(const struct page *p, struct ran_buf *out)
 {
-        ran_buf_str(out, "<p class=\"note\">The darker a word, the more attention it gets in the "
+        ran_buf_str(out, "<p class=\"note\">The stronger the colour of a word, the more attention "
+                         "it gets in the "
                          "last layer, in the mean of all heads and words.");
         if (p->rows)
                 ran_buf_str(out, " \xe2\x97\x86 is the cell of a window.");

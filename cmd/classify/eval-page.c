@@ -269,7 +269,8 @@ static void write_matrix(const struct ran_eval_report *r, struct ran_buf *out)
                 ran_buf_str(out, "</tr>\n");
         }
         ran_buf_str(out, "</tbody></table></div>\n<p class=\"note\">A line has the documents of a "
-                         "gold label; the darker a cell, the larger its share of them.</p>\n");
+                         "gold label; the stronger the colour of a cell, the larger its share of "
+                         "them.</p>\n");
 }
 
 /* The most frequent ones, by looking for the next largest. */

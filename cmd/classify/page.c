@@ -390,7 +390,8 @@ static void write_counts(struct page *p, struct ran_buf *out)
         for (size_t i = BINS; i-- > 0;) {
                 char bin[32];
 
-                snprintf(bin, sizeof bin, "%zu to %zu %%", 100 * i / BINS, 100 * (i + 1) / BINS);
+                snprintf(bin, sizeof bin, "%zu to %zu\xc2\xa0%%", 100 * i / BINS,
+                         100 * (i + 1) / BINS);
                 if (p->bins[i] > 0)
                         add_count(out, bin, p->bins[i], n);
         }

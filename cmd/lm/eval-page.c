@@ -80,7 +80,10 @@ static void write_scores(struct ran_buf *out, const struct ran_text_report *r)
         write_value(out, "BLEU", &r->bleu, r->n, "runs of one to four words in common");
         write_value(out, "chrF", &r->chrf, r->n, "runs of one to six characters in common");
         for (size_t i = 0; i < RAN_ROUGES; i++) {
-                struct ran_text_value v = r->rouge[i];
+                struct ran_text_value v = r->rouge[i]; /* 0 to 1 */
+                v.value *= 100;
+                v.low *= 100;
+                v.high *= 100;
                 write_value(out, rouge[i][0], &v, r->n, rouge[i][1]);
         }
         ran_buf_printf(out,

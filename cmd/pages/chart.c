@@ -53,8 +53,10 @@ static struct axis axis_of(const struct chart *c, bool is_y)
                                 }
                         }
                 if (!(a.from < a.to)) { /* one value */
-                        a.from = isfinite(a.from) ? a.from - 0.5 : 0;
-                        a.to = a.from + 1;
+                        const double value = isfinite(a.from) ? a.from : 0.5;
+                        const double around = value != 0 ? fabs(value) / 10 : 0.5;
+                        a.from = value - around;
+                        a.to = value + around;
                 }
                 a.step = step_of(a.to - a.from);
                 a.from = is_y ? floor(a.from / a.step) * a.step : a.from;

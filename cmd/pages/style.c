@@ -99,6 +99,7 @@ const char page_style[] =
         "@media (max-width:40rem){body{font-size:15px}main{padding:.6rem}th,td{padding:.2rem "
         ".35rem}.bar{width:4rem}"
         "}\n"
+        "@media (max-width:28rem){.bar{width:1.8rem}thead th.n{white-space:normal}}\n"
         "@media print{:root{color-scheme:light;--ink:#000;--paper:#fff;--soft:#eee;--line:#999;"
         "--faint:#444;--key:#143f80;--good:#0a5a22;--bad:#8a1c10;--mark:#ffe08a;--h:#143f80}"
         ".tools{display:none}body{font-size:10pt}details .text{max-height:none}"

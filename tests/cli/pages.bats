@@ -206,6 +206,8 @@ weights() {
   for score in bleu chrf; do
     grep -qF "$(printf '%.2f' "$(jq ".$score.score" report.json)")" text
   done
+  # ROUGE is from 0 to 1, and on the page from 0 to 100 as the others
+  grep -qF "$(printf '%.2f' "$(jq '.rouge_1.f1 * 100' report.json)")" text
   grep -q '1 records have none' text
   # The worst comes first, and hostile text is text.
   [ "$(grep -o 'chrF [0-9.]*$' text | head -n 3 | sort -k2,2n -c && echo sorted)" = sorted ]
