@@ -451,6 +451,14 @@ void csv_example(const struct import *i, struct ran_buf *out)
         json_end(out, '}');
 }
 
+bool csv_is_asked(const struct import_columns *c, const char *line, size_t n)
+{
+        const struct table_scan scan = {.delimiter = table_guess_delimiter(line, n)};
+        const struct look look = look_at_row(&scan, c, line, n);
+
+        return look.cells > 1 && look.asked;
+}
+
 /* ---- the formats ---------------------------------------------------------------------------- */
 
 /* A header with usual names. */

@@ -234,6 +234,9 @@ static int set_format(struct cmd_run *run, struct lines *lines, struct ran_error
                 const char *name = strcmp(lines->file, "-") != 0 ? lines->file : NULL;
                 if (first.s != NULL)
                         run->import.format = import_guess(name, first.s, first.n);
+                if (run->import.format == NULL && first.s != NULL &&
+                    csv_is_asked(&input->columns, first.s, first.n))
+                        run->import.format = &import_csv;
                 run->import.guessed = true;
                 if (run->import.format == NULL)
                         take_unlike_any(run, lines, &first);

@@ -200,13 +200,16 @@ static int check_column(const struct members *m, const struct ran_record *first,
                         (int)(n < 100 ? n : 100), s, columns, option);
 }
 
-/* The columns that options name are there, and one is the text. */
+/* The columns that options name are there, one is the text and, where it is needed, one the label.
+ */
 static int check_table(const struct members *m, const struct cmd_loop *loop,
                        const struct import *import, const struct ran_record *first,
                        struct ran_error *err)
 {
         static const char *const documents[] = {"text",     "data",   "tokens", "ids",
                                                 "encoding", "source", NULL};
+        static const char *const labels[] = {"label",   "labels", "accept", "cats",
+                                             "options", "source", NULL};
         const char *columns = csv_columns(import);
 
         if (m->asked)
@@ -214,11 +217,21 @@ static int check_table(const struct members *m, const struct cmd_loop *loop,
                         RAN_TRY(check_column(m, first, columns, m->text[i], "text-member", err));
         RAN_TRY(check_column(m, first, columns, m->label, "label-member", err));
         RAN_TRY(check_column(m, first, columns, m->id, "id-member", err));
-        if (m->texts > 0 || !is_listed(loop->reads, "text") || has_any(first, documents))
+        if (m->texts == 0 && is_listed(loop->reads, "text") && !has_any(first, documents))
+                return ran_fail(
+                        err, RAN_EFORMAT,
+                        "which column is the text? give --text-member NAME, one of %.200s%s",
+                        columns,
+                        import->header
+                                ? "; if the first row is no header, --header=no"
+                                : "; or name the columns, for example --columns id,label,text");
+        /* Of a program that learns from labels of documents or compares with them. */
+        if (is_set(m->label) || !loop->accepted || !is_listed(loop->reads, "cats") ||
+            import->folder_label || has_any(first, labels))
                 return RAN_OK;
         return ran_fail(
                 err, RAN_EFORMAT,
-                "which column is the text? give --text-member NAME, one of %.200s%s", columns,
+                "which column is the label? give --label-member NAME, one of %.200s%s", columns,
                 import->header ? "; if the first row is no header, --header=no"
                                : "; or name the columns, for example --columns id,label,text");
 }

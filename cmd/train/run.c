@@ -277,15 +277,46 @@ static void summarise(const struct ran_train_job *job, const struct train_progre
         tell_cost(job, last);
 }
 
-void train_run_tell_model(const struct ran_train_job *job)
+/* " --NAME 'VALUE'": a word for the shell. */
+static void add_option(struct ran_buf *out, const char *name, const char *value)
 {
+        static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+                                    "_.,:/=@%+-";
+        const bool quotes = value[0] == '\0' || value[strspn(value, plain)] != '\0';
+
+        ran_buf_printf(out, " --%s %s", name, quotes ? "'" : "");
+        for (const char *s = value; *s != '\0'; s++) {
+                ran_buf_str(out, *s == '\'' ? "'\\'" : "");
+                ran_buf_char(out, *s);
+        }
+        ran_buf_str(out, quotes ? "'" : "");
+}
+
+/* What new records of the same kind need as well. */
+static void add_columns(struct ran_buf *out, const struct import_columns *c)
+{
+        for (size_t i = 0; i < c->text_member.n; i++)
+                add_option(out, "text-member", c->text_member.item[i]);
+        if (c->id_member != NULL)
+                add_option(out, "id-member", c->id_member);
+        if (c->delimiter != NULL)
+                add_option(out, "delimiter", c->delimiter);
+        ran_buf_char(out, '\0');
+}
+
+void train_run_tell_model(const struct ran_train_job *job, const struct train_run *run)
+{
+        struct ran_buf columns = {0};
         char size[32];
         struct stat file = {0};
 
         stat(job->output, &file);
         cmd_note("the model is %s (%sB); use it with:", job->output,
                  train_amount(size, (double)file.st_size));
-        cmd_note("    %s -m %s FILE", cmd_model_use_of_task(job->config->task), job->output);
+        add_columns(&columns, run->columns);
+        cmd_note("    %s -m %s%s FILE", cmd_model_use_of_task(job->config->task), job->output,
+                 columns.failed ? "" : columns.data);
+        ran_buf_release(&columns);
 }
 
 /* ---- the run -------------------------------------------------------------------------------- */
@@ -368,7 +399,7 @@ int train_run(const struct ran_train_job *job, struct train_run *run)
         if (run->page != NULL)
                 train_page_write(run->page, job, train_progress_name(progress), progress->texts);
         if (!run->replay)
-                train_run_tell_model(job);
+                train_run_tell_model(job, run);
         if (!logged)
                 cmd_warn("the model is complete, but %s is not", run->options->log);
         return logged ? CMD_OK : CMD_FAILED;

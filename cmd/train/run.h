@@ -24,6 +24,7 @@ struct train_run_options {
 /* The files of a run. Zero-initialise but for the options. */
 struct train_run {
         const struct train_run_options *options;
+        const struct import_columns *columns; /* of the input, for the hint about the model */
         bool replay; /* the model is only compared with another: no hints about its use */
         /* Of train_run_prepare: */
         char *checkpoint;             /* its name */
@@ -50,7 +51,7 @@ void train_run_catch_signals(void);
 int train_run_stopped(void);
 struct train_progress train_run_progress(const struct ran_train_job *job,
                                          const struct train_run *run);
-void train_run_tell_model(const struct ran_train_job *job);
+void train_run_tell_model(const struct ran_train_job *job, const struct train_run *run);
 
 /* Reports on stdout what training needs. It trains for a few seconds to measure the time, and
  * discards the result. */

@@ -128,5 +128,4 @@ void train_search_tell(struct train_search *t, size_t best)
                 cmd_note("the time was up after the first trial, which took %s",
                          train_duration(time, first->seconds));
         ran_buf_release(&line);
-        train_run_tell_model(t->job);
 }

@@ -190,6 +190,8 @@ int train_tune(const struct ran_train_job *job, struct train_run *run,
         search(&t, run->resume && access(job->checkpoint, F_OK) == 0, &err);
         bool logged = train_progress_end(&t.progress);
         int status = finish(&t, &err);
+        if (status == CMD_OK)
+                train_run_tell_model(t.job, run);
         if (status == CMD_OK && !logged) {
                 cmd_warn("the model is complete, but %s is not", run->options->log);
                 status = CMD_FAILED;

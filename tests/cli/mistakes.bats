@@ -90,7 +90,7 @@ END
 }
 
 @test "mistakes: tables and JSON" {
-  each 16 <<'END'
+  each 18 <<'END'
 3|ran-classify -m m.ran --input-format jsonl x.csv|x.csv: the first line is no JSON, it looks like a table: give --input-format=csv, or leave out --input-format
 1|ran-classify -m m.ran wide.csv|wide.csv:2: the row has 3 cells, the header has 2: a cell with the delimiter, a line end or a quote needs quotes around it (--delimiter, --quotes)
 1|ran-classify -m m.ran open.csv|open.csv:2: a quote opens a cell of this row and is never closed: write quotes inside a cell twice, or give --quotes=no
@@ -98,6 +98,8 @@ END
 1|ran-classify -m m.ran latin.txt|this is not valid UTF-8 (iconv converts other encodings)
 3|ran-classify -m m.ran german.csv|which column is the text? give --text-member NAME, one of Satz, Klasse; if the first row is no header, --header=no
 3|ran-classify -m m.ran nohead.csv|or name the columns, for example --columns id,label,text
+3|ran-train classify -o n.ran --text-member Satz german.csv|which column is the label? give --label-member NAME, one of Satz, Klasse; if the first row is no header, --header=no
+3|ran-classify -m m.ran --eval --text-member Satz german.csv|which column is the label? give --label-member NAME, one of Satz, Klasse
 3|ran-classify -m m.ran --text-member Text x.csv|x.csv: no column "Text": the columns are text, label (--text-member)
 3|ran-train classify -o n.ran --label-member stars x.csv|x.csv: no column "stars": the columns are text, label (--label-member)
 3|ran-classify -m m.ran array.json|array.json is a JSON array of records: jq -c '.[]' FILE makes lines of it

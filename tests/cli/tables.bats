@@ -166,6 +166,22 @@ small='--dim 8 --layers 1 --heads 1 --head-dim 8 --window 8 --min-window 1 --no-
   [[ $stderr == *'x.tsv: the text is "sentence", the label is "class" (--text-member, --label-member and --id-member name others)'* ]]
 }
 
+@test "csv: a header on standard input was a text, though options named its columns" {
+  printf 'Satz;Klasse\n"rain; wet",w\n' | tr , ';' >x
+  ran-tokenize encode --vocab vocab.json --text-member Satz <x | jq -e '.Satz == "rain; wet" and .Klasse == "w"'
+  ran-tokenize encode --vocab vocab.json --text-member Satz x | jq -e '.Klasse == "w"'
+  # a name within a text is no column
+  run -1 --separate-stderr ran-tokenize encode --vocab vocab.json --text-member Satz <<<'Satz for Satz'
+  [[ $stderr == *'no "Satz"'* ]]
+}
+
+@test "csv: the hint of a training has the options that new rows need" {
+  { echo "my text,class"; for i in $(seq 20); do printf 'rain a%d,wet\nsun a%d,dry\n' $i $i; done; } >x.csv
+  run -0 --separate-stderr ran-train classify --encoder none --text-member 'my text' --label-member class -o m.ran x.csv
+  [[ $stderr == *"ran-classify -m m.ran --text-member 'my text' FILE"* ]]
+  eval "$(sed -n 's/^ran-train:     \(.*\) FILE$/\1 x.csv/p' <<<"$stderr")" | jq -e -s 'length == 40'
+}
+
 @test "csv: options that make no sense" {
   reads 'a\n' --delimiter ab
   [ "$status" -eq 2 ]
