@@ -51,7 +51,8 @@ setup() {
 # All of what is generated is in a beam that is wider than the vocabulary: nothing is missing.
 @test "beam: wider than the vocabulary" {
   echo '{"source":"s1 s2"}' >source.jsonl
-  ran-lm generate -m pairs.ran --beam 5000 --n-best 5000 --max-new-tokens 2 source.jsonl >out
+  ran-lm generate -m pairs.ran --beam 5000 --n-best 5000 --max-new-tokens 2 source.jsonl >out 2>said
+  grep -q 'ran-lm: --beam 5000 is wider than the vocabulary of [0-9]* tokens: ' said
   # 10 words of sources and targets: any two of them, or [END] after one, or at once.
   jq -e '.lm.n_best | length == 111 and ([.[].text] | unique | length == 111)
     and ([.[].score] | . == (sort | reverse)) and .[0].text != ""' out
