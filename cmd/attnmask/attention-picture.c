@@ -4,6 +4,7 @@
 #include "cmd/attnmask/model.h"
 #include "cmd/attnmask/panels.h"
 #include "cmd/attnmask/picture.h"
+#include "cmd/attnmask/words.h"
 #include "cmd/options/message.h"
 
 /* Sets blocks so that a panel is no larger than --size. */
@@ -121,8 +122,8 @@ static void name_axes(const struct attnmask_scratch *s, struct attnmask_panels *
         static const char *const names[][2] = {
                 [RAN_AXIS_TOKENS] = {"key (token)", "query (token)"},
                 [RAN_AXIS_ROWS] = {"key (row: tokens and cells)", "query (row: tokens and cells)"},
-                [RAN_AXIS_STATES] = {"key (cell after a window)", ""},
-                [RAN_AXIS_DOCUMENT] = {"", "step"},
+                [RAN_AXIS_STATES] = {"key (cell after a window)", "query (cell)"},
+                [RAN_AXIS_DOCUMENT] = {"key (token)", "step"},
         };
         const struct ran_probe *k = s->probes;
         const struct ran_probe_table *t = &s->shape.table[k->table];
@@ -130,15 +131,40 @@ static void name_axes(const struct attnmask_scratch *s, struct attnmask_panels *
 
         p->x_name = names[t->keys][0];
         p->y_name = names[t->queries][1];
-        p->legend = "attention weight, from small to large (logarithmic)";
+        p->legend = k->down * k->across > 1 ? "mean attention weight of a block (logarithmic scale)"
+                                            : "attention weight (logarithmic scale)";
         p->x_from = k->key_from;
         p->x_to = k->key_to - 1;
         p->y_from = steps ? k->layer : k->query_from;
         p->y_to = steps ? s->probes[s->n - 1].layer : k->query_to - 1;
 }
 
+/* The words of both axes, where a cell is not a block of many. */
+static int add_words(const struct attnmask_model *a, const struct attnmask_scratch *s,
+                     const struct cmd_line *line, struct attnmask_panels *p, struct ran_error *err)
+{
+        const struct ran_probe *k = s->probes;
+        const struct ran_probe_table *t = &s->shape.table[k->table];
+
+        if (k->across == 1 && t->keys != RAN_AXIS_STATES) {
+                p->x_words = attnmask_words(
+                        a, s, line, t->keys == RAN_AXIS_DOCUMENT ? RAN_AXIS_TOKENS : t->keys,
+                        k->key_from, k->key_to, err);
+                if (p->x_words == NULL)
+                        return (int)err->code;
+        }
+        if (k->down == 1 && (t->queries == RAN_AXIS_TOKENS || t->queries == RAN_AXIS_ROWS)) {
+                p->y_words =
+                        attnmask_words(a, s, line, t->queries, k->query_from, k->query_to, err);
+                if (p->y_words == NULL)
+                        return (int)err->code;
+        }
+        return RAN_OK;
+}
+
 static int draw(const struct attnmask_model *a, struct attnmask_scratch *s,
-                struct attnmask_panels *p, struct cmd_sink *out, struct ran_error *err)
+                const struct cmd_line *line, struct attnmask_panels *p, struct cmd_sink *out,
+                struct ran_error *err)
 {
         const struct cmd_reading *r = &s->reading;
 
@@ -148,18 +174,23 @@ static int draw(const struct attnmask_model *a, struct attnmask_scratch *s,
                 average(&s->probes[i]);
         attnmask_scale(p);
         name_axes(s, p);
+        p->title = attnmask_title("Attention", line, err);
+        if (p->title == NULL)
+                return RAN_ENOMEM;
+        RAN_TRY(add_words(a, s, line, p, err));
         RAN_TRY(attnmask_draw(a->options, p, out, err));
         explain(a, s, p);
         return RAN_OK;
 }
 
 int attnmask_attention_picture(const struct attnmask_model *a, struct attnmask_scratch *s,
-                               struct cmd_sink *out, struct ran_error *err)
+                               const struct cmd_line *line, struct cmd_sink *out,
+                               struct ran_error *err)
 {
         struct attnmask_panels p = {0};
 
         RAN_TRY(attnmask_probes(&a->selection, &s->shape, true, &s->probes, &s->cap, &s->n, err));
-        int code = draw(a, s, &p, out, err);
+        int code = draw(a, s, line, &p, out, err);
         attnmask_panels_release(&p);
         return code;
 }

@@ -59,26 +59,47 @@ static void explain(const struct attnmask *a, const struct grid *g)
                          g->across);
 }
 
+/* "Attention pattern dispersed(4), mask causal, 100 tokens" */
+static void add_title(const struct attnmask *a, struct ran_buf *title)
+{
+        const struct attnmask_options *o = a->options;
+
+        ran_buf_printf(title, "Attention pattern%s", a->n > 1 ? "s" : "");
+        for (size_t h = 0; h < a->n; h++)
+                ran_buf_printf(title, "%s %s", h > 0 ? "," : "", a->names[h]);
+        if (o->mask != RAN_MASK_NONE)
+                ran_buf_printf(title, ", mask %s", ran_mask_names[o->mask]);
+        ran_buf_printf(title, ", %zu tokens", o->length);
+        ran_buf_char(title, '\0');
+}
+
 int attnmask_grid(const struct attnmask *a, struct cmd_sink *out, struct ran_error *err)
 {
         size_t size = attnmask_size(a->options);
         struct grid g = grid_of(a, size);
+        struct ran_buf title = {0};
         struct picture p;
         int code = picture_init(&p, a->n, divide_up(g.tokens, g.across),
                                 divide_up(g.tokens, g.down), err);
 
         if (code != RAN_OK)
                 return code;
-        p.names = a->n > 1 || a->options->format == PICTURE_SVG ? a->names : NULL;
+        add_title(a, &title);
+        p.names = a->n > 1 ? a->names : NULL;
+        p.title = title.failed ? NULL : title.data;
         p.x_name = "key (token)";
         p.y_name = "query (token)";
-        p.legend = "share of the keys that a query sees";
+        p.legend = g.across > 1 ? "of the keys are seen (square-root scale)"
+                                : "the query attends to the key";
+        p.least = g.across > 1 ? "0" : NULL;
+        p.most = g.across > 1 ? "100 %" : NULL;
         p.x_from = p.y_from = a->from;
         p.x_to = p.y_to = a->to - 1;
         for (size_t h = 0; h < a->n; h++)
                 draw(&a->heads[h].mask, a, &g, &p, p.shade + h * p.height * p.width);
         code = picture_write(&p, a->options->format, size, out, err);
         picture_release(&p);
+        ran_buf_release(&title);
         if (code == RAN_OK)
                 explain(a, &g);
         return code;

@@ -5,6 +5,7 @@
 
 #include "cmd/attnmask/map.h"
 #include "cmd/attnmask/picture.h"
+#include "cmd/attnmask/words.h"
 #include "cmd/options/message.h"
 
 /* ---- what was asked ------------------------------------------------------------------------- */
@@ -104,34 +105,52 @@ static void say(const struct attnmask_model *a, const struct attnmask_panels *p,
                          t->columns.size);
 }
 
+static int add_words(const struct attnmask_model *a, const struct attnmask_scratch *s,
+                     const struct cmd_line *line, const struct map_blocks *blocks, char ***words,
+                     struct ran_error *err)
+{
+        if (blocks->size > 1)
+                return RAN_OK;
+        *words = attnmask_words(a, s, line, RAN_AXIS_TOKENS, blocks->all.from, blocks->all.to, err);
+        return *words != NULL ? RAN_OK : (int)err->code;
+}
+
 static int draw(const struct attnmask_model *a, struct attnmask_scratch *s,
-                struct attnmask_panels *p, struct cmd_sink *out, struct ran_error *err)
+                const struct cmd_line *line, struct attnmask_panels *p, struct cmd_sink *out,
+                struct ran_error *err)
 {
         struct map_table t = {0};
 
         RAN_TRY((is_label(a) ? map_label_panels : map_tokens_panels)(a, s, p, &t, err));
+        p->title = attnmask_title(is_label(a) ? "Influence on the label"
+                                              : "Influence on the outputs of tokens",
+                                  line, err);
+        if (p->title == NULL)
+                return RAN_ENOMEM;
         p->x_name = "token";
         p->x_from = t.columns.all.from;
         p->x_to = t.columns.all.to - 1;
+        RAN_TRY(add_words(a, s, line, &t.columns, &p->x_words, err));
         if (!is_label(a)) {
                 p->y_name = "output (token)";
                 p->y_from = t.rows.all.from;
                 p->y_to = t.rows.all.to - 1;
+                RAN_TRY(add_words(a, s, line, &t.rows, &p->y_words, err));
         }
-        p->legend = is_label(a) ? "part of the log odds, from small to large"
-                                : "influence, from small to large";
+        p->legend = is_label(a) ? "part of the log odds of the label"
+                                : "change of the output, in lengths of the token's embedding";
         RAN_TRY(attnmask_draw(a->options, p, out, err));
         say(a, p, &t);
         return RAN_OK;
 }
 
 int attnmask_map_picture(const struct attnmask_model *a, struct attnmask_scratch *s,
-                         struct cmd_sink *out, struct ran_error *err)
+                         const struct cmd_line *line, struct cmd_sink *out, struct ran_error *err)
 {
         struct attnmask_panels p = {0};
 
         RAN_TRY(read_document(s, err));
-        int code = draw(a, s, &p, out, err);
+        int code = draw(a, s, line, &p, out, err);
         attnmask_panels_release(&p);
         return code;
 }

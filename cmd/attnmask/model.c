@@ -97,7 +97,7 @@ static int paint(void *arg, const struct cmd_line *line, const struct ran_buf *r
                                                                             line, &p->sink, err);
         else if (code == RAN_OK)
                 code = (maps(p->model) ? attnmask_map_picture : attnmask_attention_picture)(
-                        p->model, p->scratch, &p->sink, err);
+                        p->model, p->scratch, line, &p->sink, err);
         p->drawn += code == RAN_OK;
         return code;
 }

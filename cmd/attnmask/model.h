@@ -70,7 +70,8 @@ int attnmask_attention(const struct attnmask_model *a, struct attnmask_scratch *
                        struct ran_buf *out, struct ran_error *err);
 /* The same as a picture; explains on stderr how to read it (attention-picture.c). */
 int attnmask_attention_picture(const struct attnmask_model *a, struct attnmask_scratch *s,
-                               struct cmd_sink *out, struct ran_error *err);
+                               const struct cmd_line *line, struct cmd_sink *out,
+                               struct ran_error *err);
 
 /* The same as a page (page.c). _begin: its title, the name of the document, the model
  * (page-map.c). */
@@ -94,7 +95,7 @@ void attnmask_map_select(struct attnmask_model *a);
 int attnmask_map(const struct attnmask_model *a, struct attnmask_scratch *s, struct ran_buf *out,
                  struct ran_error *err);
 int attnmask_map_picture(const struct attnmask_model *a, struct attnmask_scratch *s,
-                         struct cmd_sink *out, struct ran_error *err);
+                         const struct cmd_line *line, struct cmd_sink *out, struct ran_error *err);
 /* As a page: the text, coloured (page-map.c). */
 int attnmask_map_page(const struct attnmask_model *a, struct attnmask_scratch *s,
                       const struct cmd_line *line, struct cmd_sink *out, struct ran_error *err);

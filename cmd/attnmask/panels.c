@@ -1,11 +1,13 @@
 /* panels.c - panels of numbers as a picture. */
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
 #include "cmd/attnmask/panels.h"
 #include "cmd/attnmask/picture.h"
+#include "cmd/attnmask/words.h"
 #include "cmd/options/message.h"
 
 /* Pixels: the longer side of a panel is at most this many times the shorter one. */
@@ -73,31 +75,59 @@ void attnmask_scale(struct attnmask_panels *p)
         p->least = fmin(fmax(p->least, p->most * furthest), p->most);
 }
 
+/* What the picture says around its panels. down, across: cells for a value. */
+static void set_frame(struct picture *p, const struct attnmask_panels *panels, size_t down,
+                      size_t across)
+{
+        p->names = panels->names;
+        p->title = panels->title;
+        p->x_name = panels->x_name;
+        p->y_name = panels->y_name;
+        p->legend = panels->legend;
+        p->x_from = panels->x_from;
+        p->x_to = panels->x_to;
+        p->y_from = panels->y_from;
+        p->y_to = panels->y_to;
+        p->x_words = panels->x_words;
+        p->y_words = panels->y_words;
+        p->x_cells = across;
+        p->y_cells = down;
+}
+
+/* Without --size, some more pixels if words then fit. */
+static size_t size_of(const struct attnmask_options *o, const struct picture *p)
+{
+        const size_t word = 14, enough = 1200;
+        size_t size = attnmask_size(o), cells = most(p->width, p->height);
+
+        if (o->size > 0 || (p->x_words == NULL && p->y_words == NULL) || cells > enough / word)
+                return size;
+        return most(size, cells * word);
+}
+
 int attnmask_draw(const struct attnmask_options *o, const struct attnmask_panels *panels,
                   struct cmd_sink *out, struct ran_error *err)
 {
         const size_t h = panels->height, w = panels->width;
         const bool text = o->format == PICTURE_TEXT;
         const size_t down = text ? 1 : repeats(h, w), across = text ? 1 : repeats(w, h);
+        char least_text[32], most_text[32];
         struct picture p;
         int code = picture_init(&p, panels->n, w * across, h * down, err);
 
         if (code != RAN_OK)
                 return code;
-        p.names = panels->names;
-        p.x_name = panels->x_name;
-        p.y_name = panels->y_name;
-        p.legend = panels->legend;
-        p.x_from = panels->x_from;
-        p.x_to = panels->x_to;
-        p.y_from = panels->y_from;
-        p.y_to = panels->y_to;
+        set_frame(&p, panels, down, across);
+        snprintf(least_text, sizeof least_text, "%.2g", panels->least);
+        snprintf(most_text, sizeof most_text, "%.2g", panels->most);
+        p.least = least_text;
+        p.most = most_text;
         for (size_t i = 0; i < panels->n; i++)
                 for (size_t y = 0; y < p.height; y++)
                         for (size_t x = 0; x < p.width; x++)
                                 p.shade[(i * p.height + y) * p.width + x] = attnmask_shade(
                                         panels, panels->value[(i * h + y / down) * w + x / across]);
-        code = picture_write(&p, o->format, attnmask_size(o), out, err);
+        code = picture_write(&p, o->format, size_of(o, &p), out, err);
         picture_release(&p);
         return code;
 }
@@ -107,5 +137,9 @@ void attnmask_panels_release(struct attnmask_panels *p)
         for (size_t i = 0; i < p->n && p->names != NULL; i++)
                 free(p->names[i]);
         free(p->names);
-        p->names = NULL;
+        attnmask_words_free(p->x_words, p->width);
+        attnmask_words_free(p->y_words, p->height);
+        free(p->title);
+        p->names = p->x_words = p->y_words = NULL;
+        p->title = NULL;
 }

@@ -11,9 +11,11 @@ struct attnmask_panels {
         double *value; /* (n, height, width) */
         double least, most;
         char **names; /* (n) */
-        /* As in struct picture; x_name NULL: none. */
+        /* As in struct picture; x_name NULL: nothing around the panels. */
+        char *title;
         const char *x_name, *y_name, *legend;
         size_t x_from, x_to, y_from, y_to;
+        char **x_words, **y_words; /* (width), (height) or NULL */
 };
 /* Sets least and most; values below a thousandth of the most are drawn as that. */
 void attnmask_scale(struct attnmask_panels *p);
@@ -21,7 +23,7 @@ int attnmask_draw(const struct attnmask_options *o, const struct attnmask_panels
                   struct cmd_sink *out, struct ran_error *err);
 /* 0 (white) to 255 of a value, on the scale. */
 unsigned char attnmask_shade(const struct attnmask_panels *p, double value);
-/* Frees the names. */
+/* Frees names, words and title. */
 void attnmask_panels_release(struct attnmask_panels *p);
 
 /* The most characters or pixels across: --size, or the default. */

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cmd/attnmask/picture-framed.h"
 #include "cmd/attnmask/png.h"
 
 const char *const picture_format_names[] = {"text", "json", "pbm",  "pgm",
@@ -13,7 +14,8 @@ const char *const picture_format_names[] = {"text", "json", "pbm",  "pgm",
 int picture_init(struct picture *p, size_t panels, size_t width, size_t height,
                  struct ran_error *err)
 {
-        *p = (struct picture){.panels = panels, .width = width, .height = height};
+        *p = (struct picture){
+                .panels = panels, .width = width, .height = height, .x_cells = 1, .y_cells = 1};
         if (height > 0 && panels > SIZE_MAX / height)
                 return ran_fail(err, RAN_ENOMEM, "no picture can be that large");
         p->shade = ran_alloc(panels * height, width, err);
@@ -166,130 +168,15 @@ static int write_raster(const struct picture *p, int format, size_t size, struct
         return code;
 }
 
-/* ---- SVG ------------------------------------------------------------------------------------ */
-
-/* Shades are rounded to this many. Each shade is one path, a run of cells one rectangle of it. */
-enum { SVG_SHADES = 16 };
-
-static unsigned svg_shade(unsigned char shade)
-{
-        return ((unsigned)shade * (SVG_SHADES - 1) + 254) / 255;
-}
-
-static void write_path(const struct picture *p, size_t panel, unsigned shade, struct cmd_sink *out)
-{
-        bool begun = false;
-
-        for (size_t y = 0; y < p->height; y++) {
-                const unsigned char *line = line_of(p, panel, y);
-
-                for (size_t x = 0, end; x < p->width; x = end) {
-                        for (end = x + 1; end < p->width && line[end] == line[x]; end++)
-                                ;
-                        if (svg_shade(line[x]) != shade)
-                                continue;
-                        if (!begun)
-                                ran_buf_printf(&out->buf, "<path fill-opacity=\"%.3g\" d=\"",
-                                               shade / (double)(SVG_SHADES - 1));
-                        begun = true;
-                        ran_buf_printf(&out->buf, "M%zu %zuh%zuv1h-%zuz", x, y, end - x, end - x);
-                }
-                cmd_sink_flush(out);
-        }
-        if (begun)
-                ran_buf_str(&out->buf, "\"/>\n");
-}
-
-/* Names and ends of the axes of a panel: `left`, `top`, w and h are its box. */
-static void write_axes(const struct picture *p, double left, double top, double w, double h,
-                       struct cmd_sink *out)
-{
-        struct ran_buf *b = &out->buf;
-
-        ran_buf_printf(b, "<text x=\"%.6g\" y=\"%.6g\" font-size=\"11\">%zu</text>\n", left,
-                       top + h + 13, p->x_from);
-        ran_buf_printf(b,
-                       "<text x=\"%.6g\" y=\"%.6g\" font-size=\"11\" "
-                       "text-anchor=\"end\">%zu</text>\n",
-                       left + w, top + h + 13, p->x_to);
-        ran_buf_printf(b,
-                       "<text x=\"%.6g\" y=\"%.6g\" font-size=\"12\" "
-                       "text-anchor=\"middle\">%s</text>\n",
-                       left + w / 2, top + h + 28, p->x_name);
-        if (p->y_name == NULL)
-                return;
-        ran_buf_printf(b,
-                       "<text x=\"%.6g\" y=\"%.6g\" font-size=\"11\" "
-                       "text-anchor=\"end\">%zu</text>\n",
-                       left - 3, top + 10, p->y_from);
-        ran_buf_printf(b,
-                       "<text x=\"%.6g\" y=\"%.6g\" font-size=\"11\" "
-                       "text-anchor=\"end\">%zu</text>\n",
-                       left - 3, top + h, p->y_to);
-        ran_buf_printf(b,
-                       "<text transform=\"translate(%.6g %.6g) rotate(-90)\" "
-                       "font-size=\"12\" text-anchor=\"middle\">%s</text>\n",
-                       left - 14, top + h / 2, p->y_name);
-}
-
-/* A bar of all shades, and what they mean. */
-static void write_legend(const struct picture *p, double y, struct cmd_sink *out)
-{
-        for (unsigned shade = 1; shade < SVG_SHADES; shade++)
-                ran_buf_printf(&out->buf,
-                               "<rect x=\"%u\" y=\"%.6g\" width=\"8\" height=\"10\" "
-                               "fill-opacity=\"%.3g\"/>\n",
-                               1 + 8 * (shade - 1), y, shade / (double)(SVG_SHADES - 1));
-        ran_buf_printf(&out->buf, "<text x=\"%d\" y=\"%.6g\" font-size=\"12\">%s</text>\n",
-                       8 * SVG_SHADES, y + 10, p->legend);
-}
-
-static void write_svg(const struct picture *p, size_t size, struct cmd_sink *out)
-{
-        size_t cells = p->width > p->height ? p->width : p->height;
-        double unit = (double)size / (double)cells, w = (double)p->width * unit,
-               h = (double)p->height * unit, gap = p->y_name != NULL ? 64 : 24,
-               text = p->names != NULL ? 20 : 0, margin = p->y_name != NULL ? 60 : 0,
-               below = p->x_name == NULL   ? 0
-                       : p->legend != NULL ? 54
-                                           : 34;
-        double width = (double)p->panels * (w + gap) - gap + margin + 2;
-
-        ran_buf_printf(&out->buf,
-                       "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%.6g\" height=\"%.6g\" "
-                       "font-family=\"sans-serif\" font-size=\"14\">\n",
-                       p->legend != NULL && width < 560 ? 560 : width, h + text + below + 2);
-        for (size_t i = 0; i < p->panels; i++) {
-                double left = margin + (double)i * (w + gap) + 1;
-
-                if (p->names != NULL)
-                        ran_buf_printf(&out->buf, "<text x=\"%.6g\" y=\"14\">%s</text>\n", left,
-                                       p->names[i]);
-                ran_buf_printf(&out->buf,
-                               "<g transform=\"translate(%.6g %.6g) scale(%.6g)\" "
-                               "shape-rendering=\"crispEdges\">\n",
-                               left, text + 1, unit);
-                for (unsigned shade = 1; shade < SVG_SHADES; shade++)
-                        write_path(p, i, shade, out);
-                ran_buf_printf(&out->buf,
-                               "</g>\n<rect x=\"%.6g\" y=\"%.6g\" width=\"%.6g\" "
-                               "height=\"%.6g\" fill=\"none\" stroke=\"#888\"/>\n",
-                               left, text + 1, w, h);
-                if (p->x_name != NULL)
-                        write_axes(p, left, text + 1, w, h, out);
-        }
-        if (p->x_name != NULL && p->legend != NULL)
-                write_legend(p, text + h + 40, out);
-        ran_buf_str(&out->buf, "</svg>\n");
-}
-
 int picture_write(const struct picture *p, int format, size_t size, struct cmd_sink *out,
                   struct ran_error *err)
 {
         if (format == PICTURE_TEXT)
                 write_text(p, out);
         else if (format == PICTURE_SVG)
-                write_svg(p, size, out);
+                return picture_svg(p, size, out, err);
+        else if (format == PICTURE_PNG && p->x_name != NULL)
+                return picture_png(p, size, out, err);
         else
                 return write_raster(p, format, size, out, err);
         return RAN_OK;

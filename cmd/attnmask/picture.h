@@ -19,10 +19,14 @@ extern const char *const picture_format_names[]; /* for RAN_FIELD_CHOICE */
 struct picture {
         size_t panels, width, height; /* cells */
         unsigned char *shade;         /* (panels, height, width): 0 nothing ... 255 all */
-        char **names;                 /* (panels) or NULL; without < and & */
-        /* What SVG says around the panels, constants of ours; x_name NULL: nothing. */
-        const char *x_name, *y_name, *legend;
+        char **names;                 /* (panels) or NULL */
+        /* What PNG and SVG say around the panels, with x_name; else they have cells alone. Any may
+         * be NULL. */
+        const char *title, *x_name, *y_name;
+        const char *legend, *least, *most; /* what the shades mean, and at their ends */
         size_t x_from, x_to, y_from, y_to; /* the numbers at the ends of the axes; to: inclusive */
+        char **x_words, **y_words;         /* one for so many cells, instead of numbers, or NULL */
+        size_t x_cells, y_cells;
 };
 int picture_init(struct picture *p, size_t panels, size_t width, size_t height,
                  struct ran_error *err);

@@ -263,8 +263,8 @@ static void check_model(void)
                      options.format == PICTURE_HTML ? "a page is no record"
                                                     : "a picture has no numbers",
                      of_numbers);
-        if (options.format == PICTURE_HTML)
-                options.offsets = RAN_UNIT_BYTE;
+        if (attnmask_draws(&options))
+                options.offsets = RAN_UNIT_BYTE; /* pages and pictures show words */
         if (options.format == PICTURE_HTML && !tokens && options.map == ATTNMASK_MAP_ATTENTION &&
             (options.row != NULL || options.rows != NULL))
                 cmd_usage("--format html has all words: leave out --row and --rows");

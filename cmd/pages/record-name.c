@@ -11,31 +11,38 @@ enum { LONGEST = 200 };
 static bool add_id(struct ran_buf *out, const struct ran_record *record)
 {
         const struct ran_member *id = ran_record_find(record, "id", NULL);
-        struct ran_buf text = {0};
+        const size_t before = out->len;
         struct ran_error err;
-        bool there = false;
 
-        if (id != NULL && id->type == 's') {
-                there = ran_json_decode(record->line, id->value, &text, &err) == RAN_OK &&
-                        text.len > 0;
-        } else if (id != NULL && id->type == 'n') {
-                ran_buf_add(&text, record->line + id->value.begin, id->value.end - id->value.begin);
-                there = true;
-        }
-        if (there)
-                page_excerpt(out, text.data, text.len, LONGEST);
-        ran_buf_release(&text);
-        return there;
+        if (id != NULL && id->type == 's')
+                return ran_json_decode(record->line, id->value, out, &err) == RAN_OK &&
+                       out->len > before;
+        if (id != NULL && id->type == 'n')
+                ran_buf_add(out, record->line + id->value.begin, id->value.end - id->value.begin);
+        return id != NULL && id->type == 'n';
+}
+
+void record_name(struct ran_buf *out, const struct ran_record *record, const char *file,
+                 size_t number)
+{
+        const size_t before = out->len;
+
+        if (add_id(out, record))
+                return;
+        out->len = before;
+        if (strcmp(file, "-") == 0)
+                ran_buf_printf(out, "line %zu", number);
+        else
+                ran_buf_printf(out, "%s:%zu", file, number);
 }
 
 void page_record_name(struct ran_buf *out, const struct ran_record *record, const char *file,
                       size_t number)
 {
-        bool input = strcmp(file, "-") == 0;
+        struct ran_buf name = {0};
 
-        if (add_id(out, record))
-                return;
-        if (!input)
-                page_excerpt(out, file, strlen(file), LONGEST);
-        ran_buf_printf(out, input ? "line %zu" : ":%zu", number);
+        record_name(&name, record, file, number);
+        page_excerpt(out, name.data, name.len, LONGEST);
+        out->failed |= name.failed;
+        ran_buf_release(&name);
 }

@@ -4,7 +4,10 @@
 
 #include "ran.h"
 
-/* Appends its id, else the place where it was read. */
+/* Appends its id, else the place where it was read: bytes from a stranger. */
+void record_name(struct ran_buf *out, const struct ran_record *record, const char *file,
+                 size_t number);
+/* The same for a page, and not too long. */
 void page_record_name(struct ran_buf *out, const struct ran_record *record, const char *file,
                       size_t number);
 

@@ -150,17 +150,23 @@ static void deliver(struct cmd_run *run, struct slot *slot)
         }
 }
 
-/* Without this, giant records would leave their buffers in many slots. */
-static void trim(struct slot *slot)
+/* Slots keep their memory for the next group, but all together no more than a few megabytes: there
+ * are thousands of slots, and each would grow to the longest record it ever had. */
+static void trim(struct cmd_run *run, struct slot *slot)
 {
-        const size_t keep = 64 << 10;
+        const size_t most = 2 << 20;
+        struct ran_record *record = &slot->line.record;
 
-        if (slot->result.cap > keep)
+        run->kept -= slot->kept;
+        slot->kept = slot->result.cap + slot->imported.cap + record->names.cap +
+                     record->cap * sizeof(*record->members);
+        if (slot->kept > most - run->kept) {
                 ran_buf_release(&slot->result);
-        if (slot->imported.cap > keep)
                 ran_buf_release(&slot->imported);
-        if (slot->line.record.names.cap > keep || slot->line.record.cap > keep / 64)
-                ran_record_release(&slot->line.record);
+                ran_record_release(record);
+                slot->kept = 0;
+        }
+        run->kept += slot->kept;
 }
 
 void run_deliver(struct cmd_run *run, size_t from, size_t to)
@@ -173,7 +179,7 @@ void run_deliver(struct cmd_run *run, size_t from, size_t to)
         while (run->next < run->count && run->slots[run->next].done && !atomic_load(&run->ended)) {
                 struct slot *slot = &run->slots[run->next++];
                 deliver(run, slot);
-                trim(slot);
+                trim(run, slot);
                 if (run->out.len >= enough)
                         run_write(run);
         }

@@ -32,6 +32,7 @@ struct slot {
         struct cmd_line line;
         struct ran_buf imported; /* the record, unless the line is one itself */
         struct ran_buf result;
+        size_t kept; /* bytes of these buffers and of the record, since it was delivered */
         struct ran_error err;
         const struct text_line *text;
         enum record_status status;
@@ -68,6 +69,7 @@ struct cmd_run {
 
         pthread_mutex_t order; /* guards all below, and slot.done */
         size_t next;           /* the first slot of the group that has not been delivered */
+        size_t kept;           /* the sum of slots[].kept */
         struct ran_buf out;
         struct ran_writer *writer; /* NULL: standard output */
         int rejects;               /* a descriptor, or -1 */

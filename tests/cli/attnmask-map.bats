@@ -164,6 +164,14 @@ refused() {
       [ -s $map.$format ]
     done
   done
+  # a picture has the document's words beside its cells, its name, and what the shades mean
+  jq -c '.id = "a < b"' in.jsonl >named.jsonl
+  ran-attnmask -q -m topic.ran --map tokens --format svg named.jsonl >words.svg
+  jq -r .text in.jsonl | tr -s ' ' '\n' >words
+  sed -n 's/.*text-anchor="end">\(.*\)<.text>/\1/p' words.svg | head -n 40 | diff <(head -n 40 words) -
+  grep -q '>Influence on the outputs of tokens: a &lt; b</text>' words.svg
+  grep -q '>output (token)</text>' words.svg
+  grep -q "lengths of the token's embedding</text>\|lengths of the token&#39;s embedding</text>" words.svg
   # one row is a strip of all tokens
   ran-attnmask -q -m topic.ran --map tokens --row 7 --format text --size 40 in.jsonl >row
   [ "$(sort -u row | wc -l)" -eq 1 ]

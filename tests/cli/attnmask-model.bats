@@ -198,7 +198,7 @@ shape='-q --epochs 1 --dim 8 --heads 2 --head-dim 4 --no-dev'
   ran-attnmask -q -m "$(model ran-gated)" --format svg --head all --layer all doc.jsonl >m.svg
   [ "$(grep -c '>layer [0-9], head [0-9]<' m.svg)" -eq 4 ]
   [ "$(grep -c '>query (row: tokens and cells)<' m.svg)" -eq 4 ]
-  grep -q '>attention weight, from small to large (logarithmic)<' m.svg
+  grep -q '>attention weight (logarithmic scale)<' m.svg
   grep -q '>layer 0, head 1<' m.svg
   ran-attnmask -q -m "$(model ran-gated)" --format png --head review doc.jsonl >m.png
   [ "$(head -c 8 m.png | od -A n -t x1 | tr -d ' ')" = 89504e470d0a1a0a ]

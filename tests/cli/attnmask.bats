@@ -82,10 +82,15 @@ END
   ran-attnmask --length 40 --format pgm --size 100 >m.pgm
   [ "$(head -n 2 m.pgm)" = $'P5\n80 80' ]
   ran-attnmask -q --length 100000 --attention dispersed --format png -o m.png
-  [ "$(od -A n -t u1 -j 16 -N 8 m.png | tr -s ' ')" = ' 0 0 1 255 0 0 1 255' ] # 511 = 100000 / 196, up
+  # 511 cells, 100000 / 196, up; and what stands around them
+  [ "$(od -A n -t u1 -j 16 -N 8 m.png | tr -s ' ')" = ' 0 0 2 95 0 0 2 103' ]
   ran-attnmask --length 9 --attention window,full --format svg >m.svg
   grep -q '^<svg xmlns=' m.svg
   [ "$(grep -c '^<g ' m.svg)" -eq 2 ]
+  for text in 'Attention patterns window(4), full, 9 tokens' 'window(4)' full 'key (token)' 'query (token)' \
+    8 'the query attends to the key'; do
+    grep -qF ">$text</text>" m.svg || { echo "no $text" >&2; false; }
+  done
 }
 
 @test "attnmask: a picture that cannot be written leaves nothing" {

@@ -95,19 +95,23 @@ small='--dim 8 --layers 1 --heads 1 --head-dim 8 --window 8 --min-window 1 --no-
   for i in 1 2 3 4 5; do ran-tokenize encode --vocab vocab.json --shard $i/5 x.csv; done | cmp - whole
 }
 
-@test "csv: memory is that of a row [all]" {
+@test "csv: memory is that of JSON lines, however the lengths of rows vary [all]" {
   command -v /usr/bin/time >/dev/null || skip 'no time'
-  rows() {
-    awk -v n="$1" 'BEGIN { print "text,label"
-      for (i = 0; i < n; i++) printf "\"aaaaaaaaaa, bbbbbbbbb\n\"\"cccccccccc\"\" dddddddddd\",%d\n", i % 9 }'
+  rows() { # FORMAT: 100,000 rows, of which every 61st is long
+    awk -v format="$1" 'BEGIN { if (format == "csv") print "text,label"
+      for (i = 0; i < 100000; i++) {
+        text = "aaaaaaaaaa, bbbbbbbbb cccccccccc dddddddddd "
+        for (j = i * 7919 % 61 == 0 ? 8 : 0; j > 0; j--) text = text text
+        printf format == "csv" ? "\"%s\",%d\n" : "{\"text\":\"%s\",\"label\":%d}\n", text, i % 9
+      } }'
   }
   peak() { # a sanitizer keeps what is released for a while
     ASAN_OPTIONS=${ASAN_OPTIONS-}:quarantine_size_mb=1 /usr/bin/time -f %M ran-tokenize encode -q -j 1 \
       --vocab vocab.json --only "$1" 2>&1 >/dev/null | tail -n 1
   }
-  rows 50000 >few.csv
-  rows 500000 >many.csv
-  [ "$(peak many.csv)" -lt $(($(peak few.csv) * 3 / 2)) ]
+  rows csv >x.csv
+  rows json >x.jsonl
+  [ "$(peak x.csv)" -lt $(($(peak x.jsonl) * 3 / 2)) ]
 }
 
 # ---- headers -------------------------------------------------------------------------------------

@@ -1,8 +1,11 @@
 /* Pictures: read back by a reader of this test's own, pixel by pixel. */
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "cmd/attnmask/font.h"
+#include "cmd/attnmask/frame.h"
 #include "cmd/attnmask/picture.h"
 #include "dice.h"
 #include "test.h"
@@ -291,7 +294,7 @@ TEST(picture_svg)
         struct ran_error err = {0};
         struct ran_buf out = {0};
         struct picture p;
-        char *names[] = {"a"};
+        char *names[] = {"a <"};
 
         CHECK_OK(picture_init(&p, 1, 3, 2, &err), err);
         memcpy(p.shade, shades, sizeof shades);
@@ -299,16 +302,197 @@ TEST(picture_svg)
         write_picture(&p, PICTURE_SVG, 30, &out);
         ran_buf_char(&out, '\0');
         CHECK_STR(out.data,
-                  "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"32\" height=\"42\" "
-                  "font-family=\"sans-serif\" font-size=\"14\">\n"
-                  "<text x=\"1\" y=\"14\">a</text>\n"
-                  "<g transform=\"translate(1 21) scale(10)\" shape-rendering=\"crispEdges\">\n"
+                  "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"62\" height=\"56\" "
+                  "viewBox=\"0 0 62 56\" font-family=\"sans-serif\" font-size=\"12\">\n"
+                  "<rect width=\"100%\" height=\"100%\" fill=\"#fff\"/>\n"
+                  "<g transform=\"translate(8 28) scale(10)\" shape-rendering=\"crispEdges\">\n"
                   "<path fill-opacity=\"0.533\" d=\"M0 1h2v1h-2z\"/>\n"
                   "<path fill-opacity=\"1\" d=\"M1 0h2v1h-2z\"/>\n"
                   "</g>\n"
-                  "<rect x=\"1\" y=\"21\" width=\"30\" height=\"20\" fill=\"none\" "
-                  "stroke=\"#888\"/>\n"
+                  "<rect x=\"7\" y=\"27\" width=\"32\" height=\"1\" fill-opacity=\"0.502\"/>\n"
+                  "<rect x=\"7\" y=\"48\" width=\"32\" height=\"1\" fill-opacity=\"0.502\"/>\n"
+                  "<rect x=\"7\" y=\"28\" width=\"1\" height=\"20\" fill-opacity=\"0.502\"/>\n"
+                  "<rect x=\"38\" y=\"28\" width=\"1\" height=\"20\" fill-opacity=\"0.502\"/>\n"
+                  "<text x=\"8\" y=\"23\">a &lt;</text>\n"
                   "</svg>\n");
         ran_buf_release(&out);
         picture_release(&p);
+}
+
+/* ---- letters -------------------------------------------------------------------------------- */
+
+enum { SIDE = 40, AT = 20 };
+
+/* A text in the middle of a square. */
+static void draw_letters(const char *s, double scale, bool turned, unsigned char *pixels)
+{
+        const struct font_text text = {
+                .s = s, .n = strlen(s), .x = AT, .y = AT, .scale = scale, .turned = turned};
+
+        memset(pixels, 255, SIDE * SIDE);
+        for (size_t y = 0; y < SIDE; y++)
+                font_draw(&text, y, pixels + y * SIDE, SIDE);
+}
+
+static size_t ink(const unsigned char *pixels)
+{
+        size_t n = 0;
+
+        for (size_t i = 0; i < SIDE * SIDE; i++)
+                n += pixels[i] < 128;
+        return n;
+}
+
+TEST(font_letters_differ)
+{
+        static unsigned char letter[95][SIDE * SIDE];
+
+        for (size_t i = 0; i < 95; i++) {
+                const char s[2] = {(char)(' ' + i), '\0'};
+                draw_letters(s, 1, false, letter[i]);
+                CHECK(i == 0 ? ink(letter[i]) == 0 : ink(letter[i]) > 0);
+                for (size_t j = 0; j < i; j++)
+                        CHECK(memcmp(letter[i], letter[j], sizeof letter[i]) != 0);
+                CHECK(font_width(s, 1, 1) >= 3 && font_width(s, 1, 2) == 2 * font_width(s, 1, 1));
+        }
+}
+
+/* A text that goes up is one to the right, turned by a quarter. */
+TEST(font_turned)
+{
+        static unsigned char upright[SIDE * SIDE], turned[SIDE * SIDE];
+        static const double scales[] = {1, 1.25};
+        size_t wrong = 0;
+
+        for (size_t k = 0; k < 2; k++) {
+                draw_letters("\xc3\x84g}", scales[k], false, upright);
+                draw_letters("\xc3\x84g}", scales[k], true, turned);
+                CHECK(ink(upright) > 20);
+                for (size_t y = 0; y < SIDE; y++)
+                        for (size_t x = 0; x < SIDE; x++) {
+                                unsigned char want = upright[y * SIDE + x];
+                                wrong += turned[(SIDE - 1 - x) * SIDE + y] != want;
+                        }
+        }
+        CHECK_SIZE(wrong, 0);
+}
+
+/* Marks of Latin-1 are drawn; all else is a box, of one character each. */
+TEST(font_strangers)
+{
+        static unsigned char one[SIDE * SIDE], other[SIDE * SIDE];
+        struct dice dice = {.key = 3};
+
+        draw_letters("\xc3\xa9", 1, false, one); /* e with an acute */
+        draw_letters("e", 1, false, other);
+        CHECK(ink(one) > ink(other));
+        for (size_t i = 0; i < SIDE * SIDE; i++)
+                CHECK(one[i] <= other[i]);
+        draw_letters("\xe6\x97\xa5", 1, false, one);
+        draw_letters("\xd0\xb9", 1, false, other);
+        CHECK(ink(one) > 0 && memcmp(one, other, sizeof one) == 0);
+        CHECK(font_width("\xe6\x97\xa5", 3, 1) == font_width("\xf0\x9f\x98\x80", 4, 1));
+        for (size_t i = 0; i < 2000; i++) { /* bytes that are no text */
+                char s[9] = {0};
+                for (size_t j = 0; j < 8; j++)
+                        s[j] = (char)dice_size(&dice, 1, 255);
+                draw_letters(s, 1, i % 2 == 1, one);
+                CHECK(font_width(s, 8, 1) >= 8 * 3 - 7 * 3);
+        }
+}
+
+/* ---- text around the cells ------------------------------------------------------------------ */
+
+/* A picture with words, a title and a legend. */
+static struct picture framed(struct dice *dice, size_t panels, char **words)
+{
+        struct picture p = random_picture(dice, panels, 5, 4);
+
+        p.title = "Title & <more>";
+        p.x_name = "columns";
+        p.y_name = "rows";
+        p.legend = "weight";
+        p.least = "0.1";
+        p.most = "1";
+        p.x_to = 4;
+        p.y_to = 3;
+        p.x_words = p.y_words = words;
+        return p;
+}
+
+TEST(picture_framed_png)
+{
+        struct dice dice = {.key = 4};
+        char *words[] = {(char *)"the", (char *)"", (char *)"\xc3\xa4",
+                         (char *)"a longer word than fits", (char *)"\x01"};
+        struct ran_error err = {0};
+
+        for (size_t panels = 1; panels <= 5; panels++) {
+                struct picture p = framed(&dice, panels, panels % 2 == 1 ? words : NULL);
+                struct ran_buf file = {0}, pixels = {0};
+                size_t width = 0, height = 0, wrong = 0, dark = 0;
+                struct frame f;
+
+                CHECK_OK(frame_make(&f, &p, 5 * 13, &err), err);
+                write_picture(&p, PICTURE_PNG, 5 * 13, &file);
+                read_png((unsigned char *)file.data, file.len, &width, &height, &pixels);
+                CHECK_SIZE(width, f.width);
+                CHECK_SIZE(height, f.height);
+                CHECK_SIZE(f.unit, 13);
+                for (size_t i = 0; i < panels; i++)
+                        for (size_t y = 0; y < 4 * f.unit; y++)
+                                for (size_t x = 0; x < 5 * f.unit; x++) {
+                                        size_t left = f.left + i % f.columns * f.across,
+                                               top = f.top + i / f.columns * f.down;
+                                        wrong +=
+                                                (unsigned char)
+                                                        pixels.data[(top + y) * width + left + x] !=
+                                                255 - p.shade[(i * 4 + y / f.unit) * 5 +
+                                                              x / f.unit];
+                                }
+                CHECK_SIZE(wrong, 0);
+                for (size_t i = 0; i < 25 * width; i++) /* the title */
+                        dark += (unsigned char)pixels.data[i] < 100;
+                CHECK(dark > 100);
+                for (size_t i = 0; i < height; i++) /* nothing is cut at the edges */
+                        wrong += (unsigned char)pixels.data[i * width] != 255 ||
+                                 (unsigned char)pixels.data[i * width + width - 1] != 255;
+                CHECK_SIZE(wrong, 0);
+                frame_release(&f);
+                ran_buf_release(&file);
+                ran_buf_release(&pixels);
+                picture_release(&p);
+        }
+}
+
+/* Numbers stand on an axis without touching, the ends always. */
+TEST(picture_axis_numbers)
+{
+        static const size_t ends[][2] = {{0, 0},    {0, 1},      {7, 9},           {0, 39},
+                                         {5, 1999}, {0, 999999}, {123456, 7654321}};
+        struct ran_error err = {0};
+
+        for (size_t i = 0; i < sizeof ends / sizeof ends[0]; i++)
+                for (size_t size = 1; size < 2000; size = size * 3 + 1) {
+                        struct picture p = {.panels = 1,
+                                            .width = size,
+                                            .height = size,
+                                            .x_name = "x",
+                                            .x_from = ends[i][0],
+                                            .x_to = ends[i][1],
+                                            .x_cells = 1,
+                                            .y_cells = 1};
+                        struct frame f;
+                        long end = LONG_MIN;
+
+                        CHECK_OK(frame_make(&f, &p, size, &err), err);
+                        for (size_t t = 0; t + 1 < f.texts; t++) {
+                                const struct frame_text *x = &f.text[t];
+                                long begin = x->x - x->before;
+                                CHECK(size < 100 || begin > end);
+                                end = begin + (long)font_width(f.letters.data + x->begin, x->n, 1);
+                        }
+                        CHECK(f.texts >= 2 && f.texts < size + 3);
+                        frame_release(&f);
+                }
 }
