@@ -299,12 +299,15 @@ int lm_evaluate(const struct lm_evaluate_options *options, struct cmd_loop loop,
         loop.take = add_record;
         loop.arg = &e;
         int status = cmd_records(&loop, files, NULL);
-        if (e.compared == 0)
+        if (e.compared == 0 && (e.skipped > 0 || status == CMD_OK))
                 cmd_die(CMD_FAILED, "no record has \"%s\": there is nothing to compare with",
                         options->reference);
+        if (e.compared == 0)
+                cmd_die(CMD_FAILED, "no record is left to compare");
         if (e.skipped > 0)
-                cmd_note("%zu records have no \"%s\" and are left out", e.skipped,
-                         options->reference);
+                cmd_note("%zu %s no \"%s\" and %s left out", e.skipped,
+                         e.skipped == 1 ? "record has" : "records have", options->reference,
+                         e.skipped == 1 ? "is" : "are");
         write_report(&e, seed, output);
         ran_text_score_free(e.score);
         return status;

@@ -298,6 +298,11 @@ int lm_generate(int argc, char **argv)
                 cmd_die(CMD_USAGE,
                         "%s: --replace-unknown takes words of a source, and this model has none",
                         model_options.model);
+        if (options.how.beam > g.lm.V)
+                cmd_note("--beam %zu is wider than the vocabulary of %zu tokens: a beam of 4 to 10 "
+                         "is "
+                         "faster, and mostly finds the same",
+                         options.how.beam, g.lm.V);
         g.never = lm_never(&g.lm, options.how.unknown || options.how.replace_unknown,
                            model_options.state_out == NULL, &err);
         if (g.never == NULL)

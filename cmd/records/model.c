@@ -70,5 +70,5 @@ struct ran_model *cmd_model_open(const char *path, bool verify, int task)
                 return m;
         ran_model_free(m);
         cmd_die(CMD_FAILED, "%s: this model %s: use %s (a model that %s is needed here)", path,
-                tasks[has].does, tasks[has].program, tasks[task].does);
+                tasks[has].does, tasks[has].use, tasks[task].does);
 }

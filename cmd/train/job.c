@@ -80,7 +80,7 @@ static void describe_data(const struct train_session *s, struct ran_buf *trainin
         }
         if (s->learned) {
                 ran_buf_str(training, file->dev == NULL ? "," : "");
-                ran_fields_json(ran_vocab_fields, &s->options->vocabulary, training);
+                ran_fields_json(ran_vocab_fields, &s->vocabulary, training);
         }
         if (s->learned && file->init.vector_words > 0)
                 ran_buf_printf(training, ",\"vector_words\":%zu", file->init.vector_words);

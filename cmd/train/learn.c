@@ -4,6 +4,7 @@
  * text are kept. Then the vocabulary is learned, and the kept lines go through the same functions
  * as other lines.
  */
+#include "cmd/formats/foreign.h"
 #include "cmd/formats/json.h"
 #include "cmd/train/reader.h"
 #include "cmd/options/message.h"
@@ -30,6 +31,8 @@ struct learner {
         struct ran_counter *counter;
         struct spool spool;
         struct train_location first_ids, first_words;
+        const struct ran_vocab_settings *of_pairs; /* or NULL; for records that are `paired` */
+        bool paired;
         struct train_source *with; /* the source of the reader, once there is a vocabulary */
         size_t spelling;           /* that it then has */
         struct ran_tokenizer *tokenizer;
@@ -102,6 +105,13 @@ static int count(void *arg, void *scratch, const struct cmd_line *line, struct r
         return cmd_vocab_words_read(&s->words, &line->record, l->counter, result, err);
 }
 
+/* As ran-train lm reads it: with a text, a "source" names the origin. */
+static bool is_pair(const struct ran_record *record)
+{
+        return json_member(record, "source") != NULL && foreign_tokens(record) == NULL &&
+               foreign_text(record) == NULL;
+}
+
 static int take_counted(void *arg, const struct cmd_line *line, const struct ran_buf *result,
                         struct ran_error *err)
 {
@@ -109,8 +119,10 @@ static int take_counted(void *arg, const struct cmd_line *line, const struct ran
         bool ids = json_member(&line->record, "ids") != NULL;
         struct train_location *first = ids ? &l->first_ids : &l->first_words;
 
-        if (first->file == NULL)
+        if (first->file == NULL) {
                 *first = train_location_of(line);
+                l->paired = !ids && is_pair(&line->record);
+        }
         if (ids)
                 return train_take(&l->reader, line, result, err);
         RAN_TRY(ran_counter_add(l->counter, result->data, result->len, err));
@@ -134,9 +146,8 @@ struct batch {
         } slot[BATCH];
 };
 
-static void encode_spooled(void *arg, size_t i)
+static int scan_spooled(struct batch *b, size_t i)
 {
-        struct batch *b = arg;
         struct slot *slot = &b->slot[i];
         const struct spool *spool = &b->learner->spool;
         size_t n = b->first + i, begin = n == 0 ? 0 : spool->end[n - 1];
@@ -144,13 +155,35 @@ static void encode_spooled(void *arg, size_t i)
         slot->line.file = spool->location[n].file;
         slot->line.number = spool->location[n].line;
         slot->packed.len = 0;
-        int code = ran_record_scan(&slot->line.record, spool->lines + begin, spool->end[n] - begin,
-                                   &slot->err);
+        return ran_record_scan(&slot->line.record, spool->lines + begin, spool->end[n] - begin,
+                               &slot->err);
+}
+
+static void encode_spooled(void *arg, size_t i)
+{
+        struct batch *b = arg;
+        struct slot *slot = &b->slot[i];
+        int code = scan_spooled(b, i);
+
         if (code == RAN_OK)
                 code = train_encode(&b->learner->reader, &slot->scratch, &slot->line, &slot->packed,
                                     &slot->err);
         if (code == RAN_OK && slot->packed.failed)
                 code = ran_fail(&slot->err, RAN_ENOMEM, "out of memory for a document");
+        slot->code = code;
+}
+
+static void count_spooled(void *arg, size_t i)
+{
+        struct batch *b = arg;
+        struct slot *slot = &b->slot[i];
+        int code = scan_spooled(b, i);
+
+        if (code == RAN_OK)
+                code = cmd_vocab_words_read(&slot->scratch.words, &slot->line.record,
+                                            b->learner->counter, &slot->packed, &slot->err);
+        if (code == RAN_OK && slot->packed.failed)
+                code = ran_fail(&slot->err, RAN_ENOMEM, "out of memory for the words of a line");
         slot->code = code;
 }
 
@@ -175,8 +208,7 @@ static bool add_spooled(struct batch *b, struct cmd_run *run, size_t i)
         return cmd_refuse_late(run, &slot->line, &slot->err);
 }
 
-/* Encodes the lines that waited. */
-static void encode_waiting(struct learner *l, struct cmd_run *run)
+static struct batch *batch_new(struct learner *l)
 {
         struct ran_error err = {0};
         struct batch *b = ran_alloc(1, sizeof *b, &err);
@@ -184,18 +216,65 @@ static void encode_waiting(struct learner *l, struct cmd_run *run)
         if (b == NULL)
                 cmd_die(CMD_FAILED, "%s", err.text);
         b->learner = l;
-        for (bool more = true; more && b->first < l->spool.n; b->first += BATCH) {
-                size_t n = l->spool.n - b->first < BATCH ? l->spool.n - b->first : BATCH;
-                ran_parallel(l->reader.source->pool, n, encode_spooled, b);
-                for (size_t i = 0; i < n && more; i++)
-                        more = add_spooled(b, run, i);
-        }
+        return b;
+}
+
+static void batch_free(struct batch *b)
+{
         for (size_t i = 0; i < BATCH; i++) {
                 train_scratch_release(&b->slot[i].scratch);
                 ran_record_release(&b->slot[i].line.record);
                 ran_buf_release(&b->slot[i].packed);
         }
         free(b);
+}
+
+/* Lines of the spool from b->first on that the batch has room for. */
+static size_t batch_lines(const struct batch *b)
+{
+        size_t n = b->learner->spool.n - b->first;
+
+        return n < BATCH ? n : BATCH;
+}
+
+/* Encodes the lines that waited. */
+static void encode_waiting(struct learner *l, struct cmd_run *run)
+{
+        struct batch *b = batch_new(l);
+
+        for (bool more = true; more && b->first < l->spool.n; b->first += BATCH) {
+                size_t n = batch_lines(b);
+                ran_parallel(l->reader.source->pool, n, encode_spooled, b);
+                for (size_t i = 0; i < n && more; i++)
+                        more = add_spooled(b, run, i);
+        }
+        batch_free(b);
+}
+
+/* Counts the words of the lines that waited once more, for the vocabulary of pairs. */
+static void count_pairs(struct learner *l)
+{
+        struct ran_error err = {0};
+        struct batch *b = batch_new(l);
+
+        ran_counter_free(l->counter);
+        l->counter = ran_counter_new(l->of_pairs, &err);
+        if (l->counter == NULL)
+                cmd_die(cmd_status_of(&err), "%s", err.text);
+        for (; b->first < l->spool.n; b->first += BATCH) {
+                size_t n = batch_lines(b);
+                ran_parallel(l->reader.source->pool, n, count_spooled, b);
+                for (size_t i = 0; i < n; i++) {
+                        struct slot *slot = &b->slot[i];
+
+                        if (slot->code != RAN_OK) /* it was read before: there is no memory now */
+                                cmd_die(CMD_FAILED, "%s", slot->err.text);
+                        if (ran_counter_add(l->counter, slot->packed.data, slot->packed.len,
+                                            &err) != RAN_OK)
+                                cmd_die(CMD_FAILED, "%s", err.text);
+                }
+        }
+        batch_free(b);
 }
 
 static struct ran_tokenizer *learn(struct learner *l)
@@ -233,6 +312,8 @@ static void finish(void *arg, struct cmd_run *run)
                         l->first_words.line);
         if (l->first_words.file == NULL)
                 return;
+        if (l->of_pairs != NULL && l->paired)
+                count_pairs(l);
         l->tokenizer = learn(l);
         with->tokenizer = l->tokenizer;
         with->V = ran_tokenizer_size(l->tokenizer);
@@ -241,12 +322,14 @@ static void finish(void *arg, struct cmd_run *run)
 }
 
 struct ran_tokenizer *train_data_learn(struct train_data *d, const struct train_source *source,
-                                       const struct ran_vocab_settings *settings, char **texts,
+                                       const struct ran_vocab_settings *settings,
+                                       const struct ran_vocab_settings *of_pairs, char **texts,
                                        char **files)
 {
         struct train_source with = *source; /* ids have no spelling */
         struct learner l = {.reader = {.source = &with, .data = d},
                             .with = &with,
+                            .of_pairs = of_pairs,
                             .spelling = source->spelling};
         struct spool *spool = &l.spool;
         struct cmd_loop loop = train_loop(&l.reader);

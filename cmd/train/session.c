@@ -10,6 +10,7 @@
 #include "cmd/records/model.h"
 #include "cmd/records/sequence.h"
 #include "cmd/records/vocab.h"
+#include "cmd/train/pairs.h"
 
 /* ---- opening -------------------------------------------------------------------------------- */
 
@@ -141,6 +142,7 @@ void train_session_open(struct train_session *s, char **files)
 
         s->config = o->config;
         s->settings = o->settings;
+        s->vocabulary = o->vocabulary;
         /* Without a vocabulary the data decide the number of ids; an id has 32 bits. */
         s->source = (struct train_source){
                 .task = s->task, .input = &o->input, .V = TRAIN_ANY_ID, .names = &s->names};
@@ -190,8 +192,14 @@ static void init_source(struct train_session *s)
 
 static void learn_vocabulary(struct train_session *s, char **files)
 {
-        s->tokenizer = train_data_learn(&s->train, &s->source, &s->options->vocabulary,
-                                        s->texts.wanted ? s->texts.files : NULL, files);
+        struct ran_vocab_settings of_pairs;
+        bool differs = train_pairs_vocabulary(s, &of_pairs);
+
+        s->tokenizer =
+                train_data_learn(&s->train, &s->source, &s->vocabulary, differs ? &of_pairs : NULL,
+                                 s->texts.wanted ? s->texts.files : NULL, files);
+        if (differs && s->train.paired.file != NULL)
+                s->vocabulary = of_pairs;
         s->source.tokenizer = s->tokenizer;
         s->learned = s->tokenizer != NULL;
         if (s->learned)

@@ -15,6 +15,7 @@ struct train_session {
         /* The settings of the options, changed by --init, the data and --dump-gradients. */
         struct ran_config config;
         struct ran_train_settings settings;
+        struct ran_vocab_settings vocabulary; /* owns nothing */
         struct ran_pool *pool;
         struct ran_model *model; /* of --dump-gradients, else NULL */
         struct train_replay replay;

@@ -4,6 +4,7 @@
 #include "cmd/options/message.h"
 #include "cmd/train/check-pairs.h"
 #include "cmd/train/check-report.h"
+#include "cmd/train/pairs.h"
 #include "cmd/train/session.h"
 #include "cmd/train/task.h"
 
@@ -112,21 +113,13 @@ static void check_text(struct ran_buf *out, const struct train_summary *s)
                 ran_buf_printf(out, "  left out, one id alone: %zu\n", s->data->lone);
 }
 
-/* Records with a source and a target use the mask prefix. An initial model has its mask already. */
-static void choose_mask(struct train_session *s)
-{
-        if (s->source.mask != RAN_MASK_NONE)
-                return;
-        if (s->train.paired.file != NULL) {
-                s->config.mask = RAN_MASK_PREFIX;
-                cmd_note("the records have a source and a target: --mask prefix");
-        }
-        s->source.mask = s->config.mask;
-}
-
 static void adapt(struct train_session *s)
 {
-        choose_mask(s);
+        /* An initial model has its mask already. */
+        if (s->source.mask == RAN_MASK_NONE && s->train.paired.file != NULL)
+                train_pairs_adapt(s);
+        if (s->source.mask == RAN_MASK_NONE)
+                s->source.mask = s->config.mask;
         if (s->settings.metric != RAN_METRIC_LOSS && s->train.paired.file == NULL)
                 cmd_die(CMD_USAGE, "--metric bleu and chrf compare generated targets: they need "
                                    "records with a source and a target");

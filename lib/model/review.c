@@ -10,6 +10,8 @@
  *      keys of a document    | source tokens | earlier states | G_0 ... G_m |
  *      a source token sees                   |------------------------|
  *      a target token sees   |----------------------------------------|
+ *
+ * Scores of source tokens by source tokens are never computed.
  */
 #include "model/layer.h"
 #include "math/gemm.h"
@@ -189,11 +191,36 @@ static void softmax_window_bwd(void *arg, size_t i, float *scratch)
         struct task *task = arg;
         struct ran_workspace *w = task->s->w;
         size_t n, t = tokens_of(task, i, &n), states = task->k.states;
+        size_t target = w->packed->doc[task->k.b] + task->k.sources, at = w->packed->window[i];
 
         (void)scratch;
-        for (; n > 0; n--, t++)
-                ran_simd->softmax_bwd(task->s->own->dscore + t * states,
-                                      task->s->own->score + t * states, scale_of(w), states);
+        for (; n > 0; n--, at++, t++) {
+                size_t from = at < target ? task->k.sources : 0;
+
+                ran_simd->softmax_bwd(task->s->own->dscore + t * states + from,
+                                      task->s->own->score + t * states + from, scale_of(w),
+                                      states - from);
+        }
+}
+
+/* Tokens of a document in the slab that leave out the same keys: the source's all source tokens,
+ * which come first, the target's none. */
+struct block {
+        size_t row, n, skip;
+};
+
+static size_t blocks_of(const struct task *task, struct block block[2])
+{
+        const struct lookback *k = &task->k;
+        size_t target = task->s->w->packed->doc[k->b] + k->sources;
+        size_t at = task->s->t0 + k->from, source = target > at ? target - at : 0, blocks = 0;
+
+        source = source < k->n ? source : k->n;
+        if (source > 0)
+                block[blocks++] = (struct block){0, source, k->sources};
+        if (source < k->n)
+                block[blocks++] = (struct block){source, k->n - source, 0};
+        return blocks;
 }
 
 /* score (n, states) = the weights that a document's tokens give to its states */
@@ -202,9 +229,14 @@ static void score_states(struct task *task)
         struct ran_layer_pass *s = task->s;
         struct ran_workspace *w = s->w;
         const struct lookback *k = &task->k;
+        struct block block[2];
+        size_t D = w->D, blocks = blocks_of(task, block);
 
-        ran_gemm_linear(w->pool, s->own->score, k->states, s->act->review_q + k->from * w->D, w->D,
-                        s->cells->key + k->key * w->D, NULL, k->n, w->D, k->states);
+        for (const struct block *x = block; x < block + blocks; x++)
+                ran_gemm_linear(w->pool, s->own->score + x->row * k->states + x->skip, k->states,
+                                s->act->review_q + (k->from + x->row) * D, D,
+                                s->cells->key + (k->key + x->skip) * D, NULL, x->n, D,
+                                k->states - x->skip);
         each_window(task, softmax_window);
 }
 
@@ -245,12 +277,48 @@ static void lookback(struct ran_layer_pass *s, size_t b)
                 for (size_t i = 0; i < k.n; i++)
                         memcpy(r + i * D, value, D * sizeof *r);
         } else {
+                struct block block[2];
+                size_t blocks = blocks_of(&task, block);
+
                 score_states(&task);
-                ran_gemm_linear_bwd(w->pool, r, D, false, NULL, NULL, s->own->score, k.states, NULL,
-                                    0, value, k.n, D, k.states);
+                for (const struct block *x = block; x < block + blocks; x++)
+                        ran_gemm_linear_bwd(w->pool, r + x->row * D, D, false, NULL, NULL,
+                                            s->own->score + x->row * k.states + x->skip, k.states,
+                                            NULL, 0, value + x->skip * D, x->n, D,
+                                            k.states - x->skip);
         }
         if (w->probes != NULL)
                 ran_workers_each(&w->workers, 0, w->probes->n, fill_probe, &task);
+}
+
+/* As lookback_bwd, of tokens that leave out the same keys: the weights' part in dvalue, and dscore
+ * before the softmax. */
+static void block_weights_bwd(const struct task *task, const struct block *x)
+{
+        const struct ran_layer_pass *s = task->s;
+        struct ran_workspace *w = s->w;
+        const struct lookback *k = &task->k;
+        size_t D = w->D, at = x->row * k->states + x->skip, key = (k->key + x->skip) * D;
+        float *dr = s->own->adj.dreview_r + (k->from + x->row) * D;
+
+        ran_gemm_linear_bwd(w->pool, NULL, 0, false, s->own->adj.dvalue + key, NULL,
+                            s->own->score + at, k->states, dr, D, NULL, x->n, D,
+                            k->states - x->skip);
+        ran_gemm_linear(w->pool, s->own->dscore + at, k->states, dr, D, s->cells->value + key, NULL,
+                        x->n, D, k->states - x->skip);
+}
+
+static void block_scores_bwd(const struct task *task, const struct block *x)
+{
+        const struct ran_layer_pass *s = task->s;
+        struct ran_workspace *w = s->w;
+        const struct lookback *k = &task->k;
+        size_t D = w->D, t = k->from + x->row, key = (k->key + x->skip) * D;
+
+        ran_gemm_linear_bwd(
+                w->pool, s->own->adj.dreview_q + t * D, D, false, s->own->adj.dkey + key, NULL,
+                s->own->dscore + x->row * k->states + x->skip, k->states, s->act->review_q + t * D,
+                D, s->cells->key + key, x->n, D, k->states - x->skip);
 }
 
 /* Adds to the document's dkey and dvalue; dreview_q overwritten. */
@@ -259,23 +327,21 @@ static void lookback_bwd(struct ran_layer_pass *s, size_t b)
         struct ran_workspace *w = s->w;
         struct task task = {s, lookback_of(s, b)};
         const struct lookback k = task.k;
-        size_t D = w->D;
-        float *dq = s->own->adj.dreview_q + k.from * D, *dr = s->own->adj.dreview_r + k.from * D;
-        float *dkey = s->own->adj.dkey + k.key * D, *dvalue = s->own->adj.dvalue + k.key * D;
-        const float *key = s->cells->key + k.key * D, *value = s->cells->value + k.key * D;
+        struct block block[2];
+        size_t D = w->D, blocks = blocks_of(&task, block);
 
         if (k.states == 1) {
-                memset(dq, 0, k.n * D * sizeof *dq);
-                ran_simd->bias_bwd(dvalue, dr, D, k.n, D);
+                memset(s->own->adj.dreview_q + k.from * D, 0, k.n * D * sizeof(float));
+                ran_simd->bias_bwd(s->own->adj.dvalue + k.key * D,
+                                   s->own->adj.dreview_r + k.from * D, D, k.n, D);
                 return;
         }
         score_states(&task);
-        ran_gemm_linear_bwd(w->pool, NULL, 0, false, dvalue, NULL, s->own->score, k.states, dr, D,
-                            NULL, k.n, D, k.states);
-        ran_gemm_linear(w->pool, s->own->dscore, k.states, dr, D, value, NULL, k.n, D, k.states);
+        for (size_t i = 0; i < blocks; i++)
+                block_weights_bwd(&task, &block[i]);
         each_window(&task, softmax_window_bwd);
-        ran_gemm_linear_bwd(w->pool, dq, D, false, dkey, NULL, s->own->dscore, k.states,
-                            s->act->review_q + k.from * D, D, key, k.n, D, k.states);
+        for (size_t i = 0; i < blocks; i++)
+                block_scores_bwd(&task, &block[i]);
 }
 
 /* ---- token rows ----------------------------------------------------------------------------- */

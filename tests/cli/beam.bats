@@ -15,8 +15,8 @@ setup_file() {
     i % 2 ? "cat" : "dog", i % 3 ? "sun" : "rain" }' >texts.jsonl
   shape='-q --dim 16 --layers 2 --heads 2 --head-dim 8 --window 5 --no-dev --learning-rate 0.01
     --dropout 0 --embed-dropout 0'
-  ran-train lm $shape --epochs 12 -o pairs.ran pairs.jsonl
-  ran-train lm $shape --epochs 12 --encoder transformer --ffn-dim 16 -o tree.ran pairs.jsonl
+  ran-train lm $shape --epochs 12 --mask prefix -o pairs.ran pairs.jsonl
+  ran-train lm $shape --epochs 12 --mask prefix --encoder transformer --ffn-dim 16 -o tree.ran pairs.jsonl
   ran-train lm $shape --epochs 6 -o lm.ran texts.jsonl
 }
 
@@ -51,7 +51,8 @@ setup() {
 # All of what is generated is in a beam that is wider than the vocabulary: nothing is missing.
 @test "beam: wider than the vocabulary" {
   echo '{"source":"s1 s2"}' >source.jsonl
-  ran-lm generate -m pairs.ran --beam 5000 --n-best 5000 --max-new-tokens 2 source.jsonl >out
+  ran-lm generate -m pairs.ran --beam 5000 --n-best 5000 --max-new-tokens 2 source.jsonl >out 2>said
+  grep -q 'ran-lm: --beam 5000 is wider than the vocabulary of [0-9]* tokens: ' said
   # 10 words of sources and targets: any two of them, or [END] after one, or at once.
   jq -e '.lm.n_best | length == 111 and ([.[].text] | unique | length == 111)
     and ([.[].score] | . == (sort | reverse)) and .[0].text != ""' out

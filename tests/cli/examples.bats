@@ -75,12 +75,15 @@ weather() {
 @test "recipes: ran-train takes each of them" {
   weather >train.jsonl
   printf '%s\n' 'sun 1 2 3' 'fog 3 2 1' 'wet 1 0 1' >vectors.txt
+  weather | jq -c '{source: .text, target: .label}' >pairs.jsonl
   for recipe in "$share"/recipes/*.json; do
     verb=classify
     vectors=()
+    data=train.jsonl
     [[ $recipe != */language-model* && $recipe != */translation* ]] || verb=lm
     [[ $recipe != */word-vectors* ]] || vectors=(--vectors vectors.txt)
-    ran-train $verb --config "$recipe" "${vectors[@]}" --dry-run train.jsonl
+    [[ $recipe != */translation* ]] || data=pairs.jsonl
+    ran-train $verb --config "$recipe" "${vectors[@]}" --dry-run $data
     grep -qF "\`$(basename "$recipe")\`" "$share/recipes/README.md"
   done
 }

@@ -77,7 +77,7 @@ setup() {
 }
 
 @test "fill: a masked language model does nothing else" {
-  dies 'predicts masked tokens: use ran-lm' score -m masked.ran texts.jsonl
+  dies 'predicts masked tokens: use ran-lm fill' score -m masked.ran texts.jsonl
   dies 'predicts masked tokens' generate -m masked.ran --prompt x
   LC_ALL=C sed 's/\[MASK\]/[MxSK]/g' masked.ran >odd.ran
   dies 'has no token [MASK]' fill -m odd.ran texts.jsonl

@@ -88,7 +88,7 @@ names() {
 @test "pairs: --replace-unknown needs text, a target, and a source in sight" {
   names >names.jsonl
   small='-q --dim 8 --layers 1 --heads 1 --head-dim 8 --window 3 --no-dev --vocab-type word --min-count 3'
-  ran-train lm $small --learning-rate 0.05 --epochs 20 -o cells.ran names.jsonl
+  ran-train lm $small --learning-rate 0.05 --epochs 20 --mask prefix -o cells.ran names.jsonl
   echo '{"source":"s1 name1 s2 s3 s4 s1"}' >one.jsonl
   run -1 --separate-stderr ran-lm generate -m cells.ran --temperature 1 --min-new-tokens 60 \
     --max-new-tokens 60 --replace-unknown one.jsonl
@@ -125,7 +125,7 @@ names() {
 }
 
 @test "pairs: --align is refused where there is no target or no source" {
-  ran-train lm $shape --epochs 1 --cell prenorm -o cells.ran pairs.jsonl
+  ran-train lm $shape --epochs 1 --cell prenorm --no-review-source -o cells.ran pairs.jsonl
   ran-train lm $shape --epochs 1 -o text.ran <<<'{"text":"a b c a b c a b c"}'
   run -2 --separate-stderr ran-attnmask -m text.ran --align pairs.jsonl
   [[ $stderr == *"models of sources and targets"* ]]

@@ -54,14 +54,14 @@ setup() {
       else print "{\"source\":\"" s "\",\"target\":\"" t "\"}"
     }
   }' >some.jsonl
-  ran-train lm -q --check some.jsonl >report
+  ran-train lm -q --check --vocab-type word some.jsonl >report
   jq -e '.pairs | .count == 200 and .source_tokens.median == 12 and .target_tokens.max == 12
     and .ratio.median == 1 and .ratio.max == 6
     and .unusual_ratio == {count: 1, at: ["some.jsonl:71"]}
     and .copies == {count: 1, at: ["some.jsonl:61"]}
     and .swapped == {count: 2, at: ["some.jsonl:51", "some.jsonl:52"]}
     and .wrong_side == {count: 1, at: ["some.jsonl:61"]}' report
-  ran-train lm -q --check --check-format text some.jsonl >text
+  ran-train lm -q --check --vocab-type word --check-format text some.jsonl >text
   grep -q 'source and target look swapped: 2' text
   grep -q 'copies of the source as target: 1' text
   # Texts without sources are no pairs.

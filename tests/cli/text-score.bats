@@ -106,9 +106,15 @@ outputs() {
   run -0 --separate-stderr ran-lm generate --eval-only made some.jsonl
   [ "$(jq .records <<<"$output")" = 1 ]
   [[ $stderr == *'2 records have no "target" and are left out'* ]]
+  run -0 --separate-stderr bash -c 'head -n 2 some.jsonl | ran-lm generate --eval-only made'
+  [[ $stderr == *'1 record has no "target" and is left out'* ]]
   run -3 --separate-stderr ran-lm generate --eval-only made --reference gold some.jsonl
   [[ $stderr == *'no record has "gold": there is nothing to compare with'* ]]
   [ -z "$output" ]
+  # A target, but nothing made: the reference is not what is missing.
+  echo '{"target":"a"}' >none.jsonl
+  run -3 --separate-stderr ran-lm generate --eval-only made none.jsonl
+  [[ $stderr == *'no "made"'*'no record is left to compare' ]]
 }
 
 @test "eval: bad records and usage" {

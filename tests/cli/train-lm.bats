@@ -77,9 +77,41 @@ config() {
   config m.ran | jq -e '.mask == "prefix"'
   # [END] and a target that only the source tells: by chance it would be right one time in seven.
   jq -se 'map(select(.event == "dev") | .dev.perplexity) | min < 1.5' log.jsonl
-  ran-train lm $shape -q --epochs 1 --mask prefix -o n.ran train.jsonl
-  ran-train lm $shape -q --epochs 1 -o o.ran train.jsonl
-  cmp n.ran o.ran
+}
+
+@test "train lm: pairs have no new defaults where 0.1.0 began the training [all]" {
+  pairs 60 >train.jsonl
+  train=(ran-train lm --dim 16 --heads 2 --head-dim 8 --layers 1 --no-dev --epochs 100000 -o m.ran)
+  # As 0.1.0 would have trained, by what the checkpoint says.
+  timeout -s INT 2 "${train[@]}" -q --mask prefix --vocab-type word --label-smoothing 0 train.jsonl || true
+  LC_ALL=C sed -i 's/\\"version\\":\\"0\.[0-9.]*\\"/\\"version\\":\\"0.1.0\\"/' m.ran.ckpt
+  timeout -s INT 2 "${train[@]}" --resume train.jsonl 2>said || true
+  grep -q 'a source and a target: --mask prefix$' said
+  grep -q 'interrupted$' said
+}
+
+@test "train lm: records with a source and a target have defaults of their own" {
+  pairs 60 >train.jsonl
+  small='--dim 16 --heads 2 --head-dim 8 --layers 1 --epochs 1'
+  run -0 --separate-stderr ran-train lm $small -o m.ran train.jsonl
+  [[ $stderr == *': --mask prefix --cell prenorm --review-source --label-smoothing 0.1'* ]]
+  config m.ran | jq -e '.mask == "prefix" and .cell == "prenorm" and .review_source'
+  ran-train info --format json m.ran | jq -e '.training | .label_smoothing == 0.1 and .vocab_type == "bpe"
+    and .vocab_size == 5000 and .split_at == "gpt2"'
+  # The same settings, said, give the same model; and it is reproduced from what it says.
+  ran-train lm -q $small --mask prefix --cell prenorm --review-source --label-smoothing 0.1 \
+    --vocab-type bpe --vocab-size 5000 -o said.ran train.jsonl
+  cmp m.ran said.ran
+  ran-train lm -q --replay m.ran train.jsonl
+  # What is set stays, and what does not go with it is left out.
+  run -0 --separate-stderr ran-train lm $small --bptt 1 --label-smoothing 0 --vocab-type word -o n.ran train.jsonl
+  [[ $stderr == *': --mask prefix --cell prenorm'$'\n'* ]]
+  ran-train info --format json n.ran | jq -e '.training.vocab_type == "word"'
+  run -0 --separate-stderr ran-train lm $small --encoder transformer -o n.ran train.jsonl
+  [[ $stderr == *': --mask prefix --label-smoothing 0.1'$'\n'* ]]
+  # With --mask the defaults are those of other texts.
+  ran-train lm -q $small --mask prefix -o old.ran train.jsonl
+  config old.ran | jq -e '.cell == "gated" and (has("review_source") | not)'
 }
 
 @test "train lm: the vocabulary is learned from source and target" {
