@@ -76,23 +76,33 @@ uint32_t ran_string_table_find(const struct ran_string_table *s, uint64_t hash, 
         }
 }
 
+/* Prefixes that are hashed before the first one, the longest, is looked up. */
+enum { HASHED = 32 };
+
 uint32_t ran_string_table_longest(const struct ran_string_table *s, uint32_t least, uint64_t hash,
                                   const char *head, size_t head_n, const char *text, size_t text_n,
                                   size_t limit, size_t *length)
 {
-        uint32_t best = RAN_STRING_TABLE_NONE;
+        uint32_t best = RAN_STRING_TABLE_NONE, found = best;
+        uint64_t prefix[HASHED];
 
         if (limit > text_n)
                 limit = text_n;
-        for (size_t i = 0; i < limit; i++) {
-                hash = ran_string_table_hash_byte(hash, text[i]);
-                /* A string ends at the end of a character. */
-                if (i + 1 < text_n && ((unsigned char)text[i + 1] & 0xc0) == 0x80)
-                        continue;
-                uint32_t found = ran_string_table_find(s, hash, head, head_n, text, i + 1);
-                if (found != RAN_STRING_TABLE_NONE && found >= least) {
+        for (size_t from = 0, to; from < limit; from = to) {
+                to = limit - from < HASHED ? limit : from + HASHED;
+                for (size_t i = from; i < to; i++)
+                        prefix[i - from] = hash = ran_string_table_hash_byte(hash, text[i]);
+                for (size_t n = to; n > from; n--) {
+                        /* A string ends at the end of a character. */
+                        if (n < text_n && ((unsigned char)text[n] & 0xc0) == 0x80)
+                                continue;
+                        found = ran_string_table_find(s, prefix[n - 1 - from], head, head_n, text,
+                                                      n);
+                        if (found == RAN_STRING_TABLE_NONE || found < least)
+                                continue;
                         best = found;
-                        *length = i + 1;
+                        *length = n;
+                        break;
                 }
         }
         return best;
@@ -151,14 +161,18 @@ static int append(struct ran_string_table *s, const char *bytes, size_t n, struc
         if (n > SIZE_MAX - s->bytes_n)
                 return ran_fail(err, RAN_ENOMEM, "too many bytes in strings");
 
-        char *grown = ran_grow(s->bytes, &s->bytes_cap, s->bytes_n + n, 1, err);
-        if (grown == NULL)
-                return RAN_ENOMEM;
-        s->bytes = grown;
-        size_t *end = ran_grow(s->end, &s->end_cap, s->n + 1, sizeof(*end), err);
-        if (end == NULL)
-                return RAN_ENOMEM;
-        s->end = end;
+        if (s->bytes == NULL || s->bytes_n + n > s->bytes_cap) {
+                char *grown = ran_grow(s->bytes, &s->bytes_cap, s->bytes_n + n, 1, err);
+                if (grown == NULL)
+                        return RAN_ENOMEM;
+                s->bytes = grown;
+        }
+        if (s->n + 1 > s->end_cap) {
+                size_t *end = ran_grow(s->end, &s->end_cap, s->n + 1, sizeof(*end), err);
+                if (end == NULL)
+                        return RAN_ENOMEM;
+                s->end = end;
+        }
 
         if (n > 0)
                 memcpy(s->bytes + s->bytes_n, bytes, n);

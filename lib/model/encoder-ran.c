@@ -342,6 +342,7 @@ static void encode_layer_bwd(struct ran_workspace *w, const struct ran_layer_par
                 struct ran_layer_pass next =
                         ran_layer_pass_of(w, p, dp, l, slab > 0 ? slab - 1 : 0);
 
+                ran_window_restore_qkv(&s);
                 stage->finish_bwd(&s);
                 scan_beside((struct beside){&s, slab > 0 && !own->keeps ? &next : NULL,
                                             stage->scan_bwd, restore});

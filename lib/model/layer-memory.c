@@ -57,28 +57,66 @@ static int make_slabs(struct ran_workspace *w, struct ran_error *err)
         return RAN_OK;
 }
 
-/* The sizes that the lists of layer.h have in scope. */
-#define SIZES                                                                                   \
-        const struct ran_layer_memory *z = w->own;                                              \
-        const double B = (double)w->size.B, m = (double)w->packed->m, D = (double)w->D,         \
-                     E = (double)w->E, tokens = (double)z->tokens, rows = (double)z->rows,      \
-                     states = (double)z->states, keys = (double)z->keys,                        \
-                     reviewed = (double)z->reviewed[w->packed->B], fresh = (double)z->fresh,    \
-                     projected = (double)z->projected, glu = ran_layer_is_gated(w) ? 2 * D : 0, \
-                     join_glu = w->c->cell != RAN_CELL_PLAIN ? 2 * D : 0,                       \
-                     paper = !ran_layer_is_prenorm(w), prenorm = ran_layer_is_prenorm(w),       \
-                     feed = prenorm * (double)ran_prenorm_feed(w->c),                           \
-                     documents = ran_task_of(w->c)->output == RAN_OUTPUT_DOCUMENT ? B : 0;      \
-        (void)B, (void)m, (void)D, (void)E, (void)tokens, (void)rows, (void)states, (void)keys, \
-                (void)projected, (void)glu, (void)join_glu, (void)paper, (void)prenorm,         \
-                (void)feed, (void)documents, (void)fresh, (void)reviewed
+/* The sizes that the lists of layer.h have in scope; those of a slab are the largest one's. */
+#define SIZES                                                 \
+        SIZES_OF(((struct ran_layer_memory *)w->own)->tokens, \
+                 ((struct ran_layer_memory *)w->own)->rows)
+#define SIZES_OF(slab_tokens, slab_rows)                                                           \
+        const struct ran_layer_memory *z = w->own;                                                 \
+        const double B = (double)w->size.B, m = (double)w->packed->m, D = (double)w->D,            \
+                     E = (double)w->E, tokens = (double)(slab_tokens), rows = (double)(slab_rows), \
+                     shared = z->shares, states = (double)z->states, keys = (double)z->keys,       \
+                     reviewed = (double)z->reviewed[w->packed->B], fresh = (double)z->fresh,       \
+                     projected = (double)z->projected, glu = ran_layer_is_gated(w) ? 2 * D : 0,    \
+                     join_glu = w->c->cell != RAN_CELL_PLAIN ? 2 * D : 0,                          \
+                     paper = !ran_layer_is_prenorm(w), prenorm = ran_layer_is_prenorm(w),          \
+                     feed = prenorm * (double)ran_prenorm_feed(w->c),                              \
+                     documents = ran_task_of(w->c)->output == RAN_OUTPUT_DOCUMENT ? B : 0;         \
+        (void)B, (void)m, (void)D, (void)E, (void)tokens, (void)rows, (void)states, (void)keys,    \
+                (void)shared, (void)projected, (void)glu, (void)join_glu, (void)paper,             \
+                (void)prenorm, (void)feed, (void)documents, (void)fresh, (void)reviewed
 
-static void lay_out_slab(struct ran_workspace *w, struct ran_arena *k, struct ran_slab *out)
+static size_t slabs_in_memory(const struct ran_workspace *w)
 {
-        SIZES;
+        const struct ran_layer_memory *own = w->own;
+
+        if (own->keeps)
+                return w->c->layers * own->slabs;
+        return own->slabs > 1 ? 2 : 1;
+}
+
+/* One that is kept has its own size. */
+static void lay_out_slab(struct ran_workspace *w, struct ran_arena *k, struct ran_slab *out,
+                         size_t slab)
+{
+        const struct ran_packed *packed = w->packed;
+        const struct ran_layer_memory *own = w->own;
+        const size_t from = own->first[slab], to = own->first[slab + 1];
+
+        SIZES_OF(own->keeps ? packed->window[to] - packed->window[from] : own->tokens,
+                 own->keeps ? ran_packed_row(packed, to) - ran_packed_row(packed, from)
+                            : own->rows);
         RAN_SLAB(RAN_ARENA_FIELD)
         if (ran_layer_is_prenorm(w))
                 out->pre = out->qkv; /* no φ: rotated in place */
+}
+
+/* The slabs, and what they share. */
+static void lay_out_slabs(struct ran_workspace *w, struct ran_arena *k)
+{
+        struct ran_layer_memory *own = w->own;
+        const size_t n = slabs_in_memory(w);
+        float *qkv[2] = {NULL, NULL};
+
+        for (size_t i = 0; i < 2 && own->shares; i++) {
+                qkv[i] = ran_arena_take(k, (double)own->rows * 3 * (double)w->E);
+                own->in_qkv[i] = n; /* of none */
+        }
+        for (size_t i = 0; i < n; i++) {
+                lay_out_slab(w, k, &own->slab[i], own->keeps ? i % own->slabs : 0);
+                if (own->shares)
+                        own->slab[i].qkv = qkv[i % 2];
+        }
 }
 
 static void lay_out_cells(struct ran_workspace *w, struct ran_arena *k, struct ran_cells *out)
@@ -104,26 +142,20 @@ static void lay_out_join(struct ran_workspace *w, struct ran_arena *k, struct ra
         }
 }
 
-static size_t slabs_in_memory(const struct ran_workspace *w)
-{
-        const struct ran_layer_memory *own = w->own;
-
-        if (own->keeps)
-                return w->c->layers * own->slabs;
-        return own->slabs > 1 ? 2 : 1;
-}
-
-/* Decides whether activations are kept for the backward pass, and lays out that many slabs. */
+/* Decides whether activations are kept for the backward pass, and how many slabs there are then. */
 static int plan_slabs(struct ran_workspace *w, struct ran_error *err)
 {
         struct ran_layer_memory *own = w->own;
-        struct ran_arena one = {0};
         struct ran_slab unused;
+        struct ran_arena kept = {0};
 
-        lay_out_slab(w, &one, &unused);
-        own->keeps = w->training &&
-                     (own->slabs == 1 || one.count * (double)own->slabs * (double)w->c->layers <=
-                                                 (double)w->keep_floats);
+        own->keeps = w->training;
+        own->shares = w->training && !ran_layer_is_prenorm(w) && w->c->layers * own->slabs > 2;
+        for (size_t i = 0; i < own->slabs; i++)
+                lay_out_slab(w, &kept, &unused, i);
+        own->keeps = w->training && (own->slabs == 1 ||
+                                     kept.count * (double)w->c->layers <= (double)w->keep_floats);
+        own->shares = own->shares && own->keeps;
         struct ran_slab *slab =
                 ran_grow(own->slab, &own->slab_cap, slabs_in_memory(w), sizeof *slab, err);
         if (slab == NULL)
@@ -224,8 +256,7 @@ void ran_layer_memory_lay_out(struct ran_workspace *w, struct ran_arena *k)
                 own->start_stat = ran_arena_take(k, (double)w->size.L * 2);
                 own->last_stat = ran_arena_take(k, (double)w->size.L * 2);
         }
-        for (size_t i = 0; i < slabs_in_memory(w); i++)
-                lay_out_slab(w, k, &own->slab[i]);
+        lay_out_slabs(w, k);
         own->score = ran_arena_take(k, score);
         if (w->training) {
                 lay_out_adjoints(w, k, &own->adj);

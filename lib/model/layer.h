@@ -143,39 +143,40 @@ struct ran_join_params {
  * that a million tokens need their rows once and two slabs: while one thread scans the cells of a
  * slab, others are at what comes next. When training, each layer keeps its slabs if there is but
  * one, or all of them are small; otherwise the backward pass computes each anew from the layer's
- * input and cells.
+ * input and cells. Of more than two that are kept q, k and v after φ, a third of a slab, are made
+ * again from what is before φ.
  *
  * Sizes in the lists: tokens and rows of the largest slab; states = m + B; keys of the review;
  * reviewed: source tokens that targets review; projected = 3E + 2D (gated) or 3E, what one product
  * makes of a normalised row: q, k, v and value and gate of the output GLU; glu = 2D if gated, else
  * 0; join_glu = 2D unless plain; paper = 1 if gated or plain, else 0; prenorm = 1 - paper; feed = F
- * if prenorm, else 0; fresh: rows of the largest slab if known rows of open windows lie between
- * those that are computed, else 0. */
+ * if prenorm, else 0; shared: 1 if slabs share qkv, else 0; fresh: rows of the largest slab if
+ * known rows of open windows lie between those that are computed, else 0. */
 
 /* X(field, floats): activations of a slab. */
-#define RAN_SLAB(X)                                                                       \
-        X(z, rows *D)                  /* LN_in of cells and tokens, after dropout */     \
-        X(z_stat, rows * 2)            /* mean and 1/deviation */                         \
-        X(pre, paper *rows *projected) /* q, k, v, value, gate before φ */               \
-        X(qkv, rows * 3 * E)           /* after φ, q and k rotated */                    \
-        X(a, rows *E)                  /* heads side by side */                           \
-        X(o, rows *D)                  /* Linear_out before φ */                         \
-        X(p, paper *rows *D)           /* input of LN_out (gated) or SN (plain) */        \
-        X(p_stat, paper *rows * 2)                                                        \
-        X(pn, paper *rows *D) /* input of SN, after LN_out; unused if plain */            \
-        X(y_stat, paper *rows * 2)                                                        \
-        X(review_pre, tokens *D) /* Linear_q(Y) before φ; prenorm: LN_rev(Y) */          \
-        X(review_q, tokens *D)                                                            \
-        X(review_r, tokens *D)        /* attention over the states */                     \
-        X(review_o, paper *tokens *D) /* Linear_o(R) before φ */                         \
-        X(review_glu, tokens *glu)    /* value and gate */                                \
-        X(review_sum, tokens *D)      /* what LN_rev reads; prenorm: what LN_ffn reads */ \
-        X(review_stat, tokens * 2)                                                        \
-        X(feed_z, feed > 0 ? tokens * D : 0) /* prenorm: LN_ffn */                        \
-        X(feed_stat, feed > 0 ? tokens * 2 : 0)                                           \
-        X(feed_pre, tokens * 2 * feed)      /* value and gate */                          \
-        X(feed_act, tokens *feed)           /* their product */                           \
-        X(fresh_in, fresh *(D > E ? D : E)) /* see ran_window_linear */                   \
+#define RAN_SLAB(X)                                                                          \
+        X(z, rows *D)                         /* LN_in of cells and tokens, after dropout */ \
+        X(z_stat, rows * 2)                   /* mean and 1/deviation */                     \
+        X(pre, paper *rows *projected)        /* q, k, v, value, gate before φ */           \
+        X(qkv, shared > 0 ? 0 : rows * 3 * E) /* after φ, q and k rotated */                \
+        X(a, rows *E)                         /* heads side by side */                       \
+        X(o, rows *D)                         /* Linear_out before φ */                     \
+        X(p, paper *rows *D)                  /* input of LN_out (gated) or SN (plain) */    \
+        X(p_stat, paper *rows * 2)                                                           \
+        X(pn, paper *rows *D) /* input of SN, after LN_out; unused if plain */               \
+        X(y_stat, paper *rows * 2)                                                           \
+        X(review_pre, tokens *D) /* Linear_q(Y) before φ; prenorm: LN_rev(Y) */             \
+        X(review_q, tokens *D)                                                               \
+        X(review_r, tokens *D)        /* attention over the states */                        \
+        X(review_o, paper *tokens *D) /* Linear_o(R) before φ */                            \
+        X(review_glu, tokens *glu)    /* value and gate */                                   \
+        X(review_sum, tokens *D)      /* what LN_rev reads; prenorm: what LN_ffn reads */    \
+        X(review_stat, tokens * 2)                                                           \
+        X(feed_z, feed > 0 ? tokens * D : 0) /* prenorm: LN_ffn */                           \
+        X(feed_stat, feed > 0 ? tokens * 2 : 0)                                              \
+        X(feed_pre, tokens * 2 * feed)      /* value and gate */                             \
+        X(feed_act, tokens *feed)           /* their product */                              \
+        X(fresh_in, fresh *(D > E ? D : E)) /* see ran_window_linear */                      \
         X(fresh_out, fresh *(projected > D ? projected : D))
 
 /* X(field, floats): the cells of a layer. */
@@ -270,7 +271,9 @@ struct ran_layer_memory {
         size_t *first; /* (slabs + 1) first window of each slab */
         size_t slabs, first_cap, slab_cap;
         bool keeps;
-        struct ran_slab *slab;   /* (N, slabs) if all are kept; else two, used in turns */
+        bool shares;           /* kept slabs take turns at two qkv: those of most are made again */
+        size_t in_qkv[2];      /* which of `slab` has each of these */
+        struct ran_slab *slab; /* (N, slabs) if all are kept; else two, used in turns */
         struct ran_cells *cells; /* (N) */
         float **y;               /* (N) (L, D): output before the review */
         struct ran_adjoints adj;
@@ -360,6 +363,8 @@ bool ran_window_stays_open(const struct ran_workspace *w, size_t i);
 void ran_window_project(struct ran_layer_pass *s);
 /* The known rows of open windows, from the recurrent states. */
 void ran_window_recall(struct ran_layer_pass *s);
+/* Before the backward pass of a slab that was kept: its q, k and v, if they are not there. */
+void ran_window_restore_qkv(struct ran_layer_pass *s);
 /* y (rows, O) = x (rows, I) w^T + b for all rows of a slab that are not known. */
 void ran_window_linear(struct ran_layer_pass *s, float *y, const float *x, const float *w,
                        const float *b, size_t I, size_t O);

@@ -113,6 +113,14 @@ uint32_t *ran_linear_model_affixes(const struct ran_tokenizer *t, const struct r
         return affixes;
 }
 
+/* From buckets to rows of the table: documents then need not look for them. */
+static void find_affix_rows(uint32_t *to, const struct ran_params *p)
+{
+        for (size_t i = 0; i < RAN_AFFIXES; i++)
+                if (to[i] != RAN_NO_AFFIX)
+                        to[i] = ran_linear_row(p, to[i]);
+}
+
 /* The one thread that takes a row fills it; others wait, not for long. */
 static void take_row(const struct ran_affix_source *s, uint32_t id)
 {
@@ -121,8 +129,12 @@ static void take_row(const struct ran_affix_source *s, uint32_t id)
         uint32_t is = RAN_SUBWORD_NONE;
 
         if (__atomic_compare_exchange_n(part, &is, taken, false, __ATOMIC_ACQUIRE,
-                                        __ATOMIC_ACQUIRE))
-                __atomic_store_n(part, fill_row(to, s->tokenizer, s->c, id), __ATOMIC_RELEASE);
+                                        __ATOMIC_ACQUIRE)) {
+                uint32_t filled = fill_row(to, s->tokenizer, s->c, id);
+
+                find_affix_rows(to, s->p);
+                __atomic_store_n(part, filled, __ATOMIC_RELEASE);
+        }
         while (__atomic_load_n(part, __ATOMIC_ACQUIRE) == taken)
                 sched_yield();
 }
@@ -202,12 +214,12 @@ static size_t list_affixes(uint32_t *to, const uint32_t *affixes, const uint32_t
         return n;
 }
 
-size_t ran_linear_model_list(struct ran_posting *to, struct ran_posting *spare,
-                             const struct ran_config *c, const uint32_t *affixes,
-                             const uint32_t *ids, size_t L)
+/* The buckets of all n-grams. */
+static size_t list_ngrams(uint32_t *to, const struct ran_config *c, const uint32_t *affixes,
+                          const uint32_t *ids, size_t L)
 {
-        size_t buckets = ran_linear_model_ngram_buckets(c), runs = 0, n = 0;
-        uint32_t *id = &spare->id, *scratch = &to->id; /* half of either */
+        const size_t buckets = ran_linear_model_ngram_buckets(c);
+        size_t n = 0;
 
         for (size_t t = 0; t < L; t++) {
                 size_t most = longest_run(c, affixes, ids, L, t);
@@ -215,16 +227,44 @@ size_t ran_linear_model_list(struct ran_posting *to, struct ran_posting *spare,
 
                 for (size_t i = 0; i < most; i++) {
                         hash = ran_linear_model_extend(hash, ids[t + i]);
-                        id[runs++] = ran_linear_model_bucket_of(hash, buckets);
+                        to[n++] = ran_linear_model_bucket_of(hash, buckets);
                 }
-                if (affixes != NULL)
-                        runs += list_affixes(id + runs, affixes, ids, L, t);
         }
-        ran_posting_sort_ids(id, scratch, runs);
-        for (size_t i = 0, end; i < runs; i = end) {
-                for (end = i + 1; end < runs && id[end] == id[i];)
-                        end++;
-                to[n++] = (struct ran_posting){id[i], (uint32_t)(end - i)};
+        return n;
+}
+
+/* The affixes of all tokens, as the table has them. */
+static size_t list_all_affixes(uint32_t *to, const uint32_t *affixes, const uint32_t *ids, size_t L)
+{
+        size_t n = 0;
+
+        for (size_t t = 0; t < L && affixes != NULL; t++)
+                n += list_affixes(to + n, affixes, ids, L, t);
+        return n;
+}
+
+/* How many of the sorted ids equal the first one. */
+static inline size_t same(const uint32_t *id, size_t n)
+{
+        size_t i = 1;
+
+        while (i < n && id[i] == id[0])
+                i++;
+        return i;
+}
+
+size_t ran_linear_model_list(struct ran_posting *to, struct ran_posting *spare,
+                             const struct ran_config *c, const uint32_t *affixes,
+                             const uint32_t *ids, size_t L)
+{
+        uint32_t *id = &spare->id, *scratch = &to->id; /* half of either */
+        size_t n = 0, all = list_ngrams(id, c, affixes, ids, L);
+
+        all += list_all_affixes(id + all, affixes, ids, L);
+        ran_posting_sort_ids(id, scratch, all);
+        for (size_t i = 0, times; i < all; i += times) {
+                times = same(id + i, all - i);
+                to[n++] = (struct ran_posting){id[i], (uint32_t)times};
         }
         return n;
 }
@@ -236,15 +276,20 @@ float ran_linear_model_idf(double having, double documents)
 
 /* ---- the features of a document ------------------------------------------------------------- */
 
-static void set_length(float *x, size_t n, double length)
+/* x length / root, for each x. Division is slow: two at a time. */
+static void divide(float *x, size_t n, double length, double root)
 {
-        double squares = 0;
+        typedef double pair __attribute__((vector_size(16)));
+        size_t i = 0;
 
-        for (size_t i = 0; i < n; i++)
-                squares += (double)x[i] * (double)x[i];
-        const double root = sqrt(squares);
+        for (; i + 2 <= n; i += 2) {
+                pair v = {(double)x[i], (double)x[i + 1]};
 
-        for (size_t i = 0; i < n; i++)
+                v = v * length / root;
+                x[i] = (float)v[0];
+                x[i + 1] = (float)v[1];
+        }
+        if (i < n)
                 x[i] = (float)((double)x[i] * length / root);
 }
 
@@ -254,7 +299,7 @@ struct counts {
 };
 
 /* Before it is divided by the length. */
-static float weigh(struct counts *k, uint32_t n, float idf)
+static inline float weigh(struct counts *k, uint32_t n, float idf)
 {
         double few = 0, *tf = n < sizeof k->tf / sizeof *k->tf ? &k->tf[n] : &few;
 
@@ -264,79 +309,116 @@ static float weigh(struct counts *k, uint32_t n, float idf)
 }
 
 /* The `first` of `count` are n-grams, the others affixes. */
-static void set_lengths(float *x, size_t first, size_t count)
+static void set_lengths(float *x, size_t first, size_t count, const double squares[2])
 {
         double length = first > 0 && first < count ? sqrt(0.5) : 1;
 
-        set_length(x, first, length);
-        set_length(x + first, count - first, length);
+        divide(x, first, length, sqrt(squares[0]));
+        divide(x + first, count - first, length, sqrt(squares[1]));
 }
 
 size_t ran_linear_model_weigh(float *x, const struct ran_posting *list, size_t n, const float *idf,
                               size_t runs)
 {
-        size_t count = 0, first = 0;
         struct counts counts = {{0}};
+        double squares[2] = {0};
+        size_t count = 0, first = 0;
 
         for (size_t i = 0; i < n; i++) {
+                const bool affix = list[i].id >= runs;
+
                 if (!(idf[list[i].id] > 0))
                         continue;
-                x[count++] = weigh(&counts, list[i].at, idf[list[i].id]);
-                first += list[i].id < runs;
+                x[count] = weigh(&counts, list[i].at, idf[list[i].id]);
+                squares[affix] += (double)x[count] * (double)x[count];
+                first += !affix;
+                count++;
         }
-        set_lengths(x, first, count);
+        set_lengths(x, first, count, squares);
         return count;
 }
 
-/* The postings that have a row. Rows are far apart in memory: all are asked for before the first is
- * needed. */
-static size_t find_rows(struct ran_linear_features f, const struct ran_posting *posting, size_t n,
-                        const struct ran_params *p)
+/* Rows instead of buckets, without those that have none. */
+static size_t find_rows(uint32_t *bucket, size_t n, const struct ran_params *p)
 {
         size_t count = 0;
 
-        for (size_t i = 0; i < n; i++) {
-                uint32_t row = ran_linear_row(p, posting[i].id);
+        for (size_t i = 0; i < n && p->rows != NULL; i++) {
+                const uint32_t row = ran_linear_row(p, bucket[i]);
 
-                if (row == RAN_NO_ROW)
-                        continue;
-                f.gram[count] = (struct ran_gram){posting[i].id, posting[i].at};
-                f.row[count++] = row;
-                ran_linear_fetch_idf(p, row);
+                bucket[count] = row;
+                count += row != RAN_NO_ROW;
+        }
+        return p->rows != NULL ? count : n;
+}
+
+/* The last rows are those of affixes, as buckets are. */
+static uint32_t first_affix(const struct ran_config *c, const struct ran_params *p)
+{
+        const size_t bucket = ran_linear_model_ngram_buckets(c);
+
+        return p->rows != NULL ? ran_linear_rows_from(p->rows, bucket) : (uint32_t)bucket;
+}
+
+/* From sorted rows to each row once, and its count. Rows are far apart in memory: their idf is
+ * asked for before the first is needed. */
+static size_t count_rows(struct ran_linear_features f, size_t n, const struct ran_params *p)
+{
+        size_t count = 0;
+
+        for (size_t i = 0, times; i < n; i += times) {
+                times = same(f.row + i, n - i);
+                ran_linear_fetch_idf(p, f.row[i]);
+                f.row[count] = f.row[i];
+                f.times[count++] = (uint32_t)times;
         }
         return count;
 }
 
-/* x_g of those with an idf. */
-static size_t weigh_rows(struct ran_linear_features f, size_t n, const struct ran_params *p,
-                         size_t runs)
+/* Features [from, end) get values, those with an idf, and move to `to`; returns the end of these.
+ * squares: the sum of their squares. */
+static size_t weigh_rows(struct ran_linear_features f, size_t to, size_t from, size_t end,
+                         const struct ran_params *p, struct counts *counts, double *squares)
 {
-        size_t count = 0, first = 0;
-        struct counts counts = {{0}};
+        double sum = 0;
 
-        for (size_t i = 0; i < n; i++) {
-                float idf = ran_linear_idf(p, f.row[i]);
+        for (size_t i = from; i < end; i++) {
+                const float idf = ran_linear_idf(p, f.row[i]);
 
                 if (!(idf > 0))
                         continue;
-                f.gram[count] = f.gram[i];
-                f.row[count] = f.row[i];
-                f.x[count] = weigh(&counts, f.gram[count].times, idf);
-                first += f.gram[count++].bucket < runs;
+                const float x = weigh(counts, f.times[i], idf);
+
+                f.row[to] = f.row[i];
+                f.times[to] = f.times[i];
+                f.x[to++] = x;
+                sum += (double)x * (double)x;
         }
-        set_lengths(f.x, first, count);
-        return count;
+        *squares = sum;
+        return to;
 }
 
-size_t ran_linear_model_read(struct ran_linear_features f, struct ran_posting *posting,
-                             struct ran_posting *spare, const struct ran_config *c,
-                             const struct ran_params *p, const uint32_t *ids, size_t L)
+size_t ran_linear_model_read(struct ran_linear_features f, uint32_t *spare,
+                             const struct ran_config *c, const struct ran_params *p,
+                             const uint32_t *ids, size_t L)
 {
+        const uint32_t affix = first_affix(c, p);
+        struct counts counts = {{0}};
+        double squares[2];
+        size_t first = 0, n;
+
         if (p->affix_source != NULL)
                 ran_linear_model_affixes_of(p->affix_source, ids, L);
-        size_t n = ran_linear_model_list(posting, spare, c, p->affixes, ids, L);
-        n = find_rows(f, posting, n, p);
-        return weigh_rows(f, n, p, ran_linear_model_ngram_buckets(c));
+        n = find_rows(f.row, list_ngrams(f.row, c, p->affixes, ids, L), p);
+        n += list_all_affixes(f.row + n, p->affixes, ids, L);
+        ran_posting_sort_ids(f.row, spare, n);
+        n = count_rows(f, n, p);
+        while (first < n && f.row[first] < affix)
+                first++;
+        size_t ngrams = weigh_rows(f, 0, 0, first, p, &counts, &squares[0]);
+        n = weigh_rows(f, ngrams, first, n, p, &counts, &squares[1]);
+        set_lengths(f.x, ngrams, n, squares);
+        return n;
 }
 
 /* Those of document b of w->packed. */
@@ -345,7 +427,7 @@ static struct ran_linear_features features_of(const struct ran_workspace *w, siz
         const struct ran_head *h = &w->head;
         size_t at = w->packed->doc[b] * ran_linear_model_features(w->c);
 
-        return (struct ran_linear_features){h->gram + at, h->gram_row + at, h->gram_x + at};
+        return (struct ran_linear_features){h->gram_row + at, h->gram_times + at, h->gram_x + at};
 }
 
 static void read_document(struct ran_workspace *w, const struct ran_params *p, size_t b)
@@ -354,8 +436,8 @@ static void read_document(struct ran_workspace *w, const struct ran_params *p, s
         struct ran_head *h = &w->head;
         size_t from = packed->doc[b];
 
-        h->grams[b] = ran_linear_model_read(features_of(w, b), h->gram_posting, h->gram_spare, w->c,
-                                            p, packed->ids + from, packed->doc[b + 1] - from);
+        h->grams[b] = ran_linear_model_read(features_of(w, b), h->gram_spare, w->c, p,
+                                            packed->ids + from, packed->doc[b + 1] - from);
 }
 
 /* The features that a frozen encoder makes. */
@@ -403,20 +485,20 @@ void ran_linear_model_add(struct ran_workspace *w, const struct ran_params *p, s
 
 /* ---- explaining ----------------------------------------------------------------------------- */
 
-/* n if the bucket is not there. */
-static size_t find(const struct ran_gram *gram, size_t n, uint32_t bucket)
+/* n if the row is not there. */
+static size_t find(const uint32_t *rows, size_t n, uint32_t row)
 {
         size_t from = 0, to = n;
 
         while (from < to) {
                 size_t middle = from + (to - from) / 2;
 
-                if (gram[middle].bucket < bucket)
+                if (rows[middle] < row)
                         from = middle + 1;
                 else
                         to = middle;
         }
-        return from < n && gram[from].bucket == bucket ? from : n;
+        return from < n && rows[from] == row ? from : n;
 }
 
 /* Contributions of features to a weighted sum of the logits. */
@@ -427,16 +509,16 @@ struct contribution {
         size_t C;
 };
 
-/* The contribution of one occurrence of a feature in the bucket. */
-static double contribution_of(const struct contribution *k, uint32_t bucket)
+/* The contribution of one occurrence of a feature in the row. */
+static double contribution_of(const struct contribution *k, uint32_t row)
 {
         const struct ran_head *h = k->h;
-        size_t i = find(h->gram, h->grams[0], bucket);
+        size_t i = find(h->gram_row, h->grams[0], row);
 
-        if (i == h->grams[0]) /* as for RAN_NO_AFFIX */
+        if (i == h->grams[0]) /* as for RAN_NO_AFFIX and RAN_NO_ROW */
                 return 0;
         return (double)h->gram_x[i] * ran_linear_dot(k->weight, k->p, h->gram_row[i], k->C) /
-               (double)h->gram[i].times;
+               (double)h->gram_times[i];
 }
 
 void ran_linear_model_explain(const struct ran_workspace *w, const struct ran_params *p, size_t C,
@@ -451,9 +533,9 @@ void ran_linear_model_explain(const struct ran_workspace *w, const struct ran_pa
                 size_t most = longest_run(c, p->affixes, ids, L, t);
 
                 for (size_t n = 1; n <= most; n++) {
+                        uint32_t bucket = ran_linear_model_bucket(ids + t, n, runs);
                         double part =
-                                scale / (double)n *
-                                contribution_of(&k, ran_linear_model_bucket(ids + t, n, runs));
+                                scale / (double)n * contribution_of(&k, ran_linear_row(p, bucket));
 
                         for (size_t i = t; i < t + n; i++)
                                 value[i] += part;

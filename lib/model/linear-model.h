@@ -63,11 +63,13 @@ enum { RAN_SUBWORD_NONE, RAN_SUBWORD_BEGINS, RAN_SUBWORD_CONTINUES, RAN_SUBWORD_
 uint32_t *ran_linear_model_affixes(const struct ran_tokenizer *t, const struct ran_config *c,
                                    struct ran_error *err);
 
-/* The same, but a row is filled when a document first has its subword: a table that is opened for a
- * few documents costs little. Any number of threads may do so. */
+/* The same, but with rows of the linear model's table in p for buckets, and a row is filled when a
+ * document first has its subword: a table that is opened for a few documents costs little. Any
+ * number of threads may do so. */
 struct ran_affix_source {
         const struct ran_tokenizer *tokenizer;
         const struct ran_config *c;
+        const struct ran_params *p;
         uint32_t *affixes; /* (V, RAN_AFFIX_ROW), zeros at first */
 };
 /* Fills the rows of these ids. */
@@ -93,21 +95,20 @@ size_t ran_linear_model_weigh(float *x, const struct ran_posting *list, size_t n
 
 /* The features of a document as x_g above, ascending by bucket: room for as many as in a list. */
 struct ran_linear_features {
-        struct ran_gram *gram;
-        uint32_t *row;
+        uint32_t *row, *times; /* of the table; how often it is there */
         float *x;
 };
-/* Fills f with those of L ids (posting and spare: scratch, room as for a list). Returns their
- * number. */
-size_t ran_linear_model_read(struct ran_linear_features f, struct ran_posting *posting,
-                             struct ran_posting *spare, const struct ran_config *c,
-                             const struct ran_params *p, const uint32_t *ids, size_t L);
+/* Fills f with those of L ids (spare: scratch, room as for a list), for p of C labels. Returns
+ * their number. */
+size_t ran_linear_model_read(struct ran_linear_features f, uint32_t *spare,
+                             const struct ran_config *c, const struct ran_params *p,
+                             const uint32_t *ids, size_t L);
 
 /* idf of a bucket that `having` of so many documents have. */
 float ran_linear_model_idf(double having, double documents);
 
 /* For w->packed: leaves the linear model's logits in w->head.linear (B, C) and the features in
- * w->head.gram; adds to the logits (B, C). */
+ * w->head.gram_row; adds to the logits (B, C). */
 void ran_linear_model_add(struct ran_workspace *w, const struct ran_params *p, size_t C);
 
 /* Adjoint of the features that a frozen encoder makes, of the one document at hand: from

@@ -32,6 +32,8 @@ struct ran_linear_rows {
 int ran_linear_rows_init(struct ran_linear_rows *r, const uint32_t *bucket, size_t n,
                          size_t buckets, struct ran_error *err);
 void ran_linear_rows_release(struct ran_linear_rows *r);
+/* The first row of a bucket from this one on; n: there is none. */
+uint32_t ran_linear_rows_from(const struct ran_linear_rows *r, size_t bucket);
 
 /* Not __builtin_popcountll, which is a function where not all processors have the instruction. */
 static inline uint32_t ran_linear_count_bits(uint64_t x)

@@ -72,7 +72,7 @@ static int make_affixes(struct ran_model *m, struct ran_error *err)
         uint32_t *affixes = NULL;
         if (!__builtin_mul_overflow(rows, RAN_AFFIX_ROW, &all))
                 affixes = ran_alloc(all, sizeof *affixes, err);
-        m->affixes = (struct ran_affix_source){m->tokenizer, &m->config, affixes};
+        m->affixes = (struct ran_affix_source){m->tokenizer, &m->config, &m->params, affixes};
         m->params.affixes = affixes;
         m->params.affix_source = &m->affixes;
         return affixes != NULL ? RAN_OK : RAN_ENOMEM;

@@ -70,7 +70,8 @@ struct ran_params {
         struct ran_linear_compact compact; /* read by linear-rows.h */
         const struct ran_linear_rows
                 *rows;           /* of which buckets (linear-rows.h); NULL: all c->wide */
-        const uint32_t *affixes; /* (V, RAN_AFFIX_ROW) prefixes and suffixes of subwords; or NULL */
+        const uint32_t *affixes; /* (V, RAN_AFFIX_ROW) prefixes and suffixes of subwords, as rows of
+                                    the linear model; or NULL */
         const struct ran_affix_source *affix_source; /* fills their rows; NULL: all are filled */
         float *dembed; /* of a gradient where the output is tied to the embedding: (V, D); else NULL
                         */

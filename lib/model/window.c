@@ -182,6 +182,23 @@ static void activate(void *arg, size_t i, float *scratch)
                                  1.0f, v.n - known, 2 * w->h, w->d_k);
 }
 
+/* Notes whose q, k and v are in the memory that slabs share. Returns whether they were. */
+static bool takes_qkv(const struct ran_layer_pass *s)
+{
+        size_t slab = (size_t)(s->act - s->own->slab), *in = &s->own->in_qkv[slab % 2];
+        bool there = *in == slab;
+
+        *in = slab;
+        return there;
+}
+
+void ran_window_restore_qkv(struct ran_layer_pass *s)
+{
+        ran_phase = RAN_PHASE_PROJECTIONS;
+        if (s->own->shares && !takes_qkv(s))
+                ran_workers_each(&s->w->workers, s->from, s->to, activate, s);
+}
+
 void ran_window_recall(struct ran_layer_pass *s)
 {
         struct ran_workspace *w = s->w;
@@ -246,6 +263,8 @@ void ran_window_project(struct ran_layer_pass *s)
         ran_workers_each(&w->workers, s->from, s->to, normalise, s);
         ran_window_linear(s, s->act->pre, s->act->z, s->p->q_w, s->p->q_b, w->D, s->own->projected);
         ran_workers_each(&w->workers, s->from, s->to, activate, s);
+        if (s->own->shares)
+                takes_qkv(s);
 }
 
 static void deactivate(void *arg, size_t i, float *scratch)

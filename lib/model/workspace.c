@@ -41,13 +41,10 @@ static void lay_out_head(struct ran_workspace *w, struct ran_arena *k, struct ra
                 double runs = L * (double)ran_linear_model_features(w->c);
 
                 out->grams = (size_t *)ran_arena_take(k, FLOATS_OF(size_t) * B);
-                out->gram = (struct ran_gram *)ran_arena_take(k, FLOATS_OF(struct ran_gram) * runs);
                 out->gram_row = (uint32_t *)ran_arena_take(k, FLOATS_OF(uint32_t) * runs);
+                out->gram_times = (uint32_t *)ran_arena_take(k, FLOATS_OF(uint32_t) * runs);
                 out->gram_x = ran_arena_take(k, runs);
-                out->gram_posting = (struct ran_posting *)ran_arena_take(
-                        k, FLOATS_OF(struct ran_posting) * runs);
-                out->gram_spare = (struct ran_posting *)ran_arena_take(
-                        k, FLOATS_OF(struct ran_posting) * runs);
+                out->gram_spare = (uint32_t *)ran_arena_take(k, FLOATS_OF(uint32_t) * runs);
         }
 }
 

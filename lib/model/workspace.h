@@ -51,13 +51,11 @@ struct ran_head {
 #undef X
         /* The linear model, where there is one (linear-model.h): features of document b from
          * doc[b] ran_linear_model_features on, grams[b] of them. */
-        struct ran_gram {
-                uint32_t bucket, times; /* ascending; how often it is there */
-        } * gram;
-        uint32_t *gram_row; /* of the table, */
-        float *gram_x;      /* and the feature's value, laid out as gram */
-        size_t *grams;      /* (B) */
-        struct ran_posting *gram_posting, *gram_spare; /* scratch of a document */
+        uint32_t *gram_row;   /* of the table, ascending */
+        uint32_t *gram_times; /* how often the feature is there, */
+        float *gram_x;        /* and its value, laid out as gram_row */
+        size_t *grams;        /* (B) */
+        uint32_t *gram_spare; /* scratch of a document */
 };
 
 struct ran_workspace {

@@ -130,26 +130,31 @@ static size_t skip_space(const char *line, size_t pos)
         return pos;
 }
 
-/* From an opening quote to behind the closing one. */
-static size_t skip_string(const char *line, size_t pos)
+/* From an opening quote to behind the closing one, which stands before `end`. */
+static size_t skip_string(const char *line, size_t pos, size_t end)
 {
-        for (pos++; line[pos] != '"'; pos++) {
-                if (line[pos] == '\\')
-                        pos++;
+        for (size_t at = pos + 1;; at++) {
+                const char *quote = memchr(line + at, '"', end - at);
+                size_t before;
+
+                at = quote != NULL ? (size_t)(quote - line) : end - 1;
+                for (before = at; line[before - 1] == '\\'; before--)
+                        ;
+                if ((at - before) % 2 == 0 || quote == NULL) /* not escaped */
+                        return at + 1;
         }
-        return pos + 1;
 }
 
 /* From an opening bracket to behind its closing one. The line is known to be sound, so that
  * counting is enough. */
-static size_t skip_nested(const char *line, size_t pos)
+static size_t skip_nested(const char *line, size_t pos, size_t end)
 {
         size_t depth = 0;
 
         do {
                 char c = line[pos];
                 if (c == '"') {
-                        pos = skip_string(line, pos);
+                        pos = skip_string(line, pos, end);
                         continue;
                 }
                 if (c == '{' || c == '[')
@@ -164,33 +169,40 @@ static size_t skip_nested(const char *line, size_t pos)
 static size_t skip_value(const char *line, size_t pos, size_t end)
 {
         if (line[pos] == '"')
-                return skip_string(line, pos);
+                return skip_string(line, pos, end);
         if (line[pos] == '{' || line[pos] == '[')
-                return skip_nested(line, pos);
+                return skip_nested(line, pos, end);
         while (pos < end && line[pos] > ' ' && line[pos] != ',' && line[pos] != ']' &&
                line[pos] != '}')
                 pos++;
         return pos;
 }
 
-bool ran_json_next(const char *line, struct ran_span value, size_t *pos, struct ran_span *name,
-                   struct ran_span *item, char *type)
+bool ran_json_begin(const char *line, struct ran_span value, size_t *pos, struct ran_span *name)
 {
-        size_t last = value.end - 1; /* the closing bracket */
         size_t at = skip_space(line, *pos == 0 ? value.begin + 1 : *pos);
 
-        if (at < last && line[at] == ',')
+        if (line[at] == ',')
                 at = skip_space(line, at + 1);
-        if (at >= last)
+        *pos = at;
+        if (line[at] == '}' || line[at] == ']')
                 return false;
         if (line[value.begin] == '{') {
                 name->begin = at;
-                name->end = skip_string(line, at);
-                at = skip_space(line, skip_space(line, name->end) + 1);
+                name->end = skip_string(line, at, value.end);
+                *pos = skip_space(line, skip_space(line, name->end) + 1);
         }
-        item->begin = at;
-        item->end = skip_value(line, at, last);
-        *type = ran_json_type(line[at]);
+        return true;
+}
+
+bool ran_json_next(const char *line, struct ran_span value, size_t *pos, struct ran_span *name,
+                   struct ran_span *item, char *type)
+{
+        if (!ran_json_begin(line, value, pos, name))
+                return false;
+        item->begin = *pos;
+        item->end = skip_value(line, *pos, value.end - 1); /* before the closing bracket */
+        *type = ran_json_type(line[*pos]);
         *pos = item->end;
         return true;
 }

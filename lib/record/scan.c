@@ -110,28 +110,36 @@ static bool skip_word(struct scan *s, const char *word)
 
 #define EACH_BYTE(c) (UINT64_C(0x0101010101010101) * (c))
 
-/* Whether any of 8 bytes is a quote, a backslash, a control character or not ASCII. A byte above
- * one of these may be taken for one too (subtraction borrows): the caller then looks byte by byte.
- */
-static bool any_special(uint64_t x)
+/* Eight bytes, the first one lowest. */
+static uint64_t load(const unsigned char *s)
+{
+        uint64_t x;
+
+        memcpy(&x, s, sizeof x);
+        return __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? x : __builtin_bswap64(x);
+}
+
+/* The lowest bit set is in the first of 8 bytes that is a quote, a backslash, a control character
+ * or not ASCII; 0: none is. Bits above may be wrong (subtraction borrows). */
+static uint64_t special(uint64_t x)
 {
         uint64_t quote = (x ^ EACH_BYTE('"')) - EACH_BYTE(1);
         uint64_t backslash = (x ^ EACH_BYTE('\\')) - EACH_BYTE(1);
         uint64_t control = x - EACH_BYTE(0x20);
 
-        return ((x | quote | backslash | control) & EACH_BYTE(0x80)) != 0;
+        return (x | quote | backslash | control) & EACH_BYTE(0x80);
 }
 
 /* Texts are long: plain characters go by eight at a time. */
 static void skip_plain(struct scan *s)
 {
-        uint64_t x;
+        for (; s->n - s->pos >= sizeof(uint64_t); s->pos += sizeof(uint64_t)) {
+                uint64_t found = special(load(s->s + s->pos));
 
-        while (s->n - s->pos >= sizeof(x)) {
-                memcpy(&x, s->s + s->pos, sizeof(x));
-                if (any_special(x))
-                        break;
-                s->pos += sizeof(x);
+                if (found != 0) {
+                        s->pos += (size_t)__builtin_ctzll(found) / 8;
+                        return;
+                }
         }
         while (s->pos < s->n) {
                 unsigned char c = s->s[s->pos];

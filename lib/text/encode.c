@@ -213,18 +213,16 @@ static int cut(const struct ran_tokenizer *t, const struct ran_word *word,
                 return ran_fail(err, RAN_EINVAL, "a word of %zu bytes is too long", word->n);
         if (t->type == TOKENIZER_BPE)
                 return cut_bytes(t, word, s, err);
-        uint32_t id = ran_string_table_find(
-                &t->tokens, ran_string_table_hash(ran_string_table_seed, word->s, word->n), "", 0,
-                word->s, word->n);
-        bool wordpiece = t->type == TOKENIZER_WORDPIECE;
-
-        if (id < t->least)
-                id = RAN_STRING_TABLE_NONE;
-        if (wordpiece && word->chars > t->max_chars)
-                id = t->unk;
-        else if (id == RAN_STRING_TABLE_NONE && wordpiece)
+        if (t->type == TOKENIZER_WORDPIECE && word->chars <= t->max_chars)
                 return longest_matches(t, word, s, err);
-        return add_part(s, id != RAN_STRING_TABLE_NONE ? id : t->unk, 0, word->chars, err);
+        uint32_t id = RAN_STRING_TABLE_NONE;
+        if (t->type != TOKENIZER_WORDPIECE)
+                id = ran_string_table_find(
+                        &t->tokens, ran_string_table_hash(ran_string_table_seed, word->s, word->n),
+                        "", 0, word->s, word->n);
+        if (id == RAN_STRING_TABLE_NONE || id < t->least)
+                id = t->unk;
+        return add_part(s, id, 0, word->chars, err);
 }
 
 static int add_extent(struct ran_encoding *e, const struct ran_word *word, uint32_t id, size_t from,

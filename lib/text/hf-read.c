@@ -7,8 +7,8 @@
 
 #include "base/cjson.h"
 #include "text/hf.h"
+#include "record/json.h"
 #include "text/tokenizer.h"
-#include "ran/record.h"
 
 /* ---- members -------------------------------------------------------------------------------- */
 
@@ -48,8 +48,7 @@ int ran_hf_bool(const cJSON *object, const char *name, bool absent, bool *value,
         return RAN_OK;
 }
 
-/* A whole number below `limit`. */
-static bool read_number(const cJSON *item, double limit, size_t *value)
+bool ran_hf_number(const cJSON *item, double limit, size_t *value)
 {
         double x = cJSON_IsNumber(item) ? cJSON_GetNumberValue(item) : -1;
 
@@ -80,209 +79,6 @@ static int read_decoder(struct ran_tokenizer *t, const cJSON *object, enum ran_h
         return ran_hf_bool(object, "cleanup", true, &t->attach, err);
 }
 
-/* ---- tokens --------------------------------------------------------------------------------- */
-
-struct entry {
-        size_t id;
-        const char *token;  /* in text of its entries, or owned by the document */
-        const cJSON *added; /* of added_tokens; NULL: of the vocabulary */
-};
-struct entries {
-        struct entry *at;
-        size_t n, cap;
-        struct ran_buf text;
-};
-
-static int by_id(const void *a, const void *b)
-{
-        const struct entry *x = a, *y = b;
-
-        if (x->id != y->id)
-                return x->id < y->id ? -1 : 1;
-        return (x->added != NULL) - (y->added != NULL);
-}
-
-static int add_entry(struct entries *all, const char *token, size_t id, const cJSON *added,
-                     struct ran_error *err)
-{
-        struct entry *at = ran_grow(all->at, &all->cap, all->n + 1, sizeof(*at), err);
-
-        if (at == NULL)
-                return RAN_ENOMEM;
-        all->at = at;
-        at[all->n++] = (struct entry){id, token, added};
-        return RAN_OK;
-}
-
-/* Not an id; refused later. */
-enum { NO_ID = -1 };
-
-static size_t whole_number(const char *text, size_t n)
-{
-        size_t id;
-        double x;
-
-        if (ran_parse_size(text, n, &id))
-                return id;
-        if (ran_parse_double(text, n, &x) && x >= 0 && x < UINT32_MAX && x == (double)(size_t)x)
-                return (size_t)x;
-        return (size_t)NO_ID;
-}
-
-/* Iterates over the vocabulary without a node for each member: it is most of the file. */
-static int collect_vocab(struct entries *all, const struct ran_hf_lists *lists,
-                         struct ran_error *err)
-{
-        const char *json = lists->json;
-        struct ran_span name, item;
-        size_t pos = 0;
-        char type;
-
-        /* Decoded text is never longer than with quotes, so the buffer does not move. */
-        if (ran_buf_room(&all->text, lists->vocab.end - lists->vocab.begin) == NULL)
-                return ran_fail(err, RAN_ENOMEM, "out of memory");
-        while (ran_json_next(json, lists->vocab, &pos, &name, &item, &type)) {
-                const char *token = all->text.data + all->text.len;
-                RAN_TRY(ran_json_decode(json, name, &all->text, err));
-                ran_buf_char(&all->text, '\0');
-                RAN_TRY(add_entry(all, token,
-                                  type == 'n'
-                                          ? whole_number(json + item.begin, item.end - item.begin)
-                                          : (size_t)NO_ID,
-                                  NULL, err));
-        }
-        return RAN_OK;
-}
-
-static int collect_added(struct entries *all, const cJSON *added, struct ran_error *err)
-{
-        const cJSON *item;
-
-        cJSON_ArrayForEach(item, added)
-        {
-                const char *content = ran_hf_text(item, "content");
-                size_t id = (size_t)NO_ID;
-                if (content == NULL || content[0] == '\0')
-                        return ran_fail(err, RAN_EFORMAT, "an added token has no content");
-                if (!read_number(ran_hf_member(item, "id"), UINT32_MAX, &id))
-                        id = (size_t)NO_ID;
-                RAN_TRY(add_entry(all, content, id, item, err));
-        }
-        return RAN_OK;
-}
-
-/* Ids may have a few gaps: an id far beyond the number of tokens would waste memory, here and in
- * every model. */
-static int check_ids(const struct entries *all, struct ran_error *err)
-{
-        const size_t limit = 2 * all->n + 1000;
-
-        for (size_t i = 0; i < all->n; i++) {
-                if (all->at[i].id >= limit)
-                        return ran_fail(err, RAN_EFORMAT,
-                                        "the id of '%.80s' is not a whole number from 0 to %zu",
-                                        all->at[i].token, limit - 1);
-        }
-        return RAN_OK;
-}
-
-static void sort(struct entries *all)
-{
-        for (size_t i = 1; i < all->n; i++) {
-                if (by_id(&all->at[i - 1], &all->at[i]) > 0) { /* most files are in order */
-                        qsort(all->at, all->n, sizeof(*all->at), by_id);
-                        return;
-                }
-        }
-}
-
-static int collect(struct entries *all, const struct ran_hf_lists *lists, const cJSON *added,
-                   struct ran_error *err)
-{
-        RAN_TRY(collect_vocab(all, lists, err));
-        RAN_TRY(collect_added(all, added, err));
-        RAN_TRY(check_ids(all, err));
-        sort(all);
-        return RAN_OK;
-}
-
-/* Whether normalisation neither creates nor removes this token in a text. That holds without
- * normalisation; and under NFC if the token is ASCII, does not end in a character that composes
- * with marks after it, and has none of the three characters that others become. */
-static bool is_left_alone(const struct ran_normalizer *z, const char *token)
-{
-        unsigned char last = (unsigned char)token[strlen(token) - 1];
-        bool joins = (last | 0x20) >= 'a' && (last | 0x20) <= 'z';
-
-        joins = joins || (last >= '<' && last <= '>') || strpbrk(token, "K;`") != NULL;
-        for (const char *s = token; *s != '\0'; s++)
-                joins = joins || (unsigned char)*s >= 0x80;
-        for (size_t i = 0; i < z->n; i++)
-                if (z->step[i] != NORMAL_NFC || joins)
-                        return false;
-        return true;
-}
-
-static int add_added(struct ran_tokenizer *t, const struct entry *e, struct ran_error *err)
-{
-        struct ran_added_token token = {.id = (uint32_t)e->id};
-        bool normalized = false, single = false;
-
-        RAN_TRY(ran_hf_bool(e->added, "special", false, &token.special, err));
-        RAN_TRY(ran_hf_bool(e->added, "normalized", !token.special, &normalized, err));
-        RAN_TRY(ran_hf_bool(e->added, "single_word", false, &single, err));
-        RAN_TRY(ran_hf_bool(e->added, "lstrip", false, &token.left, err));
-        RAN_TRY(ran_hf_bool(e->added, "rstrip", false, &token.right, err));
-        if (is_left_alone(&t->rules.normal, e->token))
-                normalized = false; /* a text contains it where the normalised text does */
-        if (normalized || single)
-                return ran_fail(err, RAN_EFORMAT,
-                                "the added token '%.80s' is \"%s\": true, which is not supported",
-                                e->token, normalized ? "normalized" : "single_word");
-        return ran_tokenizer_add_special(t, &token, err);
-}
-
-/* A token may be given twice: in the vocabulary, and as an added token of the same id. */
-static bool is_repetition(const struct entry *e, const struct entry *before)
-{
-        return before->added == NULL && e->added != NULL && strcmp(before->token, e->token) == 0;
-}
-
-static int add_tokens(struct ran_tokenizer *t, const struct entries *all, struct ran_error *err)
-{
-        RAN_TRY(ran_string_table_reserve(&t->tokens, all->n, err));
-        for (size_t i = 0; i < all->n; i++) {
-                const struct entry *e = &all->at[i];
-                bool again = i > 0 && e[-1].id == e->id;
-                if (again && !is_repetition(e, e - 1))
-                        return ran_fail(err, RAN_EFORMAT,
-                                        "'%.80s' and '%.80s' have the same id %zu", e[-1].token,
-                                        e->token, e->id);
-                while (t->tokens.n < e->id)
-                        RAN_TRY(ran_tokenizer_add(t, "", 0, err));
-                if (!again)
-                        RAN_TRY(ran_tokenizer_add(t, e->token, strlen(e->token), err));
-                if (e->added != NULL)
-                        RAN_TRY(add_added(t, e, err));
-        }
-        return RAN_OK;
-}
-
-static int read_tokens(struct ran_tokenizer *t, const struct ran_hf_lists *lists,
-                       const cJSON *added, struct ran_error *err)
-{
-        struct entries all = {0};
-
-        if (lists->vocab.end == 0)
-                return ran_fail(err, RAN_EFORMAT, "'model' has no object 'vocab'");
-        int code = collect(&all, lists, added, err);
-        if (code == RAN_OK)
-                code = add_tokens(t, &all, err);
-        free(all.at);
-        ran_buf_release(&all.text);
-        return code;
-}
-
 /* ---- the document --------------------------------------------------------------------------- */
 
 static int read_wordpiece(struct ran_tokenizer *t, const cJSON *model, struct ran_error *err)
@@ -291,7 +87,7 @@ static int read_wordpiece(struct ran_tokenizer *t, const cJSON *model, struct ra
         const char *prefix = ran_hf_text(model, "continuing_subword_prefix");
 
         t->max_chars = 100;
-        if (!ran_hf_is_null(most) && !read_number(most, UINT32_MAX, &t->max_chars))
+        if (!ran_hf_is_null(most) && !ran_hf_number(most, UINT32_MAX, &t->max_chars))
                 return ran_fail(err, RAN_EFORMAT,
                                 "'max_input_chars_per_word' is not a whole number");
         return ran_tokenizer_set_prefix(t, prefix != NULL ? prefix : TOKENIZER_PREFIX, err);
@@ -302,7 +98,7 @@ static void note_truncation(struct ran_buf *text, const cJSON *truncation)
         size_t most;
 
         ran_buf_str(text, "its truncation");
-        if (read_number(ran_hf_member(truncation, "max_length"), UINT32_MAX, &most))
+        if (ran_hf_number(ran_hf_member(truncation, "max_length"), UINT32_MAX, &most))
                 ran_buf_printf(text, " to %zu tokens", most);
         ran_buf_str(text, " is ignored: documents are never cut");
 }
@@ -330,8 +126,8 @@ static int set_notice(struct ran_tokenizer *t, const cJSON *document, struct ran
         return RAN_OK;
 }
 
-static int read_document(struct ran_tokenizer *t, const cJSON *document,
-                         const struct ran_hf_lists *lists, struct ran_error *err)
+static int read_document(struct ran_tokenizer *t, const cJSON *document, struct ran_hf_lists *lists,
+                         struct ran_error *err)
 {
         const cJSON *model = ran_hf_member(document, "model");
         const char *unk = ran_hf_text(model, "unk_token");
@@ -345,7 +141,7 @@ static int read_document(struct ran_tokenizer *t, const cJSON *document,
         RAN_TRY(read_decoder(t, ran_hf_member(document, "decoder"), letters, err));
         if (t->type == TOKENIZER_WORDPIECE)
                 RAN_TRY(read_wordpiece(t, model, err));
-        RAN_TRY(read_tokens(t, lists, ran_hf_member(document, "added_tokens"), err));
+        RAN_TRY(ran_hf_read_tokens(t, lists, ran_hf_member(document, "added_tokens"), err));
         if (bpe)
                 RAN_TRY(ran_hf_read_bpe(t, model, err));
         RAN_TRY(set_notice(t, document, err));
@@ -367,7 +163,7 @@ static int find_type(const cJSON *model)
         return -1;
 }
 
-static struct ran_tokenizer *from_document(const cJSON *document, const struct ran_hf_lists *lists,
+static struct ran_tokenizer *from_document(const cJSON *document, struct ran_hf_lists *lists,
                                            bool later, struct ran_error *err)
 {
         const cJSON *model = ran_hf_member(document, "model");
@@ -402,19 +198,31 @@ static bool is_named(const char *json, struct ran_span quoted, const char *name)
         return quoted.end - quoted.begin == n + 2 && memcmp(json + quoted.begin + 1, name, n) == 0;
 }
 
-/* Finds the long lists of the model in a scanned document. */
+/* Finds the long lists of the model in a scanned document, and reads them where that is simple. */
 static void find_lists(struct ran_hf_lists *lists, const struct ran_record *document)
 {
         const struct ran_member *model = ran_record_find(document, "model", NULL);
+        const char *json = document->line;
         struct ran_span name, item;
-        size_t pos = 0;
+        size_t pos = 0, end;
         char type;
 
-        *lists = (struct ran_hf_lists){.json = document->line};
+        *lists = (struct ran_hf_lists){.json = json};
         if (model == NULL || model->type != 'o')
                 return;
-        while (ran_json_next(document->line, model->value, &pos, &name, &item, &type)) {
-                if (lists->vocab.end == 0 && type == 'o' && is_named(document->line, name, "vocab"))
+        while (end = pos, ran_json_begin(json, model->value, &pos, &name)) {
+                bool vocab =
+                        lists->vocab.end == 0 && json[pos] == '{' && is_named(json, name, "vocab");
+
+                item = (struct ran_span){pos, model->value.end};
+                if (vocab)
+                        pos = ran_hf_take_vocab(&lists->tokens, json, item);
+                if (!vocab || pos == 0) {
+                        pos = end;
+                        ran_json_next(json, model->value, &pos, &name, &item, &type);
+                }
+                item.end = pos;
+                if (vocab)
                         lists->vocab = item;
         }
 }
@@ -465,6 +273,7 @@ struct ran_tokenizer *ran_tokenizer_read_json(const char *data, size_t n, bool l
                 cJSON *document = parse_rest(data, n, &lists, err);
                 t = document != NULL ? from_document(document, &lists, later, err) : NULL;
                 cJSON_Delete(document);
+                ran_string_table_release(&lists.tokens);
         }
         ran_record_release(&scanned);
         return t;

@@ -34,7 +34,8 @@ extern const struct ran_hf_pattern ran_hf_patterns[]; /* regex NULL at the end *
  * of a program. */
 struct ran_hf_lists {
         const char *json;
-        struct ran_span vocab; /* an object; end = 0: there is none */
+        struct ran_span vocab;          /* an object; end = 0: there is none */
+        struct ran_string_table tokens; /* of the vocabulary, if they were read already */
 };
 
 /* A member of an object, or its text. The object may be NULL; returns NULL if the member is absent
@@ -44,6 +45,8 @@ const char *ran_hf_text(const cJSON *object, const char *name);
 /* The text of member "type", or a word for its absence. */
 const char *ran_hf_type(const cJSON *object);
 bool ran_hf_is_null(const cJSON *item); /* or absent */
+/* A whole number below `limit`. */
+bool ran_hf_number(const cJSON *item, double limit, size_t *value);
 int ran_hf_bool(const cJSON *object, const char *name, bool absent, bool *value,
                 struct ran_error *err);
 
@@ -52,6 +55,15 @@ enum ran_hf_letters { HF_WORDS, HF_BYTES, HF_CHARS };
 /* Reads the normalizer and the pre_tokenizer of a document. */
 int ran_hf_read_rules(struct ran_text_rules *r, const cJSON *document, enum ran_hf_letters letters,
                       struct ran_error *err);
+
+/* Reads a vocabulary with the ids 0, 1, 2 and so on, in this order, into an empty table: most have
+ * them. `vocab`: its opening brace, and an end that may be behind its own. Returns the position
+ * behind its closing brace; 0 if it is of another kind, or broken, or memory is short: the table is
+ * empty again. */
+size_t ran_hf_take_vocab(struct ran_string_table *tokens, const char *json, struct ran_span vocab);
+/* Reads the tokens of the vocabulary and those that were added. Takes lists->tokens away. */
+int ran_hf_read_tokens(struct ran_tokenizer *t, struct ran_hf_lists *lists, const cJSON *added,
+                       struct ran_error *err);
 
 /* Reads what only the model BPE has, after its tokens. */
 int ran_hf_read_bpe(struct ran_tokenizer *t, const cJSON *model, struct ran_error *err);

@@ -6,7 +6,9 @@
 #include <string.h>
 
 enum {
-        KNOWN_SETS_LOG2 = 14, /* 2 MiB in all; a text touches only the part it needs */
+        LEAST_SETS_LOG2 = 8, /* 32 KiB: a program may label one short document */
+        MOST_SETS_LOG2 = 14, /* 2 MiB */
+        GROWTH_LOG2 = 3,
         LINE = 64,
 };
 _Static_assert(sizeof(struct ran_cached_word) == LINE, "a known word fills a cache line");
@@ -17,18 +19,24 @@ void ran_word_cache_release(struct ran_word_cache *k)
         *k = (struct ran_word_cache){0};
 }
 
-int ran_word_cache_use(struct ran_word_cache *k, uint64_t vocab, struct ran_error *err)
+/* An empty table, aligned to cache lines. */
+static int make(struct ran_word_cache *k, unsigned sets_log2, struct ran_error *err)
 {
-        const size_t n = (size_t)2 << KNOWN_SETS_LOG2;
-
-        if (k->memory != NULL && k->vocab == vocab)
-                return RAN_OK;
-        free(k->memory);
-        k->memory = ran_alloc(n + 1, sizeof(*k->set), err);
+        k->memory = ran_alloc(((size_t)2 << sets_log2) + 1, sizeof(*k->set), err);
         if (k->memory == NULL)
                 return RAN_ENOMEM;
-        /* mmap gives zero pages on first touch: one word costs a page, not the whole table. */
         k->set = (void *)(((uintptr_t)k->memory + LINE - 1) / LINE * LINE);
+        k->sets_log2 = sets_log2;
+        k->kept = 0;
+        return RAN_OK;
+}
+
+int ran_word_cache_use(struct ran_word_cache *k, uint64_t vocab, struct ran_error *err)
+{
+        if (k->memory != NULL && k->vocab == vocab)
+                return RAN_OK;
+        ran_word_cache_release(k);
+        RAN_TRY(make(k, LEAST_SETS_LOG2, err));
         k->vocab = vocab;
         return RAN_OK;
 }
@@ -73,12 +81,32 @@ void ran_word_cache_key(uint64_t key[WORD_CACHE_KEY], const char *word, size_t n
                 key[i] = 0;
 }
 
-static size_t set_of(const uint64_t key[WORD_CACHE_KEY], size_t n)
+static struct ran_cached_word *set_of(const struct ran_word_cache *k,
+                                      const uint64_t key[WORD_CACHE_KEY], size_t n)
 {
         uint64_t x = (key[0] ^ (uint64_t)n << 56) * UINT64_C(0x9e3779b97f4a7c15);
 
         x = (x ^ x >> 32 ^ key[1] ^ key[2] << 1) * UINT64_C(0xd6e8feb86659fd93);
-        return (size_t)(x >> (64 - KNOWN_SETS_LOG2));
+        return k->set + 2 * (size_t)(x >> (64 - k->sets_log2));
+}
+
+/* Moves the words to a larger table. Without memory it stays as it is. */
+static void grow(struct ran_word_cache *k)
+{
+        struct ran_word_cache larger = {.vocab = k->vocab};
+
+        k->kept = 0;
+        if (make(&larger, k->sets_log2 + GROWTH_LOG2, NULL) != RAN_OK)
+                return;
+        for (size_t i = 0; i < (size_t)2 << k->sets_log2; i++) {
+                const struct ran_cached_word *word = &k->set[i];
+                struct ran_cached_word *set = set_of(&larger, word->key, word->n);
+
+                if (word->n > 0)
+                        set[set->n > 0] = *word;
+        }
+        free(k->memory);
+        *k = larger;
 }
 
 static bool is_word(const struct ran_cached_word *k, const uint64_t key[WORD_CACHE_KEY], size_t n)
@@ -86,25 +114,31 @@ static bool is_word(const struct ran_cached_word *k, const uint64_t key[WORD_CAC
         return k->n == n && k->key[0] == key[0] && k->key[1] == key[1] && k->key[2] == key[2];
 }
 
-const struct ran_cached_word *ran_word_cache_find(const struct ran_word_cache *k,
+const struct ran_cached_word *ran_word_cache_find(struct ran_word_cache *k,
                                                   const uint64_t key[WORD_CACHE_KEY], size_t n,
                                                   struct ran_cached_word **set)
 {
-        *set = k->set + 2 * set_of(key, n);
+        *set = set_of(k, key, n);
         if (is_word(*set, key, n))
                 return *set;
-        if (!is_word(*set + 1, key, n))
-                return NULL;
-        struct ran_cached_word second = (*set)[1];
-        (*set)[1] = (*set)[0];
-        (*set)[0] = second;
-        return *set;
+        if (is_word(*set + 1, key, n)) {
+                struct ran_cached_word second = (*set)[1];
+
+                (*set)[1] = (*set)[0];
+                (*set)[0] = second;
+                return *set;
+        }
+        if (k->sets_log2 < MOST_SETS_LOG2 && ++k->kept > (size_t)1 << k->sets_log2) {
+                grow(k);
+                *set = set_of(k, key, n);
+        }
+        return NULL;
 }
 
 void ran_word_cache_fetch(const struct ran_word_cache *k, const uint64_t key[WORD_CACHE_KEY],
                           size_t n)
 {
-        const struct ran_cached_word *set = k->set + 2 * set_of(key, n);
+        const struct ran_cached_word *set = set_of(k, key, n);
 
         __builtin_prefetch(set);
         __builtin_prefetch(set + 1);

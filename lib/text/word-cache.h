@@ -29,6 +29,8 @@ struct ran_word_cache {
         uint64_t vocab; /* serial of the vocabulary; 0: none */
         void *memory;
         struct ran_cached_word *set; /* pairs of words */
+        unsigned sets_log2;
+        size_t kept; /* misses since it grew */
 };
 void ran_word_cache_release(struct ran_word_cache *k);
 /* Call it before encoding with a vocabulary: empties the cache if it is of another one. */
@@ -37,8 +39,9 @@ int ran_word_cache_use(struct ran_word_cache *k, uint64_t vocab, struct ran_erro
 /* Packs a word of n <= WORD_CACHE_BYTES bytes into numbers, low byte first, padded with zeros:
  * together with n they identify it. */
 void ran_word_cache_key(uint64_t key[WORD_CACHE_KEY], const char *word, size_t n);
-/* The entry for that key and n > 0 bytes; NULL on a miss, with *set for ran_word_cache_keep. */
-const struct ran_cached_word *ran_word_cache_find(const struct ran_word_cache *k,
+/* The entry for that key and n > 0 bytes; NULL on a miss, with *set for ran_word_cache_keep. The
+ * table grows with the number of misses. */
+const struct ran_cached_word *ran_word_cache_find(struct ran_word_cache *k,
                                                   const uint64_t key[WORD_CACHE_KEY], size_t n,
                                                   struct ran_cached_word **set);
 /* Asks for the memory that ran_word_cache_find will look at: the table is larger than most caches

@@ -500,11 +500,9 @@ TEST(svm_two_classes_that_begin_apart_stay_apart)
 /* Row by row and feature by feature what a model reads. */
 TEST(features_equal_those_of_the_model)
 {
-        struct ran_posting posting[200], spare[200];
-        struct ran_gram gram[200];
-        uint32_t row[200];
+        uint32_t row[200], times[200], spare[200];
         float x[200];
-        const struct ran_linear_features read = {gram, row, x};
+        const struct ran_linear_features read = {row, times, x};
         struct bench b;
         size_t features = 0;
 
@@ -516,11 +514,11 @@ TEST(features_equal_those_of_the_model)
         CHECK_SIZE(f->n, 50);
         for (size_t i = 0; i < f->n; i++) {
                 const struct ran_document d = ran_dataset_document(&b.d, i);
-                size_t n = ran_linear_model_read(read, posting, spare, &b.c, &p, d.ids, d.L);
+                size_t n = ran_linear_model_read(read, spare, &b.c, &p, d.ids, d.L);
 
                 REQUIRE(n == f->first[i + 1] - f->first[i]);
                 for (size_t g = 0; g < n; g++) {
-                        CHECK_SIZE(f->bucket[f->column[f->first[i] + g]], gram[g].bucket);
+                        CHECK_SIZE(f->bucket[f->column[f->first[i] + g]], row[g]);
                         CHECK(f->x[f->first[i] + g] == x[g]);
                 }
                 features += n;

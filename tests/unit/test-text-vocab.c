@@ -313,6 +313,14 @@ TEST(what_a_text_is_searched_for_has_a_bound)
 
 TEST(bad_tokens_are_refused)
 {
+        refuse((struct parts){.model = "{\"type\":\"WordLevel\",\"unk_token\":\"?\",\"vocab\":"
+                                       "{\"?\":0,\"a\":1,\"\\u0061\":2}}"},
+               "the token 'a' occurs twice, as 1 and 2");
+        refuse((struct parts){.model = "{\"type\":\"WordLevel\",\"unk_token\":\"?\",\"vocab\":"
+                                       "{\"?\":0,\"a\":1,\"b\":1}}"},
+               "'a' and 'b' have the same id 1");
+        refuse((struct parts){.added = "{\"id\":3,\"content\":\"y\"}"},
+               "'[x]' and 'y' have the same id 3");
 #define VOCAB(tokens) ((struct parts){.model = "{\"type\":\"WordPiece\",\"vocab\":{" tokens "}}"})
         refuse(VOCAB("\"a\":0"), "the vocabulary has no token '[UNK]' for unknown words");
         refuse(VOCAB("\"[UNK]\":0,\"a\":0"), "'[UNK]' and 'a' have the same id 0");
@@ -428,6 +436,35 @@ TEST(what_is_written_reads_back)
                 struct ran_tokenizer *t = learn_from(&s, corpus, &err);
                 check_stable(t, "the\n\"caf\xc3\xa9\" [MASK] \xe4\xba\xba\xe4\xba\xba");
                 ran_tokenizer_free(t);
+        }
+}
+
+/* However a vocabulary is written: in the order of its ids, which has a way of its own, in another,
+ * with white space and escapes. */
+TEST(a_vocabulary_may_be_in_any_order)
+{
+        static const char *const same[] = {
+                "{\"?\":0,\"a\":1,\"\\\"\":2,\"\\\\\":3,\"ab\":4}",
+                "{\"ab\":4,\"?\":0,\"a\":1,\"\\\"\":2,\"\\\\\":3}",
+                " { \"?\" : 0 ,\n\t\"\\u0061\":1 , \"\\u0022\": 2,\"\\u005c\":3 ,\"\\u0061b\" :4 "
+                "} ",
+                "{\"?\":0,\"a\":1.0,\"\\\"\":2e0,\"\\\\\":3,\"ab\":4}",
+        };
+        char digest[65] = "";
+
+        for (size_t i = 0; i < sizeof same / sizeof *same; i++) {
+                struct ran_buf model = {0};
+
+                ran_buf_printf(&model, "{\"type\":\"WordLevel\",\"unk_token\":\"?\",\"vocab\":%s}",
+                               same[i]);
+                struct ran_tokenizer *t = load_parts((struct parts){.model = model.data});
+                REQUIRE(t != NULL);
+                CHECK_STR(tokens_of(t, "ab \" a \\ c"), "ab|\"|a|\\|?");
+                if (i > 0)
+                        CHECK_STR(ran_tokenizer_digest(t), digest);
+                snprintf(digest, sizeof digest, "%s", ran_tokenizer_digest(t));
+                ran_tokenizer_free(t);
+                ran_buf_release(&model);
         }
 }
 
