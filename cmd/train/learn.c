@@ -233,9 +233,12 @@ static void finish(void *arg, struct cmd_run *run)
                         l->first_words.line);
         if (l->first_words.file == NULL)
                 return;
-        l->tokenizer = learn(l);
-        with->tokenizer = l->tokenizer;
-        with->V = ran_tokenizer_size(l->tokenizer);
+        const struct ran_tokenizer *of_base =
+                with->base != NULL ? with->base(with->base_arg, l->counter, l->spool.n) : NULL;
+        if (of_base == NULL)
+                l->tokenizer = learn(l);
+        with->tokenizer = of_base != NULL ? of_base : l->tokenizer;
+        with->V = ran_tokenizer_size(with->tokenizer);
         with->spelling = l->spelling;
         encode_waiting(l, run);
 }
