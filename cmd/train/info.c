@@ -284,8 +284,9 @@ static void text_parts(const struct about *a, struct ran_buf *out)
         } else {
                 ran_buf_str(&v, "encoder: ");
                 ran_buf_shown(&v, encoder.data, encoder.len);
-                ran_buf_printf(&v, ", %zu layer%s, width %zu", c->layers, c->layers == 1 ? "" : "s",
-                               c->dim);
+                if (c->encoder != RAN_ENCODER_STATIC) /* has none */
+                        ran_buf_printf(&v, ", %zu layer%s", c->layers, c->layers == 1 ? "" : "s");
+                ran_buf_printf(&v, ", width %zu", c->dim);
                 if (c->encoder == RAN_ENCODER_RAN)
                         ran_buf_printf(&v, ", window %zu", c->window);
         }

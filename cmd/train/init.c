@@ -51,7 +51,7 @@ static void take(const struct ran_field *field, struct ran_config *config,
  * task is the same and no option sets them. */
 static void take_config(struct ran_config *config, const struct ran_config *from, const char *model)
 {
-        if (!cmd_was_set("encoder"))
+        if (!cmd_was_set("encoder") && config->encoder != RAN_ENCODER_STATIC)
                 config->encoder = from->encoder;
         bool encodes = ran_config_has_encoder(config);
         for (const struct ran_field *f = ran_config_fields; f->name != NULL; f++) {
@@ -78,7 +78,8 @@ static void open_model(struct train_init *s, struct ran_config *config)
         bool encodes = cmd_was_set("encoder") && ran_config_has_encoder(config);
         if (encodes || config->frozen || !ran_task_has_labels(config->task))
                 cmd_model_need_encoder(s->model, name);
-        if (config->frozen && cmd_was_set("encoder") && config->encoder != from->encoder)
+        if (config->frozen && cmd_was_set("encoder") && config->encoder != from->encoder &&
+            config->encoder != RAN_ENCODER_STATIC)
                 cmd_usage("--frozen keeps the encoder of %s: leave out --encoder", name);
         take_config(config, from, name);
 }
@@ -176,8 +177,9 @@ void train_init_open(struct train_init *s, const struct train_init_options *opti
         if (options->vectors != NULL && !ran_config_has_encoder(config))
                 cmd_usage("--vectors initialises the embedding of an encoder: leave it out with "
                           "--encoder none, or give a folder of vectors");
-        if (config->encoder == RAN_ENCODER_STATIC && !train_init_is_folder(options))
-                cmd_usage("--encoder static needs vectors: give --vectors FOLDER");
+        if (config->encoder == RAN_ENCODER_STATIC && !train_init_is_folder(options) &&
+            options->model == NULL)
+                cmd_usage("--encoder static needs vectors: give --vectors FOLDER or --init MODEL");
         if (train_init_is_folder(options))
                 open_folder(s, config);
         else if (options->vectors != NULL)

@@ -314,9 +314,12 @@ static void finish(void *arg, struct cmd_run *run)
                 return;
         if (l->of_pairs != NULL && l->paired)
                 count_pairs(l);
-        l->tokenizer = learn(l);
-        with->tokenizer = l->tokenizer;
-        with->V = ran_tokenizer_size(l->tokenizer);
+        const struct ran_tokenizer *of_base =
+                with->base != NULL ? with->base(with->base_arg, l->counter, l->spool.n) : NULL;
+        if (of_base == NULL)
+                l->tokenizer = learn(l);
+        with->tokenizer = of_base != NULL ? of_base : l->tokenizer;
+        with->V = ran_tokenizer_size(with->tokenizer);
         with->spelling = l->spelling;
         encode_waiting(l, run);
 }

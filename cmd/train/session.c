@@ -1,5 +1,5 @@
 /* session.c - opens models and vocabularies, and reads the data. */
-#include "cmd/train/session.h"
+#include "cmd/train/base.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -190,14 +190,29 @@ static void init_source(struct train_session *s)
         source->vector_words = file->init.vector_words;
 }
 
+static void take_base(struct train_session *s)
+{
+        s->source.tokenizer = ran_model_tokenizer(s->init.model);
+        s->source.V = ran_model_vocabulary(s->init.model);
+        check_config(s);
+}
+
 static void learn_vocabulary(struct train_session *s, char **files)
 {
         struct ran_vocab_settings of_pairs;
         bool differs = train_pairs_vocabulary(s, &of_pairs);
 
+        if (train_base_may_serve(s)) {
+                s->source.base = train_base_take;
+                s->source.base_arg = s;
+        }
         s->tokenizer =
                 train_data_learn(&s->train, &s->source, &s->vocabulary, differs ? &of_pairs : NULL,
                                  s->texts.wanted ? s->texts.files : NULL, files);
+        if (s->init.model != NULL) {
+                take_base(s);
+                return;
+        }
         if (differs && s->train.paired.file != NULL)
                 s->vocabulary = of_pairs;
         s->source.tokenizer = s->tokenizer;

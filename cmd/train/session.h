@@ -20,6 +20,7 @@ struct train_session {
         struct ran_model *model; /* of --dump-gradients, else NULL */
         struct train_replay replay;
         struct train_init init;
+        struct train_init_options base; /* of init, if it is a base model */
         struct train_run run;
         struct ran_tokenizer *tokenizer; /* of our own; NULL: the model's, or none */
         bool learned;                    /* it is learned from the training data */

@@ -171,6 +171,9 @@ struct ran_counter_report {
         uint64_t dropped; /* their occurrences */
 };
 void ran_counter_report(const struct ran_counter *c, struct ran_counter_report *report);
+/* The share of the counted words, each as often as it was counted, that are tokens of a vocabulary
+ * of words or WordPiece, whole: whether it is of their language. 0 if nothing was counted. */
+double ran_counter_share(const struct ran_counter *c, const struct ran_tokenizer *t);
 
 /* Passes the words of the next n rows to ran_counter_want, except words that a text would split;
  * *wanted: how many. The rows stay in memory for ran_vectors_read. */

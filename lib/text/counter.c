@@ -54,6 +54,22 @@ void ran_counter_report(const struct ran_counter *c, struct ran_counter_report *
         report->distinct = c->words.n;
 }
 
+double ran_counter_share(const struct ran_counter *c, const struct ran_tokenizer *t)
+{
+        double known = 0, all = 0;
+
+        for (size_t i = 0; i < c->words.n; i++) {
+                size_t n;
+                const char *word = ran_string_table_get(&c->words, (uint32_t)i, &n);
+                uint32_t id;
+
+                all += (double)c->count[i];
+                if (ran_tokenizer_find(t, word, n, &id))
+                        known += (double)c->count[i];
+        }
+        return all > 0 ? known / all : 0;
+}
+
 /* ---- words of a text, one after another: their length in four bytes, then they -------------- */
 
 /* Words that are not counted: the end-of-line token, which is in the vocabulary anyway; words

@@ -1,0 +1,116 @@
+/* base.c - see base.h. */
+#include "cmd/train/base.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cmd/options/message.h"
+#include "cmd/options/was-set.h"
+#include "cmd/records/model.h"
+
+/* Up to here a base model was measured to help (share/experiments/README.md, "Few labels"). */
+enum { FEW_DOCUMENTS = 2000, FEW_SENTENCES = 5000 };
+/* The share of running words that are whole tokens of it. */
+static const double enough_known = 0.7;
+
+static struct ran_model *load(const char *name)
+{
+        struct ran_error err = {0};
+        struct ran_model *m = cmd_model_load(name, false, &err);
+
+        if (m == NULL)
+                cmd_die(CMD_FAILED, "%s", err.text);
+        return m;
+}
+
+/* NULL: none. */
+static const char *name_of(const struct train_options *o)
+{
+        const char *name = o->file.base != NULL ? o->file.base : getenv("RAN_BASE");
+
+        if (name == NULL || *name == '\0')
+                name = "english";
+        return strcmp(name, "none") != 0 ? name : NULL;
+}
+
+/* Settings of training that do not ask for an encoder. */
+static bool is_of_any_classifier(const char *name)
+{
+        static const char *const any[] = {"seed",        "refit",         "metric",    "wide_cost",
+                                          "wide_ratios", "class_weights", "early_stop"};
+
+        for (size_t i = 0; i < sizeof any / sizeof *any; i++)
+                if (strcmp(any[i], name) == 0)
+                        return true;
+        return false;
+}
+
+/* Whether an option asks for what a base model would replace. */
+static bool is_asked_otherwise(const struct train_session *s)
+{
+        const struct train_options *o = s->options;
+        const bool documents = s->task->of_documents;
+
+        if (o->file.init.model != NULL || o->file.init.vectors != NULL || o->file.vocab != NULL ||
+            o->mode.replay != NULL || o->mode.dump_gradients != NULL || o->run.tune > 0 ||
+            s->texts.wanted || cmd_was_set("frozen") || s->config.wide == 0)
+                return true;
+        for (const struct ran_field *f = ran_config_fields; f->name != NULL; f++)
+                if (cmd_was_set(f->name) && !ran_config_is_of_task(f->name))
+                        return true;
+        for (const struct ran_field *f = ran_vocab_fields; f->name != NULL; f++)
+                if (cmd_was_set(f->name))
+                        return true;
+        for (const struct ran_field *f = ran_train_fields; documents && f->name != NULL; f++)
+                if (cmd_was_set(f->name) && !is_of_any_classifier(f->name))
+                        return true;
+        return false;
+}
+
+bool train_base_may_serve(const struct train_session *s)
+{
+        const char *name = name_of(s->options);
+        struct ran_buf path = {0};
+
+        if (name == NULL || s->task->label == NULL || is_asked_otherwise(s))
+                return false;
+        cmd_model_find(name, &path);
+        bool found = access(path.data, F_OK) == 0;
+        ran_buf_release(&path);
+        if (!found && s->options->file.base != NULL)
+                ran_model_free(load(name)); /* says where it looked */
+        return found;
+}
+
+/* Whether it has the vocabulary of these words, and an encoder. */
+static bool suits(const char *name, const struct ran_counter *words)
+{
+        struct ran_model *m = load(name);
+        const struct ran_tokenizer *t = ran_model_tokenizer(m);
+        const bool yes = t != NULL && ran_config_has_encoder(ran_model_config(m)) &&
+                         ran_counter_share(words, t) >= enough_known;
+        ran_model_free(m);
+        return yes;
+}
+
+const struct ran_tokenizer *train_base_take(void *arg, const struct ran_counter *words,
+                                            size_t texts)
+{
+        struct train_session *s = arg;
+        const bool documents = s->task->of_documents;
+        const char *name = name_of(s->options);
+
+        if (texts > (documents ? FEW_DOCUMENTS : FEW_SENTENCES) || !suits(name, words))
+                return NULL;
+        s->base.model = (char *)name;
+        if (documents)
+                s->config.encoder = RAN_ENCODER_STATIC;
+        train_init_open(&s->init, &s->base, &s->config);
+        cmd_note(
+                "%zu %s are few: training begins with the base model %s (--init %s%s); --base none "
+                "does without",
+                texts, documents ? "documents" : "sentences", name, name,
+                documents ? " --encoder static" : "");
+        return ran_model_tokenizer(s->init.model);
+}

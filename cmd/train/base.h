@@ -1,0 +1,20 @@
+/* base.h - a base model, where there are few documents to learn from.
+ *
+ * Unless somebody set --base none, or an option that asks for another vocabulary, encoder or way to
+ * train it, a training on few texts that a base model knows the words of begins with that model, as
+ * if --init had named it: a classifier with --encoder static, a tagger with its whole encoder. */
+#ifndef CMD_TRAIN_BASE_H
+#define CMD_TRAIN_BASE_H
+
+#include "cmd/train/session.h"
+
+/* Before the data are read: whether a base model may be used. Exits with 3 if --base names one that
+ * is not there. */
+bool train_base_may_serve(const struct train_session *s);
+/* For struct train_source: when the words of the texts are known, opens the base model as
+ * s->init and adapts the settings of the session (arg) to it, if there are few texts of its
+ * language. Returns its vocabulary, or NULL. */
+const struct ran_tokenizer *train_base_take(void *arg, const struct ran_counter *words,
+                                            size_t texts);
+
+#endif
