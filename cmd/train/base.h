@@ -1,4 +1,4 @@
-/* base.h - a base model, where there are few documents to learn from.
+/* base.h - a base model, where there is little text to learn from.
  *
  * Unless somebody set --base none, or an option that asks for another vocabulary, encoder or way to
  * train it, a training on few texts that a base model knows the words of begins with that model, as
@@ -11,10 +11,9 @@
 /* Before the data are read: whether a base model may be used. Exits with 3 if --base names one that
  * is not there. */
 bool train_base_may_serve(const struct train_session *s);
-/* For struct train_source: when the words of the texts are known, opens the base model as
- * s->init and adapts the settings of the session (arg) to it, if there are few texts of its
- * language. Returns its vocabulary, or NULL. */
-const struct ran_tokenizer *train_base_take(void *arg, const struct ran_counter *words,
-                                            size_t texts);
+/* For struct train_source: when the words of the documents are known, opens the base model as
+ * s->init and adapts the settings of the session (arg) to it, if they are few and of its language.
+ * Returns its vocabulary, or NULL. */
+const struct ran_tokenizer *train_base_take(void *arg, const struct ran_counter *words);
 
 #endif

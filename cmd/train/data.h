@@ -76,10 +76,9 @@ struct train_source {
         /* Word vectors whose words a learned vocabulary includes, too; NULL: none. */
         struct ran_vectors *vectors;
         size_t vector_words;
-        /* Asked, before a vocabulary is learned from the words of so many texts, for the vocabulary
-         * of a base model to take instead; NULL: learn one. */
-        const struct ran_tokenizer *(*base)(void *arg, const struct ran_counter *words,
-                                            size_t texts);
+        /* Asked for the vocabulary of a base model before one is learned from these words; NULL, or
+         * returns NULL: learn one. */
+        const struct ran_tokenizer *(*base)(void *arg, const struct ran_counter *words);
         void *base_arg;
         struct ran_dataset *texts;     /* gets the text of each document, too (texts.h); or NULL */
         const struct cmd_names *names; /* of labels or tags that are numbers, or NULL */

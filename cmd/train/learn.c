@@ -315,7 +315,7 @@ static void finish(void *arg, struct cmd_run *run)
         if (l->of_pairs != NULL && l->paired)
                 count_pairs(l);
         const struct ran_tokenizer *of_base =
-                with->base != NULL ? with->base(with->base_arg, l->counter, l->spool.n) : NULL;
+                with->base != NULL ? with->base(with->base_arg, l->counter) : NULL;
         if (of_base == NULL)
                 l->tokenizer = learn(l);
         with->tokenizer = of_base != NULL ? of_base : l->tokenizer;

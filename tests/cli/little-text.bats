@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# --base: a training on few documents begins with a base model that knows their words.
+# --base: a training on little text begins with a base model that knows its words.
 
 bats_require_minimum_version 1.5.0
 load train.bash
@@ -37,14 +37,14 @@ not_begun() {
 }
 
 tags() {
-  for i in $(seq "$1"); do
-    echo '{"tokens":["the","city","of","Rome","'"$i"'"],"tags":["O","O","O","B-LOC","O"]}'
+  for _ in $(seq "$1"); do
+    echo '{"tokens":["the","city","of","Rome","today"],"tags":["O","O","O","B-LOC","O"]}'
   done
 }
 
-@test "base: few documents begin with it, as --init MODEL --encoder static does, byte for byte" {
+@test "base: little text begins with it, as --init MODEL --encoder static does, byte for byte" {
   run -0 ran-train classify -o a.ran train.jsonl
-  [[ $output == *'60 documents are few: training begins with the base model english (--init english --encoder static); --base none does without'* ]]
+  [[ $output == *' words are few: training begins with the base model english (--init english --encoder static); --base none does without'* ]]
   ran-train classify -q --base none --init english --encoder static -o b.ran train.jsonl
   cmp a.ran b.ran
   ran-train info --format json a.ran | jq -e '.encoder == "static" and .config.dim == 8 and .training.init.digest != null'
@@ -93,25 +93,29 @@ tags() {
   not_begun --vocab vocab.json
 }
 
-@test "base: another language, or more documents than few, do without" {
+@test "base: another language, or more words than few, do without" {
   sed 's/"text": *"/&δεν ξέρω τι λένε οι λέξεις αυτές που δεν γνωρίζει κανένα μοντέλο της γλώσσας μας σήμερα εδώ και τώρα /' train.jsonl >greek.jsonl
   grep -q 'δεν' greek.jsonl
   run -0 ran-train classify --dry-run greek.jsonl
   [[ $output != *'base model'* ]]
-  for _ in $(seq 34); do cat train.jsonl; done >many.jsonl
-  head -n 2000 many.jsonl >most.jsonl
-  run -0 ran-train classify --check most.jsonl
-  [[ $output == *'2000 documents are few'* ]]
-  run -0 ran-train classify --check many.jsonl
+  # 105 words in each line: 99,960 and 100,065 words
+  line=$(for _ in $(seq 15); do printf 'rain word1 word2 word3 word4 word5 word6 '; done)
+  for i in $(seq 953); do
+    echo "{\"text\":\"$line\",\"label\":\"a$((i % 2))\"}"
+  done >many.jsonl
+  head -n 952 many.jsonl >most.jsonl
+  run -0 ran-train classify --dry-run most.jsonl
+  [[ $output == *'99960 words are few'* ]]
+  run -0 ran-train classify --dry-run many.jsonl
   [[ $output != *'base model'* ]]
 }
 
 @test "base: a tagger begins with the whole encoder" {
   tags 20 >tagged.jsonl
-  sed 's/"text"/"x"/; s/^/{"text":"the city of Rome"}\n/' tagged.jsonl | grep text >plain.jsonl
+  sed 's/.*/{"text":"the city of Rome today"}/' tagged.jsonl >plain.jsonl
   ran-train mlm -q --dim 8 --heads 2 --head-dim 4 --window 16 --min-count 1 --cell prenorm --epochs 1 -o models/english.ran plain.jsonl train.jsonl
   run -0 ran-train tag --epochs 1 -o a.ran tagged.jsonl
-  [[ $output == *'20 sentences are few: training begins with the base model english (--init english); --base none does without'* ]]
+  [[ $output == *'100 words are few: training begins with the base model english (--init english); --base none does without'* ]]
   ran-train tag -q --epochs 1 --init english -o b.ran tagged.jsonl
   cmp a.ran b.ran
 }
