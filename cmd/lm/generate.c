@@ -300,8 +300,7 @@ int lm_generate(int argc, char **argv)
                         model_options.model);
         if (options.how.beam > g.lm.V)
                 cmd_note("--beam %zu is wider than the vocabulary of %zu tokens: a beam of 4 to 10 "
-                         "is "
-                         "faster, and mostly finds the same",
+                         "is faster, and mostly finds the same",
                          options.how.beam, g.lm.V);
         g.never = lm_never(&g.lm, options.how.unknown || options.how.replace_unknown,
                            model_options.state_out == NULL, &err);
