@@ -262,10 +262,12 @@ static int put_legend(struct frame *f, const struct picture *p, struct ran_error
                 RAN_TRY(put_text(f, x, y, p->least, TITLE, 1, FRAME_BEGIN, false, err));
                 x += (double)text_width(p->least, 1) + SPACE;
         }
-        for (size_t i = 0; i < SHADES; i++, x += SHADE_WIDTH)
-                RAN_TRY(put_bar(f, (size_t)x, (size_t)y - FONT_CAPITAL, SHADE_WIDTH, FONT_CAPITAL,
+        for (size_t i = 0; i < SHADES; i++)
+                RAN_TRY(put_bar(f, (size_t)x + i * SHADE_WIDTH, (size_t)y - FONT_CAPITAL,
+                                SHADE_WIDTH, FONT_CAPITAL,
                                 (unsigned char)(p->least == NULL ? 255 : 255 * (i + 1) / SHADES),
                                 err));
+        x += SHADES * SHADE_WIDTH;
         x += SPACE;
         if (p->most != NULL) {
                 RAN_TRY(put_text(f, x, y, p->most, TITLE, 1, FRAME_BEGIN, false, err));

@@ -14,6 +14,7 @@
 #include "cmd/records/parallel.h"
 #include "cmd/lm/perplexity.h"
 #include "cmd/lm/lm.h"
+#include "cmd/lm/score-page.h"
 #include "cmd/lm/verbs.h"
 #include "ran.h"
 
@@ -23,7 +24,10 @@ static struct lm_options model_options;
 static struct score_options {
         bool per_token, logits, total, end;
         size_t history, stride;
+        int output_format;
 } options;
+enum { JSONL, HTML };
+static const char *const output_formats[] = {"jsonl", "html", NULL};
 static struct cmd_parallel parallel;
 static struct cmd_input input;
 static struct cmd_output output;
@@ -35,6 +39,11 @@ static const struct ran_field score_fields[] = {
          .help = "predict the end of each document, too, except with a state"},
         {"total", 0, RAN_FIELD_BOOL, OPTION(total), .initial = "false", .first = true,
          .help = "write one object with the measures of all records together, instead of records"},
+        {"output_format", 0, RAN_FIELD_CHOICE, OPTION(output_format), .choices = output_formats,
+         .value = "NAME", .initial = "jsonl",
+         .help = "jsonl: records; html: a page with the measures of all records, and each text "
+                 "with "
+                 "its most surprising words in colour"},
         {"per_token", 0, RAN_FIELD_BOOL, OPTION(per_token), .initial = "false", .first = true,
          .help = "add each predicted token and its nll"},
         {"logits", 0, RAN_FIELD_BOOL, OPTION(logits), .initial = "false",
@@ -89,7 +98,8 @@ static const struct cmd_program program = {
 
 struct scorer {
         struct lm lm;
-        struct perplexity total; /* with --total */
+        struct perplexity total;   /* with --total */
+        struct lm_score_page page; /* with --output-format html */
 };
 
 /* What one thread needs. */
@@ -125,6 +135,7 @@ static void *make_scratch(void *arg, struct ran_error *err)
 
         if (s == NULL)
                 return NULL;
+        s->sequence.document.unit = options.output_format == HTML ? RAN_UNIT_BYTE : 0;
         const bool cache = model_options.cache.positions > 0 && lm->context == NULL;
         if (cache)
                 s->cache = ran_cache_new(ran_model_config(lm->model), &model_options.cache, err);
@@ -294,6 +305,9 @@ static int score_record(void *arg, void *scratch, const struct cmd_line *line, s
                 ran_buf_add(out, &p, sizeof p);
                 return RAN_OK;
         }
+        if (options.output_format == HTML)
+                return lm_score_page_pack(lm, line, &s->sequence, s->nll + s->sequence.first - 1,
+                                          &p, out, err);
         ran_buf_char(out, '{');
         perplexity_json(&p, out);
         if (options.per_token)
@@ -321,6 +335,23 @@ static int add_up(void *arg, const struct cmd_line *line, const struct ran_buf *
         return RAN_OK;
 }
 
+static int add_to_page(void *arg, const struct cmd_line *line, const struct ran_buf *result,
+                       struct ran_error *err)
+{
+        (void)line;
+        return lm_score_page_add(&((struct scorer *)arg)->page, result, err);
+}
+
+static void write_page(struct scorer *c)
+{
+        struct cmd_sink out;
+
+        cmd_sink_open(&out, output.output);
+        lm_score_page_write(&c->page, model_options.model, &out);
+        cmd_sink_close(&out);
+        lm_score_page_release(&c->page);
+}
+
 static void write_total(const struct scorer *c)
 {
         struct ran_buf out = {0};
@@ -338,26 +369,31 @@ static const char *const reads[] = {"id", "ran_error", CMD_SEQUENCE_MEMBERS, NUL
 
 static int run(struct scorer *c, char **files)
 {
+        const bool page = options.output_format == HTML, all = options.total || page;
         struct cmd_loop loop = {
                 .input = &input,
-                .output = options.total ? NULL : &output,
+                .output = all ? NULL : &output,
                 .into = "lm",
                 .reads = reads,
                 .pool = lm_loop_pool(&c->lm),
                 .make_scratch = make_scratch,
                 .free_scratch = free_scratch,
                 .work = score_record,
-                .take = options.total ? add_up : NULL,
+                .take = page            ? add_to_page
+                        : options.total ? add_up
+                                        : NULL,
                 .arg = c,
         };
 
-        if (options.total)
+        if (all)
                 cmd_check_inputs("output", output.output, files);
-        if (options.total && output.output != NULL)
+        if (all && output.output != NULL)
                 cmd_check_writable(output.output);
         int status = cmd_records(&loop, files, NULL);
         if (options.total)
                 write_total(c);
+        if (page)
+                write_page(c);
         return status;
 }
 
@@ -380,12 +416,16 @@ static void check_history(void)
 int lm_score(int argc, char **argv)
 {
         static const char *const of_records[] = {"into", "only", "drop", NULL};
+        static const char *const of_no_page[] = {"into",   "only",  "drop", "per_token",
+                                                 "logits", "total", NULL};
         struct scorer c = {.total = {0}};
         char **files = cmd_files(&input, argv + cmd_parse(&program, argc, argv));
 
         if (options.total && (options.per_token || options.logits))
                 cmd_usage("--total writes sums: leave out --per-token and --logits");
         cmd_excludes(options.total, "--total writes sums and no records", of_records);
+        cmd_excludes(options.output_format == HTML,
+                     "--output-format=html writes a page and no records", of_no_page);
         check_history();
         cmd_parallel_check_output(&parallel, "output", output.output);
         cmd_parallel_begin(&parallel, true, files);

@@ -100,7 +100,7 @@ static void put_name(const char *code)
 
 /* File names and records may contain anything: ran_fail replaces control characters, which could
  * steer a terminal. */
-static void say(const char *code, const char *format, va_list ap)
+static void say(const char *format, va_list ap, const char *code)
 {
         struct ran_error line;
         char text[sizeof(line.text)];
@@ -129,7 +129,7 @@ void cmd_die(int status, const char *format, ...)
         va_list ap;
 
         va_start(ap, format);
-        say(RED, format, ap);
+        say(format, ap, RED);
         va_end(ap);
         exit(status);
 }
@@ -139,7 +139,7 @@ void cmd_usage(const char *format, ...)
         va_list ap;
 
         va_start(ap, format);
-        say(RED, format, ap);
+        say(format, ap, RED);
         va_end(ap);
         fprintf(stderr, "Try '%s --help' for more.\n", name);
         exit(CMD_USAGE);
@@ -161,7 +161,7 @@ void cmd_warn(const char *format, ...)
         va_list ap;
 
         va_start(ap, format);
-        say(RED, format, ap);
+        say(format, ap, RED);
         va_end(ap);
 }
 
@@ -183,7 +183,7 @@ void cmd_note(const char *format, ...)
         if (is_quiet)
                 return;
         va_start(ap, format);
-        say("", format, ap);
+        say(format, ap, "");
         va_end(ap);
 }
 
@@ -192,7 +192,7 @@ void cmd_bug(const char *format, ...)
         va_list ap;
 
         va_start(ap, format);
-        say(RED, format, ap);
+        say(format, ap, RED);
         va_end(ap);
         abort();
 }

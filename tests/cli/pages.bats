@@ -194,6 +194,29 @@ weights() {
   ran-attnmask -m long.ran --in-window 1000 --format html long.jsonl | grep -q 'id="w1000" data-t0'
 }
 
+@test "pages: log likelihoods have the figures of their JSON, and the words in their texts" {
+  ran-train lm -q --dim 8 --heads 1 --head-dim 8 --epochs 1 --no-dev -o lm.ran train.jsonl
+  jq -c 'select(.tokens == null)' hostile.jsonl | cat - <(head -n 3 train.jsonl) >scored.jsonl
+  ran-lm score -q -m lm.ran --output-format html -o page.html scored.jsonl
+  well_formed page.html
+  text_of page.html >text
+  ran-lm score -q -m lm.ran --total scored.jsonl >total.json
+  for figure in .perplexity_per_word .bits_per_byte .tokens; do
+    grep -qF "$(jq -r "$figure | if . > 999 and . != floor then round else . * 100 | round / 100 end" total.json)" text
+  done
+  # every word is there, in its colour, with the bits of --per-token
+  grep -qF "sun </div></details><script>alert('x')</script> & \"q\"" text
+  ran-lm score -q -m lm.ran --per-token scored.jsonl | jq -r '.lm.per_token.nll[] | . / (2 | log) * 10 | round / 10' >bits
+  grep -o '<i[^>]*title="[^"]*' page.html | grep -v 'page' | sed 's/.*[" ]\([0-9.]*\) bits.*/\1/' >shown
+  # but for the ends, of which a sentence tells
+  grep -o 'The end: [0-9.]*' text | sed 's/.* //' >>shown
+  [ "$(wc -l <shown)" -gt 20 ]
+  diff <(awk '{ printf "%.1f\n", $1 }' bits | sort) <(sort shown)
+  ran-lm score -q -j3 -m lm.ran --output-format html scored.jsonl | cmp - page.html
+  run -2 --separate-stderr ran-lm score -m lm.ran --output-format html --per-token scored.jsonl
+  [[ $stderr == *'writes a page and no records'* ]]
+}
+
 @test "pages: an evaluation of generated texts has the scores of its JSON, the worst text first" {
   { echo '{"id":"good","source":"a b c","target":"one two three four five","made":"one two three four five"}'
     echo '{"id":"<bad>","source":"x & y","target":"six seven <b>eight</b> nine","made":"nothing at all"}'

@@ -1,0 +1,220 @@
+/* score-page.c - log likelihoods as a page: how surprising each word of each text is. */
+#include "cmd/lm/score-page.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "cmd/pages/page.h"
+#include "cmd/pages/record-name.h"
+#include "cmd/pages/style.h"
+
+/* A level of colour for so many bits; the tokens of a text that a page shows. */
+enum { LEVELS = 9, SHOWN = 20000 };
+static const double level_bits = 1.5;
+
+static double bits_of(double nll)
+{
+        return nll / ran_log(2);
+}
+
+static double mean(double sum, size_t n)
+{
+        return n > 0 ? sum / (double)n : NAN;
+}
+
+/* "12.3", or "-" where nothing was predicted. */
+static void add_figure(struct ran_buf *out, double x)
+{
+        if (isfinite(x))
+                ran_buf_printf(out, x < 1000 ? "%.2f" : "%.0f", x);
+        else
+                ran_buf_char(out, '-');
+}
+
+/* ---- a text --------------------------------------------------------------------------------- */
+
+/* The colour of a token says how many bits it took to predict it. */
+static void begin_token(struct ran_buf *out, double nll, bool unknown)
+{
+        const char *what = unknown ? "unknown word: " : "";
+        const double bits = bits_of(nll);
+        const int level = bits > LEVELS * level_bits ? LEVELS : (int)(bits / level_bits);
+
+        if (level > 0)
+                ran_buf_printf(out, "<i class=\"a%d\" title=\"%s%.1f bits\">", level, what, bits);
+        else
+                ran_buf_printf(out, "<i title=\"%s%.1f bits\">", what, bits);
+}
+
+/* The tokens in their text; `end` predicted after it. */
+static void add_text(struct ran_buf *out, const struct lm *lm, const struct cmd_sequence *q,
+                     const float *nll, size_t tokens)
+{
+        const struct cmd_document *d = &q->document;
+        size_t at = 0;
+
+        for (size_t i = 0; i < q->first - q->shown && i < d->L; i++)
+                at = d->encoding.end[i] > at ? d->encoding.end[i] : at; /* read, not predicted */
+        page_text(out, d->text.data, at);
+        for (size_t i = 0; i < tokens; i++) {
+                const size_t t = q->first - q->shown + i;
+                if (t >= d->L)
+                        break;
+                size_t start = d->encoding.start[t] > at ? d->encoding.start[t] : at,
+                       end = d->encoding.end[t] > start ? d->encoding.end[t] : start;
+                page_text(out, d->text.data + at, start - at);
+                begin_token(out, (double)nll[i], q->ids[q->first + i] == lm->reserved.unk);
+                page_text(out, d->text.data + start, end - start);
+                ran_buf_str(out, "</i>");
+                at = end;
+        }
+        if (tokens == q->L - q->first)
+                page_text(out, d->text.data + at, d->text.len - at);
+}
+
+/* Where there is no text: tokens as the vocabulary calls them, or ids. */
+static void add_tokens(struct ran_buf *out, const struct lm *lm, const struct cmd_sequence *q,
+                       const float *nll, size_t tokens)
+{
+        for (size_t i = 0; i < tokens; i++) {
+                const uint32_t id = q->ids[q->first + i];
+                size_t n = 0;
+                const char *s =
+                        lm->tokenizer != NULL ? ran_tokenizer_token(lm->tokenizer, id, &n) : NULL;
+
+                begin_token(out, (double)nll[i], q->ids[q->first + i] == lm->reserved.unk);
+                if (s != NULL)
+                        page_text(out, s, n);
+                else
+                        ran_buf_printf(out, "%u", (unsigned)id);
+                ran_buf_str(out, "</i> ");
+        }
+}
+
+static void add_body(struct ran_buf *out, const struct lm *lm, const struct cmd_sequence *q,
+                     const float *nll)
+{
+        const size_t all = q->L - q->first, tokens = all < SHOWN ? all : SHOWN;
+
+        ran_buf_str(out, "<div class=\"text win\" dir=\"auto\">");
+        if (q->document.from == CMD_FROM_TEXT)
+                add_text(out, lm, q, nll, tokens);
+        else
+                add_tokens(out, lm, q, nll, tokens);
+        ran_buf_str(out, "</div>\n");
+        if (q->ended && tokens == all && all > 0)
+                ran_buf_printf(out, "<p class=\"note\">The end: %.1f bits.</p>\n",
+                               bits_of((double)nll[all - 1]));
+        if (tokens < all)
+                ran_buf_printf(out,
+                               "<p class=\"note\">The first %zu of %zu tokens; --per-token writes "
+                               "all.</p>\n",
+                               tokens, all);
+}
+
+static void add_cells(struct ran_buf *out, const struct perplexity *p)
+{
+        ran_buf_str(out, "<td class=\"n\">");
+        add_figure(out, ran_exp(mean(p->nll, p->tokens)));
+        ran_buf_str(out, "</td><td class=\"n\">");
+        add_figure(out, p->uncounted > 0 ? NAN : mean(bits_of(p->nll), p->bytes));
+        ran_buf_printf(out, "</td><td class=\"n\">%zu</td>", p->tokens);
+}
+
+int lm_score_page_pack(const struct lm *lm, const struct cmd_line *line,
+                       const struct cmd_sequence *q, const float *nll, const struct perplexity *p,
+                       struct ran_buf *result, struct ran_error *err)
+{
+        struct ran_buf name = {0}, cells = {0}, body = {0}, packed = {0};
+
+        page_record_name(&name, &line->record, line->file, line->number);
+        add_cells(&cells, p);
+        add_body(&body, lm, q, nll);
+        page_document_pack(&packed, p->tokens > 0 ? mean(p->nll, p->tokens) : 0, &name, &cells,
+                           &body);
+        ran_buf_add(result, p, sizeof *p);
+        ran_buf_add(result, packed.data, packed.len);
+        bool failed = name.failed || cells.failed || body.failed || packed.failed || result->failed;
+        ran_buf_release(&name);
+        ran_buf_release(&cells);
+        ran_buf_release(&body);
+        ran_buf_release(&packed);
+        return failed ? ran_fail(err, RAN_ENOMEM, "no memory for a page") : RAN_OK;
+}
+
+int lm_score_page_add(struct lm_score_page *page, const struct ran_buf *result,
+                      struct ran_error *err)
+{
+        struct perplexity p;
+        const struct ran_buf packed = {.data = result->data + sizeof p,
+                                       .len = result->len - sizeof p};
+        const struct page_document d = page_document_unpack(&packed);
+
+        memcpy(&p, result->data, sizeof p);
+        perplexity_merge(&page->total, &p);
+        return page_documents_add(&page->documents, &d, err);
+}
+
+/* ---- the page ------------------------------------------------------------------------------- */
+
+static void add_measure(struct ran_buf *out, const char *name, double x, const char *means)
+{
+        ran_buf_printf(out, "<tr><th scope=\"row\">%s</th><td class=\"n\">", name);
+        add_figure(out, x);
+        ran_buf_printf(out, "</td><td><small>%s</small></td></tr>\n", means);
+}
+
+static void write_total(struct ran_buf *out, const struct perplexity *p)
+{
+        const double known = p->nll - p->nll_unknown;
+
+        ran_buf_str(out, "<h2>All texts</h2>\n<div class=\"wide\"><table>\n");
+        add_measure(out, "perplexity", ran_exp(mean(p->nll, p->tokens)),
+                    "of a token of the vocabulary; 1 is best");
+        if (p->uncounted == 0) {
+                add_measure(out, "perplexity per word", ran_exp(mean(p->nll, p->words)),
+                            "does not depend on the vocabulary");
+                add_measure(out, "bits per byte", mean(bits_of(p->nll), p->bytes),
+                            "does not depend on the vocabulary; 0 is best");
+        }
+        if (p->unknown > 0)
+                add_measure(out, "perplexity of known words",
+                            ran_exp(mean(known, p->tokens - p->unknown)),
+                            "without the words that the vocabulary lacks");
+        ran_buf_printf(out,
+                       "<tr><th scope=\"row\">tokens</th><td class=\"n\">%zu</td><td></td></tr>\n",
+                       p->tokens);
+        ran_buf_printf(out,
+                       "<tr><th scope=\"row\">unknown</th><td class=\"n\">%zu</td><td></td></tr>\n",
+                       p->unknown);
+        ran_buf_str(out, "</table></div>\n<p class=\"legend\">");
+        for (int level = 1; level <= LEVELS; level += 2)
+                ran_buf_printf(out, "<span><i class=\"a%d\"></i>from %.1f bits</span>", level,
+                               level * level_bits);
+        ran_buf_str(out, "</p>\n<p class=\"note\">The stronger the colour of a word, the less the "
+                         "model expected it after the words before; point at it for the bits. A "
+                         "bit more is half the probability.</p>\n");
+}
+
+void lm_score_page_write(struct lm_score_page *page, const char *model, struct cmd_sink *out)
+{
+        struct ran_buf lead = {0};
+
+        ran_buf_printf(&lead, "%zu text%s, model %s", page->total.records,
+                       page->total.records == 1 ? "" : "s", model);
+        ran_buf_char(&lead, '\0');
+        page_begin(&out->buf, "How surprising texts are", lead.failed ? NULL : lead.data);
+        ran_buf_release(&lead);
+        write_total(&out->buf, &page->total);
+        page_documents_write(&page->documents, "The most surprising texts",
+                             "<th class=\"n\">perplexity</th><th class=\"n\">bits per byte</th>"
+                             "<th class=\"n\">tokens</th>",
+                             out);
+        page_end(&out->buf, page_documents_script);
+}
+
+void lm_score_page_release(struct lm_score_page *page)
+{
+        page_documents_release(&page->documents);
+}
