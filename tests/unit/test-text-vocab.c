@@ -66,6 +66,25 @@ TEST(word_level)
                      "a|?|b");
 }
 
+/* The longest token wins, on either side of the number of prefixes that are hashed at a time. */
+TEST(the_longest_of_many_prefixes_is_found)
+{
+#define A8  "aaaaaaaa"
+#define A32 A8 A8 A8 A8
+        struct parts p = {.model = "{\"type\":\"WordPiece\",\"unk_token\":\"?\",\"vocab\":{\"?\":0,"
+                                   "\"a\":1,\"" A32 "\":2,\"" A32 "a\":3,\"" A32 A32 A8 "\":4,"
+                                   "\"##a\":5,\"##\u00e9\":6}}"};
+
+        check_tokens(p, A32, A32);
+        check_tokens(p, A32 "a", A32 "a");
+        check_tokens(p, A32 "aa", A32 "a|##a");
+        check_tokens(p, A32 A32 A8, A32 A32 A8);
+        check_tokens(p, A32 A32 A8 "a\u00e9", A32 A32 A8 "|##a|##\u00e9");
+        check_tokens(p, A32 "b", "?");
+#undef A32
+#undef A8
+}
+
 TEST(each_normalizer_by_its_name)
 {
         static const struct {
