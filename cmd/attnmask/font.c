@@ -286,7 +286,8 @@ void font_draw(const struct font_text *t, size_t y, unsigned char *row, size_t w
         double v = ((double)y + 0.5 - t->y) / t->scale - 0.5 + base_line;
         size_t bytes;
 
-        if (t->turned ? up < -2 : v < highest || v > lowest)
+        /* no letter is wider than 9 */
+        if (t->turned ? up < -2 || up > 9.0 * (double)t->n + 2 : v < highest || v > lowest)
                 return;
         for (size_t n = t->n; n > 0; s += bytes, n -= bytes) {
                 struct glyph g = glyph_of(decode(s, n, &bytes));

@@ -86,7 +86,7 @@ int attnmask_grid(const struct attnmask *a, struct cmd_sink *out, struct ran_err
                 return code;
         add_title(a, &title);
         p.names = a->n > 1 ? a->names : NULL;
-        p.title = title.failed ? NULL : title.data;
+        p.title = title.data;
         p.x_name = "key (token)";
         p.y_name = "query (token)";
         p.legend = g.across > 1 ? "of the keys are seen (square-root scale)"
@@ -97,7 +97,8 @@ int attnmask_grid(const struct attnmask *a, struct cmd_sink *out, struct ran_err
         p.x_to = p.y_to = a->to - 1;
         for (size_t h = 0; h < a->n; h++)
                 draw(&a->heads[h].mask, a, &g, &p, p.shade + h * p.height * p.width);
-        code = picture_write(&p, a->options->format, size, out, err);
+        code = title.failed ? ran_fail(err, RAN_ENOMEM, "no memory for the title of a picture")
+                            : picture_write(&p, a->options->format, size, out, err);
         picture_release(&p);
         ran_buf_release(&title);
         if (code == RAN_OK)

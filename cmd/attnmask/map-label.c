@@ -142,12 +142,11 @@ int map_label_values(const struct attnmask_model *a, struct attnmask_scratch *s,
 
 /* ---- a picture ------------------------------------------------------------------------------ */
 
-/* Whether a picture cannot contain the character at s: it has a meaning in SVG, or is invalid in
- * XML. Control characters are replaced elsewhere. */
+/* Whether a picture cannot contain the character at s: it is invalid in XML. Control characters are
+ * replaced elsewhere. */
 static bool is_foreign(const char *s)
 {
-        return strchr("<>&", *s) != NULL || strncmp(s, "\xef\xbf\xbe", 3) == 0 ||
-               strncmp(s, "\xef\xbf\xbf", 3) == 0;
+        return strncmp(s, "\xef\xbf\xbe", 3) == 0 || strncmp(s, "\xef\xbf\xbf", 3) == 0;
 }
 
 static char *name_of(const char *before, const char *label)

@@ -174,6 +174,9 @@ static int read_table(struct decision *d, struct reader *r, size_t n, struct ran
                 at = 0;
         }
         ran_buf_release(&number);
+        if (code == RAN_OK && d->n == 0)
+                code = ran_fail(err, RAN_EFORMAT,
+                                "%s: neither a JSON object of costs nor a table with one", r->file);
         return code;
 }
 

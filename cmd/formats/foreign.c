@@ -139,7 +139,7 @@ int foreign_add_text(struct ran_buf *out, const struct ran_record *record, struc
 
         if (text != NULL)
                 return ran_json_decode(record->line, text->value, out, err);
-        if (tokens != NULL)
+        if (tokens != NULL && tokens->type == 'a')
                 return add_tokens(out, record, tokens, err);
         return ran_fail(err, RAN_EFORMAT, "there is neither \"text\" nor \"tokens\" to write");
 }

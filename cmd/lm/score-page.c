@@ -39,7 +39,8 @@ static void begin_token(struct ran_buf *out, double nll, bool unknown)
 {
         const char *what = unknown ? "unknown word: " : "";
         const double bits = bits_of(nll);
-        const int level = bits > LEVELS * level_bits ? LEVELS : (int)(bits / level_bits);
+        /* also where it is no number */
+        const int level = !(bits <= LEVELS * level_bits) ? LEVELS : (int)(bits / level_bits);
 
         if (level > 0)
                 ran_buf_printf(out, "<i class=\"a%d\" title=\"%s%.1f bits\">", level, what, bits);

@@ -71,47 +71,99 @@ static bool is_asked_otherwise(const struct train_session *s)
         return false;
 }
 
+/* Of --base, not of RAN_BASE. */
+static bool is_wanted(const struct train_session *s)
+{
+        return s->options->file.base != NULL && name_of(s->options) != NULL;
+}
+
+void train_base_check(const struct train_session *s)
+{
+        const char *name = s->options->file.base;
+
+        if (!is_wanted(s))
+                return;
+        if (s->task->label == NULL)
+                cmd_usage("--base is for ran-train classify and tag: give --init %s", name);
+        if (is_asked_otherwise(s))
+                cmd_usage("--base initialises from %s only without options for another vocabulary, "
+                          "encoder or training of it: give --init %s",
+                          name, name);
+}
+
+/* Whether --resume continues a training that was not initialised from a model. */
+static bool continues_without(const struct train_session *s)
+{
+        struct ran_buf training = {0};
+        struct ran_record said = {0};
+        struct ran_error err;
+        bool without = false;
+
+        if (train_run_training(&s->run, &training) &&
+            ran_record_scan(&said, training.data, training.len - 1, &err) == RAN_OK)
+                without = ran_record_find(&said, "init", NULL) == NULL;
+        ran_record_release(&said);
+        ran_buf_release(&training);
+        return without;
+}
+
 bool train_base_may_serve(const struct train_session *s)
 {
         const char *name = name_of(s->options);
         struct ran_buf path = {0};
 
-        if (name == NULL || s->task->label == NULL || is_asked_otherwise(s))
+        if (name == NULL || s->task->label == NULL || is_asked_otherwise(s) || continues_without(s))
                 return false;
         cmd_model_find(name, &path);
         bool found = access(path.data, F_OK) == 0;
         ran_buf_release(&path);
-        if (!found && s->options->file.base != NULL)
+        if (!found && is_wanted(s))
                 ran_model_free(load(name)); /* says where it looked */
         return found;
 }
 
 /* Whether it has the vocabulary of these words, and an encoder. */
-static bool suits(const char *name, const struct ran_counter *words)
+static bool suits(const struct train_session *s, const char *name, const struct ran_counter *words)
 {
         struct ran_model *m = load(name);
         const struct ran_tokenizer *t = ran_model_tokenizer(m);
-        const bool yes = t != NULL && ran_config_has_encoder(ran_model_config(m)) &&
-                         ran_counter_share(words, t) >= enough_known;
+        const double known = t != NULL ? ran_counter_share(words, t) : 0;
+        const bool encodes = ran_config_has_encoder(ran_model_config(m));
+
         ran_model_free(m);
-        return yes;
+        if (is_wanted(s) && !encodes)
+                cmd_note("not initialised from %s: it has no encoder", name);
+        else if (is_wanted(s) && known < enough_known)
+                cmd_note("not initialised from %s: it knows %.0f %% of the words, and %.0f %% are "
+                         "needed",
+                         name, 100 * known, 100 * enough_known);
+        return encodes && known >= enough_known;
 }
 
-const struct ran_tokenizer *train_base_take(void *arg, const struct ran_counter *words)
+const struct ran_tokenizer *train_base_take(void *arg, const struct ran_counter *words,
+                                            size_t *spelling)
 {
         struct train_session *s = arg;
         const char *name = name_of(s->options);
         struct ran_counter_report count;
 
         ran_counter_report(words, &count);
-        if (count.words > FEW_WORDS || !suits(name, words))
+        if (count.words > FEW_WORDS) {
+                if (is_wanted(s))
+                        cmd_note("not initialised from %s: there are more than %d words", name,
+                                 (int)FEW_WORDS);
+                return NULL;
+        }
+        if (!suits(s, name, words))
                 return NULL;
         s->base.model = (char *)name;
         if (s->task->of_documents)
                 s->config.encoder = RAN_ENCODER_STATIC;
         train_init_open(&s->init, &s->base, &s->config);
-        cmd_note("%" PRIu64 " words are few: training begins with the base model %s (--init %s%s); "
-                 "--base none does without",
+        *spelling = s->source.spelling = s->config.spelling;
+        s->config.join_sentences = s->source.join; /* sentences are joined already */
+        cmd_note("only %" PRIu64 " words: initialised from the base model %s (--init %s%s); "
+                 "--base none leaves it out",
                  count.words, name, name, s->task->of_documents ? " --encoder static" : "");
         return ran_model_tokenizer(s->init.model);
 }

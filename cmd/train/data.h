@@ -77,8 +77,9 @@ struct train_source {
         struct ran_vectors *vectors;
         size_t vector_words;
         /* Asked for the vocabulary of a base model before one is learned from these words; NULL, or
-         * returns NULL: learn one. */
-        const struct ran_tokenizer *(*base)(void *arg, const struct ran_counter *words);
+         * returns NULL: learn one. May change the spelling that documents get. */
+        const struct ran_tokenizer *(*base)(void *arg, const struct ran_counter *words,
+                                            size_t *spelling);
         void *base_arg;
         struct ran_dataset *texts;     /* gets the text of each document, too (texts.h); or NULL */
         const struct cmd_names *names; /* of labels or tags that are numbers, or NULL */
@@ -94,7 +95,7 @@ void train_data_read(struct train_data *d, const struct train_source *source, ch
  * or NULL. texts: files whose words it has, too, or NULL. The caller frees the tokeniser. */
 struct ran_tokenizer *train_data_learn(struct train_data *d, const struct train_source *source,
                                        const struct ran_vocab_settings *settings,
-                                       const struct ran_vocab_settings *of_pairs, char **texts,
-                                       char **files);
+                                       const struct ran_vocab_settings *of_pairs, bool *paired,
+                                       char **texts, char **files);
 
 #endif

@@ -119,10 +119,9 @@ static int take_counted(void *arg, const struct cmd_line *line, const struct ran
         bool ids = json_member(&line->record, "ids") != NULL;
         struct train_location *first = ids ? &l->first_ids : &l->first_words;
 
-        if (first->file == NULL) {
+        if (first->file == NULL)
                 *first = train_location_of(line);
-                l->paired = !ids && is_pair(&line->record);
-        }
+        l->paired |= !ids && is_pair(&line->record);
         if (ids)
                 return train_take(&l->reader, line, result, err);
         RAN_TRY(ran_counter_add(l->counter, result->data, result->len, err));
@@ -315,7 +314,7 @@ static void finish(void *arg, struct cmd_run *run)
         if (l->of_pairs != NULL && l->paired)
                 count_pairs(l);
         const struct ran_tokenizer *of_base =
-                with->base != NULL ? with->base(with->base_arg, l->counter) : NULL;
+                with->base != NULL ? with->base(with->base_arg, l->counter, &l->spelling) : NULL;
         if (of_base == NULL)
                 l->tokenizer = learn(l);
         with->tokenizer = of_base != NULL ? of_base : l->tokenizer;
@@ -326,8 +325,8 @@ static void finish(void *arg, struct cmd_run *run)
 
 struct ran_tokenizer *train_data_learn(struct train_data *d, const struct train_source *source,
                                        const struct ran_vocab_settings *settings,
-                                       const struct ran_vocab_settings *of_pairs, char **texts,
-                                       char **files)
+                                       const struct ran_vocab_settings *of_pairs, bool *paired,
+                                       char **texts, char **files)
 {
         struct train_source with = *source; /* ids have no spelling */
         struct learner l = {.reader = {.source = &with, .data = d},
@@ -355,5 +354,6 @@ struct ran_tokenizer *train_data_learn(struct train_data *d, const struct train_
         ran_counter_free(l.counter);
         release_spool(spool);
         train_finish(&l.reader);
+        *paired = l.of_pairs != NULL && l.paired;
         return l.tokenizer;
 }

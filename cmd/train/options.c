@@ -23,8 +23,8 @@ const struct ran_field train_file_fields[] = {
         {"init", 0, RAN_FIELD_TEXT, FILE_AT(init.model), .value = "MODEL", .local = true,
          .help = "initialise vocabulary, embedding and encoder from MODEL", .first = true},
         {"base", 0, RAN_FIELD_TEXT, FILE_AT(base), .value = "MODEL", .local = true,
-         .help = "classify, tag: the model to begin with where there is little text and it knows "
-                 "the words; none: no model. Default: RAN_BASE, else english"},
+         .help = "classify, tag: initialise from MODEL if there is little text and it knows the "
+                 "words; none: from no model. Default: RAN_BASE, else english"},
         {"pretrain", 0, RAN_FIELD_LIST, FILE_AT(pretrain), .value = "FILE", .local = true,
          .help = "classify, tag: let the encoder learn from the text of the documents and of FILE, "
                  "whose records need no labels, before it learns from the labels; may be repeated",

@@ -18,23 +18,20 @@ enum { PAIRS_VOCABULARY = 5000 };
 /* Whether --resume continues a training of version 0.1.0, which had no such defaults. */
 static bool continues_old(const struct train_session *s)
 {
-        struct ran_error err;
-        struct ran_model *m = s->run.resume && s->run.checkpoint != NULL
-                                      ? ran_model_open(s->run.checkpoint, false, &err)
-                                      : NULL;
-        const char *training = m != NULL ? ran_model_metadata(m, "training") : NULL;
+        struct ran_buf training = {0};
         struct ran_record said = {0};
+        struct ran_error err;
         bool old = false;
 
-        if (training != NULL &&
-            ran_record_scan(&said, training, strlen(training), &err) == RAN_OK) {
+        if (train_run_training(&s->run, &training) &&
+            ran_record_scan(&said, training.data, training.len - 1, &err) == RAN_OK) {
                 const struct ran_member *version = ran_record_find(&said, "version", NULL);
 
                 old = version != NULL && version->type == 's' &&
                       strncmp(said.line + version->value.begin, "\"0.1.", 5) == 0;
         }
         ran_record_release(&said);
-        ran_model_free(m);
+        ran_buf_release(&training);
         return old;
 }
 

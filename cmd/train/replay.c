@@ -219,7 +219,7 @@ static uint64_t steps_of(struct value limit, const char *inner)
         uint64_t n = 0;
         char type;
 
-        while (limit.n > 0 &&
+        while (limit.n > 0 && limit.text[0] == '{' &&
                ran_json_next(limit.text, (struct ran_span){0, limit.n}, &pos, &name, &item, &type))
                 if (name.end - name.begin == strlen(inner) &&
                     memcmp(limit.text + name.begin, inner, strlen(inner)) == 0)

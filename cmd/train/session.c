@@ -151,6 +151,7 @@ void train_session_open(struct train_session *s, char **files)
                 s->config.mask = RAN_MASK_PREFIX;
         check_config(s);
         train_texts_open(s);
+        train_base_check(s);
         check_outputs(s, files);
         s->pool = s->source.pool = cmd_pool();
         s->source.keep = o->run.data_memory << 20;
@@ -200,7 +201,7 @@ static void take_base(struct train_session *s)
 static void learn_vocabulary(struct train_session *s, char **files)
 {
         struct ran_vocab_settings of_pairs;
-        bool differs = train_pairs_vocabulary(s, &of_pairs);
+        bool differs = train_pairs_vocabulary(s, &of_pairs), paired;
 
         if (train_base_may_serve(s)) {
                 s->source.base = train_base_take;
@@ -208,12 +209,12 @@ static void learn_vocabulary(struct train_session *s, char **files)
         }
         s->tokenizer =
                 train_data_learn(&s->train, &s->source, &s->vocabulary, differs ? &of_pairs : NULL,
-                                 s->texts.wanted ? s->texts.files : NULL, files);
+                                 &paired, s->texts.wanted ? s->texts.files : NULL, files);
         if (s->init.model != NULL) {
                 take_base(s);
                 return;
         }
-        if (differs && s->train.paired.file != NULL)
+        if (paired)
                 s->vocabulary = of_pairs;
         s->source.tokenizer = s->tokenizer;
         s->learned = s->tokenizer != NULL;

@@ -153,8 +153,8 @@ static int plan_slabs(struct ran_workspace *w, struct ran_error *err)
         own->shares = w->training && !ran_layer_is_prenorm(w) && w->c->layers * own->slabs > 2;
         for (size_t i = 0; i < own->slabs; i++)
                 lay_out_slab(w, &kept, &unused, i);
-        own->keeps = w->training && (own->slabs == 1 ||
-                                     kept.count * (double)w->c->layers <= (double)w->keep_floats);
+        const double all = kept.count * (double)w->c->layers;
+        own->keeps = w->training && (own->slabs == 1 || all <= (double)w->keep_floats);
         own->shares = own->shares && own->keeps;
         struct ran_slab *slab =
                 ran_grow(own->slab, &own->slab_cap, slabs_in_memory(w), sizeof *slab, err);

@@ -98,8 +98,7 @@ struct ran_linear_features {
         uint32_t *row, *times; /* of the table; how often it is there */
         float *x;
 };
-/* Fills f with those of L ids (spare: scratch, room as for a list), for p of C labels. Returns
- * their number. */
+/* Fills f with those of L ids (spare: scratch, room as for a list). Returns their number. */
 size_t ran_linear_model_read(struct ran_linear_features f, uint32_t *spare,
                              const struct ran_config *c, const struct ran_params *p,
                              const uint32_t *ids, size_t L);

@@ -180,6 +180,12 @@ static size_t skip_value(const char *line, size_t pos, size_t end)
 
 bool ran_json_begin(const char *line, struct ran_span value, size_t *pos, struct ran_span *name)
 {
+        struct ran_span unused;
+
+        if (line[value.begin] != '{' && line[value.begin] != '[')
+                return false; /* has no items, and its end is not that of a bracket */
+        if (name == NULL)
+                name = &unused;
         size_t at = skip_space(line, *pos == 0 ? value.begin + 1 : *pos);
 
         if (line[at] == ',')

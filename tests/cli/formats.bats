@@ -657,3 +657,13 @@ END
   lines 1000000 >many
   [ "$(peak many)" -lt $(($(peak few) * 3 / 2)) ]
 }
+
+@test "formats: tokens that are no array, beside ids, never end or crash a table or fastText's lines" {
+  for tokens in 5 '"abc"' '{"a":1}' true; do
+    echo '{"id":"a","ids":[6,7],"tokens":'"$tokens"',"x":1}' >odd.jsonl
+    for format in csv tsv fasttext; do
+      run timeout 20 ran-classify -q -m labels.ran --output-format $format odd.jsonl
+      [ "$status" -lt 5 ]
+    done
+  done
+}

@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# --base: a training on little text begins with a base model that knows its words.
+# --base: a training on little text is initialised from a base model that knows its words.
 
 bats_require_minimum_version 1.5.0
 load train.bash
@@ -22,11 +22,11 @@ setup() {
   set -o pipefail
 }
 
-# begun OPTION...: whether a training with these says that it begins with the base model.
+# begun OPTION...: whether a training with these says that it is initialised from the base model.
 begun() {
   local said
   said=$(ran-train classify --dry-run "$@" train.jsonl 2>&1 >/dev/null) || { echo "$said" && return 2; }
-  [[ $said == *'training begins with the base model'* ]]
+  [[ $said == *'initialised from the base model'* ]]
 }
 
 # not_begun OPTION...: the opposite.
@@ -42,9 +42,9 @@ tags() {
   done
 }
 
-@test "base: little text begins with it, as --init MODEL --encoder static does, byte for byte" {
+@test "base: little text is initialised from it, as --init MODEL --encoder static does, byte for byte" {
   run -0 ran-train classify -o a.ran train.jsonl
-  [[ $output == *' words are few: training begins with the base model english (--init english --encoder static); --base none does without'* ]]
+  [[ $output == *' words: initialised from the base model english (--init english --encoder static); --base none leaves it out'* ]]
   ran-train classify -q --base none --init english --encoder static -o b.ran train.jsonl
   cmp a.ran b.ran
   ran-train info --format json a.ran | jq -e '.encoder == "static" and .config.dim == 8 and .training.init.digest != null'
@@ -52,7 +52,7 @@ tags() {
   [[ $output == *'static, width 8'* ]]
 }
 
-@test "base: a model that began with it is replayed with --init" {
+@test "base: a model that was initialised from it is replayed with --init" {
   ran-train classify -q -o a.ran train.jsonl
   run -2 ran-train classify --replay a.ran train.jsonl
   [[ $output == *'was trained with --init: give that file again'* ]]
@@ -82,7 +82,7 @@ tags() {
   [[ $output == *"cannot open missing: No such file or directory, and there is no model of that name in $RAN_MODELS"* ]]
 }
 
-@test "base: options that ask for another beginning do without" {
+@test "base: options that ask for another vocabulary, encoder or training of it do without" {
   begun --seed 3 --wide-cost 1 --no-affixes --no-refit
   for option in '--dim 16' '--encoder none' '--wide 0' '--vocab-size 100' '--epochs 2' '--no-frozen' '--pretrain train.jsonl' \
     '--init english'; do
@@ -105,17 +105,51 @@ tags() {
   done >many.jsonl
   head -n 952 many.jsonl >most.jsonl
   run -0 ran-train classify --dry-run most.jsonl
-  [[ $output == *'99960 words are few'* ]]
+  [[ $output == *'only 99960 words'* ]]
   run -0 ran-train classify --dry-run many.jsonl
   [[ $output != *'base model'* ]]
 }
 
-@test "base: a tagger begins with the whole encoder" {
+@test "base: a tagger is initialised from the whole encoder, also one with a spelling of its own" {
   tags 20 >tagged.jsonl
   sed 's/.*/{"text":"the city of Rome today"}/' tagged.jsonl >plain.jsonl
   ran-train mlm -q --dim 8 --heads 2 --head-dim 4 --window 16 --min-count 1 --cell prenorm --epochs 1 -o models/english.ran plain.jsonl train.jsonl
   run -0 ran-train tag --epochs 1 -o a.ran tagged.jsonl
-  [[ $output == *'100 words are few: training begins with the base model english (--init english); --base none does without'* ]]
+  [[ $output == *'only 100 words: initialised from the base model english (--init english); --base none leaves it out'* ]]
   ran-train tag -q --epochs 1 --init english -o b.ran tagged.jsonl
   cmp a.ran b.ran
+  ran-train tag -q --base none --vocab-type wordpiece --min-count 1 --dim 8 --heads 2 --head-dim 4 --spelling 128 --epochs 1 --no-dev \
+    -o names.ran tagged.jsonl
+  ran-train tag -q --epochs 1 --base names.ran -o a.ran tagged.jsonl
+  ran-train tag -q --epochs 1 --init names.ran -o b.ran tagged.jsonl
+  cmp a.ran b.ran
+}
+
+@test "base: what --base names is used, or a sentence says why not" {
+  refused 2 '--base is for ran-train classify and tag' ran-train lm --base english -o a.ran train.jsonl
+  for option in '--dim 16' '--epochs 2' '--vocab-size 100' '--pretrain train.jsonl'; do
+    read -ra words <<<"$option"
+    refused 2 'give --init english' ran-train classify --base english "${words[@]}" -o a.ran train.jsonl
+  done
+  sed 's/"text": *"/&ένα δύο τρία τέσσερα πέντε έξι επτά οκτώ εννέα δέκα ένα δύο τρία τέσσερα /' train.jsonl >greek.jsonl
+  run -0 ran-train classify --base english --dry-run greek.jsonl
+  [[ $output == *'not initialised from english: it knows '*' % of the words, and 88 % are needed'* ]]
+  ran-train classify -q --encoder none -o models/linear.ran train.jsonl
+  run -0 ran-train classify --base linear --dry-run train.jsonl
+  [[ $output == *'not initialised from linear: it has no encoder'* ]]
+}
+
+@test "base: a training that began without it is resumed without it [all]" {
+  tags 40 >tagged.jsonl
+  sed 's/.*/{"text":"the city of Rome today"}/' tagged.jsonl >plain.jsonl
+  ran-train mlm -q --dim 8 --heads 2 --head-dim 4 --window 16 --min-count 1 --cell prenorm --epochs 1 -o models/english.ran plain.jsonl
+  ran-train tag -q --base none --no-dev --epochs 90 -o whole.ran tagged.jsonl
+  ran-train tag --base none --no-dev --epochs 90 --progress always -o a.ran tagged.jsonl >said 2>&1 &
+  pid=$!
+  wait_for 'epoch [1-9]' said
+  kill -INT $pid
+  wait $pid || [ $? -eq 130 ]
+  [ -e a.ran ] || run -0 ran-train tag --no-dev --epochs 90 --resume -o a.ran tagged.jsonl
+  [[ ${output-} != *'base model'* ]]
+  cmp a.ran whole.ran
 }

@@ -560,6 +560,27 @@ TEST(json_strings_survive_the_round_trip)
 
 /* ---- walking -------------------------------------------------------------------------------- */
 
+/* A reader may be led to a member of another type than it expects. */
+TEST(json_finds_no_items_in_what_is_no_array_or_object)
+{
+        static const char line[] = "{\"a\":5,\"b\":\"x\",\"c\":true,\"d\":null,\"o\":{\"k\":1}}";
+        struct ran_record r = {0};
+        struct ran_span name, item;
+        size_t pos;
+        char type;
+
+        CHECK(scan(&r, line, strlen(line), NULL) == RAN_OK);
+        REQUIRE(r.count == 5);
+        for (size_t i = 0; i < 4; i++) {
+                pos = 0;
+                CHECK(!ran_json_next(line, r.members[i].value, &pos, &name, &item, &type));
+        }
+        pos = 0;
+        REQUIRE(ran_json_next(line, r.members[4].value, &pos, NULL, &item, &type));
+        CHECK(span_is(line, item, "1"));
+        ran_record_release(&r);
+}
+
 TEST(json_walks_arrays_and_objects)
 {
         static const char line[] = "{\"a\": [ 1 , \"x]\\\"\" ,[2,{\"b\":\"}\"}], null ],"
