@@ -9,6 +9,7 @@
 #include "cmd/options/message.h"
 #include "cmd/options/was-set.h"
 #include "cmd/records/model.h"
+#include "cmd/train/resumed.h"
 
 /* Of all documents. Up to here a base model was measured to help; with more text a vocabulary of
  * its own serves a classifier better (share/experiments/README.md, "Few labels"). */
@@ -96,11 +97,9 @@ static bool continues_without(const struct train_session *s)
 {
         struct ran_buf training = {0};
         struct ran_record said = {0};
-        struct ran_error err;
         bool without = false;
 
-        if (train_run_training(&s->run, &training) &&
-            ran_record_scan(&said, training.data, training.len - 1, &err) == RAN_OK)
+        if (s->run.resume && train_resumed_scan(s->run.checkpoint, &training, &said))
                 without = ran_record_find(&said, "init", NULL) == NULL;
         ran_record_release(&said);
         ran_buf_release(&training);

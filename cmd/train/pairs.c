@@ -9,6 +9,7 @@
 
 #include "cmd/options/message.h"
 #include "cmd/options/was-set.h"
+#include "cmd/train/resumed.h"
 
 /* Subwords, so that no word of either side is unknown; their number suits tens of thousands of
  * pairs, and for less text fewer are learned. */
@@ -20,11 +21,9 @@ static bool continues_old(const struct train_session *s)
 {
         struct ran_buf training = {0};
         struct ran_record said = {0};
-        struct ran_error err;
         bool old = false;
 
-        if (train_run_training(&s->run, &training) &&
-            ran_record_scan(&said, training.data, training.len - 1, &err) == RAN_OK) {
+        if (s->run.resume && train_resumed_scan(s->run.checkpoint, &training, &said)) {
                 const struct ran_member *version = ran_record_find(&said, "version", NULL);
 
                 old = version != NULL && version->type == 's' &&

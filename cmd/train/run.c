@@ -148,20 +148,6 @@ void train_run_prepare(struct train_run *run, const char *output, const struct c
         }
 }
 
-bool train_run_training(const struct train_run *run, struct ran_buf *training)
-{
-        struct ran_error err;
-        struct ran_model *m = run->resume && run->checkpoint != NULL
-                                      ? ran_model_open(run->checkpoint, false, &err)
-                                      : NULL;
-        const char *said = m != NULL ? ran_model_metadata(m, "training") : NULL;
-
-        if (said != NULL)
-                ran_buf_add(training, said, strlen(said) + 1);
-        ran_model_free(m);
-        return said != NULL && !training->failed;
-}
-
 void train_run_release(struct train_run *run)
 {
         train_page_free(run->page);

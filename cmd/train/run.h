@@ -39,9 +39,6 @@ struct train_run {
  * also files of options, or inputs. */
 void train_run_prepare(struct train_run *run, const char *output, const struct cmd_program *program,
                        char **files);
-/* Appends the member `training`, with its NUL, of the checkpoint that --resume continues; false:
- * there is none. */
-bool train_run_training(const struct train_run *run, struct ran_buf *training);
 void train_run_release(struct train_run *run);
 
 /* Trains, with resume, report and arg of its own. Returns the status to end with. */
