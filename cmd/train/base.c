@@ -18,16 +18,6 @@ enum { FEW_WORDS = 100000 };
  * questions, 0.86 of medicine, 0.45 of another language. */
 static const double enough_known = 0.88;
 
-static struct ran_model *load(const char *name)
-{
-        struct ran_error err = {0};
-        struct ran_model *m = cmd_model_load(name, false, &err);
-
-        if (m == NULL)
-                cmd_die(CMD_FAILED, "%s", err.text);
-        return m;
-}
-
 /* NULL: none. */
 static const char *name_of(const struct train_options *o)
 {
@@ -78,6 +68,19 @@ static bool is_wanted(const struct train_session *s)
         return s->options->file.base != NULL && name_of(s->options) != NULL;
 }
 
+/* NULL: it cannot be opened, and nobody asked for it. */
+static struct ran_model *load(const struct train_session *s, const char *name)
+{
+        struct ran_error err = {0};
+        struct ran_model *m = cmd_model_load(name, false, &err);
+
+        if (m == NULL && is_wanted(s))
+                cmd_die(CMD_FAILED, "%s", err.text);
+        if (m == NULL)
+                cmd_warn("not initialised from the base model: %s", err.text);
+        return m;
+}
+
 void train_base_check(const struct train_session *s)
 {
         const char *name = s->options->file.base;
@@ -117,14 +120,17 @@ bool train_base_may_serve(const struct train_session *s)
         bool found = access(path.data, F_OK) == 0;
         ran_buf_release(&path);
         if (!found && is_wanted(s))
-                ran_model_free(load(name)); /* says where it looked */
+                ran_model_free(load(s, name)); /* says where it looked */
         return found;
 }
 
 /* Whether it has the vocabulary of these words, and an encoder. */
 static bool suits(const struct train_session *s, const char *name, const struct ran_counter *words)
 {
-        struct ran_model *m = load(name);
+        struct ran_model *m = load(s, name);
+
+        if (m == NULL)
+                return false;
         const struct ran_tokenizer *t = ran_model_tokenizer(m);
         const double known = t != NULL ? ran_counter_share(words, t) : 0;
         const bool encodes = ran_config_has_encoder(ran_model_config(m));

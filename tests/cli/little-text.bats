@@ -137,6 +137,10 @@ tags() {
   ran-train classify -q --encoder none -o models/linear.ran train.jsonl
   run -0 ran-train classify --base linear --dry-run train.jsonl
   [[ $output == *'not initialised from linear: it has no encoder'* ]]
+  head -c 3000 models/english.ran >models/broken.ran
+  refused 3 'broken' ran-train classify --base broken -o a.ran train.jsonl
+  RAN_BASE=broken run -0 ran-train classify -o a.ran train.jsonl
+  [[ $output == *'not initialised from the base model: '*broken* ]]
 }
 
 @test "base: a training that began without it is resumed without it [all]" {
