@@ -9,7 +9,7 @@
 #include "cmd/attnmask/png.h"
 #include "cmd/pages/page.h"
 
-static const unsigned char *line_of(const struct picture *p, size_t panel, size_t y)
+const unsigned char *picture_line(const struct picture *p, size_t panel, size_t y)
 {
         return p->shade + (panel * p->height + y) * p->width;
 }
@@ -29,7 +29,7 @@ static void write_path(const struct picture *p, size_t panel, unsigned shade, st
         bool begun = false;
 
         for (size_t y = 0; y < p->height; y++) {
-                const unsigned char *line = line_of(p, panel, y);
+                const unsigned char *line = picture_line(p, panel, y);
 
                 for (size_t x = 0, end; x < p->width; x = end) {
                         for (end = x + 1; end < p->width && line[end] == line[x]; end++)
@@ -118,7 +118,7 @@ static void draw_cells(const struct picture *p, const struct frame *f, size_t y,
         size_t first = y >= f->top ? (y - f->top) / f->down * f->columns : p->panels;
 
         for (size_t i = first; in < height && i < p->panels && i < first + f->columns; i++) {
-                const unsigned char *shade = line_of(p, i, in / f->unit);
+                const unsigned char *shade = picture_line(p, i, in / f->unit);
                 unsigned char *pixel = row + f->left + (i - first) * f->across;
 
                 for (size_t x = 0; x < p->width; x++, pixel += f->unit)

@@ -35,11 +35,6 @@ unsigned char picture_shade(uint64_t part, uint64_t whole)
         return (unsigned char)(1 + lrint(253 * sqrt((double)part / (double)whole)));
 }
 
-static const unsigned char *line_of(const struct picture *p, size_t panel, size_t y)
-{
-        return p->shade + (panel * p->height + y) * p->width;
-}
-
 /* ---- text ----------------------------------------------------------------------------------- */
 
 static char letter(unsigned char shade)
@@ -57,7 +52,7 @@ static void write_text(const struct picture *p, struct cmd_sink *out)
                 if (p->names != NULL)
                         ran_buf_printf(&out->buf, "%s%s\n", i > 0 ? "\n" : "", p->names[i]);
                 for (size_t y = 0; y < p->height; y++) {
-                        const unsigned char *shade = line_of(p, i, y);
+                        const unsigned char *shade = picture_line(p, i, y);
 
                         for (size_t x = 0; x < p->width; x++)
                                 ran_buf_char(&out->buf, letter(shade[x]));
@@ -99,7 +94,7 @@ static void raster_line(struct raster *r, size_t y)
         unsigned char *pixel = r->row;
 
         for (size_t i = 0; i < r->p->panels; i++) {
-                const unsigned char *shade = line_of(r->p, i, y);
+                const unsigned char *shade = picture_line(r->p, i, y);
 
                 if (i > 0)
                         memset(pixel, 255 - GAP_SHADE, r->gap);

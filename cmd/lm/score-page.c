@@ -84,7 +84,7 @@ static void add_tokens(struct ran_buf *out, const struct lm *lm, const struct cm
                 const char *s =
                         lm->tokenizer != NULL ? ran_tokenizer_token(lm->tokenizer, id, &n) : NULL;
 
-                begin_token(out, (double)nll[i], q->ids[q->first + i] == lm->reserved.unk);
+                begin_token(out, (double)nll[i], id == lm->reserved.unk);
                 if (s != NULL)
                         page_text(out, s, n);
                 else

@@ -53,16 +53,23 @@ int cmd_status_of(const struct ran_error *err)
 #define YELLOW "\033[33m"
 #define NORMAL "\033[m"
 
+bool cmd_can_redraw(void)
+{
+        const char *terminal = getenv("TERM");
+
+        return isatty(STDERR_FILENO) && terminal != NULL && strcmp(terminal, "dumb") != 0;
+}
+
 /* Whether stderr is a terminal that has colours, and nobody objects (no-color.org). */
 static bool has_colour(void)
 {
         static int answer = -1;
 
         if (answer < 0) {
-                const char *terminal = getenv("TERM"), *without = getenv("NO_COLOR");
+                const char *without = getenv("NO_COLOR");
 
-                answer = isatty(STDERR_FILENO) && terminal != NULL && terminal[0] != '\0' &&
-                         strcmp(terminal, "dumb") != 0 && (without == NULL || without[0] == '\0');
+                answer = cmd_can_redraw() && getenv("TERM")[0] != '\0' &&
+                         (without == NULL || without[0] == '\0');
         }
         return answer == 1;
 }

@@ -21,6 +21,8 @@ _Noreturn void cmd_die(int status, const char *format, ...) __attribute__((forma
 void cmd_warn(const char *format, ...) __attribute__((format(printf, 1, 2)));
 void cmd_note(const char *format, ...) __attribute__((format(printf, 1, 2))); /* not with -q */
 void cmd_caution(const char *sentence); /* with "warning: " before it; not with -q */
+/* Whether stderr is a terminal that can redraw a line. */
+bool cmd_can_redraw(void);
 /* Draws a line on the terminal, which the next one replaces, and any message; NULL: removes it.
  * Only for a stderr that is a terminal. */
 void cmd_live(const char *text);

@@ -24,12 +24,9 @@ static bool add_size(struct progress *p, const char *file)
 
 void progress_begin(struct progress *p, const struct files *files, bool results)
 {
-        const char *terminal = getenv("TERM");
-
         *p = (struct progress){.begin = ran_clock()};
         p->next = p->begin + first_seconds;
-        p->on = !cmd_common.quiet && isatty(STDERR_FILENO) && terminal != NULL &&
-                strcmp(terminal, "dumb") != 0 && !(results && isatty(STDOUT_FILENO));
+        p->on = !cmd_common.quiet && cmd_can_redraw() && !(results && isatty(STDOUT_FILENO));
         for (size_t i = 0; p->on && i < files->n; i++)
                 p->on = add_size(p, files->name[i]);
         p->on = p->on && p->total > 0;

@@ -72,7 +72,7 @@ static bool is_wanted(const struct train_session *s)
 static struct ran_model *load(const struct train_session *s, const char *name)
 {
         struct ran_error err = {0};
-        struct ran_model *m = cmd_model_load(name, false, &err);
+        struct ran_model *m = cmd_model_load(name, true, &err);
 
         if (m == NULL && is_wanted(s))
                 cmd_die(CMD_FAILED, "%s", err.text);
@@ -125,17 +125,13 @@ bool train_base_may_serve(const struct train_session *s)
 }
 
 /* Whether it has the vocabulary of these words, and an encoder. */
-static bool suits(const struct train_session *s, const char *name, const struct ran_counter *words)
+static bool suits(const struct train_session *s, const struct ran_model *m, const char *name,
+                  const struct ran_counter *words)
 {
-        struct ran_model *m = load(s, name);
-
-        if (m == NULL)
-                return false;
         const struct ran_tokenizer *t = ran_model_tokenizer(m);
         const double known = t != NULL ? ran_counter_share(words, t) : 0;
         const bool encodes = ran_config_has_encoder(ran_model_config(m));
 
-        ran_model_free(m);
         if (is_wanted(s) && !encodes)
                 cmd_note("not initialised from %s: it has no encoder", name);
         else if (is_wanted(s) && known < enough_known)
@@ -156,11 +152,15 @@ const struct ran_tokenizer *train_base_take(void *arg, const struct ran_counter 
         if (count.words > FEW_WORDS) {
                 if (is_wanted(s))
                         cmd_note("not initialised from %s: there are more than %d words", name,
-                                 (int)FEW_WORDS);
+                                 FEW_WORDS);
                 return NULL;
         }
-        if (!suits(s, name, words))
+        struct ran_model *m = load(s, name);
+        if (m == NULL || !suits(s, m, name, words)) {
+                ran_model_free(m);
                 return NULL;
+        }
+        s->init.model = m;
         s->base.model = (char *)name;
         if (s->task->of_documents)
                 s->config.encoder = RAN_ENCODER_STATIC;

@@ -81,7 +81,7 @@ struct train_source {
         const struct ran_tokenizer *(*base)(void *arg, const struct ran_counter *words,
                                             size_t *spelling);
         void *base_arg;
-        struct ran_dataset *texts;     /* gets the text of each document, too (texts.h); or NULL */
+        struct ran_dataset *texts; /* gets the text of each document, too (text-set.h); or NULL */
         const struct cmd_names *names; /* of labels or tags that are numbers, or NULL */
 };
 

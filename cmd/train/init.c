@@ -71,7 +71,8 @@ static void open_model(struct train_init *s, struct ran_config *config)
         const char *name = s->options->model;
         struct ran_error err = {0};
 
-        s->model = cmd_model_load(name, true, &err);
+        if (s->model == NULL) /* else a base model, whose words were looked at */
+                s->model = cmd_model_load(name, true, &err);
         if (s->model == NULL)
                 cmd_die(CMD_FAILED, "%s", err.text);
         const struct ran_config *from = ran_model_config(s->model);

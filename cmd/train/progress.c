@@ -20,19 +20,12 @@
 
 static const double live_seconds = 0.2, plain_seconds = 30;
 
-static bool can_redraw(void)
-{
-        const char *term = getenv("TERM");
-
-        return isatty(STDERR_FILENO) && term != NULL && strcmp(term, "dumb") != 0;
-}
-
 void train_progress_begin(struct train_progress *p)
 {
         if (cmd_common.quiet)
                 p->when = TRAIN_PROGRESS_NEVER;
         p->live = p->when == TRAIN_PROGRESS_ALWAYS ||
-                  (p->when == TRAIN_PROGRESS_AUTO && can_redraw());
+                  (p->when == TRAIN_PROGRESS_AUTO && cmd_can_redraw());
         p->next = p->live ? 0 : plain_seconds;
 }
 

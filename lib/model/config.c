@@ -23,7 +23,7 @@ const struct ran_field ran_config_fields[] = {
          .first = true,
          .help = "encoder: ran; the lighter contextualizer, which can classify only; a "
                  "transformer; none: the linear model alone, fitted within seconds; or static: the "
-                 "linear model with the mean of the vectors of --vectors FOLDER"},
+                 "linear model with the mean of the vectors of --vectors FOLDER or --init MODEL"},
         {.name = "task",
          .type = RAN_FIELD_CHOICE,
          AT(task),

@@ -1,5 +1,6 @@
 /* encoder-static.c - no encoder but vectors of tokens that stand still: those of a folder
- * (vector-folder.h). A document's vector is the mean of its rows, a feature of the linear model.
+ * (vector-folder.h), or the embedding of a model. A document's vector is the mean of its rows, a
+ * feature of the linear model.
  *
  * It has an embedding, and no layers and no tensors: its outputs are its inputs. */
 #include "model/encoder-idle.h"

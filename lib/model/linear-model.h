@@ -93,7 +93,7 @@ size_t ran_linear_model_list(struct ran_posting *to, struct ran_posting *spare,
 size_t ran_linear_model_weigh(float *x, const struct ran_posting *list, size_t n, const float *idf,
                               size_t runs);
 
-/* The features of a document as x_g above, ascending by bucket: room for as many as in a list. */
+/* The features of a document as x_g above, ascending by row: room for as many as in a list. */
 struct ran_linear_features {
         uint32_t *row, *times; /* of the table; how often it is there */
         float *x;

@@ -148,11 +148,7 @@ tags() {
   sed 's/.*/{"text":"the city of Rome today"}/' tagged.jsonl >plain.jsonl
   ran-train mlm -q --dim 8 --heads 2 --head-dim 4 --window 16 --min-count 1 --cell prenorm --epochs 1 -o models/english.ran plain.jsonl
   ran-train tag -q --base none --no-dev --epochs 90 -o whole.ran tagged.jsonl
-  ran-train tag --base none --no-dev --epochs 90 --progress always -o a.ran tagged.jsonl >said 2>&1 &
-  pid=$!
-  wait_for 'epoch [1-9]' said
-  kill -INT $pid
-  wait $pid || [ $? -eq 130 ]
+  ended_by INT 'epoch [1-9]' said ran-train tag --base none --no-dev --epochs 90 --progress always -o a.ran tagged.jsonl
   [ -e a.ran ] || run -0 ran-train tag --no-dev --epochs 90 --resume -o a.ran tagged.jsonl
   [[ ${output-} != *'base model'* ]]
   cmp a.ran whole.ran

@@ -2,6 +2,7 @@
 # ran-tag on raw text: sentences and words, split as in the training data.
 
 bats_require_minimum_version 1.5.0
+load train.bash
 
 # split.ran is trained on words split as in CoNLL-2003, plain.ran on words that fit every rule.
 setup_file() {
@@ -92,13 +93,7 @@ text='Mr. Fox of Oslo didn'\''t see U.N. (yet). É😀 of Rome.'
 @test "tag-text: a checkpoint splits texts as its model will [all]" {
   settings='--wide 0 --dim 8 --heads 1 --head-dim 8 --no-dev --no-early-stop --epochs 60 --checkpoint-minutes 0.0005'
   ran-train tag -q $settings -o whole.ran "$BATS_FILE_TMPDIR/split.jsonl"
-  ran-train tag -q $settings --log log -o m.ran "$BATS_FILE_TMPDIR/split.jsonl" 3>&- &
-  for _ in {1..1000}; do
-    grep -qs '"checkpoint"' log && break
-    sleep 0.01
-  done
-  kill -KILL $!
-  wait $! || true
+  ended_by KILL '"checkpoint"' log ran-train tag -q $settings --log log -o m.ran "$BATS_FILE_TMPDIR/split.jsonl"
   [ -e m.ran.ckpt ] && [ ! -e m.ran ]
   [[ $(ran-train info m.ran.ckpt) == *'split into sentences and words like the training data: conll'* ]]
   jq -cn --arg t "$text" '{text: $t}' >in.jsonl

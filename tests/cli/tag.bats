@@ -2,6 +2,7 @@
 # ran-train tag and ran-tag: tags, entities, evaluation, and what is refused.
 
 bats_require_minimum_version 1.5.0
+load train.bash
 
 # names.ran knows who is a person (PER) and what is a town (LOC); numbers.ran has no names for
 # words or tags; loose.ran has learned next to nothing.
@@ -43,8 +44,8 @@ tags() {
   run --separate-stderr ran-tag -m names.ran "$@" <input.jsonl
 }
 
-# refused INPUT WORDS: training from INPUT ends with 3, and a message that has WORDS.
-refused() {
+# bad_data INPUT WORDS: training from INPUT ends with 3, and a message that has WORDS.
+bad_data() {
   printf '%s\n' "$1" >bad.jsonl
   run -3 --separate-stderr ran-train tag --no-dev -o bad.ran names.jsonl bad.jsonl
   [[ $stderr == *"$2"* ]] || { echo "$stderr" >&2; false; }
@@ -424,16 +425,16 @@ left O' ]
 }
 
 @test "train tag: what cannot be learned from is named" {
-  refused '{"tokens":["x"],"tags":["O","O"]}' 'bad.jsonl:1: 1 "tokens" but 2 "tags"'
-  refused '{"ids":[1,2],"tags":["O"]}' 'bad.jsonl:1: 2 "ids" but 1 "tags"'
-  refused '{"tokens":["x"]}' 'bad.jsonl:1: there are no "tags"'
-  refused '{"text":"x","tags":["O"]}' 'bad.jsonl:1: the "tags" need an array of "tokens"'
-  refused '{"tokens":["x"],"tags":["PER"]}' 'bad.jsonl:1: the tags are names of no scheme, but of a scheme like IOB2 at names.jsonl:1'
-  refused '{"tokens":["x","y"],"tags":["B-PER","PER"]}' 'bad.jsonl:1: "PER" is not a tag'
-  refused '{"tokens":["x","y"],"tags":["O",2]}' 'bad.jsonl:1: some tags are numbers'
-  refused '{"tokens":["x"],"tags":[2]}' 'bad.jsonl:1: the tags are numbers, but of a scheme like IOB2 at names.jsonl:1'
-  refused '{"tokens":["x"],"tags":[null]}' 'bad.jsonl:1: a tag must be a string or a number'
-  refused '{"tokens":[],"tags":[]}' 'bad.jsonl:1: the document has no tokens'
+  bad_data '{"tokens":["x"],"tags":["O","O"]}' 'bad.jsonl:1: 1 "tokens" but 2 "tags"'
+  bad_data '{"ids":[1,2],"tags":["O"]}' 'bad.jsonl:1: 2 "ids" but 1 "tags"'
+  bad_data '{"tokens":["x"]}' 'bad.jsonl:1: there are no "tags"'
+  bad_data '{"text":"x","tags":["O"]}' 'bad.jsonl:1: the "tags" need an array of "tokens"'
+  bad_data '{"tokens":["x"],"tags":["PER"]}' 'bad.jsonl:1: the tags are names of no scheme, but of a scheme like IOB2 at names.jsonl:1'
+  bad_data '{"tokens":["x","y"],"tags":["B-PER","PER"]}' 'bad.jsonl:1: "PER" is not a tag'
+  bad_data '{"tokens":["x","y"],"tags":["O",2]}' 'bad.jsonl:1: some tags are numbers'
+  bad_data '{"tokens":["x"],"tags":[2]}' 'bad.jsonl:1: the tags are numbers, but of a scheme like IOB2 at names.jsonl:1'
+  bad_data '{"tokens":["x"],"tags":[null]}' 'bad.jsonl:1: a tag must be a string or a number'
+  bad_data '{"tokens":[],"tags":[]}' 'bad.jsonl:1: the document has no tokens'
 }
 
 @test "train tag: nothing but O cannot be learned" {
@@ -490,13 +491,7 @@ left O' ]
   settings="--dim 16 --layers 1 --heads 2 --head-dim 8 --epochs 40 --patience 100 --no-refit --checkpoint-minutes 0.001
     --no-early-stop"
   ran-train tag $settings -q -o whole.ran names.jsonl
-  ran-train tag $settings -q -j 2 --log log -o m.ran names.jsonl 3>&- &
-  for _ in {1..1000}; do
-    grep -qs '"checkpoint"' log && break
-    sleep 0.01
-  done
-  kill -KILL $!
-  wait $! || true
+  ended_by KILL '"checkpoint"' log ran-train tag $settings -q -j 2 --log log -o m.ran names.jsonl
   [ -e m.ran.ckpt ] && [ ! -e m.ran ]
   ran-train tag $settings -q -j 1 --resume --log log -o m.ran names.jsonl
   cmp m.ran whole.ran

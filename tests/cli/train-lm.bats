@@ -79,22 +79,13 @@ config() {
   jq -se 'map(select(.event == "dev") | .dev.perplexity) | min < 1.5' log.jsonl
 }
 
-# interrupted COMMAND...: ends it by SIGINT after an epoch; what it said is in `said`.
-interrupted() {
-  "$@" >said 2>&1 &
-  local pid=$!
-  wait_for '^epoch ' said
-  kill -INT $pid
-  wait $pid || [ $? -eq 130 ]
-}
-
 @test "train lm: pairs have no new defaults where 0.1.0 began the training [all]" {
   pairs 60 >train.jsonl
   train=(ran-train lm --dim 16 --heads 2 --head-dim 8 --layers 1 --no-dev --epochs 100000 -o m.ran)
   # As 0.1.0 would have trained, by what the checkpoint says.
-  interrupted "${train[@]}" --mask prefix --vocab-type word --label-smoothing 0 train.jsonl
+  ended_by INT '^epoch ' said "${train[@]}" --mask prefix --vocab-type word --label-smoothing 0 train.jsonl
   LC_ALL=C sed -i 's/\\"version\\":\\"0\.[0-9.]*\\"/\\"version\\":\\"0.1.0\\"/' m.ran.ckpt
-  interrupted "${train[@]}" --resume train.jsonl
+  ended_by INT '^epoch ' said "${train[@]}" --resume train.jsonl
   grep -q 'a source and a target: --mask prefix$' said
 }
 

@@ -37,6 +37,18 @@ interrupts() {
   return 1
 }
 
+# ended_by SIGNAL PATTERN FILE COMMAND...: starts it, what it says goes to `said`, and sends it the signal
+# when the pattern is in FILE.
+ended_by() {
+  local signal=$1 pattern=$2 file=$3 pid
+  shift 3
+  "$@" >said 2>&1 3>&- &
+  pid=$!
+  wait_for "$pattern" "$file"
+  kill "-$signal" $pid 2>/dev/null || true # it may be over
+  wait $pid || [ $? -eq $((128 + $(kill -l "$signal"))) ]
+}
+
 # wait_for PATTERN FILE: until the pattern is in the file, for half a minute at most.
 wait_for() {
   local i
