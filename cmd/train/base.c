@@ -161,14 +161,17 @@ const struct ran_tokenizer *train_base_take(void *arg, const struct ran_counter 
                 return NULL;
         }
         s->init.model = m;
-        s->base.model = (char *)name;
+        s->base = (struct train_init_options){
+                .model = (char *)name, .add_words = s->options->file.init.add_words};
         if (s->task->of_documents)
                 s->config.encoder = RAN_ENCODER_STATIC;
         train_init_open(&s->init, &s->base, &s->config);
+        if (s->task->of_documents)
+                train_init_extend(&s->init, &s->config, words);
         *spelling = s->source.spelling = s->config.spelling;
         s->config.join_sentences = s->source.join; /* sentences are joined already */
         cmd_note("only %" PRIu64 " words: initialised from the base model %s (--init %s%s); "
                  "--base none leaves it out",
                  count.words, name, name, s->task->of_documents ? " --encoder static" : "");
-        return ran_model_tokenizer(s->init.model);
+        return train_init_vocabulary(&s->init);
 }

@@ -76,11 +76,11 @@ struct train_source {
         /* Word vectors whose words a learned vocabulary includes, too; NULL: none. */
         struct ran_vectors *vectors;
         size_t vector_words;
-        /* Asked for the vocabulary of a base model before one is learned from these words; NULL, or
+        /* Asked for the vocabulary of a model before one is learned from these words; NULL, or
          * returns NULL: learn one. May change the spelling that documents get. */
-        const struct ran_tokenizer *(*base)(void *arg, const struct ran_counter *words,
-                                            size_t *spelling);
-        void *base_arg;
+        const struct ran_tokenizer *(*given)(void *arg, const struct ran_counter *words,
+                                             size_t *spelling);
+        void *given_arg;
         struct ran_dataset *texts; /* gets the text of each document, too (text-set.h); or NULL */
         const struct cmd_names *names; /* of labels or tags that are numbers, or NULL */
 };
@@ -91,7 +91,7 @@ void train_data_read(struct train_data *d, const struct train_source *source, ch
 
 /* The same without a vocabulary: learns one from the documents, which are read once and kept in
  * memory, so they may come from a pipe. NULL if all documents are ids; an encoding without its
- * vocabulary is a bad line. of_pairs: other settings if the documents have a source and a target,
+ * vocabulary is a bad line. If the source has a vocabulary, `given` extends it. of_pairs: other settings if the documents have a source and a target,
  * or NULL. texts: files whose words it has, too, or NULL. The caller frees the tokeniser. */
 struct ran_tokenizer *train_data_learn(struct train_data *d, const struct train_source *source,
                                        const struct ran_vocab_settings *settings,

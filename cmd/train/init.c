@@ -123,7 +123,34 @@ static void open_folder(struct train_init *s, struct ran_config *config)
 
 const struct ran_tokenizer *train_init_vocabulary(const struct train_init *s)
 {
-        return s->folder.tokenizer;
+        if (s->extended != NULL)
+                return s->extended;
+        return s->model != NULL ? ran_model_tokenizer(s->model) : s->folder.tokenizer;
+}
+
+size_t train_init_adds(const struct train_init *s, const struct ran_config *config)
+{
+        if (s->model == NULL || ran_model_tokenizer(s->model) == NULL ||
+            config->task != RAN_TASK_CLASSIFY ||
+            (!cmd_was_asked("add_words") && config->encoder != RAN_ENCODER_STATIC))
+                return 0;
+        return s->options->add_words;
+}
+
+void train_init_extend(struct train_init *s, const struct ran_config *config,
+                       const struct ran_counter *words)
+{
+        const struct ran_tokenizer *own = ran_model_tokenizer(s->model);
+        const size_t least = train_init_adds(s, config);
+        struct ran_error err = {0};
+
+        if (least == 0)
+                return;
+        if (ran_counter_extend(words, own, least, &s->extended, &err) != RAN_OK)
+                cmd_die(cmd_status_of(&err), "%s", err.text);
+        if (s->extended != NULL)
+                cmd_note("the vocabulary of %s is extended by %zu words of the documents",
+                         s->options->model, ran_tokenizer_size(s->extended) - ran_tokenizer_size(own));
 }
 
 static void tell_vectors(const struct ran_vectors_report *r, const char *name, size_t V)
@@ -237,6 +264,7 @@ int train_init_storage(const struct train_init *s)
 void train_init_release(struct train_init *s)
 {
         ran_model_free(s->model);
+        ran_tokenizer_free(s->extended);
         ran_vectors_free(s->file);
         ran_embedding_release(&s->embedding);
         ran_vector_folder_release(&s->folder);

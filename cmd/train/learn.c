@@ -96,10 +96,12 @@ static int count(void *arg, void *scratch, const struct cmd_line *line, struct r
         struct learner *l = arg;
         struct train_scratch *s = scratch;
 
-        if (json_member(&line->record, "encoding") != NULL)
+        const bool encoded = json_member(&line->record, "encoding") != NULL;
+
+        if (encoded && l->reader.source->tokenizer == NULL)
                 return ran_fail(err, RAN_EFORMAT,
                                 "\"encoding\" needs its vocabulary: give --vocab FILE");
-        if (json_member(&line->record, "ids") != NULL)
+        if (encoded || json_member(&line->record, "ids") != NULL)
                 return train_encode(&l->reader, s, line, result, err);
         RAN_TRY(train_read_labels(s, l->reader.source, &line->record, err));
         return cmd_vocab_words_read(&s->words, &line->record, l->counter, result, err);
@@ -116,7 +118,8 @@ static int take_counted(void *arg, const struct cmd_line *line, const struct ran
                         struct ran_error *err)
 {
         struct learner *l = arg;
-        bool ids = json_member(&line->record, "ids") != NULL;
+        bool ids = json_member(&line->record, "ids") != NULL ||
+                   json_member(&line->record, "encoding") != NULL;
         struct train_location *first = ids ? &l->first_ids : &l->first_words;
 
         if (first->file == NULL)
@@ -303,7 +306,7 @@ static void finish(void *arg, struct cmd_run *run)
         struct learner *l = arg;
         struct train_source *with = l->with;
 
-        if (l->first_ids.file != NULL && l->first_words.file != NULL)
+        if (l->first_ids.file != NULL && l->first_words.file != NULL && with->tokenizer == NULL)
                 cmd_die(CMD_FAILED,
                         "%s:%zu has ids but %s:%zu has words: give --vocab FILE, the "
                         "vocabulary of the ids",
@@ -313,11 +316,11 @@ static void finish(void *arg, struct cmd_run *run)
                 return;
         if (l->of_pairs != NULL && l->paired)
                 count_pairs(l);
-        const struct ran_tokenizer *of_base =
-                with->base != NULL ? with->base(with->base_arg, l->counter, &l->spelling) : NULL;
-        if (of_base == NULL)
+        const struct ran_tokenizer *given =
+                with->given != NULL ? with->given(with->given_arg, l->counter, &l->spelling) : NULL;
+        if (given == NULL)
                 l->tokenizer = learn(l);
-        with->tokenizer = of_base != NULL ? of_base : l->tokenizer;
+        with->tokenizer = given != NULL ? given : l->tokenizer;
         with->V = ran_tokenizer_size(with->tokenizer);
         with->spelling = l->spelling;
         encode_waiting(l, run);
@@ -338,7 +341,9 @@ struct ran_tokenizer *train_data_learn(struct train_data *d, const struct train_
         struct ran_error err = {0};
 
         with.spelling = 0;
-        l.counter = ran_counter_new(settings, &err);
+        l.counter = source->tokenizer != NULL
+                            ? ran_counter_new_like(settings, source->tokenizer, &err)
+                            : ran_counter_new(settings, &err);
         if (l.counter == NULL)
                 cmd_die(cmd_status_of(&err), "%s", err.text);
         if (texts != NULL)

@@ -79,18 +79,23 @@ static void open_model(struct train_session *s)
         set_model_classes(s);
 }
 
-/* The vocabulary that the embedding of --init belongs to. */
+/* The vocabulary that the embedding of --init belongs to; one that is replayed may go on. */
 static void take_vocabulary(struct train_session *s)
 {
-        const struct ran_tokenizer *t = ran_model_tokenizer(s->init.model);
+        const struct ran_tokenizer *t = ran_model_tokenizer(s->init.model), *replayed = NULL;
         const struct train_file_options *file = &s->options->file;
+
+        if (s->replay.model != NULL)
+                replayed = ran_model_tokenizer(s->replay.model);
 
         if (s->tokenizer != NULL &&
             (t == NULL || strcmp(ran_tokenizer_digest(t), ran_tokenizer_digest(s->tokenizer)) != 0))
                 cmd_usage("%s is not the vocabulary of %s: leave out --vocab", file->vocab,
                           file->init.model);
+        if (t != NULL && replayed != NULL && ran_tokenizer_begins_with(replayed, t))
+                t = replayed;
         s->source.tokenizer = t;
-        s->source.V = ran_model_vocabulary(s->init.model);
+        s->source.V = t != NULL ? ran_tokenizer_size(t) : ran_model_vocabulary(s->init.model);
 }
 
 static void open_vocabulary(struct train_session *s)
@@ -191,11 +196,28 @@ static void init_source(struct train_session *s)
         source->vector_words = file->init.vector_words;
 }
 
-static void take_base(struct train_session *s)
+static void take_given(struct train_session *s)
 {
-        s->source.tokenizer = ran_model_tokenizer(s->init.model);
-        s->source.V = ran_model_vocabulary(s->init.model);
+        s->source.tokenizer = train_init_vocabulary(&s->init);
+        s->source.V = ran_tokenizer_size(s->source.tokenizer);
         check_config(s);
+}
+
+/* For struct train_source. */
+static const struct ran_tokenizer *extend(void *arg, const struct ran_counter *words,
+                                          size_t *spelling)
+{
+        struct train_session *s = arg;
+
+        (void)spelling;
+        train_init_extend(&s->init, &s->config, words);
+        return train_init_vocabulary(&s->init);
+}
+
+static bool extends(const struct train_session *s)
+{
+        return s->init.model != NULL && s->tokenizer == NULL && s->replay.model == NULL &&
+               train_init_adds(&s->init, &s->config) > 0;
 }
 
 static void learn_vocabulary(struct train_session *s, char **files)
@@ -203,15 +225,16 @@ static void learn_vocabulary(struct train_session *s, char **files)
         struct ran_vocab_settings of_pairs;
         bool differs = train_pairs_vocabulary(s, &of_pairs), paired;
 
-        if (train_base_may_serve(s)) {
-                s->source.base = train_base_take;
-                s->source.base_arg = s;
-        }
+        s->source.given_arg = s;
+        if (extends(s))
+                s->source.given = extend;
+        else if (train_base_may_serve(s))
+                s->source.given = train_base_take;
         s->tokenizer =
                 train_data_learn(&s->train, &s->source, &s->vocabulary, differs ? &of_pairs : NULL,
                                  &paired, s->texts.wanted ? s->texts.files : NULL, files);
         if (s->init.model != NULL) {
-                take_base(s);
+                take_given(s);
                 return;
         }
         if (paired)
@@ -233,7 +256,8 @@ static void read_train(struct train_session *s, char **files)
         }
         if (s->init.model != NULL && s->source.tokenizer == NULL)
                 drop_spelling(s);
-        if (s->source.tokenizer == NULL && s->model == NULL && s->init.model == NULL)
+        if (extends(s) ||
+            (s->source.tokenizer == NULL && s->model == NULL && s->init.model == NULL))
                 learn_vocabulary(s, files);
         else
                 train_data_read(&s->train, &s->source, files);

@@ -101,6 +101,8 @@ size_t ran_tokenizer_size(const struct ran_tokenizer *t); /* V: the largest id +
 const char *ran_tokenizer_token(const struct ran_tokenizer *t, uint32_t id, size_t *n);
 /* Finds the id of a token, special and reserved ones too; false if there is none. */
 bool ran_tokenizer_find(const struct ran_tokenizer *t, const char *token, size_t n, uint32_t *id);
+/* Whether all tokens of another, of the same kind, are those of t with the same ids. */
+bool ran_tokenizer_begins_with(const struct ran_tokenizer *t, const struct ran_tokenizer *of);
 /* The id for text outside the vocabulary; RAN_NO_ID if there is none, as with byte pairs. */
 uint32_t ran_tokenizer_unknown(const struct ran_tokenizer *t);
 /* Encodes n bytes of text into e, replacing its contents. RAN_EFORMAT for invalid UTF-8,
@@ -156,6 +158,9 @@ int ran_vectors_read(struct ran_vectors *v, const struct ran_tokenizer *t, struc
 struct ran_counter;
 struct ran_counter *ran_counter_new(const struct ran_vocab_settings *settings,
                                     struct ran_error *err);
+/* The same for words as t normalises and splits them, of which settings say nothing. */
+struct ran_counter *ran_counter_new_like(const struct ran_vocab_settings *settings,
+                                         const struct ran_tokenizer *t, struct ran_error *err);
 void ran_counter_free(struct ran_counter *c);
 int ran_counter_words(const struct ran_counter *c, const char *text, size_t n,
                       struct ran_encoding *e, struct ran_buf *words, struct ran_error *err);
@@ -174,6 +179,12 @@ void ran_counter_report(const struct ran_counter *c, struct ran_counter_report *
 /* The share of the counted words, each as often as it was counted, that are tokens of a vocabulary
  * of words or WordPiece, whole: whether it is of their language. 0 if nothing was counted. */
 double ran_counter_share(const struct ran_counter *c, const struct ran_tokenizer *t);
+
+/* A vocabulary that begins with the tokens of another and goes on with the words counted that it
+ * lacks: those that occur `least` times, the most frequent first, settings.vocab_size at most. *to is
+ * NULL if there are none, or if it is one of byte pairs; else the caller frees it. */
+int ran_counter_extend(const struct ran_counter *c, const struct ran_tokenizer *of, size_t least,
+                       struct ran_tokenizer **to, struct ran_error *err);
 
 /* Passes the words of the next n rows to ran_counter_want, except words that a text would split;
  * *wanted: how many. The rows stay in memory for ran_vectors_read. */

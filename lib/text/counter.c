@@ -37,6 +37,26 @@ struct ran_counter *ran_counter_new(const struct ran_vocab_settings *settings,
         return c;
 }
 
+struct ran_counter *ran_counter_new_like(const struct ran_vocab_settings *settings,
+                                         const struct ran_tokenizer *t, struct ran_error *err)
+{
+        struct ran_counter *c = ran_alloc(1, sizeof(*c), err);
+        const char *eol = t->rules.normal.eol;
+
+        if (c == NULL)
+                return NULL;
+        c->settings = *settings;
+        c->rules = t->rules;
+        c->rules.normal.eol = eol != NULL ? strdup(eol) : NULL;
+        c->settings.eol_token = c->rules.normal.eol;
+        if (eol != NULL && c->rules.normal.eol == NULL) {
+                ran_fail(err, RAN_ENOMEM, "out of memory");
+                ran_counter_free(c);
+                c = NULL;
+        }
+        return c;
+}
+
 void ran_counter_free(struct ran_counter *c)
 {
         if (c == NULL)
@@ -250,6 +270,17 @@ static int by_count(const void *a, const void *b, void *arg)
         return ran_string_table_compare(&c->words, i, j);
 }
 
+uint32_t *ran_counter_order(const struct ran_counter *c, struct ran_error *err)
+{
+        uint32_t *order = ran_alloc(c->words.n, sizeof *order, err);
+
+        for (size_t i = 0; order != NULL && i < c->words.n; i++)
+                order[i] = (uint32_t)i;
+        if (order != NULL)
+                qsort_r(order, c->words.n, sizeof *order, by_count, (void *)c);
+        return order;
+}
+
 /* Skips reserved tokens, which a corpus may contain, and wanted words that are frequent, too. */
 static int add_new(struct ran_tokenizer *t, const char *word, size_t n, struct ran_error *err)
 {
@@ -260,22 +291,19 @@ static int add_new(struct ran_tokenizer *t, const char *word, size_t n, struct r
 
 int ran_learn_words(const struct ran_counter *c, struct ran_tokenizer *t, struct ran_error *err)
 {
-        uint32_t *order = ran_alloc(c->words.n, sizeof(*order), err);
+        uint32_t *order = ran_counter_order(c, err);
         size_t n = 0, length;
         int code = RAN_OK;
 
         if (order == NULL)
                 return RAN_ENOMEM;
-        for (size_t i = 0; i < c->words.n; i++) {
-                if (c->count[i] >= c->settings.min_count)
-                        order[n++] = (uint32_t)i;
-        }
+        while (n < c->words.n && c->count[order[n]] >= c->settings.min_count)
+                n++;
         if (n == 0)
                 code = ran_fail(err, RAN_EINVAL,
                                 "no word occurs %zu times or more (min_count): lower min_count or "
                                 "use more text",
                                 c->settings.min_count);
-        qsort_r(order, n, sizeof(*order), by_count, (void *)c);
         for (size_t i = 0; i < n && code == RAN_OK && t->tokens.n < c->settings.vocab_size; i++) {
                 const char *word = ran_string_table_get(&c->words, order[i], &length);
                 code = add_new(t, word, length, err);

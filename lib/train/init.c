@@ -92,6 +92,62 @@ static void copy_rows(struct ran_trainer *t, size_t first, size_t n, const float
                 t->optimiser.table.rate_scale[r] *= (float)ran_pretrained_rate(t, "embed.weight");
 }
 
+/* Further tokens of an extended vocabulary: words that the model reads as several tokens. A row is
+ * their mean, in which frequent ones count less; it counts as much as they together. */
+static int add_rows(struct ran_trainer *t, const float *weight, float *row, struct ran_error *err)
+{
+        const struct ran_model *m = t->job->init;
+        struct ran_encoding pieces = {0};
+        int rc = RAN_OK;
+
+        for (size_t id = m->V; id < t->V && rc == RAN_OK; id++) {
+                size_t n;
+                const char *word = ran_tokenizer_token(t->job->tokenizer, (uint32_t)id, &n);
+                double sum = 0;
+
+                rc = ran_tokenizer_encode(m->tokenizer, word, n, &pieces, err);
+                memset(row, 0, t->D * sizeof *row);
+                for (size_t i = 0; i < pieces.n && rc == RAN_OK; i++) {
+                        const uint32_t of = pieces.ids[i];
+
+                        for (size_t d = 0; d < t->D; d++)
+                                row[d] += weight[of] * m->params.embed[of * t->D + d];
+                        sum += (double)weight[of];
+                }
+                for (size_t d = 0; d < t->D && sum > 0; d++)
+                        row[d] = (float)((double)row[d] / sum);
+                copy_rows(t, id, 1, row);
+                if (t->token_weight != NULL)
+                        t->token_weight[id] = (float)sum;
+        }
+        ran_encoding_release(&pieces);
+        return rc;
+}
+
+static int copy_embedding(struct ran_trainer *t, struct ran_error *err)
+{
+        const struct ran_model *m = t->job->init;
+        float *weight = NULL, *row = NULL;
+        int rc = RAN_OK;
+
+        copy_rows(t, 0, m->V < t->V ? m->V : t->V, m->params.embed);
+        if (t->c->frozen)
+                ran_model_token_weights(m, t->token_weight);
+        if (!ran_config_has_encoder(t->c) || t->V <= m->V)
+                return RAN_OK;
+        weight = ran_alloc_floats(m->V, err);
+        row = weight != NULL ? ran_alloc_floats(t->D, err) : NULL;
+        if (row == NULL)
+                rc = RAN_ENOMEM;
+        if (rc == RAN_OK) {
+                ran_model_token_weights(m, weight);
+                rc = add_rows(t, weight, row, err);
+        }
+        free(weight);
+        free(row);
+        return rc;
+}
+
 /* Copies every tensor of the same name and shape, and sets its learning rate. */
 static int copy_tensors(struct ran_trainer *t, struct ran_error *err)
 {
@@ -109,9 +165,7 @@ static int copy_tensors(struct ran_trainer *t, struct ran_error *err)
                 RAN_TRY(ran_tensor_floats(&m->tensors, from, t->p.block + spec->offset, err));
                 t->optimiser.rate_scale[i] = ran_pretrained_rate(t, spec->name);
         }
-        copy_rows(t, 0, t->V, m->params.embed);
-        if (t->c->frozen)
-                ran_model_token_weights(m, t->token_weight);
+        RAN_TRY(copy_embedding(t, err));
         if (t->c->spelling > 0 && t->c->spelling == m->config.spelling)
                 copy_rows(t, t->V, t->c->spelling, m->params.spelling);
         /* A classifier's weights need their idf. */
@@ -126,13 +180,23 @@ static int copy_tensors(struct ran_trainer *t, struct ran_error *err)
         return RAN_OK;
 }
 
+/* Whether ids mean the same: the vocabulary is that of the model, or begins with it. */
+static bool fits(const struct ran_trainer *t)
+{
+        const struct ran_tokenizer *ours = t->job->tokenizer, *theirs = t->job->init->tokenizer;
+        const size_t V = t->job->init->V;
+
+        return t->V == V || (t->V > V && ran_task_has_labels(t->c->task) && ours != NULL &&
+                             theirs != NULL && ran_tokenizer_begins_with(ours, theirs));
+}
+
 static int init_from_model(struct ran_trainer *t, struct ran_error *err)
 {
         const struct ran_model *m = t->job->init;
 
         if (ran_config_has_encoder(t->c) && !ran_config_has_encoder(&m->config))
                 return ran_fail(err, RAN_EINVAL, "the initial model has no encoder");
-        if (ran_config_has_encoder(t->c) && (m->V != t->V || m->config.dim != t->D))
+        if (ran_config_has_encoder(t->c) && (!fits(t) || m->config.dim != t->D))
                 return ran_fail(err, RAN_EINVAL,
                                 "the initial model has an embedding of %zu by %zu, not of "
                                 "%zu by %zu",
