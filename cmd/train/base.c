@@ -10,13 +10,21 @@
 #include "cmd/options/was-set.h"
 #include "cmd/records/model.h"
 #include "cmd/train/resumed.h"
+#include "cmd/train/unjudged.h"
 
-/* Of all documents. Up to here a base model was measured to help; with more text a vocabulary of
- * its own serves a classifier better (share/experiments/README.md, "Few labels"). */
-enum { FEW_WORDS = 100000 };
-/* The share of running words that are whole tokens of it: 0.91 to 0.95 of news, reviews and
- * questions, 0.86 of medicine, 0.45 of another language. */
-static const double enough_known = 0.88;
+/* Of all documents: up to here a base model was measured to help, or to cost nothing but time
+ * (share/models/README.md). The share of running words that are whole tokens of it is 0.91 to 0.95
+ * of news, reviews and questions, 0.86 of medicine, 0.45 of another language; a classifier adds
+ * words that it lacks. */
+static const struct limits {
+        uint64_t words;
+        double known;
+} of_classifiers = {500000, 0.8}, of_taggers = {100000, 0.88};
+
+static const struct limits *limits_of(const struct train_session *s)
+{
+        return s->task->of_documents ? &of_classifiers : &of_taggers;
+}
 
 /* NULL: none. */
 static const char *name_of(const struct train_options *o)
@@ -28,36 +36,15 @@ static const char *name_of(const struct train_options *o)
         return strcmp(name, "none") != 0 ? name : NULL;
 }
 
-/* Settings of training that do not ask for an encoder. */
-static bool is_of_any_classifier(const char *name)
-{
-        static const char *const any[] = {"seed",        "refit",         "metric",    "wide_cost",
-                                          "wide_ratios", "class_weights", "early_stop"};
-
-        for (size_t i = 0; i < sizeof any / sizeof *any; i++)
-                if (strcmp(any[i], name) == 0)
-                        return true;
-        return false;
-}
-
 /* Whether an option asks for what a base model would replace. */
 static bool is_asked_otherwise(const struct train_session *s)
 {
         const struct train_options *o = s->options;
-        const bool documents = s->task->of_documents;
 
-        if (o->file.init.model != NULL || o->file.init.vectors != NULL || o->file.vocab != NULL ||
-            o->mode.replay != NULL || o->mode.dump_gradients != NULL || o->run.tune > 0 ||
-            s->texts.wanted || cmd_was_set("frozen") || s->config.wide == 0)
+        if (o->file.vocab != NULL || train_asks_for_encoder(s))
                 return true;
-        for (const struct ran_field *f = ran_config_fields; f->name != NULL; f++)
-                if (cmd_was_set(f->name) && !ran_config_is_of_task(f->name))
-                        return true;
         for (const struct ran_field *f = ran_vocab_fields; f->name != NULL; f++)
                 if (cmd_was_set(f->name))
-                        return true;
-        for (const struct ran_field *f = ran_train_fields; documents && f->name != NULL; f++)
-                if (cmd_was_set(f->name) && !is_of_any_classifier(f->name))
                         return true;
         return false;
 }
@@ -129,16 +116,17 @@ static bool suits(const struct train_session *s, const struct ran_model *m, cons
                   const struct ran_counter *words)
 {
         const struct ran_tokenizer *t = ran_model_tokenizer(m);
+        const double least = limits_of(s)->known;
         const double known = t != NULL ? ran_counter_share(words, t) : 0;
         const bool encodes = ran_config_has_encoder(ran_model_config(m));
 
         if (is_wanted(s) && !encodes)
                 cmd_note("not initialised from %s: it has no encoder", name);
-        else if (is_wanted(s) && known < enough_known)
+        else if (is_wanted(s) && known < least)
                 cmd_note("not initialised from %s: it knows %.0f %% of the words, and %.0f %% are "
                          "needed",
-                         name, 100 * known, 100 * enough_known);
-        return encodes && known >= enough_known;
+                         name, 100 * known, 100 * least);
+        return encodes && known >= least;
 }
 
 const struct ran_tokenizer *train_base_take(void *arg, const struct ran_counter *words,
@@ -149,10 +137,10 @@ const struct ran_tokenizer *train_base_take(void *arg, const struct ran_counter 
         struct ran_counter_report count;
 
         ran_counter_report(words, &count);
-        if (count.words > FEW_WORDS) {
+        if (count.words > limits_of(s)->words) {
                 if (is_wanted(s))
-                        cmd_note("not initialised from %s: there are more than %d words", name,
-                                 FEW_WORDS);
+                        cmd_note("not initialised from %s: there are more than %" PRIu64 " words",
+                                 name, limits_of(s)->words);
                 return NULL;
         }
         struct ran_model *m = load(s, name);
@@ -161,8 +149,8 @@ const struct ran_tokenizer *train_base_take(void *arg, const struct ran_counter 
                 return NULL;
         }
         s->init.model = m;
-        s->base = (struct train_init_options){
-                .model = (char *)name, .add_words = s->options->file.init.add_words};
+        s->base = (struct train_init_options){.model = (char *)name,
+                                              .add_words = s->options->file.init.add_words};
         if (s->task->of_documents)
                 s->config.encoder = RAN_ENCODER_STATIC;
         train_init_open(&s->init, &s->base, &s->config);

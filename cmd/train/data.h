@@ -91,8 +91,9 @@ void train_data_read(struct train_data *d, const struct train_source *source, ch
 
 /* The same without a vocabulary: learns one from the documents, which are read once and kept in
  * memory, so they may come from a pipe. NULL if all documents are ids; an encoding without its
- * vocabulary is a bad line. If the source has a vocabulary, `given` extends it. of_pairs: other settings if the documents have a source and a target,
- * or NULL. texts: files whose words it has, too, or NULL. The caller frees the tokeniser. */
+ * vocabulary is a bad line. If the source has a vocabulary, `given` extends it. of_pairs: other
+ * settings if the documents have a source and a target, or NULL. texts: files whose words it has,
+ * too, or NULL. The caller frees the tokeniser. */
 struct ran_tokenizer *train_data_learn(struct train_data *d, const struct train_source *source,
                                        const struct ran_vocab_settings *settings,
                                        const struct ran_vocab_settings *of_pairs, bool *paired,

@@ -150,7 +150,8 @@ void train_init_extend(struct train_init *s, const struct ran_config *config,
                 cmd_die(cmd_status_of(&err), "%s", err.text);
         if (s->extended != NULL)
                 cmd_note("the vocabulary of %s is extended by %zu words of the documents",
-                         s->options->model, ran_tokenizer_size(s->extended) - ran_tokenizer_size(own));
+                         s->options->model,
+                         ran_tokenizer_size(s->extended) - ran_tokenizer_size(own));
 }
 
 static void tell_vectors(const struct ran_vectors_report *r, const char *name, size_t V)

@@ -9,6 +9,7 @@
 #include "cmd/train/job.h"
 #include "cmd/train/ranks.h"
 #include "cmd/train/tune.h"
+#include "cmd/train/unjudged.h"
 
 /* ---- settings that the data decide on ------------------------------------------------------- */
 
@@ -21,7 +22,7 @@ static void tell_held_out(const struct train_session *s, size_t all, size_t own)
         else if (s->has_dev)
                 cmd_note("%zu of %zu documents are held out for validation", s->dev.set.B, all);
         else
-                cmd_note("too few %s for validation: the last epoch is kept",
+                cmd_note("too few %s for validation",
                          s->options->file.dev_group != NULL ? "groups of documents" : "documents");
 }
 
@@ -174,6 +175,7 @@ int train_job_run(struct train_session *s)
         char about[64];
 
         hold_out(s);
+        train_unjudged_leave_out(s);
         if (s->task->adapt_to_dev != NULL)
                 s->task->adapt_to_dev(s);
         if (s->task->label != NULL)

@@ -3,6 +3,18 @@
 
 #include <string.h>
 
+bool train_resumed_config(const char *checkpoint, struct ran_config *config)
+{
+        struct ran_error err;
+        struct ran_model *m = checkpoint != NULL ? ran_model_open(checkpoint, false, &err) : NULL;
+        const bool found = m != NULL;
+
+        if (found)
+                *config = *ran_model_config(m);
+        ran_model_free(m);
+        return found;
+}
+
 bool train_resumed_scan(const char *checkpoint, struct ran_buf *text, struct ran_record *said)
 {
         struct ran_error err;

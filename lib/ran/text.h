@@ -181,8 +181,8 @@ void ran_counter_report(const struct ran_counter *c, struct ran_counter_report *
 double ran_counter_share(const struct ran_counter *c, const struct ran_tokenizer *t);
 
 /* A vocabulary that begins with the tokens of another and goes on with the words counted that it
- * lacks: those that occur `least` times, the most frequent first, settings.vocab_size at most. *to is
- * NULL if there are none, or if it is one of byte pairs; else the caller frees it. */
+ * lacks: those that occur `least` times, the most frequent first, settings.vocab_size at most. *to
+ * is NULL if there are none, or if it is one of byte pairs; else the caller frees it. */
 int ran_counter_extend(const struct ran_counter *c, const struct ran_tokenizer *of, size_t least,
                        struct ran_tokenizer **to, struct ran_error *err);
 

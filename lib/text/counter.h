@@ -15,8 +15,8 @@ struct ran_counter {
         struct ran_counter_report report;
 };
 
-/* The words by falling count; of equally frequent ones in the order of their bytes. The caller frees
- * it. */
+/* The words by falling count; of equally frequent ones in the order of their bytes. The caller
+ * frees it. */
 uint32_t *ran_counter_order(const struct ran_counter *c, struct ran_error *err);
 
 /* Each adds tokens to t, which has the reserved ones, up to settings.vocab_size; RAN_EINVAL without

@@ -60,6 +60,71 @@ tags() {
   [[ $output == *'is reproduced, byte for byte'* ]]
 }
 
+# extra MODEL: how many words extend the vocabulary of the base model in it, and the first of them.
+extra() {
+  local own
+  own=$(ran-train info --format json models/english.ran | jq .vocabulary.tokens)
+  tail -c +9 "$1" | head -c "$(od -An -tu8 -N8 "$1")" >header.json
+  jq -r '.["tokenizer.json"].data_offsets | "\(.[0]) \(.[1] - .[0])"' header.json >at
+  read -r from n <at
+  tail -c +$((9 + $(od -An -tu8 -N8 "$1") + from)) "$1" | head -c "$n" |
+    jq -r --argjson own "$own" '.model.vocab | to_entries | map(select(.value >= $own)) | sort_by(.value) | "\(length) \(.[0].key)"'
+}
+
+@test "init: words of the documents extend the vocabulary of the model" {
+  { cat train.jsonl &&
+    echo '{"text": "Smartphone hapax touchscreen smartphone", "label": "wet"}' &&
+    echo '{"text": "word1 legomenon word2 touchscreen", "label": "wet"}'; } >new.jsonl
+  run -0 ran-train classify -o a.ran new.jsonl
+  [[ $output == *'the vocabulary of english is extended by 2 words of the documents'* ]]
+  [ "$(extra a.ran)" = '2 smartphone' ]
+  run -0 ran-train classify --replay a.ran --init english new.jsonl
+  [[ $output == *'is reproduced, byte for byte'* ]]
+  for j in 1 3; do
+    ran-train classify -q -j $j --init english --encoder static --resume -o b.ran new.jsonl
+    cmp a.ran b.ran
+  done
+  echo '{"text": "rain and the smartphone"}' | ran-classify -m a.ran --evidence 1 >/dev/null
+  ran-train classify -q --init english --encoder static --add-words 0 -o none.ran new.jsonl
+  [ "$(extra none.ran)" = '0 null' ]
+  ran-train classify -q --init english --encoder static --add-words 1 -o all.ran new.jsonl
+  [ "$(extra all.ran)" = '4 smartphone' ]
+  run -0 ran-train classify --init english --epochs 1 -o whole.ran new.jsonl
+  [[ $output != *'is extended'* ]]
+  run -0 ran-train classify --init english --epochs 1 --add-words 2 -o whole.ran new.jsonl
+  [[ $output == *'is extended by 2 words'* ]]
+  run -0 ran-train classify --replay whole.ran --init english new.jsonl
+  refused 2 '--add-words extends the vocabulary of --init MODEL' ran-train classify --add-words 3 -o a.ran train.jsonl
+}
+
+@test "init: a vocabulary is extended beside documents that are ids" {
+  ran-train classify -q --init english --encoder static --add-words 0 -o a.ran train.jsonl
+  tail -c +9 a.ran | head -c "$(od -An -tu8 -N8 a.ran)" | jq -r '.["tokenizer.json"].data_offsets[0]' >from
+  tail -c +$((9 + $(od -An -tu8 -N8 a.ran) + $(cat from))) a.ran >vocab.json
+  ran-tokenize encode -q --vocab vocab.json train.jsonl >coded.jsonl
+  jq -c '{label: .label, ids: .encoding.ids}' coded.jsonl >ids.jsonl
+  sed 's/word1/smartphone/' train.jsonl >words.jsonl
+  run -0 ran-train classify --init english --encoder static -o b.ran ids.jsonl words.jsonl coded.jsonl
+  [[ $output == *'is extended by 1 words of the documents'* ]]
+  run -0 ran-train classify --init english --encoder static -o b.ran ids.jsonl coded.jsonl
+  [[ $output != *'is extended'* ]]
+}
+
+@test "no-dev: an encoder that nothing judges is left out, unless an option asks for one" {
+  run -0 ran-train classify --base none --no-dev -o a.ran train.jsonl
+  [[ $output == *'linear model only: without validation documents nothing shows whether an encoder helps'* ]]
+  ran-train classify -q --base none --encoder none --no-dev -o b.ran train.jsonl
+  cmp a.ran b.ran
+  run -0 ran-train classify --replay a.ran train.jsonl
+  head -n 3 train.jsonl >three.jsonl
+  run -0 ran-train classify --base none -o a.ran three.jsonl
+  [[ $output == *'too few documents for validation'*'linear model only: '* ]]
+  run -0 ran-train classify --base none --no-dev --encoder ran --dim 8 --heads 1 --head-dim 8 --epochs 1 -o a.ran train.jsonl
+  [[ $output != *'linear model only'* ]]
+  run -0 ran-train classify --base none --no-dev --epochs 1 --dry-run train.jsonl
+  [[ $output != *'linear model only'* ]]
+}
+
 @test "base: vectors take part in labels, evidence and embedding" {
   ran-train classify -q --wide-cost 2 -o a.ran train.jsonl
   ran-classify -m a.ran --evidence 1 --embed train.jsonl >out.jsonl
@@ -98,15 +163,22 @@ tags() {
   grep -q 'δεν' greek.jsonl
   run -0 ran-train classify --dry-run greek.jsonl
   [[ $output != *'base model'* ]]
-  # 105 words in each line: 99,960 and 100,065 words
+  # 105 words in each line: 499,905 and 500,010 words
   line=$(for _ in $(seq 15); do printf 'rain word1 word2 word3 word4 word5 word6 '; done)
-  for i in $(seq 953); do
+  for i in $(seq 4762); do
     echo "{\"text\":\"$line\",\"label\":\"a$((i % 2))\"}"
   done >many.jsonl
-  head -n 952 many.jsonl >most.jsonl
+  head -n 4761 many.jsonl >most.jsonl
   run -0 ran-train classify --dry-run most.jsonl
-  [[ $output == *'only 99960 words'* ]]
+  [[ $output == *'only 499905 words'* ]]
   run -0 ran-train classify --dry-run many.jsonl
+  [[ $output != *'base model'* ]]
+  # for tag: 99,960 and 100,065 words
+  head -n 953 many.jsonl | jq -c '{tokens: (.text | split(" ")[:105]), tags: (["B-X"] + [range(104) | "O"])}' >tagged.jsonl
+  head -n 952 tagged.jsonl >most.jsonl
+  run -0 ran-train tag --dry-run most.jsonl
+  [[ $output == *'only 99960 words'* ]]
+  run -0 ran-train tag --dry-run tagged.jsonl
   [[ $output != *'base model'* ]]
 }
 
@@ -133,7 +205,7 @@ tags() {
   done
   sed 's/"text": *"/&ένα δύο τρία τέσσερα πέντε έξι επτά οκτώ εννέα δέκα ένα δύο τρία τέσσερα /' train.jsonl >greek.jsonl
   run -0 ran-train classify --base english --dry-run greek.jsonl
-  [[ $output == *'not initialised from english: it knows '*' % of the words, and 88 % are needed'* ]]
+  [[ $output == *'not initialised from english: it knows '*' % of the words, and 80 % are needed'* ]]
   ran-train classify -q --encoder none -o models/linear.ran train.jsonl
   run -0 ran-train classify --base linear --dry-run train.jsonl
   [[ $output == *'not initialised from linear: it has no encoder'* ]]

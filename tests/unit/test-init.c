@@ -7,6 +7,7 @@
 #include "model/model.h"
 #include "test.h"
 #include "training.h"
+#include "vocabulary.h"
 
 static struct ran_model *open_model(const char *path)
 {
@@ -246,6 +247,71 @@ TEST(init_as_a_model_whole_where_task_and_classes_are_the_same)
                 CHECK(same_tensor(m, from, m->tensors.tensor[i].name));
         ran_model_free(m);
         ran_model_free(from);
+        training_release(&t);
+        training_release(&base);
+}
+
+/* One that goes on with "snowman", seen twice: a thirteenth token. */
+static struct ran_tokenizer *extend(const struct ran_tokenizer *of)
+{
+        const struct ran_vocab_settings s = default_settings();
+        struct ran_error err = {0};
+        struct ran_encoding e = {0};
+        struct ran_buf words = {0};
+        struct ran_counter *c = ran_counter_new_like(&s, of, &err);
+        struct ran_tokenizer *t = NULL;
+
+        if (!CHECK_OK(c != NULL ? RAN_OK : err.code, err))
+                return NULL;
+        CHECK_OK(ran_counter_words(c, "snowman snowman", 15, &e, &words, &err), err);
+        CHECK_OK(ran_counter_add(c, words.data, words.len, &err), err);
+        CHECK_OK(ran_counter_extend(c, of, 2, &t, &err), err);
+        ran_encoding_release(&e);
+        ran_buf_release(&words);
+        ran_counter_free(c);
+        return t;
+}
+
+TEST(init_gives_words_that_extend_a_vocabulary_the_mean_of_their_tokens)
+{
+        const char vocab[] =
+                "[UNK]\n[MASK]\n[SEP]\n[START]\n[END]\nthe\nsnow\n##man\n##s\nrain\na\n##b\n";
+        enum { SNOW = 6, MAN };
+        struct ran_error err = {0};
+        struct training base, t;
+        struct ran_tokenizer *own = ran_tokenizer_load(vocab, sizeof vocab - 1, &err), *more;
+        struct ran_model *from, *m;
+
+        REQUIRE(own != NULL && ran_tokenizer_size(own) == CORPUS_V);
+        more = extend(own);
+        REQUIRE(more != NULL);
+        training_init(&base, "base", 20, false);
+        base.job.tokenizer = own;
+        from = train(&base);
+        training_init(&t, "extended", 20, false);
+        t.job.init = from;
+        t.job.tokenizer = more;
+        stand_still(&t);
+        m = from != NULL ? train(&t) : NULL;
+        REQUIRE(m != NULL && m->V == CORPUS_V + 1);
+        for (size_t id = 0; id < CORPUS_V; id++)
+                CHECK(same_row(m, from->params.embed, id));
+        for (size_t d = 0, D = t.c.dim; d < D; d++)
+                CHECK_NEAR((double)m->params.embed[CORPUS_V * D + d],
+                           ((double)from->params.embed[SNOW * D + d] +
+                            (double)from->params.embed[MAN * D + d]) /
+                                   2,
+                           1e-6);
+        CHECK(same_tensor(m, from, "ran.0.attn.q.weight"));
+        ran_model_free(m);
+        t.job.init = NULL;
+        base.job.init = m = train(&t);
+        REQUIRE(m != NULL);
+        refused(&base, "an embedding of 13 by 8, not of 12 by 8");
+        ran_model_free(m);
+        ran_model_free(from);
+        ran_tokenizer_free(more);
+        ran_tokenizer_free(own);
         training_release(&t);
         training_release(&base);
 }

@@ -149,6 +149,91 @@ TEST(foreign_bytes_are_no_words)
         ran_counter_free(c);
 }
 
+/* ---- extending ------------------------------------------------------------------------------ */
+
+static struct ran_counter *count_as(const struct ran_tokenizer *t, const char *text)
+{
+        struct ran_vocab_settings s = plain_settings(RAN_VOCAB_WORD, 100, 1);
+        struct ran_counter *c =
+                t != NULL ? ran_counter_new_like(&s, t, &err) : ran_counter_new(&s, &err);
+        struct ran_encoding e = {0};
+        struct ran_buf words = {0};
+
+        CHECK_OK(ran_counter_words(c, text, strlen(text), &e, &words, &err), err);
+        CHECK_OK(ran_counter_add(c, words.data, words.len, &err), err);
+        ran_encoding_release(&e);
+        ran_buf_release(&words);
+        return c;
+}
+
+/* The tokens that words of the text add to `of`: "" if it stays as it is. */
+static const char *added(const struct ran_tokenizer *of, bool alike, const char *text, size_t least)
+{
+        static char tokens[200];
+        struct ran_counter *c = count_as(alike ? of : NULL, text);
+        struct ran_tokenizer *t = NULL, *again;
+        size_t n;
+
+        tokens[0] = '\0';
+        CHECK_OK(ran_counter_extend(c, of, least, &t, &err), err);
+        if (t != NULL) {
+                CHECK(ran_tokenizer_begins_with(t, of));
+                CHECK(!ran_tokenizer_begins_with(of, t));
+                snprintf(tokens, sizeof tokens, "%s", all_tokens(t, ran_tokenizer_size(of)));
+                const char *json = ran_tokenizer_json(t, &n);
+                again = ran_tokenizer_load(json, n, &err);
+                CHECK(again != NULL &&
+                      strcmp(ran_tokenizer_digest(again), ran_tokenizer_digest(t)) == 0);
+                ran_tokenizer_free(again);
+        }
+        ran_tokenizer_free(t);
+        ran_counter_free(c);
+        return tokens;
+}
+
+TEST(a_vocabulary_is_extended_by_the_words_it_lacks)
+{
+        const char vocab[] = "[UNK]\n[MASK]\n[SEP]\n[START]\n[END]\nthe\nsnow\n##man\n##s\nrain\n";
+        struct ran_tokenizer *t = ran_tokenizer_load(vocab, sizeof vocab - 1, &err);
+
+        REQUIRE(t != NULL);
+        CHECK(ran_tokenizer_begins_with(t, t));
+        CHECK_STR(added(t, true, "the Snowman snowman rains RAINS hail hail hail snowmans", 2),
+                  "hail|rains|snowman");
+        CHECK_STR(added(t, true, "the snowman, the rain", 2), "");
+        CHECK_STR(added(t, true, "", 1), "");
+        /* as counted they are no words of it */
+        CHECK_STR(added(t, false, "Hail Hail hail sun", 1), "hail|sun");
+        ran_tokenizer_free(t);
+}
+
+TEST(an_extended_vocabulary_cuts_words_by_its_words)
+{
+        const char vocab[] = "[UNK]\n[MASK]\n[SEP]\n[START]\n[END]\nthe\nsnow\n##man\n##s\nrain\n";
+        struct ran_tokenizer *t = ran_tokenizer_load(vocab, sizeof vocab - 1, &err), *more = NULL;
+
+        REQUIRE(t != NULL);
+        struct ran_counter *c = count_as(t, "snowman snowman");
+        CHECK_OK(ran_counter_extend(c, t, 2, &more, &err), err);
+        REQUIRE(more != NULL);
+        CHECK_STR(tokens_of(t, "the snowmans"), "the|snow|##man|##s");
+        CHECK_STR(tokens_of(more, "the snowmans"), "the|snowman|##s");
+        ran_tokenizer_free(more);
+        ran_tokenizer_free(t);
+        ran_counter_free(c);
+}
+
+TEST(byte_pairs_are_not_extended)
+{
+        struct ran_vocab_settings s = type_settings(RAN_VOCAB_BPE);
+        const char *const texts[] = {"some words of some text", NULL};
+        struct ran_tokenizer *t = learn_from(&s, texts, &err);
+
+        REQUIRE(t != NULL);
+        CHECK_STR(added(t, true, "other words other words", 1), "");
+        ran_tokenizer_free(t);
+}
+
 /* ---- forgetting ----------------------------------------------------------------------------- */
 
 TEST(the_rarest_words_are_forgotten)
