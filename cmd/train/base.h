@@ -15,8 +15,8 @@ void train_base_check(const struct train_session *s);
 bool train_base_may_serve(const struct train_session *s);
 /* For struct train_source: when the words of the documents are known, opens the base model as
  * s->init and adapts the settings of the session (arg) and the spelling to it, if they are few and
- * of its language. Returns its vocabulary, or NULL. */
-const struct ran_tokenizer *train_base_take(void *arg, const struct ran_counter *words,
+ * of its language, and documents have one label each. Returns its vocabulary, or NULL. */
+const struct ran_tokenizer *train_base_take(void *arg, const struct train_counted *counted,
                                             size_t *spelling);
 
 #endif

@@ -53,6 +53,12 @@ void train_data_set_classes(struct train_data *d, char *const *names, size_t C);
 /* The number of ids, if unknown until the data are read. */
 #define TRAIN_ANY_ID ((size_t)UINT32_MAX)
 
+/* What is known of documents that wait for a vocabulary. */
+struct train_counted {
+        const struct ran_counter *words;
+        bool several; /* a document has several labels */
+};
+
 /* How documents become ids. */
 struct train_source {
         const struct train_task *task;
@@ -78,7 +84,7 @@ struct train_source {
         size_t vector_words;
         /* Asked for the vocabulary of a model before one is learned from these words; NULL, or
          * returns NULL: learn one. May change the spelling that documents get. */
-        const struct ran_tokenizer *(*given)(void *arg, const struct ran_counter *words,
+        const struct ran_tokenizer *(*given)(void *arg, const struct train_counted *counted,
                                              size_t *spelling);
         void *given_arg;
         struct ran_dataset *texts; /* gets the text of each document, too (text-set.h); or NULL */

@@ -33,6 +33,7 @@ struct learner {
         struct train_location first_ids, first_words;
         const struct ran_vocab_settings *of_pairs; /* or NULL; for records that are `paired` */
         bool paired;
+        bool several;              /* a document has several labels; set atomically */
         struct train_source *with; /* the source of the reader, once there is a vocabulary */
         size_t spelling;           /* that it then has */
         struct ran_tokenizer *tokenizer;
@@ -104,6 +105,8 @@ static int count(void *arg, void *scratch, const struct cmd_line *line, struct r
         if (encoded || json_member(&line->record, "ids") != NULL)
                 return train_encode(&l->reader, s, line, result, err);
         RAN_TRY(train_read_labels(s, l->reader.source, &line->record, err));
+        if (s->labels.several)
+                __atomic_store_n(&l->several, true, __ATOMIC_RELAXED);
         return cmd_vocab_words_read(&s->words, &line->record, l->counter, result, err);
 }
 
@@ -316,8 +319,9 @@ static void finish(void *arg, struct cmd_run *run)
                 return;
         if (l->of_pairs != NULL && l->paired)
                 count_pairs(l);
+        const struct train_counted counted = {l->counter, l->several};
         const struct ran_tokenizer *given =
-                with->given != NULL ? with->given(with->given_arg, l->counter, &l->spelling) : NULL;
+                with->given != NULL ? with->given(with->given_arg, &counted, &l->spelling) : NULL;
         if (given == NULL)
                 l->tokenizer = learn(l);
         with->tokenizer = given != NULL ? given : l->tokenizer;

@@ -204,13 +204,13 @@ static void take_given(struct train_session *s)
 }
 
 /* For struct train_source. */
-static const struct ran_tokenizer *extend(void *arg, const struct ran_counter *words,
+static const struct ran_tokenizer *extend(void *arg, const struct train_counted *counted,
                                           size_t *spelling)
 {
         struct train_session *s = arg;
 
         (void)spelling;
-        train_init_extend(&s->init, &s->config, words);
+        train_init_extend(&s->init, &s->config, counted->words);
         return train_init_vocabulary(&s->init);
 }
 
