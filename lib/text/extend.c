@@ -66,7 +66,6 @@ int ran_counter_extend(const struct ran_counter *c, const struct ran_tokenizer *
 {
         size_t n, added = 0;
         const char *json = ran_tokenizer_json(of, &n);
-        int rc = RAN_OK;
 
         *to = NULL;
         if (of->type == TOKENIZER_BPE || c->words.n == 0)
@@ -74,13 +73,14 @@ int ran_counter_extend(const struct ran_counter *c, const struct ran_tokenizer *
         uint32_t *order = ran_counter_order(c, err);
         struct ran_tokenizer *t =
                 json != NULL && order != NULL ? ran_tokenizer_load_quick(json, n, err) : NULL;
-        if (t == NULL)
-                rc = ran_fail(err, RAN_ENOMEM, "no memory for the words of a vocabulary");
-        if (rc == RAN_OK)
-                rc = add_words(t, c, least, order, &added, err);
+        if (t == NULL) {
+                free(order);
+                return ran_fail(err, RAN_ENOMEM, "no memory for the words of a vocabulary");
+        }
+        int rc = add_words(t, c, least, order, &added, err);
+        free(order);
         if (rc == RAN_OK && added > 0)
                 rc = finish(t, err);
-        free(order);
         if (rc == RAN_OK && added > 0)
                 *to = t;
         else
