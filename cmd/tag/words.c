@@ -146,6 +146,8 @@ static void read_record(const struct tagger *t, struct tag_scratch *s, struct ta
 
         d->by_words = true;
         d->split = t->split;
+        memcpy(d->marks.own, t->marks.own, sizeof d->marks.own);
+        d->marks.n = t->marks.n;
         d->spelling = ran_model_config(m)->spelling;
         item->code = cmd_document_read(d, &item->line->record, ran_model_tokenizer(m),
                                        ran_model_vocabulary(m), &t->options, item->err);

@@ -14,6 +14,7 @@ struct tagger {
         struct cmd_document_options options;
         bool logits; /* wanted */
         int split;   /* of a text: as in struct cmd_document */
+        struct ran_marks marks;
 };
 
 #define TAG_NOT_READ SIZE_MAX

@@ -101,3 +101,18 @@ text='Mr. Fox of Oslo didn'\''t see U.N. (yet). É😀 of Rome.'
   ran-train tag -q $settings --resume -o m.ran "$BATS_FILE_TMPDIR/split.jsonl"
   cmp m.ran whole.ran
 }
+
+@test "tag-text: quotes and brackets are read as the training data write them, and offsets stay those of the text" {
+  jq -c '.tokens[8] = "-LRB-" | .tokens[10] = "-RRB-" | .tokens = ["``"] + .tokens + ["\u0027\u0027"] |
+    .tags = ["O"] + .tags + ["O"]' "$BATS_FILE_TMPDIR/split.jsonl" >ptb.jsonl
+  ran-train tag -q --encoder none --min-count 1 -o ptb.ran ptb.jsonl
+  run -0 ran-train info ptb.ran
+  [[ $output == *'like the training data: ptb'*"marks of texts "*"'s "*'-LRB-'* ]]
+  jq -cn '{text: "“Mr. Fox of Oslo didn’t see U.N. (yet).”"}' >raw.jsonl
+  jq -cn '{tokens: ["``", "Mr.", "Fox", "of", "Oslo", "did", "n\u0027t", "see", "U.N.", "-LRB-", "yet", "-RRB-", ".", "\u0027\u0027"]}' >cut.jsonl
+  cmp <(ran-tag -m ptb.ran --logits raw.jsonl | jq -c .prediction.logits) <(ran-tag -m ptb.ran --logits cut.jsonl | jq -c .prediction.logits)
+  [ "$(ran-tag -m ptb.ran raw.jsonl | jq -r '.text as $t | [.prediction.offsets[] | $t[.[0]:.[1]]] | join("|")')" = \
+    "“|Mr.|Fox|of|Oslo|did|n’t|see|U.N.|(|yet|)|.|”" ]
+  sed -e 's/“/\\"/g' -e 's/”/\\"/g' -e "s/’/'/" raw.jsonl >straight.jsonl
+  cmp <(ran-tag -m ptb.ran straight.jsonl | jq -c .prediction.tags) <(ran-tag -m ptb.ran cut.jsonl | jq -c .prediction.tags)
+}
