@@ -19,6 +19,7 @@
 #include "cmd/tag/eval.h"
 #include "cmd/tag/options.h"
 #include "cmd/tag/page.h"
+#include "cmd/tag/parts.h"
 #include "cmd/tag/predict.h"
 #include "cmd/tag/split.h"
 #include "cmd/tag/words.h"
@@ -296,6 +297,11 @@ int main(int argc, char **argv)
                                           .options = tag_document_options,
                                           .logits = tag_options.logits,
                                   }};
+        struct ran_error err;
+
+        p.tagger.spare = tag_spare_new(&err);
+        if (p.tagger.spare == NULL)
+                cmd_die(CMD_FAILED, "%s", err.text);
         tag_split_choose(&p.tagger);
         if (p.tagger.tags == NULL && tag_output.delimiter != '\0')
                 cmd_usage("the tags of this model mark no entities: --output-format=conll writes a "
@@ -304,6 +310,7 @@ int main(int argc, char **argv)
         int status = run(&p, cmd_files(&tag_input, argv + first));
 
         tag_page_release(&p.page);
+        tag_spare_free(p.tagger.spare);
         ran_pool_free(p.tagger.pool);
         free(p.tagger.tags);
         ran_model_free(model);

@@ -68,6 +68,15 @@ text='Mr. Fox of Oslo didn'\''t see U.N. (yet). É😀 of Rome.'
   diff alone together
 }
 
+@test "tag-text: the sentences of a long text are tagged by all threads, each as if it were alone" {
+  jq -cn '{text: ([range(700)] | map("Mr. Fox of Oslo left U.N. (yet). Ann met Rome!") | join(" "))}' >in.jsonl
+  for j in 1 4; do ran-tag -m split.ran --logits -j $j in.jsonl >out.$j; done
+  cmp out.1 out.4
+  [ "$(jq '.prediction.sentences | length' out.4)" -eq 1400 ]
+  [ "$(jq -c '[.prediction.entities[].score] | [_nwise(2)] | unique | length' out.4)" -eq 1 ]
+  [ "$(jq -c '.prediction.logits | [_nwise(14)] | unique | length' out.4)" -eq 1 ]
+}
+
 @test "tag-text: lines of words have an empty line between sentences" {
   jq -cn '{text: "Fox left. Ann met Rome!"}' >in.jsonl
   run -0 --separate-stderr ran-tag -m split.ran --output-format conll in.jsonl
