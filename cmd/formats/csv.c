@@ -335,9 +335,10 @@ static int begin(struct import *i, const struct text_line *first, struct ran_err
         csv->scan = i->table;
         const struct look look = look_at_row(&csv->scan, c, first->s, first->n);
         csv->header = i->header = is_header(i, &look);
-        if (csv->header && ran_utf8_valid(first->s, first->n) < first->n)
-                return ran_fail(err, RAN_EFORMAT,
-                                "the header is not valid UTF-8 (iconv converts other encodings)");
+        const size_t valid = ran_utf8_valid(first->s, first->n);
+        if (csv->header && valid < first->n)
+                return ran_fail(err, RAN_EFORMAT, "the header is not valid UTF-8 (%s)",
+                                import_encoding_advice(first->s, first->n, valid));
         if (csv->header)
                 RAN_TRY(name_by_header(csv, first->s, first->n, err));
         else if (c->names != NULL)
