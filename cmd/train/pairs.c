@@ -16,28 +16,11 @@
 enum { PAIRS_VOCABULARY = 5000 };
 #define PAIRS_SMOOTHING 0.1
 
-/* Whether --resume continues a training of version 0.1.0, which had no such defaults. */
-static bool continues_old(const struct train_session *s)
-{
-        struct ran_buf training = {0};
-        struct ran_record said = {0};
-        bool old = false;
-
-        if (s->run.resume && train_resumed_scan(s->run.checkpoint, &training, &said)) {
-                const struct ran_member *version = ran_record_find(&said, "version", NULL);
-
-                old = version != NULL && version->type == 's' &&
-                      strncmp(said.line + version->value.begin, "\"0.1.", 5) == 0;
-        }
-        ran_record_release(&said);
-        ran_buf_release(&training);
-        return old;
-}
-
 bool train_pairs_have_defaults(const struct train_session *s)
 {
         return s->task->task == RAN_TASK_LM && s->source.mask == RAN_MASK_NONE &&
-               s->model == NULL && s->init.model == NULL && !continues_old(s);
+               s->model == NULL && s->init.model == NULL &&
+               !(s->run.resume && train_resumed_is_of(s->run.checkpoint, "0.1."));
 }
 
 bool train_pairs_vocabulary(const struct train_session *s, struct ran_vocab_settings *v)

@@ -70,7 +70,7 @@ static const char *const members[] = {CMD_DOCUMENT_MEMBERS, CMD_LABELS_MEMBERS, 
 static const struct train_preset presets[] = {
         {"task", "classify"},
         {"vocab_type", "wordpiece"},
-        {"wide", "262144"},
+        {"wide", "1048576"},
         {"affixes", "true"},
         {"refit", "true"},
         {"early_stop", "true"},

@@ -53,7 +53,7 @@ static double fit_bytes(const struct shape *s, double *file)
         double chosen = ran_cross_validate_bytes(d, s->n, s->columns, threads);
         double last = ran_svm_bytes(d, s->n, s->columns, true);
         double matrix = 8 * n + 4 * (double)s->columns;
-        double numbering = 4 * wide + 8 * wide; /* while columns are numbered */
+        double numbering = 4 * wide + 8 * (double)s->columns; /* of columns */
 
         add_spool(4 * (double)s->entries, &matrix, file, d->keep);
         add_spool(4 * (double)s->entries, &matrix, file, d->keep);
