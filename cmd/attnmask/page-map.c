@@ -91,7 +91,8 @@ static void write_largest(const struct attnmask_scratch *s, struct token_text *x
                 token_text_next(x, at[i], &part);
                 ran_buf_printf(&out->buf, "<tr><td class=\"n\">%zu</td><th scope=\"row\">", at[i]);
                 page_text(&out->buf, part.text, part.n);
-                ran_buf_printf(&out->buf, "</th><td class=\"n\">%+.4g</td><td>", s->value[at[i]]);
+                ran_buf_printf(&out->buf, "</th><td class=\"n\">%+.4g</td><td class=\"%s\">",
+                               s->value[at[i]], s->value[at[i]] < 0 ? "against" : "for");
                 page_bar(&out->buf, fabs(s->value[at[i]]) / fabs(s->value[at[0]]));
                 ran_buf_str(&out->buf, "</td></tr>\n");
         }

@@ -335,9 +335,10 @@ static int begin(struct import *i, const struct text_line *first, struct ran_err
         csv->scan = i->table;
         const struct look look = look_at_row(&csv->scan, c, first->s, first->n);
         csv->header = i->header = is_header(i, &look);
-        if (csv->header && ran_utf8_valid(first->s, first->n) < first->n)
-                return ran_fail(err, RAN_EFORMAT,
-                                "the header is not valid UTF-8 (iconv converts other encodings)");
+        const size_t valid = ran_utf8_valid(first->s, first->n);
+        if (csv->header && valid < first->n)
+                return ran_fail(err, RAN_EFORMAT, "the header is not valid UTF-8 (%s)",
+                                import_encoding_advice(first->s, first->n, valid));
         if (csv->header)
                 RAN_TRY(name_by_header(csv, first->s, first->n, err));
         else if (c->names != NULL)
@@ -364,17 +365,14 @@ static void add_cell(const struct csv *csv, size_t i, const char *s, const struc
                      struct ran_buf *out)
 {
         size_t from = i > 0 ? csv->json_end[i - 1] : 0;
-        struct ran_buf text = {0};
 
         json_raw(out, csv->json.data + from, csv->json_end[i] - from);
-        if (!cell->escaped) {
-                ran_buf_json(out, s + cell->span.begin, cell->span.end - cell->span.begin);
-                return;
-        }
-        table_decode(s, cell, &text);
-        ran_buf_json(out, text.data, text.len);
-        out->failed |= text.failed;
-        ran_buf_release(&text);
+        ran_buf_char(out, '"');
+        if (cell->escaped)
+                table_decode_json(s, cell, out);
+        else
+                ran_buf_json_part(out, s + cell->span.begin, cell->span.end - cell->span.begin);
+        ran_buf_char(out, '"');
 }
 
 static int refuse_count(const struct csv *csv, size_t cells, struct ran_error *err)
@@ -395,6 +393,9 @@ static bool is_odd(const char *s, const struct table_cell *cell)
         return end[-1] != '"' && memchr(begin, '\n', (size_t)(end - begin)) != NULL;
 }
 
+/* Bytes for the escapes, quotes and commas of most records, to allocate once. */
+enum { ESCAPES = 128 };
+
 /* The record of a bad row has the cells there are. */
 static int import(const struct import *i, const struct text_line *row, struct ran_buf *out,
                   size_t *line, struct ran_error *err)
@@ -407,6 +408,7 @@ static int import(const struct import *i, const struct text_line *row, struct ra
         (void)line;
         if (csv->rest && memchr(row->s, csv->scan.delimiter, row->n) == NULL)
                 return ran_fail(err, RAN_EFORMAT, "no tab: a line must be a label, a tab, a text");
+        (void)ran_buf_room(out, row->n + csv->json.len + ESCAPES); /* if it fails, so will they */
         json_begin(out, '{');
         for (; table_next_cell(&csv->scan, row->s, row->n, &at, &cell); n++) {
                 if (n >= csv->columns)

@@ -84,6 +84,14 @@ void import_end(struct import *i)
         i->state = NULL;
 }
 
+const char *import_encoding_advice(const char *s, size_t n, size_t valid)
+{
+        const bool alone = valid < n && (valid + 1 == n || (unsigned char)s[valid + 1] < 0x80);
+
+        return alone ? "Windows-1252? iconv -f WINDOWS-1252 -t UTF-8 FILE"
+                     : "iconv converts other encodings";
+}
+
 int import_refuse_bytes(const struct text_line *text, size_t valid, size_t *line,
                         struct ran_error *err)
 {
@@ -93,9 +101,8 @@ int import_refuse_bytes(const struct text_line *text, size_t valid, size_t *line
                 ++*line;
                 s = feed + 1;
         }
-        return ran_fail(err, RAN_EFORMAT,
-                        "column %zu: this is not valid UTF-8 (iconv converts other encodings)",
-                        (size_t)(end - s) + 1);
+        return ran_fail(err, RAN_EFORMAT, "column %zu: this is not valid UTF-8 (%s)",
+                        (size_t)(end - s) + 1, import_encoding_advice(text->s, text->n, valid));
 }
 
 static int import_any(const struct import *i, const struct text_line *text, struct ran_buf *out,

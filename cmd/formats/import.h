@@ -101,6 +101,8 @@ int import_text_line(const struct import *i, const struct text_line *text, struc
 /* After the last text of a file, or when it could not be begun. */
 void import_end(struct import *i);
 
+/* What to do about a text of n bytes of which only the first `valid` are UTF-8. */
+const char *import_encoding_advice(const char *s, size_t n, size_t valid);
 /* The text stops being UTF-8 after `valid` bytes: a message with the column, and *line. */
 int import_refuse_bytes(const struct text_line *text, size_t valid, size_t *line,
                         struct ran_error *err);

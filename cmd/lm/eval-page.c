@@ -61,7 +61,7 @@ static void write_value(struct ran_buf *out, const char *name, const struct ran_
 {
         ran_buf_printf(out, "<tr><th scope=\"row\">%s</th><td class=\"n\">%.2f", name, v->value);
         if (n > 1)
-                ran_buf_printf(out, " (%.2f to %.2f)", v->low, v->high);
+                ran_buf_printf(out, " <small>(%.2f to %.2f)</small>", v->low, v->high);
         ran_buf_str(out, "</td><td>");
         page_bar(out, v->value / 100);
         ran_buf_printf(out, "</td><td>%s</td></tr>\n", means);

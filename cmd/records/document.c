@@ -33,6 +33,7 @@ void cmd_document_release(struct cmd_document *d)
 {
         ran_encoding_release(&d->encoding);
         ran_buf_release(&d->text);
+        ran_marks_release(&d->marks);
         free(d->given);
         free(d->positions);
         free(d->sentence);
@@ -178,33 +179,47 @@ static size_t units(const struct cmd_document *d, size_t begin, size_t end)
         return n;
 }
 
+/* Adds the word [begin, end) of d->text, as the marks of the corpus write it. Its tokens lie in the
+ * text, `offset` units behind its beginning. */
+static int add_segment(struct cmd_document *d, size_t begin, size_t end, size_t offset,
+                       const struct ran_tokenizer *tokenizer, struct ran_error *err)
+{
+        struct ran_encoding *e = &d->encoding;
+        const size_t first = e->n, whole = units(d, begin, end);
+        const char *word;
+        size_t n;
+        const bool other =
+                ran_marks_write(&d->marks, d->text.data, d->text.len, begin, end, &word, &n);
+
+        RAN_TRY(ran_tokenizer_encode_word(tokenizer, word, n, e, err));
+        RAN_TRY(add_details(d, first, word, n, err));
+        for (size_t t = first; t < e->n; t++) {
+                e->start[t] = offset + (other ? 0 : e->start[t]);
+                e->end[t] = offset + (other ? whole : e->end[t]);
+        }
+        return RAN_OK;
+}
+
 /* The words and sentences that a convention finds in d->text. */
 static int read_segments(struct cmd_document *d, const struct ran_tokenizer *tokenizer,
                          struct ran_error *err)
 {
-        struct ran_encoding *e = &d->encoding;
         const struct ran_buf *text = &d->text;
         size_t begin, end, seen = 0, offset = 0;
         struct ran_segments s;
         bool opens;
 
-        e->n = e->words = 0;
+        d->encoding.n = d->encoding.words = 0;
         if (ran_utf8_valid(text->data, text->len) < text->len)
                 return ran_fail(err, RAN_EFORMAT, "the text is not valid UTF-8");
         ran_segments_begin(&s, d->split - 1, text->data, text->len);
+        d->marks.open = d->marks.single_open = false;
         while (ran_segments_next(&s, &begin, &end, &opens)) {
-                const char *word = text->data + begin;
-                size_t first = e->n;
                 if (opens)
                         RAN_TRY(add_sentence(d, err));
-                RAN_TRY(ran_tokenizer_encode_word(tokenizer, word, end - begin, e, err));
-                RAN_TRY(add_details(d, first, word, end - begin, err));
                 offset += units(d, seen, begin);
                 seen = begin;
-                for (size_t t = first; t < e->n; t++) {
-                        e->start[t] += offset;
-                        e->end[t] += offset;
-                }
+                RAN_TRY(add_segment(d, begin, end, offset, tokenizer, err));
         }
         return RAN_OK;
 }

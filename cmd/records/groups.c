@@ -187,6 +187,15 @@ static int check_json(const struct lines *lines, const struct text_line *first,
         return RAN_OK;
 }
 
+/* Excel writes "sep=;" above a table to tell itself the delimiter. */
+static bool is_separator(const struct cmd_run *run, const struct text_line *first)
+{
+        const struct import_format *format = run->import.format;
+
+        return (format == NULL || format->unit == LINES_ROW) && first->s != NULL &&
+               (first->n == 5 || first->n == 6) && memcmp(first->s, "sep=", 4) == 0;
+}
+
 /* One message about a file that cannot be what it should, instead of one a line. */
 static int check_kind(const struct cmd_run *run, const struct lines *lines,
                       const struct text_line *first, struct ran_error *err)
@@ -201,6 +210,11 @@ static int check_kind(const struct cmd_run *run, const struct lines *lines,
                                 kind->advice);
         if (run->import.format == NULL || run->import.format == &import_jsonl)
                 RAN_TRY(check_json(lines, first, err));
+        if (is_separator(run, first))
+                return ran_fail(err, RAN_EFORMAT,
+                                "%s: the first line, %.5s, is for spreadsheets only: leave it out "
+                                "(tail -n +2 FILE)",
+                                lines_name(lines), first->s);
         if (run->import.format == &import_jsonl && first->s != NULL)
                 like = import_guess(NULL, first->s, first->n);
         if (like == NULL || like == &import_jsonl)

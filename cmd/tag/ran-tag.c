@@ -19,7 +19,9 @@
 #include "cmd/tag/eval.h"
 #include "cmd/tag/options.h"
 #include "cmd/tag/page.h"
+#include "cmd/tag/parts.h"
 #include "cmd/tag/predict.h"
+#include "cmd/tag/split.h"
 #include "cmd/tag/words.h"
 
 /* ---- tagging -------------------------------------------------------------------------------- */
@@ -278,37 +280,6 @@ static struct ran_tag *parse_tags(const struct ran_model *m)
         return tags;
 }
 
-/* The convention of the training data, by the model's record of its training; 0: none. */
-static int learned_split(const struct ran_model *m)
-{
-        const char *training = ran_model_metadata(m, "training");
-        struct ran_record record = {0};
-        struct ran_error err;
-        int split = 0;
-
-        if (training != NULL &&
-            ran_record_scan(&record, training, strlen(training), &err) == RAN_OK) {
-                const struct ran_member *said = ran_record_find(&record, "text_split", NULL);
-                for (int i = 0; said != NULL && said->type == 's' && i < RAN_SEGMENT_COUNT; i++) {
-                        const size_t n = strlen(ran_segment_names[i]);
-                        if (said->value.end - said->value.begin == n + 2 &&
-                            memcmp(training + said->value.begin + 1, ran_segment_names[i], n) == 0)
-                                split = 1 + i;
-                }
-        }
-        ran_record_release(&record);
-        return split;
-}
-
-static int split_of(const struct ran_model *m)
-{
-        if (tag_options.split_at == TAG_SPLIT_AUTO)
-                return learned_split(m);
-        return tag_options.split_at == TAG_SPLIT_VOCABULARY
-                       ? 0
-                       : tag_options.split_at - TAG_SPLIT_SEGMENT + 1;
-}
-
 int main(int argc, char **argv)
 {
         int first = cmd_parse(&tag_program, argc, argv);
@@ -325,8 +296,13 @@ int main(int argc, char **argv)
                                           .tags = parse_tags(model),
                                           .options = tag_document_options,
                                           .logits = tag_options.logits,
-                                          .split = split_of(model),
                                   }};
+        struct ran_error err;
+
+        p.tagger.spare = tag_spare_new(&err);
+        if (p.tagger.spare == NULL)
+                cmd_die(CMD_FAILED, "%s", err.text);
+        tag_split_choose(&p.tagger);
         if (p.tagger.tags == NULL && tag_output.delimiter != '\0')
                 cmd_usage("the tags of this model mark no entities: --output-format=conll writes a "
                           "line for each word");
@@ -334,6 +310,7 @@ int main(int argc, char **argv)
         int status = run(&p, cmd_files(&tag_input, argv + first));
 
         tag_page_release(&p.page);
+        tag_spare_free(p.tagger.spare);
         ran_pool_free(p.tagger.pool);
         free(p.tagger.tags);
         ran_model_free(model);

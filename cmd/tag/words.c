@@ -5,6 +5,7 @@
  * truncated), and at[] has the index of a word in it.
  */
 #include "cmd/tag/words.h"
+#include "cmd/tag/parts.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -38,6 +39,7 @@ void tag_scratch_free(struct tag_scratch *s)
         free(s->tags);
         free(s->score);
         free(s->logits);
+        free(s->group);
         ran_buf_release(&s->text);
         free(s);
 }
@@ -146,6 +148,8 @@ static void read_record(const struct tagger *t, struct tag_scratch *s, struct ta
 
         d->by_words = true;
         d->split = t->split;
+        memcpy(d->marks.own, t->marks.own, sizeof d->marks.own);
+        d->marks.n = t->marks.n;
         d->spelling = ran_model_config(m)->spelling;
         item->code = cmd_document_read(d, &item->line->record, ran_model_tokenizer(m),
                                        ran_model_vocabulary(m), &t->options, item->err);
@@ -155,48 +159,6 @@ static void read_record(const struct tagger *t, struct tag_scratch *s, struct ta
 }
 
 /* ---- tagging -------------------------------------------------------------------------------- */
-
-/* Tags a document whose words are those of s->document from `word` on. */
-static int tag_part(const struct tagger *t, struct tag_scratch *s, const struct ran_document *d,
-                    size_t word, struct ran_error *err)
-{
-        return ran_tag(t->model, s->state, d, s->tags + word, s->score + word,
-                       t->logits ? s->logits + word * t->C : NULL, err);
-}
-
-/* The end of as many sentences from `word` on as the model read at once in training. */
-static size_t end_of_part(const struct tagger *t, const struct ran_document *d, size_t word)
-{
-        const size_t join = ran_model_config(t->model)->join_sentences;
-        size_t end = word + 1, sentences = 1;
-
-        while (end < d->words && (!d->begins[end] || sentences++ < join))
-                end++;
-        return end;
-}
-
-/* A text of many sentences, as documents like those of training. */
-static int tag_parts(const struct tagger *t, struct tag_scratch *s, struct ran_error *err)
-{
-        const struct ran_document *d = &s->document;
-        size_t token = 0;
-
-        for (size_t word = 0, end, last; word < d->words; word = end, token = last) {
-                end = end_of_part(t, d, word);
-                last = end < d->words ? s->positions[end] : d->L;
-                struct ran_document part = {.ids = d->ids + token,
-                                            .L = last - token,
-                                            .positions = s->positions + word,
-                                            .words = end - word,
-                                            .begins = d->begins + word};
-                if (d->spelling != NULL)
-                        part.spelling = d->spelling + token * RAN_SPELLING;
-                for (size_t i = word; i < end; i++)
-                        s->positions[i] -= (uint32_t)token;
-                RAN_TRY(tag_part(t, s, &part, word, err));
-        }
-        return RAN_OK;
-}
 
 static int run_model(const struct tagger *t, struct tag_scratch *s, struct ran_error *err)
 {
@@ -215,7 +177,9 @@ static int run_model(const struct tagger *t, struct tag_scratch *s, struct ran_e
             room(&s->found, &s->found_cap, s->words, sizeof(*s->found), err) != RAN_OK ||
             room(&s->entities, &s->entities_cap, s->words, sizeof(*s->entities), err) != RAN_OK)
                 return RAN_ENOMEM;
-        return s->segmented ? tag_parts(t, s, err) : tag_part(t, s, d, 0, err);
+        return s->segmented ? tag_parts(t, s, err)
+                            : ran_tag(t->model, s->state, d, s->tags, s->score,
+                                      t->logits ? s->logits : NULL, err);
 }
 
 /* Divides the results among the records. */

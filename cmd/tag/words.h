@@ -14,6 +14,8 @@ struct tagger {
         struct cmd_document_options options;
         bool logits; /* wanted */
         int split;   /* of a text: as in struct cmd_document */
+        struct ran_marks marks;
+        struct tag_spare *spare; /* of tag_parts */
 };
 
 #define TAG_NOT_READ SIZE_MAX
@@ -46,6 +48,8 @@ struct tag_scratch {
         uint32_t *tags;
         float *score, *logits;
         size_t tags_cap, score_cap, logits_cap;
+        struct tag_group *group; /* of tag_parts */
+        size_t group_cap;
         struct ran_buf text; /* scratch: the text of words */
         bool segmented;      /* a record is a text of several sentences, by tagger.split */
 };

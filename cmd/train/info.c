@@ -469,11 +469,31 @@ static void text_vocabulary(const struct about *a, struct ran_buf *out)
         ran_buf_release(&type);
 }
 
+/* Appends the strings of a list. */
+static void add_strings(const char *json, const struct ran_member *list, struct ran_buf *out)
+{
+        struct ran_buf text = {0};
+        struct ran_span item;
+        struct ran_error err;
+        size_t pos = 0;
+        char type;
+
+        while (ran_json_next(json, list->value, &pos, NULL, &item, &type)) {
+                text.len = 0;
+                if (type != 's' || ran_json_decode(json, item, &text, &err) != RAN_OK)
+                        continue;
+                ran_buf_str(out, out->len > 0 ? " " : "");
+                ran_buf_shown(out, text.data, text.len);
+        }
+        ran_buf_release(&text);
+}
+
 /* How a tagger splits a text. */
 static void text_split(const struct about *a, struct ran_buf *out)
 {
         struct ran_record *training = (struct ran_record *)&a->training;
-        const struct ran_member *m = ran_record_find(training, "text_split", NULL);
+        const struct ran_member *m = ran_record_find(training, "text_split", NULL),
+                                *marks = ran_record_find(training, "text_marks", NULL);
         struct ran_buf v = {0};
 
         if (m == NULL || m->type != 's')
@@ -481,6 +501,10 @@ static void text_split(const struct about *a, struct ran_buf *out)
         ran_buf_str(&v, "split into sentences and words like the training data: ");
         ran_buf_shown(&v, training->line + m->value.begin + 1, m->value.end - m->value.begin - 2);
         row(out, "texts", &v);
+        if (marks != NULL && marks->type == 'a') {
+                add_strings(training->line, marks, &v);
+                row(out, "marks of texts", &v);
+        }
 }
 
 static void text_sizes(const struct about *a, struct ran_buf *out)

@@ -159,23 +159,30 @@ static int replay(struct train_session *s, struct ran_train_job *job)
         return status == CMD_OK ? train_replay_compare(&s->replay, job->output) : status;
 }
 
-/* How the words of the data were split, for texts that a tagger meets later. Where each mark is a
- * word, or texts were there already, the vocabulary splits as well. */
-static void describe_split(const struct train_session *s, char *out, size_t size)
+/* How the words of the data were split and their marks written, for texts that a tagger meets
+ * later. Where each mark is a word the vocabulary splits as well; texts were not split. */
+static void describe_split(const struct train_session *s, struct ran_buf *out)
 {
         const struct ran_segment_count *count = &s->train.segments;
         const int best = ran_segment_count_best(count);
+        const char *mark[RAN_MARK_COUNT];
+        const size_t marks = ran_marks_list(count->marks, mark);
 
-        out[0] = '\0';
-        if (s->train.texts == 0 && count->words > 0 && best != RAN_SEGMENT_PUNCTUATION)
-                snprintf(out, size, "\"text_split\":\"%s\"", ran_segment_names[best]);
+        if (s->train.texts == 0 && count->words > 0 && best != RAN_SEGMENT_PUNCTUATION) {
+                ran_buf_printf(out, "\"text_split\":\"%s\"", ran_segment_names[best]);
+                for (size_t i = 0; i < marks; i++) {
+                        ran_buf_str(out, i == 0 ? ",\"text_marks\":[" : ",");
+                        ran_buf_json(out, mark[i], strlen(mark[i]));
+                }
+                ran_buf_str(out, marks > 0 ? "]" : "");
+        }
+        ran_buf_char(out, '\0');
 }
 
 int train_job_run(struct train_session *s)
 {
         const struct train_mode_options *mode = &s->options->mode;
-        struct ran_buf training = {0};
-        char about[64];
+        struct ran_buf training = {0}, about = {0};
 
         hold_out(s);
         train_unjudged_leave_out(s);
@@ -187,13 +194,16 @@ int train_job_run(struct train_session *s)
         describe_data(s, &training);
         job.training = training.data;
         train_texts_job(s, &job);
-        describe_split(s, about, sizeof about);
-        job.about = about;
+        describe_split(s, &about);
+        if (about.failed)
+                cmd_die(CMD_FAILED, "no memory to describe the data");
+        job.about = about.data;
         train_init_job(&s->init, &job);
         int status = mode->dry_run              ? train_dry_run(&job)
                      : mode->replay != NULL     ? replay(s, &job)
                      : s->options->run.tune > 0 ? tune(s, &job)
                                                 : train_run(&job, &s->run);
         ran_buf_release(&training);
+        ran_buf_release(&about);
         return status;
 }

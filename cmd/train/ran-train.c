@@ -130,6 +130,7 @@ static int run(struct train_session *s, char **files)
         train_texts_find_problems(&problems, s);
         train_find_warnings(&warnings, &s->train, s->has_dev ? &s->dev : NULL, files, o->file.dev,
                             o->file.dev_share);
+        train_find_forgotten(&warnings, &s->train, s->init.model, o->file.init.model);
         if (o->mode.check) {
                 status = check(s, &checked);
         } else {

@@ -161,6 +161,49 @@ static void find_alike(struct train_problems *w, const struct labels *l, const c
         free(folded);
 }
 
+/* ---- labels of the model that training begins with ------------------------------------------ */
+
+static int by_name(const void *a, const void *b)
+{
+        const char *const *x = a, *const *y = b;
+
+        return strcmp(*x, *y);
+}
+
+enum { SHOWN_LABELS = 3 };
+
+void train_find_forgotten(struct train_problems *w, const struct train_data *train,
+                          const struct ran_model *init, const char *name)
+{
+        const size_t C = train->set.C;
+        struct ran_buf lost = {0};
+        size_t n = 0;
+
+        if (init == NULL || train->task->label == NULL || train->set.B == 0 ||
+            ran_model_config(init)->task != train->task->task)
+                return;
+        const char **here = must_alloc(C, sizeof *here);
+        for (size_t c = 0; c < C; c++)
+                here[c] = train->set.names[c];
+        qsort(here, C, sizeof *here, by_name);
+        for (size_t c = 0; c < ran_model_classes(init); c++) {
+                const char *label = ran_model_label(init, c);
+                if (bsearch(&label, here, C, sizeof *here, by_name) == NULL && n++ < SHOWN_LABELS)
+                        ran_buf_printf(&lost, "%s\"%.100s\"", n > 1 ? ", " : "", label);
+        }
+        if (n > SHOWN_LABELS)
+                ran_buf_printf(&lost, " and %zu more", n - SHOWN_LABELS);
+        ran_buf_char(&lost, '\0');
+        if (n > 0 && !lost.failed)
+                train_add_problem(w,
+                                  "no record has the %s%s %s of %s, so the new model will not know "
+                                  "%s: name old records beside the new ones to keep %s",
+                                  train->task->label, n == 1 ? "" : "s", lost.data, name,
+                                  n == 1 ? "it" : "them", n == 1 ? "it" : "them");
+        ran_buf_release(&lost);
+        free(here);
+}
+
 static void find_in_labels(struct train_problems *w, const struct train_data *d)
 {
         struct labels l = count_labels(&d->set);

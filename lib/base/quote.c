@@ -55,11 +55,10 @@ static size_t add_special(struct ran_buf *b, const char *s, size_t n)
         return 1;
 }
 
-void ran_buf_json(struct ran_buf *b, const char *s, size_t n)
+void ran_buf_json_part(struct ran_buf *b, const char *s, size_t n)
 {
         size_t pos = 0;
 
-        ran_buf_char(b, '"');
         while (pos < n) {
                 size_t begin = pos;
                 pos = skip_plain(s, n, pos);
@@ -67,5 +66,11 @@ void ran_buf_json(struct ran_buf *b, const char *s, size_t n)
                 if (pos < n)
                         pos += add_special(b, s + pos, n - pos);
         }
+}
+
+void ran_buf_json(struct ran_buf *b, const char *s, size_t n)
+{
+        ran_buf_char(b, '"');
+        ran_buf_json_part(b, s, n);
         ran_buf_char(b, '"');
 }

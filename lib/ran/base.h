@@ -96,6 +96,8 @@ void ran_buf_release(struct ran_buf *b); /* frees and zeroes */
 /* Appends s as a JSON string with its quotes, escaping only what JSON requires. Invalid UTF-8
  * becomes U+FFFD (base/quote.c). */
 void ran_buf_json(struct ran_buf *b, const char *s, size_t n);
+/* The same without the quotes; parts of a string must end between characters. */
+void ran_buf_json_part(struct ran_buf *b, const char *s, size_t n);
 /* Appends s for a terminal: each control character, which could steer it, becomes '?'. */
 void ran_buf_shown(struct ran_buf *b, const char *s, size_t n);
 

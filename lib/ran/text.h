@@ -219,21 +219,56 @@ void ran_segments_begin(struct ran_segments *s, int convention, const char *text
 /* The bytes [*begin, *end) of the next word; *first: it begins a sentence. false: there is none. */
 bool ran_segments_next(struct ran_segments *s, size_t *begin, size_t *end, bool *first);
 
+/* ---- marks as a corpus writes them (text/marks.c) ------------------------------------------- */
+
+/* The words " “ ” `` '' ' ‘ ’ ` 's ’s -- — ... … ( ) [ ] { } and -LRB- to -RCB-: several stand for
+ * each other, and a corpus has one of them. 's means any word with an apostrophe in it. */
+enum { RAN_MARK_COUNT = 27 };
+
+/* Counts a word of a corpus, if it is one of them. */
+void ran_mark_count(size_t count[RAN_MARK_COUNT], const char *word, size_t n);
+/* What people type for a mark of the Penn Treebank, " for ``; NULL for other words. */
+const char *ran_mark_typed(const char *word, size_t n);
+/* Whether the corpus writes marks as the Penn Treebank does. */
+bool ran_mark_treebank(const size_t count[RAN_MARK_COUNT]);
+/* The marks that the corpus has, the most frequent first; returns their number. */
+size_t ran_marks_list(const size_t count[RAN_MARK_COUNT], const char *list[RAN_MARK_COUNT]);
+
+/* The marks of a corpus, to write the words of a text with. Zero-initialise; for each text, set
+ * both `open` to false. */
+struct ran_marks {
+        unsigned char own[RAN_MARK_COUNT];
+        size_t n;
+        bool open, single_open; /* quotes */
+        struct ran_buf word;    /* scratch */
+};
+void ran_marks_release(struct ran_marks *m);
+/* Adds a mark of ran_marks_list, the most frequent first; other words are left out. */
+void ran_marks_know(struct ran_marks *m, const char *mark, size_t n);
+/* The word [begin, end) of a text of n bytes of UTF-8, as the corpus would write it: a mark that it
+ * lacks becomes the most frequent one that stands for it. The words of a text come in order.
+ * *word points into the text or into m, until the next call; false: the word stays as it is. */
+bool ran_marks_write(struct ran_marks *m, const char *text, size_t n, size_t begin, size_t end,
+                     const char **word, size_t *length);
+
 /* How many words of a tokenised text each convention finds again once they are joined. Counts of
  * parts of a text add up (text/segment-fit.c). */
 struct ran_segment_count {
         size_t words;                                              /* of the text */
         size_t found[RAN_SEGMENT_COUNT], right[RAN_SEGMENT_COUNT]; /* by a convention; of these */
+        size_t marks[RAN_MARK_COUNT];                              /* of the text */
 };
 void ran_segment_count_add(struct ran_segment_count *to, const struct ran_segment_count *from);
 double ran_segment_count_f1(const struct ran_segment_count *count, int convention);
-/* The convention that fits best, RAN_SEGMENT_...: punctuation where none is better. */
+/* The convention that fits best, RAN_SEGMENT_...: punctuation where none is better; ptb, if
+ * none is better, for the marks of the Penn Treebank. */
 int ran_segment_count_best(const struct ran_segment_count *count);
 
 /* A sentence, joined word by word. Zero-initialise, and reuse. */
 struct ran_segment_fit {
         struct ran_buf text, spans; /* spans: begin and end of each word */
         bool glued, quoted, hyphen; /* hyphen: the last word is one, with a space before it */
+        size_t marks[RAN_MARK_COUNT];
 };
 void ran_segment_fit_release(struct ran_segment_fit *f);
 void ran_segment_fit_begin(struct ran_segment_fit *f);

@@ -19,6 +19,7 @@ void ran_segment_fit_begin(struct ran_segment_fit *f)
         f->text.len = f->spans.len = 0;
         f->glued = true;
         f->quoted = f->hyphen = false;
+        memset(f->marks, 0, sizeof f->marks);
 }
 
 static bool is_one_of(const char *word, size_t n, const char *const *list)
@@ -55,8 +56,12 @@ static bool joins(struct ran_segment_fit *f, const char *word, size_t n, bool *o
                                              "...",
                                              "''",
                                              "\xe2\x80\x99s",
+                                             "-RRB-",
+                                             "-RSB-",
+                                             "-RCB-",
                                              NULL};
-        static const char *const behind[] = {"(", "[", "{", "$", "#", "``", NULL};
+        static const char *const behind[] = {"(", "[",     "{",     "$",     "#", "``",
+                                             "`", "-LRB-", "-LSB-", "-LCB-", NULL};
 
         *open = is_one_of(word, n, behind);
         if (n == 1 && *word == '"') {
@@ -89,7 +94,13 @@ static void glue_hyphen(struct ran_segment_fit *f)
 void ran_segment_fit_word(struct ran_segment_fit *f, const char *word, size_t n)
 {
         bool open, join = joins(f, word, n, &open);
+        const char *typed = ran_mark_typed(word, n);
 
+        ran_mark_count(f->marks, word, n);
+        if (typed != NULL) {
+                word = typed;
+                n = strlen(typed);
+        }
         if (f->hyphen && n > 0 && is_small(*word))
                 glue_hyphen(f);
         f->hyphen = n == 1 && *word == '-' && !f->glued && f->text.len > 0 &&
@@ -131,6 +142,8 @@ int ran_segment_fit_end(struct ran_segment_fit *f, struct ran_segment_count *cou
         if (f->text.len == 0 || ran_utf8_valid(f->text.data, f->text.len) < f->text.len)
                 return RAN_OK;
         count->words += f->spans.len / sizeof(struct span);
+        for (size_t i = 0; i < RAN_MARK_COUNT; i++)
+                count->marks[i] += f->marks[i];
         for (int i = 0; i < RAN_SEGMENT_COUNT; i++)
                 compare(f, i, count);
         return RAN_OK;
@@ -143,6 +156,8 @@ void ran_segment_count_add(struct ran_segment_count *to, const struct ran_segmen
                 to->found[i] += from->found[i];
                 to->right[i] += from->right[i];
         }
+        for (size_t i = 0; i < RAN_MARK_COUNT; i++)
+                to->marks[i] += from->marks[i];
 }
 
 double ran_segment_count_f1(const struct ran_segment_count *count, int convention)
@@ -152,7 +167,8 @@ double ran_segment_count_f1(const struct ran_segment_count *count, int conventio
         return both > 0 ? 2 * (double)count->right[convention] / both : 0;
 }
 
-/* Where several fit equally well, the simplest: a vocabulary splits at punctuation by itself. */
+/* Where several fit equally well, the simplest: a vocabulary splits at punctuation by itself. But
+ * marks of the Penn Treebank are a sign of its words. */
 int ran_segment_count_best(const struct ran_segment_count *count)
 {
         static const int order[] = {RAN_SEGMENT_PUNCTUATION, RAN_SEGMENT_CONLL, RAN_SEGMENT_PTB,
@@ -162,5 +178,8 @@ int ran_segment_count_best(const struct ran_segment_count *count)
         for (size_t i = 1; i < sizeof order / sizeof *order; i++)
                 if (ran_segment_count_f1(count, order[i]) > ran_segment_count_f1(count, best))
                         best = order[i];
+        if (ran_mark_treebank(count->marks) &&
+            ran_segment_count_f1(count, RAN_SEGMENT_PTB) >= ran_segment_count_f1(count, best))
+                return RAN_SEGMENT_PTB;
         return best;
 }

@@ -172,11 +172,10 @@ static bool goes_on_small(const struct ran_segments *s, size_t pos)
 static bool keeps_period(const struct ran_segments *s, size_t begin, size_t end)
 {
         const struct convention *k = &conventions[s->convention];
-        size_t word = begin, digits = 0;
+        size_t word = begin, digits = 0, length;
 
-        while (word < end && !is_letter((unsigned char)s->text[word]) &&
-               !is_digit((unsigned char)s->text[word]))
-                word++;
+        while (word < end && ran_unicode_is_punct(char_at(s, word, &length)))
+                word += length;
         if (word >= end - 1)
                 return false;
         while (is_digit(byte_in(s, word + digits, word, end - 1)))

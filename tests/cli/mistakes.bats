@@ -32,6 +32,7 @@ setup_file() {
   printf 'Satz;Klasse\na;x\n' >german.csv
   printf '1,"a, b",x\n' >nohead.csv
   printf 'caf\351\n' >latin.txt
+  printf '\357\273\277sep=;\r\ntext;label\r\na;x\r\n' >sep.csv
   printf '[{"text":"a"},\n{"text":"b"}]\n' >array.json
   printf '{\n  "text": "a"\n}\n' >pretty.json
   printf '{"data":[{"text":"a"}]}\n' >nested.json
@@ -94,8 +95,9 @@ END
 3|ran-classify -m m.ran --input-format jsonl x.csv|x.csv: the first line is no JSON, it looks like a table: give --input-format=csv, or leave out --input-format
 1|ran-classify -m m.ran wide.csv|wide.csv:2: the row has 3 cells, the header has 2: a cell with the delimiter, a line end or a quote needs quotes around it (--delimiter, --quotes)
 1|ran-classify -m m.ran open.csv|open.csv:2: a quote opens a cell of this row and is never closed: write quotes inside a cell twice, or give --quotes=no
-3|ran-classify -m m.ran latin.csv|latin.csv: the header is not valid UTF-8 (iconv converts other encodings)
-1|ran-classify -m m.ran latin.txt|this is not valid UTF-8 (iconv converts other encodings)
+3|ran-classify -m m.ran latin.csv|latin.csv: the header is not valid UTF-8 (Windows-1252? iconv -f WINDOWS-1252 -t UTF-8 FILE)
+1|ran-classify -m m.ran latin.txt|this is not valid UTF-8 (Windows-1252? iconv -f WINDOWS-1252 -t UTF-8 FILE)
+3|ran-classify -m m.ran sep.csv|sep.csv: the first line, sep=;, is for spreadsheets only: leave it out (tail -n +2 FILE)
 3|ran-classify -m m.ran german.csv|which column is the text? give --text-member NAME, one of Satz, Klasse; if the first row is no header, --header=no
 3|ran-classify -m m.ran nohead.csv|or name the columns, for example --columns id,label,text
 3|ran-train classify -o n.ran --text-member Satz german.csv|which column is the label? give --label-member NAME, one of Satz, Klasse; if the first row is no header, --header=no

@@ -178,6 +178,10 @@ weights() {
   well_formed page.html
   text_of page.html >text
   grep -q 'for wet' text
+  # The bar of a token against the label has the colour of its text.
+  [ "$(grep -c '>-[0-9.e-]*</td><td class="against">' page.html)" -eq "$(grep -c 'class="against"' page.html)" ]
+  [ "$(grep -c '>+[0-9.e-]*</td><td class="for">' page.html)" -eq "$(grep -c 'class="for"' page.html)" ]
+  grep -q 'td class="\(for\|against\)"' page.html
   grep -q 'sun <b> word1' text
   ran-attnmask -m tr.ran --map tokens --row 1 --format html one.jsonl >page.html
   well_formed page.html
@@ -232,6 +236,8 @@ weights() {
   # ROUGE is from 0 to 1, and on the page from 0 to 100 as the others
   grep -qF "$(printf '%.2f' "$(jq '.rouge_1.f1 * 100' report.json)")" text
   grep -q '1 records have none' text
+  # A narrow window puts intervals on lines of their own.
+  grep -q 'class="n">[0-9.]* <small>(' page.html
   # The worst comes first, and hostile text is text.
   [ "$(grep -o 'chrF [0-9.]*$' text | head -n 3 | sort -k2,2n -c && echo sorted)" = sorted ]
   grep -qF '<bad>' text

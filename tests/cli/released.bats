@@ -57,7 +57,7 @@ same() {
     return
   fi
   for file in "$1" "$2"; do
-    header "$file" | jq -S '.__metadata__.training |= (fromjson | del(.version, .text_split))' >"$file.header"
+    header "$file" | jq -S '.__metadata__.training |= (fromjson | del(.version, .text_split, .text_marks))' >"$file.header"
     tail -c +"$((9 + $(header "$file" | wc -c)))" "$file" >"$file.data"
   done
   diff "$1.header" "$2.header"
@@ -70,7 +70,7 @@ same_answers() {
   local file
   for file in "$1" "$2"; do
     header "$file" | jq -S '[.__metadata__ | .labels, (.config | fromjson | del(.encoder)),
-      (.training | fromjson | del(.version, .tried, .text_split))]' >"$file.header"
+      (.training | fromjson | del(.version, .tried, .text_split, .text_marks))]' >"$file.header"
     if [[ $file == */tag-* ]]; then
       ran-tag -m "$file" --logits data/tagged-dev.jsonl >"$file.answers"
     else

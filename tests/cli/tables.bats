@@ -278,3 +278,24 @@ small='--dim 8 --layers 1 --heads 1 --head-dim 8 --window 8 --min-window 1 --no-
       "$(ran-classify -q -m m.ran - <<<'{"text":"rain"}' | jq -r .prediction.label)" ] || { echo "$table"; false; }
   done
 }
+
+# What people's spreadsheets and programs write; each says what to do, or needs nothing.
+@test "tables: spreadsheets with odd ends, encodings and gaps" {
+  rows() { for i in 1 2 3 4 5 6; do printf '"good day %d"%s1%s\n"bad night %d"%s0%s\n' $i "$1" "$2" $i "$1" "$2"; done; }
+  learns() { ran-train classify -q --encoder none -o x.ran "$1" && ran-train info x.ran | grep -q "labels  *2: $2"; }
+  export RAN_BASE=none
+  { printf '\357\273\277Text;Label\r\n'; rows ';' $'\r'; } >bom.csv
+  learns bom.csv '0, 1'
+  { printf 'text,label,,,\n'; rows , ,,,; printf ',,,,\n'; } >wide.csv # an empty row at the end
+  learns wide.csv '0, 1'
+  { printf ',text,label\n'; rows , '' | awk '{ print NR "," $0 }'; } >pandas.csv
+  learns pandas.csv '0, 1'
+  { printf 'text,label\n'; rows , ''; printf '"no label",\n'; } >gap.csv
+  run -3 --separate-stderr ran-train classify --encoder none -o x.ran gap.csv
+  [[ $stderr == *'gap.csv:14: there is neither "label" nor "labels" (an empty cell is none)'*'--on-error=skip'* ]]
+  { printf 'text,label\n'; rows , '' | sed 's/good/caf\xe9/'; } >latin.csv
+  run -3 --separate-stderr ran-train classify --encoder none -o x.ran latin.csv
+  [[ $stderr == *'latin.csv:2: column 5: this is not valid UTF-8 (Windows-1252? iconv -f WINDOWS-1252 -t UTF-8 FILE)'* ]]
+  iconv -f WINDOWS-1252 -t UTF-8 latin.csv >utf8.csv
+  learns utf8.csv '0, 1'
+}

@@ -68,6 +68,15 @@ text='Mr. Fox of Oslo didn'\''t see U.N. (yet). É😀 of Rome.'
   diff alone together
 }
 
+@test "tag-text: the sentences of a long text are tagged by all threads, each as if it were alone" {
+  jq -cn '{text: ([range(700)] | map("Mr. Fox of Oslo left U.N. (yet). Ann met Rome!") | join(" "))}' >in.jsonl
+  for j in 1 4; do ran-tag -m split.ran --logits -j $j in.jsonl >out.$j; done
+  cmp out.1 out.4
+  [ "$(jq '.prediction.sentences | length' out.4)" -eq 1400 ]
+  [ "$(jq -c '[.prediction.entities[].score] | [_nwise(2)] | unique | length' out.4)" -eq 1 ]
+  [ "$(jq -c '.prediction.logits | [_nwise(14)] | unique | length' out.4)" -eq 1 ]
+}
+
 @test "tag-text: lines of words have an empty line between sentences" {
   jq -cn '{text: "Fox left. Ann met Rome!"}' >in.jsonl
   run -0 --separate-stderr ran-tag -m split.ran --output-format conll in.jsonl
@@ -100,4 +109,19 @@ text='Mr. Fox of Oslo didn'\''t see U.N. (yet). É😀 of Rome.'
   cmp <(ran-tag -m m.ran.ckpt in.jsonl | jq .prediction.offsets) <(ran-tag -m whole.ran in.jsonl | jq .prediction.offsets)
   ran-train tag -q $settings --resume -o m.ran "$BATS_FILE_TMPDIR/split.jsonl"
   cmp m.ran whole.ran
+}
+
+@test "tag-text: quotes and brackets are read as the training data write them, and offsets stay those of the text" {
+  jq -c '.tokens[8] = "-LRB-" | .tokens[10] = "-RRB-" | .tokens = ["``"] + .tokens + ["\u0027\u0027"] |
+    .tags = ["O"] + .tags + ["O"]' "$BATS_FILE_TMPDIR/split.jsonl" >ptb.jsonl
+  ran-train tag -q --encoder none --min-count 1 -o ptb.ran ptb.jsonl
+  run -0 ran-train info ptb.ran
+  [[ $output == *'like the training data: ptb'*"marks of texts "*"'s "*'-LRB-'* ]]
+  jq -cn '{text: "“Mr. Fox of Oslo didn’t see U.N. (yet).”"}' >raw.jsonl
+  jq -cn '{tokens: ["``", "Mr.", "Fox", "of", "Oslo", "did", "n\u0027t", "see", "U.N.", "-LRB-", "yet", "-RRB-", ".", "\u0027\u0027"]}' >cut.jsonl
+  cmp <(ran-tag -m ptb.ran --logits raw.jsonl | jq -c .prediction.logits) <(ran-tag -m ptb.ran --logits cut.jsonl | jq -c .prediction.logits)
+  [ "$(ran-tag -m ptb.ran raw.jsonl | jq -r '.text as $t | [.prediction.offsets[] | $t[.[0]:.[1]]] | join("|")')" = \
+    "“|Mr.|Fox|of|Oslo|did|n’t|see|U.N.|(|yet|)|.|”" ]
+  sed -e 's/“/\\"/g' -e 's/”/\\"/g' -e "s/’/'/" raw.jsonl >straight.jsonl
+  cmp <(ran-tag -m ptb.ran straight.jsonl | jq -c .prediction.tags) <(ran-tag -m ptb.ran cut.jsonl | jq -c .prediction.tags)
 }

@@ -83,6 +83,21 @@ the labels "Rain" (2 times) and "rain" (500 times) differ in case or spaces only
   [[ $output == *"WARNING: $small"* ]]
 }
 
+@test "warnings: labels of the model of --init that no new record has" {
+  sound 40 >old.tsv
+  for i in $(seq 40); do printf 'snow\tcold day e%d\nrain\twet night f%d\n' "$i" "$i"; done >new.tsv
+  export RAN_BASE=none
+  ran-train classify -q --encoder none -o old.ran old.tsv
+  run -0 --separate-stderr ran-train classify --encoder none --init old.ran -o new.ran new.tsv
+  [[ $stderr == *'warning: no record has the label "sun" of old.ran, so the new model will not know it: name old records beside the new ones to keep it'* ]]
+  warns --init old.ran new.tsv | grep -q 'the label "sun" of old.ran'
+  [ -z "$(warns --init old.ran new.tsv old.tsv | grep 'will not know')" ]
+  # One label alone: the warning says what to do about the error.
+  grep snow new.tsv >one.tsv
+  run -3 --separate-stderr ran-train classify --encoder none --init old.ran -o one.ran one.tsv
+  [[ $stderr == *'the labels "rain", "sun" of old.ran'*'training needs at least two'* ]]
+}
+
 @test "coverage: how exact its promise is with few calibration documents" {
   sound 120 >x.tsv
   ran-train classify -q --encoder none --dev-share 0.1 -o m.ran x.tsv

@@ -61,8 +61,15 @@ static struct ran_tokenizer *learn(const struct ran_vocab_settings *settings, co
 static void split(const char *text, size_t n)
 {
         size_t begin, end, seen = 0;
+        static const char *const own[] = {"``", "''", "`", "'s", "-LRB-", "--"};
+        struct ran_marks m = {0};
         struct ran_segments s;
+        const char *word;
+        size_t length;
         bool first;
+
+        for (size_t i = 0; i < sizeof own / sizeof *own; i++)
+                ran_marks_know(&m, own[i], strlen(own[i]));
 
         for (int convention = 0; convention < RAN_SEGMENT_COUNT; convention++, seen = 0) {
                 ran_segments_begin(&s, convention, text, n);
@@ -70,8 +77,12 @@ static void split(const char *text, size_t n)
                         if (begin < seen || end <= begin || end > n)
                                 abort();
                         seen = end;
+                        (void)ran_marks_write(&m, text, n, begin, end, &word, &length);
+                        if (length == 0 || ran_utf8_valid(word, length) < length)
+                                abort();
                 }
         }
+        ran_marks_release(&m);
 }
 
 static size_t code_points(const char *text, size_t n)

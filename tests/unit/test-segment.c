@@ -59,6 +59,7 @@ TEST(sentences_end_at_periods_that_end_them)
                   "It|rains|.||Ann|left|!||Why|?||(|So|.|)||\"|Now|.|\"||End");
         CHECK_STR(segments(k, "Dr. No of the U.S. Army spent approx. five"),
                   "Dr.|No|of|the|U.S.|Army|spent|approx.|five");
+        CHECK_STR(segments(k, "“Mr. No” and (Dr. Yes) left."), "“|Mr.|No|”|and|(|Dr.|Yes|)|left|.");
         CHECK_STR(segments(k, "a title\n\nIts text\nover lines"), "a|title||Its|text|over|lines");
         CHECK_STR(segments(k, ""), "");
         CHECK_STR(segments(k, " \n\n . "), ".");
@@ -116,11 +117,98 @@ static int best_of(const char *sentence)
         return ran_segment_count_best(&count);
 }
 
+/* The words of a text as a corpus with these marks would write them; good until the next call. */
+static const char *written(const char *const *own, const char *text)
+{
+        static char out[4096];
+        struct ran_marks m = {0};
+        struct ran_segments s;
+        size_t begin, end, length, n = 0;
+        const char *word;
+        bool first;
+
+        for (; *own != NULL; own++)
+                ran_marks_know(&m, *own, strlen(*own));
+        ran_segments_begin(&s, RAN_SEGMENT_PTB, text, strlen(text));
+        while (ran_segments_next(&s, &begin, &end, &first)) {
+                bool other = ran_marks_write(&m, text, strlen(text), begin, end, &word, &length);
+                CHECK(other == (length != end - begin || memcmp(word, text + begin, length) != 0));
+                n += (size_t)snprintf(out + n, sizeof out - n, "%s%.*s", n == 0 ? "" : "|",
+                                      (int)length, word);
+        }
+        out[n] = '\0';
+        ran_marks_release(&m);
+        return out;
+}
+
+TEST(marks_are_written_as_in_the_training_data)
+{
+        static const char *const treebank[] = {"'s", "``",    "''",    "'", "`",
+                                               "--", "-LRB-", "-RRB-", NULL},
+                                 *const straight[] = {"\"", "(", ")", "'s", "--", "...", NULL},
+                                 *const both[] = {"\"", "“", "”", NULL}, *const none[] = {NULL};
+        static const char text[] = "“No,” said Ann’s aunt (“Ah”). \"Yes\"—he isn't";
+
+        CHECK_STR(written(treebank, text),
+                  "``|No|,|''|said|Ann|'s|aunt|-LRB-|``|Ah|''|-RRB-|.|``|Yes|''|--|he|is|n't");
+        CHECK_STR(written(straight, text),
+                  "\"|No|,|\"|said|Ann|'s|aunt|(|\"|Ah|\"|)|.|\"|Yes|\"|--|he|is|n't");
+        CHECK_STR(written(both, text),
+                  "“|No|,|”|said|Ann|’s|aunt|(|“|Ah|”|)|.|\"|Yes|\"|—|he|is|n't");
+        CHECK_STR(written(none, text),
+                  "“|No|,|”|said|Ann|’s|aunt|(|“|Ah|”|)|.|\"|Yes|\"|—|he|is|n't");
+        CHECK_STR(written(treebank, "He said ' Go ' and \" Stay \", don’t"),
+                  "He|said|`|Go|'|and|``|Stay|''|,|do|n't");
+        CHECK_STR(written(treebank, "\"'Tis ``so'' \"\"x\"\""), "``|`|Tis|``|so|''|``|``|x|''|''");
+        CHECK_STR(written(straight, "``so'' ‘it’s’ wait…"), "\"|so|\"|‘|it|'s|’|wait|...");
+}
+
+TEST(marks_of_a_corpus_are_counted)
+{
+        size_t count[RAN_MARK_COUNT] = {0};
+        const char *list[RAN_MARK_COUNT];
+
+        CHECK(!ran_mark_treebank(count) && ran_marks_list(count, list) == 0);
+        for (int i = 0; i < 100; i++) {
+                ran_mark_count(count, "``", 2);
+                ran_mark_count(count, "''", 2);
+                ran_mark_count(count, "word", 4);
+                ran_mark_count(count, "n't", 3);
+                ran_mark_count(count, "O'Neill", 7);
+        }
+        ran_mark_count(count, "\"", 1); /* an accident */
+        ran_mark_count(count, "—", strlen("—"));
+        CHECK_SIZE(ran_marks_list(count, list), 4);
+        CHECK_STR(list[0], "'s");
+        CHECK_STR(list[1], "``");
+        CHECK_STR(list[2], "''");
+        CHECK_STR(list[3], "—");
+        CHECK(ran_mark_treebank(count));
+        CHECK_STR(ran_mark_typed("-LRB-", 5), "(");
+        CHECK(ran_mark_typed("(", 1) == NULL && ran_mark_typed("word", 4) == NULL);
+}
+
+/* Any bytes of UTF-8 may be marks of a metadata record, and any text is written. */
+TEST(marks_that_are_none_are_left_out)
+{
+        struct ran_marks m = {0};
+
+        for (int i = 0; i < 100; i++) {
+                ran_marks_know(&m, "x", 1);
+                ran_marks_know(&m, "", 0);
+                ran_marks_know(&m, "``", 2);
+        }
+        CHECK_SIZE(m.n, 1);
+        ran_marks_release(&m);
+}
+
 TEST(the_convention_that_fits_is_found)
 {
         CHECK_SIZE((size_t)best_of("Ann left ."), RAN_SEGMENT_PUNCTUATION); /* as good as others */
         CHECK_SIZE((size_t)best_of("The U . S . did n ' t ."), RAN_SEGMENT_PUNCTUATION);
         CHECK_SIZE((size_t)best_of("1. Ann of the U.S. did n't ( yet ) ."), RAN_SEGMENT_CONLL);
         CHECK_SIZE((size_t)best_of("a well - known U.S. team did n't ."), RAN_SEGMENT_UD);
+        CHECK_SIZE((size_t)best_of("He said `` no '' ."), RAN_SEGMENT_PTB); /* for its marks */
+        CHECK_SIZE((size_t)best_of("`` It 's -LRB- so -RRB- , '' said Ann ."), RAN_SEGMENT_PTB);
         CHECK_SIZE((size_t)best_of("Don't stop, she said. No, never!"), RAN_SEGMENT_SPACES);
 }
