@@ -150,11 +150,12 @@ static void deliver(struct cmd_run *run, struct slot *slot)
         }
 }
 
-/* Slots keep their memory for the next group, but all together no more than a few megabytes: there
- * are thousands of slots, and each would grow to the longest record it ever had. */
+/* Slots keep their memory for the next group, but all together no more than a core's cache holds:
+ * there are thousands of slots, and memory that was just freed is faster than memory that is kept
+ * and cold. */
 static void trim(struct cmd_run *run, struct slot *slot)
 {
-        const size_t most = 2 << 20;
+        const size_t most = 1 << 17;
         struct ran_record *record = &slot->line.record;
 
         run->kept -= slot->kept;
