@@ -117,11 +117,12 @@ text='Mr. Fox of Oslo didn'\''t see U.N. (yet). É😀 of Rome.'
   ran-train tag -q --encoder none --min-count 1 -o ptb.ran ptb.jsonl
   run -0 ran-train info ptb.ran
   [[ $output == *'like the training data: ptb'*"marks of texts "*"'s "*'-LRB-'* ]]
-  jq -cn '{text: "“Mr. Fox of Oslo didn’t see U.N. (yet).”"}' >raw.jsonl
+  o=$'\xe2\x80\x9c' c=$'\xe2\x80\x9d' a=$'\xe2\x80\x99'
+  jq -cn --arg t "${o}Mr. Fox of Oslo didn${a}t see U.N. (yet).$c" '{text: $t}' >raw.jsonl
   jq -cn '{tokens: ["``", "Mr.", "Fox", "of", "Oslo", "did", "n\u0027t", "see", "U.N.", "-LRB-", "yet", "-RRB-", ".", "\u0027\u0027"]}' >cut.jsonl
   cmp <(ran-tag -m ptb.ran --logits raw.jsonl | jq -c .prediction.logits) <(ran-tag -m ptb.ran --logits cut.jsonl | jq -c .prediction.logits)
   [ "$(ran-tag -m ptb.ran raw.jsonl | jq -r '.text as $t | [.prediction.offsets[] | $t[.[0]:.[1]]] | join("|")')" = \
-    "“|Mr.|Fox|of|Oslo|did|n’t|see|U.N.|(|yet|)|.|”" ]
-  sed -e 's/“/\\"/g' -e 's/”/\\"/g' -e "s/’/'/" raw.jsonl >straight.jsonl
+    "$o|Mr.|Fox|of|Oslo|did|n${a}t|see|U.N.|(|yet|)|.|$c" ]
+  sed -e "s/$o/\\\\\"/g" -e "s/$c/\\\\\"/g" -e "s/$a/'/" raw.jsonl >straight.jsonl
   cmp <(ran-tag -m ptb.ran straight.jsonl | jq -c .prediction.tags) <(ran-tag -m ptb.ran cut.jsonl | jq -c .prediction.tags)
 }
