@@ -408,7 +408,9 @@ static int import(const struct import *i, const struct text_line *row, struct ra
         (void)line;
         if (csv->rest && memchr(row->s, csv->scan.delimiter, row->n) == NULL)
                 return ran_fail(err, RAN_EFORMAT, "no tab: a line must be a label, a tab, a text");
-        (void)ran_buf_room(out, row->n + csv->json.len + ESCAPES); /* if it fails, so will they */
+        /* At most a cell for each byte, and one. If this fails, so will they. */
+        const size_t cells = row->n < csv->columns ? row->n + 1 : csv->columns;
+        (void)ran_buf_room(out, row->n + (cells > 0 ? csv->json_end[cells - 1] : 0) + ESCAPES);
         json_begin(out, '{');
         for (; table_next_cell(&csv->scan, row->s, row->n, &at, &cell); n++) {
                 if (n >= csv->columns)

@@ -87,9 +87,10 @@ void import_end(struct import *i)
 const char *import_encoding_advice(const char *s, size_t n, size_t valid)
 {
         const bool alone = valid < n && (valid + 1 == n || (unsigned char)s[valid + 1] < 0x80);
+        const bool missing = valid < n && strchr("\x81\x8d\x8f\x90\x9d", s[valid]) != NULL;
 
-        return alone ? "Windows-1252? iconv -f WINDOWS-1252 -t UTF-8 FILE"
-                     : "iconv converts other encodings";
+        return alone && !missing ? "Windows-1252? iconv -f WINDOWS-1252 -t UTF-8 FILE"
+                                 : "iconv converts other encodings";
 }
 
 int import_refuse_bytes(const struct text_line *text, size_t valid, size_t *line,
@@ -124,7 +125,7 @@ int import_text_line(const struct import *i, const struct text_line *text, struc
 
         *line = 0;
         int code = import_any(i, text, out, line, &why);
-        if (code == RAN_EFORMAT && i->guessed && !i->header)
+        if (code == RAN_EFORMAT && i->guessed && !i->header && i->format->looks_like != NULL)
                 return ran_fail(err, code,
                                 "%s (the first line of the file looks like %s; set the format with "
                                 "--input-format)",

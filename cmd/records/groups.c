@@ -193,7 +193,8 @@ static bool is_separator(const struct cmd_run *run, const struct text_line *firs
         const struct import_format *format = run->import.format;
 
         return (format == NULL || format->unit == LINES_ROW) && first->s != NULL &&
-               (first->n == 5 || first->n == 6) && memcmp(first->s, "sep=", 4) == 0;
+               (first->n == 5 || (first->n == 6 && first->s[5] == '\r')) &&
+               memcmp(first->s, "sep=", 4) == 0 && strchr(",;\t|", first->s[4]) != NULL;
 }
 
 /* One message about a file that cannot be what it should, instead of one a line. */
@@ -212,9 +213,9 @@ static int check_kind(const struct cmd_run *run, const struct lines *lines,
                 RAN_TRY(check_json(lines, first, err));
         if (is_separator(run, first))
                 return ran_fail(err, RAN_EFORMAT,
-                                "%s: the first line, %.5s, is for spreadsheets only: leave it out "
+                                "%s: the first line, sep=, is for spreadsheets only: leave it out "
                                 "(tail -n +2 FILE)",
-                                lines_name(lines), first->s);
+                                lines_name(lines));
         if (run->import.format == &import_jsonl && first->s != NULL)
                 like = import_guess(NULL, first->s, first->n);
         if (like == NULL || like == &import_jsonl)

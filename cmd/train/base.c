@@ -42,7 +42,7 @@ static bool is_asked_otherwise(const struct train_session *s)
         if (o->file.vocab != NULL || train_asks_for_encoder(s))
                 return true;
         for (const struct ran_field *f = ran_vocab_fields; f->name != NULL; f++)
-                if (cmd_was_set(f->name))
+                if (cmd_was_asked(f->name))
                         return true;
         return false;
 }
@@ -137,7 +137,7 @@ const struct ran_tokenizer *train_base_take(void *arg, const struct train_counte
         ran_counter_report(words, &count);
         if (s->task->of_documents && (counted->several || s->config.multilabel)) {
                 if (is_wanted(s))
-                        cmd_note("not initialised from %s: documents have several labels", name);
+                        cmd_note("not initialised from %s: records have \"labels\", a list", name);
                 return NULL;
         }
         if (count.words > few_words(s)) {
@@ -157,12 +157,12 @@ const struct ran_tokenizer *train_base_take(void *arg, const struct train_counte
         if (s->task->of_documents)
                 s->config.encoder = RAN_ENCODER_STATIC;
         train_init_open(&s->init, &s->base, &s->config);
-        if (s->task->of_documents)
-                train_init_extend(&s->init, &s->config, words);
         *spelling = s->source.spelling = s->config.spelling;
         s->config.join_sentences = s->source.join; /* sentences are joined already */
         cmd_note("only %" PRIu64 " words: initialised from the base model %s (--init %s%s); "
                  "--base none leaves it out",
                  count.words, name, name, s->task->of_documents ? " --encoder static" : "");
+        if (s->task->of_documents)
+                train_init_extend(&s->init, &s->config, words);
         return train_init_vocabulary(&s->init);
 }

@@ -57,6 +57,7 @@ void train_data_set_classes(struct train_data *d, char *const *names, size_t C);
 struct train_counted {
         const struct ran_counter *words;
         bool several; /* a document has several labels */
+        bool encoded; /* a document has an "encoding" by the vocabulary that is there */
 };
 
 /* How documents become ids. */

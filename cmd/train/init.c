@@ -82,7 +82,10 @@ static void open_model(struct train_init *s, struct ran_config *config)
         if (config->frozen && cmd_was_set("encoder") && config->encoder != from->encoder &&
             config->encoder != RAN_ENCODER_STATIC)
                 cmd_usage("--frozen keeps the encoder of %s: leave out --encoder", name);
+        const size_t rows = config->wide;
         take_config(config, from, name);
+        if (config->wide == 0 && (config->frozen || config->encoder == RAN_ENCODER_STATIC))
+                config->wide = rows; /* the vectors are features of a linear model */
 }
 
 /* ---- word vectors --------------------------------------------------------------------------- */
@@ -149,9 +152,12 @@ void train_init_extend(struct train_init *s, const struct ran_config *config,
         if (ran_counter_extend(words, own, least, &s->extended, &err) != RAN_OK)
                 cmd_die(cmd_status_of(&err), "%s", err.text);
         if (s->extended != NULL)
-                cmd_note("the vocabulary of %s is extended by %zu words of the documents",
+                cmd_note("words of the documents added to the vocabulary of %s: %zu",
                          s->options->model,
                          ran_tokenizer_size(s->extended) - ran_tokenizer_size(own));
+        else if (cmd_was_asked("add_words"))
+                cmd_note("no words of the documents added to the vocabulary of %s",
+                         s->options->model);
 }
 
 static void tell_vectors(const struct ran_vectors_report *r, const char *name, size_t V)

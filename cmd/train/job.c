@@ -52,7 +52,7 @@ static void reduce_linear_model(struct train_session *s)
         const size_t C = s->train.set.C;
         size_t *rows = &s->config.wide;
 
-        if (cmd_was_set("wide"))
+        if (cmd_was_asked("wide") || s->replay.model != NULL || s->model != NULL)
                 return;
         if (*rows > before && s->run.resume && train_resumed_is_of(s->run.checkpoint, "0.1."))
                 *rows = before;

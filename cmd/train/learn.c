@@ -33,7 +33,7 @@ struct learner {
         struct train_location first_ids, first_words;
         const struct ran_vocab_settings *of_pairs; /* or NULL; for records that are `paired` */
         bool paired;
-        bool several;              /* a document has several labels; set atomically */
+        bool several, encoded; /* a document has several labels, or an "encoding"; set atomically */
         struct train_source *with; /* the source of the reader, once there is a vocabulary */
         size_t spelling;           /* that it then has */
         struct ran_tokenizer *tokenizer;
@@ -90,6 +90,12 @@ static void release_spool(struct spool *s)
         ran_spool_release(&s->raw_end_spool);
 }
 
+/* Whether it has ids already. Those have no spelling: where that is read, so is the text. */
+static bool is_encoded(const struct learner *l, const struct ran_record *record)
+{
+        return json_member(record, "encoding") != NULL && l->reader.source->spelling == 0;
+}
+
 /* Packs ids, or collects the words of a text. */
 static int count(void *arg, void *scratch, const struct cmd_line *line, struct ran_buf *result,
                  struct ran_error *err)
@@ -97,11 +103,13 @@ static int count(void *arg, void *scratch, const struct cmd_line *line, struct r
         struct learner *l = arg;
         struct train_scratch *s = scratch;
 
-        const bool encoded = json_member(&line->record, "encoding") != NULL;
+        const bool encoded = is_encoded(l, &line->record);
 
         if (encoded && l->reader.source->tokenizer == NULL)
                 return ran_fail(err, RAN_EFORMAT,
                                 "\"encoding\" needs its vocabulary: give --vocab FILE");
+        if (encoded)
+                __atomic_store_n(&l->encoded, true, __ATOMIC_RELAXED);
         if (encoded || json_member(&line->record, "ids") != NULL)
                 return train_encode(&l->reader, s, line, result, err);
         RAN_TRY(train_read_labels(s, l->reader.source, &line->record, err));
@@ -121,8 +129,7 @@ static int take_counted(void *arg, const struct cmd_line *line, const struct ran
                         struct ran_error *err)
 {
         struct learner *l = arg;
-        bool ids = json_member(&line->record, "ids") != NULL ||
-                   json_member(&line->record, "encoding") != NULL;
+        bool ids = json_member(&line->record, "ids") != NULL || is_encoded(l, &line->record);
         struct train_location *first = ids ? &l->first_ids : &l->first_words;
 
         if (first->file == NULL)
@@ -319,7 +326,7 @@ static void finish(void *arg, struct cmd_run *run)
                 return;
         if (l->of_pairs != NULL && l->paired)
                 count_pairs(l);
-        const struct train_counted counted = {l->counter, l->several};
+        const struct train_counted counted = {l->counter, l->several, l->encoded};
         const struct ran_tokenizer *given =
                 with->given != NULL ? with->given(with->given_arg, &counted, &l->spelling) : NULL;
         if (given == NULL)
@@ -335,7 +342,7 @@ struct ran_tokenizer *train_data_learn(struct train_data *d, const struct train_
                                        const struct ran_vocab_settings *of_pairs, bool *paired,
                                        char **texts, char **files)
 {
-        struct train_source with = *source; /* ids have no spelling */
+        struct train_source with = *source; /* ids without a vocabulary have no spelling */
         struct learner l = {.reader = {.source = &with, .data = d},
                             .with = &with,
                             .of_pairs = of_pairs,
@@ -344,7 +351,8 @@ struct ran_tokenizer *train_data_learn(struct train_data *d, const struct train_
         struct cmd_loop loop = train_loop(&l.reader);
         struct ran_error err = {0};
 
-        with.spelling = 0;
+        if (source->tokenizer == NULL)
+                with.spelling = 0;
         l.counter = source->tokenizer != NULL
                             ? ran_counter_new_like(settings, source->tokenizer, &err)
                             : ran_counter_new(settings, &err);

@@ -141,6 +141,18 @@ static bool of_words(const struct train_task *task)
         return task->label != NULL && !task->of_documents;
 }
 
+static void check_added_words(const struct train_session *s)
+{
+        if (!cmd_was_asked("add_words"))
+                return;
+        if (!s->task->of_documents)
+                cmd_usage("--add-words is for ran-train classify");
+        if (s->options->mode.replay != NULL)
+                cmd_usage("--replay takes the words of the model: leave out --add-words");
+        if (s->texts.wanted)
+                cmd_usage("--add-words and --pretrain exclude each other");
+}
+
 void train_session_open(struct train_session *s, char **files)
 {
         const struct train_options *o = s->options;
@@ -156,6 +168,7 @@ void train_session_open(struct train_session *s, char **files)
                 s->config.mask = RAN_MASK_PREFIX;
         check_config(s);
         train_texts_open(s);
+        check_added_words(s);
         train_base_check(s);
         check_outputs(s, files);
         s->pool = s->source.pool = cmd_pool();
@@ -210,14 +223,19 @@ static const struct ran_tokenizer *extend(void *arg, const struct train_counted 
         struct train_session *s = arg;
 
         (void)spelling;
-        train_init_extend(&s->init, &s->config, counted->words);
+        if (counted->encoded)
+                cmd_note("documents have an \"encoding\": no words are added to the vocabulary of "
+                         "%s",
+                         s->options->file.init.model);
+        else
+                train_init_extend(&s->init, &s->config, counted->words);
         return train_init_vocabulary(&s->init);
 }
 
 static bool extends(const struct train_session *s)
 {
         return s->init.model != NULL && s->tokenizer == NULL && s->replay.model == NULL &&
-               train_init_adds(&s->init, &s->config) > 0;
+               !s->texts.wanted && train_init_adds(&s->init, &s->config) > 0;
 }
 
 static void learn_vocabulary(struct train_session *s, char **files)

@@ -14,9 +14,9 @@ static int read_labels(struct train_scratch *s, const struct train_source *sourc
         if (s->labels.present || s->soft.present)
                 return train_refuse_nul(&s->labels, source, err);
         if (soft == NULL)
-                return ran_fail(
-                        err, RAN_EFORMAT,
-                        "there is neither \"label\" nor \"labels\" (an empty cell is none)");
+                return ran_fail(err, RAN_EFORMAT,
+                                "there is neither \"label\" nor \"labels\" (an empty cell of a "
+                                "table counts as missing)");
         return ran_fail(err, RAN_EFORMAT, "there is neither \"label\" nor \"labels\" nor \"%s\"",
                         soft);
 }

@@ -12,6 +12,17 @@
 #include "cmd/train/check.h"
 #include "cmd/train/task.h"
 
+/* The bytes of a name that a sentence has room for: whole characters. */
+static int shown(const char *name)
+{
+        size_t n = strlen(name);
+
+        if (n > 100)
+                for (n = 100; n > 0 && ((unsigned char)name[n] & 0xc0) == 0x80;)
+                        n--;
+        return (int)n;
+}
+
 /* ---- labels --------------------------------------------------------------------------------- */
 
 /* Labels and the documents that have them. */
@@ -65,9 +76,10 @@ static void find_header(struct train_problems *w, const struct labels *l,
         if (is_header(l, d))
                 train_add_problem(
                         w,
-                        "%s:1: is this a header? no other document has its label \"%.100s\" "
+                        "%s:1: is this a header? no other document has its label \"%.*s\" "
                         "(--header=yes)",
-                        d->location[0].file, l->set->names[l->first_label]);
+                        d->location[0].file, shown(l->set->names[l->first_label]),
+                        l->set->names[l->first_label]);
 }
 
 static void find_swapped(struct train_problems *w, const struct labels *l)
@@ -150,11 +162,11 @@ static void find_alike(struct train_problems *w, const struct labels *l, const c
                 if (strcmp(folded[i - 1].text, folded[i].text) != 0)
                         continue;
                 found++;
-                train_add_problem(
-                        w,
-                        "the %ss \"%.100s\" (%zu times) and \"%.100s\" (%zu times) differ in "
-                        "case or spaces only: write them alike in the data",
-                        word, set->names[a], l->count[a], set->names[b], l->count[b]);
+                train_add_problem(w,
+                                  "the %ss \"%.*s\" (%zu times) and \"%.*s\" (%zu times) differ in "
+                                  "case or spaces only: write them alike in the data",
+                                  word, shown(set->names[a]), set->names[a], l->count[a],
+                                  shown(set->names[b]), set->names[b], l->count[b]);
         }
         for (size_t c = 0; c < set->C; c++)
                 free(folded[c].text);
@@ -189,7 +201,7 @@ void train_find_forgotten(struct train_problems *w, const struct train_data *tra
         for (size_t c = 0; c < ran_model_classes(init); c++) {
                 const char *label = ran_model_label(init, c);
                 if (bsearch(&label, here, C, sizeof *here, by_name) == NULL && n++ < SHOWN_LABELS)
-                        ran_buf_printf(&lost, "%s\"%.100s\"", n > 1 ? ", " : "", label);
+                        ran_buf_printf(&lost, "%s\"%.*s\"", n > 1 ? ", " : "", shown(label), label);
         }
         if (n > SHOWN_LABELS)
                 ran_buf_printf(&lost, " and %zu more", n - SHOWN_LABELS);
@@ -197,7 +209,7 @@ void train_find_forgotten(struct train_problems *w, const struct train_data *tra
         if (n > 0 && !lost.failed)
                 train_add_problem(w,
                                   "no record has the %s%s %s of %s, so the new model will not know "
-                                  "%s: name old records beside the new ones to keep %s",
+                                  "%s: train on the old records, too, to keep %s",
                                   train->task->label, n == 1 ? "" : "s", lost.data, name,
                                   n == 1 ? "it" : "them", n == 1 ? "it" : "them");
         ran_buf_release(&lost);

@@ -182,7 +182,8 @@ double ran_counter_share(const struct ran_counter *c, const struct ran_tokenizer
 
 /* A vocabulary that begins with the tokens of another and goes on with the words counted that it
  * lacks: those that occur `least` times, the most frequent first, settings.vocab_size at most. *to
- * is NULL if there are none, or if it is one of byte pairs; else the caller frees it. */
+ * is NULL if there are none, if it is one of byte pairs, or if it reads texts otherwise than c;
+ * else the caller frees it. */
 int ran_counter_extend(const struct ran_counter *c, const struct ran_tokenizer *of, size_t least,
                        struct ran_tokenizer **to, struct ran_error *err);
 

@@ -47,6 +47,7 @@ struct ran_counter *ran_counter_new_like(const struct ran_vocab_settings *settin
                 return NULL;
         c->settings = *settings;
         c->rules = t->rules;
+        c->settings.vocab_type = t->type;
         c->rules.normal.eol = eol != NULL ? strdup(eol) : NULL;
         c->settings.eol_token = c->rules.normal.eol;
         if (eol != NULL && c->rules.normal.eol == NULL) {

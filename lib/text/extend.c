@@ -14,7 +14,12 @@ static bool is_missing(const struct ran_tokenizer *t, struct ran_words_scratch *
         uint32_t id;
 
         *missing = false;
-        if (n > TOKENIZER_TOKEN_MOST || ran_tokenizer_find(t, s, n, &id))
+        if (n > TOKENIZER_TOKEN_MOST || memchr(s, '\0', n) != NULL ||
+            ran_tokenizer_find(t, s, n, &id))
+                return true;
+        /* Such a token would be the end of other words. */
+        if (t->type == TOKENIZER_WORDPIECE && n >= t->prefix_n &&
+            memcmp(s, t->prefix, t->prefix_n) == 0)
                 return true;
         ran_words_begin(&walk, &t->rules, scratch, s, n, 0);
         if (!ran_words_next(&walk, &word, err))
@@ -68,7 +73,8 @@ int ran_counter_extend(const struct ran_counter *c, const struct ran_tokenizer *
         const char *json = ran_tokenizer_json(of, &n);
 
         *to = NULL;
-        if (of->type == TOKENIZER_BPE || c->words.n == 0)
+        if (of->type == TOKENIZER_BPE || c->words.n == 0 ||
+            !ran_text_rules_equal(&c->rules, &of->rules))
                 return RAN_OK;
         uint32_t *order = ran_counter_order(c, err);
         struct ran_tokenizer *t =

@@ -183,6 +183,17 @@ static bool has(const struct ran_marks *m, int mark)
         return false;
 }
 
+/* Whether the data have a mark for each side of this one, where it may stand on both: languages
+ * differ in what opens, and half a pair is worse than none. */
+static bool has_both_sides(const struct ran_marks *m, int mark)
+{
+        int classes = 0;
+
+        for (size_t i = 0; i < m->n; i++)
+                classes |= marks[m->own[i]].classes;
+        return (marks[mark].classes & ~classes & (OPENING | CLOSING)) == 0;
+}
+
 /* What the data have for a mark in one of the classes: itself, or else the most frequent. */
 static int instead(const struct ran_marks *m, int mark, int classes)
 {
@@ -190,7 +201,7 @@ static int instead(const struct ran_marks *m, int mark, int classes)
 
         if (mark == SINGLE && classes == SINGLE_OPEN && sided)
                 return SINGLE_TREEBANK;
-        if (has(m, mark))
+        if (has(m, mark) || !has_both_sides(m, mark))
                 return mark;
         for (size_t i = 0; i < m->n; i++)
                 if ((marks[m->own[i]].classes & classes) != 0)
@@ -205,8 +216,10 @@ static bool is_quote(int32_t c)
         return c == '"' || c == '\'' || c == '`' || (c >= 0x2018 && c <= 0x201f);
 }
 
-static bool is_before_quote(int32_t c)
+static bool is_before_quote(int32_t c, bool is_open)
 {
+        if (!is_open && (c == ':' || c == '=' || c == ',' || c == 0x2026))
+                return true;
         return ran_unicode_is_space(c) || c == '(' || c == '[' || c == '{' || c == '<' ||
                c == '-' || c == '/' || c == 0x2013 || c == 0x2014 || c == 0xab;
 }
@@ -220,7 +233,7 @@ static bool is_behind_quote(int32_t c)
 enum { QUOTES = 4 };
 
 /* Whether the quote [begin, end) of a text can open, by what stands on its left. */
-static bool opens_left(const char *text, size_t n, size_t begin)
+static bool opens_left(const char *text, size_t n, size_t begin, bool is_open)
 {
         size_t length;
 
@@ -230,7 +243,7 @@ static bool opens_left(const char *text, size_t n, size_t begin)
                 while (begin > 0 && ((unsigned char)text[begin] & 0xc0) == 0x80);
                 const int32_t c = ran_unicode_get(text + begin, n - begin, &length);
                 if (!is_quote(c))
-                        return is_before_quote(c);
+                        return is_before_quote(c, is_open);
         }
         return begin == 0;
 }
@@ -250,7 +263,7 @@ static bool opens_right(const char *text, size_t n, size_t end)
 /* A quote with space on both sides opens where none is open. */
 static bool opens(const char *text, size_t n, size_t begin, size_t end, bool is_open)
 {
-        return opens_left(text, n, begin) && (opens_right(text, n, end) || !is_open);
+        return opens_left(text, n, begin, is_open) && (opens_right(text, n, end) || !is_open);
 }
 
 /* Puts other apostrophes into a word. */

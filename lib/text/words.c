@@ -51,6 +51,19 @@ int ran_text_rules_prepare(struct ran_text_rules *r, struct ran_error *err)
         return code;
 }
 
+bool ran_text_rules_equal(const struct ran_text_rules *a, const struct ran_text_rules *b)
+{
+        const struct ran_normalizer *x = &a->normal, *y = &b->normal;
+
+        return x->n == y->n && memcmp(x->step, y->step, x->n * sizeof *x->step) == 0 &&
+               (x->eol == NULL) == (y->eol == NULL) &&
+               (x->eol == NULL || strcmp(x->eol, y->eol) == 0) && a->split == b->split &&
+               a->lead == b->lead && a->always == b->always && a->uncut == b->uncut &&
+               a->digits == b->digits && a->cjk == b->cjk &&
+               memcmp(a->class, b->class, sizeof a->class) == 0 &&
+               memcmp(a->fold, b->fold, sizeof a->fold) == 0;
+}
+
 void ran_text_rules_release(struct ran_text_rules *r)
 {
         free(r->normal.eol);

@@ -48,6 +48,8 @@ struct ran_text_rules {
 };
 int ran_text_rules_prepare(struct ran_text_rules *r, struct ran_error *err);
 void ran_text_rules_release(struct ran_text_rules *r);
+/* Whether both read every text alike. */
+bool ran_text_rules_equal(const struct ran_text_rules *a, const struct ran_text_rules *b);
 /* The rules that settings ask for; *r must be zero. */
 int ran_text_rules_set(struct ran_text_rules *r, const struct ran_vocab_settings *settings,
                        struct ran_error *err);

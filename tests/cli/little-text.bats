@@ -76,7 +76,7 @@ extra() {
     echo '{"text": "Smartphone hapax touchscreen smartphone", "label": "wet"}' &&
     echo '{"text": "word1 legomenon word2 touchscreen", "label": "wet"}'; } >new.jsonl
   run -0 ran-train classify -o a.ran new.jsonl
-  [[ $output == *'the vocabulary of english is extended by 2 words of the documents'* ]]
+  [[ $output == *'words of the documents added to the vocabulary of english: 2'* ]]
   [ "$(extra a.ran)" = '2 smartphone' ]
   run -0 ran-train classify --replay a.ran --init english new.jsonl
   [[ $output == *'is reproduced, byte for byte'* ]]
@@ -90,9 +90,9 @@ extra() {
   ran-train classify -q --init english --encoder static --add-words 1 -o all.ran new.jsonl
   [ "$(extra all.ran)" = '4 smartphone' ]
   run -0 ran-train classify --init english --epochs 1 -o whole.ran new.jsonl
-  [[ $output != *'is extended'* ]]
+  [[ $output != *'words of the documents added'* ]]
   run -0 ran-train classify --init english --epochs 1 --add-words 2 -o whole.ran new.jsonl
-  [[ $output == *'is extended by 2 words'* ]]
+  [[ $output == *'words of the documents added'*': 2'* ]]
   run -0 ran-train classify --replay whole.ran --init english new.jsonl
   refused 2 '--add-words extends the vocabulary of --init MODEL' ran-train classify --add-words 3 -o a.ran train.jsonl
 }
@@ -104,10 +104,42 @@ extra() {
   ran-tokenize encode -q --vocab vocab.json train.jsonl >coded.jsonl
   jq -c '{label: .label, ids: .encoding.ids}' coded.jsonl >ids.jsonl
   sed 's/word1/smartphone/' train.jsonl >words.jsonl
-  run -0 ran-train classify --init english --encoder static -o b.ran ids.jsonl words.jsonl coded.jsonl
-  [[ $output == *'is extended by 1 words of the documents'* ]]
-  run -0 ran-train classify --init english --encoder static -o b.ran ids.jsonl coded.jsonl
-  [[ $output != *'is extended'* ]]
+  run -0 ran-train classify --init english --encoder static -o b.ran ids.jsonl words.jsonl
+  [[ $output == *'words of the documents added to the vocabulary of english: 1'* ]]
+  run -0 ran-train classify --init english --encoder static -o b.ran ids.jsonl
+  [[ $output != *'words of the documents added'* ]]
+  # Encodings are of the vocabulary as it was: other files may have them, too.
+  run -0 ran-train classify --init english --encoder static --dev coded.jsonl -o b.ran words.jsonl coded.jsonl
+  [[ $output == *'documents have an "encoding": no words are added'* ]]
+  run -0 ran-classify -m b.ran coded.jsonl
+}
+
+@test "init: words are added only where the model can read them" {
+  # Spelling: an encoding has none, so the text beside it is read.
+  shape='--dim 8 --layers 1 --heads 1 --head-dim 8 --epochs 1 --no-early-stop --no-refit --no-dev -q'
+  # shellcheck disable=SC2086 # options, a word each
+  ran-train classify $shape --spelling 64 --vocab-type wordpiece --vocab-size 90 -o spelled.ran train.jsonl
+  ran-train classify -q --init english --encoder static --add-words 0 -o a.ran train.jsonl
+  tail -c +9 a.ran | head -c "$(od -An -tu8 -N8 a.ran)" | jq -r '.["tokenizer.json"].data_offsets[0]' >from
+  tail -c +$((9 + $(od -An -tu8 -N8 a.ran) + $(cat from))) a.ran >vocab.json
+  ran-tokenize encode -q --vocab vocab.json train.jsonl >coded.jsonl
+  sed 's/word1/smartphone/' train.jsonl >words.jsonl
+  jq -c '{label: .label, encoding}' coded.jsonl >only.jsonl
+  for files in 'coded.jsonl words.jsonl' 'words.jsonl coded.jsonl'; do
+    # shellcheck disable=SC2086
+    ran-train classify $shape --init spelled.ran --add-words 2 -o b.ran $files
+  done
+  # shellcheck disable=SC2086
+  refused 3 'only.jsonl:1: ' ran-train classify $shape --init spelled.ran --add-words 2 -o b.ran only.jsonl
+  # A word that begins as the end of another does is none.
+  ran-train mlm -q --dim 8 --heads 2 --head-dim 4 --window 16 --epochs 1 --split-at spaces --vocab-type wordpiece -o spaces.ran train.jsonl
+  sed 's/word1/##phone/' train.jsonl >marked.jsonl
+  run -0 ran-train classify --init spaces.ran --encoder static -o b.ran marked.jsonl
+  [ "$(extra b.ran | cut -d ' ' -f 1)" -gt 0 ]
+  run ! grep -qaF '"##phone"' b.ran
+  refused 2 'is for ran-train classify' ran-train tag --init english --add-words 2 -o b.ran tagged.jsonl
+  refused 2 'leave out --add-words' ran-train classify --replay a.ran --init english --add-words 5 train.jsonl
+  refused 2 'exclude each other' ran-train classify --init english --add-words 2 --pretrain train.jsonl -o b.ran train.jsonl
 }
 
 @test "no-dev: an encoder that nothing judges is left out, unless an option asks for one" {
@@ -192,7 +224,7 @@ extra() {
   run -0 ran-train classify --dry-run several.jsonl
   [[ $output != *'base model'* ]]
   run -0 ran-train classify --dry-run --base english several.jsonl
-  [[ $output == *'not initialised from english: documents have several labels'* ]]
+  [[ $output == *'not initialised from english: records have "labels", a list'* ]]
   not_begun --multilabel
 }
 

@@ -97,7 +97,7 @@ END
 1|ran-classify -m m.ran open.csv|open.csv:2: a quote opens a cell of this row and is never closed: write quotes inside a cell twice, or give --quotes=no
 3|ran-classify -m m.ran latin.csv|latin.csv: the header is not valid UTF-8 (Windows-1252? iconv -f WINDOWS-1252 -t UTF-8 FILE)
 1|ran-classify -m m.ran latin.txt|this is not valid UTF-8 (Windows-1252? iconv -f WINDOWS-1252 -t UTF-8 FILE)
-3|ran-classify -m m.ran sep.csv|sep.csv: the first line, sep=;, is for spreadsheets only: leave it out (tail -n +2 FILE)
+3|ran-classify -m m.ran sep.csv|sep.csv: the first line, sep=, is for spreadsheets only: leave it out (tail -n +2 FILE)
 3|ran-classify -m m.ran german.csv|which column is the text? give --text-member NAME, one of Satz, Klasse; if the first row is no header, --header=no
 3|ran-classify -m m.ran nohead.csv|or name the columns, for example --columns id,label,text
 3|ran-train classify -o n.ran --text-member Satz german.csv|which column is the label? give --label-member NAME, one of Satz, Klasse; if the first row is no header, --header=no

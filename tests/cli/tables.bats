@@ -292,7 +292,7 @@ small='--dim 8 --layers 1 --heads 1 --head-dim 8 --window 8 --min-window 1 --no-
   learns pandas.csv '0, 1'
   { printf 'text,label\n'; rows , ''; printf '"no label",\n'; } >gap.csv
   run -3 --separate-stderr ran-train classify --encoder none -o x.ran gap.csv
-  [[ $stderr == *'gap.csv:14: there is neither "label" nor "labels" (an empty cell is none)'*'--on-error=skip'* ]]
+  [[ $stderr == *'gap.csv:14: there is neither "label" nor "labels" (an empty cell of a table counts as missing)'*'--on-error=skip'* ]]
   { printf 'text,label\n'; rows , '' | sed 's/good/caf\xe9/'; } >latin.csv
   run -3 --separate-stderr ran-train classify --encoder none -o x.ran latin.csv
   [[ $stderr == *'latin.csv:2: column 5: this is not valid UTF-8 (Windows-1252? iconv -f WINDOWS-1252 -t UTF-8 FILE)'* ]]

@@ -89,7 +89,7 @@ the labels "Rain" (2 times) and "rain" (500 times) differ in case or spaces only
   export RAN_BASE=none
   ran-train classify -q --encoder none -o old.ran old.tsv
   run -0 --separate-stderr ran-train classify --encoder none --init old.ran -o new.ran new.tsv
-  [[ $stderr == *'warning: no record has the label "sun" of old.ran, so the new model will not know it: name old records beside the new ones to keep it'* ]]
+  [[ $stderr == *'warning: no record has the label "sun" of old.ran, so the new model will not know it: train on the old records, too, to keep it'* ]]
   warns --init old.ran new.tsv | grep -q 'the label "sun" of old.ran'
   [ -z "$(warns --init old.ran new.tsv old.tsv | grep 'will not know')" ]
   # One label alone: the warning says what to do about the error.
