@@ -202,8 +202,8 @@ TEST(a_vocabulary_is_extended_by_the_words_it_lacks)
                   "hail|rains|snowman");
         CHECK_STR(added(t, true, "the snowman, the rain", 2), "");
         CHECK_STR(added(t, true, "", 1), "");
-        /* as counted they are no words of it */
-        CHECK_STR(added(t, false, "Hail Hail hail sun", 1), "hail|sun");
+        /* counted by other rules they may be no words of it */
+        CHECK_STR(added(t, false, "Hail Hail hail sun", 1), "");
         ran_tokenizer_free(t);
 }
 
