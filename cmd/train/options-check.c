@@ -127,9 +127,6 @@ static void check_init(const struct train_options *o)
                 cmd_usage("--freeze needs --vectors or --init");
         if (o->config.frozen && init->model == NULL && o->mode.replay == NULL)
                 cmd_usage("--frozen needs an encoder: give --init MODEL, such as --init english");
-        if (cmd_was_asked("add_words") && (init->model == NULL || o->file.vocab != NULL))
-                cmd_usage("--add-words extends the vocabulary of --init MODEL: give that, and no "
-                          "--vocab");
         if (init->vector_words > 0 && init->vectors == NULL)
                 cmd_usage("--vector-words needs --vectors FILE");
         if (train_init_is_folder(init))

@@ -25,8 +25,7 @@ const struct ran_field train_file_fields[] = {
         {"add_words", 0, RAN_FIELD_SIZE, FILE_AT(init.add_words), 0, 1 << 30, .value = "N",
          .initial = "2", .local = true,
          .help = "classify: add words that occur at least N times in the documents to the "
-                 "vocabulary "
-                 "of --init; 0: none; without --encoder static only on request"},
+                 "vocabulary of --init; 0: none; without --encoder static only on request"},
         {"base", 0, RAN_FIELD_TEXT, FILE_AT(base), .value = "MODEL", .local = true,
          .help = "classify, tag: initialise from MODEL if there is little text and it knows the "
                  "words; none: from no model. Default: RAN_BASE, else english"},

@@ -145,8 +145,13 @@ static void check_added_words(const struct train_session *s)
 {
         if (!cmd_was_asked("add_words"))
                 return;
+        const struct train_file_options *file = &s->options->file;
+
         if (!s->task->of_documents)
                 cmd_usage("--add-words is for ran-train classify");
+        if (file->init.model == NULL || file->vocab != NULL)
+                cmd_usage("--add-words extends the vocabulary of --init MODEL: give that, and no "
+                          "--vocab");
         if (s->options->mode.replay != NULL)
                 cmd_usage("--replay takes the words of the model: leave out --add-words");
         if (s->texts.wanted)

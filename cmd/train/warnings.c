@@ -191,7 +191,8 @@ void train_find_forgotten(struct train_problems *w, const struct train_data *tra
         struct ran_buf lost = {0};
         size_t n = 0;
 
-        if (init == NULL || train->task->label == NULL || train->set.B == 0 ||
+        /* A base model, which nobody named, is there for its vectors. */
+        if (init == NULL || name == NULL || train->task->label == NULL || train->set.B == 0 ||
             ran_model_config(init)->task != train->task->task)
                 return;
         const char **here = must_alloc(C, sizeof *here);

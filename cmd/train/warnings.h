@@ -9,8 +9,8 @@
 void train_find_warnings(struct train_problems *w, const struct train_data *train,
                          const struct train_data *dev, char *const *files, const char *dev_file,
                          double held_out);
-/* Adds a sentence if labels of the model that training begins with (of the file `name`; NULL: none)
- * have no document. */
+/* Adds a sentence if labels of the model of --init, which is `name`, have no document. NULL: none
+ * is named. */
 void train_find_forgotten(struct train_problems *w, const struct train_data *train,
                           const struct ran_model *init, const char *name);
 
