@@ -154,6 +154,10 @@ static void pack(float *out, const float *x, size_t stride, size_t kstride, size
  * at a[i + k*stride], as in a panel (stride MR). */
 enum { A_ROWS, A_COLUMNS };
 
+/* Rows of B that lie in place are too far apart for the processor to see what comes next: it is
+ * told AHEAD rows before. A cache line has LINE floats. */
+enum { AHEAD = 8, LINE = 16 };
+
 /* A tile of C: rows <= R, cols <= V vectors, B in a panel. R and V are constants to the compiler,
  * which keeps the sums in registers. */
 static inline __attribute__((always_inline)) void
@@ -180,6 +184,10 @@ tile(size_t R, size_t V, int how, float *restrict c, size_t ldc, const float *re
 #pragma GCC unroll 2
                 for (size_t j = 0; j < V; j++)
                         y[j] = load(b + j * VL);
+#pragma GCC unroll 2
+                for (size_t j = 0; j < V; j++)
+                        if (j * VL % LINE == 0)
+                                __builtin_prefetch(b + AHEAD * rbs + j * VL);
 #pragma GCC unroll 16
                 for (size_t i = 0; i < R; i++) {
                         x = splat(how == A_ROWS ? row[i / 3][i % 3 * stride] : a[i]);

@@ -23,6 +23,7 @@ void ran_layer_memory_release(struct ran_workspace *w)
         free(own->y);
         free(own->slab);
         free(own->first);
+        free(own->cell);
         free(own->seen);
         free(own->reviewed);
 }
@@ -34,9 +35,9 @@ static int make_slabs(struct ran_workspace *w, struct ran_error *err)
         struct ran_layer_memory *own = w->own;
 
         own->slabs = 0;
-        own->tokens = own->rows = 0;
+        own->tokens = own->rows = own->abreast = 0;
         for (size_t from = 0, to; from < packed->m; from = to) {
-                size_t n_tokens, n_rows;
+                size_t n_tokens, n_rows, documents;
 
                 for (to = from + 1; to < packed->m; to++)
                         if (ran_packed_row(packed, to + 1) - ran_packed_row(packed, from) >
@@ -44,8 +45,10 @@ static int make_slabs(struct ran_workspace *w, struct ran_error *err)
                                 break;
                 n_tokens = packed->window[to] - packed->window[from];
                 n_rows = ran_packed_row(packed, to) - ran_packed_row(packed, from);
+                documents = packed->window_doc[to - 1] - packed->window_doc[from] + 1;
                 own->tokens = n_tokens > own->tokens ? n_tokens : own->tokens;
                 own->rows = n_rows > own->rows ? n_rows : own->rows;
+                own->abreast = documents > own->abreast ? documents : own->abreast;
                 size_t *first =
                         ran_grow(own->first, &own->first_cap, own->slabs + 2, sizeof *first, err);
                 if (first == NULL)
@@ -65,15 +68,16 @@ static int make_slabs(struct ran_workspace *w, struct ran_error *err)
         const struct ran_layer_memory *z = w->own;                                                 \
         const double B = (double)w->size.B, m = (double)w->packed->m, D = (double)w->D,            \
                      E = (double)w->E, tokens = (double)(slab_tokens), rows = (double)(slab_rows), \
-                     shared = z->shares, states = (double)z->states, keys = (double)z->keys,       \
-                     reviewed = (double)z->reviewed[w->packed->B], fresh = (double)z->fresh,       \
-                     projected = (double)z->projected, glu = ran_layer_is_gated(w) ? 2 * D : 0,    \
+                     abreast = (double)z->abreast, shared = z->shares, states = (double)z->states, \
+                     keys = (double)z->keys, reviewed = (double)z->reviewed[w->packed->B],         \
+                     fresh = (double)z->fresh, projected = (double)z->projected,                   \
+                     glu = ran_layer_is_gated(w) ? 2 * D : 0,                                      \
                      join_glu = w->c->cell != RAN_CELL_PLAIN ? 2 * D : 0,                          \
                      paper = !ran_layer_is_prenorm(w), prenorm = ran_layer_is_prenorm(w),          \
                      feed = prenorm * (double)ran_prenorm_feed(w->c),                              \
                      documents = ran_task_of(w->c)->output == RAN_OUTPUT_DOCUMENT ? B : 0;         \
-        (void)B, (void)m, (void)D, (void)E, (void)tokens, (void)rows, (void)states, (void)keys,    \
-                (void)shared, (void)projected, (void)glu, (void)join_glu, (void)paper,             \
+        (void)abreast, (void)B, (void)m, (void)D, (void)E, (void)tokens, (void)rows, (void)states, \
+                (void)keys, (void)shared, (void)projected, (void)glu, (void)join_glu, (void)paper, \
                 (void)prenorm, (void)feed, (void)documents, (void)fresh, (void)reviewed
 
 static size_t slabs_in_memory(const struct ran_workspace *w)
@@ -222,6 +226,10 @@ int ran_layer_memory_prepare(struct ran_workspace *w, struct ran_error *err)
                 own->longest = tokens > own->longest ? tokens : own->longest;
         }
         RAN_TRY(make_slabs(w, err));
+        size_t *cell = ran_grow(own->cell, &own->cell_cap, own->abreast, sizeof *cell, err);
+        if (cell == NULL)
+                return RAN_ENOMEM;
+        own->cell = cell;
         RAN_TRY(ran_review_prepare(w, err));
         own->fresh = 0;
         for (size_t b = 1; b < packed->B; b++)

@@ -150,8 +150,9 @@ struct ran_join_params {
  * reviewed: source tokens that targets review; projected = 3E + 2D (gated) or 3E, what one product
  * makes of a normalised row: q, k, v and value and gate of the output GLU; glu = 2D if gated, else
  * 0; join_glu = 2D unless plain; paper = 1 if gated or plain, else 0; prenorm = 1 - paper; feed = F
- * if prenorm, else 0; shared: 1 if slabs share qkv, else 0; fresh: rows of the largest slab if
- * known rows of open windows lie between those that are computed, else 0. */
+ * if prenorm, else 0; abreast: the most documents of a slab; shared: 1 if slabs share qkv, else 0;
+ * fresh: rows of the largest slab if known rows of open windows lie between those that are
+ * computed, else 0. */
 
 /* X(field, floats): activations of a slab. */
 #define RAN_SLAB(X)                                                                          \
@@ -202,31 +203,33 @@ struct ran_join_params {
         X(gate, prenorm *m *D)         /* the update gate */
 
 /* X(field, floats): adjoints of the current layer and slab; only for training. */
-#define RAN_ADJOINTS(X)                                                                 \
-        X(dz, rows *D)                                                                  \
-        X(dpre, paper *rows *projected)                                                 \
-        X(dqkv, rows * 3 * E)                                                           \
-        X(da, rows *E)                                                                  \
-        X(dp, paper *rows *D)                                                           \
-        X(d_o, rows *D)                                                                 \
-        X(dreview_q, tokens *D)                                                         \
-        X(dreview_r, tokens *D)                                                         \
-        X(dreview_o, tokens *D)                                                         \
-        X(dreview_glu, tokens *glu)                                                     \
-        X(dreview_sum, tokens *D)                                                       \
-        X(dG, states *D) /* of all states of the current layer */                       \
-        X(dkv_pre, states * 2 * D)                                                      \
-        X(dkey, keys *D)                                                                \
-        X(dvalue, keys *D)                                                              \
-        X(dsource_kv, reviewed * 2 * D)                                                 \
-        X(dsource_z, prenorm *reviewed *D)                                              \
-        X(dupdate_glu, states *glu) /* row s: of the window that begins with state s */ \
-        X(dfirst, B *D)                                                                 \
-        X(dcarried, prenorm *states *D)                                                 \
-        X(dcandidate, prenorm *m *D) /* before LN_upd */                                \
-        X(dgate, prenorm *m *D)      /* before the sigmoid */                           \
-        X(dfeed, tokens * 2 * feed)                                                     \
-        X(dfeed_act, tokens *feed)                                                      \
+#define RAN_ADJOINTS(X)                                                                      \
+        X(dz, rows *D)                                                                       \
+        X(dpre, paper *rows *projected)                                                      \
+        X(dqkv, rows * 3 * E)                                                                \
+        X(da, rows *E)                                                                       \
+        X(dp, paper *rows *D)                                                                \
+        X(d_o, rows *D)                                                                      \
+        X(dreview_q, tokens *D)                                                              \
+        X(dreview_r, tokens *D)                                                              \
+        X(dreview_o, tokens *D)                                                              \
+        X(dreview_glu, tokens *glu)                                                          \
+        X(dreview_sum, tokens *D)                                                            \
+        X(dG, states *D) /* of all states of the current layer */                            \
+        X(dkv_pre, states * 2 * D)                                                           \
+        X(dkey, keys *D)                                                                     \
+        X(dvalue, keys *D)                                                                   \
+        X(dsource_kv, reviewed * 2 * D)                                                      \
+        X(dsource_z, prenorm *reviewed *D)                                                   \
+        X(dupdate_glu, states *glu) /* row s: of the window that begins with state s */      \
+        X(dfirst, B *D)                                                                      \
+        X(dcarried, prenorm *states *D)                                                      \
+        X(dcandidate, prenorm *m *D)                                /* before LN_upd */      \
+        X(dgate, prenorm *m *D)                                     /* before the sigmoid */ \
+        X(cell_dy, paper *abreast *(projected > D ? projected : D)) /* see ran_scan_bwd */   \
+        X(cell_dx, paper *abreast *(E > D ? E : D))                                          \
+        X(dfeed, tokens * 2 * feed)                                                          \
+        X(dfeed_act, tokens *feed)                                                           \
         X(part, m * 6 * D) /* a window's part of norm gradients, summed in order afterwards */
 
 /* X(field, floats): the classifier's vector, gated or plain; adjoints only for training. */
@@ -267,8 +270,11 @@ struct ran_layer_memory {
         size_t most_keys;                           /* of one document */
         size_t *reviewed; /* (B + 1) source tokens under review in the documents before each */
         size_t reviewed_cap;
-        size_t fresh;  /* see above */
-        size_t *first; /* (slabs + 1) first window of each slab */
+        size_t fresh;   /* see above */
+        size_t *first;  /* (slabs + 1) first window of each slab */
+        size_t abreast; /* the most documents of a slab */
+        size_t *cell;   /* (abreast) the window of each that ran_scan_bwd is at */
+        size_t cell_cap;
         size_t slabs, first_cap, slab_cap;
         bool keeps;
         bool shares;           /* kept slabs take turns at two qkv: those of most are made again */

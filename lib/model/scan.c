@@ -1,7 +1,8 @@
 /* scan.c - the cells: the only part of a RAN that goes window by window. See layer.h.
  *
  * Each step is one row, so it costs matrix-vector products over the layer's weights and one query
- * over the keys of a window. Documents are independent of each other.
+ * over the keys of a window. Documents are independent of each other. Backward, where the products
+ * are largest, those of a slab go abreast: the rows of a step are multiplied together.
  */
 #include "model/layer.h"
 #include "math/gemm.h"
@@ -194,48 +195,96 @@ static void update_bwd(struct ran_layer_pass *s, const struct ran_window_view *v
         ran_window_activation_bwd(w, s->own->adj.d_o + v->r * D, s->act->o + v->r * D, dp, D);
 }
 
-/* From the cell's q, k, v and gates to G_{i-1}, through LN_in. d: D floats of scratch. */
-static void project_bwd(struct ran_layer_pass *s, const struct ran_window_view *v, float *d)
+/* A step of the documents of a slab abreast, each at the window own->cell[j]: what they multiply by
+ * the same weights lies side by side in cell_dy, and the result in cell_dx. One row at a time would
+ * read the weights once for each document. */
+
+static struct ran_window_view view_of(const struct ran_layer_pass *s, size_t j)
+{
+        return ran_window_view_of(s, s->own->cell[j]);
+}
+
+static void step_update_bwd(void *arg, size_t j, float *scratch)
+{
+        struct ran_layer_pass *s = arg;
+        struct ran_window_view v = view_of(s, j);
+        size_t D = s->w->D;
+
+        update_bwd(s, &v, scratch);
+        memcpy(s->own->adj.cell_dy + j * D, s->own->adj.d_o + v.r * D, D * sizeof(float));
+}
+
+/* From the heads to the cell's q, k, v and gates before the activation. */
+static void step_attention_bwd(void *arg, size_t j, float *scratch)
+{
+        struct ran_layer_pass *s = arg;
+        struct ran_window_view v = view_of(s, j);
+        struct ran_attention_heads x = ran_attention_heads_of(s, &v);
+        const struct ran_adjoints *adj = &s->own->adj;
+        size_t E = s->w->E, projected = s->own->projected;
+        float *da = adj->da + v.r * E, *dqkv = adj->dqkv + v.r * 3 * E,
+              *dpre = adj->dpre + v.r * projected;
+
+        memcpy(da, adj->cell_dx + j * E, E * sizeof *da);
+        ran_attention_bwd(dqkv, da, &x, 0, 1, true, scratch);
+        ran_window_activation_bwd(s->w, dpre, s->act->pre + v.r * projected, dqkv, 3 * E);
+        memcpy(adj->cell_dy + j * projected, dpre, projected * sizeof *dpre);
+}
+
+/* To G_{i-1}, through LN_in. */
+static void step_input_bwd(void *arg, size_t j, float *scratch)
+{
+        struct ran_layer_pass *s = arg;
+        struct ran_window_view v = view_of(s, j);
+        size_t D = s->w->D;
+        float *part = s->own->adj.part + v.i * 6 * D, *d = s->own->adj.cell_dx + j * D;
+
+        (void)scratch;
+        drop_cell(s, &v, RAN_DROP_INPUT, d);
+        ran_simd->norm_bwd(d, D, part + PART_INPUT * D, part + (PART_INPUT + 1) * D, d, D,
+                           s->cells->G + v.state * D, D, s->act->z_stat + v.r * 2,
+                           s->p->input_norm_w, 1, D);
+        ran_simd->add(s->own->adj.dG + v.state * D, d, D);
+}
+
+static void step_bwd(struct ran_layer_pass *s, size_t n)
 {
         struct ran_workspace *w = s->w;
-        size_t D = w->D;
-        float *part = s->own->adj.part + v->i * 6 * D,
-              *dpre = s->own->adj.dpre + v->r * s->own->projected;
+        const struct ran_adjoints *adj = &s->own->adj;
+        size_t D = w->D, E = w->E, projected = s->own->projected;
 
-        ran_window_activation_bwd(w, dpre, s->act->pre + v->r * s->own->projected,
-                                  s->own->adj.dqkv + v->r * 3 * w->E, 3 * w->E);
-        ran_gemm_linear_bwd(NULL, d, D, false, NULL, NULL, dpre, s->own->projected, NULL, 0,
-                            s->p->q_w, 1, D, s->own->projected);
-        drop_cell(s, v, RAN_DROP_INPUT, d);
-        ran_simd->norm_bwd(d, D, part + PART_INPUT * D, part + (PART_INPUT + 1) * D, d, D,
-                           s->cells->G + v->state * D, D, s->act->z_stat + v->r * 2,
-                           s->p->input_norm_w, 1, D);
-        ran_simd->add(s->own->adj.dG + v->state * D, d, D);
+        ran_workers_each_aside(&w->workers, 0, n, step_update_bwd, s);
+        ran_gemm_linear_bwd(w->pool, adj->cell_dx, E, false, NULL, NULL, adj->cell_dy, D, NULL, 0,
+                            s->p->out_w, n, E, D);
+        ran_workers_each_aside(&w->workers, 0, n, step_attention_bwd, s);
+        ran_gemm_linear_bwd(w->pool, adj->cell_dx, D, false, NULL, NULL, adj->cell_dy, projected,
+                            NULL, 0, s->p->q_w, n, D, projected);
+        ran_workers_each_aside(&w->workers, 0, n, step_input_bwd, s);
 }
 
 /* Right to left: the gradient of a cell needs that of the next; token rows were done before. */
-static void scan_bwd(void *arg, size_t b, float *scratch)
+static void step_back(struct ran_layer_pass *s)
 {
-        struct ran_layer_pass *s = arg;
-        struct ran_workspace *w = s->w;
+        const struct ran_packed *packed = s->w->packed;
+        size_t *cell = s->own->cell, n = 0;
 
-        for (size_t i = ran_scan_end_window(s, b); i-- > ran_scan_first_window(s, b);) {
-                struct ran_window_view v = ran_window_view_of(s, i);
-                struct ran_attention_heads x = ran_attention_heads_of(s, &v);
-                float *da = s->own->adj.da + v.r * w->E;
+        for (size_t b = packed->window_doc[s->from]; b <= packed->window_doc[s->to - 1]; b++)
+                cell[n++] = ran_scan_end_window(s, b) - 1;
+        while (n > 0) {
+                size_t left = 0;
 
-                update_bwd(s, &v, scratch);
-                ran_gemm_linear_bwd(NULL, da, w->E, false, NULL, NULL, s->own->adj.d_o + v.r * w->D,
-                                    w->D, NULL, 0, s->p->out_w, 1, w->E, w->D);
-                ran_attention_bwd(s->own->adj.dqkv + v.r * 3 * w->E, da, &x, 0, 1, true, scratch);
-                project_bwd(s, &v, scratch);
+                step_bwd(s, n);
+                for (size_t j = 0; j < n; j++)
+                        if (cell[j] > ran_scan_first_window(s, packed->window_doc[cell[j]]))
+                                cell[left++] = cell[j] - 1;
+                n = left;
         }
 }
 
 void ran_scan_bwd(struct ran_layer_pass *s)
 {
         ran_phase = RAN_PHASE_SCAN;
-        ran_scan_each_document(s, scan_bwd);
+        step_back(s);
         ran_window_sum_parts(s, PART_UPDATE, s->dp->update_norm_w, s->dp->update_norm_b);
         if (ran_layer_is_gated(s->w))
                 ran_window_sum_parts(s, PART_OUTPUT, s->dp->output_norm_w, s->dp->output_norm_b);

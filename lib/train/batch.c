@@ -130,22 +130,44 @@ double ran_batch_weight(const struct ran_batcher *k, size_t b, size_t i)
         return weight;
 }
 
+/* How many shards so many tokens want. The sums of a gradient go by shards: a batch of fewer than
+ * twice LEAST_TOKENS has shards as in version 0.1.0 (0 here: as many as LEAST_TOKENS each give). */
+static size_t wanted_shards(size_t tokens)
+{
+        size_t even = tokens / LEAST_TOKENS, least = (tokens - 1) / RAN_SHARD_TOKENS + 1;
+
+        if (even < 2)
+                return 0;
+        even = even < SHARDS_AT_LEAST ? even : SHARDS_AT_LEAST;
+        return even > least ? even : least;
+}
+
+/* Whether a chunk of L tokens begins a shard, after one of `held` tokens; `left` are not in shards
+ * that are complete, and `wanted` shards are to hold them. */
+static bool begins_shard(size_t held, size_t L, size_t left, size_t wanted)
+{
+        if (wanted == 0)
+                return held + L > LEAST_TOKENS;
+        return held + L > RAN_SHARD_TOKENS || held + L / 2 > left / wanted;
+}
+
 size_t ran_batch_shards(const struct ran_chunk *chunk, size_t n, size_t *shard, size_t *begin)
 {
-        size_t tokens = 0, shards = 0, held = 0, target;
+        size_t tokens = 0, shards = 0, held = 0, wanted, left;
 
         for (size_t i = 0; i < n; i++)
                 tokens += chunk[i].to - chunk[i].from;
-        target = tokens / SHARDS_AT_LEAST;
-        target = target < LEAST_TOKENS ? LEAST_TOKENS : target;
-        target = target > RAN_SHARD_TOKENS ? RAN_SHARD_TOKENS : target;
+        wanted = wanted_shards(tokens);
+        left = tokens;
         tokens = 0;
         for (size_t i = 0; i < n; i++) {
                 size_t L = chunk[i].to - chunk[i].from;
 
-                if (i == 0 || held + L > target) {
+                if (i == 0 || begins_shard(held, L, left, wanted)) {
                         begin[shards] = tokens;
                         shard[shards++] = i;
+                        left -= held;
+                        wanted -= i > 0 && wanted > 1;
                         held = 0;
                 }
                 held += L;

@@ -397,7 +397,8 @@ static void judge(const struct subject *s, struct order *o)
 {
         double mean = (double)s->d.first[s->d.B] / (double)s->d.B;
         double batch = mean * fmin((double)s->d.B, BATCH);
-        double rows = o->training ? fmax(mean, fmin(fmax(batch / 4, 256), batch)) : mean;
+        double shards = fmax(1, floor(fmin(batch / 256, 4)));
+        double rows = o->training ? fmax(mean, batch / shards) : mean;
         const struct product_job job = {.c = &s->c,
                                         .d = &s->d,
                                         .outputs = s->outputs,

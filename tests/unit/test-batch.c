@@ -561,6 +561,59 @@ TEST(batch_shards_are_a_function_of_the_batch)
         }
 }
 
+/* The shards of n chunks whose lengths are drawn; returns the tokens of all. */
+static size_t draw_shards(struct dice *dice, struct ran_chunk *chunk, size_t n, size_t longest,
+                          size_t *shard, size_t *begin, size_t *shards)
+{
+        for (size_t i = 0; i < n; i++)
+                chunk[i] = (struct ran_chunk){.from = 3, .to = 3 + dice_size(dice, 1, longest)};
+        *shards = ran_batch_shards(chunk, n, shard, begin);
+        return begin[*shards];
+}
+
+/* Four of a size, fewer where they would have less than 256 tokens, more where they would have over
+ * 2,048: no last one with the rest, which the others' threads would wait for or which costs a whole
+ * gradient. */
+TEST(batch_shards_have_the_same_size)
+{
+        enum { CHUNKS = 700, LONGEST = 40 };
+        struct dice dice = {.key = 11};
+        struct ran_chunk chunk[CHUNKS];
+        size_t shard[CHUNKS + 1], begin[CHUNKS + 1], shards;
+
+        for (size_t n = 40; n <= CHUNKS; n += 3) {
+                size_t tokens = draw_shards(&dice, chunk, n, LONGEST, shard, begin, &shards);
+                size_t even = tokens / 256 < 4 ? tokens / 256 : 4;
+
+                if (tokens < 512)
+                        continue;
+                if (tokens < 4 * (2048 - LONGEST))
+                        CHECK_SIZE(shards, even);
+                CHECK(shards <= (tokens < 8192 ? 5 : tokens / 2048 + 2));
+                for (size_t i = 0; i < shards; i++) {
+                        size_t size = begin[i + 1] - begin[i];
+
+                        CHECK(size <= 2048);
+                        if (shards == even)
+                                CHECK(size + LONGEST >= tokens / even &&
+                                      size <= tokens / even + LONGEST);
+                }
+        }
+}
+
+/* Checkpoints of 0.1.0 go on to the same bytes. */
+TEST(batch_of_few_tokens_has_the_shards_of_old)
+{
+        static const size_t length[] = {100, 100, 56, 1, 200, 50};
+        struct ran_chunk chunk[6];
+        size_t shard[7], begin[7];
+
+        for (size_t i = 0; i < 6; i++)
+                chunk[i] = (struct ran_chunk){.to = length[i]};
+        CHECK_SIZE(ran_batch_shards(chunk, 6, shard, begin), 2);
+        CHECK(shard[1] == 3 && begin[1] == 256 && begin[2] == 507);
+}
+
 TEST(batch_of_long_documents_has_a_shard_for_each)
 {
         struct bench b;

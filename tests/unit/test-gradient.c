@@ -492,6 +492,62 @@ TEST(gradient_of_rows_longer_than_a_vector)
         check_all_directions(&c, 38, 0.2, 1);
 }
 
+/* Document i of a batch, as a batch of its own. */
+static void batch_of_one(struct batch *one, const struct toy *t, const struct batch *b, size_t i)
+{
+        size_t from = b->rows.doc[i];
+        struct ran_error err = {0};
+
+        *one = (struct batch){.noise = b->noise, .n_gold = {b->n_gold[i]}};
+        memcpy(one->gold[0], b->gold[i], sizeof one->gold[0]);
+        CHECK_OK(ran_packed_add(&one->rows, &t->c, b->rows.ids + from, b->rows.doc[i + 1] - from,
+                                b->rows.record[i], &err),
+                 err);
+}
+
+/* A batch's gradient is the mean of its documents', dropout and all: those that end early leave the
+ * others to take their steps. */
+static void check_abreast(const struct ran_config *c, size_t slab_rows, size_t threads)
+{
+        enum { DOCUMENTS = 13 };
+        struct dice dice = {.key = 5};
+        struct batch b = {.noise = {.dropout = 0.2, .seed = 3}};
+        struct toy t;
+
+        toy_init(&t, c, 21, 0.3);
+        for (size_t i = 0; i < DOCUMENTS; i++)
+                batch_add(&b, &t, &dice, 1 + i * 7 % DOCUMENTS * (i % 3 + 1));
+        size_t n = t.layout.size + toy_tables(&t);
+        float *got = gradient(&t, &b, (struct way){.slab_rows = slab_rows, .threads = threads});
+        double *want = doubles(n);
+        for (size_t i = 0; i < DOCUMENTS; i++) {
+                struct batch one;
+
+                batch_of_one(&one, &t, &b, i);
+                float *g = gradient(&t, &one, (struct way){0});
+                for (size_t j = 0; j < n; j++)
+                        want[j] += (double)g[j] / DOCUMENTS;
+                free(g);
+                ran_packed_release(&one.rows);
+        }
+        check_gradient(&t, got, want);
+        free(got);
+        free(want);
+        ran_packed_release(&b.rows);
+        toy_release(&t);
+}
+
+TEST(gradient_of_documents_abreast)
+{
+        struct ran_config c = toy_config();
+
+        c.dim = 37, c.heads = 3, c.head_dim = 22, c.window = 6, c.min_window = 2;
+        for (c.cell = RAN_CELL_GATED; c.cell <= RAN_CELL_PRENORM; c.cell++) {
+                check_abreast(&c, 0, 0);
+                check_abreast(&c, 60, 3);
+        }
+}
+
 /* Shares of a long document; positions that leave it a few tokens, and ones that leave it many. */
 TEST(gradient_of_a_contextualizer_of_many_chunks)
 {
