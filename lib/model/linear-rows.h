@@ -101,7 +101,7 @@ static inline void ran_linear_fetch_row(const struct ran_params *p, uint32_t row
                 __builtin_prefetch(p->wide + row * C);
         else if (p->compact.f16 != NULL)
                 __builtin_prefetch(p->compact.f16 + row * C);
-        else
+        else if (p->compact.i8 != NULL)
                 __builtin_prefetch(p->compact.i8 + row * C);
 }
 static inline bool ran_linear_has_idf(const struct ran_params *p)
