@@ -30,34 +30,62 @@ struct ran_posting *ran_posting_sort(struct ran_posting *p, struct ran_posting *
         return p;
 }
 
-enum { DIGIT = 9, DIGITS = 1 << DIGIT }; /* two passes for up to 2^18 ids */
+/* Of at most ten bits, as few as there have to be: two for up to a million ids. */
+enum { DIGIT = 10 };
 
-static void sort_by_digit(uint32_t *to, const uint32_t *from, size_t n, unsigned shift)
+static unsigned bits_of(uint32_t x)
 {
-        uint32_t first[DIGITS] = {0}, sum = 0;
+        return x == 0 ? 0 : 32 - (unsigned)__builtin_clz(x);
+}
 
-        for (size_t i = 0; i < n; i++)
-                first[from[i] >> shift & (DIGITS - 1)]++;
-        for (size_t digit = 0; digit < DIGITS; digit++) {
-                uint32_t count = first[digit];
+/* How many ids have each digit of `width` bits, for the pass of that shift and the next. */
+static void count_digits(uint32_t *count, const uint32_t *ids, size_t n, unsigned width,
+                         unsigned shift)
+{
+        const uint32_t digits = (uint32_t)1 << width;
+        uint32_t *next = count + digits;
 
-                first[digit] = sum;
-                sum += count;
+        memset(count, 0, 2 * digits * sizeof *count);
+        for (size_t i = 0; i < n; i++) {
+                const uint32_t id = ids[i] >> shift;
+
+                count[id & (digits - 1)]++;
+                next[(uint64_t)id >> width & (digits - 1)]++;
+        }
+}
+
+static void sort_by_digit(uint32_t *to, const uint32_t *from, size_t n, uint32_t *count,
+                          unsigned width, unsigned shift)
+{
+        const uint32_t digits = (uint32_t)1 << width;
+        uint32_t sum = 0;
+
+        for (uint32_t digit = 0; digit < digits; digit++) {
+                const uint32_t here = count[digit];
+
+                count[digit] = sum;
+                sum += here;
         }
         for (size_t i = 0; i < n; i++)
-                to[first[from[i] >> shift & (DIGITS - 1)]++] = from[i];
+                to[count[from[i] >> shift & (digits - 1)]++] = from[i];
 }
 
 void ran_posting_sort_ids(uint32_t *ids, uint32_t *spare, size_t n)
 {
-        uint32_t *from = ids, *to = spare, all = 0;
+        uint32_t *from = ids, *to = spare, all = 0, count[2 << DIGIT];
 
         for (size_t i = 0; i < n; i++)
                 all |= ids[i];
-        for (unsigned shift = 0; shift < 32 && all >> shift > 0; shift += DIGIT) {
+        const unsigned bits = bits_of(all), passes = (bits + DIGIT - 1) / DIGIT;
+        if (passes == 0)
+                return;
+        const unsigned width = (bits + passes - 1) / passes;
+        for (unsigned pass = 0; pass < passes; pass++) {
                 uint32_t *sorted = to;
 
-                sort_by_digit(to, from, n, shift);
+                if (pass % 2 == 0)
+                        count_digits(count, from, n, width, pass * width);
+                sort_by_digit(to, from, n, count + (pass % 2 << width), width, pass * width);
                 to = from;
                 from = sorted;
         }

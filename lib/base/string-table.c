@@ -90,8 +90,11 @@ uint32_t ran_string_table_longest(const struct ran_string_table *s, uint32_t lea
                 limit = text_n;
         for (size_t from = 0, to; from < limit; from = to) {
                 to = limit - from < HASHED ? limit : from + HASHED;
-                for (size_t i = from; i < to; i++)
+                for (size_t i = from; i < to; i++) {
                         prefix[i - from] = hash = ran_string_table_hash_byte(hash, text[i]);
+                        if (s->slot != NULL) /* all at once: each is far from the others */
+                                __builtin_prefetch(&s->slot[first_slot(s, hash)]);
+                }
                 for (size_t n = to; n > from; n--) {
                         /* A string ends at the end of a character. */
                         if (n < text_n && ((unsigned char)text[n] & 0xc0) == 0x80)

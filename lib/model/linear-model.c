@@ -145,6 +145,7 @@ void ran_linear_model_affixes_of(const struct ran_affix_source *s, const uint32_
                 const uint32_t *row = s->affixes + (size_t)ids[t] * RAN_AFFIX_ROW;
                 uint32_t part = __atomic_load_n(row + RAN_AFFIXES, __ATOMIC_ACQUIRE);
 
+                __builtin_prefetch(row);
                 if (part == RAN_SUBWORD_NONE || part == UINT32_MAX)
                         take_row(s, ids[t]);
         }
@@ -214,9 +215,9 @@ static size_t list_affixes(uint32_t *to, const uint32_t *affixes, const uint32_t
         return n;
 }
 
-/* The buckets of all n-grams. */
+/* The buckets of all n-grams; rows: NULL, or where each will be looked up. */
 static size_t list_ngrams(uint32_t *to, const struct ran_config *c, const uint32_t *affixes,
-                          const uint32_t *ids, size_t L)
+                          const struct ran_linear_rows *rows, const uint32_t *ids, size_t L)
 {
         const size_t buckets = ran_linear_model_ngram_buckets(c);
         size_t n = 0;
@@ -227,7 +228,10 @@ static size_t list_ngrams(uint32_t *to, const struct ran_config *c, const uint32
 
                 for (size_t i = 0; i < most; i++) {
                         hash = ran_linear_model_extend(hash, ids[t + i]);
-                        to[n++] = ran_linear_model_bucket_of(hash, buckets);
+                        to[n] = ran_linear_model_bucket_of(hash, buckets);
+                        if (rows != NULL)
+                                ran_linear_fetch_place(rows, to[n]);
+                        n++;
                 }
         }
         return n;
@@ -258,7 +262,7 @@ size_t ran_linear_model_list(struct ran_posting *to, struct ran_posting *spare,
                              const uint32_t *ids, size_t L)
 {
         uint32_t *id = &spare->id, *scratch = &to->id; /* half of either */
-        size_t n = 0, all = list_ngrams(id, c, affixes, ids, L);
+        size_t n = 0, all = list_ngrams(id, c, affixes, NULL, ids, L);
 
         all += list_all_affixes(id + all, affixes, ids, L);
         ran_posting_sort_ids(id, scratch, all);
@@ -378,7 +382,8 @@ static size_t count_rows(struct ran_linear_features f, size_t n, const struct ra
 /* Features [from, end) get values, those with an idf, and move to `to`; returns the end of these.
  * squares: the sum of their squares. */
 static size_t weigh_rows(struct ran_linear_features f, size_t to, size_t from, size_t end,
-                         const struct ran_params *p, struct counts *counts, double *squares)
+                         const struct ran_params *p, size_t C, struct counts *counts,
+                         double *squares)
 {
         double sum = 0;
 
@@ -387,6 +392,7 @@ static size_t weigh_rows(struct ran_linear_features f, size_t to, size_t from, s
 
                 if (!(idf > 0))
                         continue;
+                ran_linear_fetch_row(p, f.row[i], C);
                 const float x = weigh(counts, f.times[i], idf);
 
                 f.row[to] = f.row[i];
@@ -399,7 +405,7 @@ static size_t weigh_rows(struct ran_linear_features f, size_t to, size_t from, s
 }
 
 size_t ran_linear_model_read(struct ran_linear_features f, uint32_t *spare,
-                             const struct ran_config *c, const struct ran_params *p,
+                             const struct ran_config *c, const struct ran_params *p, size_t C,
                              const uint32_t *ids, size_t L)
 {
         const uint32_t affix = first_affix(c, p);
@@ -409,14 +415,14 @@ size_t ran_linear_model_read(struct ran_linear_features f, uint32_t *spare,
 
         if (p->affix_source != NULL)
                 ran_linear_model_affixes_of(p->affix_source, ids, L);
-        n = find_rows(f.row, list_ngrams(f.row, c, p->affixes, ids, L), p);
+        n = find_rows(f.row, list_ngrams(f.row, c, p->affixes, p->rows, ids, L), p);
         n += list_all_affixes(f.row + n, p->affixes, ids, L);
         ran_posting_sort_ids(f.row, spare, n);
         n = count_rows(f, n, p);
         while (first < n && f.row[first] < affix)
                 first++;
-        size_t ngrams = weigh_rows(f, 0, 0, first, p, &counts, &squares[0]);
-        n = weigh_rows(f, ngrams, first, n, p, &counts, &squares[1]);
+        size_t ngrams = weigh_rows(f, 0, 0, first, p, C, &counts, &squares[0]);
+        n = weigh_rows(f, ngrams, first, n, p, C, &counts, &squares[1]);
         set_lengths(f.x, ngrams, n, squares);
         return n;
 }
@@ -430,13 +436,13 @@ static struct ran_linear_features features_of(const struct ran_workspace *w, siz
         return (struct ran_linear_features){h->gram_row + at, h->gram_times + at, h->gram_x + at};
 }
 
-static void read_document(struct ran_workspace *w, const struct ran_params *p, size_t b)
+static void read_document(struct ran_workspace *w, const struct ran_params *p, size_t b, size_t C)
 {
         const struct ran_packed *packed = w->packed;
         struct ran_head *h = &w->head;
         size_t from = packed->doc[b];
 
-        h->grams[b] = ran_linear_model_read(features_of(w, b), h->gram_spare, w->c, p,
+        h->grams[b] = ran_linear_model_read(features_of(w, b), h->gram_spare, w->c, p, C,
                                             packed->ids + from, packed->doc[b + 1] - from);
 }
 
@@ -473,7 +479,7 @@ void ran_linear_model_add(struct ran_workspace *w, const struct ran_params *p, s
                 const struct ran_linear_features f = features_of(w, b);
                 float *linear = h->linear + b * C;
 
-                read_document(w, p, b);
+                read_document(w, p, b, C);
                 ran_linear_sum(linear, p, f.x, f.row, h->grams[b], C);
                 ran_simd->axpy(h->logits + b * C, w->linear_weight, linear, C);
                 if (w->c->frozen)

@@ -98,9 +98,10 @@ struct ran_linear_features {
         uint32_t *row, *times; /* of the table; how often it is there */
         float *x;
 };
-/* Fills f with those of L ids (spare: scratch, room as for a list). Returns their number. */
+/* Fills f with those of L ids (spare: scratch, room as for a list), and asks for the weights of
+ * their C labels. Returns their number. */
 size_t ran_linear_model_read(struct ran_linear_features f, uint32_t *spare,
-                             const struct ran_config *c, const struct ran_params *p,
+                             const struct ran_config *c, const struct ran_params *p, size_t C,
                              const uint32_t *ids, size_t L);
 
 /* idf of a bucket that `having` of so many documents have. */

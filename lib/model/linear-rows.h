@@ -73,6 +73,15 @@ static inline uint32_t ran_linear_row(const struct ran_params *p, uint32_t bucke
         return from < end && r->bucket[from] == bucket ? from : RAN_NO_ROW;
 }
 
+/* Asks for the memory that ran_linear_row will look at. */
+static inline void ran_linear_fetch_place(const struct ran_linear_rows *r, uint32_t bucket)
+{
+        if (r->group != NULL)
+                __builtin_prefetch(r->group + bucket / 64);
+        else
+                __builtin_prefetch(r->start + (bucket >> r->shift));
+}
+
 /* What is in a row, however it is stored. */
 static inline float ran_linear_idf(const struct ran_params *p, uint32_t row)
 {
@@ -84,6 +93,16 @@ static inline void ran_linear_fetch_idf(const struct ran_params *p, uint32_t row
                 __builtin_prefetch(p->idf + row);
         else
                 __builtin_prefetch(p->compact.idf + row);
+}
+/* Of weights of C labels: the beginning of the row. */
+static inline void ran_linear_fetch_row(const struct ran_params *p, uint32_t row, size_t C)
+{
+        if (p->wide != NULL)
+                __builtin_prefetch(p->wide + row * C);
+        else if (p->compact.f16 != NULL)
+                __builtin_prefetch(p->compact.f16 + row * C);
+        else if (p->compact.i8 != NULL)
+                __builtin_prefetch(p->compact.i8 + row * C);
 }
 static inline bool ran_linear_has_idf(const struct ran_params *p)
 {

@@ -267,8 +267,9 @@ struct ran_train_job {
          * does not change the model. threads: of each rank; 0: one for each of its processors. */
         struct ran_ranks *ranks;
         size_t threads;
-        /* Called now and then, or NULL; a value other than 0 ends training with RAN_EINTR, after a
-         * checkpoint if the job has one (still: the caller may have taken it away meanwhile). */
+        /* Called now and then, or NULL, by one thread of the pool at a time; a value other than 0
+         * ends training with RAN_EINTR, after a checkpoint if the job has one (still: the caller
+         * may have taken it away meanwhile). */
         int (*report)(void *arg, const struct ran_train_report *report);
         void *arg;
 };

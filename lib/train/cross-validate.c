@@ -4,6 +4,8 @@
 #include "train/plan.h"
 
 #include <math.h>
+#include <pthread.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -29,15 +31,15 @@ static double scale_of(int i)
 }
 
 struct chain {
-        const struct validation *x;
+        struct validation *x;
         size_t fold, at; /* at: which cost */
         bool ratios;
         double dense;
         struct ran_svm_solver *solver;
         size_t *row; /* of the other folds */
         double loss[COSTS], by_scale[COSTS][SCALES];
+        double share; /* of its work that is done; under the lock */
         bool done;
-        int rc;
         struct ran_error err;
 };
 
@@ -49,7 +51,15 @@ struct validation {
         size_t *order;           /* (k->n) rows of k, shuffled */
         size_t begin[FOLDS + 1]; /* where in the order each fold begins */
         struct chain chain[CHAINS];
-        size_t chains, live[CHAINS]; /* live: numbers of those at work */
+        size_t chains;
+        atomic_size_t next; /* the first chain that no thread has begun */
+
+        int (*pass)(void *arg, size_t passes, double share);
+        void *arg;
+        struct ran_error *err;
+        pthread_mutex_t lock; /* guards all below: threads call pass, one at a time */
+        size_t rounds;
+        int rc; /* of the first that failed, or was stopped */
 };
 
 /* ---- folds ----------------------------------------------------------------------------------- */
@@ -225,8 +235,7 @@ static int next_cost(struct chain *a)
         return RAN_OK;
 }
 
-/* A round visits as many rows as there are, so that it takes as long for each chain; as most are
- * shrunk away, that is many passes. */
+/* A round visits as many rows as there are; as most are shrunk away, that is many passes. */
 static int advance(struct chain *a)
 {
         size_t visits = 0, was;
@@ -243,25 +252,46 @@ static int advance(struct chain *a)
         return RAN_OK;
 }
 
-/* As many chains at a time as there are threads: each takes the memory of a fit. Threads that have
- * none, or whose chain has ended, take classes of the others. */
-static void run_chain(void *arg, size_t i)
+static double share_of(const struct validation *x)
 {
-        struct validation *x = arg;
-        struct chain *a = &x->chain[x->live[i]];
+        double sum = 0;
 
-        a->rc = advance(a);
+        for (size_t i = 0; i < x->chains; i++)
+                sum += x->chain[i].share;
+        return sum / (double)x->chains;
 }
 
-/* Lists the first chains that are not done. */
-static size_t list_live(struct validation *x, size_t most)
+/* After a round of a chain: tells the caller, who may stop all. Returns whether it goes on. */
+static bool end_round(struct chain *a, int rc)
 {
-        size_t n = 0;
+        struct validation *x = a->x;
+        const double solved = a->solver != NULL ? ran_svm_solver_share(a->solver) : 0;
 
-        for (size_t i = 0; i < x->chains && n < most; i++)
-                if (!x->chain[i].done)
-                        x->live[n++] = i;
-        return n;
+        pthread_mutex_lock(&x->lock);
+        a->share = ((double)a->at + solved) / (double)x->n_costs;
+        if (x->rc == RAN_OK && rc != RAN_OK)
+                x->rc = ran_fail(x->err, rc, "%s", a->err.text);
+        else if (x->rc == RAN_OK && x->pass != NULL &&
+                 x->pass(x->arg, ++x->rounds, share_of(x)) != 0)
+                x->rc = ran_fail(x->err, RAN_EINTR,
+                                 "stopped while the linear model was cross-validated");
+        bool goes_on = x->rc == RAN_OK;
+        pthread_mutex_unlock(&x->lock);
+        return goes_on;
+}
+
+/* A thread takes one chain after the other to its end: each takes the memory of a fit. Threads that
+ * find none take classes of the others. */
+static void run_some(void *arg, size_t thread)
+{
+        struct validation *x = arg;
+        bool goes_on = true;
+        size_t i;
+
+        (void)thread;
+        while (goes_on && (i = atomic_fetch_add(&x->next, 1)) < x->chains)
+                while (goes_on && !x->chain[i].done)
+                        goes_on = end_round(&x->chain[i], advance(&x->chain[i]));
 }
 
 /* Each scale of the dense features, if there are any. */
@@ -274,7 +304,7 @@ static void list_scales(struct validation *x, size_t fold, bool ratios)
                         .x = x, .fold = fold, .ratios = ratios, .dense = scales_of_dense[i]};
 }
 
-/* Those with ratios first, for they take longer: so chains side by side end together. */
+/* Those with ratios first, for they take longer: so threads end together. */
 static void list_chains(struct validation *x, int ratios)
 {
         for (int with = 1; with >= 0; with--)
@@ -286,39 +316,6 @@ static void list_chains(struct validation *x, int ratios)
                         if (ratios == RAN_RATIOS_AUTO || (ratios == RAN_RATIOS_YES) == with)
                                 list_scales(x, f, with);
                 }
-}
-
-static double share_of(const struct validation *x)
-{
-        double fits = 0;
-
-        for (size_t i = 0; i < x->chains; i++) {
-                const struct chain *a = &x->chain[i];
-
-                fits += (double)a->at + (a->solver != NULL ? ran_svm_solver_share(a->solver) : 0);
-        }
-        return fits / (double)(x->chains * x->n_costs);
-}
-
-/* A round of each live chain at a time, so that the caller hears of it in between. */
-static int run_chains(struct validation *x, int (*pass)(void *arg, size_t passes, double share),
-                      void *arg, struct ran_error *err)
-{
-        size_t threads = x->k->pool != NULL ? ran_pool_threads(x->k->pool) : 1, n;
-
-        for (size_t round = 1; (n = list_live(x, threads)) > 0; round++) {
-                ran_parallel(x->k->pool, n, run_chain, x);
-                for (size_t i = 0; i < n; i++) {
-                        const struct chain *a = &x->chain[x->live[i]];
-
-                        if (a->rc != RAN_OK)
-                                return ran_fail(err, a->rc, "%s", a->err.text);
-                }
-                if (pass != NULL && pass(arg, round, share_of(x)) != 0)
-                        return ran_fail(err, RAN_EINTR,
-                                        "stopped while the linear model was cross-validated");
-        }
-        return RAN_OK;
 }
 
 /* What chains differ in, but for the fold. */
@@ -385,27 +382,29 @@ static double choose_scale(const struct validation *x, const struct setting *s)
         return best;
 }
 
-static int try_all(struct validation *x, int ratios,
-                   int (*pass)(void *arg, size_t passes, double share), void *arg,
-                   struct ran_error *err)
+static int try_all(struct validation *x, int ratios, struct ran_error *err)
 {
         RAN_TRY(make_folds(x, err));
         list_chains(x, ratios);
-        return run_chains(x, pass, arg, err);
+        pthread_mutex_init(&x->lock, NULL);
+        ran_parallel(x->k->pool, ran_pool_threads(x->k->pool), run_some, x);
+        pthread_mutex_destroy(&x->lock);
+        return x->rc;
 }
 
 int ran_cross_validate(struct ran_svm *k, double *cost, int ratios, const float *weight,
                        const float *bias, int (*pass)(void *arg, size_t passes, double share),
                        void *arg, struct ran_error *err)
 {
-        struct validation x = {.k = k, .weight = weight, .bias = bias};
+        struct validation x = {
+                .k = k, .weight = weight, .bias = bias, .pass = pass, .arg = arg, .err = err};
         int rc = RAN_OK;
 
         x.n_costs = *cost > 0 ? 1 : COSTS;
         for (size_t i = 0; i < x.n_costs; i++)
                 x.cost[i] = *cost > 0 ? *cost : costs[i];
         if ((x.n_costs > 1 || ratios == RAN_RATIOS_AUTO || k->features->dense > 0) && k->n >= FOLDS)
-                rc = try_all(&x, ratios, pass, arg, err);
+                rc = try_all(&x, ratios, err);
         for (size_t i = 0; i < x.chains; i++)
                 finish(&x.chain[i]);
         free(x.order);

@@ -21,8 +21,8 @@
 /* Sets *cost, if that is 0, k->dense, if there are such features, and k->ratios, if `ratios` is
  * RAN_RATIOS_AUTO, for the rows of k, and k->scale. With nothing to choose or too few documents
  * nothing is tried. weight (c->wide, C) and bias (C) are where fits start, as for ran_svm_fit. pass
- * is called with the number of rounds so far, and may end it as there: then *cost and k->ratios
- * stay. */
+ * is called with the number of rounds so far, by any thread of k->pool, but by one at a time, and
+ * may end it as there: then *cost and k->ratios stay. */
 int ran_cross_validate(struct ran_svm *k, double *cost, int ratios, const float *weight,
                        const float *bias, int (*pass)(void *arg, size_t passes, double share),
                        void *arg, struct ran_error *err);

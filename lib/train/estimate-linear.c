@@ -3,6 +3,7 @@
 #include "train/estimate.h"
 #include "model/linear-model.h"
 #include "model/linear-words.h"
+#include "train/ahead.h"
 #include "train/crf-train.h"
 
 #include <stdlib.h>
@@ -42,23 +43,54 @@ static int measure(struct shape *s, const size_t *document, size_t n, struct ran
         return RAN_OK;
 }
 
+/* The matrix of these documents. */
+static double matrix_bytes(const struct shape *s, double *file)
+{
+        const size_t keep = s->run->job->train->keep;
+        double matrix = 8 * (double)s->n + 4 * (double)s->columns;
+
+        add_spool(4 * (double)s->entries, &matrix, file, keep);
+        add_spool(4 * (double)s->entries, &matrix, file, keep);
+        return matrix;
+}
+
+static double numbering_bytes(const struct shape *s)
+{
+        return 4 * (double)s->run->job->config->wide + 16 * (double)s->columns; /* of columns */
+}
+
 /* The fit on these documents: the matrix, and solvers: one for each thread when C is chosen by
  * cross-validation, one in the end. */
 static double fit_bytes(const struct shape *s, double *file)
 {
         const struct ran_train_job *job = s->run->job;
         const struct ran_dataset *d = job->train;
-        const double wide = (double)job->config->wide, n = (double)s->n;
-        size_t threads = job->pool != NULL ? ran_pool_threads(job->pool) : 1;
+        const double n = (double)s->n, numbering = numbering_bytes(s);
+        size_t threads = ran_pool_threads(job->pool);
         double chosen = ran_cross_validate_bytes(d, s->n, s->columns, threads);
         double last = ran_svm_bytes(d, s->n, s->columns, true);
-        double matrix = 8 * n + 4 * (double)s->columns;
-        double numbering = 4 * wide + 8 * (double)s->columns; /* of columns */
-
-        add_spool(4 * (double)s->entries, &matrix, file, d->keep);
-        add_spool(4 * (double)s->entries, &matrix, file, d->keep);
         chosen = chosen > last ? chosen : last;
-        return 8 * n + matrix + (chosen > numbering ? chosen : numbering);
+        return 8 * n + matrix_bytes(s, file) + (chosen > numbering ? chosen : numbering);
+}
+
+/* Fits before and in the refit, side by side: ahead.h. */
+static int add_both(struct shape *s, const size_t *all, double *fit, struct ran_error *err)
+{
+        const struct ran_run_sizes *k = s->run;
+        const struct ran_dataset *d = k->job->train;
+        const double wide = (double)k->job->config->wide;
+        double file = 0, solver, numbering;
+
+        RAN_TRY(measure(s, k->document, k->documents, err));
+        *fit += 8 * (double)s->n + matrix_bytes(s, &file) +
+                ran_svm_bytes(d, s->n, s->columns, true);
+        RAN_TRY(measure(s, all, d->B, err));
+        solver = ran_svm_bytes(d, s->n, s->columns, true);
+        numbering = numbering_bytes(s);
+        *fit += 16 * (double)s->n + matrix_bytes(s, &file) +
+                (solver > numbering ? solver : numbering);
+        *fit += 4 * wide * (double)(k->C + 1); /* weights that are kept; idf */
+        return RAN_OK;
 }
 
 static int all_documents(const struct ran_run_sizes *k, size_t **all, struct ran_error *err)
@@ -74,17 +106,21 @@ static int measure_fits(struct shape *s, struct ran_linear_estimate *e, struct r
 {
         const struct ran_run_sizes *k = s->run;
         const bool refits = ran_train_refits(k->job);
+        double both = e->fit;
         size_t *all = NULL;
         int rc = refits ? all_documents(k, &all, err) : RAN_OK;
 
         if (rc == RAN_OK)
                 rc = measure(s, refits ? all : k->document,
                              refits ? k->job->train->B : k->documents, err);
-        free(all);
         if (rc == RAN_OK) {
                 e->fit += fit_bytes(s, &e->file);
                 e->write = (double)s->columns * (8 + 4 * (double)k->C);
         }
+        if (rc == RAN_OK && ran_ahead_pays(k->job, k->C))
+                rc = add_both(s, all, &both, err);
+        e->fit = e->fit > both ? e->fit : both;
+        free(all);
         return rc;
 }
 

@@ -118,8 +118,13 @@ void ran_feature_lists_idf(const struct ran_feature_lists *l, const struct ran_c
         for (size_t i = 0; i < n; i++)
                 for (size_t g = l->first[document[i]]; g < l->first[document[i] + 1]; g++)
                         idf[l->posting[g].id]++; /* exact up to 2^24, where it stays */
+        float few[64]; /* of the counts that nearly all have: a logarithm takes long */
+        for (size_t count = 0; count < sizeof few / sizeof *few; count++)
+                few[count] = ran_linear_model_idf((double)count, (double)n);
         for (size_t g = 0; g < c->wide; g++)
-                idf[g] = ran_linear_model_idf((double)idf[g], (double)n);
+                idf[g] = idf[g] < sizeof few / sizeof *few
+                                 ? few[(size_t)idf[g]]
+                                 : ran_linear_model_idf((double)idf[g], (double)n);
 }
 
 /* ---- matrix ---------------------------------------------------------------------------------- */
@@ -160,18 +165,13 @@ static void make_row(void *arg, size_t i)
         make_dense(k, i);
 }
 
-struct frequency {
-        float idf;
-        uint32_t bucket;
-};
-
-static int compare_frequency(const void *a, const void *b)
+/* Floats that are not negative are in the order of their bits. */
+static uint32_t bits_of(float x)
 {
-        const struct frequency *x = a, *y = b;
+        uint32_t bits;
 
-        if (x->idf != y->idf)
-                return x->idf < y->idf ? -1 : 1;
-        return x->bucket < y->bucket ? -1 : 1;
+        memcpy(&bits, &x, sizeof bits);
+        return bits;
 }
 
 /* Numbers the buckets that count, the most frequent first, so that what most features read lies
@@ -179,22 +179,24 @@ static int compare_frequency(const void *a, const void *b)
 static int number_columns(struct ran_features *f, const struct ran_config *c, const float *idf,
                           uint32_t *column_of, struct ran_error *err)
 {
-        size_t n = 0;
-        struct frequency *order = ran_alloc(c->wide, sizeof *order, err);
+        size_t n = 0, at = 0;
 
-        for (size_t g = 0; order != NULL && g < c->wide; g++)
-                if (idf[g] > 0)
-                        order[n++] = (struct frequency){idf[g], (uint32_t)g};
+        for (size_t g = 0; g < c->wide; g++)
+                n += idf[g] > 0;
+        struct ran_posting *order = ran_alloc(2 * n, sizeof *order, err);
         f->columns = n + f->dense;
         f->bucket = order != NULL ? ran_alloc(f->columns, sizeof *f->bucket, err) : NULL;
         if (f->bucket == NULL) {
                 free(order);
                 return RAN_ENOMEM;
         }
-        qsort(order, n, sizeof *order, compare_frequency);
+        for (size_t g = 0; g < c->wide; g++)
+                if (idf[g] > 0)
+                        order[at++] = (struct ran_posting){bits_of(idf[g]), (uint32_t)g};
+        const struct ran_posting *sorted = ran_posting_sort(order, order + n, n);
         for (size_t column = 0; column < n; column++) {
-                f->bucket[column] = order[column].bucket;
-                column_of[order[column].bucket] = (uint32_t)column;
+                f->bucket[column] = sorted[column].at;
+                column_of[sorted[column].at] = (uint32_t)column;
         }
         for (size_t i = 0; i < f->dense; i++)
                 f->bucket[n + i] = (uint32_t)(c->wide + i);
@@ -202,8 +204,20 @@ static int number_columns(struct ran_features *f, const struct ran_config *c, co
         return RAN_OK;
 }
 
+static void measure_row(void *arg, size_t i)
+{
+        const struct maker *k = arg;
+        const size_t b = k->document[i];
+        size_t count = k->f->dense;
+
+        for (size_t g = k->l->first[b]; g < k->l->first[b + 1]; g++)
+                count += k->idf[k->l->posting[g].id] > 0;
+        k->f->first[i + 1] = count;
+}
+
 /* Where each row begins, and room for all of them. */
-static int measure_rows(struct maker *k, size_t n, size_t keep, struct ran_error *err)
+static int measure_rows(struct maker *k, size_t n, size_t keep, struct ran_pool *pool,
+                        struct ran_error *err)
 {
         struct ran_features *f = k->f;
 
@@ -211,14 +225,9 @@ static int measure_rows(struct maker *k, size_t n, size_t keep, struct ran_error
         f->first = ran_alloc(n + 1, sizeof *f->first, err);
         if (f->first == NULL)
                 return RAN_ENOMEM;
-        for (size_t i = 0; i < n; i++) {
-                size_t count = f->dense;
-
-                for (size_t g = k->l->first[k->document[i]]; g < k->l->first[k->document[i] + 1];
-                     g++)
-                        count += k->idf[k->l->posting[g].id] > 0;
-                f->first[i + 1] = f->first[i] + count;
-        }
+        ran_parallel(pool, n, measure_row, k);
+        for (size_t i = 0; i < n; i++)
+                f->first[i + 1] += f->first[i];
         f->column_spool.keep = f->x_spool.keep = keep;
         f->column = ran_spool_reserve(&f->column_spool, f->first[n], sizeof *f->column, err);
         f->x = ran_spool_reserve(&f->x_spool, f->first[n], sizeof *f->x, err);
@@ -239,7 +248,7 @@ int ran_features_make(struct ran_features *f, const struct ran_feature_lists *l,
         if (rc == RAN_OK)
                 rc = number_columns(f, c, idf, column_of, err);
         if (rc == RAN_OK)
-                rc = measure_rows(&k, n, keep, err);
+                rc = measure_rows(&k, n, keep, pool, err);
         if (rc == RAN_OK)
                 ran_parallel(pool, n, make_row, &k);
         free(column_of);

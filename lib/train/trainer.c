@@ -249,6 +249,7 @@ void ran_trainer_release(struct ran_trainer *t)
         free(t->token_weight);
         free(t->linear);
         free(t->idf);
+        free(t->ahead);
         free(t->crf);
         free(t->affixes);
         free(t->best_block);

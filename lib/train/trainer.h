@@ -72,6 +72,7 @@ struct ran_trainer {
         float *token_weight;            /* (V) in them; NULL without */
         /* (c->wide, C), and rows of the dense features behind; (c->wide), NULL for a tagger. */
         float *linear, *idf;
+        float *ahead;       /* (c->wide, C), (C) weights and bias of the refit, or NULL: ahead.h */
         float *crf;         /* of a tagger's linear model; NULL: none */
         double linear_rate; /* factor of its cost, where `init` brought it; 0: it stays */
         uint32_t *affixes;

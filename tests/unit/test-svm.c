@@ -514,7 +514,7 @@ TEST(features_equal_those_of_the_model)
         CHECK_SIZE(f->n, 50);
         for (size_t i = 0; i < f->n; i++) {
                 const struct ran_document d = ran_dataset_document(&b.d, i);
-                size_t n = ran_linear_model_read(read, spare, &b.c, &p, d.ids, d.L);
+                size_t n = ran_linear_model_read(read, spare, &b.c, &p, b.d.C, d.ids, d.L);
 
                 REQUIRE(n == f->first[i + 1] - f->first[i]);
                 for (size_t g = 0; g < n; g++) {
