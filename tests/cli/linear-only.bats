@@ -68,6 +68,14 @@ training() {
   ran-train classify -q -j 1 --encoder none -o one.ran train.jsonl
   ran-train classify -q -j 3 --encoder none -o three.ran train.jsonl
   cmp one.ran three.ran
+  # With two labels a second thread fits all documents while the first fits those of training.
+  jq -c 'select(.label != "white")' train.jsonl >two.jsonl
+  [ "$(jq -s 'map(.label) | unique | length' two.jsonl)" = 2 ]
+  for jobs in 1 2 3; do
+    ran-train classify -q -j $jobs --encoder none -o two-$jobs.ran two.jsonl
+  done
+  cmp two-1.ran two-2.ran
+  cmp two-1.ran two-3.ran
   ran-classify -m one.ran test.jsonl >whole.jsonl
   { ran-classify -m one.ran --shard 1/2 test.jsonl && ran-classify -m one.ran --shard 2/2 test.jsonl; } |
     sort | diff - <(sort whole.jsonl)
