@@ -11,18 +11,19 @@
 #include <errno.h>
 #include <math.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdlib.h>
-#ifdef __GLIBC__ /* as <stdlib.h> says */
-#include <malloc.h>
-#endif
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#ifdef __GLIBC__ /* as <stdlib.h> says */
+#include <malloc.h>
+#endif
 
 /* ---- signals -------------------------------------------------------------------------------- */
 
-static volatile sig_atomic_t stop_signal;
+static atomic_int stop_signal; /* any thread may ask */
 
 static bool is_sent(int signal)
 {
