@@ -1,7 +1,8 @@
 /* deliver.c - results, rejects, messages and counts, in the order of the input.
  *
  * Each thread that finishes a record takes the lock and, if no earlier record is missing, delivers
- * all that are ready: a record leaves as soon as it can, or with those of the next 50 ms. */
+ * all that are ready. Results are written together, about every 50 ms; the last of the input that
+ * has arrived is written at once. */
 #include <string.h>
 #include <unistd.h>
 
@@ -171,7 +172,7 @@ static void trim(struct cmd_run *run, struct slot *slot)
 }
 
 /* Whether results may wait for more: where records take microseconds, a system call for each costs
- * a twentieth of them. Those that take longer than this are written at once. */
+ * a twentieth of them. They wait for the record after them, too, however long that takes. */
 static bool may_wait(struct cmd_run *run)
 {
         const double patience = 0.05; /* seconds */
