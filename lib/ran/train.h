@@ -147,11 +147,12 @@ struct ran_train_decision {
                 RAN_ENCODER_KEPT,       /* or not decided yet */
                 RAN_ENCODER_NO_ROOM,    /* the linear model errs on too few documents: none tried */
                 RAN_ENCODER_NO_GAIN,    /* it was ended early, as it gained too little */
-                RAN_ENCODER_NOT_PROVEN, /* it was trained to the end, and did not improve results */
+                RAN_ENCODER_NOT_PROVEN, /* it was trained to the end, and gained too little */
         } why;
         size_t epoch;             /* of the decision; 0: before the first */
         size_t documents, errors; /* compared; on which the linear model errs */
-        double gain, error;       /* in validation loss over the linear model; its standard error */
+        double loss;              /* validation loss of the linear model */
+        double gain, error;       /* how much lower the ensemble's is; its standard error */
 };
 /* Appends it as a sentence without a full stop; nothing for RAN_ENCODER_KEPT. */
 void ran_train_decision_tell(const struct ran_train_decision *d, struct ran_buf *out);

@@ -18,19 +18,23 @@ static const double prior_weight = 2;
 const struct ran_ensemble ran_ensemble_default = {.encoder = 0.3, .linear = 2},
                           ran_ensemble_default_words = {.encoder = 0.5, .linear = 0.5};
 
-/* The loss, its gradient, and its second derivatives: by encoder, linear, and both. */
+/* The variables, in the order of struct ran_ensemble. */
+enum { ENCODER, LINEAR, OFFSET, VARIABLES };
+
+/* The loss, its gradient, and its second derivatives. */
 struct slope {
-        double loss, g[2], h[3];
+        double loss, g[VARIABLES], h[VARIABLES][VARIABLES];
 };
 
 /* What is to be found. */
 struct problem {
         struct ran_ensemble prior;
+        double prior_weight;
         double tolerance; /* ends when a step gains no more than this part of the loss */
         void (*slope)(const void *arg, const struct ran_ensemble *at, struct slope *s);
         const void *arg;
-        bool alone;       /* the linear model: encoder stays 0 */
-        bool differences; /* are the second derivatives; slope is 0 */
+        bool fixed[VARIABLES]; /* stays what it is in the prior */
+        bool differences;      /* are the second derivatives; slope is 0 */
 };
 
 struct fit {
@@ -44,10 +48,11 @@ void ran_ensemble_add(float *to, const struct ran_ensemble *ensemble, const floa
 {
         for (size_t i = 0; i < n; i++)
                 to[i] = (float)(ensemble->encoder * (double)encoder[i] +
-                                ensemble->linear * (double)linear[i]);
+                                ensemble->linear * (double)linear[i] + ensemble->offset);
 }
 
-/* One label: the variance of u over the classes. Several: the sum over the classes. */
+/* The second derivatives of one label are the covariances of the logits over the classes, those of
+ * several a sum over the labels. */
 static void add_document(const struct fit *k, const struct ran_ensemble *at, size_t b,
                          struct slope *s)
 {
@@ -55,30 +60,31 @@ static void add_document(const struct fit *k, const struct ran_ensemble *at, siz
         const bool several = k->d->multilabel;
         const float *u = k->encoder + b * C, *v = k->linear + b * C;
         const struct ran_target target = ran_loss_target(k->d, b);
-        double mean[2] = {0}, square[3] = {0}, share = several ? 1.0 / (double)C : 1;
+        double mean[VARIABLES] = {0};
 
         ran_ensemble_add(k->logits, at, u, v, C);
         s->loss += ran_loss_classify(k->p, k->logits, C, &target, several, 0, 1);
         for (size_t c = 0; c < C; c++) {
-                s->g[0] += (double)k->p[c] * (double)u[c];
-                s->g[1] += (double)k->p[c] * (double)v[c];
+                const double slope = (double)k->p[c];
+
+                s->g[ENCODER] += slope * (double)u[c];
+                s->g[LINEAR] += slope * (double)v[c];
+                s->g[OFFSET] += slope;
         }
         ran_probabilities(&(const struct ran_config){.multilabel = several}, k->logits, C, k->p);
         for (size_t c = 0; c < C; c++) {
-                double p = (double)k->p[c], x = (double)u[c], y = (double)v[c];
-                double weight = several ? share * p * (1 - p) : p;
+                const double p = (double)k->p[c], x[] = {(double)u[c], (double)v[c], 1};
+                const double weight = several ? p * (1 - p) / (double)C : p;
 
-                mean[0] += p * x;
-                mean[1] += p * y;
-                square[0] += weight * x * x;
-                square[1] += weight * y * y;
-                square[2] += weight * x * y;
+                for (int i = 0; i < VARIABLES; i++) {
+                        mean[i] += several ? 0 : p * x[i];
+                        for (int j = 0; j <= i; j++)
+                                s->h[i][j] += weight * x[i] * x[j];
+                }
         }
-        if (several)
-                mean[0] = mean[1] = 0;
-        s->h[0] += square[0] - mean[0] * mean[0];
-        s->h[1] += square[1] - mean[1] * mean[1];
-        s->h[2] += square[2] - mean[0] * mean[1];
+        for (int i = 0; i < VARIABLES; i++)
+                for (int j = 0; j <= i; j++)
+                        s->h[i][j] -= mean[i] * mean[j];
 }
 
 static bool is_known(const struct ran_dataset *d, size_t b)
@@ -100,74 +106,122 @@ static void add_documents(const void *arg, const struct ran_ensemble *at, struct
 
 /* ---- Newton's method ------------------------------------------------------------------------ */
 
-static struct slope slope_of(const struct problem *k, const struct ran_ensemble *at)
+static void to_numbers(double *x, const struct ran_ensemble *at)
 {
-        double a = at->encoder - k->prior.encoder, b = at->linear - k->prior.linear;
-        struct slope s = {.loss = prior_weight / 2 * (a * a + b * b),
-                          .g = {prior_weight * a, prior_weight * b},
-                          .h = {prior_weight, prior_weight, 0}};
+        x[ENCODER] = at->encoder;
+        x[LINEAR] = at->linear;
+        x[OFFSET] = at->offset;
+}
 
-        k->slope(k->arg, at, &s);
+static struct ran_ensemble from_numbers(const double *x)
+{
+        return (struct ran_ensemble){x[ENCODER], x[LINEAR], x[OFFSET]};
+}
+
+static struct slope slope_of(const struct problem *k, const double *x)
+{
+        const struct ran_ensemble at = from_numbers(x);
+        struct slope s = {0};
+        double prior[VARIABLES];
+
+        to_numbers(prior, &k->prior);
+        for (int i = 0; i < VARIABLES; i++) {
+                const double away = x[i] - prior[i];
+
+                s.loss += k->prior_weight / 2 * away * away;
+                s.g[i] = k->prior_weight * away;
+                s.h[i][i] = k->prior_weight;
+        }
+        k->slope(k->arg, &at, &s);
         return s;
 }
 
 /* The second derivatives, by differences. */
-static void second_derivatives(const struct problem *k, const struct ran_ensemble *at,
-                               struct slope *s)
+static void second_derivatives(const struct problem *k, const double *x, struct slope *s)
 {
         const double little = 1e-3;
-        struct slope right = slope_of(
-                             k, &(const struct ran_ensemble){at->encoder + little, at->linear}),
-                     up = slope_of(k,
-                                   &(const struct ran_ensemble){at->encoder, at->linear + little});
+        double h[VARIABLES][VARIABLES] = {0};
 
-        s->h[0] = (right.g[0] - s->g[0]) / little;
-        s->h[1] = (up.g[1] - s->g[1]) / little;
-        s->h[2] = (right.g[1] - s->g[1] + up.g[0] - s->g[0]) / (2 * little);
+        for (int i = 0; i < VARIABLES; i++) {
+                double moved[VARIABLES];
+
+                if (k->fixed[i])
+                        continue;
+                memcpy(moved, x, sizeof moved);
+                moved[i] += little;
+                const struct slope there = slope_of(k, moved);
+                for (int j = 0; j < VARIABLES; j++)
+                        h[i][j] = (there.g[j] - s->g[j]) / little;
+        }
+        for (int i = 0; i < VARIABLES; i++)
+                for (int j = 0; j <= i; j++)
+                        s->h[i][j] = k->fixed[j] ? 0 : (h[i][j] + h[j][i]) / 2;
 }
 
-/* Takes the fraction `size` of Newton's step. No weight falls below 0: one that would stays at 0
- * while the other moves. */
-static struct ran_ensemble step(const struct problem *k, const struct ran_ensemble *at,
-                                const struct slope *s, double size)
+/* Whether a step moves variable i: a weight at 0 that would fall stays there. */
+static bool moves(const struct problem *k, const double *x, const struct slope *s, int i)
 {
-        double det = s->h[0] * s->h[1] - s->h[2] * s->h[2];
-        double a = (s->h[1] * s->g[0] - s->h[2] * s->g[1]) / det;
-        double b = (s->h[0] * s->g[1] - s->h[2] * s->g[0]) / det;
+        return !k->fixed[i] && (i == OFFSET || x[i] > 0 || s->g[i] < 0);
+}
 
-        if (k->alone || (at->encoder == 0 && s->g[0] > 0))
-                a = 0, b = s->g[1] / s->h[1];
-        else if (at->linear == 0 && s->g[1] > 0)
-                b = 0, a = s->g[0] / s->h[0];
-        return (struct ran_ensemble){fmax(0, at->encoder - size * a),
-                                     fmax(0, at->linear - size * b)};
+/* d: Newton's step, h d = g, of the variables that move; 0 of the others. By elimination, from the
+ * last variable: h is positive definite. */
+static void direction(const struct problem *k, const double *x, const struct slope *s, double *d)
+{
+        struct slope left = *s;
+
+        for (int i = VARIABLES - 1; i >= 0; i--)
+                for (int j = 0; j < i && moves(k, x, s, i); j++) {
+                        const double factor = left.h[i][j] / left.h[i][i];
+
+                        left.g[j] -= factor * left.g[i];
+                        for (int l = 0; l <= j; l++)
+                                left.h[j][l] -= factor * left.h[i][l];
+                }
+        for (int i = 0; i < VARIABLES; i++) {
+                d[i] = left.g[i];
+                for (int j = 0; j < i; j++)
+                        d[i] -= left.h[i][j] * d[j];
+                d[i] = moves(k, x, s, i) ? d[i] / left.h[i][i] : 0;
+        }
+}
+
+/* Halves Newton's step until it gains. */
+static void search_line(const struct problem *k, double *x, struct slope *s)
+{
+        double d[VARIABLES], size = 1;
+
+        direction(k, x, s, d);
+        for (int halvings = 0; halvings < HALVINGS; halvings++, size /= 2) {
+                double next[VARIABLES];
+
+                for (int i = 0; i < VARIABLES; i++)
+                        next[i] = i == OFFSET ? x[i] - size * d[i] : fmax(0, x[i] - size * d[i]);
+                const struct slope there = slope_of(k, next);
+                if (there.loss < s->loss) {
+                        memcpy(x, next, sizeof next);
+                        *s = there;
+                        return;
+                }
+        }
 }
 
 static struct ran_ensemble solve(const struct problem *k)
 {
-        struct ran_ensemble at = k->prior;
-        struct slope s = slope_of(k, &at);
+        double x[VARIABLES];
 
+        to_numbers(x, &k->prior);
+        struct slope s = slope_of(k, x);
         for (int i = 0; i < STEPS; i++) {
-                double size = 1, before = s.loss;
+                const double before = s.loss;
 
                 if (k->differences)
-                        second_derivatives(k, &at, &s);
-                for (int halvings = 0; halvings < HALVINGS; halvings++) {
-                        struct ran_ensemble next = step(k, &at, &s, size);
-                        struct slope there = slope_of(k, &next);
-
-                        if (there.loss < s.loss) {
-                                at = next;
-                                s = there;
-                                break;
-                        }
-                        size /= 2;
-                }
+                        second_derivatives(k, x, &s);
+                search_line(k, x, &s);
                 if (!(before - s.loss > k->tolerance * before))
                         break;
         }
-        return at;
+        return from_numbers(x);
 }
 
 static int fit_init(struct fit *k, struct ran_error *err)
@@ -187,11 +241,15 @@ static void fit_release(struct fit *k)
 static struct ran_ensemble solve_documents(const struct fit *k, struct ran_ensemble prior,
                                            bool alone)
 {
-        const struct problem problem = {.prior = {alone ? 0 : prior.encoder, prior.linear},
-                                        .tolerance = 1e-9,
-                                        .slope = add_documents,
-                                        .arg = k,
-                                        .alone = alone};
+        /* The loss of several labels is their mean. */
+        const double labels = k->d->multilabel ? (double)k->d->C : 1;
+        const struct problem problem = {
+                .prior = {alone ? 0 : prior.encoder, prior.linear, prior.offset},
+                .prior_weight = prior_weight / labels,
+                .tolerance = 1e-9,
+                .slope = add_documents,
+                .arg = k,
+                .fixed = {[ENCODER] = alone, [OFFSET] = !k->d->multilabel}};
 
         return solve(&problem);
 }
@@ -302,8 +360,8 @@ static void add_sentence(const struct words *k, const struct ran_ensemble *at,
         ran_ensemble_add(k->score, at, u, v, n * C);
         s->loss += ran_crf_loss(k->score, &grad, k->score, crf, k->d->labels + from, n, C, 1,
                                 k->scratch);
-        s->g[0] += product(k->score, u, n * C);
-        s->g[1] += product(k->score, v, n * C);
+        s->g[ENCODER] += product(k->score, u, n * C);
+        s->g[LINEAR] += product(k->score, v, n * C);
 }
 
 static void add_sentences(const void *arg, const struct ran_ensemble *at, struct slope *s)
@@ -319,8 +377,8 @@ static void add_sentences(const void *arg, const struct ran_ensemble *at, struct
                 end = ran_crf_sentence_end(d->begins, from, n);
                 add_sentence(k, at, &crf, from, end - from, s);
         }
-        s->g[0] += by_crf(k->dcrf, &k->encoder->crf, C);
-        s->g[1] += by_crf(k->dcrf, &k->linear->crf, C);
+        s->g[ENCODER] += by_crf(k->dcrf, &k->encoder->crf, C);
+        s->g[LINEAR] += by_crf(k->dcrf, &k->linear->crf, C);
 }
 
 static size_t longest_sentence(const struct ran_dataset *d)
@@ -340,11 +398,12 @@ int ran_ensemble_fit_words(struct ran_ensemble *ensemble, struct ran_ensemble pr
 {
         size_t C = d->C, longest = longest_sentence(d);
         struct words k = {.d = d, .encoder = encoder, .linear = linear};
-        const struct problem problem = {.prior = {alone ? 0 : prior.encoder, prior.linear},
+        const struct problem problem = {.prior = {alone ? 0 : prior.encoder, prior.linear, 0},
+                                        .prior_weight = prior_weight,
                                         .tolerance = 1e-6,
                                         .slope = add_sentences,
                                         .arg = &k,
-                                        .alone = alone,
+                                        .fixed = {[ENCODER] = alone, [OFFSET] = true},
                                         .differences = true}; /* those of all paths cost more */
         int rc = RAN_ENOMEM;
 

@@ -1,10 +1,14 @@
 /* ensemble.h - ensemble weights of encoder and linear model, of a classifier or a tagger.
  *
- *   logits = encoder * (logits of the encoder) + linear * (logits of the linear model)
+ *   logits = encoder * (logits of the encoder) + linear * (logits of the linear model) + offset
  *
  * and likewise the CRF of a tagger. The two are trained separately, and the encoder soon becomes
- * overconfident. So the weights minimise the loss on validation documents: a convex problem in two
- * variables.
+ * overconfident. So the weights minimise the loss on validation documents: a convex problem.
+ *
+ * The offset is for several labels, where it is the other half of Platt's scaling (1999): the
+ * margin of a label that a document does not have is -1, be it a frequent or a rare one, and no
+ * scale makes that a small probability for each of a hundred labels. Else it is 0. It ends up in
+ * the biases.
  */
 #ifndef RAN_TRAIN_ENSEMBLE_H
 #define RAN_TRAIN_ENSEMBLE_H
@@ -14,14 +18,15 @@
 
 struct ran_ensemble {
         double encoder, linear; /* >= 0 */
+        double offset;
 };
 
 /* The weights without validation documents: about those found for small and large collections,
  * of classifiers and of taggers. */
 extern const struct ran_ensemble ran_ensemble_default, ran_ensemble_default_words;
 
-/* The weights for logits encoder, linear (B, C) of the documents of d; the fewer documents, the
- * closer to `prior`. */
+/* The weights and offset for logits encoder, linear (B, C) of the documents of d; the fewer
+ * documents, the closer to `prior`. */
 int ran_ensemble_fit(struct ran_ensemble *ensemble, struct ran_ensemble prior,
                      const struct ran_dataset *d, const float *encoder, const float *linear,
                      struct ran_error *err);

@@ -6,9 +6,6 @@
 /* Half of them corrected and none broken would be two standard errors. */
 enum { ENOUGH_ERRORS = 8 };
 
-/* A part of the loss that is not worth an encoder: its biases alone may gain as much. */
-static const double trifle = 0.005;
-
 struct ran_gain ran_gain_of(const double *before, const double *now, size_t n)
 {
         double sum = 0, squares = 0, base = 0;
@@ -35,15 +32,17 @@ struct ran_gain ran_gain_of(const double *before, const double *now, size_t n)
 
 bool ran_gain_is_proven(const struct ran_gain *g)
 {
-        return g->n == 0 || (g->mean > (g->few ? 3 : 1) * g->error && g->mean > trifle * g->base);
+        const double enough = (g->better ? 1 : 2) * g->worth * g->base;
+
+        return g->n == 0 || (g->mean > (g->few ? 3 : 1) * g->error && g->mean > enough);
 }
 
 bool ran_gain_may_prove(const struct ran_gain *g, double looks)
 {
         const double missing = (g->few ? 2 : 1) / looks;
+        const double enough = (g->better || looks < 2 ? 0.5 : 2) * g->worth * g->base;
 
-        return g->n == 0 || (g->mean > ((g->few ? 3 : 1) - missing) * g->error &&
-                             g->mean > trifle / 2 * g->base);
+        return g->n == 0 || (g->mean > ((g->few ? 3 : 1) - missing) * g->error && g->mean > enough);
 }
 
 bool ran_gain_has_room(size_t errors)
@@ -63,11 +62,13 @@ void ran_train_decision_tell(const struct ran_train_decision *d, struct ran_buf 
                                d->errors, d->documents, ENOUGH_ERRORS);
                 return;
         }
-        ran_buf_printf(out, "the encoder did not improve results on %zu validation documents",
+        ran_buf_printf(out,
+                       "the encoder did not improve results enough on %zu validation documents",
                        d->documents);
         if (d->why == RAN_ENCODER_NO_GAIN)
                 ran_buf_printf(out, " and ended after epoch %zu", d->epoch);
-        ran_buf_printf(out, " (gain in loss %.4f, standard error %.4f)", d->gain, d->error);
+        ran_buf_printf(out, " (gain in loss %.4f of %.4f, standard error %.4f)", d->gain, d->loss,
+                       d->error);
 }
 
 bool ran_decision_is_sane(const struct ran_decision *d)

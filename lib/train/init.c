@@ -174,8 +174,8 @@ static int copy_tensors(struct ran_trainer *t, struct ran_error *err)
             (!ran_has_linear_words(t->c) || t->c->spelling == m->config.spelling)) {
                 ran_linear_rows_spread(&m->params, t->c->wide, t->C, t->linear, t->idf);
                 t->linear_rate = t->s->init_rate;
-                t->prior = (struct ran_ensemble){ran_config_trains_encoder(t->c), 1}; /* the
-                                                        ensemble is in the weights already */
+                /* The ensemble is in the weights already. */
+                t->prior = (struct ran_ensemble){ran_config_trains_encoder(t->c), 1, 0};
         }
         return RAN_OK;
 }

@@ -274,6 +274,10 @@ int ran_trainer_write(struct ran_trainer *t, struct ran_error *err)
                 ran_buf_double(&more, t->at.encoder);
                 ran_buf_str(&more, ",\"wide\":");
                 ran_buf_double(&more, t->at.linear);
+                if (t->c->multilabel) {
+                        ran_buf_str(&more, ",\"offset\":");
+                        ran_buf_double(&more, t->stop.offset);
+                }
                 ran_buf_str(&more, ",\"cost\":");
                 ran_buf_double(&more, t->at.cost);
                 if (t->c->frozen) {

@@ -108,6 +108,7 @@ struct ran_train_decision ran_trainer_decision(const struct ran_trainer *t)
                 .epoch = (size_t)t->stop.epoch,
                 .documents = (size_t)t->stop.documents,
                 .errors = (size_t)t->stop.errors,
+                .loss = t->stop.loss,
                 .gain = t->stop.gain,
                 .error = t->stop.error,
         };

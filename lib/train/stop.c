@@ -75,6 +75,7 @@ static void note_linear(struct ran_trainer *t, const struct ran_evaluate_rates *
         t->stop.high = i.high;
         t->stop.loss = isfinite(r->loss) ? r->loss : 0;
         t->stop.weight = t->ensemble.linear;
+        t->stop.weight_offset = t->ensemble.offset;
         memcpy(t->alone, t->losses, t->job->dev->B * sizeof *t->alone);
 }
 
@@ -86,8 +87,8 @@ static void leave_out(struct ran_trainer *t)
         t->at.best = t->stop.metric;
         t->stop.best_low = t->stop.low;
         t->stop.best_high = t->stop.high;
-        t->at.encoder = 0;
-        t->at.linear = t->stop.weight;
+        ran_trainer_set_ensemble(
+                t, &(const struct ran_ensemble){0, t->stop.weight, t->stop.weight_offset});
         memcpy(t->best_block, t->p.block, t->layout.size * sizeof(float));
         memcpy(t->best_table, t->table.x, ran_table_bytes(&t->table));
 }
@@ -145,6 +146,8 @@ static struct ran_gain gain_now(const struct ran_trainer *t)
         struct ran_gain g = ran_gain_of(t->alone, t->losses, dev->B);
 
         g.few = (dev->positions != NULL ? dev->label_first[dev->B] : dev->B) < RAN_GAIN_FEW;
+        g.worth = ran_train_task_of(t->c)->worth;
+        g.better = t->stop.top > t->stop.metric;
         return g;
 }
 
@@ -181,8 +184,10 @@ void ran_trainer_weigh(struct ran_trainer *t, const struct ran_evaluate_rates *r
         if (t->stop.documents == 0 || !ran_config_trains_encoder(t->c))
                 return;
         const struct ran_gain now = gain_now(t);
-        struct ran_gain most = {now.n, t->stop.gain, t->stop.error, now.base, now.few};
+        struct ran_gain most = now;
 
+        most.mean = t->stop.gain;
+        most.error = t->stop.error;
         if (t->at.epoch == 1 || exceeds(&now, &most))
                 most = now;
         t->stop.gain = most.mean;
@@ -201,10 +206,12 @@ void ran_trainer_weigh(struct ran_trainer *t, const struct ran_evaluate_rates *r
 
 static void drop_unproven(struct ran_trainer *t)
 {
-        const struct ran_gain now = gain_now(t);
-        const struct ran_gain best = {now.n, t->stop.best_gain, t->stop.best_error, t->stop.base,
-                                      now.few};
+        struct ran_gain best = gain_now(t);
 
+        best.mean = t->stop.best_gain;
+        best.error = t->stop.best_error;
+        best.base = t->stop.base;
+        best.better = t->at.best > t->stop.metric;
         if (t->stop.why == RAN_ENCODER_KEPT && t->at.encoder > 0 && ran_gain_is_proven(&best))
                 return;
         if (t->stop.why == RAN_ENCODER_KEPT) {
@@ -215,8 +222,8 @@ static void drop_unproven(struct ran_trainer *t)
         }
         if (t->at.encoder == 0)
                 return;
-        t->at.encoder = 0;
-        t->at.linear = t->stop.weight;
+        ran_trainer_set_ensemble(
+                t, &(const struct ran_ensemble){0, t->stop.weight, t->stop.weight_offset});
         t->at.best = t->stop.metric;
         t->stop.best_low = t->stop.low;
         t->stop.best_high = t->stop.high;

@@ -212,7 +212,8 @@ static int held_out_loss(struct ran_trainer *t, double *sum, struct ran_error *e
 {
         const struct ran_dataset *dev = t->job->dev;
         const bool both = t->c->wide > 0;
-        const struct ran_ensemble ensemble = {both ? t->at.encoder : 1, both ? t->at.linear : 0};
+        const struct ran_ensemble ensemble =
+                both ? ran_trainer_ensemble(t) : (struct ran_ensemble){.encoder = 1};
         float *encoder = ran_alloc_floats(dev->B * t->C, err);
         float *linear = both ? ran_alloc_floats(dev->B * t->C, err) : NULL;
         int rc = RAN_ENOMEM;
@@ -344,6 +345,7 @@ static void merge(struct ran_trainer *t)
 
 const struct ran_train_task ran_train_classify = {
         .first_look = 1,
+        .worth = 0.05,
         .has_head = true,
         .prior = &ran_ensemble_default,
         .linear_alone = 2,

@@ -213,7 +213,7 @@ static int fit_linear(struct ran_trainer *t, struct ran_error *err)
 /* The finished tagger has one CRF. */
 static void merge(struct ran_trainer *t)
 {
-        const struct ran_ensemble ensemble = {t->at.encoder, t->at.linear};
+        const struct ran_ensemble ensemble = ran_trainer_ensemble(t);
         struct ran_head_params *q = &t->p.head;
 
         if (ran_config_has_encoder(t->c)) {
@@ -230,6 +230,7 @@ static void merge(struct ran_trainer *t)
 
 const struct ran_train_task ran_train_tag = {
         .first_look = 4,
+        .worth = 0.0025,
         .prior = &ran_ensemble_default_words,
         .linear_alone = 1,
         .check_labels = check_labels,

@@ -17,8 +17,9 @@ struct ran_trainer;
 struct ran_train_task {
         bool chunks;       /* documents may be read in chunks (plan.h) */
         size_t first_look; /* the epoch after which an encoder has to show a gain; 0: never */
-        bool has_head;     /* a head of its own, whose settings a search may change */
-        double outputs;    /* of tied outputs, estimated: how many a token has */
+        double worth;   /* share of the linear model's loss that an encoder has to gain (gain.h) */
+        bool has_head;  /* a head of its own, whose settings a search may change */
+        double outputs; /* of tied outputs, estimated: how many a token has */
         const struct ran_ensemble *prior; /* ensemble weights before any document says more, */
         double linear_alone; /* and that of a linear model without an encoder: the scale of its
                                 logits, if nothing is known about it */

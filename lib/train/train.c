@@ -195,7 +195,7 @@ static int learn_linear(struct ran_trainer *t, struct ran_error *err)
 }
 
 /* The finished model has one output: multiplies encoder and linear model by their ensemble
- * weights. */
+ * weights, and adds the offset to the biases. */
 static void merge(struct ran_trainer *t)
 {
         if (t->c->wide == 0)
@@ -206,6 +206,9 @@ static void merge(struct ran_trainer *t)
                 ran_trainer_scale(t->p.head.wide_dense, ran_document_vector_width(t->c) * t->C,
                                   t->at.linear);
         ran_trainer_scale(t->linear, t->c->wide * t->C, t->at.linear);
+        float *bias = ran_trainer_drops_linear(t) ? t->p.head.out_b : t->p.head.wide_b;
+        for (size_t c = 0; c < t->C && t->stop.offset != 0; c++)
+                bias[c] += (float)t->stop.offset;
 }
 
 /* Checks the result of the last step, as the next step would: it may have diverged, and no
@@ -281,13 +284,13 @@ static int restore_best(struct ran_trainer *t, struct ran_error *err)
                 memcpy(t->p.block, t->best_block, t->layout.size * sizeof(float));
                 memcpy(t->table.x, t->best_table, ran_table_bytes(&t->table));
         }
-        t->ensemble = (struct ran_ensemble){t->at.encoder, t->at.linear};
+        t->ensemble = ran_trainer_ensemble(t);
         if (ran_trainer_leads(t))
                 ran_trainer_round_encoder(t); /* as the model will store it */
         RAN_TRY(ran_broadcast_state(t, err));
         RAN_TRY(ran_trainer_judge_rounded(t, err));
         RAN_TRY(ran_trainer_prove(t, err));
-        t->ensemble = (struct ran_ensemble){t->at.encoder, t->at.linear};
+        t->ensemble = ran_trainer_ensemble(t);
         RAN_TRY(ran_trainer_tune(t, err));
         r = ran_trainer_report(t, RAN_REPORT_KEPT);
         RAN_TRY(ran_trainer_tell_all(t, &r, &next, err));

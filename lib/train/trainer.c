@@ -184,7 +184,7 @@ int ran_trainer_init(struct ran_trainer *t, const struct ran_train_job *job, str
                 t->V = job->tokenizer != NULL ? t->V : RAN_ANY_ID;
         }
         if (!ran_config_trains_encoder(t->c)) {
-                t->prior = (struct ran_ensemble){0, task->linear_alone};
+                t->prior = (struct ran_ensemble){0, task->linear_alone, 0};
         }
         if (ran_task_is_tied(t->c))
                 t->C = t->V;
@@ -204,8 +204,7 @@ int ran_trainer_init(struct ran_trainer *t, const struct ran_train_job *job, str
                 RAN_TRY(ran_trainer_init_weights(t, err));
                 RAN_TRY(ran_trainer_describe(t, err));
         }
-        t->at.encoder = t->prior.encoder;
-        t->at.linear = t->prior.linear;
+        ran_trainer_set_ensemble(t, &t->prior);
         t->at.cost = t->s->wide_cost * t->linear_rate;
         t->batcher.ranks = job->ranks;
         if (t->s->mask_share > 0)
@@ -216,6 +215,18 @@ int ran_trainer_init(struct ran_trainer *t, const struct ran_train_job *job, str
         t->batcher.noise = (struct ran_noise){
                 .seed = t->s->seed, .dropout = t->s->dropout, .embed_dropout = t->s->embed_dropout};
         return RAN_OK;
+}
+
+struct ran_ensemble ran_trainer_ensemble(const struct ran_trainer *t)
+{
+        return (struct ran_ensemble){t->at.encoder, t->at.linear, t->stop.offset};
+}
+
+void ran_trainer_set_ensemble(struct ran_trainer *t, const struct ran_ensemble *ensemble)
+{
+        t->at.encoder = ensemble->encoder;
+        t->at.linear = ensemble->linear;
+        t->stop.offset = ensemble->offset;
 }
 
 int ran_trainer_refit(struct ran_trainer *t, struct ran_error *err)

@@ -138,6 +138,10 @@ void ran_trainer_copy_rows(struct ran_trainer *t, size_t first, size_t n, const 
 int ran_trainer_init_weights(struct ran_trainer *t, struct ran_error *err);
 void ran_trainer_describe_init(const struct ran_train_job *job, struct ran_buf *out);
 
+/* The ensemble of the best epoch, or without one that to begin with. */
+struct ran_ensemble ran_trainer_ensemble(const struct ran_trainer *t);
+void ran_trainer_set_ensemble(struct ran_trainer *t, const struct ran_ensemble *ensemble);
+
 /* Rounds the weights of the encoder to what the model will store. */
 void ran_trainer_round_encoder(struct ran_trainer *t);
 

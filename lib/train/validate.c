@@ -41,8 +41,7 @@ static void keep_best(struct ran_trainer *t, const struct ran_evaluate_rates *r)
                 t->at.best = metric;
                 t->at.best_epoch = t->at.epoch;
                 t->at.stale = 0;
-                t->at.encoder = t->ensemble.encoder;
-                t->at.linear = t->ensemble.linear;
+                ran_trainer_set_ensemble(t, &t->ensemble);
                 memcpy(t->best_block, t->p.block, t->layout.size * sizeof(float));
                 memcpy(t->best_table, t->table.x, ran_table_bytes(&t->table));
         } else {
@@ -84,8 +83,7 @@ int ran_trainer_judge_rounded(struct ran_trainer *t, struct ran_error *err)
                 return ran_ranks_break(t->job->ranks, rc);
         if (ran_trainer_leads(t)) {
                 t->at.best = ran_evaluate_metric(&r, t->s->metric);
-                t->at.encoder = t->ensemble.encoder;
-                t->at.linear = t->ensemble.linear;
+                ran_trainer_set_ensemble(t, &t->ensemble);
                 ran_trainer_note_best(t, &r);
         }
         return ran_broadcast_progress(t, err);

@@ -55,7 +55,7 @@ training() {
 }
 
 @test "stop: an encoder that gains nothing ends after an epoch, and is not refitted" {
-  grep -q '^linear model only: the encoder did not improve results on 90 validation documents and ended after epoch 1 ' said
+  grep -q '^linear model only: the encoder did not improve results enough on 90 validation documents and ended after epoch 1 ' said
   jq -se 'map(select(.event == "dev")) | length == 1' log
   jq -se 'map(select(.event == "step" and .refit)) | length == 0' log
   training m.ran | jq -e '.validation | .decision | contains("ended after epoch 1")'

@@ -57,7 +57,20 @@ static double loss_of(const struct bench *b, struct ran_ensemble ensemble)
         return sum;
 }
 
-/* No shares of a grid are better, but for the prior_weight of two documents. */
+static void check_not_better(const struct bench *b, struct ran_ensemble at,
+                             struct ran_ensemble found, double loss)
+{
+        const double dx = at.encoder - ran_ensemble_default.encoder,
+                     dy = at.linear - ran_ensemble_default.linear,
+                     prior = dx * dx + dy * dy + at.offset * at.offset;
+
+        if (!CHECK(loss <= loss_of(b, at) + prior / (b->d.multilabel ? CORPUS_C : 1) + 1e-9))
+                printf("%g %g %g: %g, found %g %g %g: %g\n", at.encoder, at.linear, at.offset,
+                       loss_of(b, at), found.encoder, found.linear, found.offset, loss);
+}
+
+/* No weights and offsets of a grid are better, but for the prior of two documents, or of two
+ * labels. */
 static void check_fit(bool several, double encoder, double linear, double noise)
 {
         struct ran_error err = {0};
@@ -68,19 +81,12 @@ static void check_fit(bool several, double encoder, double linear, double noise)
         bench_init(&b, several, encoder, linear, noise);
         CHECK_OK(ran_ensemble_fit(&found, ran_ensemble_default, &b.d, b.encoder, b.linear, &err),
                  err);
-        CHECK(found.encoder >= 0 && found.linear >= 0);
+        CHECK(found.encoder >= 0 && found.linear >= 0 && (several || found.offset == 0));
         loss = loss_of(&b, found);
-        for (double x = 0; x < 3; x += 0.05)
-                for (double y = 0; y < 3; y += 0.05) {
-                        double dx = x - ran_ensemble_default.encoder,
-                               dy = y - ran_ensemble_default.linear;
-
-                        if (!CHECK(loss <= loss_of(&b, (struct ran_ensemble){x, y}) + dx * dx +
-                                                   dy * dy + 1e-9))
-                                printf("%g %g: %g, found %g %g: %g\n", x, y,
-                                       loss_of(&b, (struct ran_ensemble){x, y}), found.encoder,
-                                       found.linear, loss);
-                }
+        for (double x = 0; x < 3; x += 0.1)
+                for (double y = 0; y < 3; y += 0.1)
+                        for (double z = several ? -2 : 0; z <= (several ? 2 : 0); z += 0.25)
+                                check_not_better(&b, (struct ran_ensemble){x, y, z}, found, loss);
         ran_dataset_release(&b.d);
 }
 
@@ -92,6 +98,29 @@ TEST(ensemble_is_what_loses_least)
                 check_fit(several, 0.5, 4, 3);
                 check_fit(several, 1, 1, 0.3);
         }
+}
+
+/* Margins of -1 for what a document does not have, as an SVM gives: no scale alone makes them as
+ * improbable as they are. An offset does, with the linear model alone, too. */
+TEST(several_labels_take_an_offset)
+{
+        struct ran_error err = {0};
+        struct ran_ensemble both, alone;
+        struct bench b;
+
+        bench_init(&b, true, 2, 2, 0.5);
+        for (size_t i = 0; i < B * CORPUS_C; i++) {
+                b.encoder[i] -= 1;
+                b.linear[i] -= 3;
+        }
+        CHECK_OK(ran_ensemble_fit(&both, ran_ensemble_default, &b.d, b.encoder, b.linear, &err),
+                 err);
+        CHECK_OK(ran_ensemble_fit_linear(&alone, ran_ensemble_default, &b.d, b.encoder, b.linear,
+                                         &err),
+                 err);
+        CHECK(both.offset > 1 && alone.offset > 1 && alone.encoder == 0);
+        CHECK(loss_of(&b, alone) < 0.8 * loss_of(&b, (struct ran_ensemble){0, alone.linear, 0}));
+        ran_dataset_release(&b.d);
 }
 
 TEST(ensemble_leaves_out_a_path_that_is_wrong)
