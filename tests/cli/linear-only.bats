@@ -102,6 +102,18 @@ training() {
   ran-classify -m soft.ran --eval test.jsonl | jq -e '.accuracy > 0.8'
 }
 
+# The offset is in the biases of the model, of the linear model or, where that is left out, of the encoder.
+@test "linear-only: several labels have the loss in scoring that they had in validation" {
+  jq -c '.labels = [.label] | del(.label)' train.jsonl >several.jsonl
+  jq -c '.labels = [.label] | del(.label)' test.jsonl >dev.jsonl
+  for how in '--encoder none' '--dim 8 --heads 2 --head-dim 4 --epochs 1 --no-early-stop'; do
+    ran-train classify -q $how --no-refit --dev dev.jsonl --log log -o m.ran several.jsonl
+    training m.ran | jq -e '.paths.offset != 0'
+    loss=$(jq -r 'select(.event == "fitted" or .event == "dev") | .linear_loss // .dev.loss' log | head -1)
+    ran-classify -m m.ran --eval dev.jsonl | jq -e --argjson loss "$loss" '(.log_loss - $loss) | fabs < 1e-6'
+  done
+}
+
 @test "linear-only: a tagger learns, tags and evaluates" {
   [ "$(tensors tags.ran)" = 'crf.end crf.start crf.transition tokenizer.json wide.bias wide.rows wide.weight' ]
   ran-tag -m tags.ran --eval tags.jsonl | grep -q 'FB1: *100.00'
