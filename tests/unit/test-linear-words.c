@@ -417,7 +417,8 @@ TEST(blend_of_words_is_what_loses_least)
                 for (double x = -1; x <= 1; x += 0.25) /* near by, and farther away */
                         for (double y = -1; y <= 1; y += 0.25) {
                                 struct ran_ensemble other = {fmax(0, found.encoder + x * fabs(x)),
-                                                             fmax(0, found.linear + y * fabs(y))};
+                                                             fmax(0, found.linear + y * fabs(y)),
+                                                             0};
 
                                 CHECK(loss <= pulled(&d, &u, &v, other) + 1e-4);
                         }
