@@ -110,7 +110,7 @@ days() {
   cp documents.jsonl test.jsonl
   cp documents.jsonl train.jsonl
   jq -r .text documents.jsonl >lines.txt
-  ran-train classify -q --no-early-stop --epochs 1 --dim 8 --heads 1 --head-dim 8 -o model.ran documents.jsonl
+  ran-train classify -q --no-early-stop --epochs 4 --learning-rate 0.02 --dim 8 --heads 1 --head-dim 8 -o model.ran documents.jsonl
   cp model.ran topic.ran
   cp model.ran tone.ran
   for page in "$root"/man/*.1; do
@@ -143,7 +143,7 @@ blocks() {
     "$(command -v ran-train)" >bin/ran-train
   chmod +x bin/ran-train
   PATH=$PWD/bin:$PATH
-  ran-train classify -q --no-early-stop -o model.ran train.jsonl
+  ran-train classify -q --wide 0 -o model.ran train.jsonl
   for page in "$root"/man/*.[1-8]; do
     blocks "$page"
     for block in block.*; do
