@@ -24,7 +24,7 @@ setup() {
 
 # header MODEL: its JSON.
 header() {
-  tail -c +9 "$1" | head -c "$(od -An -t u8 -N 8 "$1" | tr -d ' ')"
+  head -c $((8 + $(od -An -t u8 -N 8 "$1"))) "$1" | tail -c +9
 }
 
 # bytes_of MODEL TENSOR: its elements, in hexadecimal.

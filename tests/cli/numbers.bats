@@ -22,7 +22,7 @@ setup() {
 
 # header MODEL: of a model file, as JSON.
 header() {
-  tail -c +9 "$1" | head -c "$(od -An -t u8 -N 8 "$1" | tr -d ' ')"
+  head -c $((8 + $(od -An -t u8 -N 8 "$1"))) "$1" | tail -c +9
 }
 
 # all_weights BYTES MODEL NEW: the model with these four bytes, as printf has them, for each weight.

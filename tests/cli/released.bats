@@ -46,7 +46,7 @@ answers() {
 
 # header MODEL: its JSON.
 header() {
-  tail -c +9 "$1" | head -c "$(od -An -t u8 -N 8 "$1" | tr -d ' ')"
+  head -c $((8 + $(od -An -t u8 -N 8 "$1"))) "$1" | tail -c +9
 }
 
 # same MODEL OTHER: but for the version that wrote them, and what 0.1.0 did not say.

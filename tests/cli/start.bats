@@ -15,7 +15,7 @@ shape='--layers 1 --heads 2 --head-dim 8 --window 16 --min-window 4 --epochs 2 -
 
 # metadata MODEL KEY: a text of a model file.
 metadata() {
-  tail -c +9 "$1" | head -c "$(od -An -t u8 -N 8 "$1" | tr -d ' ')" | jq -r ".__metadata__.$2"
+  head -c $((8 + $(od -An -t u8 -N 8 "$1"))) "$1" | tail -c +9 | jq -r ".__metadata__.$2"
 }
 
 train() {

@@ -29,7 +29,7 @@ setup() {
 
 # training MODEL: how it was trained.
 training() {
-  tail -c +9 "$1" | head -c "$(od -An -t u8 -N 8 "$1" | tr -d ' ')" | jq '.__metadata__.training | fromjson'
+  head -c $((8 + $(od -An -t u8 -N 8 "$1"))) "$1" | tail -c +9 | jq '.__metadata__.training | fromjson'
 }
 
 @test "stop: the linear model comes first, with n and an interval" {
