@@ -69,7 +69,7 @@ static int scoring_bytes(const struct ran_run_sizes *k, const struct ran_dataset
                          double *bytes, struct ran_error *err)
 {
         const struct ran_config *c = k->job->config;
-        const size_t L = d->first[b + 1] - d->first[b];
+        const size_t L = d->first[b + 1] - d->first[b], outputs = ran_run_outputs(k->job, d, L);
         struct ran_packed packed = {0};
         struct ran_workspace w;
         int rc = ran_workspace_init(&w, c, false, k->job->pool, err);
@@ -78,7 +78,7 @@ static int scoring_bytes(const struct ran_run_sizes *k, const struct ran_dataset
         if (rc != RAN_OK)
                 return rc;
         rc = ran_packed_add(&packed, c, d->ids + d->first[b], L, 0, err);
-        for (uint32_t t = 0; t < L && rc == RAN_OK; t++)
+        for (uint32_t t = 0; t < outputs && rc == RAN_OK; t++)
                 rc = ran_packed_positions(&packed, &t, 1, err);
         if (rc == RAN_OK)
                 rc = ran_workspace_bytes(&w, &packed, k->C, &own, err);

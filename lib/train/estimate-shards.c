@@ -30,6 +30,12 @@ static int pack(struct walk *k, const struct ran_chunk *chunk, size_t n, struct 
         const struct ran_train_job *job = k->run->job;
         const struct ran_dataset *d = job->train;
 
+        size_t total = 0;
+
+        for (size_t i = 0; i < n; i++)
+                total += chunk[i].to - chunk[i].from;
+        const double outputs = (double)ran_run_outputs(job, d, total) / (double)total;
+
         ran_packed_clear(&k->packed);
         for (size_t i = 0; i < n; i++) {
                 struct ran_recurrent_state recurrent = {
@@ -41,8 +47,10 @@ static int pack(struct walk *k, const struct ran_chunk *chunk, size_t n, struct 
                                              chunk[i].recurrent != NULL ? &recurrent : NULL, err));
                 if (d->sources != NULL && chunk[i].from == 0)
                         k->packed.sources[i] = d->sources[chunk[i].document];
+                const size_t before = k->packed.L - L;
                 for (uint32_t t = 0; t < L; t++)
-                        RAN_TRY(ran_packed_positions(&k->packed, &t, 1, err));
+                        if ((double)k->packed.positions < outputs * (double)(before + t + 1))
+                                RAN_TRY(ran_packed_positions(&k->packed, &t, 1, err));
         }
         return RAN_OK;
 }

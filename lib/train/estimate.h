@@ -14,6 +14,9 @@ struct ran_run_sizes {
         size_t documents, steps; /* steps: of all epochs before a refit */
 };
 
+/* estimate.c: outputs of L tokens of training or development data, at most. Masked words are drawn:
+ * there may be some standard deviations more than the mean. */
+size_t ran_run_outputs(const struct ran_train_job *job, const struct ran_dataset *d, size_t L);
 /* estimate-memory.c: bytes of a run. Reads the data. */
 struct ran_memory_estimate {
         double most;   /* that it allocates at one time */

@@ -417,6 +417,22 @@ TEST(mlm_refuses_what_it_cannot_learn_from)
         training_release(&t);
 }
 
+TEST(mlm_estimates_memory_by_its_share_of_masked_words)
+{
+        struct ran_train_estimate usual, half, most;
+        struct ran_error err = {0};
+        struct training t;
+
+        training_init_texts(&t, "mlm-estimate", 3000, CORPUS_MASKED, 0);
+        CHECK_OK(ran_train_estimate(&t.job, &usual, &err), err);
+        t.s.mask_share = 0.5;
+        CHECK_OK(ran_train_estimate(&t.job, &half, &err), err);
+        t.s.mask_share = 0.9;
+        CHECK_OK(ran_train_estimate(&t.job, &most, &err), err);
+        CHECK(usual.bytes < half.bytes && half.bytes < most.bytes);
+        training_release(&t);
+}
+
 TEST(lm_estimates_what_it_will_cost)
 {
         struct ran_train_estimate e, chunks;
