@@ -22,14 +22,6 @@ enum { DENSE = sizeof scales_of_dense / sizeof *scales_of_dense, CHAINS = 2 * FO
 static const double rough_tolerance = 0.3;
 enum { ROUGH_PASSES = 10 };
 
-/* Of the logits, half an octave apart, from 1/2 to 11: margins are no logits. */
-enum { SCALES = 10 };
-
-static double scale_of(int i)
-{
-        return ldexp(i % 2 == 0 ? 0.5 : M_SQRT1_2, i / 2);
-}
-
 struct chain {
         struct validation *x;
         size_t fold, at; /* at: which cost */
@@ -37,8 +29,9 @@ struct chain {
         double dense;
         struct ran_svm_solver *solver;
         size_t *row; /* of the other folds */
-        double loss[COSTS], by_scale[COSTS][SCALES];
-        double share; /* of its work that is done; under the lock */
+        double loss[COSTS];
+        struct ran_ensemble ensemble[COSTS]; /* with the least loss: margins are no logits */
+        double share;                        /* of its work that is done; under the lock */
         bool done;
         struct ran_error err;
 };
@@ -127,65 +120,24 @@ static int make_folds(struct validation *x, struct ran_error *err)
 
 /* ---- the loss of a fold ---------------------------------------------------------------------- */
 
-struct held_out {
-        const struct ran_svm *k;
-        const size_t *row; /* (n) */
-        size_t n;
-        const float *logits; /* (n, C) */
-        float *scaled;       /* (SCALES, C) */
-        double *loss;        /* (SCALES) */
-};
-
-static void find_loss(void *arg, size_t scale)
-{
-        const struct held_out *h = arg;
-        const struct ran_dataset *d = h->k->d;
-        float *scaled = h->scaled + scale * d->C;
-        double sum = 0;
-
-        for (size_t i = 0; i < h->n; i++) {
-                size_t b = h->k->document[h->row[i]];
-                const struct ran_target target = ran_loss_target(d, b);
-
-                for (size_t c = 0; c < d->C; c++)
-                        scaled[c] = (float)(scale_of((int)scale) * (double)h->logits[i * d->C + c]);
-                sum += ran_loss_classify(scaled, scaled, d->C, &target, d->multilabel, 0,
-                                         (double)d->weight[b]);
-        }
-        h->loss[scale] = sum;
-}
-
-/* At each scale. Returns the least. */
-static double scale_losses(struct held_out *h)
-{
-        double least = INFINITY;
-
-        ran_parallel(h->k->pool, SCALES, find_loss, h);
-        for (int i = 0; i < SCALES; i++)
-                least = fmin(least, h->loss[i]);
-        return least;
-}
-
 static int validate(struct chain *a)
 {
         const struct validation *x = a->x;
-        size_t C = x->k->d->C, from = x->begin[a->fold], n = x->begin[a->fold + 1] - from;
+        const struct ran_svm *k = x->k;
+        const size_t from = x->begin[a->fold];
+        const struct ran_ensemble_rows rows = {k->d, k->document, x->order + from,
+                                               x->begin[a->fold + 1] - from};
         size_t numbers;
-        float *logits = NULL, *scaled = NULL;
 
-        if (!__builtin_mul_overflow(n < SCALES ? SCALES : n, C, &numbers)) {
-                logits = ran_alloc_floats(numbers, &a->err);
-                scaled = ran_alloc_floats(SCALES * C, &a->err);
-        }
-        if (logits != NULL && scaled != NULL) {
-                ran_svm_solver_score(a->solver, x->order + from, n, logits);
-                struct held_out h = {x->k, x->order + from, n, logits, scaled, a->by_scale[a->at]};
-
-                a->loss[a->at] = scale_losses(&h);
-        }
-        int rc = logits != NULL && scaled != NULL ? RAN_OK : RAN_ENOMEM;
+        if (__builtin_mul_overflow(rows.n, k->d->C, &numbers))
+                return RAN_ENOMEM;
+        float *logits = ran_alloc_floats(numbers, &a->err);
+        if (logits == NULL)
+                return RAN_ENOMEM;
+        ran_svm_solver_score(a->solver, rows.row, rows.n, logits);
+        int rc = ran_ensemble_fit_rows(&a->ensemble[a->at], &a->loss[a->at], ran_ensemble_default,
+                                       &rows, logits, &a->err);
         free(logits);
-        free(scaled);
         return rc;
 }
 
@@ -361,25 +313,22 @@ static void choose(const struct validation *x, struct setting *best)
                         }
 }
 
-/* The scale of the logits with the least loss over all folds, of that setting; 0: there are no
- * folds. */
-static double choose_scale(const struct validation *x, const struct setting *s)
+/* The mean ensemble of the folds of that setting; 0: there are no folds. */
+static struct ran_ensemble mean_ensemble(const struct validation *x, const struct setting *s)
 {
-        double least = INFINITY, best = 0;
+        struct ran_ensemble mean = {0};
+        size_t n = 0;
 
-        for (int i = 0; i < SCALES && x->chains > 0; i++) {
-                double loss = 0;
+        for (size_t a = 0; a < x->chains; a++)
+                for (size_t c = 0; c < x->n_costs; c++)
+                        if (is_of(&x->chain[a], s) && x->cost[c] == s->cost) {
+                                const struct ran_ensemble *of_fold = &x->chain[a].ensemble[c];
 
-                for (size_t a = 0; a < x->chains; a++)
-                        for (size_t c = 0; c < x->n_costs; c++)
-                                if (is_of(&x->chain[a], s) && x->cost[c] == s->cost)
-                                        loss += x->chain[a].by_scale[c][i];
-                if (loss < least) {
-                        least = loss;
-                        best = scale_of(i);
-                }
-        }
-        return best;
+                                n++;
+                                mean.linear += (of_fold->linear - mean.linear) / (double)n;
+                                mean.offset += (of_fold->offset - mean.offset) / (double)n;
+                        }
+        return mean;
 }
 
 static int try_all(struct validation *x, int ratios, struct ran_error *err)
@@ -415,7 +364,7 @@ int ran_cross_validate(struct ran_svm *k, double *cost, int ratios, const float 
         *cost = best.cost;
         k->ratios = best.ratios;
         k->dense = best.dense;
-        k->scale = choose_scale(&x, &best);
+        k->ensemble = mean_ensemble(&x, &best);
         return RAN_OK;
 }
 

@@ -3,8 +3,9 @@
  * The best C is between 0.5 and 8 or more, depending on the collection; with few documents of many
  * classes the wrong one costs 5 points. Ratios help sentences and hurt long documents. Five folds
  * of the documents are made, of which as many are used as it takes to validate on 1,000 documents;
- * documents of a group are in one fold. What counts is the loss at the scale of the logits with the
- * least loss: it sees every document, where accuracy sees those near the boundary.
+ * documents of a group are in one fold. What counts is the loss, with the scale of the logits (and
+ * the offset of several labels) that suits the fold: it sees every document, where accuracy sees
+ * those near the boundary.
  *
  * With the features of a frozen encoder it also chooses their scale beside the n-grams; 0 says that
  * they do not help.
@@ -19,7 +20,7 @@
 #include "train/svm.h"
 
 /* Sets *cost, if that is 0, k->dense, if there are such features, and k->ratios, if `ratios` is
- * RAN_RATIOS_AUTO, for the rows of k, and k->scale. With nothing to choose or too few documents
+ * RAN_RATIOS_AUTO, for the rows of k, and k->ensemble. With nothing to choose or too few documents
  * nothing is tried. weight (c->wide, C) and bias (C) are where fits start, as for ran_svm_fit. pass
  * is called with the number of rounds so far, by any thread of k->pool, but by one at a time, and
  * may end it as there: then *cost and k->ratios stay. */

@@ -12,8 +12,16 @@
 
 enum { STEPS = 50, HALVINGS = 30 };
 
-/* The prior has the curvature of about this many documents. */
-static const double prior_weight = 2;
+/* Of a fit. The prior has the curvature of about so many documents. */
+struct terms {
+        double prior_weight;
+        double least; /* weight of the linear model */
+};
+
+static const struct terms of_validation = {.prior_weight = 2, .least = 0};
+/* Settings are compared: the prior must not favour one. Where labels say nothing, all would be
+ * equally good at 0. */
+static const struct terms of_rows = {.prior_weight = 0.01, .least = 0.5};
 
 const struct ran_ensemble ran_ensemble_default = {.encoder = 0.3, .linear = 2},
                           ran_ensemble_default_words = {.encoder = 0.5, .linear = 0.5};
@@ -34,13 +42,16 @@ struct problem {
         void (*slope)(const void *arg, const struct ran_ensemble *at, struct slope *s);
         const void *arg;
         bool fixed[VARIABLES]; /* stays what it is in the prior */
-        bool differences;      /* are the second derivatives; slope is 0 */
+        double least[VARIABLES];
+        bool differences; /* are the second derivatives; slope is 0 */
 };
 
 struct fit {
         const struct ran_dataset *d;
-        const float *encoder, *linear;
-        float *logits, *p; /* (C) of a document */
+        const size_t *row, *document; /* row (n): logits i are of document[row[i]]; NULL: of i */
+        size_t n;
+        const float *encoder, *linear; /* (n, C) */
+        float *logits, *p;             /* (C) of a document */
 };
 
 void ran_ensemble_add(float *to, const struct ran_ensemble *ensemble, const float *encoder,
@@ -51,19 +62,32 @@ void ran_ensemble_add(float *to, const struct ran_ensemble *ensemble, const floa
                                 ensemble->linear * (double)linear[i] + ensemble->offset);
 }
 
+/* The document of logits i. */
+static size_t document_of(const struct fit *k, size_t i)
+{
+        return k->row != NULL ? k->document[k->row[i]] : i;
+}
+
+/* Training documents count as much here as in training. */
+static double weight_of(const struct fit *k, size_t b)
+{
+        return k->row != NULL ? (double)k->d->weight[b] : 1;
+}
+
 /* The second derivatives of one label are the covariances of the logits over the classes, those of
  * several a sum over the labels. */
-static void add_document(const struct fit *k, const struct ran_ensemble *at, size_t b,
+static void add_document(const struct fit *k, const struct ran_ensemble *at, size_t i,
                          struct slope *s)
 {
-        const size_t C = k->d->C;
+        const size_t C = k->d->C, b = document_of(k, i);
         const bool several = k->d->multilabel;
-        const float *u = k->encoder + b * C, *v = k->linear + b * C;
+        const double share = weight_of(k, b);
+        const float *u = k->encoder + i * C, *v = k->linear + i * C;
         const struct ran_target target = ran_loss_target(k->d, b);
         double mean[VARIABLES] = {0};
 
         ran_ensemble_add(k->logits, at, u, v, C);
-        s->loss += ran_loss_classify(k->p, k->logits, C, &target, several, 0, 1);
+        s->loss += ran_loss_classify(k->p, k->logits, C, &target, several, 0, share);
         for (size_t c = 0; c < C; c++) {
                 const double slope = (double)k->p[c];
 
@@ -74,17 +98,17 @@ static void add_document(const struct fit *k, const struct ran_ensemble *at, siz
         ran_probabilities(&(const struct ran_config){.multilabel = several}, k->logits, C, k->p);
         for (size_t c = 0; c < C; c++) {
                 const double p = (double)k->p[c], x[] = {(double)u[c], (double)v[c], 1};
-                const double weight = several ? p * (1 - p) / (double)C : p;
+                const double weight = share * (several ? p * (1 - p) / (double)C : p);
 
-                for (int i = 0; i < VARIABLES; i++) {
-                        mean[i] += several ? 0 : p * x[i];
-                        for (int j = 0; j <= i; j++)
-                                s->h[i][j] += weight * x[i] * x[j];
+                for (int l = 0; l < VARIABLES; l++) {
+                        mean[l] += several ? 0 : p * x[l];
+                        for (int j = 0; j <= l; j++)
+                                s->h[l][j] += weight * x[l] * x[j];
                 }
         }
-        for (int i = 0; i < VARIABLES; i++)
-                for (int j = 0; j <= i; j++)
-                        s->h[i][j] -= mean[i] * mean[j];
+        for (int l = 0; l < VARIABLES; l++)
+                for (int j = 0; j <= l; j++)
+                        s->h[l][j] -= share * mean[l] * mean[j];
 }
 
 static bool is_known(const struct ran_dataset *d, size_t b)
@@ -99,8 +123,8 @@ static void add_documents(const void *arg, const struct ran_ensemble *at, struct
 {
         const struct fit *k = arg;
 
-        for (size_t i = 0; i < k->d->B; i++)
-                if (is_known(k->d, i))
+        for (size_t i = 0; i < k->n; i++)
+                if (is_known(k->d, document_of(k, i)))
                         add_document(k, at, i, s);
 }
 
@@ -158,10 +182,10 @@ static void second_derivatives(const struct problem *k, const double *x, struct 
                         s->h[i][j] = k->fixed[j] ? 0 : (h[i][j] + h[j][i]) / 2;
 }
 
-/* Whether a step moves variable i: a weight at 0 that would fall stays there. */
+/* Whether a step moves variable i: one at its least that would fall stays there. */
 static bool moves(const struct problem *k, const double *x, const struct slope *s, int i)
 {
-        return !k->fixed[i] && (i == OFFSET || x[i] > 0 || s->g[i] < 0);
+        return !k->fixed[i] && (x[i] > k->least[i] || s->g[i] < 0);
 }
 
 /* d: Newton's step, h d = g, of the variables that move; 0 of the others. By elimination, from the
@@ -196,7 +220,7 @@ static void search_line(const struct problem *k, double *x, struct slope *s)
                 double next[VARIABLES];
 
                 for (int i = 0; i < VARIABLES; i++)
-                        next[i] = i == OFFSET ? x[i] - size * d[i] : fmax(0, x[i] - size * d[i]);
+                        next[i] = fmax(k->least[i], x[i] - size * d[i]);
                 const struct slope there = slope_of(k, next);
                 if (there.loss < s->loss) {
                         memcpy(x, next, sizeof next);
@@ -239,17 +263,18 @@ static void fit_release(struct fit *k)
 
 /* The weights for the documents of k; alone: of the linear model alone. */
 static struct ran_ensemble solve_documents(const struct fit *k, struct ran_ensemble prior,
-                                           bool alone)
+                                           bool alone, const struct terms *terms)
 {
         /* The loss of several labels is their mean. */
         const double labels = k->d->multilabel ? (double)k->d->C : 1;
         const struct problem problem = {
                 .prior = {alone ? 0 : prior.encoder, prior.linear, prior.offset},
-                .prior_weight = prior_weight / labels,
+                .prior_weight = terms->prior_weight / labels,
                 .tolerance = 1e-9,
                 .slope = add_documents,
                 .arg = k,
-                .fixed = {[ENCODER] = alone, [OFFSET] = !k->d->multilabel}};
+                .fixed = {[ENCODER] = alone, [OFFSET] = !k->d->multilabel},
+                .least = {[LINEAR] = terms->least, [OFFSET] = -INFINITY}};
 
         return solve(&problem);
 }
@@ -260,7 +285,7 @@ static int fit_documents(struct ran_ensemble *ensemble, struct ran_ensemble prio
         int rc = fit_init(k, err);
 
         if (rc == RAN_OK)
-                *ensemble = solve_documents(k, prior, alone);
+                *ensemble = solve_documents(k, prior, alone, &of_validation);
         fit_release(k);
         return rc;
 }
@@ -269,7 +294,7 @@ int ran_ensemble_fit(struct ran_ensemble *ensemble, struct ran_ensemble prior,
                      const struct ran_dataset *d, const float *encoder, const float *linear,
                      struct ran_error *err)
 {
-        struct fit k = {.d = d, .encoder = encoder, .linear = linear};
+        struct fit k = {.d = d, .n = d->B, .encoder = encoder, .linear = linear};
 
         return fit_documents(ensemble, prior, false, &k, err);
 }
@@ -278,32 +303,53 @@ int ran_ensemble_fit_linear(struct ran_ensemble *ensemble, struct ran_ensemble p
                             const struct ran_dataset *d, const float *encoder, const float *linear,
                             struct ran_error *err)
 {
-        struct fit k = {.d = d, .encoder = encoder, .linear = linear};
+        struct fit k = {.d = d, .n = d->B, .encoder = encoder, .linear = linear};
 
         return fit_documents(ensemble, prior, true, &k, err);
 }
 
 /* ---- its loss ------------------------------------------------------------------------------- */
 
-static double loss_of(const struct fit *k, const struct ran_ensemble *at, size_t b)
+static double loss_of(const struct fit *k, const struct ran_ensemble *at)
 {
-        size_t C = k->d->C;
-        const struct ran_target target = ran_loss_target(k->d, b);
+        const size_t C = k->d->C;
+        double loss = 0;
 
-        ran_ensemble_add(k->logits, at, k->encoder + b * C, k->linear + b * C, C);
-        return ran_loss_classify(k->p, k->logits, C, &target, k->d->multilabel, 0, 1);
+        for (size_t i = 0; i < k->n; i++) {
+                const size_t b = document_of(k, i);
+                const struct ran_target target = ran_loss_target(k->d, b);
+
+                if (!is_known(k->d, b))
+                        continue;
+                ran_ensemble_add(k->logits, at, k->encoder + i * C, k->linear + i * C, C);
+                loss += ran_loss_classify(k->p, k->logits, C, &target, k->d->multilabel, 0,
+                                          weight_of(k, b));
+        }
+        return loss;
 }
 
 int ran_ensemble_loss(double *loss, const struct ran_ensemble *at, const struct ran_dataset *d,
                       const float *encoder, const float *linear, struct ran_error *err)
 {
-        struct fit k = {.d = d, .encoder = encoder, .linear = linear};
+        struct fit k = {.d = d, .n = d->B, .encoder = encoder, .linear = linear};
         int rc = fit_init(&k, err);
 
-        *loss = 0;
-        for (size_t b = 0; b < d->B && rc == RAN_OK; b++)
-                if (is_known(d, b))
-                        *loss += loss_of(&k, at, b);
+        *loss = rc == RAN_OK ? loss_of(&k, at) : 0;
+        fit_release(&k);
+        return rc;
+}
+
+int ran_ensemble_fit_rows(struct ran_ensemble *ensemble, double *loss, struct ran_ensemble prior,
+                          const struct ran_ensemble_rows *rows, const float *linear,
+                          struct ran_error *err)
+{
+        struct fit k = {rows->d, rows->row, rows->document, rows->n, linear, linear, NULL, NULL};
+        int rc = fit_init(&k, err);
+
+        if (rc == RAN_OK) {
+                *ensemble = solve_documents(&k, prior, true, &of_rows);
+                *loss = loss_of(&k, ensemble);
+        }
         fit_release(&k);
         return rc;
 }
@@ -399,7 +445,7 @@ int ran_ensemble_fit_words(struct ran_ensemble *ensemble, struct ran_ensemble pr
         size_t C = d->C, longest = longest_sentence(d);
         struct words k = {.d = d, .encoder = encoder, .linear = linear};
         const struct problem problem = {.prior = {alone ? 0 : prior.encoder, prior.linear, 0},
-                                        .prior_weight = prior_weight,
+                                        .prior_weight = of_validation.prior_weight,
                                         .tolerance = 1e-6,
                                         .slope = add_sentences,
                                         .arg = &k,

@@ -18,6 +18,7 @@
 #ifndef RAN_TRAIN_SVM_H
 #define RAN_TRAIN_SVM_H
 
+#include "train/ensemble.h"
 #include "train/features.h"
 
 /* Rows of a matrix of features, and what their documents are. */
@@ -27,12 +28,12 @@ struct ran_svm {
         const size_t *document; /* (features->n) the document of each row */
         const size_t *row;      /* (n) the rows to learn from */
         size_t n;
-        const double *class_weight; /* (C) of a document's only class; NULL: all 1 */
-        bool ratios;                /* r as above; else 1 */
-        double dense;               /* r of the features of a frozen encoder, all classes */
-        double scale;               /* of the logits, by cross-validation; 0: unknown */
-        uint64_t seed;              /* of the order of rows */
-        struct ran_pool *pool;      /* shares out the classes; NULL: none */
+        const double *class_weight;   /* (C) of a document's only class; NULL: all 1 */
+        bool ratios;                  /* r as above; else 1 */
+        double dense;                 /* r of the features of a frozen encoder, all classes */
+        struct ran_ensemble ensemble; /* without an encoder, by cross-validation; 0: unknown */
+        uint64_t seed;                /* of the order of rows */
+        struct ran_pool *pool;        /* shares out the classes; NULL: none */
 };
 
 /* When to stop: no dual variable further than `tolerance` from its optimum, or as many rows visited

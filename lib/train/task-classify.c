@@ -253,8 +253,9 @@ static int fit_rows(struct ran_trainer *t, struct ran_svm *svm, struct ran_error
         else
                 RAN_TRY(ran_svm_fit(svm, cost, t->linear, t->p.head.wide_b, ran_trainer_on_pass, t,
                                     err));
-        if (svm->scale > 0 && !ran_config_trains_encoder(t->c) && !ran_train_has_dev(t->job))
-                t->at.linear = svm->scale;
+        if (svm->ensemble.linear > 0 && !ran_config_trains_encoder(t->c) &&
+            !ran_train_has_dev(t->job))
+                ran_trainer_set_ensemble(t, &svm->ensemble);
         t->at.cost = cost;
         t->at.ratios = svm->ratios;
         t->dense_scale = svm->dense;

@@ -219,3 +219,15 @@ training() {
   [[ $stderr == 'near-duplicates: none.ran has no encoder: documents are compared by their tokens' ]]
   "$example" none.ran in.jsonl -1 2>said | wc -l | grep -qx 210
 }
+
+@test "linear-only: without validation documents, cross-validation finds the offset of several labels" {
+  jq -c '.labels = [.label] | del(.label)' train.jsonl >several.jsonl
+  jq -c '.labels = [.label] | del(.label)' test.jsonl >unseen.jsonl
+  ran-train classify -q --encoder none --no-dev -o m.ran several.jsonl
+  training m.ran | jq -e '.paths.offset < 0'
+  ran-train classify -q --encoder none --no-dev --wide-cost 2 --wide-ratios no -o plain.ran several.jsonl
+  for m in m plain; do
+    ran-classify -m $m.ran --eval unseen.jsonl | jq .log_loss >$m.loss
+  done
+  awk 'NR == 1 { found = $1 } NR == 2 { exit !(found < 0.9 * $1) }' m.loss plain.loss
+}
