@@ -42,6 +42,7 @@ interrupts() {
 ended_by() {
   local signal=$1 pattern=$2 file=$3 pid
   shift 3
+  : >said # or what an earlier run said could be taken for its own
   "$@" >said 2>&1 3>&- &
   pid=$!
   wait_for "$pattern" "$file"
