@@ -8,6 +8,7 @@
 #include "cmd/options/was-set.h"
 #include "cmd/records/model.h"
 #include "cmd/records/names.h"
+#include "cmd/records/row.h"
 
 struct classify_options classify_options;
 
@@ -77,6 +78,7 @@ static const struct cmd_group groups[] = {
         {"Documents", cmd_document_fields, &classify_options.document},
         {"Input", cmd_input_fields, &classify_options.input},
         {"Output", cmd_output_fields, &classify_options.output},
+        {"Tables", cmd_table_fields, &cmd_table},
         {0},
 };
 const struct cmd_program classify_program = {
@@ -119,6 +121,7 @@ void classify_options_check(struct classify_options *o)
                                                     "into", "only",   "drop",  NULL};
         static const char *const not_in_pages[] = {"logits", "embed", "offsets", "eval",
                                                    "into",   "only",  "drop",    NULL};
+        static const char *const of_tables[] = {"escape_formulas", NULL};
         bool table = o->output_format == CLASSIFY_CSV || o->output_format == CLASSIFY_TSV;
 
         if (o->model == NULL)
@@ -143,6 +146,9 @@ void classify_options_check(struct classify_options *o)
                 not_in_tables);
         cmd_excludes(o->output_format == CLASSIFY_HTML,
                      "--output-format=html writes a page and no records", not_in_pages);
+        cmd_requires(table || o->eval_format == CLASSIFY_EVAL_CSV ||
+                             o->eval_format == CLASSIFY_EVAL_TSV,
+                     "a table: --output-format csv or tsv, or --eval-format", of_tables);
         if (o->output_format == CLASSIFY_HTML)
                 o->evidence.offsets = RAN_UNIT_BYTE;
 }
@@ -185,6 +191,6 @@ void classify_options_check_model(const struct classify_options *o, const struct
         if (o->embed)
                 cmd_model_need_encoder(m, o->model);
         check_labels(m);
-        if (o->output.lines)
+        if (o->output_format == CLASSIFY_FASTTEXT)
                 check_fasttext(m);
 }

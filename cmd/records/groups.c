@@ -12,6 +12,7 @@
 #include "cmd/options/message.h"
 #include "cmd/options/common.h"
 #include "cmd/options/options.h"
+#include "cmd/records/parallel.h"
 #include "cmd/records/run.h"
 #include "cmd/records/sentence-group.h"
 
@@ -243,6 +244,13 @@ static int set_format(struct cmd_run *run, struct lines *lines, struct ran_error
         run->unlike_any = false;
         if (lines->unit == LINES_FILE)
                 return RAN_OK;
+        const bool standard_input = strcmp(lines->file, "-") == 0;
+        const struct import_format *plain =
+                standard_input ? parallel_format(&lines->file) : NULL;
+        if (plain != NULL) {
+                run->import.format = plain;
+                return RAN_OK;
+        }
         RAN_TRY(lines_peek(lines, &first, err));
         RAN_TRY(check_kind(run, lines, &first, err));
         if (run->import.format == NULL) {

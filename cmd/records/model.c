@@ -21,9 +21,11 @@ const char *cmd_model_program_of_task(int task)
         return tasks[task].program;
 }
 
-const char *cmd_model_use_of_task(int task)
+const char *cmd_model_use(const struct ran_config *c)
 {
-        return tasks[task].use;
+        if (c->task == RAN_TASK_LM && c->mask == RAN_MASK_PREFIX)
+                return "ran-lm generate"; /* a target for each source */
+        return tasks[c->task].use;
 }
 
 /* Whether the record of its training says that an encoder was tried. */
@@ -65,10 +67,11 @@ struct ran_model *cmd_model_open_any(const char *path, bool verify)
 struct ran_model *cmd_model_open(const char *path, bool verify, int task)
 {
         struct ran_model *m = cmd_model_open_any(path, verify);
-        int has = ran_model_config(m)->task;
+        const int has = ran_model_config(m)->task;
+        const char *use = cmd_model_use(ran_model_config(m));
         if (has == task)
                 return m;
         ran_model_free(m);
         cmd_die(CMD_FAILED, "%s: this model %s: use %s (a model that %s is needed here)", path,
-                tasks[has].does, tasks[has].use, tasks[task].does);
+                tasks[has].does, use, tasks[task].does);
 }

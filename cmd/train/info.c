@@ -257,7 +257,7 @@ static void text_task(const struct about *a, struct ran_buf *out)
         if (c->task == RAN_TASK_CLASSIFY)
                 ran_buf_str(&v, c->multilabel ? ", any number of labels each" : ", one label each");
         row(out, "task", &v);
-        ran_buf_printf(&v, "%s -m ", cmd_model_use_of_task(c->task));
+        ran_buf_printf(&v, "%s -m ", cmd_model_use(c));
         add_shown(&v, a->path);
         ran_buf_str(&v, " documents.jsonl");
         row(out, "use", &v);
@@ -361,7 +361,7 @@ static void text_figure(const struct about *a, struct ran_buf *out)
         if (f->metric != NULL && f->n > 0)
                 ran_buf_printf(
                         &v, "; these documents chose the model: measure it on others with %s%s",
-                        cmd_model_use_of_task(ran_model_config(a->model)->task),
+                        cmd_model_use(ran_model_config(a->model)),
                         ran_task_has_labels(ran_model_config(a->model)->task) ? " --eval" : "");
         row(out, "result", &v);
 }

@@ -59,7 +59,7 @@ static void begin_parallel(const struct train_options *o, const struct train_tas
                 cmd_usage("--source-file and --target-file are for ran-train lm");
         cmd_parallel_check_output(&o->parallel, "output", o->file.output);
         cmd_parallel_check_output(&o->parallel, "log", o->run.log);
-        cmd_parallel_begin(&o->parallel, true, files);
+        cmd_parallel_begin(&o->parallel, true, false, files);
 }
 
 /* ---- what is done with the data ------------------------------------------------------------- */

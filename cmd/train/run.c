@@ -318,7 +318,7 @@ void train_run_tell_model(const struct ran_train_job *job, const struct train_ru
         cmd_note("the model is %s (%sB); use it with:", job->output,
                  train_amount(size, (double)file.st_size));
         add_columns(&columns, run->columns);
-        cmd_note("    %s -m %s%s FILE", cmd_model_use_of_task(job->config->task), job->output,
+        cmd_note("    %s -m %s%s FILE", cmd_model_use(job->config), job->output,
                  columns.failed ? "" : columns.data);
         ran_buf_release(&columns);
 }

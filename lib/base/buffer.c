@@ -70,9 +70,14 @@ void ran_buf_printf(struct ran_buf *b, const char *format, ...)
 void ran_buf_shown(struct ran_buf *b, const char *s, size_t n)
 {
         for (size_t pos = 0; pos < n;) {
-                size_t length = ran_utf8_control(s + pos, n - pos);
+                char code[RAN_UTF8_CODE];
+                uint32_t c;
+                size_t length = ran_utf8_unseen(s + pos, n - pos, &c);
 
-                ran_buf_char(b, length > 0 ? '?' : s[pos]);
+                if (length > 0)
+                        ran_buf_add(b, code, ran_utf8_code(code, c));
+                else
+                        ran_buf_char(b, s[pos]);
                 pos += length > 0 ? length : 1;
         }
 }
