@@ -6,7 +6,8 @@
  * with p_id how often the model's language has a token, which the weights of tokens tell
  * (document-vector.h). Without m all documents are alike, and without L the few directions in which
  * most rows differ decide what is near: halves of the same news article, post or review find each
- * other twice as often with it. No encoder runs: its outputs, averaged, tell documents apart less
+ * other twice as often with it. A token that stands for whatever the vocabulary does not know has no
+ * meaning to compare: it counts nothing, and of a text of such tokens v = 0. No encoder runs: its outputs, averaged, tell documents apart less
  * well than the rows.
  */
 #include "base/error.h"
@@ -150,6 +151,10 @@ static int prepare(struct ran_embedder *e, struct ran_error *err)
                 rc = make_covariance(e, p, err);
         if (rc == RAN_OK && e->whiten != NULL)
                 decompose(e->whiten, e->m->config.dim);
+        const struct ran_tokenizer *t = ran_model_tokenizer(e->m);
+        const uint32_t unknown = t != NULL ? ran_tokenizer_unknown(t) : RAN_NO_ID;
+        if (unknown < e->m->V)
+                e->weight[unknown] = 0;
         free(p);
         return rc;
 }
@@ -212,8 +217,12 @@ int ran_embed(const struct ran_embedder *e, const struct ran_document *d, float 
                 ran_simd->axpy(v, weight, e->m->params.embed + d->ids[t] * D, D);
                 sum += (double)weight;
         }
+        if (sum <= 0) {
+                memset(v, 0, D * sizeof *v);
+                return RAN_OK;
+        }
         for (size_t i = 0; i < D; i++)
-                v[i] = (float)((sum > 0 ? (double)v[i] / sum : 0) - (double)e->mean[i]);
+                v[i] = (float)((double)v[i] / sum - (double)e->mean[i]);
         whiten(e, v);
         return ran_score_check_result(v, D, err);
 }

@@ -283,7 +283,7 @@ struct ran_embedder;
 struct ran_embedder *ran_embedder_new(const struct ran_model *m, struct ran_error *err);
 void ran_embedder_free(struct ran_embedder *e);
 size_t ran_embedder_width(const struct ran_embedder *e);
-/* v (width). */
+/* v (width); all 0 for a document of unknown tokens, which has no direction. */
 int ran_embed(const struct ran_embedder *e, const struct ran_document *d, float *v,
               struct ran_error *err);
 
