@@ -181,10 +181,11 @@ static bool is_blank(const char *s, size_t n)
         return n == 0;
 }
 
-/* Strips a byte order mark and the CR of the line end. */
-static void strip(const char **s, size_t *n, bool first)
+/* Strips a byte order mark, which files that were put together have in the middle, too, and the CR of
+ * the line end. */
+static void strip(const char **s, size_t *n)
 {
-        size_t mark = first ? ran_utf8_mark(*s, *n) : 0;
+        size_t mark = ran_utf8_mark(*s, *n);
 
         *s += mark;
         *n -= mark;
@@ -211,7 +212,8 @@ static int add_line(struct lines *l, const char *s, size_t n, struct ran_error *
 {
         struct lines_count before = l->at;
 
-        strip(&s, &n, l->at.number++ == 0);
+        strip(&s, &n);
+        l->at.number++;
         if (is_blank(s, n)) {
                 l->at.blank++;
                 return RAN_OK;
@@ -256,7 +258,7 @@ static int end_block(struct lines *l, size_t end, size_t next, size_t doc, struc
         size_t n = end - l->begin;
         int code = RAN_OK;
 
-        strip(&s, &n, l->began.number == 0);
+        strip(&s, &n);
         if (l->first > 0)
                 code = add_text(
                         l,
@@ -277,7 +279,7 @@ static int scan_line(struct lines *l, const char *s, size_t n, size_t from, size
 {
         bool begins;
 
-        strip(&s, &n, l->at.number == 0);
+        strip(&s, &n);
         begins = l->begins_document != NULL && l->begins_document(s, n);
         if (begins && l->first > 0)
                 return end_block(l, from - (from > l->begin), from, l->at.doc, err);
@@ -330,7 +332,7 @@ static bool is_blank_row(const struct lines *l, const char *s, size_t n)
 static int add_row(struct lines *l, const char *s, size_t n, struct ran_error *err)
 {
         struct lines_count before = l->at;
-        size_t mark = l->at.number == 0 ? ran_utf8_mark(s, n) : 0;
+        size_t mark = ran_utf8_mark(s, n);
 
         l->at.number += 1 + table_line_ends(s, n);
         if (is_blank_row(l, s + mark, n - mark)) {
@@ -345,6 +347,19 @@ static int add_row(struct lines *l, const char *s, size_t n, struct ran_error *e
                         err);
 }
 
+/* A mark before a quote must not hide it. False if more bytes must tell. */
+static bool pass_mark(struct lines *l)
+{
+        const size_t n = l->end - l->begin;
+
+        if (l->scanned > 0)
+                return true;
+        if (n < 3 && !l->ended && memcmp(l->data + l->begin, "\xef\xbb\xbf", n) == 0)
+                return false;
+        l->scanned = ran_utf8_mark(l->data + l->begin, n);
+        return true;
+}
+
 static int split_rows(struct lines *l, struct ran_error *err)
 {
         size_t end, next;
@@ -353,10 +368,7 @@ static int split_rows(struct lines *l, struct ran_error *err)
                 l->begin += l->data[l->begin] == '\n';
                 l->table.returned = false;
         }
-        /* A mark before a quote must not hide it. */
-        if (l->at.number == 0 && l->scanned == 0)
-                l->scanned = ran_utf8_mark(l->data + l->begin, l->end - l->begin);
-        while (!l->more && l->begin < l->end &&
+        while (!l->more && l->begin < l->end && pass_mark(l) &&
                table_row_end(&l->table, l->data + l->begin, l->end - l->begin, l->ended,
                              &l->scanned, &end, &next)) {
                 RAN_TRY(add_row(l, l->data + l->begin, end, err));
@@ -443,7 +455,7 @@ int lines_peek(struct lines *l, struct text_line *line, struct ran_error *err)
                 RAN_TRY(fill(l, err));
                 for (; whole_line(l, at, &n, &next); at = next) {
                         const char *s = l->data + at;
-                        strip(&s, &n, at == 0);
+                        strip(&s, &n);
                         if (!is_blank(s, n)) {
                                 line->s = s;
                                 line->n = n;

@@ -74,7 +74,7 @@ int lines_peek(struct lines *l, struct text_line *line, struct ran_error *err);
 const char *lines_first_bytes(const struct lines *l, size_t *n);
 /* The next group: at least one text, and as many more as have arrived, within bounds that keep
  * memory small; a text may have any length. count is 0 at the end of the file. Skips a byte order
- * mark at the beginning of the file. */
+ * mark at the beginning of a line. */
 int lines_next(struct lines *l, struct ran_error *err);
 /* Takes back the texts of the group from the i-th on (i > 0): the next group begins with them,
  * and has more unless the file ends. */

@@ -48,8 +48,6 @@ static void open_lines(struct plain *l, const char *name)
                 return;
         if (ran_bytes_open(&l->bytes, name, &err) != RAN_OK)
                 cmd_die(CMD_FAILED, "%s: %s", name, err.text);
-        if (l->bytes.size > 0)
-                l->at = ran_utf8_mark(text_of(l), l->bytes.size);
 }
 
 static size_t count_lines(const struct plain *l)
@@ -76,6 +74,9 @@ static bool next_line(struct plain *l, const char **line, size_t *n)
         const char *feed = memchr(*line, '\n', left);
         *n = feed != NULL ? (size_t)(feed - *line) : left;
         l->at += *n + (feed != NULL);
+        const size_t mark = ran_utf8_mark(*line, *n);
+        *line += mark;
+        *n -= mark;
         *n -= *n > 0 && (*line)[*n - 1] == '\r';
         return true;
 }

@@ -367,6 +367,24 @@ static int ended_early(const struct ran_train_job *job, const struct ran_error *
         return interrupted ? 128 + stop_signal : cmd_status_of(err);
 }
 
+/* Of the tokens that are predicted: those of a source are not. */
+static double unknown_share(const struct ran_train_job *job)
+{
+        const struct ran_dataset *d = job->dev != NULL && job->dev->B > 0 ? job->dev
+                                                                                 : job->train;
+        const uint32_t unknown = job->tokenizer != NULL ? ran_tokenizer_unknown(job->tokenizer)
+                                                        : RAN_NO_ID;
+        size_t all = 0, n = 0;
+
+        for (size_t b = 0; b < d->B && unknown != RAN_NO_ID; b++) {
+                const size_t from = d->first[b] + (d->sources != NULL ? d->sources[b] : 0);
+                all += d->first[b + 1] - from;
+                for (size_t t = from; t < d->first[b + 1]; t++)
+                        n += d->ids[t] == unknown;
+        }
+        return all > 0 ? (double)n / (double)all : 0;
+}
+
 struct train_progress train_run_progress(const struct ran_train_job *job,
                                          const struct train_run *run)
 {
@@ -374,6 +392,7 @@ struct train_progress train_run_progress(const struct ran_train_job *job,
         struct train_progress p = {.when = run->options->progress,
                                    .metric = metric_name(job->settings->metric),
                                    .texts = task->label == NULL,
+                                   .unknown = task->label == NULL ? unknown_share(job) : 0,
                                    .single = task->of_documents && !job->config->multilabel,
                                    .documents = job->train->B,
                                    .seed = job->settings->seed,
@@ -400,6 +419,8 @@ int train_run(const struct ran_train_job *job, struct train_run *run)
         if (code != RAN_OK)
                 return ended_early(job, &err, progress->last.step > 0);
         summarise(job, progress);
+        if (run->page != NULL)
+                run->page->unknown = progress->unknown;
         if (run->page != NULL)
                 train_page_write(run->page, job, train_progress_name(progress), progress->texts);
         if (!run->replay)
