@@ -16,6 +16,7 @@
 #include "cmd/records/loop.h"
 #include "cmd/records/members.h"
 #include "cmd/records/progress.h"
+#include "cmd/records/repeats.h"
 #include "cmd/records/shard.h"
 #include "ran.h"
 
@@ -74,6 +75,7 @@ struct cmd_run {
         double written; /* when results that could have waited were written */
         struct ran_writer *writer; /* NULL: standard output */
         int rejects;               /* a descriptor, or -1 */
+        struct repeats repeats;    /* messages about bad lines */
         struct cmd_counts counts;
         struct progress progress;
         atomic_bool ended;    /* set under the lock, read by tasks without it */
