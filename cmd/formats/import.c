@@ -130,6 +130,8 @@ int import_text_line(const struct import *i, const struct text_line *text, struc
         struct ran_error why = {0};
 
         *line = 0;
+        if (text->why != NULL && i->format->unit != LINES_FILE)
+                return ran_fail(err, RAN_EFORMAT, "the record is left out: %s", text->why);
         int code = import_any(i, text, out, line, &why);
         if (code == RAN_EFORMAT && i->guessed && !i->header && i->format->looks_like != NULL)
                 return ran_fail(err, code,

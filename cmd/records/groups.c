@@ -149,6 +149,7 @@ static void take_as_text(struct cmd_run *run, struct lines *lines)
         run->alone = (char *)lines->file;
         lines_close(lines);
         lines_open_files(lines, &run->alone, 1);
+        lines_limit(lines, run->loop->input->max_record_bytes);
         lines->file = run->alone;
 }
 
@@ -298,7 +299,8 @@ static int scan_first(struct cmd_run *run, const struct text_line *text, struct 
                                                          : code;
 }
 
-static int choose_members(struct cmd_run *run, const struct lines *lines, struct ran_error *err)
+static int choose_members(struct cmd_run *run, const struct lines *lines, size_t i,
+                          struct ran_error *err)
 {
         const struct import_columns *c = run->import.columns;
         const struct import_format *format = run->import.format;
@@ -309,7 +311,7 @@ static int choose_members(struct cmd_run *run, const struct lines *lines, struct
         if (format != &import_jsonl && format->unit != LINES_ROW && c->text_member.n == 0 &&
             c->label_member == NULL && c->id_member == NULL)
                 return RAN_OK;
-        int code = scan_first(run, &lines->line[0], &json, &record, err);
+        int code = scan_first(run, &lines->line[i], &json, &record, err);
         if (code == RAN_OK)
                 code = members_choose(&run->members, run->loop, &run->import, &record, lines->file,
                                       &run->said, err);
@@ -318,16 +320,26 @@ static int choose_members(struct cmd_run *run, const struct lines *lines, struct
         return code;
 }
 
-/* With the first group of a file. */
-static int begin_file(struct cmd_run *run, struct lines *lines, struct ran_error *err)
+/* The first text of the group that can be read; the count if there is none. */
+static size_t first_text(const struct lines *lines)
+{
+        size_t i = 0;
+
+        while (i < lines->count && lines->line[i].why != NULL && lines->unit != LINES_FILE)
+                i++;
+        return i;
+}
+
+/* With the first text of a file, which is text i of the group. */
+static int begin_file(struct cmd_run *run, struct lines *lines, size_t i, struct ran_error *err)
 {
         struct ran_error why;
-        int code = import_begin(&run->import, &lines->line[0], &why);
+        int code = import_begin(&run->import, &lines->line[i], &why);
 
         if (code == RAN_OK)
-                code = choose_members(run, lines, &why);
+                code = choose_members(run, lines, i, &why);
         if (code == RAN_OK && run->import.header)
-                lines_drop_first(lines);
+                lines_drop(lines, i);
         return code == RAN_OK ? code : ran_fail(err, code, "%s: %s", lines_name(lines), why.text);
 }
 
@@ -351,9 +363,11 @@ static int run_groups(struct cmd_run *run, struct lines *lines, struct ran_error
                 RAN_TRY(lines_next(lines, err));
                 if (lines->count == 0)
                         break;
-                if (first)
-                        RAN_TRY(begin_file(run, lines, err));
-                first = false;
+                const size_t i = first ? first_text(lines) : lines->count;
+                if (i < lines->count) {
+                        RAN_TRY(begin_file(run, lines, i, err));
+                        first = false;
+                }
                 if (lines->count == 0)
                         continue; /* only a header has arrived */
                 RAN_TRY(fill_slots(run, err));
@@ -369,6 +383,7 @@ void run_lines(struct cmd_run *run, struct lines *lines)
         struct ran_error err;
 
         run->lines = lines;
+        lines_limit(lines, run->loop->input->max_record_bytes);
         int code = run_groups(run, lines, &err);
         run->counts.blank += lines->at.blank;
         import_end(&run->import);
