@@ -162,8 +162,7 @@ static unsigned decode(const char *s, size_t n, size_t *bytes)
         *bytes = ran_utf8_character(s, n);
         if (first < 0x80)
                 return first;
-        return two && *bytes == 2 ? (first & 0x1fu) << 6 | ((unsigned char)s[1] & 0x3f)
-                                        : 0xfffd;
+        return two && *bytes == 2 ? (first & 0x1fu) << 6 | ((unsigned char)s[1] & 0x3f) : 0xfffd;
 }
 
 static int digit(char c)

@@ -58,8 +58,8 @@ void lines_open_files(struct lines *l, char **files, size_t n)
 void lines_limit(struct lines *l, size_t most)
 {
         l->most = most;
-        snprintf(l->too_long, sizeof l->too_long, "it is longer than %zu bytes (--max-record-bytes)",
-                 most);
+        snprintf(l->too_long, sizeof l->too_long,
+                 "it is longer than %zu bytes (--max-record-bytes)", most);
 }
 
 void lines_close(struct lines *l)
@@ -192,7 +192,8 @@ static void discard(struct lines *l, size_t n)
         l->cap = 4 * (size_t)GROUP_BYTES;
 }
 
-/* The text that begins the data is too long: reads on to the end of a line, keeping nothing of it. */
+/* The text that begins the data is too long: reads on to the end of a line, keeping nothing of it.
+ */
 static int skip(struct lines *l, struct ran_error *err)
 {
         /* Lines of a block that were scanned are counted already. */
@@ -269,8 +270,8 @@ static bool is_blank(const char *s, size_t n)
         return n == 0;
 }
 
-/* Strips a byte order mark, which files that were put together have in the middle, too, and the CR of
- * the line end. */
+/* Strips a byte order mark, which files that were put together have in the middle, too, and the CR
+ * of the line end. */
 static void strip(const char **s, size_t *n)
 {
         size_t mark = ran_utf8_mark(*s, *n);

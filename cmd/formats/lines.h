@@ -67,7 +67,8 @@ struct lines {
         size_t count, line_cap;
 };
 
-/* Before anything is read: texts of more than `most` bytes become empty ones with `why`; 0: none do. */
+/* Before anything is read: texts of more than `most` bytes become empty ones with `why`; 0: none
+ * do. */
 void lines_limit(struct lines *l, size_t most);
 /* file: "-" is standard input. */
 int lines_open(struct lines *l, const char *file, struct ran_error *err);

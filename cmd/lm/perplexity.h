@@ -35,8 +35,8 @@ int perplexity_count(struct perplexity *p, const struct cmd_document *d,
 /* Code points of a text. */
 size_t perplexity_points(const struct ran_buf *text);
 void perplexity_merge(struct perplexity *p, const struct perplexity *from);
-/* The members of an object, without its braces; with a cost above 0, measures of words and bytes have
- * unknown words spelled. */
+/* The members of an object, without its braces; with a cost above 0, measures of words and bytes
+ * have unknown words spelled. */
 void perplexity_json(const struct perplexity *p, double cost, struct ran_buf *out);
 
 #endif

@@ -124,7 +124,8 @@ static void add_cells(struct ran_buf *out, const struct perplexity *p, double co
         ran_buf_str(out, "<td class=\"n\">");
         add_figure(out, ran_exp(mean(p->nll, p->tokens)));
         ran_buf_str(out, "</td><td class=\"n\">");
-        add_figure(out, p->uncounted > 0 ? NAN : mean(bits_of(perplexity_spelled(p, cost)), p->bytes));
+        add_figure(out,
+                   p->uncounted > 0 ? NAN : mean(bits_of(perplexity_spelled(p, cost)), p->bytes));
         ran_buf_printf(out, "</td><td class=\"n\">%.1f %%</td><td class=\"n\">%zu</td>",
                        percent_unknown(p), p->tokens);
 }
@@ -134,7 +135,8 @@ int lm_score_page_pack(const struct lm *lm, const struct cmd_line *line,
                        double cost, struct ran_buf *result, struct ran_error *err)
 {
         struct ran_buf name = {0}, cells = {0}, body = {0}, packed = {0};
-        /* [UNK] is easy to predict where it is frequent, and no text is the less surprising for it. */
+        /* [UNK] is easy to predict where it is frequent, and no text is the less surprising for it.
+         */
         const double rank = perplexity_spelled(p, cost > 0 ? cost : PERPLEXITY_COST_UNIFORM);
 
         page_record_name(&name, &line->record, line->file, line->number);
@@ -186,17 +188,17 @@ static void write_total(struct ran_buf *out, const struct perplexity *p, double 
                          "%.1f %% of the tokens are unknown words, spelled at %g bits a byte",
                          percent_unknown(p), cost);
         else
-                snprintf(means, sizeof means,
-                         "without the spelling of unknown words, %.1f %% of the tokens: it compares "
-                         "models only with --unknown-cost",
-                         percent_unknown(p));
+                snprintf(
+                        means, sizeof means,
+                        "without the spelling of unknown words, %.1f %% of the tokens: it compares "
+                        "models only with --unknown-cost",
+                        percent_unknown(p));
 
         ran_buf_str(out, "<h2>All texts</h2>\n<div class=\"wide\"><table>\n");
         add_measure(out, "perplexity", ran_exp(mean(p->nll, p->tokens)),
                     "of a token of the vocabulary; 1 is best");
         if (p->uncounted == 0) {
-                add_measure(out, "perplexity per word", ran_exp(mean(spelled, p->words)),
-                            means);
+                add_measure(out, "perplexity per word", ran_exp(mean(spelled, p->words)), means);
                 add_measure(out, "bits per byte", mean(bits_of(spelled), p->bytes), means);
         }
         if (p->unknown > 0)
@@ -206,10 +208,11 @@ static void write_total(struct ran_buf *out, const struct perplexity *p, double 
         ran_buf_printf(out,
                        "<tr><th scope=\"row\">tokens</th><td class=\"n\">%zu</td><td></td></tr>\n",
                        p->tokens);
-        ran_buf_printf(out,
-                       "<tr><th scope=\"row\">unknown</th><td class=\"n\">%zu</td><td><small>%.1f %% of "
-                       "the tokens</small></td></tr>\n",
-                       p->unknown, percent_unknown(p));
+        ran_buf_printf(
+                out,
+                "<tr><th scope=\"row\">unknown</th><td class=\"n\">%zu</td><td><small>%.1f %% of "
+                "the tokens</small></td></tr>\n",
+                p->unknown, percent_unknown(p));
         ran_buf_str(out, "</table></div>\n<p class=\"legend\">");
         for (int level = 1; level <= LEVELS; level += 2)
                 ran_buf_printf(out, "<span><i class=\"a%d\"></i>from %.1f bits</span>", level,

@@ -15,8 +15,8 @@ struct lm_score_page {
 /* Appends a scored text to the result of its record, in any thread: nll has an element for each
  * token from q->first on. Offsets count bytes. RAN_ENOMEM. */
 int lm_score_page_pack(const struct lm *lm, const struct cmd_line *line,
-                       const struct cmd_sequence *q, const float *nll, const struct perplexity *p, double cost,
-                       struct ran_buf *result, struct ran_error *err);
+                       const struct cmd_sequence *q, const float *nll, const struct perplexity *p,
+                       double cost, struct ran_buf *result, struct ran_error *err);
 /* Takes it, in order. RAN_ENOMEM. */
 int lm_score_page_add(struct lm_score_page *page, const struct ran_buf *result,
                       struct ran_error *err);

@@ -451,8 +451,7 @@ int lm_score(int argc, char **argv)
                      "--output-format=html writes a page and no records", of_no_page);
         check_history();
         cmd_parallel_check_output(&parallel, "output", output.output);
-        cmd_parallel_begin(&parallel, true, !options.total && options.output_format != HTML,
-                           files);
+        cmd_parallel_begin(&parallel, true, !options.total && options.output_format != HTML, files);
         lm_open(&c.lm, &model_options, RAN_TASK_LM, files);
         if (options.history > 0 && c.lm.mask == RAN_MASK_PREFIX)
                 cmd_die(CMD_FAILED,

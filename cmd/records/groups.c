@@ -246,8 +246,7 @@ static int set_format(struct cmd_run *run, struct lines *lines, struct ran_error
         if (lines->unit == LINES_FILE)
                 return RAN_OK;
         const bool standard_input = strcmp(lines->file, "-") == 0;
-        const struct import_format *plain =
-                standard_input ? parallel_format(&lines->file) : NULL;
+        const struct import_format *plain = standard_input ? parallel_format(&lines->file) : NULL;
         if (plain != NULL) {
                 run->import.format = plain;
                 return RAN_OK;

@@ -27,8 +27,8 @@ struct repeats {
         bool full; /* there were more: that has been said */
 };
 
-/* "FILE:NUMBER: TEXT", at once if it is the first of its kind: messages are of a kind if they differ in
- * numbers only. file, which is "standard input" for that, must live until the end. */
+/* "FILE:NUMBER: TEXT", at once if it is the first of its kind: messages are of a kind if they
+ * differ in numbers only. file, which is "standard input" for that, must live until the end. */
 void repeats_add(struct repeats *r, const char *file, size_t number, const char *text);
 /* Says what was held back: up to two lines as they are, more in one line. Then r is as at first. */
 void repeats_end(struct repeats *r);

@@ -12,7 +12,8 @@ struct cmd_table cmd_table;
 const struct ran_field cmd_table_fields[] = {
         {"escape_formulas", 0, RAN_FIELD_BOOL, offsetof(struct cmd_table, escape_formulas),
          .initial = "true",
-         .help = "csv, tsv: put ' before a cell that a spreadsheet would take for a formula: one that "
+         .help = "csv, tsv: put ' before a cell that a spreadsheet would take for a formula: one "
+                 "that "
                  "begins with = + - @ or a tab, and is no number"},
         {0},
 };

@@ -72,7 +72,7 @@ struct cmd_run {
         size_t next;           /* the first slot of the group that has not been delivered */
         size_t kept;           /* the sum of slots[].kept */
         struct ran_buf out;
-        double written; /* when results that could have waited were written */
+        double written;            /* when results that could have waited were written */
         struct ran_writer *writer; /* NULL: standard output */
         int rejects;               /* a descriptor, or -1 */
         struct repeats repeats;    /* messages about bad lines */

@@ -48,8 +48,7 @@ static void convert(const struct convert *k, const char *path)
         const double bytes = (double)ran_model_bytes(m);
         ran_model_free(m);
         add_size(&after, k->output);
-        cmd_note("%s has %sB%s", path, train_amount(before, bytes),
-                 after.failed ? "" : after.data);
+        cmd_note("%s has %sB%s", path, train_amount(before, bytes), after.failed ? "" : after.data);
         ran_buf_release(&after);
 }
 

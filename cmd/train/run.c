@@ -121,8 +121,8 @@ static void open_journal(struct train_run *run, const struct neighbours *n)
                 train_journal_clear(j);
 }
 
-/* Whether the output takes bytes and keeps no file, such as a pipe or /dev/null: nothing stands beside
- * it. As ran_writer_open has it. */
+/* Whether the output takes bytes and keeps no file, such as a pipe or /dev/null: nothing stands
+ * beside it. As ran_writer_open has it. */
 static bool is_stream(const char *output)
 {
         struct stat file;
@@ -399,10 +399,9 @@ static int ended_early(const struct ran_train_job *job, const struct ran_error *
 /* Of the tokens that are predicted: those of a source are not. */
 static double unknown_share(const struct ran_train_job *job)
 {
-        const struct ran_dataset *d = job->dev != NULL && job->dev->B > 0 ? job->dev
-                                                                                 : job->train;
-        const uint32_t unknown = job->tokenizer != NULL ? ran_tokenizer_unknown(job->tokenizer)
-                                                        : RAN_NO_ID;
+        const struct ran_dataset *d = job->dev != NULL && job->dev->B > 0 ? job->dev : job->train;
+        const uint32_t unknown =
+                job->tokenizer != NULL ? ran_tokenizer_unknown(job->tokenizer) : RAN_NO_ID;
         size_t all = 0, n = 0;
 
         for (size_t b = 0; b < d->B && unknown != RAN_NO_ID; b++) {

@@ -50,9 +50,9 @@ size_t ran_utf8_character(const char *s, size_t n)
         return taken;
 }
 
-/* Controls; the soft hyphen; marks, embeddings, overrides and isolates of bidirectional text; spaces
- * without width; separators of lines and paragraphs; annotations; tags. Joiners are no part of it:
- * Persian and emoji need them. */
+/* Controls; the soft hyphen; marks, embeddings, overrides and isolates of bidirectional text;
+ * spaces without width; separators of lines and paragraphs; annotations; tags. Joiners are no part
+ * of it: Persian and emoji need them. */
 static const struct {
         uint32_t from, to;
 } unseen[] = {

@@ -6,9 +6,9 @@
  * with p_id how often the model's language has a token, which the weights of tokens tell
  * (document-vector.h). Without m all documents are alike, and without L the few directions in which
  * most rows differ decide what is near: halves of the same news article, post or review find each
- * other twice as often with it. A token that stands for whatever the vocabulary does not know has no
- * meaning to compare: it counts nothing, and of a text of such tokens v = 0. No encoder runs: its outputs, averaged, tell documents apart less
- * well than the rows.
+ * other twice as often with it. A token that stands for whatever the vocabulary does not know has
+ * no meaning to compare: it counts nothing, and of a text of such tokens v = 0. No encoder runs:
+ * its outputs, averaged, tell documents apart less well than the rows.
  */
 #include "base/error.h"
 #include "math/gemm.h"

@@ -98,8 +98,8 @@ void ran_buf_release(struct ran_buf *b); /* frees and zeroes */
 void ran_buf_json(struct ran_buf *b, const char *s, size_t n);
 /* The same without the quotes; parts of a string must end between characters. */
 void ran_buf_json_part(struct ran_buf *b, const char *s, size_t n);
-/* Appends s for people: characters that steer a terminal or that nobody sees (controls, overrides of
- * the direction of a text, spaces without width) become codes, <U+202E>. */
+/* Appends s for people: characters that steer a terminal or that nobody sees (controls, overrides
+ * of the direction of a text, spaces without width) become codes, <U+202E>. */
 void ran_buf_shown(struct ran_buf *b, const char *s, size_t n);
 
 /* ---- numbers (base/number.c) ---------------------------------------------------------------- */

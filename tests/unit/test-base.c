@@ -46,8 +46,8 @@ TEST(fail_shows_characters_that_nobody_sees)
                 {"\xe2\x80\xa8", "<U+2028>"}, {"\x07", "<U+0007>"},
         };
         /* Joiners are letters of Persian and of emoji. */
-        static const char *const seen[] = {"\xe2\x80\x8c", "\xe2\x80\x8d", "\xe2\x82\xac", "\x80",
-                                           "\xe2\x80", "\xc2\xa0"};
+        static const char *const seen[] = {"\xe2\x80\x8c", "\xe2\x80\x8d", "\xe2\x82\xac",
+                                           "\x80",         "\xe2\x80",     "\xc2\xa0"};
         struct ran_error err = {0};
         char expected[64];
 
