@@ -101,6 +101,8 @@ void ran_buf_json_part(struct ran_buf *b, const char *s, size_t n);
 /* Appends s for people: characters that steer a terminal or that nobody sees (controls, overrides
  * of the direction of a text, spaces without width) become codes, <U+202E>. */
 void ran_buf_shown(struct ran_buf *b, const char *s, size_t n);
+/* Columns that this takes on a terminal, near enough: one for each character. */
+size_t ran_shown_width(const char *s, size_t n);
 
 /* ---- numbers (base/number.c) ---------------------------------------------------------------- */
 

@@ -69,6 +69,42 @@ TEST(fail_shows_characters_that_nobody_sees)
         }
 }
 
+/* Unicode, 3.9, table 3-8: U+FFFD for each maximal part; and further tables there. */
+TEST(json_has_one_replacement_for_a_part_of_a_character)
+{
+#define R "\xef\xbf\xbd"
+        static const char *const cases[][2] = {
+                {"a\xf1\x80\x80\xe1\x80\xc2"
+                 "b\x80"
+                 "c\x80\xbf"
+                 "d",
+                 "\"a" R R R "b" R "c" R R "d\""},
+                {"\xc0\xaf\xe0\x80\xbf\xf0\x81\x82"
+                 "A",
+                 "\"" R R R R R R R R "A\""},
+                {"\xed\xa0\x80\xed\xbf\xbf\xed\xaf"
+                 "A",
+                 "\"" R R R R R R R R "A\""},
+                {"\xf4\x91\x92\x93\xff"
+                 "A\x80\xbf"
+                 "B",
+                 "\"" R R R R R "A" R R "B\""},
+                {"\xe1\x80\xe2\xf0\x91\x92\xf1\xbf"
+                 "A",
+                 "\"" R R R R "A\""},
+                {"\xe2\x82\xac\xe2\x82", "\"\xe2\x82\xac" R "\""},
+        };
+#undef R
+
+        for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+                struct ran_buf out = {0};
+                ran_buf_json(&out, cases[i][0], strlen(cases[i][0]));
+                ran_buf_char(&out, '\0');
+                CHECK_STR(out.data, cases[i][1]);
+                ran_buf_release(&out);
+        }
+}
+
 TEST(fail_with_codes_has_an_end)
 {
         struct ran_error err = {0};
