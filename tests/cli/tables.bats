@@ -349,5 +349,5 @@ END
   run -0 ran-classify -m awkward.ran --eval --eval-format csv awkward.jsonl
   [[ ${lines[1]} == "'=dry,"* ]]
   run -2 --separate-stderr ran-classify -m awkward.ran --no-escape-formulas ids.jsonl
-  [[ $stderr == *'--escape-formulas needs a table: '* ]]
+  [[ $stderr == *'--escape-formulas is for a table: '* ]]
 }
