@@ -340,9 +340,9 @@ TEST(eval_report_as_text)
         CHECK(strstr(out.data, "accuracy           1.0000\n") != NULL);
         CHECK(strstr(out.data,
                      "\nb\xc3\xa9"
-                     "e          1.0000  1.0000  1.0000          1       1       0") != NULL);
+                     "e                      1.0000  1.0000  1.0000          1       1       0") != NULL);
         CHECK(strstr(out.data, "\nb\xc3\xa9"
-                               "e            0       1\n") != NULL);
+                               "e                        0       1\n") != NULL);
         ran_buf_release(&out);
         ran_eval_free(e);
 }
