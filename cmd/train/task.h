@@ -65,7 +65,7 @@ struct train_task {
         void (*adapt_to_dev)(struct train_session *s);
 };
 #define TRAIN_TASK_DECLARE(number, name) extern const struct train_task train_task_##name;
-RAN_TASKS(TRAIN_TASK_DECLARE)
+RAN_TRAINED_TASKS(TRAIN_TASK_DECLARE)
 
 /* By number, NULL at the end: the order of --help. */
 extern const struct train_task *const train_tasks[RAN_TASK_COUNT + 1];

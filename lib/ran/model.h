@@ -9,24 +9,35 @@
 /* ---- models (model/) ------------------------------------------------------------------------ */
 
 /* X(NUMBER, name): all encoders, RAN_ENCODER_RAN and so on, by the names that they have in
- * configurations; and all tasks, RAN_TASK_CLASSIFY and so on. */
+ * configurations; and all tasks, RAN_TASK_CLASSIFY and so on. A model of the task `embed` is an
+ * encoder without a head: it is read, not trained. */
 #define RAN_ENCODERS(X)                   \
         X(RAN, ran)                       \
         X(CONTEXTUALIZER, contextualizer) \
         X(TRANSFORMER, transformer)       \
         X(NONE, none)                     \
-        X(STATIC, static)
-#define RAN_TASKS(X)          \
+        X(STATIC, static)                 \
+        X(BERT, bert)
+#define RAN_TRAINED_TASKS(X)  \
         X(CLASSIFY, classify) \
         X(TAG, tag)           \
         X(LM, lm)             \
         X(MLM, mlm)
+#define RAN_TASKS(X) RAN_TRAINED_TASKS(X) X(EMBED, embed)
 #define RAN_ENCODER_NUMBER(number, name) RAN_ENCODER_##number,
 #define RAN_TASK_NUMBER(number, name)    RAN_TASK_##number,
 enum { RAN_ENCODERS(RAN_ENCODER_NUMBER) };
 enum { RAN_TASKS(RAN_TASK_NUMBER) RAN_TASK_COUNT };
 enum { RAN_CELL_GATED, RAN_CELL_PLAIN, RAN_CELL_PRENORM };
-enum { RAN_POOL_MAX, RAN_POOL_MEAN };
+enum { RAN_POOL_MAX, RAN_POOL_MEAN, RAN_POOL_CLS, RAN_POOL_LAST };
+enum {
+        RAN_ACTIVATION_NONE,
+        RAN_ACTIVATION_GELU,
+        RAN_ACTIVATION_GELU_TANH,
+        RAN_ACTIVATION_RELU,
+        RAN_ACTIVATION_SILU,
+        RAN_ACTIVATION_TANH
+};
 enum { RAN_REVIEW_NONE, RAN_REVIEW_ALL, RAN_REVIEW_WINDOW, RAN_REVIEW_DISPERSED };
 enum { RAN_CONTEXT_CONSTANT, RAN_CONTEXT_LEARNED, RAN_CONTEXT_RANDOM };
 
@@ -59,6 +70,21 @@ struct ran_config {
         size_t dilation;
         int similarity;   /* RAN_SIMILARITY_... */
         size_t shortlist; /* lm, mlm: ids below it in the first softmax, see model/lm.h; 0: all */
+        /* bert (model/bert.h), and what follows */
+        size_t max_length;     /* rows of a window, those around it included */
+        size_t prefix, suffix; /* rows before and after the tokens of each window */
+        bool positions;        /* learned ones */
+        size_t buckets;        /* of relative positions; 0: none */
+        double rotary_base, rotary_base_local;
+        size_t global_every; /* layers 0, n, 2n ... see the whole window, the others `window` tokens */
+        bool norm_first;     /* norms in front of attention and feed-forward part */
+        bool bias;           /* linear layers and norms have biases */
+        double norm_eps;
+        int activation; /* RAN_ACTIVATION_... */
+        bool gated;     /* feed-forward part with a gate */
+        size_t dense;   /* width of a linear layer on what the head reads; 0: none */
+        int dense_activation;
+        bool dense_norm, normalize;
 };
 extern const struct ran_field ran_config_fields[];
 /* Whether a field belongs to the task: to its head, or to the way of reading documents. The
