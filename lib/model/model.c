@@ -10,6 +10,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 /* ---- what the header says ------------------------------------------------------------------- */
 
@@ -129,20 +130,18 @@ static int read_json(const struct ran_model *m, const char *key, cJSON **value,
         return RAN_OK;
 }
 
-/* Results name labels: no two labels may have the same name. */
-static int check_labels(const struct ran_model *m, struct ran_error *err)
+int ran_labels_check(char *const *label, size_t C, struct ran_error *err)
 {
         struct ran_string_table names = {0};
-        int rc = ran_string_table_reserve(&names, m->C, err);
+        int rc = ran_string_table_reserve(&names, C, err);
 
-        for (size_t c = 0; rc == RAN_OK && c < m->C; c++) {
-                const char *name = m->labels[c];
+        for (size_t c = 0; rc == RAN_OK && c < C; c++) {
+                const char *name = label[c];
                 size_t n = strlen(name);
                 uint64_t hash = ran_string_table_hash(ran_string_table_seed, name, n);
 
                 if (ran_string_table_find(&names, hash, "", 0, name, n) != RAN_STRING_TABLE_NONE)
-                        rc = ran_fail(err, RAN_EFORMAT,
-                                      "two labels in the model file have the name \"%s\"", name);
+                        rc = ran_fail(err, RAN_EFORMAT, "two labels have the name \"%s\"", name);
                 else if (ran_string_table_add(&names, hash, name, n, err) == RAN_STRING_TABLE_NONE)
                         rc = RAN_ENOMEM;
         }
@@ -183,7 +182,7 @@ static int read_labels(struct ran_model *m, struct ran_error *err)
                                       m->C);
         }
         cJSON_Delete(names);
-        return rc == RAN_OK ? check_labels(m, err) : rc;
+        return rc == RAN_OK ? ran_labels_check(m->labels, m->C, err) : rc;
 }
 
 /* `thresholds` of the training metadata: (C) numbers from 0 to 1. */
@@ -288,18 +287,33 @@ static int open_checked(struct ran_model *m, bool verify, struct ran_error *err)
         return rc;
 }
 
+/* A folder in Hugging Face's form is made a model in memory; its digest is right by making. */
+static int open_folder(struct ran_model *m, const char *path, struct ran_error *err)
+{
+        RAN_TRY(ran_hf_folder_bytes(&m->file, path, err));
+        return open_checked(m, false, err);
+}
+
+static bool is_folder(const char *path)
+{
+        struct stat st;
+
+        return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
+}
+
 struct ran_model *ran_model_open(const char *path, bool verify, struct ran_error *err)
 {
         struct ran_model *m = ran_alloc(1, sizeof *m, err);
         struct ran_error why = {0};
+        const bool folder = is_folder(path);
 
         if (m == NULL)
                 return NULL;
-        if (ran_bytes_open(&m->file, path, err) != RAN_OK) {
+        if (!folder && ran_bytes_open(&m->file, path, err) != RAN_OK) {
                 ran_model_free(m);
                 return NULL;
         }
-        if (open_checked(m, verify, &why) != RAN_OK) {
+        if ((folder ? open_folder(m, path, &why) : open_checked(m, verify, &why)) != RAN_OK) {
                 ran_fail(err, why.code, "%s: %s", path, why.text);
                 ran_model_free(m);
                 return NULL;

@@ -130,7 +130,8 @@ void ran_vector_folder_release(struct ran_vector_folder *f);
 
 /* A model is read-only once open and may be shared by threads. */
 struct ran_model;
-/* verify: also compares the digest of the data section. */
+/* A file, or a folder in Hugging Face's form, which is converted in memory. verify: also compares
+ * the digest of the data section. */
 struct ran_model *ran_model_open(const char *path, bool verify, struct ran_error *err);
 void ran_model_free(struct ran_model *m);
 const struct ran_config *ran_model_config(const struct ran_model *m);
@@ -161,6 +162,11 @@ bool ran_model_progress(const struct ran_model *m, double *epochs, double *steps
  * hold the state of training are left out. */
 int ran_model_convert(const struct ran_model *m, int storage, const char *path,
                       struct ran_error *err);
+/* Writes a pretrained encoder in Hugging Face's form as a model: a folder with config.json,
+ * model.safetensors (or shards) and tokenizer.json (model/hf-folder.c). The model has the same
+ * weights, in f32, as that of ran_model_open. RAN_EFORMAT: the sentence names the file of the
+ * folder, and says what to do; nothing is written. */
+int ran_hf_folder_write(const char *folder, int storage, const char *path, struct ran_error *err);
 /* Decision thresholds (C) of a model with several labels a document: tuned ones, or 0.5. NULL for a
  * language model. */
 const float *ran_model_thresholds(const struct ran_model *m);
