@@ -23,7 +23,7 @@
         X(TAG, tag)           \
         X(LM, lm)             \
         X(MLM, mlm)
-#define RAN_TASKS(X) RAN_TRAINED_TASKS(X) X(EMBED, embed)
+#define RAN_TASKS(X)                     RAN_TRAINED_TASKS(X) X(EMBED, embed)
 #define RAN_ENCODER_NUMBER(number, name) RAN_ENCODER_##number,
 #define RAN_TASK_NUMBER(number, name)    RAN_TASK_##number,
 enum { RAN_ENCODERS(RAN_ENCODER_NUMBER) };
@@ -76,7 +76,8 @@ struct ran_config {
         bool positions;        /* learned ones */
         size_t buckets;        /* of relative positions; 0: none */
         double rotary_base, rotary_base_local;
-        size_t global_every; /* layers 0, n, 2n ... see the whole window, the others `window` tokens */
+        size_t global_every; /* layers 0, n, 2n ... see the whole window, the others `window` tokens
+                              */
         bool norm_first;     /* norms in front of attention and feed-forward part */
         bool bias;           /* linear layers and norms have biases */
         double norm_eps;
