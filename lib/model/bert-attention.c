@@ -272,6 +272,15 @@ static void add_attended(struct ran_bert_pass *s, size_t block, size_t from, siz
         ran_simd->add(s->act->mid + at, s->own->rows.o + at, floats);
 }
 
+/* The rows behind the last window, where a group is padded, attend to nothing. */
+static void clear_padding(struct ran_bert_pass *s)
+{
+        const struct ran_bert_window *last = &s->own->window[s->own->group[s->g + 1] - 1];
+        const size_t rows = last->row + ran_bert_window_rows(s->w->c, last), E = s->w->E;
+
+        memset(s->act->a + rows * E, 0, (s->R - rows) * E * sizeof(float));
+}
+
 void ran_bert_attention(struct ran_bert_pass *s)
 {
         struct ran_workspace *w = s->w;
@@ -285,6 +294,7 @@ void ran_bert_attention(struct ran_bert_pass *s)
                         3 * E);
         rotate(s, s->act->qkv, 1);
         ran_phase = RAN_PHASE_ATTENTION;
+        clear_padding(s);
         ran_workers_each(&w->workers, 0, windows * w->h, attend, s);
         ran_phase = RAN_PHASE_PROJECTIONS;
         ran_gemm_linear(w->pool, s->own->rows.o, D, s->act->a, E, s->p->out_w, s->p->out_b, s->R, E,

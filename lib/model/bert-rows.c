@@ -54,6 +54,7 @@ static void make_groups(struct ran_workspace *w)
                 own->longest = more > own->longest ? more : own->longest;
                 own->R = rows > own->R ? rows : own->R;
         }
+        own->R = own->R > RAN_FEW_ROWS ? own->R : RAN_FEW_ROWS + 1;
         own->group[own->groups] = own->M;
 }
 
@@ -94,6 +95,7 @@ struct ran_bert_pass ran_bert_pass_of(struct ran_workspace *w, const struct ran_
 {
         struct ran_bert_memory *own = w->own;
         const struct ran_bert_window *last = &own->window[own->group[g + 1] - 1];
+        const size_t rows = last->row + ran_bert_window_rows(w->c, last);
         const struct ran_bert_params *layer = p->layers;
         struct ran_bert_params *dlayer = dp != NULL ? dp->layers : NULL;
 
@@ -107,7 +109,7 @@ struct ran_bert_pass ran_bert_pass_of(struct ran_workspace *w, const struct ran_
                 .donce = dp != NULL ? dp->once : NULL,
                 .l = l,
                 .g = g,
-                .R = last->row + ran_bert_window_rows(w->c, last),
+                .R = rows > RAN_FEW_ROWS ? rows : RAN_FEW_ROWS + 1,
                 .out = l + 1 < w->c->layers ? own->act[l + 1].x : own->rows.last,
         };
 }
@@ -247,6 +249,8 @@ void ran_bert_embed(struct ran_bert_pass *s)
         const struct ran_bert_norm norm = embed_norm(s);
 
         ran_phase = RAN_PHASE_EMBEDDING;
+        if (s->R == RAN_FEW_ROWS + 1)
+                memset(s->own->rows.e, 0, s->R * s->w->D * sizeof(float));
         each_window(s, embed_window);
         ran_bert_norm(s, &norm);
 }
@@ -340,6 +344,8 @@ void ran_bert_gather(struct ran_bert_pass *s)
 {
         struct ran_bert_norm norm = last_norm(s);
 
+        if (s->R == RAN_FEW_ROWS + 1)
+                memset(s->own->adj.dh, 0, s->R * s->w->D * sizeof(float));
         each_window(s, gather_window);
         if (!s->w->c->norm_first)
                 return;
