@@ -7,8 +7,8 @@
  * (document-vector.h). Without m all documents are alike, and without L the few directions in which
  * most rows differ decide what is near: halves of the same news article, post or review find each
  * other twice as often with it. No encoder runs: its outputs, averaged, tell documents apart less
- * well than the rows. An encoder that was trained to make vectors of documents runs, and has the last
- * word.
+ * well than the rows. An encoder that was trained to make vectors of documents runs, and has the
+ * last word.
  */
 #include "base/error.h"
 #include "math/gemm.h"

@@ -282,6 +282,7 @@ static size_t vector_width(const struct ran_config *c)
 
 const struct ran_encoder ran_encoder_bert = {
         .per_token = true,
+        .rows_stand_alone = true,
         .check = check,
         .uses = uses,
         .layer_size = sizeof(struct ran_bert_params),

@@ -11,6 +11,9 @@
 /* One kind of encoder. */
 struct ran_encoder {
         bool per_token; /* outputs a vector for each token; else one for each document */
+        /* Documents that are read together have the same outputs as alone, bit for bit, where rows of
+         * products do (math/gemm.h). */
+        bool rows_stand_alone;
 
         /* ---- configuration: a function that is NULL has nothing to say */
         int (*check)(const struct ran_config *c, struct ran_error *err);
