@@ -22,7 +22,16 @@ struct ran_config toy_config(void)
                                    .ffn_dim = 20,
                                    .attention = {.n = 1},
                                    .ngrams = 3,
-                                   .position_scale = true};
+                                   .position_scale = true,
+                                   .max_length = 512,
+                                   .positions = true,
+                                   .rotary_base = 10000,
+                                   .rotary_base_local = 10000,
+                                   .global_every = 1,
+                                   .bias = true,
+                                   .norm_eps = 1e-12,
+                                   .activation = RAN_ACTIVATION_GELU,
+                                   .dense_activation = RAN_ACTIVATION_TANH};
 }
 
 struct ran_config toy_random_config(struct dice *d)
