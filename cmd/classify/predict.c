@@ -81,7 +81,7 @@ static int score(const struct classifier *c, struct scratch *s, const struct ran
                                   ran_model_vocabulary(m), &c->options->document, err));
         const struct ran_document document = cmd_document_view(&s->document);
         if (c->embedder != NULL)
-                RAN_TRY(ran_embed(c->embedder, &document, s->embedding, err));
+                RAN_TRY(ran_embed(c->embedder, s->state, &document, s->embedding, err));
         if (c->C == 0)
                 return RAN_OK;
         RAN_TRY(ran_classify(m, s->state, &document, s->logits,

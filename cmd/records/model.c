@@ -13,6 +13,7 @@ static const struct {
         [RAN_TASK_TAG] = {"tags words", "ran-tag", "ran-tag"},
         [RAN_TASK_LM] = {"generates text", "ran-lm", "ran-lm score"},
         [RAN_TASK_MLM] = {"predicts masked tokens", "ran-lm", "ran-lm fill"},
+        [RAN_TASK_EMBED] = {"gives vectors of documents", "ran-classify", "ran-classify --embed"},
 };
 _Static_assert(sizeof tasks / sizeof *tasks == RAN_TASK_COUNT, "a program for each task");
 

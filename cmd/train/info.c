@@ -250,6 +250,7 @@ static void text_task(const struct about *a, struct ran_buf *out)
                 [RAN_TASK_TAG] = "tag: tags words",
                 [RAN_TASK_LM] = "lm: language model, predicts the next token",
                 [RAN_TASK_MLM] = "mlm: masked language model, predicts masked tokens",
+                [RAN_TASK_EMBED] = "embed: encoder, gives vectors of documents",
         };
         struct ran_buf v = {0};
 

@@ -10,7 +10,8 @@ static const char *const cells[] = {"gated", "plain", "prenorm", NULL};
 static const char *const contexts[] = {"constant", "learned", "random", NULL};
 static const char *const reviews[] = {"none", "all", "window", "dispersed", NULL};
 static const char *const poolings[] = {"max", "mean", "cls", "last", NULL};
-static const char *const activations[] = {"none", "gelu", "gelu_tanh", "relu", "silu", "tanh", NULL};
+static const char *const activations[] = {"none", "gelu", "gelu_tanh", "relu",
+                                          "silu", "tanh", NULL};
 
 #define AT(member) .offset = offsetof(struct ran_config, member)
 
@@ -24,7 +25,8 @@ const struct ran_field ran_config_fields[] = {
          .first = true,
          .help = "encoder: ran; the lighter contextualizer, which can classify only; a "
                  "transformer; none: the linear model alone, fitted within seconds; or static: the "
-                 "linear model with the mean of the vectors of --vectors FOLDER or --init MODEL; or "
+                 "linear model with the mean of the vectors of --vectors FOLDER or --init MODEL; "
+                 "or "
                  "bert: a pretrained encoder (--init)"},
         {.name = "task",
          .type = RAN_FIELD_CHOICE,
@@ -326,7 +328,8 @@ const struct ran_field ran_config_fields[] = {
          .value = "N",
          .initial = "1",
          .later = true,
-         .help = "bert: every N-th layer, from the first, attends to the whole window, the others within --window"},
+         .help = "bert: every N-th layer, from the first, attends to the whole window, the others "
+                 "within --window"},
         {.name = "norm_first",
          .type = RAN_FIELD_BOOL,
          AT(norm_first),
@@ -396,11 +399,11 @@ const struct ran_field ran_config_fields[] = {
 
 bool ran_config_is_of_task(const char *name)
 {
-        static const char *const of_task[] = {"task",       "mask",   "min_window",     "pooling",
-                                              "multilabel", "crf",    "join_sentences", "spelling",
-                                              "wide",       "ngrams", "affixes",        "frozen",
-                                              "shortlist",  "dense",  "dense_activation",
-                                              "dense_norm", "normalize"};
+        static const char *const of_task[] = {
+                "task",       "mask",           "min_window", "pooling", "multilabel",
+                "crf",        "join_sentences", "spelling",   "wide",    "ngrams",
+                "affixes",    "frozen",         "shortlist",  "dense",   "dense_activation",
+                "dense_norm", "normalize"};
 
         for (size_t i = 0; i < sizeof of_task / sizeof *of_task; i++)
                 if (strcmp(of_task[i], name) == 0)

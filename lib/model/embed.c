@@ -7,12 +7,14 @@
  * (document-vector.h). Without m all documents are alike, and without L the few directions in which
  * most rows differ decide what is near: halves of the same news article, post or review find each
  * other twice as often with it. No encoder runs: its outputs, averaged, tell documents apart less
- * well than the rows.
+ * well than the rows. An encoder that was trained to make vectors of documents runs, and has the
+ * last word.
  */
 #include "base/error.h"
 #include "math/gemm.h"
 #include "math/simd.h"
 #include "model/document-vector.h"
+#include "model/encoder.h"
 #include "model/model-check.h"
 #include "model/model.h"
 #include "model/score.h"
@@ -36,9 +38,15 @@ struct ran_embedder {
         double *whiten; /* (D, D) the lower triangle L; NULL: not whitened */
 };
 
+/* Whether the encoder makes the vectors. */
+static bool encodes(const struct ran_embedder *e)
+{
+        return ran_encoder_of(&e->m->config)->vector != NULL;
+}
+
 size_t ran_embedder_width(const struct ran_embedder *e)
 {
-        return e->m->config.dim;
+        return encodes(e) ? ran_document_vector_width(&e->m->config) : e->m->config.dim;
 }
 
 void ran_embedder_free(struct ran_embedder *e)
@@ -168,6 +176,8 @@ struct ran_embedder *ran_embedder_new(const struct ran_model *m, struct ran_erro
         if (e == NULL)
                 return NULL;
         e->m = m;
+        if (encodes(e))
+                return e;
         e->weight = ran_alloc_floats(m->V, err);
         e->mean = ran_alloc_floats(m->config.dim, err);
         const size_t D = m->config.dim;
@@ -195,8 +205,8 @@ static void whiten(const struct ran_embedder *e, float *v)
         }
 }
 
-int ran_embed(const struct ran_embedder *e, const struct ran_document *d, float *v,
-              struct ran_error *err)
+int ran_embed(const struct ran_embedder *e, struct ran_state *s, const struct ran_document *d,
+              float *v, struct ran_error *err)
 {
         const size_t D = e->m->config.dim;
         double sum = 0;
@@ -205,6 +215,10 @@ int ran_embed(const struct ran_embedder *e, const struct ran_document *d, float 
         RAN_TRY(ran_model_check_document(e->m, d, err));
         if (d->L == 0)
                 return ran_fail(err, RAN_EINVAL, "a document without tokens");
+        if (encodes(e)) {
+                RAN_TRY(ran_score_vector(s, d, v, err));
+                return ran_score_check_result(v, ran_embedder_width(e), err);
+        }
         memset(v, 0, D * sizeof *v);
         for (size_t t = 0; t < d->L; t++) {
                 const float weight = e->weight[d->ids[t]];

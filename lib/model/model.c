@@ -255,7 +255,7 @@ static int read_contents(struct ran_model *m, const struct ran_layout *layout, b
         RAN_TRY(ran_model_read_weights(m, layout, err));
         RAN_TRY(read_tokenizer(m, verify, err));
         RAN_TRY(make_affixes(m, err));
-        if (!ran_task_is_tied(&m->config)) {
+        if (ran_task_has_labels(m->config.task)) {
                 RAN_TRY(read_labels(m, err));
                 RAN_TRY(read_training(m, err));
         }
@@ -275,7 +275,9 @@ static int open_checked(struct ran_model *m, bool verify, struct ran_error *err)
         if (encodes)
                 RAN_TRY(read_size(m, "embed.weight", &m->V, err));
         const bool linear = !encodes || m->config.frozen;
-        RAN_TRY(read_size(m, linear ? "wide.bias" : ran_task_of(&m->config)->bias, &m->C, err));
+        const char *bias = linear ? "wide.bias" : ran_task_of(&m->config)->bias;
+        if (bias != NULL)
+                RAN_TRY(read_size(m, bias, &m->C, err));
         if (ran_task_is_tied(&m->config) && m->C != m->V)
                 return ran_fail(err, RAN_EFORMAT,
                                 "tensor lm.bias has %zu elements, one for each of the %zu tokens "

@@ -11,6 +11,7 @@
 
 /* The vector of a document that a frozen encoder makes (document-vector.h). */
 size_t ran_document_vector_width(const struct ran_config *c);
+bool ran_document_vector_is_weighted(const struct ran_config *c);
 
 /* X(field, name, rows, cols, init, present when): the head, with C in scope; a list for each
  * task (task.h), and one for the linear model. A language model's classes are its vocabulary: C

@@ -3,6 +3,7 @@
  * Each document is computed alone, never with others in one matrix product, so that its result
  * depends on its ids only, whatever engine multiplies. */
 #include "model/score.h"
+#include "math/gemm.h"
 #include "model/cache.h"
 #include "model/document-vector.h"
 #include "model/encoder.h"
@@ -99,15 +100,41 @@ int ran_score(struct ran_state *s, const struct ran_document *d, float *logits, 
 int ran_score_vector(struct ran_state *s, const struct ran_document *d, float *v,
                      struct ran_error *err)
 {
-        struct ran_document whole = *d;
+        return ran_score_vectors(s, d, 1, v, err);
+}
 
-        whole.words = 0;
-        if (d->L == 0)
-                return ran_fail(err, RAN_EINVAL, "a document without tokens");
-        RAN_TRY(load(s, &whole, 0, err));
+int ran_score_vectors(struct ran_state *s, const struct ran_document *d, size_t n, float *v,
+                      struct ran_error *err)
+{
+        const struct ran_config *c = s->workspace.c;
+        const size_t width = ran_document_vector_width(c);
+
+        ran_packed_clear(&s->packed);
+        for (size_t i = 0; i < n; i++) {
+                if (d[i].L == 0)
+                        return ran_fail(err, RAN_EINVAL, "a document without tokens");
+                RAN_TRY(ran_packed_add(&s->packed, c, d[i].ids, d[i].L, 0, err));
+                if (c->spelling > 0)
+                        RAN_TRY(ran_packed_spell(&s->packed, d[i].spelling, err));
+                s->packed.sources[i] = 0;
+        }
+        RAN_TRY(ran_workspace_fit(&s->workspace, &s->packed, s->C, err));
         ran_encode(&s->workspace, s->p);
-        ran_document_vector(&s->workspace, s->p, 0, v);
+        for (size_t i = 0; i < n; i++)
+                ran_document_vector(&s->workspace, s->p, i, v + i * width);
         return RAN_OK;
+}
+
+size_t ran_score_abreast(const struct ran_state *s, const struct ran_document *d, size_t n)
+{
+        enum { TOKENS = 768 };
+        size_t tokens = d[0].L, all = 1;
+
+        if (!ran_encoder_of(s->workspace.c)->rows_stand_alone || !ran_gemm_rows_stand_alone())
+                return 1;
+        while (all < n && tokens + d[all].L <= TOKENS)
+                tokens += d[all++].L;
+        return all;
 }
 
 int ran_score_parts(struct ran_state *s, const struct ran_document *d, float *encoder,

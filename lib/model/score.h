@@ -20,6 +20,13 @@ int ran_score(struct ran_state *s, const struct ran_document *d, float *logits, 
 int ran_score_vector(struct ran_state *s, const struct ran_document *d, float *v,
                      struct ran_error *err);
 
+/* The same for n documents at once, v (n, width): each has the same vector as alone. */
+int ran_score_vectors(struct ran_state *s, const struct ran_document *d, size_t n, float *v,
+                      struct ran_error *err);
+/* How many of the n documents from `d` on are best read at once: as many as fill the rows of a
+ * product, but one where that could change a bit. */
+size_t ran_score_abreast(const struct ran_state *s, const struct ran_document *d, size_t n);
+
 /* The logits (C) of the encoder alone and, unless linear is NULL, those of the linear model. */
 int ran_score_parts(struct ran_state *s, const struct ran_document *d, float *encoder,
                     float *linear, struct ran_error *err);

@@ -53,7 +53,7 @@ static void head_bwd(struct ran_workspace *w, const struct ran_params *p, struct
         size_t D = w->D, B = w->packed->B;
 
         if (w->c->frozen) {
-                ran_linear_model_dense_bwd(w, p, C);
+                ran_linear_model_dense_bwd(w, p, dp, C);
                 return;
         }
         ran_gemm_linear_bwd(w->pool, h->dhead, D, false, dp->head.out_w, dp->head.out_b, h->dlogits,

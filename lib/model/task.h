@@ -27,7 +27,7 @@ struct ran_task {
         enum ran_linear_kind linear;
         bool words;       /* documents say where words begin */
         bool sources;     /* documents may begin with a source */
-        const char *bias; /* the tensor whose length is the number of classes */
+        const char *bias; /* the tensor whose length is the number of classes; NULL: no head */
 
         /* Checks that involve several fields of the configuration. */
         int (*check)(const struct ran_config *c, struct ran_error *err);

@@ -23,7 +23,7 @@
         X(TAG, tag)           \
         X(LM, lm)             \
         X(MLM, mlm)
-#define RAN_TASKS(X) RAN_TRAINED_TASKS(X) X(EMBED, embed)
+#define RAN_TASKS(X)                     RAN_TRAINED_TASKS(X) X(EMBED, embed)
 #define RAN_ENCODER_NUMBER(number, name) RAN_ENCODER_##number,
 #define RAN_TASK_NUMBER(number, name)    RAN_TASK_##number,
 enum { RAN_ENCODERS(RAN_ENCODER_NUMBER) };
@@ -76,7 +76,8 @@ struct ran_config {
         bool positions;        /* learned ones */
         size_t buckets;        /* of relative positions; 0: none */
         double rotary_base, rotary_base_local;
-        size_t global_every; /* layers 0, n, 2n ... see the whole window, the others `window` tokens */
+        size_t global_every; /* layers 0, n, 2n ... see the whole window, the others `window` tokens
+                              */
         bool norm_first;     /* norms in front of attention and feed-forward part */
         bool bias;           /* linear layers and norms have biases */
         double norm_eps;
@@ -309,15 +310,16 @@ int ran_lm_fill_each(const struct ran_model *m, struct ran_state *s, const uint3
  * rounded; never above 1. */
 void ran_probabilities(const struct ran_config *config, const float *logits, size_t C, float *p);
 /* Vectors of documents by which documents that are alike are near each other, by the cosine: for a
- * model of any task with an encoder, made for the embedding of a language model (model/embed.c). An
- * embedder is read-only and may be shared by threads; m must outlive it. */
+ * model of any task with an encoder. An encoder of the family BERT has such vectors; others get
+ * theirs from the embedding, best that of a language model (model/embed.c). An embedder is read-only
+ * and may be shared by threads; m must outlive it. */
 struct ran_embedder;
 struct ran_embedder *ran_embedder_new(const struct ran_model *m, struct ran_error *err);
 void ran_embedder_free(struct ran_embedder *e);
 size_t ran_embedder_width(const struct ran_embedder *e);
-/* v (width). */
-int ran_embed(const struct ran_embedder *e, const struct ran_document *d, float *v,
-              struct ran_error *err);
+/* v (width), with a state of the same model. */
+int ran_embed(const struct ran_embedder *e, struct ran_state *s, const struct ran_document *d,
+              float *v, struct ran_error *err);
 
 size_t ran_most_probable(const float *p, size_t C); /* the first of equals */
 
