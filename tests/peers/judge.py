@@ -15,7 +15,7 @@ import torch
 import transformers
 from safetensors.torch import load_file, save_file
 from sentence_transformers import SentenceTransformer
-from tokenizers import Tokenizer
+from tokenizers import Tokenizer, normalizers
 
 from texts import GAP, QUESTION, SENTENCE, TEXTS
 
@@ -76,7 +76,10 @@ class Judge:
         self.tokenizer = Tokenizer.from_file(os.path.join(folder, "tokenizer.json"))
         self.tokenizer.no_truncation()
         self.tokenizer.no_padding()
-        fast = transformers.AutoTokenizer.from_pretrained(folder)
+        if self.sentence is not None and read_json(folder, "sentence_bert_config.json").get("do_lower_case"):
+            rest = [self.tokenizer.normalizer] if self.tokenizer.normalizer else []
+            self.tokenizer.normalizer = normalizers.Sequence([normalizers.Lowercase(), *rest])
+        fast = self.sentence.tokenizer if self.sentence else transformers.AutoTokenizer.from_pretrained(folder)
         self.mask = fast.mask_token_id
         for name, text in TEXTS:
             if fast(text, truncation=False, verbose=False)["input_ids"] != self.ids(text):
@@ -162,6 +165,8 @@ class Judge:
             if parameter.grad is None:
                 continue
             flat = parameter.grad.reshape(-1)
+            if flat.norm() < 1e-5:  # of the keys' biases, which softmax takes out: nothing but rounding
+                flat = torch.zeros_like(flat)
             largest = int(flat.abs().argmax())
             yield {"name": name, "shape": list(parameter.shape), "norm": shortest(flat.norm()),
                    "first": shortest(flat[:4]), "largest": {"index": largest, "value": shortest(flat[largest])}}
