@@ -14,7 +14,8 @@ try:
 
     from judge import Judge, distance, read_lines
 except ImportError as error:
-    sys.exit(f"check-peers: the Python package {error.name} is missing")
+    sys.exit(f"{sys.argv[0]}: the Python package {error.name} is missing: pip install torch transformers "
+             "sentence-transformers sentencepiece")
 
 BOUND = 1e-5
 
@@ -48,5 +49,5 @@ def main(folders):
 
 
 if __name__ == "__main__":
-    encoders = os.path.join(os.path.dirname(os.path.abspath(__file__)), os.pardir, "encoders")
-    sys.exit(main(sys.argv[1:] or sorted(glob.glob(os.path.join(encoders, "*", "")[:-1]))))
+    encoders = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "encoders")
+    sys.exit(main(sys.argv[1:] or sorted(map(os.path.dirname, glob.glob(os.path.join(encoders, "*", "config.json"))))))

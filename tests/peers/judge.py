@@ -119,7 +119,7 @@ class Judge:
             record["vector"] = shortest(self.vector(text))
         else:
             record["vector"] = shortest(out.hidden_states[-1][0].mean(dim=0))
-        if "logits" in out and "MaskedLM" not in type(self.model).__name__ and "PreTraining" not in type(self.model).__name__:
+        if type(self.model).__name__.endswith("Classification"):
             record["logits"] = shortest(out.logits[0])
         return record
 
@@ -146,7 +146,7 @@ class Judge:
                 if before:
                     yield {"name": "prompt", "prompt": prompt, "text": QUESTION, "ids": self.ids(before + QUESTION),
                            "vector": shortest(self.vector(QUESTION, prompt_name=prompt))}
-        if "MaskedLM" in type(self.model).__name__:
+        if type(self.model).__name__.endswith("MaskedLM"):
             yield self.fill()
 
     def gradients(self):

@@ -53,7 +53,8 @@ def make_old(folder, recipe, window):
     change_json(folder, "1_Pooling/config.json", old_pooling)
     change_json(folder, "tokenizer_config.json", lambda config: config.update(model_max_length=window))
     write_json(os.path.join(folder, "sentence_bert_config.json"),
-               {"max_seq_length": recipe.get("max_seq_length", window), "do_lower_case": recipe.get("do_lower_case", False)})
+               {"max_seq_length": recipe.get("max_seq_length", window),
+                "do_lower_case": recipe.get("do_lower_case", False)})
     write_json(os.path.join(folder, "config_sentence_transformers.json"),
                {"__version__": {"sentence_transformers": "2.0.0", "transformers": "4.6.1", "pytorch": "1.8.1"}})
     for name in os.listdir(folder):

@@ -29,7 +29,8 @@ def surround(tokenizer, first, last, types=(0, 1)):
 
 def most_frequent(items, count):
     """In the order of their frequency, then of the alphabet: trainers of the library draw lots."""
-    return [item for item, _ in sorted(collections.Counter(items).items(), key=lambda pair: (-pair[1], pair[0]))][:count]
+    counts = collections.Counter(items)
+    return sorted(counts, key=lambda item: (-counts[item], item))[:count]
 
 
 def learn_wordpiece(special, unknown, lowercase, size):
