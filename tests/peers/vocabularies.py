@@ -41,7 +41,7 @@ def learn_wordpiece(special, unknown, lowercase, size):
     tokenizer.decoder = decoders.WordPiece()
     words = [word for sentence in SENTENCES
              for word, _ in tokenizer.pre_tokenizer.pre_tokenize_str(tokenizer.normalizer.normalize_str(sentence))]
-    vocabulary = special + sorted({word[0] for word in words}) + \
+    vocabulary = [str(getattr(token, "content", token)) for token in special] + sorted({word[0] for word in words}) + \
         sorted({"##" + letter for word in words for letter in word[1:]})
     longer = [word for word in words if len(word) > 1] + \
         ["##" + word[-n:] for word in words for n in (2, 3) if len(word) > n + 1]
@@ -59,10 +59,13 @@ def bert(lowercase=True, size=140):
 
 
 def mpnet(size=140):
-    """BERT's subwords between RoBERTa's special tokens. [UNK] is an ordinary token, <unk> is not used."""
-    tokenizer = learn_wordpiece(["<s>", "<pad>", "</s>", "<unk>", "[UNK]"], "[UNK]", True, size - 1)
+    """BERT's subwords between RoBERTa's special tokens. <unk> is found in lower case only, after the normalizer; what
+    is unknown becomes [UNK]."""
+    tokenizer = learn_wordpiece(["<s>", "<pad>", "</s>", AddedToken("<unk>", normalized=True, special=True), "[UNK]"],
+                                "[UNK]", True, size - 1)
     tokenizer.add_special_tokens([AddedToken("<mask>", lstrip=True, special=True)])
-    tokenizer.post_processor = surround(tokenizer, "<s>", "</s>", types=(0, 0))
+    tokenizer.post_processor = processors.RobertaProcessing(("</s>", 2), ("<s>", 0), trim_offsets=True,
+                                                            add_prefix_space=False)
     return tokenizer, dict(ROBERTA, unk_token="[UNK]")
 
 
@@ -80,7 +83,7 @@ def learn_bytes(special, size):
     """Byte pairs as in GPT-2."""
     pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
     words = [list(word) for sentence in SENTENCES for word, _ in pre_tokenizer.pre_tokenize_str(sentence)]
-    vocabulary = special + sorted(pre_tokenizers.ByteLevel.alphabet())
+    vocabulary = [str(getattr(token, "content", token)) for token in special] + sorted(pre_tokenizers.ByteLevel.alphabet())
     merges = []
     while len(vocabulary) < size:
         merges += most_frequent((pair for word in words for pair in zip(word, word[1:])), 1)
@@ -110,7 +113,7 @@ def modernbert(size=300):
         [AddedToken(name, lstrip=name == "[MASK]", special=True)
          for name in ("[UNK]", "[CLS]", "[SEP]", "[PAD]", "[MASK]")])
     tokenizer.post_processor = surround(tokenizer, "[CLS]", "[SEP]", types=(0, 0))
-    return tokenizer, BERT
+    return tokenizer, dict(BERT, bos_token="[CLS]", eos_token="[SEP]")
 
 
 # A character map in SentencePiece's form: what becomes what, and what goes. The map of real models has
