@@ -42,6 +42,10 @@ int ran_added_tokens_add(struct ran_added_tokens *a, const char *content, size_t
                 return ran_fail(err, RAN_EFORMAT,
                                 "the added token '%.40s...' has %zu bytes; the maximum is %d",
                                 content, n, TOKENIZER_TOKEN_MOST);
+        const uint32_t same = n > 0 ? ran_string_table_find(&a->content, hash, "", 0, content, n)
+                                    : RAN_STRING_TABLE_NONE;
+        const bool found = n > 0 && same == RAN_STRING_TABLE_NONE;
+
         if (a->pair == NULL)
                 a->pair = ran_alloc(ADDED_PAIRS / 8, 1, err);
         if (a->pair == NULL)
@@ -50,10 +54,16 @@ int ran_added_tokens_add(struct ran_added_tokens *a, const char *content, size_t
         if (grown == NULL)
                 return RAN_ENOMEM;
         a->token = grown;
-        if (ran_string_table_add(&a->content, hash, content, n, err) == RAN_STRING_TABLE_NONE)
+        if ((found ? ran_string_table_add(&a->content, hash, content, n, err)
+                   : ran_string_table_skip(&a->content, err)) == RAN_STRING_TABLE_NONE)
                 return RAN_ENOMEM;
         a->token[count] = *token;
-        note(a, content, n);
+        if (same != RAN_STRING_TABLE_NONE) {
+                a->token[count] = a->token[same];
+                a->token[same] = *token;
+        }
+        if (found)
+                note(a, content, n);
         return RAN_OK;
 }
 

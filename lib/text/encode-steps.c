@@ -20,7 +20,7 @@ void ran_encoding_trim(const struct ran_tokenizer *t, struct ran_encoding *e, si
 {
         size_t *start = &e->start[e->n - 1], *end = &e->end[e->n - 1];
 
-        if (t->steps->keep && leading == 1 && (e->n == 1 || *start == 0))
+        if (t->keep && leading == 1 && (e->n == 1 || *start == 0))
                 leading = 0; /* it was put there */
         if (leading > 0)
                 *start = leading < *end - *start ? *start + leading : *end;
@@ -36,17 +36,18 @@ static bool is_trimmed(int32_t c)
         return c == byte_of_space || ran_unicode_is_space(c);
 }
 
-static void trim_added(const struct reading *r, const char *s, size_t n)
+void ran_encoding_trim_added(const struct ran_tokenizer *t, struct ran_encoding *e, const char *s,
+                             size_t n)
 {
         size_t leading = 0, trailing = 0, chars = 0, length;
 
-        for (size_t pos = 0; pos < n && r->t->steps->trim; pos += length, chars++) {
+        for (size_t pos = 0; pos < n && t->trim; pos += length, chars++) {
                 bool space = is_trimmed(ran_unicode_get(s + pos, n - pos, &length));
                 leading += space && leading == chars;
                 trailing = space ? trailing + 1 : 0;
         }
         if (leading + trailing > 0)
-                ran_encoding_trim(r->t, r->e, leading, trailing);
+                ran_encoding_trim(t, e, leading, trailing);
 }
 
 /* ---- parts of a text ------------------------------------------------------------------------ */
@@ -81,7 +82,7 @@ static int add_normalized(struct reading *r, uint32_t id, struct ran_stretch par
         word.glyphs = p->at != NULL ? p->at + part.first : NULL;
         ran_words_extent(&word, 0, word.chars, &start, &end);
         RAN_TRY(ran_encoding_add(r->e, id, start, end, r->err));
-        trim_added(r, word.s, word.n);
+        ran_encoding_trim_added(r->t, r->e, word.s, word.n);
         r->e->words += r->numbered;
         return RAN_OK;
 }
@@ -137,7 +138,7 @@ int ran_tokenizer_encode_steps(const struct ran_tokenizer *t, const char *text, 
                         break;
                 more = ran_unicode_count(text + found.begin, found.end - found.begin);
                 RAN_TRY(ran_encoding_add(e, found.token->id, r.points, r.points + more, err));
-                trim_added(&r, text + found.begin, found.end - found.begin);
+                ran_encoding_trim_added(t, e, text + found.begin, found.end - found.begin);
                 e->words += numbered;
                 r.points += more;
                 taken = found.end;

@@ -294,7 +294,7 @@ static void go_to(struct walk *w, const struct ran_word *word, size_t chars)
 }
 
 /* Excludes the spaces at the ends of characters [from, to) of a word from the offsets of its last
- * token, as steps->trim says. `from` never decreases from call to call. */
+ * token, as t->trim says. `from` never decreases from call to call. */
 static void trim_spaces(const struct ran_tokenizer *t, const struct ran_word *word, size_t from,
                         size_t to, struct walk *w, struct ran_encoding *e)
 {
@@ -315,7 +315,7 @@ static int add_cached(const struct ran_tokenizer *t, struct ran_encoding *e,
                       const struct ran_word *word, const struct ran_cached_word *cached,
                       struct ran_error *err)
 {
-        const bool trims = t->steps != NULL && t->steps->trim;
+        const bool trims = t->steps != NULL && t->trim;
         struct walk w = {0, 0};
 
         for (size_t i = 0; i < cached->parts; i++) {
@@ -329,7 +329,7 @@ static int add_cached(const struct ran_tokenizer *t, struct ran_encoding *e,
 static int add_new(const struct ran_tokenizer *t, const struct ran_word *word,
                    struct ran_encoding *e, struct ran_error *err)
 {
-        const bool trims = t->steps != NULL && t->steps->trim;
+        const bool trims = t->steps != NULL && t->trim;
         struct ran_encoding_scratch *s = e->scratch;
         struct walk w = {0, 0};
 
@@ -445,6 +445,8 @@ static int encode(const struct ran_tokenizer *t, const char *text, size_t n, boo
                         size_t end = *points + ran_unicode_count(text + pos + found.begin,
                                                                  found.end - found.begin);
                         RAN_TRY(ran_encoding_add(e, found.token->id, *points, end, err));
+                        ran_encoding_trim_added(t, e, text + pos + found.begin,
+                                                found.end - found.begin);
                         e->words += numbered;
                         *points = end;
                 }

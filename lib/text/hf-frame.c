@@ -119,13 +119,13 @@ static int read_trim(struct ran_tokenizer *t, const cJSON *object, struct ran_er
 
         RAN_TRY(ran_hf_bool(object, "trim_offsets", true, &trim, err));
         RAN_TRY(ran_hf_bool(object, "add_prefix_space", true, &prefix, err));
-        if (!trim || t->steps == NULL)
+        if (!trim)
                 return RAN_OK;
-        if (t->steps->trim)
+        if (t->trim)
                 return ran_fail(err, RAN_EFORMAT,
                                 "two post-processors with trim_offsets are not supported");
-        t->steps->trim = true;
-        t->steps->keep = prefix;
+        t->trim = true;
+        t->keep = prefix;
         return RAN_OK;
 }
 

@@ -219,17 +219,10 @@ static bool is_left_alone(const struct ran_normalizer *z, const char *token)
 static int add_normalized(struct ran_tokenizer *t, const struct ran_added_token *token,
                           const char *content, struct ran_error *err)
 {
-        const struct ran_string_table *others = &t->normalized.content;
         struct ran_passage p = {0};
         size_t points;
         int rc = ran_steps_normalize(t->steps, &p, content, strlen(content), &points, err);
 
-        if (rc == RAN_OK &&
-            (p.n == 0 ||
-             ran_string_table_find(others, ran_string_table_hash(ran_string_table_seed, p.s, p.n),
-                                   "", 0, p.s, p.n) != RAN_STRING_TABLE_NONE))
-                rc = ran_fail(err, RAN_EFORMAT, "the normalizer makes the added token '%.80s' %s",
-                              content, p.n == 0 ? "empty" : "another added token");
         if (rc == RAN_OK)
                 rc = ran_added_tokens_add(&t->normalized, p.s, p.n, token, err);
         ran_passage_release(&p);

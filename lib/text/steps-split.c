@@ -171,8 +171,8 @@ static int split_words(const struct ran_step *step, struct splitter *k, struct r
         return RAN_OK;
 }
 
-static int split_at_pattern(const struct ran_step *step, struct splitter *k, struct ran_stretch span,
-                            struct ran_error *err)
+static int split_at_pattern(const struct ran_step *step, struct splitter *k,
+                            struct ran_stretch span, struct ran_error *err)
 {
         const char *s = k->p->word_s + span.begin;
         const size_t n = span.end - span.begin;

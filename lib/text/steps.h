@@ -62,9 +62,6 @@ struct ran_step {
 struct ran_steps {
         struct ran_step *at;
         size_t n, normal_n, cap;
-        /* The post-processor excludes spaces at the ends of a token from its offsets; keep: but not
-         * the space that was put in front of a text. */
-        bool trim, keep;
 };
 struct ran_steps *ran_steps_new(struct ran_error *err);
 void ran_steps_free(struct ran_steps *s);

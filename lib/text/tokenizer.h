@@ -51,8 +51,8 @@ struct ran_added_tokens {
         size_t longest;      /* in bytes */
 };
 void ran_added_tokens_release(struct ran_added_tokens *a);
-/* Adds a token that is found by n bytes of text. RAN_EFORMAT if the text is too long, RAN_ENOMEM.
- */
+/* Adds a token that is found by n bytes of text; if there are none, never. Of two with the same
+ * text the later one is found. RAN_EFORMAT if the text is too long, RAN_ENOMEM. */
 int ran_added_tokens_add(struct ran_added_tokens *a, const char *content, size_t n,
                          const struct ran_added_token *token, struct ran_error *err);
 /* An added token in a text: bytes [begin, end), including the white space that it takes; the next
@@ -110,6 +110,7 @@ struct ran_tokenizer {
         bool bytes;                         /* with steps: words are sequences of bytes */
         struct ran_added_tokens normalized; /* added tokens found in the normalised text, with the
                                              * text that they are normalised to */
+        bool trim, keep;                    /* see ran_encoding_trim */
         uint32_t most;                      /* ids from here on are of added tokens only */
         struct ran_token_list before, after; /* what surrounds a text */
         uint32_t role[RAN_TOKEN_ROLES];      /* or RAN_NO_ID */
@@ -165,6 +166,9 @@ struct ran_encoding_scratch {
 };
 struct ran_encoding_scratch *ran_encoding_scratch(struct ran_encoding *e, struct ran_error *err);
 
+/* encode-steps.c: the same for an added token of n bytes, if t->trim. */
+void ran_encoding_trim_added(const struct ran_tokenizer *t, struct ran_encoding *e, const char *s,
+                             size_t n);
 /* encode.c, for encode-steps.c: appends a token, or those of a word. */
 int ran_encoding_add(struct ran_encoding *e, uint32_t id, size_t start, size_t end,
                      struct ran_error *err);
@@ -175,7 +179,9 @@ int ran_tokenizer_add_word(const struct ran_tokenizer *t, struct ran_word *word,
 int ran_tokenizer_encode_steps(const struct ran_tokenizer *t, const char *text, size_t n,
                                bool numbered, size_t *points, struct ran_encoding *e,
                                struct ran_error *err);
-/* Excludes spaces at the ends of the last token from its offsets, as many as its text has. */
+/* Excludes spaces at the ends of the last token from its offsets, as many as its text has: what a
+ * post-processor with trim_offsets does (t->trim). t->keep: but not the one that was put in front
+ * of the text. */
 void ran_encoding_trim(const struct ran_tokenizer *t, struct ran_encoding *e, size_t leading,
                        size_t trailing);
 

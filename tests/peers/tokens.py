@@ -63,13 +63,15 @@ AWKWARD = SENTENCES + [
 ]
 
 
-def added(t, lower=False):
-    """Tokens that are added later, with every flag."""
+def added(t):
+    """Tokens that are added later, with every flag. The library fails if a normalizer makes one empty."""
     t.add_tokens([
         AddedToken("new_token"), AddedToken("solo", single_word=True), AddedToken("lefty", lstrip=True, normalized=False),
         AddedToken("righty", rstrip=True), AddedToken("both", lstrip=True, rstrip=True, normalized=False, special=True),
-        AddedToken("|||IP|||", normalized=True), AddedToken("straße", single_word=True, normalized=True), AddedToken("   "),
+        AddedToken("|||IP|||", normalized=True), AddedToken("straße", single_word=True, normalized=True),
     ])
+    if not t.normalizer or t.normalizer.normalize_str("   "):
+        t.add_tokens([AddedToken("   ")])
     return t
 
 
