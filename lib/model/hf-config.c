@@ -202,7 +202,7 @@ static int read_block(struct ran_hf *f, const cJSON *all, double eps, struct ran
 static int read_all(struct ran_hf *f, const cJSON *all, struct ran_error *err)
 {
         const char *license;
-        double eps;
+        double eps = 0;
 
         RAN_TRY(read_type(f, all, &eps, err));
         RAN_TRY(check_variant(f, all, err));

@@ -9,6 +9,7 @@
  * between the encoder and the last linear layer of a head is the dense layer of bert.h.
  */
 #include "model/hf-folder.h"
+#include "model/model.h"
 #include "ran/model.h"
 
 #include <stdlib.h>
