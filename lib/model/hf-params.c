@@ -74,7 +74,7 @@ int ran_hf_settle(struct ran_hf *f, struct ran_hf_source *s, struct ran_error *e
                 c->max_length = f->most;
         c->prefix = s->around.prefix;
         c->suffix = s->around.suffix;
-        c->normalize = f->normalize;
+        c->l2_normalize = f->normalize;
         RAN_TRY(find_vocabulary(f, s, err));
         s->C = 0;
         if (c->task == RAN_TASK_MLM)
