@@ -33,8 +33,8 @@ static double difference(const float *x, size_t n, const cJSON *list)
 
         if ((size_t)cJSON_GetArraySize(list) != n)
                 return INFINITY;
-        cJSON_ArrayForEach(item, list)
-                worst = fmax(worst, fabs((double)x[i++] - item->valuedouble));
+        cJSON_ArrayForEach(item, list) worst =
+                fmax(worst, fabs((double)x[i++] - item->valuedouble));
         return worst / largest_of(list);
 }
 
@@ -137,8 +137,8 @@ static void compare_masks(struct folder *f, const struct ran_document *d, const 
 
         cJSON_ArrayForEach(mask, member(record, "masks"))
         {
-                uint32_t position = (uint32_t)(member(mask, "position")->valuedouble -
-                                               (double)f->c->prefix);
+                uint32_t position =
+                        (uint32_t)(member(mask, "position")->valuedouble - (double)f->c->prefix);
 
                 cJSON_ArrayForEach(best, member(mask, "top"))
                 {
@@ -189,8 +189,7 @@ static void compare_file(struct folder *f, const char *path)
                 cJSON *record = cJSON_Parse(line);
 
                 if (member(record, "model_type") != NULL)
-                        CHECK_SIZE(f->c->max_length,
-                                   (size_t)member(record, "window")->valuedouble);
+                        CHECK_SIZE(f->c->max_length, (size_t)member(record, "window")->valuedouble);
                 else
                         compare_record(f, record);
                 cJSON_Delete(record);
