@@ -55,7 +55,7 @@ static bool is_of_vectors(const char *name, const struct ran_config *config,
         return config->encoder == RAN_ENCODER_BERT && from->encoder == RAN_ENCODER_BERT &&
                (strcmp(name, "pooling") == 0 ||
                 (config->frozen &&
-                 (strncmp(name, "dense", 5) == 0 || strcmp(name, "normalize") == 0)));
+                 (strncmp(name, "dense", 5) == 0 || strcmp(name, "l2_normalize") == 0)));
 }
 
 /* The settings of the encoder come from the model. So do those of the head and of the task, if the

@@ -209,7 +209,7 @@ void ran_bert_vector(struct ran_workspace *w, const struct ran_params *p, size_t
                 pool(w, i);
         dense(w, p, own->doc[b], own->doc[b + 1] - own->doc[b]);
         join(w, b, joined);
-        const double length = w->c->normalize ? length_of(joined, Q) : 1;
+        const double length = w->c->l2_normalize ? length_of(joined, Q) : 1;
         for (size_t i = 0; i < Q; i++)
                 v[i] = (float)((double)joined[i] / length);
 }
@@ -238,7 +238,7 @@ void ran_bert_vectors_bwd(struct ran_workspace *w, const struct ran_params *p,
         memset(own->out.dspecial, 0,
                own->M * ran_bert_specials(w->c) * w->D * sizeof *own->out.dspecial);
         for (size_t b = 0; b < w->packed->B; b++) {
-                if (w->c->normalize)
+                if (w->c->l2_normalize)
                         normalize_bwd(w, b, dv + b * Q);
                 join_bwd(w, b, dv + b * Q);
         }

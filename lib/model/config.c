@@ -388,9 +388,9 @@ const struct ran_field ran_config_fields[] = {
          .initial = "false",
          .later = true,
          .help = "bert: and a norm after it"},
-        {.name = "normalize",
+        {.name = "l2_normalize",
          .type = RAN_FIELD_BOOL,
-         AT(normalize),
+         AT(l2_normalize),
          .initial = "false",
          .later = true,
          .help = "bert: document vectors have length 1"},
@@ -403,7 +403,7 @@ bool ran_config_is_of_task(const char *name)
                 "task",       "mask",           "min_window", "pooling", "multilabel",
                 "crf",        "join_sentences", "spelling",   "wide",    "ngrams",
                 "affixes",    "frozen",         "shortlist",  "dense",   "dense_activation",
-                "dense_norm", "normalize"};
+                "dense_norm", "l2_normalize"};
 
         for (size_t i = 0; i < sizeof of_task / sizeof *of_task; i++)
                 if (strcmp(of_task[i], name) == 0)

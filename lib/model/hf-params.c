@@ -80,7 +80,7 @@ int ran_hf_settle(struct ran_hf *f, struct ran_hf_source *s, struct ran_error *e
         c->max_length = f->rows - f->first;
         if (f->most > 0 && f->most < c->max_length)
                 c->max_length = f->most;
-        c->normalize = f->normalize;
+        c->l2_normalize = f->normalize;
         RAN_TRY(find_vocabulary(f, s, err));
         c->prefix = s->around.before_n;
         c->suffix = s->around.after_n;

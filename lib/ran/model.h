@@ -85,7 +85,7 @@ struct ran_config {
         bool gated;     /* feed-forward part with a gate */
         size_t dense;   /* width of a linear layer on what the head reads; 0: none */
         int dense_activation;
-        bool dense_norm, normalize;
+        bool dense_norm, l2_normalize;
 };
 extern const struct ran_field ran_config_fields[];
 /* Whether a field belongs to the task: to its head, or to the way of reading documents. The

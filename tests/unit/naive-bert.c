@@ -322,7 +322,7 @@ void naive_bert(const struct naive *n, double *v, const double *x, size_t L)
         }
         for (size_t d = 0; d < width; d++)
                 length += v[d] * v[d];
-        for (size_t d = 0; d < width && c->normalize; d++)
+        for (size_t d = 0; d < width && c->l2_normalize; d++)
                 v[d] /= sqrt(length);
         free(one);
 }

@@ -679,7 +679,7 @@ TEST(a_folder_and_the_model_made_of_it_are_the_same)
         CHECK_STR(ran_model_metadata(b, "pretrained"),
                   "{\"model_type\":\"xlm-roberta\",\"architecture\":\"XLMRobertaModel\","
                   "\"name\":\"sentence-prompts\",\"tokens\":64,\"pooling\":\"mean\"}");
-        CHECK(ran_model_config(b)->normalize);
+        CHECK(ran_model_config(b)->l2_normalize);
         ran_buf_release(&what);
         ran_model_free(a);
         ran_model_free(b);

@@ -95,7 +95,7 @@ struct ran_config toy_bert(struct dice *d)
         c.dense = dice_coin(d) ? c.dim : 0;
         c.dense_activation = (int)dice_size(d, RAN_ACTIVATION_NONE, RAN_ACTIVATION_TANH);
         c.dense_norm = dice_coin(d);
-        c.normalize = dice_coin(d);
+        c.l2_normalize = dice_coin(d);
         return c;
 }
 
@@ -200,7 +200,7 @@ const char *toy_name(const struct ran_config *c)
                          c->activation, c->gated ? ", gated" : "",
                          c->positions ? ", positions" : "", c->pooling, c->dense,
                          c->dense_activation, c->dense_norm ? ", norm" : "",
-                         c->normalize ? ", length 1" : "");
+                         c->l2_normalize ? ", length 1" : "");
                 return text;
         }
         if (c->encoder == RAN_ENCODER_TRANSFORMER) {
