@@ -35,9 +35,10 @@ static const struct type {
 static bool is_decoder(const char *type)
 {
         static const char *const decoders[] = {
-                "gpt",     "llama",  "mistral", "mixtral", "qwen", "gemma", "phi",     "opt",
-                "bloom",   "falcon", "mpt",     "codegen", "olmo", "cohere", "deepseek", "stablelm",
-                "starcoder", "ctrl", "granite", "mamba",   "rwkv", "smollm", "exaone", "glm"};
+                "gpt",     "llama",  "mistral",  "mixtral",  "qwen",      "gemma",
+                "phi",     "opt",    "bloom",    "falcon",   "mpt",       "codegen",
+                "olmo",    "cohere", "deepseek", "stablelm", "starcoder", "ctrl",
+                "granite", "mamba",  "rwkv",     "smollm",   "exaone",    "glm"};
 
         for (size_t i = 0; i < sizeof decoders / sizeof *decoders; i++)
                 if (strncmp(type, decoders[i], strlen(decoders[i])) == 0)

@@ -59,8 +59,8 @@ bool ran_hf_exists(const char *folder, const char *base, const char *name)
 {
         struct ran_buf path = {0};
         struct stat st;
-        const bool is = join(&path, folder, base, name, NULL) == RAN_OK &&
-                        stat(path.data, &st) == 0;
+        const bool is =
+                join(&path, folder, base, name, NULL) == RAN_OK && stat(path.data, &st) == 0;
 
         ran_buf_release(&path);
         return is;
@@ -92,7 +92,8 @@ static const struct other {
 } others[] = {
         {".bin", "a pickle, which is a program and is not run",
          "convert it, in that folder, with: python3 -c \"import glob,torch,safetensors.torch as s;"
-         "s.save_file({k:v.contiguous().clone() for f in glob.glob('pytorch_model*.bin') for k,v in "
+         "s.save_file({k:v.contiguous().clone() for f in glob.glob('pytorch_model*.bin') for k,v "
+         "in "
          "torch.load(f,'cpu',weights_only=True).items()},'model.safetensors')\""},
         {".gguf", "GGUF", "get the folder with model.safetensors that it was made from"},
         {".onnx", "ONNX", "get the folder with model.safetensors that it was made from"},

@@ -45,8 +45,8 @@ static int read_sentence(struct ran_hf *f, const char *folder, const char *base,
                          struct ran_error *err)
 {
         static const char *const names[] = {
-                "sentence_bert_config.json",     "sentence_roberta_config.json",
-                "sentence_distilbert_config.json", "sentence_camembert_config.json",
+                "sentence_bert_config.json",        "sentence_roberta_config.json",
+                "sentence_distilbert_config.json",  "sentence_camembert_config.json",
                 "sentence_xlm-roberta_config.json", "sentence_mpnet_config.json"};
 
         RAN_TRY(ran_hf_read_file(f, folder, f->pooling_folder, "config.json", false,
@@ -104,8 +104,8 @@ static void put_member(struct ran_buf *out, const char *name, const char *text)
 static void put_pretrained(struct ran_buf *out, const struct ran_hf *f)
 {
         static const char *const poolings[] = {"max", "mean", "cls", "last"};
-        const bool documents = f->config.task == RAN_TASK_EMBED ||
-                               f->config.task == RAN_TASK_CLASSIFY;
+        const bool documents =
+                f->config.task == RAN_TASK_EMBED || f->config.task == RAN_TASK_CLASSIFY;
 
         ran_buf_str(out, "{\"model_type\":");
         ran_buf_json(out, f->type, strlen(f->type));
@@ -205,7 +205,7 @@ static int make(struct ran_hf *f, struct ran_hf_source *s, const char *folder,
         RAN_TRY(ran_hf_weights_open(&s->weights, f, folder, err));
         if (f->dense_folder != NULL)
                 RAN_TRY(ran_hf_weights_open_dense(&s->dense, f, folder, err));
-        RAN_TRY(ran_hf_tokens(f, folder, &s->tokenizer, &s->around, err));
+        RAN_TRY(ran_hf_tokens(f, folder, &s->tokenizer, err));
         RAN_TRY(ran_hf_settle(f, s, err));
         RAN_TRY(name_labels(f, s->C, err));
         RAN_TRY(ran_layout_init(&layout, &f->config, s->C, err));
@@ -223,7 +223,6 @@ static int convert(const char *folder, const struct goal *goal, struct ran_error
         ran_hf_weights_release(&s.weights);
         ran_hf_weights_release(&s.dense);
         ran_tokenizer_free(s.tokenizer);
-        free(s.around.id);
         ran_hf_release(&f);
         return rc;
 }

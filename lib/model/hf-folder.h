@@ -2,7 +2,7 @@
  *
  *      config.json                     hf-config.c, hf-rope.c: what the encoder is
  *      model.safetensors, or shards    hf-weights.c; hf-names.c: their names, and ours
- *      tokenizer.json or vocab.txt     hf-tokens.c
+ *      tokenizer.json, or older files  hf-tokens.c
  *      modules.json and what it names  hf-modules.c: pooling, dense layer, normalisation
  *      README.md                       its licence
  *
@@ -50,9 +50,9 @@ struct ran_hf {
         char *pooling_folder; /* NULL: none */
         char *dense_folder;
         bool include_prompt, root_length, lower_case, normalize;
-        size_t most;              /* max_seq_length; 0: not said */
-        char *prompts;            /* a JSON object */
-        char *default_prompt;     /* a name among them */
+        size_t most;          /* max_seq_length; 0: not said */
+        char *prompts;        /* a JSON object */
+        char *default_prompt; /* a name among them */
 };
 void ran_hf_release(struct ran_hf *f);
 
@@ -112,15 +112,9 @@ int ran_hf_read_tokenizer_config(struct ran_hf *f, const char *text, size_t n,
 
 /* ---- tokens (hf-tokens.c) -------------------------------------------------------------------- */
 
-/* Ids around the tokens of a window. */
-struct ran_hf_around {
-        uint32_t *id; /* (prefix + suffix) */
-        size_t prefix, suffix;
-};
+/* With lower case, if the folder asks for it. */
 int ran_hf_tokens(const struct ran_hf *f, const char *folder, struct ran_tokenizer **tokenizer,
-                  struct ran_hf_around *around, struct ran_error *err);
-/* Of a post_processor. */
-int ran_hf_read_around(struct ran_hf_around *around, const cJSON *processor, struct ran_error *err);
+                  struct ran_error *err);
 
 /* ---- weights (hf-weights.c) ------------------------------------------------------------------ */
 
@@ -153,7 +147,8 @@ int ran_hf_check(struct ran_hf_tensor *t, size_t rows, size_t cols, struct ran_e
 /* Numbers [from, from + n), which must be finite. */
 int ran_hf_numbers(const struct ran_hf_tensor *t, size_t from, size_t n, float *out,
                    struct ran_error *err);
-/* The first n numbers where they lie, or as a copy in *copy, which the caller frees; NULL: failed. */
+/* The first n numbers where they lie, or as a copy in *copy, which the caller frees; NULL: failed.
+ */
 const float *ran_hf_table(const struct ran_hf_tensor *t, size_t n, float **copy,
                           struct ran_error *err);
 /* Refuses tensors that are neither used nor known to be of no use. */
@@ -165,7 +160,7 @@ int ran_hf_check_rest(const struct ran_hf_weights *w, const struct ran_hf *f,
 struct ran_hf_source {
         const struct ran_hf *f;
         struct ran_hf_weights weights, dense;
-        struct ran_hf_around around;
+        struct ran_surround around; /* the tokenizer's */
         struct ran_tokenizer *tokenizer;
         size_t V, C, rows; /* rows of the embedding: V or more */
 };

@@ -32,8 +32,8 @@ static int read_label(struct ran_hf *f, const cJSON *item, struct ran_error *err
         if (f->label[c] != NULL)
                 return ran_fail(err, RAN_EFORMAT, "\"id2label\" names label %zu twice", c);
         if (!cJSON_IsString(item))
-                return ran_fail(err, RAN_EFORMAT, "\"id2label\": the name of label %zu is no string",
-                                c);
+                return ran_fail(err, RAN_EFORMAT,
+                                "\"id2label\": the name of label %zu is no string", c);
         return ran_hf_copy(&f->label[c], item->valuestring, err);
 }
 
@@ -91,9 +91,9 @@ static int read_classifier(struct ran_hf *f, const cJSON *all, struct ran_error 
         f->config.task = RAN_TASK_CLASSIFY;
         f->config.pooling = modern && !f->pools_cls ? RAN_POOL_MEAN : RAN_POOL_CLS;
         add_dense(f,
-                  modern                             ? f->head_activation
+                  modern                           ? f->head_activation
                   : f->family == RAN_HF_DISTILBERT ? RAN_ACTIVATION_RELU
-                                                     : RAN_ACTIVATION_TANH,
+                                                   : RAN_ACTIVATION_TANH,
                   modern);
         RAN_TRY(ran_hf_string(all, "problem_type", &problem, err));
         if (problem != NULL && strcmp(problem, "regression") == 0)

@@ -5,23 +5,38 @@
 #include <stdlib.h>
 #include <string.h>
 
+static bool is_space(const char *text, const char *end)
+{
+        for (; text < end; text++)
+                if (strchr(" \t\r\n", *text) == NULL || *text == '\0')
+                        return false;
+        return true;
+}
+
 int ran_hf_parse(cJSON **value, const char *text, size_t n, bool array, struct ran_error *err)
 {
+        const char *end;
         int rc;
 
         *value = NULL;
         if (ran_cjson_nul(text, n) != NULL)
                 return ran_fail(err, RAN_EFORMAT, "it holds U+0000");
-        *value = ran_cjson_parse(text, n, NULL, &rc);
+        if (ran_utf8_valid(text, n) != n)
+                return ran_fail(err, RAN_EFORMAT, "it is not in UTF-8");
+        cJSON *all = ran_cjson_parse(text, n, &end, &rc);
         if (rc == RAN_ENOMEM)
                 return ran_fail(err, rc, "out of memory");
-        if (rc != RAN_OK)
-                return ran_fail(err, rc, "it is not JSON");
-        if (array ? cJSON_IsArray(*value) : cJSON_IsObject(*value))
-                return RAN_OK;
-        cJSON_Delete(*value);
-        *value = NULL;
-        return ran_fail(err, RAN_EFORMAT, "it is not a JSON %s", array ? "array" : "object");
+        if (rc != RAN_OK || !is_space(end, text + n)) {
+                cJSON_Delete(all);
+                return ran_fail(err, RAN_EFORMAT, "it is not JSON");
+        }
+        if (!(array ? cJSON_IsArray(all) : cJSON_IsObject(all))) {
+                cJSON_Delete(all);
+                return ran_fail(err, RAN_EFORMAT, "it is not a JSON %s",
+                                array ? "array" : "object");
+        }
+        *value = all;
+        return RAN_OK;
 }
 
 static const cJSON *member(const cJSON *object, const char *name)

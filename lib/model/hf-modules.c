@@ -140,9 +140,9 @@ static int find_modes(const cJSON *all, size_t *count, const struct mode **found
                 return add_mode(count, found, mode->valuestring, err);
         cJSON_ArrayForEach(item, mode)
                 RAN_TRY(add_mode(count, found, cJSON_IsString(item) ? item->valuestring : "", err));
-        cJSON_ArrayForEach(item, all)
-                if (strncmp(item->string, "pooling_mode_", 13) == 0 && cJSON_IsTrue(item))
-                        RAN_TRY(add_mode(count, found, item->string, err));
+        cJSON_ArrayForEach(item, all) if (strncmp(item->string, "pooling_mode_", 13) == 0 &&
+                                          cJSON_IsTrue(item))
+                RAN_TRY(add_mode(count, found, item->string, err));
         return RAN_OK;
 }
 
@@ -154,8 +154,10 @@ static int take_pooling(struct ran_hf *f, const cJSON *all, struct ran_error *er
         RAN_TRY(ran_hf_size(all, "word_embedding_dimension", 1, SIZE_MAX >> 16, &width, err));
         RAN_TRY(ran_hf_size(all, "embedding_dimension", 1, SIZE_MAX >> 16, &width, err));
         if (width != f->config.dim)
-                return ran_fail(err, RAN_EFORMAT, "it pools vectors of %zu numbers, but the "
-                                "encoder's have %zu", width, f->config.dim);
+                return ran_fail(err, RAN_EFORMAT,
+                                "it pools vectors of %zu numbers, but the "
+                                "encoder's have %zu",
+                                width, f->config.dim);
         RAN_TRY(ran_hf_flag(all, "include_prompt", &f->include_prompt, err));
         RAN_TRY(find_modes(all, &count, &mode, err));
         if (count != 1)
@@ -164,9 +166,10 @@ static int take_pooling(struct ran_hf *f, const cJSON *all, struct ran_error *er
                                 "be read",
                                 count);
         if (mode->pooling < 0)
-                return ran_fail(err, RAN_EFORMAT,
-                                "the pooling mode %s is not known: cls, mean, max and lasttoken are",
-                                mode->name);
+                return ran_fail(
+                        err, RAN_EFORMAT,
+                        "the pooling mode %s is not known: cls, mean, max and lasttoken are",
+                        mode->name);
         f->config.pooling = mode->pooling;
         f->root_length = strcmp(mode->name, "mean_sqrt_len_tokens") == 0;
         return RAN_OK;
@@ -207,8 +210,10 @@ static int find_activation(const char *name, int *activation, struct ran_error *
         static const struct {
                 const char *name;
                 int activation;
-        } known[] = {{"Tanh", RAN_ACTIVATION_TANH}, {"Identity", RAN_ACTIVATION_NONE},
-                     {"GELU", RAN_ACTIVATION_GELU}, {"ReLU", RAN_ACTIVATION_RELU},
+        } known[] = {{"Tanh", RAN_ACTIVATION_TANH},
+                     {"Identity", RAN_ACTIVATION_NONE},
+                     {"GELU", RAN_ACTIVATION_GELU},
+                     {"ReLU", RAN_ACTIVATION_RELU},
                      {"SiLU", RAN_ACTIVATION_SILU}};
 
         for (size_t i = 0; i < sizeof known / sizeof *known; i++)

@@ -30,9 +30,21 @@ static int find_classes(struct ran_hf *f, struct ran_hf_source *s, struct ran_er
                                 "each label",
                                 f->C, t->tensor->name, s->C);
         if (s->C == 1 && !tags && !f->config.multilabel)
-                return ran_fail(err, RAN_EFORMAT,
-                                "the classifier has one output, as models have that score pairs of "
-                                "texts (cross-encoders) or predict a number: two labels are needed");
+                return ran_fail(
+                        err, RAN_EFORMAT,
+                        "the classifier has one output, as models have that score pairs of "
+                        "texts (cross-encoders) or predict a number: two labels are needed");
+        return RAN_OK;
+}
+
+static int check_around(const uint32_t *id, size_t n, size_t V, struct ran_error *err)
+{
+        for (size_t i = 0; i < n; i++)
+                if (id[i] >= V)
+                        return ran_fail(err, RAN_EFORMAT,
+                                        "the post_processor of tokenizer.json adds token %u, but "
+                                        "the vocabulary has %zu tokens",
+                                        (unsigned)id[i], V);
         return RAN_OK;
 }
 
@@ -46,9 +58,9 @@ static int find_vocabulary(const struct ran_hf *f, struct ran_hf_source *s, stru
                                 "there is no tensor %s: config.json (model_type \"%s\") and the "
                                 "weights do not belong together",
                                 ran_hf_name_of_embedding(f), f->type);
-        s->rows = f->vocabulary > 0        ? f->vocabulary
+        s->rows = f->vocabulary > 0      ? f->vocabulary
                   : t->tensor->rank == 2 ? t->tensor->shape[0]
-                                           : 0;
+                                         : 0;
         RAN_TRY(ran_hf_check(t, s->rows > 0 ? s->rows : 1, f->config.dim, err));
         s->V = ran_tokenizer_size(s->tokenizer);
         if (s->V > s->rows)
@@ -56,13 +68,9 @@ static int find_vocabulary(const struct ran_hf *f, struct ran_hf_source *s, stru
                                 "the vocabulary has %zu tokens, but the embedding has %zu rows: "
                                 "the tokenizer is that of another model",
                                 s->V, s->rows);
-        for (size_t i = 0; i < s->around.prefix + s->around.suffix; i++)
-                if (s->around.id[i] >= s->V)
-                        return ran_fail(err, RAN_EFORMAT,
-                                        "the post_processor of tokenizer.json adds token %u, but "
-                                        "the vocabulary has %zu tokens",
-                                        (unsigned)s->around.id[i], s->V);
-        return RAN_OK;
+        s->around = ran_tokenizer_surround(s->tokenizer);
+        RAN_TRY(check_around(s->around.before, s->around.before_n, s->V, err));
+        return check_around(s->around.after, s->around.after_n, s->V, err);
 }
 
 int ran_hf_settle(struct ran_hf *f, struct ran_hf_source *s, struct ran_error *err)
@@ -72,10 +80,10 @@ int ran_hf_settle(struct ran_hf *f, struct ran_hf_source *s, struct ran_error *e
         c->max_length = f->rows - f->first;
         if (f->most > 0 && f->most < c->max_length)
                 c->max_length = f->most;
-        c->prefix = s->around.prefix;
-        c->suffix = s->around.suffix;
         c->l2_normalize = f->normalize;
         RAN_TRY(find_vocabulary(f, s, err));
+        c->prefix = s->around.before_n;
+        c->suffix = s->around.after_n;
         s->C = 0;
         if (c->task == RAN_TASK_MLM)
                 s->C = s->V;
@@ -152,13 +160,14 @@ static int check_decoder(const struct ran_hf_source *s, struct ran_error *err)
         b = a == NULL ? NULL
                       : ran_hf_table(ran_hf_find(&s->weights, ran_hf_name_of_embedding(f)), n,
                                      &copies[1], err);
-        int rc = b == NULL                               ? RAN_EFORMAT
-                 : memcmp(a, b, n * sizeof *a) == 0 ? RAN_OK
-                                                         : ran_fail(err, RAN_EFORMAT,
-                                              "tensor %s differs from the embedding: a masked "
-                                              "language model whose decoder is not tied to it "
-                                              "cannot be read",
-                                              t->tensor->name);
+        int rc = b == NULL ? RAN_EFORMAT
+                 : memcmp(a, b, n * sizeof *a) == 0
+                         ? RAN_OK
+                         : ran_fail(err, RAN_EFORMAT,
+                                    "tensor %s differs from the embedding: a masked "
+                                    "language model whose decoder is not tied to it "
+                                    "cannot be read",
+                                    t->tensor->name);
         free(copies[0]);
         free(copies[1]);
         return rc;
@@ -173,8 +182,8 @@ int ran_hf_check_all(const struct ran_hf_source *s, const struct ran_layout *lay
         for (size_t i = 0; i < layout->n; i++)
                 RAN_TRY(check_spec(&m, s, &layout->spec[i], err));
         if (m.n == 1)
-                return ran_fail(err, RAN_EFORMAT, "there is no tensor %s, which config.json asks for",
-                                m.first);
+                return ran_fail(err, RAN_EFORMAT,
+                                "there is no tensor %s, which config.json asks for", m.first);
         if (m.n > 1)
                 return ran_fail(err, RAN_EFORMAT,
                                 "there are no tensors %s and %zu others, which config.json asks "
@@ -241,10 +250,10 @@ static int fill_positions(const struct ran_hf_source *s, float *x, struct ran_er
         return rc;
 }
 
-static void fill_around(const struct ran_hf_source *s, const float *embed, bool behind, float *x)
+static void fill_around(const struct ran_hf_source *s, const float *embed, const uint32_t *id,
+                        size_t n, float *x)
 {
-        const size_t D = s->f->config.dim, n = behind ? s->around.suffix : s->around.prefix;
-        const uint32_t *id = s->around.id + (behind ? s->around.prefix : 0);
+        const size_t D = s->f->config.dim;
 
         for (size_t i = 0; i < n; i++)
                 memcpy(x + i * D, embed + id[i] * D, D * sizeof *x);
@@ -260,8 +269,8 @@ int ran_hf_fill(const struct ran_hf_source *s, const struct ran_layout *layout,
         if (once->position != NULL)
                 RAN_TRY(fill_positions(s, once->position, err));
         if (once->prefix != NULL)
-                fill_around(s, p->embed, false, once->prefix);
+                fill_around(s, p->embed, s->around.before, s->around.before_n, once->prefix);
         if (once->suffix != NULL)
-                fill_around(s, p->embed, true, once->suffix);
+                fill_around(s, p->embed, s->around.after, s->around.after_n, once->suffix);
         return RAN_OK;
 }

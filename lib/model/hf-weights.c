@@ -13,8 +13,7 @@ static int open_file(struct ran_hf_weights *w, const char *folder, const char *b
                      const char *name, bool *absent, struct ran_error *err)
 {
         struct ran_error why = {0};
-        struct ran_hf_file *file =
-                ran_grow(w->file, &w->cap, w->files + 1, sizeof *file, err);
+        struct ran_hf_file *file = ran_grow(w->file, &w->cap, w->files + 1, sizeof *file, err);
 
         if (absent != NULL)
                 *absent = false;
@@ -74,8 +73,8 @@ static int open_map(struct ran_hf_weights *w, const cJSON *map, const char *fold
         return rc;
 }
 
-static int open_shards(struct ran_hf_weights *w, const char *folder, const char *base,
-                       bool *absent, struct ran_error *err)
+static int open_shards(struct ran_hf_weights *w, const char *folder, const char *base, bool *absent,
+                       struct ran_error *err)
 {
         static const char name[] = "model.safetensors.index.json";
         struct ran_bytes file;
@@ -128,8 +127,7 @@ static int list(struct ran_hf_weights *w, const char *prefix, struct ran_error *
         qsort(w->tensor, w->n, sizeof *w->tensor, by_name);
         for (size_t i = 1; i < w->n; i++)
                 if (by_name(&w->tensor[i - 1], &w->tensor[i]) == 0)
-                        return ran_fail(err, RAN_EFORMAT,
-                                        "tensor %s is there twice, also as %s",
+                        return ran_fail(err, RAN_EFORMAT, "tensor %s is there twice, also as %s",
                                         w->tensor[i - 1].tensor->name, w->tensor[i].tensor->name);
         return RAN_OK;
 }
@@ -274,10 +272,12 @@ const float *ran_hf_table(const struct ran_hf_tensor *t, size_t n, float **copy,
 /* Heads of other tasks, the pooler of such a head, and numbers that no model needs. */
 static bool is_useless(const char *name)
 {
-        static const char *const begins[] = {
-                "pooler.",         "cls.",        "lm_head.",         "vocab_transform.",
-                "vocab_layer_norm.", "vocab_projector.", "classifier.", "pre_classifier.",
-                "qa_outputs.",     "head.",       "decoder.",         "score."};
+        static const char *const begins[] = {"pooler.",           "cls.",
+                                             "lm_head.",          "vocab_transform.",
+                                             "vocab_layer_norm.", "vocab_projector.",
+                                             "classifier.",       "pre_classifier.",
+                                             "qa_outputs.",       "head.",
+                                             "decoder.",          "score."};
         static const char *const ends[] = {"position_ids", "token_type_ids", "inv_freq"};
         const size_t n = strlen(name);
 
@@ -290,8 +290,7 @@ static bool is_useless(const char *name)
         return false;
 }
 
-int ran_hf_check_rest(const struct ran_hf_weights *w, const struct ran_hf *f,
-                      struct ran_error *err)
+int ran_hf_check_rest(const struct ran_hf_weights *w, const struct ran_hf *f, struct ran_error *err)
 {
         size_t n = 0, first = 0;
 

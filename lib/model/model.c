@@ -35,7 +35,8 @@ static int read_config(struct ran_model *m, struct ran_error *err)
         if (format == NULL || strcmp(format, RAN_FORMAT) != 0)
                 return ran_fail(err, RAN_EFORMAT,
                                 "a safetensors file, but not a model of ran (its "
-                                "metadata has no \"format\": \"ran\")");
+                                "metadata has no \"format\": \"ran\"); of a pretrained encoder, "
+                                "give the folder that it is in");
         if (version == NULL || strcmp(version, RAN_FORMAT_VERSION) != 0)
                 return ran_fail(
                         err, RAN_EFORMAT,
