@@ -192,6 +192,7 @@ static struct ran_vector_cache *open_vectors(struct ran_model *m, const struct c
         k = ran_vector_cache_open(o->vector_cache, &err);
         if (k == NULL || ran_model_use_vectors(m, k, &err) != RAN_OK)
                 cmd_die(cmd_status_of(&err), "%s", err.text);
+        cmd_check_writable(o->vector_cache);
         return k;
 }
 

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "cmd/options/message.h"
+#include "cmd/options/write.h"
 #include "cmd/options/outputs.h"
 #include "cmd/options/was-set.h"
 #include "cmd/records/model.h"
@@ -173,6 +174,8 @@ static void open_vectors(struct train_session *s)
                 return;
         if (s->vectors == NULL)
                 cmd_die(cmd_status_of(&err), "%s", err.text);
+        if (name != NULL)
+                cmd_check_writable(name);
 }
 
 void train_session_open(struct train_session *s, char **files)

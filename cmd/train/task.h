@@ -1,7 +1,7 @@
 /* task.h - the tasks of ran-train, a table entry each: its verb and presets, the members of its
  * records, their conversion to documents, and its report for --check.
  *
- * A new task, of RAN_TASKS in ran/model.h, is a file task-NAME.c with its entry train_task_NAME.
+ * A new task, of RAN_TRAINED_TASKS in ran/model.h, is a file task-NAME.c with its entry train_task_NAME.
  * All else in this folder asks the entry.
  */
 #ifndef CMD_TRAIN_TASK_H
