@@ -167,6 +167,37 @@ static struct ran_embedder *embedder_of(const struct ran_model *m, const struct 
         return e;
 }
 
+static struct ran_vector_cache *open_vectors(struct ran_model *m, const struct classify_options *o)
+{
+        struct ran_vector_cache *k;
+        struct ran_error err;
+
+        if (o->vector_cache == NULL)
+                return NULL;
+        if (!o->embed && !ran_model_config(m)->frozen)
+                cmd_usage("--vector-cache is for --embed, and for classifiers with a frozen "
+                          "pretrained encoder");
+        k = ran_vector_cache_open(o->vector_cache, &err);
+        if (k == NULL || ran_model_use_vectors(m, k, &err) != RAN_OK)
+                cmd_die(cmd_status_of(&err), "%s", err.text);
+        return k;
+}
+
+static void close_vectors(struct ran_vector_cache *k, const struct classify_options *o)
+{
+        struct ran_error err;
+        size_t found, computed;
+
+        if (k == NULL)
+                return;
+        ran_vector_cache_counts(k, &found, &computed);
+        if (ran_vector_cache_close(k, &err) != RAN_OK)
+                cmd_warn("the vectors of %zu documents are not kept: %s", computed, err.text);
+        else
+                cmd_note("%s: %zu vectors taken from it, %zu added", o->vector_cache, found,
+                         computed);
+}
+
 /* From the command line, else from the model; NULL with a single label. The caller frees them. */
 static float *thresholds_of(const struct ran_model *m, const struct classify_options *o)
 {
@@ -224,6 +255,7 @@ int main(int argc, char **argv)
 
         classify_options_check(o);
         struct ran_model *model = open_model(o);
+        struct ran_vector_cache *vectors = open_vectors(model, o);
         struct ran_embedder *embedder = embedder_of(model, o);
         float *thresholds = thresholds_of(model, o);
         struct classifier c = {
@@ -233,8 +265,7 @@ int main(int argc, char **argv)
                 .pool = cmd_pool(),
                 .C = ran_model_config(model)->task == RAN_TASK_CLASSIFY ? ran_model_classes(model)
                                                                         : 0,
-                .D = embedder != NULL ? ran_embedder_width(embedder)
-                                      : ran_model_config(model)->dim,
+                .D = embedder != NULL ? ran_embedder_width(embedder) : ran_model_config(model)->dim,
                 .thresholds = thresholds,
                 .cut = cut_of(model, o),
         };
@@ -244,6 +275,7 @@ int main(int argc, char **argv)
         int status = run(&c, files);
 
         decision_release(&c.decision);
+        close_vectors(vectors, o);
         ran_pool_free(c.pool);
         free(thresholds);
         ran_embedder_free(embedder);

@@ -453,7 +453,10 @@ static void add_dense(struct ran_workspace *w, const struct ran_params *p, size_
         const size_t F = ran_document_vector_width(w->c);
         float *v = h->dense + b * F;
 
-        ran_document_vector(w, p, b, v);
+        if (w->given != NULL)
+                memcpy(v, w->given, F * sizeof *v);
+        else
+                ran_document_vector(w, p, b, v);
         for (size_t f = 0; f < F; f++) {
                 ran_simd->axpy(h->linear + b * C, v[f], p->head.wide_dense + f * C, C);
                 ran_simd->axpy(h->logits + b * C, v[f], p->head.wide_dense + f * C, C);

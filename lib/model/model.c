@@ -3,7 +3,10 @@
 #include "base/cjson.h"
 #include "model/document-vector.h"
 #include "model/model.h"
+#include "model/encoder.h"
 #include "model/linear-model.h"
+#include "model/vector-cache.h"
+#include "base/error.h"
 #include "base/string-table.h"
 #include "ran/model.h"
 
@@ -345,6 +348,17 @@ void ran_model_free(struct ran_model *m)
         ran_tensors_release(&m->tensors);
         ran_bytes_release(&m->file);
         free(m);
+}
+
+int ran_model_use_vectors(struct ran_model *m, struct ran_vector_cache *k, struct ran_error *err)
+{
+        err = ran_error_or_spare(err);
+        if (ran_encoder_of(&m->config)->vector == NULL)
+                return ran_fail(err, RAN_EINVAL,
+                                "only the vectors of a pretrained encoder are kept in a file");
+        RAN_TRY(ran_vector_cache_bind(k, &m->config, &m->params, m->V, err));
+        m->params.vectors = k;
+        return RAN_OK;
 }
 
 void ran_model_token_weights(const struct ran_model *m, float *weight)

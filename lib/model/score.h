@@ -20,7 +20,9 @@ int ran_score(struct ran_state *s, const struct ran_document *d, float *logits, 
 int ran_score_vector(struct ran_state *s, const struct ran_document *d, float *v,
                      struct ran_error *err);
 
-/* The same for n documents at once, v (n, width): each has the same vector as alone. */
+/* The same for n documents at once, v (n, width): each has the same vector as alone. What the cache
+ * of the weights knows is not computed. */
+enum { RAN_SCORE_ABREAST = 64 }; /* most documents */
 int ran_score_vectors(struct ran_state *s, const struct ran_document *d, size_t n, float *v,
                       struct ran_error *err);
 /* How many of the n documents from `d` on are best read at once: as many as fill the rows of a

@@ -321,6 +321,18 @@ size_t ran_embedder_width(const struct ran_embedder *e);
 int ran_embed(const struct ran_embedder *e, struct ran_state *s, const struct ran_document *d,
               float *v, struct ran_error *err);
 
+/* Vectors that a pretrained encoder has made, by document, so that none is computed twice: in a file,
+ * or in memory alone with path NULL (model/vector-cache.c). The file need not exist; RAN_EFORMAT if
+ * it is damaged, or something else. It serves one encoder and is written when it is closed. */
+struct ran_vector_cache;
+struct ran_vector_cache *ran_vector_cache_open(const char *path, struct ran_error *err);
+/* Frees it, whatever it returns; NULL is nothing. */
+int ran_vector_cache_close(struct ran_vector_cache *k, struct ran_error *err);
+void ran_vector_cache_counts(const struct ran_vector_cache *k, size_t *found, size_t *computed);
+/* Lets all states of m use it, until the cache is closed. Only encoders of the family BERT have
+ * vectors that are worth it: RAN_EINVAL for others. RAN_EFORMAT: it serves another encoder. */
+int ran_model_use_vectors(struct ran_model *m, struct ran_vector_cache *k, struct ran_error *err);
+
 size_t ran_most_probable(const float *p, size_t C); /* the first of equals */
 
 /* ---- attention probes (model/probe.c, probe-document.c) ------------------------------------- */

@@ -8,8 +8,8 @@
 
 /* ---- vectors --------------------------------------------------------------------------------- */
 
-/* So many documents are read between two calls of `pass`, and so many at once at most. */
-enum { BLOCK = 256, MOST = 64 };
+/* So many documents are read between two calls of `pass`. */
+enum { BLOCK = 256 };
 
 struct reader {
         struct ran_dense *k;
@@ -29,7 +29,7 @@ static size_t take(struct reader *r, const struct ran_state *state, struct ran_d
 
         pthread_mutex_lock(&r->lock);
         *first = r->next;
-        while (n < MOST && r->next + n < r->end) {
+        while (n < RAN_SCORE_ABREAST && r->next + n < r->end) {
                 d[n] = ran_dataset_document(r->d, r->next + n);
                 n++;
         }
@@ -42,7 +42,7 @@ static size_t take(struct reader *r, const struct ran_state *state, struct ran_d
 static void read_worker(void *arg, size_t worker)
 {
         struct reader *r = arg;
-        struct ran_document d[MOST];
+        struct ran_document d[RAN_SCORE_ABREAST];
         struct ran_error err = {0};
         size_t first, n;
 

@@ -40,6 +40,12 @@ ALPHABETS = [
      "<UNK>", "<S>",      "<s>NOTUSED", "|||IP_ADDRESS|||", "##a", "▁", "Ġ", "Ċ"],
 ]
 
+# Spaces before a token that takes them, where runs of spaces are tokens, too; tokens that are found before and after
+# the normalizer.
+AWKWARD = ["a   [MASK] b", "a\t   [MASK]", "a  \t[MASK]  ", "  [CLS]  <mask>   <mask>", "a\u2003  <mask>",
+           "<UNK><unk> <Unk>", "<S><s>[UNK][unk]", "[MASK][MASK] [MASK", " ", "\u200b", "\u0301a",
+           "a" * 150, "漢" * 120, "1234567890" * 20]
+
 
 def draw(number):
     chance = random.Random(1)
@@ -90,7 +96,7 @@ def main():
     parser.add_argument("--texts", type=int, default=2000)
     parser.add_argument("files", nargs="*")
     options = parser.parse_args()
-    texts = [text for _, text in TEXTS] + list(draw(options.texts))
+    texts = [text for _, text in TEXTS] + AWKWARD + list(draw(options.texts))
     files = options.files or distinct(os.path.join(ROOT, "tests", "encoders"))
     passed = sum(compare(file, texts) for file in files)
     print(f"{passed} passed, {len(files) - passed} failed")

@@ -83,7 +83,7 @@ def learn_bytes(special, size):
     """Byte pairs as in GPT-2."""
     pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
     words = [list(word) for sentence in SENTENCES for word, _ in pre_tokenizer.pre_tokenize_str(sentence)]
-    vocabulary = [str(getattr(token, "content", token)) for token in special] + sorted(pre_tokenizers.ByteLevel.alphabet())
+    vocabulary = special + sorted(pre_tokenizers.ByteLevel.alphabet())
     merges = []
     while len(vocabulary) < size:
         merges += most_frequent((pair for word in words for pair in zip(word, word[1:])), 1)
