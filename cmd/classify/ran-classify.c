@@ -1,6 +1,7 @@
 /* ran-classify.c - labels and their probabilities for documents of any length. */
 #include <stdlib.h>
 
+#include "cmd/classify/ahead.h"
 #include "cmd/classify/eval-page.h"
 #include "cmd/classify/eval.h"
 #include "cmd/classify/page.h"
@@ -25,6 +26,11 @@ static int probabilities(void *arg, void *scratch, const struct cmd_line *line,
 {
         return classify_probabilities(&((struct evaluation *)arg)->classifier, scratch, line,
                                       result, err);
+}
+
+static void probabilities_all(void *arg, void *scratch, struct cmd_item *items, size_t n)
+{
+        classify_probabilities_all(&((struct evaluation *)arg)->classifier, scratch, items, n);
 }
 
 static void *make_scratch(void *arg, struct ran_error *err)
@@ -89,6 +95,8 @@ static int evaluate(const struct classifier *c, struct cmd_loop loop, char **fil
         e.eval.labels.called = &names;
         loop.make_scratch = make_scratch;
         loop.work = probabilities;
+        if (loop.work_all != NULL)
+                loop.work_all = probabilities_all;
         loop.take = compare_labels;
         loop.accepted = true;
         loop.arg = &e;
@@ -128,6 +136,10 @@ static int run(struct classifier *c, char **files)
         struct cmd_output output = c->options->output;
         struct ran_buf header = {0};
 
+        if (ran_model_scores_abreast(c->model)) {
+                loop.work_all = classify_predict_all;
+                loop.abreast = AHEAD_RECORDS;
+        }
         if (c->options->eval)
                 return evaluate(c, loop, files);
         if (c->options->output_format == CLASSIFY_HTML)

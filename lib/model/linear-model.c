@@ -454,7 +454,7 @@ static void add_dense(struct ran_workspace *w, const struct ran_params *p, size_
         float *v = h->dense + b * F;
 
         if (w->given != NULL)
-                memcpy(v, w->given, F * sizeof *v);
+                memcpy(v, w->given + b * F, F * sizeof *v);
         else
                 ran_document_vector(w, p, b, v);
         for (size_t f = 0; f < F; f++) {

@@ -86,50 +86,9 @@ static int load(struct ran_state *s, const struct ran_document *d, size_t source
         return ran_workspace_fit(&s->workspace, &s->packed, s->C, err);
 }
 
-/* Packs and encodes a document; with a cache its vector is enough. */
-static int read_document(struct ran_state *s, const struct ran_document *d, struct ran_error *err)
-{
-        const struct ran_config *c = s->workspace.c;
-
-        if (s->p->vectors != NULL && c->frozen) {
-                float *v = ran_grow(s->vector, &s->vector_cap, ran_document_vector_width(c),
-                                    sizeof *v, err);
-
-                if (v == NULL)
-                        return RAN_ENOMEM;
-                s->vector = v;
-                RAN_TRY(ran_score_vector(s, d, v, err));
-        }
-        RAN_TRY(load(s, d, 0, err));
-        if (s->p->vectors != NULL && c->frozen)
-                s->workspace.given = s->vector;
-        else
-                ran_encode(&s->workspace, s->p);
-        return RAN_OK;
-}
-
-int ran_score(struct ran_state *s, const struct ran_document *d, float *logits, float *embedding,
-              struct ran_error *err)
-{
-        if (d->L == 0)
-                return ran_fail(err, RAN_EINVAL, "a document without tokens");
-        RAN_TRY(read_document(s, d, err));
-        ran_head(&s->workspace, s->p, s->C);
-        s->workspace.given = NULL;
-        memcpy(logits, s->workspace.head.logits, s->C * sizeof *logits);
-        if (embedding != NULL)
-                memcpy(embedding, s->workspace.head.head, s->workspace.D * sizeof *embedding);
-        return RAN_OK;
-}
-
-int ran_score_vector(struct ran_state *s, const struct ran_document *d, float *v,
-                     struct ran_error *err)
-{
-        return ran_score_vectors(s, d, 1, v, err);
-}
-
-static int compute_vectors(struct ran_state *s, const struct ran_document *const *d, size_t n,
-                           float *const *v, struct ran_error *err)
+/* Packs n checked documents without words and fits the workspace. */
+static int load_all(struct ran_state *s, const struct ran_document *const *d, size_t n,
+                    struct ran_error *err)
 {
         const struct ran_config *c = s->workspace.c;
 
@@ -142,7 +101,13 @@ static int compute_vectors(struct ran_state *s, const struct ran_document *const
                         RAN_TRY(ran_packed_spell(&s->packed, d[i]->spelling, err));
                 s->packed.sources[i] = 0;
         }
-        RAN_TRY(ran_workspace_fit(&s->workspace, &s->packed, s->C, err));
+        return ran_workspace_fit(&s->workspace, &s->packed, s->C, err);
+}
+
+static int compute_vectors(struct ran_state *s, const struct ran_document *const *d, size_t n,
+                           float *const *v, struct ran_error *err)
+{
+        RAN_TRY(load_all(s, d, n, err));
         ran_encode(&s->workspace, s->p);
         for (size_t i = 0; i < n; i++)
                 ran_document_vector(&s->workspace, s->p, i, v[i]);
@@ -178,6 +143,54 @@ size_t ran_score_abreast(const struct ran_state *s, const struct ran_document *d
         while (all < n && all < RAN_SCORE_ABREAST && tokens + d[all].L <= TOKENS)
                 tokens += d[all++].L;
         return all;
+}
+
+/* Reads documents as far as the head wants: with a cache, the vectors of a frozen encoder are
+ * enough. */
+static int read_documents(struct ran_state *s, const struct ran_document *d, size_t n,
+                          struct ran_error *err)
+{
+        const struct ran_config *c = s->workspace.c;
+        const bool known = s->p->vectors != NULL && c->frozen;
+        const struct ran_document *each[RAN_SCORE_ABREAST];
+
+        for (size_t i = 0; i < n; i++)
+                each[i] = &d[i];
+        if (known) {
+                float *v = ran_grow(s->vector, &s->vector_cap, n * ran_document_vector_width(c),
+                                    sizeof *v, err);
+
+                if (v == NULL)
+                        return RAN_ENOMEM;
+                s->vector = v;
+                RAN_TRY(ran_score_vectors(s, d, n, v, err));
+        }
+        RAN_TRY(load_all(s, each, n, err));
+        s->workspace.given = known ? s->vector : NULL;
+        if (!known)
+                ran_encode(&s->workspace, s->p);
+        return RAN_OK;
+}
+
+int ran_score_each(struct ran_state *s, const struct ran_document *d, size_t n, float *logits,
+                   float *embedding, struct ran_error *err)
+{
+        RAN_TRY(read_documents(s, d, n, err));
+        ran_head(&s->workspace, s->p, s->C);
+        s->workspace.given = NULL;
+        memcpy(logits, s->workspace.head.logits, n * s->C * sizeof *logits);
+        if (embedding != NULL)
+                memcpy(embedding, s->workspace.head.head, n * s->workspace.D * sizeof *embedding);
+        return RAN_OK;
+}
+
+int ran_score(struct ran_state *s, const struct ran_document *d, float *logits, float *embedding,
+              struct ran_error *err)
+{
+        struct ran_document whole = *d;
+
+        whole.words = 0;
+        return ran_score_each(s, &whole, 1, logits, embedding, err);
 }
 
 int ran_score_parts(struct ran_state *s, const struct ran_document *d, float *encoder,
