@@ -1,6 +1,8 @@
 /* import.c - a pretrained encoder in Hugging Face's form as a model file. */
 #include "cmd/train/import.h"
 
+#include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 
 #include "cmd/options/message.h"
@@ -50,7 +52,28 @@ static void say(const struct about *a)
         ran_record_release(&said);
 }
 
-/* A model file is no folder: -o with a slash at its end, or a folder, is a mistake. */
+static bool ends_with(const char *text, const char *end)
+{
+        const size_t n = strlen(text), m = strlen(end);
+
+        return n >= m && strcmp(text + n - m, end) == 0;
+}
+
+/* A file of the folder must not be replaced by what is made of it: only a model that was imported
+ * into it before. */
+static void check_output(const char *output, const char *folder)
+{
+        char *file = realpath(output, NULL), *inside = realpath(folder, NULL);
+        const size_t n = inside != NULL ? strlen(inside) : 0;
+        const bool is = file != NULL && inside != NULL && strncmp(file, inside, n) == 0 &&
+                        file[n] == '/' && !ends_with(file, ".ran");
+
+        free(file);
+        free(inside);
+        if (is)
+                cmd_usage("%s is a file of the folder that is read: give another output", output);
+}
+
 static void make(const struct train_import *k, const char *folder)
 {
         struct stat st;
@@ -96,6 +119,7 @@ int train_import(int argc, char **argv)
                 cmd_usage("give one folder to import");
         if (k.output == NULL)
                 cmd_usage("no output file: give -o FILE");
+        check_output(k.output, argv[first]);
         cmd_check_writable(k.output);
         make(&k, argv[first]);
         return cmd_finish(CMD_OK);

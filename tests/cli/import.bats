@@ -110,6 +110,18 @@ near() {
   [ ! -e x.ran ]
 }
 
+@test "import: no file of the folder is replaced but a model" {
+  cp -R "$encoders/bert" folder
+  refused 2 'folder/model.safetensors is a file of the folder that is read' \
+    ran-train import -o folder/model.safetensors folder
+  ln -s folder/config.json link
+  refused 2 'link is a file of the folder that is read' ran-train import -o link folder/
+  diff -r folder "$encoders/bert"
+  ran-train import -q -o folder/bert.ran folder
+  ran-train import -q -o folder/bert.ran folder
+  ran-train info folder/bert.ran | grep -q 'pretrained *folder: bert'
+}
+
 @test "import: a folder that never ends is not waited for" {
   cp -R "$encoders/bert" folder
   rm folder/config.json
