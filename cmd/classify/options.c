@@ -49,6 +49,10 @@ static const struct ran_field prediction_fields[] = {
          .help = "add the vector of the document: of a classifier the input of its output layer; "
                  "of "
                  "any other model, such as english, one for comparing documents by its cosine"},
+        {"vector_cache", 0, RAN_FIELD_TEXT, OPTION(vector_cache), .value = "FILE", .local = true,
+         .help = "keep the vectors that a pretrained encoder makes in FILE, and take from there "
+                 "what "
+                 "it has"},
         {"output_format", 0, RAN_FIELD_CHOICE, OPTION(output_format), .choices = output_formats,
          .value = "NAME", .initial = "jsonl",
          .help = "jsonl: records; fasttext: a line of labels and text for each, empty for bad "

@@ -58,10 +58,31 @@ static void read_task(void *arg, size_t i)
         run_read(run, &run->slots[i]);
 }
 
+/* So many units for each thread, or more: records of different lengths even out. */
+enum { UNITS = 4 };
+
+/* Records that are there, as many at once as leave every thread some. */
+static void split_abreast(struct cmd_run *run)
+{
+        const size_t threads = run->loop->pool != NULL ? ran_pool_threads(run->loop->pool) : 1;
+        const size_t even = run->count / (UNITS * threads), most = run->loop->abreast;
+        const size_t size = even < 1 ? 1 : even < most ? even : most;
+
+        run->units = 0;
+        for (size_t i = 0; i < run->count; i += size)
+                run->unit[run->units++] = i;
+        run->unit[run->units] = run->count;
+}
+
 /* Splits the group into units: records that are processed together. A bad record does not split
  * them. The last unit waits for the next group if more may belong to it. */
 static void split_units(struct cmd_run *run, struct lines *lines)
 {
+        if (run->loop->abreast > 1) {
+                split_abreast(run);
+                return;
+        }
+
         size_t most = run->loop->together, n = 0;
         bool last = lines->ended && !lines->more, good = false;
         struct sentence_group doc = {0};

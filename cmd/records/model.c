@@ -13,6 +13,7 @@ static const struct {
         [RAN_TASK_TAG] = {"tags words", "ran-tag", "ran-tag"},
         [RAN_TASK_LM] = {"generates text", "ran-lm", "ran-lm score"},
         [RAN_TASK_MLM] = {"predicts masked tokens", "ran-lm", "ran-lm fill"},
+        [RAN_TASK_EMBED] = {"gives vectors of documents", "ran-classify", "ran-classify --embed"},
 };
 _Static_assert(sizeof tasks / sizeof *tasks == RAN_TASK_COUNT, "a program for each task");
 
@@ -57,7 +58,9 @@ struct ran_model *cmd_model_open_any(const char *path, bool verify)
         const struct kind *kind = m == NULL && err.code == RAN_EFORMAT ? kind_of_file(path) : NULL;
         if (kind != NULL && strcmp(kind->is, "a model") != 0)
                 cmd_die(CMD_FAILED,
-                        "%s is %s, no model: a model is a file that ran-train wrote (-o MODEL)",
+                        "%s is %s, no model: a model is a file that ran-train wrote (-o MODEL), "
+                        "or the folder of a pretrained encoder, with config.json and "
+                        "model.safetensors",
                         path, kind->is);
         if (m == NULL)
                 cmd_die(CMD_FAILED, "%s", err.text);
