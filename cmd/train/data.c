@@ -130,6 +130,7 @@ static int add_document(struct train_reader *r, const struct cmd_line *line,
                 RAN_TRY(ran_dataset_spell(&data->set, d->spelling, head->L, err));
         if (r->source->soft_label != NULL)
                 RAN_TRY(train_add_soft_target(r, d, err));
+        RAN_TRY(ran_dataset_fingerprint(&data->set, head->fingerprint, err));
         if (data->set.B == before)
                 return RAN_OK;
         if (r->source->group != NULL)

@@ -176,6 +176,8 @@ static void put_model(const struct about *a, struct ran_buf *out)
                 put_ensemble(a, out);
         if (a->calibrated > 0)
                 json_put_size(out, "calibrated_on", a->calibrated);
+        if (ran_model_fingerprints(a->model) > 0)
+                json_put_size(out, "fingerprints", ran_model_fingerprints(a->model));
         json_put_raw(out, "config", a->settings.data, a->settings.len);
         if (a->training.count > 0)
                 json_put_raw(out, "training", a->training.line, a->training.length);
@@ -452,6 +454,17 @@ static void text_calibration(const struct about *a, struct ran_buf *out)
         row(out, "calibration", &v);
 }
 
+static void text_fingerprints(const struct about *a, struct ran_buf *out)
+{
+        struct ran_buf v = {0};
+
+        if (ran_model_fingerprints(a->model) == 0)
+                return;
+        ran_buf_printf(&v, "of %zu documents that it was trained on, to know them again",
+                       ran_model_fingerprints(a->model));
+        row(out, "fingerprints", &v);
+}
+
 static void text_vocabulary(const struct about *a, struct ran_buf *out)
 {
         struct ran_buf v = {0}, type = {0};
@@ -550,6 +563,7 @@ void train_info_text(const struct about *a, struct ran_buf *out)
                 text_labels(a, out);
                 text_training(a, out);
                 text_calibration(a, out);
+                text_fingerprints(a, out);
         }
         text_vocabulary(a, out);
         if (a->model != NULL)

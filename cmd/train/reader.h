@@ -66,6 +66,7 @@ void train_scratch_release(struct train_scratch *s);
 struct train_packed {
         double weight;
         size_t n, L, words, spelling, sources, masked, soft, names, group;
+        uint32_t fingerprint;
         bool several, either, paired, soft_target, guessed;
         enum cmd_tag_kind kind;
         struct ran_tag_census census;

@@ -9,6 +9,7 @@
 
 #include "cmd/formats/roles.h"
 #include "cmd/options/message.h"
+#include "cmd/records/known.h"
 #include "cmd/train/check.h"
 #include "cmd/train/task.h"
 
@@ -217,6 +218,21 @@ void train_find_forgotten(struct train_problems *w, const struct train_data *tra
         free(here);
 }
 
+void train_find_known(struct train_problems *w, const struct train_data *dev,
+                      const struct ran_model *init, const char *name)
+{
+        const size_t n = dev != NULL && init != NULL
+                                 ? ran_train_find_known(&dev->set, init, dev->task->task, NULL)
+                                 : 0;
+
+        if (cmd_are_known(n, dev != NULL ? dev->set.B : 0))
+                train_add_problem(w,
+                                  "%zu of %zu documents of --dev are training documents of %s: "
+                                  "figures on them are too good, and the prediction sets of "
+                                  "--coverage too small",
+                                  n, dev->set.B, name != NULL ? name : "the base model");
+}
+
 static void find_in_labels(struct train_problems *w, const struct train_data *d)
 {
         struct labels l = count_labels(&d->set);
@@ -309,7 +325,7 @@ static void find_repeats(struct train_problems *w, const struct train_data *trai
                         "validation are then known (--check lists them, --dev-group keeps "
                         "groups together)",
                         repeated, B);
-        if (dev != NULL && known > dev->set.B / 20)
+        if (dev != NULL && cmd_are_known(known, dev->set.B))
                 train_add_problem(
                         w,
                         "%zu of %zu documents of --dev are also training documents: figures "

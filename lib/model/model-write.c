@@ -126,8 +126,9 @@ int ran_model_write(const char *path, const struct ran_parts *p, struct ran_erro
 /* ---- converting ------------------------------------------------------------------------------ */
 
 static int write_converted(const struct ran_model *m, const struct ran_layout *layout, int storage,
-                           const char *path, struct ran_error *err)
+                           bool fingerprints, const char *path, struct ran_error *err)
 {
+        const struct ran_extra known = ran_model_known(m);
         const char *digest = ran_model_metadata(m, "digest");
         struct ran_parts parts = {.config = &m->config,
                                   .layout = layout,
@@ -137,6 +138,8 @@ static int write_converted(const struct ran_model *m, const struct ran_layout *l
                                   .labels = m->named ? m->labels : NULL,
                                   .tokenizer = m->tokenizer,
                                   .training = ran_model_metadata(m, "training"),
+                                  .extra = &known,
+                                  .extras = fingerprints && known.n > 0,
                                   .storage = storage};
         struct ran_buf converted = {0};
 
@@ -150,13 +153,13 @@ static int write_converted(const struct ran_model *m, const struct ran_layout *l
         return rc;
 }
 
-int ran_model_convert(const struct ran_model *m, int storage, const char *path,
+int ran_model_convert(const struct ran_model *m, int storage, bool fingerprints, const char *path,
                       struct ran_error *err)
 {
         struct ran_layout layout;
 
         RAN_TRY(ran_layout_init(&layout, &m->config, m->C, err));
-        int rc = write_converted(m, &layout, storage, path, err);
+        int rc = write_converted(m, &layout, storage, fingerprints, path, err);
         ran_layout_release(&layout);
         return rc;
 }

@@ -276,6 +276,18 @@ int ran_dataset_group(struct ran_dataset *d, const char *name, size_t n, struct 
         return RAN_OK;
 }
 
+int ran_dataset_fingerprint(struct ran_dataset *d, uint32_t fingerprint, struct ran_error *err)
+{
+        const size_t b = d->B - 1, had = d->fingerprints;
+
+        err = ran_error_or_spare(err);
+        RAN_TRY(reserve(d, &d->spool.fingerprint, &d->fingerprint, b + 1, sizeof *d->fingerprint,
+                        err));
+        d->fingerprint[b] = fingerprint + (had == d->B ? d->fingerprint[b] : 0);
+        d->fingerprints = d->B;
+        return RAN_OK;
+}
+
 size_t ran_dataset_guessed(const struct ran_dataset *d)
 {
         size_t n = 0;
@@ -415,5 +427,6 @@ void ran_dataset_release(struct ran_dataset *d)
         ran_spool_release(&d->spool.soft_first);
         ran_spool_release(&d->spool.guessed);
         ran_spool_release(&d->spool.group);
+        ran_spool_release(&d->spool.fingerprint);
         *d = (struct ran_dataset){0};
 }
