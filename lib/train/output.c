@@ -252,6 +252,8 @@ int ran_trainer_write(struct ran_trainer *t, struct ran_error *err)
         int rc;
 
         RAN_TRY(ran_known_make(t->job, t->at.refit != 0, &known, err));
+        if (t->as_begun)
+                known.n = 0; /* 0.1.0 wrote none */
         parts.storage = t->job->storage;
         parts.extra = &known;
         parts.extras = known.n > 0;
