@@ -55,6 +55,15 @@ struct cmd_loop {
                     struct ran_error *err);
         void (*work_all)(void *arg, void *scratch, struct cmd_item *items, size_t n);
         size_t together;
+        /* Members that options of the program name, or NULL; {0} at the end. */
+        const struct cmd_named {
+                const char *option, *member; /* NULL: the option is not used */
+                enum cmd_named_if {
+                        CMD_IS_NEEDED, /* the loop exits if no record has it, and warns of few */
+                        CMD_IS_LOOKED_FOR, /* the loop warns of few: the program says the rest */
+                        CMD_MAY_LACK,      /* the loop warns if no record has it */
+                } absent;
+        } * named;
         bool own_progress; /* the program says how far it is; otherwise a live line does */
         bool again;        /* the files are read once more later, which reports bad lines */
         bool accepted;     /* skip records that an annotator rejected or ignored (foreign.h) */

@@ -15,6 +15,7 @@
 #include "cmd/formats/import.h"
 #include "cmd/records/loop.h"
 #include "cmd/records/members.h"
+#include "cmd/records/named.h"
 #include "cmd/records/progress.h"
 #include "cmd/records/shard.h"
 #include "ran.h"
@@ -36,8 +37,10 @@ struct slot {
         struct ran_error err;
         const struct text_line *text;
         enum record_status status;
-        bool read; /* the record was scanned, and status is set */
-        bool done; /* under the lock */
+        uint64_t named; /* which of run.named the record has */
+        bool scanned;   /* there is a record */
+        bool read;      /* the record was scanned, and status is set */
+        bool done;      /* under the lock */
 };
 
 struct cmd_run {
@@ -46,6 +49,7 @@ struct cmd_run {
         struct import import;   /* of this file */
         struct members members; /* of this file */
         struct ran_buf said;    /* about the members of the last file of which anything was said */
+        struct named named;     /* of all files */
         bool unlike_any;        /* its first line matches no format; it is read as JSON lines */
 
         char *alone; /* a file that is one document, though nothing said so before it was opened */
@@ -71,7 +75,7 @@ struct cmd_run {
         size_t next;           /* the first slot of the group that has not been delivered */
         size_t kept;           /* the sum of slots[].kept */
         struct ran_buf out;
-        double written; /* when results that could have waited were written */
+        double written;            /* when results that could have waited were written */
         struct ran_writer *writer; /* NULL: standard output */
         int rejects;               /* a descriptor, or -1 */
         struct cmd_counts counts;

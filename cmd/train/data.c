@@ -245,11 +245,17 @@ struct cmd_loop train_loop(struct train_reader *r)
         if (source->group != NULL)
                 r->members[n++] = source->group;
         r->members[n] = NULL;
+        r->named[0] = (struct cmd_named){"soft-label", source->judge ? NULL : source->soft_label,
+                                         CMD_IS_LOOKED_FOR};
+        r->named[1] = (struct cmd_named){"dev-group", source->judge ? NULL : source->group,
+                                         CMD_IS_LOOKED_FOR};
+        r->named[2] = (struct cmd_named){0};
         return (struct cmd_loop){
                 .input = source->input,
                 .accepted = source->task->label != NULL,
                 .own_progress = true,
                 .reads = r->members,
+                .named = r->named,
                 .pool = source->pool,
                 .make_scratch = scratch_new,
                 .free_scratch = scratch_free,

@@ -24,6 +24,7 @@ struct train_reader {
         const struct train_source *source;
         struct train_data *data;
         const char *members[TRAIN_MEMBERS + 1]; /* of train_loop */
+        struct cmd_named named[3];              /* likewise */
         struct ran_sha256 digest;
         uint32_t *labels; /* scratch of train_take: class of each label of a document */
         float *soft;
