@@ -311,7 +311,7 @@ static void add_labels(struct cmd_row *row, const struct classifier *c, const fl
                 if (p[i] < (limits != NULL ? limits[i] : limit))
                         continue;
                 ran_buf_str(&labels, labels.len > 0 ? "|" : "");
-                ran_buf_str(&labels, ran_model_label(c->model, i));
+                cmd_labels_join(&labels, ran_model_label(c->model, i), '|');
         }
         cmd_row_string(row, labels.data, labels.len);
         row->out->failed |= labels.failed;

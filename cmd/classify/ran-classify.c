@@ -89,6 +89,7 @@ static int evaluate(const struct classifier *c, struct cmd_loop loop, char **fil
                 ran_eval_sets(e.eval.eval, c->cut);
         cmd_names_open(&names, o->label_names, false);
         e.eval.labels.called = &names;
+        e.eval.labels.separator = cmd_input_separator(&o->input);
         loop.make_scratch = make_scratch;
         loop.work = probabilities;
         loop.take = compare_labels;

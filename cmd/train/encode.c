@@ -52,6 +52,7 @@ int train_read_labels(struct train_scratch *s, const struct train_source *source
 {
         read_group(s, source, record);
         s->labels.called = source->names;
+        s->labels.separator = cmd_input_separator(source->input);
         if (source->task->read != NULL)
                 RAN_TRY(source->task->read(s, source, record, err));
         return read_weight(record, &s->weight, err);

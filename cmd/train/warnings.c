@@ -174,6 +174,105 @@ static void find_alike(struct train_problems *w, const struct labels *l, const c
         free(folded);
 }
 
+/* ---- several labels in one text ------------------------------------------------------------- */
+
+/* Parts of labels, between separators and without spaces around them. */
+struct parts {
+        struct part {
+                const char *s;
+                size_t n;
+        } * part;
+        size_t n, cap;
+        size_t joint; /* labels that have several parts */
+        size_t first; /* one of these; C: none */
+};
+
+static void add_part(struct parts *p, const char *s, size_t n)
+{
+        struct ran_error err = {0};
+
+        while (n > 0 && *s == ' ')
+                s++, n--;
+        while (n > 0 && s[n - 1] == ' ')
+                n--;
+        struct part *grown = ran_grow(p->part, &p->cap, p->n + 1, sizeof *grown, &err);
+        if (grown == NULL)
+                cmd_die(CMD_FAILED, "%s", err.text);
+        p->part = grown;
+        grown[p->n++] = (struct part){s, n};
+}
+
+static void split_labels(struct parts *p, const struct ran_dataset *set, char separator)
+{
+        p->n = p->joint = 0;
+        p->first = set->C;
+        for (size_t c = 0; c < set->C; c++) {
+                const char *s = set->names[c], *end;
+
+                if (strchr(s, separator) != NULL) {
+                        p->joint++;
+                        p->first = p->first < c ? p->first : c;
+                }
+                for (; (end = strchr(s, separator)) != NULL; s = end + 1)
+                        add_part(p, s, (size_t)(end - s));
+                add_part(p, s, strlen(s));
+        }
+}
+
+static int by_bytes(const void *a, const void *b)
+{
+        const struct part *x = a, *y = b;
+        int order = memcmp(x->s, y->s, x->n < y->n ? x->n : y->n);
+
+        return order != 0 ? order : (x->n > y->n) - (x->n < y->n);
+}
+
+/* Parts that occur more than once, of those of several labels: names that only contain the
+ * character have parts of their own. */
+static bool are_lists(struct parts *p, size_t C)
+{
+        size_t alone = 0, different = 0;
+
+        if (p->joint < 2)
+                return false;
+        qsort(p->part, p->n, sizeof *p->part, by_bytes);
+        for (size_t i = 0, next; i < p->n; i = next) {
+                for (next = i + 1; next < p->n && by_bytes(&p->part[i], &p->part[next]) == 0;)
+                        next++;
+                different++;
+                if (p->part[i].n == 0)
+                        return false;
+                alone += next == i + 1;
+        }
+        /* Labels without the character are parts that are alone, too, if no list has them. */
+        const size_t whole = C - p->joint;
+        return different < C && (alone <= whole || alone - whole <= (p->n - whole) / 5);
+}
+
+static bool find_joint(struct train_problems *w, const struct ran_dataset *set)
+{
+        static const struct {
+                char separator;
+                const char *option;
+        } tried[] = {{'|', "'|'"}, {';', "';'"}, {',', "comma"}};
+        struct parts p = {0};
+        bool found = false;
+
+        for (size_t i = 0; i < sizeof tried / sizeof *tried && !found; i++) {
+                split_labels(&p, set, tried[i].separator);
+                found = are_lists(&p, set->C);
+                if (!found)
+                        continue;
+                train_add_problem(w,
+                                  "%zu of %zu labels look like lists of labels, for example "
+                                  "\"%.*s\": --label-separator %s makes several labels of each",
+                                  p.joint, set->C, shown(set->names[p.first]), set->names[p.first],
+                                  tried[i].option);
+        }
+        free(p.part);
+        return found;
+}
+
 /* ---- labels of the model that training begins with ------------------------------------------ */
 
 static int by_name(const void *a, const void *b)
@@ -240,7 +339,8 @@ static void find_in_labels(struct train_problems *w, const struct train_data *d)
         if (d->task->of_documents) {
                 find_header(w, &l, d);
                 find_swapped(w, &l);
-                find_single(w, &l, d);
+                if (!find_joint(w, &d->set))
+                        find_single(w, &l, d);
         }
         find_alike(w, &l, d->task->label);
         free(l.count);
