@@ -1,6 +1,7 @@
 /* info.c - `ran-train info`: what a model is, what it was trained on, how well it did. */
 #include "cmd/train/info.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -124,6 +125,8 @@ static void put_figure(const struct about_figure *f, struct ran_buf *out)
                 ran_buf_double(out, f->interval.high);
                 json_end(out, ']');
         }
+        if (!isnan(f->baseline))
+                put_real(out, "baseline", f->baseline);
         json_end(out, '}');
 }
 
@@ -360,6 +363,9 @@ static void text_figure(const struct about *a, struct ran_buf *out)
         if (f->has_interval)
                 ran_buf_printf(&v, " (95 %% interval: %.1f to %.1f)", 100 * f->interval.low,
                                100 * f->interval.high);
+        if (f->metric != NULL && f->n > 0 && !isnan(f->baseline))
+                ran_buf_printf(&v, ", %.2f%% for always the most frequent %s", 100 * f->baseline,
+                               ran_model_config(a->model)->task == RAN_TASK_TAG ? "tag" : "label");
         if (f->metric != NULL && f->n > 0)
                 ran_buf_printf(
                         &v, "; these documents chose the model: measure it on others with %s%s",

@@ -97,6 +97,9 @@ size_t ran_dataset_guessed(const struct ran_dataset *d); /* number of documents 
 /* Sorts new classes by the bytes of their names and renumbers the labels. RAN_EINVAL for a label
  * without a class. */
 int ran_dataset_finish(struct ran_dataset *d, struct ran_error *err);
+/* The accuracy of always predicting the class that most documents, or words, have; *most: that
+ * class. NaN with several labels a document, and without classes. */
+double ran_dataset_baseline(const struct ran_dataset *d, size_t *most);
 /* Marks a fraction `share` of the documents of d (finished) in held_out (B) and copies them to
  * dev (zeroed), in order: about that fraction of each class and exactly that fraction in all,
  * but never the last document of a class. The choice depends only on the seed and on a
@@ -197,9 +200,10 @@ struct ran_train_report {
         double tokens_per_second, eta_seconds; /* of the encoder */
         double accuracy, micro_f1, macro_f1;   /* REPORT_DEV and REPORT_FITTED */
         size_t validation;                     /* documents */
-        struct ran_interval interval;          /* of the metric; low above high: none */
-        struct ran_interval best_interval;     /* of `best` */
-        double linear_metric;                  /* of the linear model alone; NaN: unknown */
+        double baseline; /* the accuracy of their most frequent label; NaN: not known */
+        struct ran_interval interval;      /* of the metric; low above high: none */
+        struct ran_interval best_interval; /* of `best` */
+        double linear_metric;              /* of the linear model alone; NaN: unknown */
         struct ran_interval linear_interval;
         double metric, best;      /* of the dev set, larger is better (loss: negated) */
         size_t best_epoch, stale; /* epochs since the best */

@@ -8,6 +8,7 @@
 #include "ran/train.h"
 #include "ran/math.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -268,6 +269,10 @@ int ran_trainer_write(struct ran_trainer *t, struct ran_error *err)
                 ran_buf_printf(&more, ",\"dev_metric\":{\"%s\":", ran_metric_names[t->s->metric]);
                 ran_buf_double(&more, t->s->metric == RAN_METRIC_LOSS ? -t->at.best : t->at.best);
                 ran_buf_char(&more, '}');
+                if (!isnan(t->baseline) && !t->as_begun) {
+                        ran_buf_str(&more, ",\"dev_baseline\":");
+                        ran_buf_double(&more, t->baseline);
+                }
         }
         if (t->stop.limit > 0 || t->stop.last > 0 || ran_budget_aborts_refit(t))
                 ran_buf_printf(&more,
