@@ -148,7 +148,11 @@ static bool open_vocabulary(struct about *a)
         struct ran_bytes file;
         struct ran_error err;
 
-        if (strchr(a->path, '/') == NULL && access(a->path, F_OK) != 0)
+        struct ran_buf found = {0};
+        const bool named = cmd_model_find(a->path, &found);
+
+        ran_buf_release(&found);
+        if (named || (strchr(a->path, '/') == NULL && access(a->path, F_OK) != 0))
                 return false; /* the name of a model */
         if (ran_bytes_open(&file, a->path, &err) != RAN_OK)
                 cmd_die(CMD_FAILED, "%s", err.text);

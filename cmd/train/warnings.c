@@ -10,19 +10,9 @@
 #include "cmd/formats/roles.h"
 #include "cmd/options/message.h"
 #include "cmd/records/known.h"
+#include "cmd/train/alike.h"
 #include "cmd/train/check.h"
 #include "cmd/train/task.h"
-
-/* The bytes of a name that a sentence has room for: whole characters. */
-static int shown(const char *name)
-{
-        size_t n = strlen(name);
-
-        if (n > 100)
-                for (n = 100; n > 0 && ((unsigned char)name[n] & 0xc0) == 0x80;)
-                        n--;
-        return (int)n;
-}
 
 /* ---- labels --------------------------------------------------------------------------------- */
 
@@ -79,7 +69,7 @@ static void find_header(struct train_problems *w, const struct labels *l,
                         w,
                         "%s:1: is this a header? no other document has its label \"%.*s\" "
                         "(--header=yes)",
-                        d->location[0].file, shown(l->set->names[l->first_label]),
+                        d->location[0].file, train_shown(l->set->names[l->first_label]),
                         l->set->names[l->first_label]);
 }
 
@@ -118,60 +108,6 @@ static void find_single(struct train_problems *w, const struct labels *l,
                 "out, or add documents",
                 n, n == 1 ? " has" : "s have", names.failed ? "" : names.data);
         ran_buf_release(&names);
-}
-
-/* A label without case and spaces. */
-struct folded {
-        char *text;
-        size_t label;
-};
-
-static char *fold(const char *name)
-{
-        char *text = must_alloc(strlen(name) + 1, 1), *to = text;
-
-        for (; *name != '\0'; name++) {
-                char c = *name;
-                if (c == ' ' || c == '\t' || c == '_')
-                        continue;
-                *to++ = (char)(c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c);
-        }
-        *to = '\0';
-        return text;
-}
-
-static int by_text(const void *a, const void *b)
-{
-        const struct folded *x = a, *y = b;
-        int order = strcmp(x->text, y->text);
-
-        return order != 0 ? order : (x->label > y->label) - (x->label < y->label);
-}
-
-static void find_alike(struct train_problems *w, const struct labels *l, const char *word)
-{
-        const struct ran_dataset *set = l->set;
-        struct folded *folded = must_alloc(set->C, sizeof *folded);
-        size_t found = 0;
-
-        for (size_t c = 0; c < set->C; c++)
-                folded[c] = (struct folded){fold(set->names[c]), c};
-        if (set->C > 0)
-                qsort(folded, set->C, sizeof *folded, by_text);
-        for (size_t i = 1; i < set->C && found < SHOWN; i++) {
-                size_t a = folded[i - 1].label, b = folded[i].label;
-                if (strcmp(folded[i - 1].text, folded[i].text) != 0)
-                        continue;
-                found++;
-                train_add_problem(w,
-                                  "the %ss \"%.*s\" (%zu times) and \"%.*s\" (%zu times) differ in "
-                                  "case or spaces only: write them alike in the data",
-                                  word, shown(set->names[a]), set->names[a], l->count[a],
-                                  shown(set->names[b]), set->names[b], l->count[b]);
-        }
-        for (size_t c = 0; c < set->C; c++)
-                free(folded[c].text);
-        free(folded);
 }
 
 /* ---- several labels in one text ------------------------------------------------------------- */
@@ -266,8 +202,8 @@ static bool find_joint(struct train_problems *w, const struct ran_dataset *set)
                 train_add_problem(w,
                                   "%zu of %zu labels look like lists of labels, for example "
                                   "\"%.*s\": --label-separator %s makes several labels of each",
-                                  p.joint, set->C, shown(set->names[p.first]), set->names[p.first],
-                                  tried[i].option);
+                                  p.joint, set->C, train_shown(set->names[p.first]),
+                                  set->names[p.first], tried[i].option);
         }
         free(p.part);
         return found;
@@ -302,7 +238,8 @@ void train_find_forgotten(struct train_problems *w, const struct train_data *tra
         for (size_t c = 0; c < ran_model_classes(init); c++) {
                 const char *label = ran_model_label(init, c);
                 if (bsearch(&label, here, C, sizeof *here, by_name) == NULL && n++ < SHOWN_LABELS)
-                        ran_buf_printf(&lost, "%s\"%.*s\"", n > 1 ? ", " : "", shown(label), label);
+                        ran_buf_printf(&lost, "%s\"%.*s\"", n > 1 ? ", " : "", train_shown(label),
+                                       label);
         }
         if (n > SHOWN_LABELS)
                 ran_buf_printf(&lost, " and %zu more", n - SHOWN_LABELS);
@@ -342,7 +279,7 @@ static void find_in_labels(struct train_problems *w, const struct train_data *d)
                 if (!find_joint(w, &d->set))
                         find_single(w, &l, d);
         }
-        find_alike(w, &l, d->task->label);
+        train_find_alike(w, &d->set, l.count, d->task->label);
         free(l.count);
 }
 

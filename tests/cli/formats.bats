@@ -254,7 +254,7 @@ input.jsonl:3,wet,P,rain rain' ]
   [ "$(sed 's/0\.[0-9e-]*$/P/; s/,1$/,P/' <<<"$output")" = 'id,start,end,label,text,score
 7,0,3,PER,Ann,P
 7,8,12,LOC,Rome,P' ]
-  run -0 ran-tag -m names.ran --eval --eval-format tsv names.conll
+  run -0 ran-tag -q -m names.ran --eval --eval-format tsv names.conll
   [ "${lines[0]}" = $'label\tprecision\trecall\tf1\tgold\tfound\tcorrect' ]
   [ "${lines[3]}" = $'all\t1\t1\t1\t180\t180\t180' ]
 }
