@@ -73,7 +73,7 @@ labels() { ran-train info -q --format json "$@" | jq -c .labels; }
       ran-train classify --encoder none --init weather --log $to -o new.ran $documents
   done
   refused 2 "weather.ran is an input" ran-classify -m weather --rejects weather.ran $documents
-  refused 2 "weather.ran is an input" ran-train classify --encoder none --replay weather -o weather.ran $documents
+  refused 2 "weather.ran is an input" ran-train classify --replay weather -o weather.ran $documents
   [ "$(sha256sum weather.ran)" = "$sum" ]
   run -0 ran-classify -q -m weather -o out.jsonl $documents
 }
