@@ -56,6 +56,7 @@ void *classify_scratch_new(void *arg, struct ran_error *err)
         if (s == NULL)
                 return NULL;
         s->document.spelling = ran_model_config(c->model)->spelling;
+        s->document.with_fingerprint = c->known != NULL;
         s->state = ran_state_new(c->model, c->pool, err);
         s->logits = ran_alloc_floats(c->C, err);
         s->p = ran_alloc_floats(c->C, err);
@@ -131,6 +132,8 @@ int classify_probabilities(void *arg, void *scratch, const struct cmd_line *line
         if (!cmd_labels_there(&line->record))
                 return RAN_OK;
         RAN_TRY(score(c, s, &line->record, err));
+        if (c->known != NULL)
+                cmd_known_note(c->known, c->model, s->document.fingerprint);
         ran_buf_add(result, s->p, c->C * sizeof(*s->p));
         if (c->options->eval_format != CLASSIFY_EVAL_HTML)
                 return RAN_OK;
@@ -333,7 +336,7 @@ static void add_labels(struct cmd_row *row, const struct classifier *c, const fl
                 if (p[i] < (limits != NULL ? limits[i] : limit))
                         continue;
                 ran_buf_str(&labels, labels.len > 0 ? "|" : "");
-                ran_buf_str(&labels, ran_model_label(c->model, i));
+                cmd_labels_join(&labels, ran_model_label(c->model, i), '|');
         }
         cmd_row_string(row, labels.data, labels.len);
         row->out->failed |= labels.failed;

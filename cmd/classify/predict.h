@@ -4,6 +4,7 @@
 
 #include "cmd/classify/decide.h"
 #include "cmd/classify/options.h"
+#include "cmd/records/known.h"
 #include "cmd/records/loop.h"
 
 struct classifier {
@@ -14,6 +15,7 @@ struct classifier {
         size_t C, D;              /* C 0: no classifier, which only embeds */
         const float *thresholds;  /* (C) or, with a single label, NULL */
         struct decision decision; /* with a single label */
+        struct cmd_known *known;  /* with --eval: counts training documents; else NULL */
         float cut;                /* labels at least this probable make the prediction set */
 };
 

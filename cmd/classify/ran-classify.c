@@ -18,6 +18,7 @@
 struct evaluation {
         struct classifier classifier;
         struct classify_eval eval;
+        struct cmd_known known;
         struct classify_eval_page page; /* with --eval-format html */
 };
 
@@ -87,12 +88,14 @@ static int evaluate(const struct classifier *c, struct cmd_loop loop, char **fil
         cmd_check_inputs("output", o->output.output, files);
         if (o->output.output != NULL)
                 cmd_check_writable(o->output.output);
+        e.classifier.known = &e.known;
         if (classify_eval_init(&e.eval, c->model, c->thresholds, &c->decision, &err) != RAN_OK)
                 cmd_die(CMD_FAILED, "%s", err.text);
         if (o->coverage > 0)
                 ran_eval_sets(e.eval.eval, c->cut);
         cmd_names_open(&names, o->label_names, false);
         e.eval.labels.called = &names;
+        e.eval.labels.separator = cmd_input_separator(&o->input);
         loop.make_scratch = make_scratch;
         loop.work = probabilities;
         if (loop.work_all != NULL)
@@ -106,6 +109,7 @@ static int evaluate(const struct classifier *c, struct cmd_loop loop, char **fil
                         cmd_label_advice(&counts));
         if (e.eval.skipped > 0)
                 cmd_note("%zu records have no label and are left out", e.eval.skipped);
+        cmd_known_warn(&e.known, e.eval.compared, o->model);
         if (o->eval_format == CLASSIFY_EVAL_HTML)
                 write_page(&e);
         else

@@ -5,9 +5,11 @@
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "cmd/options/message.h"
+#include "cmd/options/outputs.h"
 
 static const char ending[] = ".ran";
 
@@ -16,6 +18,7 @@ struct search {
         const char *name;
         struct ran_buf looked, path;
         bool found;
+        bool here, both; /* it is the file of that name; there are a file and a model */
 };
 
 static bool ends_with(const char *name, const char *end)
@@ -88,14 +91,42 @@ static void look_beside_program(struct search *s)
         free(program);
 }
 
+/* Whether there is another file of the name here than the model that was found. */
+static bool is_another(const char *name, const char *found)
+{
+        struct stat here, there;
+
+        return stat(name, &here) == 0 && !S_ISDIR(here.st_mode) && stat(found, &there) == 0 &&
+               (here.st_dev != there.st_dev || here.st_ino != there.st_ino);
+}
+
+/* A bare name means a model that is installed, unless it ends like a file; ./NAME means a file. */
 static void search(struct search *s, const char *name)
 {
         *s = (struct search){.name = name};
-        if (strchr(name, '/') != NULL || access(name, F_OK) == 0)
+        if (strchr(name, '/') != NULL)
                 return;
         look_in_list(s, getenv("RAN_MODELS"));
         look_beside_program(s);
         ran_buf_char(&s->looked, '\0');
+        s->both = s->found && is_another(name, s->path.data);
+        s->here = access(name, F_OK) == 0 && (ends_with(name, ending) || !s->found);
+        s->found &= !s->here;
+}
+
+/* Says once which of two models was taken. */
+static void say_taken(const struct search *s)
+{
+        static bool said;
+
+        if (!s->both || said)
+                return;
+        said = true;
+        if (s->found)
+                cmd_note("%s is the model %s (the file here is ./%s)", s->name, s->path.data,
+                         s->name);
+        else
+                cmd_note("%s is the file here (the installed model is %s)", s->name, s->path.data);
 }
 
 static void release(struct search *s)
@@ -123,8 +154,11 @@ struct ran_model *cmd_model_load(const char *name, bool verify, struct ran_error
         struct search s;
 
         search(&s, name);
+        say_taken(&s);
+        if (s.found)
+                cmd_check_read(s.path.data);
         struct ran_model *m = NULL;
-        if (!s.found && s.looked.len > 1 && !s.looked.failed)
+        if (!s.found && !s.here && s.looked.len > 1 && !s.looked.failed)
                 ran_fail(err, RAN_EIO,
                          "cannot open %s: %s, and there is no model of that name in %s", name,
                          strerror(ENOENT), s.looked.data);

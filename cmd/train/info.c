@@ -1,6 +1,7 @@
 /* info.c - `ran-train info`: what a model is, what it was trained on, how well it did. */
 #include "cmd/train/info.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -125,6 +126,8 @@ static void put_figure(const struct about_figure *f, struct ran_buf *out)
                 ran_buf_double(out, f->interval.high);
                 json_end(out, ']');
         }
+        if (!isnan(f->baseline))
+                put_real(out, "baseline", f->baseline);
         json_end(out, '}');
 }
 
@@ -177,6 +180,8 @@ static void put_model(const struct about *a, struct ran_buf *out)
                 put_ensemble(a, out);
         if (a->calibrated > 0)
                 json_put_size(out, "calibrated_on", a->calibrated);
+        if (ran_model_fingerprints(a->model) > 0)
+                json_put_size(out, "fingerprints", ran_model_fingerprints(a->model));
         json_put_raw(out, "config", a->settings.data, a->settings.len);
         if (a->training.count > 0)
                 json_put_raw(out, "training", a->training.line, a->training.length);
@@ -372,6 +377,9 @@ static void text_figure(const struct about *a, struct ran_buf *out)
         if (f->has_interval)
                 ran_buf_printf(&v, " (95 %% interval: %.1f to %.1f)", 100 * f->interval.low,
                                100 * f->interval.high);
+        if (f->metric != NULL && f->n > 0 && !isnan(f->baseline))
+                ran_buf_printf(&v, ", %.2f%% for always the most frequent %s", 100 * f->baseline,
+                               ran_model_config(a->model)->task == RAN_TASK_TAG ? "tag" : "label");
         if (f->metric != NULL && f->n > 0)
                 ran_buf_printf(
                         &v, "; these documents chose the model: measure it on others with %s%s",
@@ -485,6 +493,17 @@ static void text_calibration(const struct about *a, struct ran_buf *out)
         row(out, "calibration", &v);
 }
 
+static void text_fingerprints(const struct about *a, struct ran_buf *out)
+{
+        struct ran_buf v = {0};
+
+        if (ran_model_fingerprints(a->model) == 0)
+                return;
+        ran_buf_printf(&v, "of %zu documents that it was trained on, to know them again",
+                       ran_model_fingerprints(a->model));
+        row(out, "fingerprints", &v);
+}
+
 static void text_vocabulary(const struct about *a, struct ran_buf *out)
 {
         struct ran_buf v = {0}, type = {0};
@@ -583,6 +602,7 @@ void train_info_text(const struct about *a, struct ran_buf *out)
                 text_labels(a, out);
                 text_training(a, out);
                 text_calibration(a, out);
+                text_fingerprints(a, out);
         }
         text_vocabulary(a, out);
         if (a->model != NULL)

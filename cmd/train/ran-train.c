@@ -109,7 +109,7 @@ static bool left_out(const struct train_session *s)
 static void say_warnings(const struct train_problems *warnings)
 {
         for (size_t i = 0; i < warnings->n; i++)
-                cmd_caution(warnings->sentence[i]);
+                cmd_caution("%s", warnings->sentence[i]);
 }
 
 static int run(struct train_session *s, char **files)
@@ -132,6 +132,7 @@ static int run(struct train_session *s, char **files)
         train_find_warnings(&warnings, &s->train, s->has_dev ? &s->dev : NULL, files, o->file.dev,
                             o->file.dev_share);
         train_find_forgotten(&warnings, &s->train, s->init.model, o->file.init.model);
+        train_find_known(&warnings, s->has_dev ? &s->dev : NULL, s->init.model, o->file.init.model);
         if (o->mode.check) {
                 status = check(s, &checked);
         } else {

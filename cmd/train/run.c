@@ -220,6 +220,19 @@ static void tell_figure(const struct train_progress *p, const char *model, doubl
         ran_buf_release(&line);
 }
 
+/* What anyone achieves who looks at no document. */
+static void tell_baseline(const struct train_progress *p)
+{
+        const struct ran_train_report *last = &p->last;
+        const bool of_words = !p->single;
+
+        if (last->best_epoch == 0 || isnan(last->baseline) ||
+            strcmp(train_progress_name(p), "accuracy") != 0)
+                return;
+        cmd_note("baseline, always the most frequent %s: validation accuracy %.2f",
+                 of_words ? "tag" : "label", 100 * last->baseline);
+}
+
 static void tell_linear(const struct train_progress *p)
 {
         const struct ran_train_report *last = &p->last;
@@ -290,6 +303,7 @@ static void summarise(const struct ran_train_job *job, const struct train_progre
                 cmd_note("%zu epochs, training loss %.4f; the last epoch is kept, without "
                          "validation documents",
                          last->epoch, last->loss);
+        tell_baseline(p);
         if (last->first_encoder)
                 cmd_note("the encoder of the first training is kept: the refitted one does worse "
                          "on the validation documents");

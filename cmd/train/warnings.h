@@ -14,4 +14,8 @@ void train_find_warnings(struct train_problems *w, const struct train_data *trai
 void train_find_forgotten(struct train_problems *w, const struct train_data *train,
                           const struct ran_model *init, const char *name);
 
+/* Adds a sentence if documents of --dev are training documents of that model. */
+void train_find_known(struct train_problems *w, const struct train_data *dev,
+                      const struct ran_model *init, const char *name);
+
 #endif

@@ -211,6 +211,17 @@ void ran_sha256_init(struct ran_sha256 *s);
 void ran_sha256_add(struct ran_sha256 *s, const void *bytes, size_t n);
 void ran_sha256_hex(struct ran_sha256 *s, char hex[65]); /* ends it: 64 hex digits and a NUL */
 
+/* Fingerprints of documents (base/fingerprint.c): a model has those of its training documents, to
+ * know them again. It is the first 32 bits of the SHA-256 of the text without ASCII white space and
+ * with ASCII letters in lower case, so that another format or line width does not matter. A
+ * document of several records has the sum of theirs. */
+struct ran_fingerprint {
+        struct ran_sha256 sha256;
+};
+void ran_fingerprint_begin(struct ran_fingerprint *f);
+void ran_fingerprint_add(struct ran_fingerprint *f, const char *text, size_t n);
+uint32_t ran_fingerprint_end(struct ran_fingerprint *f);
+
 /* ---- settings (base/field.c) ---------------------------------------------------------------- */
 
 /* A setting is declared once: name, type, range, default and help serve the command line

@@ -72,6 +72,8 @@ struct ran_eval_report {
         bool multilabel;
         double accuracy; /* several labels: share of documents whose set is exactly the gold set;
                             NaN without any */
+        size_t most_frequent; /* one label: the gold class of most documents, */
+        double baseline;      /* and the accuracy of always predicting it */
         /* macro: mean over the classes that are gold or predicted; weighted: by support. */
         struct ran_prf micro, macro, weighted;
         /* Over the n_known documents whose labels are all known; NaN without any. One label: mean

@@ -64,6 +64,7 @@ struct ran_train_report ran_trainer_report(const struct ran_trainer *t, int even
                 .best = t->at.best,
                 .share = t->linear_share,
                 .validation = ran_train_has_dev(t->job) ? t->job->dev->B : 0,
+                .baseline = t->baseline,
                 .interval = {t->stop.best_low, t->stop.best_high},
                 .best_interval = {t->stop.best_low, t->stop.best_high},
                 .linear_loss = t->stop.loss,

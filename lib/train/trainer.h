@@ -83,6 +83,7 @@ struct ran_trainer {
         struct ran_progress at;
         struct ran_decision stop;
         bool early_stop;        /* the setting, but for runs that 0.1.0 began */
+        double baseline;        /* accuracy on the dev documents of their most frequent label */
         double *losses, *alone; /* (B of dev) of the last validation; of the linear model alone */
         bool as_begun;          /* by 0.1.0, and written as it would have been */
         bool waits;             /* the linear model learned nothing: the encoder has time */

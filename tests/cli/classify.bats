@@ -240,7 +240,7 @@ EOF2
 @test "eval: the report says what the predictions say" {
   ran-classify -m one.ran one.jsonl >got
   right=$(jq -n '[inputs | select(.label == .prediction.label)] | length' got)
-  run -0 --separate-stderr ran-classify -m one.ran --eval one.jsonl
+  run -0 --separate-stderr ran-classify -q -m one.ran --eval one.jsonl
   [ -z "$stderr" ]
   jq -e --argjson right "$right" '.n == 120 and .n_skipped == 0 and .accuracy == $right / 120
     and ([.confusion.matrix[][]] | add) == 120 and .confusion.labels == ["dry", "wet", "white"]

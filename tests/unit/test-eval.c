@@ -288,7 +288,8 @@ TEST(eval_report_as_json)
         CHECK_OK(ran_record_scan(&json, out.data, out.len, &err), err);
         ran_buf_char(&out, '\0');
         CHECK(strstr(out.data,
-                     "{\"n\":2,\"n_skipped\":5,\"accuracy\":0.5,\"micro\":{\"precision\":0.5,"
+                     "{\"n\":2,\"n_skipped\":5,\"accuracy\":0.5,\"baseline\":{\"label\":\"ant\","
+                     "\"accuracy\":0.5},\"micro\":{\"precision\":0.5,"
                      "\"recall\":0.5,\"f1\":0.5},") != NULL);
         CHECK(strstr(out.data, "\"per_class\":[{\"label\":\"ant\",\"tp\":1,\"fp\":1,\"fn\":0,"
                                "\"support\":1,\"precision\":0.5,\"recall\":1,\"f1\":") != NULL);
@@ -338,6 +339,8 @@ TEST(eval_report_as_text)
         CHECK(strchr(out.data, '\x1b') == NULL && strstr(out.data, "\xc2\x9b") == NULL);
         CHECK(strstr(out.data, "\na<U+001B>[2J<U+009B>  ") != NULL);
         CHECK(strstr(out.data, "accuracy           1.0000\n") != NULL);
+        CHECK(strstr(out.data, "\nbaseline           1.0000 (always b\xc3\xa9"
+                               "e)\n") != NULL);
         CHECK(strstr(out.data,
                      "\nb\xc3\xa9"
                      "e                      1.0000  1.0000  1.0000          1       1       0") != NULL);
