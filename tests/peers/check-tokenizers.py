@@ -348,6 +348,7 @@ def compare_all(a, program, texts, keep):
     wrong = 0
     for folder in a.folder:
         wrong += compare(folder, Tokenizer.from_file(os.path.join(folder, "tokenizer.json")), folder, program, AWKWARD + texts)
+    os.makedirs(keep, exist_ok=True)
     learn = SENTENCES * 20 + texts[:500]
     for name, make in all_tokenizers(learn, charsmaps(learn, keep)):
         if a.only and not any(part in name for part in a.only.split(",")):

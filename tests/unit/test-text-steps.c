@@ -404,6 +404,39 @@ TEST(bad_post_processors_are_refused)
         }
 }
 
+/* Words that come split are read as those of a text, with spaces between. */
+TEST(words_of_bytes_that_come_split)
+{
+        static const char json[] =
+                "{\"pre_tokenizer\":{\"type\":\"ByteLevel\",\"add_prefix_space\":false},"
+                "\"post_processor\":{\"type\":\"RobertaProcessing\",\"sep\":[\"\",0],\"cls\":[\"\","
+                "0],"
+                "\"trim_offsets\":true,\"add_prefix_space\":false},"
+                "\"model\":{\"type\":\"BPE\",\"vocab\":{\"a\":0,\"b\":1,\"\u0120\":2,\"\u0120a\":3}"
+                ","
+                "\"merges\":[\"\u0120 a\"]}}";
+        static const char *const words[] = {"a", "ab", " a", "b"};
+        static const struct {
+                size_t id, start, end, word;
+        } tokens[] = {{0, 0, 1, 0}, {3, 0, 1, 1}, {1, 1, 2, 1},
+                      {3, 1, 2, 2}, {2, 0, 0, 3}, {1, 0, 1, 3}};
+        struct ran_tokenizer *t = load(json);
+        struct ran_encoding e = {0};
+
+        REQUIRE(t != NULL);
+        for (size_t i = 0; i < 4; i++)
+                CHECK_OK(ran_tokenizer_encode_word(t, words[i], strlen(words[i]), &e, &err), err);
+        CHECK_SIZE(e.n, sizeof tokens / sizeof *tokens);
+        for (size_t i = 0; i < e.n && i < sizeof tokens / sizeof *tokens; i++) {
+                CHECK_SIZE(e.ids[i], tokens[i].id);
+                CHECK_SIZE(e.start[i], tokens[i].start);
+                CHECK_SIZE(e.end[i], tokens[i].end);
+                CHECK_SIZE(e.word[i], tokens[i].word);
+        }
+        ran_encoding_release(&e);
+        ran_tokenizer_free(t);
+}
+
 /* ---- folders -------------------------------------------------------------------------------- */
 
 static void put(const char *folder, const char *name, const char *text)
