@@ -36,6 +36,7 @@ static int open_file(const struct folder *f, const char *name, struct ran_bytes 
         struct ran_buf path = {0};
         int rc;
 
+        *file = (struct ran_bytes){0};
         ran_buf_printf(&path, "%s/%s", f->path, name);
         ran_buf_char(&path, '\0');
         rc = path.failed ? ran_fail(f->err, RAN_ENOMEM, "out of memory")
@@ -141,12 +142,24 @@ static int find_special(const struct folder *f, struct tokens *t, const char *co
         return RAN_OK;
 }
 
-/* The special tokens, each once; the mask takes the white space before it, except in BERT. */
+/* Whether the mask takes the white space before it, where the settings do not say: as in the files
+ * that RoBERTa and MPNet were published with, and not in BERT's. */
+static bool mask_strips(const struct folder *f, bool otherwise)
+{
+        const cJSON *settings = ran_hf_member(ran_hf_member(f->config, "mask_token"), "lstrip");
+
+        if (!cJSON_IsBool(settings))
+                settings = ran_hf_member(ran_hf_member(f->names, "mask_token"), "lstrip");
+        return cJSON_IsBool(settings) ? cJSON_IsTrue(settings) : otherwise;
+}
+
+/* The special tokens, each once. strips: see mask_strips. */
 static void put_added(const struct folder *f, const struct tokens *t, const char *const names[],
                       bool strips, struct ran_buf *out)
 {
         const char *between = "";
 
+        strips = mask_strips(f, strips);
         ran_buf_str(out, ",\"added_tokens\":[");
         for (int i = 0; i < RAN_TOKEN_ROLES; i++) {
                 bool again = false;
