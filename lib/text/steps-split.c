@@ -137,7 +137,7 @@ static int split_runs(struct splitter *k, struct ran_stretch span, struct ran_er
         size_t length;
 
         for (size_t pos = span.begin, end, chars; pos < span.end; pos = end) {
-                kind = next = SPACE;
+                kind = SPACE;
                 for (end = pos, chars = 0; end < span.end; end += length, chars++) {
                         int32_t c = char_at(s + end, span.end - end, &length);
                         next = ran_unicode_is_word(c)    ? WORD
