@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # Tokenizers of encoders in Hugging Face's form: ids and offsets are those of its library, which
-# tests/peers/tokens.py asked.
+# tests/peers/check-tokenizers.py asked.
 
 bats_require_minimum_version 1.5.0
 
