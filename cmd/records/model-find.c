@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "cmd/options/beside.h"
 #include "cmd/options/message.h"
 
 static const char ending[] = ".ran";
@@ -49,52 +50,15 @@ static void look_in_list(struct search *s, const char *list)
         }
 }
 
-static bool is_source(const char *folder, size_t n)
-{
-        char *header;
-        bool is = asprintf(&header, "%.*s/lib/ran.h", (int)n, folder) >= 0 &&
-                  access(header, F_OK) == 0;
-
-        if (header != NULL)
-                free(header);
-        return is;
-}
-
-/* Beside the program: PREFIX/bin is installed with PREFIX/share/ran/models, and BUILD or BUILD/NAME
- * is in the source tree, which has share/models. */
-static void look_beside_program(struct search *s)
-{
-        char *program = realpath("/proc/self/exe", NULL), *folder;
-        const char *below = "share/ran/models";
-
-        for (int up = 0; program != NULL && up < 3; up++) {
-                char *slash = strrchr(program, '/');
-
-                if (slash == NULL || slash == program)
-                        break;
-                *slash = '\0';
-                if (up == 0)
-                        continue;
-                bool source = is_source(program, strlen(program));
-                if (up > 1 && !source)
-                        break;
-                if (asprintf(&folder, "%s/%s", program, source ? "share/models" : below) < 0)
-                        break;
-                look_in(s, folder, strlen(folder));
-                free(folder);
-                if (source)
-                        break;
-        }
-        free(program);
-}
-
 static void search(struct search *s, const char *name)
 {
         *s = (struct search){.name = name};
         if (strchr(name, '/') != NULL || access(name, F_OK) == 0)
                 return;
         look_in_list(s, getenv("RAN_MODELS"));
-        look_beside_program(s);
+        char *beside = cmd_beside_program("models");
+        look_in(s, beside, beside != NULL ? strlen(beside) : 0);
+        free(beside);
         ran_buf_char(&s->looked, '\0');
 }
 

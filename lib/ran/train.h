@@ -202,7 +202,7 @@ struct ran_train_report {
                                model is used */
         bool encoder_only;  /* likewise: the linear model did not help */
         struct ran_train_decision decision;
-        size_t limit;    /* steps that the time left room for; 0: for all */
+        size_t limit;    /* steps after which time ended the encoder; 0: something else did */
         bool aborted;    /* with REPORT_END: time ended the refit of the encoder */
         bool no_encoder; /* there is none: epochs and steps say nothing */
 };
