@@ -65,6 +65,9 @@ static const struct ran_field eval_fields[] = {
          .help = "format of the report; csv, tsv: a table with a row for each label; html: a page "
                  "with charts and the worst errors",
          .first = true},
+        {"against", 0, RAN_FIELD_TEXT, OPTION(against), .value = "MODEL", .local = true,
+         .help = "compare with another model on the same records: the difference, its 95 % "
+                 "interval, and McNemar's test"},
         {"label_names", 0, RAN_FIELD_TEXT, OPTION(label_names), .value = "FILE", .local = true,
          .help = CMD_NAMES_HELP},
         {0},
@@ -98,7 +101,7 @@ static void check_eval(const struct classify_options *o)
         static const char why[] = "--eval writes a report and no records";
         static const char *const of_records[] = {"top",  "probs", "logits", "embed",
                                                  "into", "only",  "drop",   NULL};
-        static const char *const of_eval[] = {"eval_format", NULL};
+        static const char *const of_eval[] = {"eval_format", "against", NULL};
 
         cmd_requires(o->eval, "--eval", of_eval);
         cmd_excludes(o->eval, why, of_records);
@@ -106,6 +109,13 @@ static void check_eval(const struct classify_options *o)
                 cmd_usage("%s: leave out --evidence", why);
         if (o->eval && o->abstain)
                 cmd_usage("%s: leave out --abstain; the report says what it would do", why);
+        if (o->against != NULL && o->eval_format != CLASSIFY_EVAL_JSON &&
+            o->eval_format != CLASSIFY_EVAL_TEXT)
+                cmd_usage("--against adds to a report in JSON or text: leave out --eval-format or "
+                          "say text");
+        if (o->against != NULL && (o->cost != NULL || o->threshold_for.n > 0))
+                cmd_usage("--against compares what models give by themselves: leave out --cost and "
+                          "--threshold-for");
         if (o->label_names != NULL && !o->eval)
                 cmd_usage("--label-names is for --eval: the labels of the model have names");
 }

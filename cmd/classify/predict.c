@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "cmd/formats/fasttext.h"
+#include "cmd/options/message.h"
 #include "cmd/records/labels.h"
 #include "cmd/records/row.h"
 #include "cmd/records/shown.h"
@@ -118,6 +119,23 @@ int classify_probabilities(void *arg, void *scratch, const struct cmd_line *line
         ran_buf_add(result, s->shown.text.data,
                     s->shown.text.len < SHOWN ? s->shown.text.len : SHOWN);
         return RAN_OK;
+}
+
+/* ---- thresholds ------------------------------------------------------------------------------ */
+
+float *classify_thresholds(const struct ran_model *m, const struct classify_options *o)
+{
+        size_t C = ran_model_classes(m);
+        struct ran_error err;
+
+        if (!ran_model_config(m)->multilabel)
+                return NULL;
+        float *thresholds = ran_alloc_floats(C, &err);
+        if (thresholds == NULL)
+                cmd_die(CMD_FAILED, "%s", err.text);
+        for (size_t c = 0; c < C; c++)
+                thresholds[c] = o->threshold > 0 ? (float)o->threshold : ran_model_thresholds(m)[c];
+        return thresholds;
 }
 
 /* ---- predictions ---------------------------------------------------------------------------- */

@@ -17,6 +17,9 @@ struct classifier {
         float cut;                /* labels at least this probable make the prediction set */
 };
 
+/* From the command line, else from the model; NULL with a single label. The caller frees them. */
+float *classify_thresholds(const struct ran_model *m, const struct classify_options *o);
+
 /* Scratch of a thread, for cmd_loop; arg is a classifier. */
 void *classify_scratch_new(void *arg, struct ran_error *err);
 void classify_scratch_free(void *scratch);

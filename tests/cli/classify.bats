@@ -283,6 +283,45 @@ EOF2
     and $u.macro.recall == $k.macro.recall and $u.weighted.recall == $k.weighted.recall' known unknown
 }
 
+@test "eval: --against counts what the predictions of two models say, with one label and with several" {
+  # Other models, of less data; two records no model can get right.
+  for kind in one several; do
+    jq -c 'select(.id % 7 == 0)' $kind.jsonl | ran-train classify -q --base none --encoder none --no-dev -o less.$kind.ran
+    jq -c 'if .id % 9 == 0 then del(.label, .labels) else . end' $kind.jsonl >some.jsonl
+    jq -c 'select(.id < 3) | if .label then .label = "odd" else .labels = ["odd"] end' $kind.jsonl >>some.jsonl
+    ran-classify -q -m $kind.ran --eval some.jsonl | jq -c '.micro.f1' >alone
+    ran-classify -q -m $kind.ran --eval --against less.$kind.ran some.jsonl | jq -c .against >against
+    ran-classify -q -m less.$kind.ran --eval --against $kind.ran some.jsonl | jq -c .against >back
+    ran-classify -q -m $kind.ran some.jsonl | ran-classify -q -m less.$kind.ran --into other |
+      jq -c 'select(.label or .labels) |
+        def given: (if .labels then [.labels[].label] else [.label] end) | unique;
+        ((.labels // [.label]) | unique) as $gold |
+        [(.prediction | given) == $gold, (.other | given) == $gold]' >right
+    jq -s --slurpfile a against '($a[0] | [.n, .both_right, .only_this_right, .only_other_right, .both_wrong]) ==
+      [length, (map(select(. == [true, true])) | length), (map(select(. == [true, false])) | length),
+       (map(select(. == [false, true])) | length), (map(select(. == [false, false])) | length)]' right | grep -q true
+    jq -e -s '.[0].this == .[1]' against alone
+    jq -e '.n == 109 and .both_wrong >= 2 and .difference_low <= .difference and .difference <= .difference_high and
+      .metric == (if $kind == "one" then "accuracy" else "micro_f1" end)' --arg kind $kind against
+    jq -e -s '.[0].difference == -.[1].difference and .[0].mcnemar_p == .[1].mcnemar_p and
+      .[0].only_this_right == .[1].only_other_right' against back
+  done
+  run -0 --separate-stderr ran-classify -m one.ran --eval --eval-format text --against less.one.ran one.jsonl
+  [[ $output == *$'\nAgainst less.one.ran, on the same documents:\naccuracy  '*$'\nMcNemar'* ]]
+  ran-classify -q -m one.ran --eval --against less.one.ran -j 1 one.jsonl >1
+  ran-classify -q -m one.ran --eval --against less.one.ran -j 5 one.jsonl | cmp - 1
+}
+
+@test "eval: --against refuses models and options that do not go with it" {
+  run -3 --separate-stderr ran-classify -m one.ran --eval --against several.ran one.jsonl
+  [[ $stderr == *'it gives several labels a document, and the other model does not'* ]]
+  run -3 --separate-stderr ran-classify -m one.ran --eval --against nowhere.ran one.jsonl
+  [[ $stderr == *'cannot open nowhere.ran'* ]]
+  run -2 --separate-stderr ran-classify -m one.ran --against one.ran one.jsonl
+  run -2 --separate-stderr ran-classify -m one.ran --eval --eval-format html --against one.ran one.jsonl
+  run -2 --separate-stderr ran-classify -m one.ran --eval --threshold-for dry=0.5 --against one.ran one.jsonl
+}
+
 @test "eval: labels that do not fit the model are errors" {
   { cat one.jsonl; echo '{"text":"sun","labels":["dry","wet"]}'; echo '{"text":"sun","label":[]}'
     echo '{"text":"sun","label":"dry","labels":["dry"]}'; echo '{"text":"sun","labels":["dry"]}'; } >more.jsonl
