@@ -173,10 +173,8 @@ static bool is_last(const uint32_t *affixes, const uint32_t *ids, size_t L, size
         return t + 1 == L || kind(affixes, ids[t + 1]) != RAN_SUBWORD_CONTINUES;
 }
 
-/* The longest n-gram from t on: `ngrams` tokens, but it stops at the document's end and before a
- * word of several subwords. */
-static size_t longest_run(const struct ran_config *c, const uint32_t *affixes, const uint32_t *ids,
-                          size_t L, size_t t)
+size_t ran_linear_model_longest(const struct ran_config *c, const uint32_t *affixes,
+                                const uint32_t *ids, size_t L, size_t t)
 {
         size_t n = 0;
 
@@ -223,7 +221,7 @@ static size_t list_ngrams(uint32_t *to, const struct ran_config *c, const uint32
         size_t n = 0;
 
         for (size_t t = 0; t < L; t++) {
-                size_t most = longest_run(c, affixes, ids, L, t);
+                size_t most = ran_linear_model_longest(c, affixes, ids, L, t);
                 uint64_t hash = 0;
 
                 for (size_t i = 0; i < most; i++) {
@@ -536,7 +534,7 @@ void ran_linear_model_explain(const struct ran_workspace *w, const struct ran_pa
         size_t L = w->packed->L, runs = ran_linear_model_ngram_buckets(c);
 
         for (size_t t = 0; t < L; t++) {
-                size_t most = longest_run(c, p->affixes, ids, L, t);
+                size_t most = ran_linear_model_longest(c, p->affixes, ids, L, t);
 
                 for (size_t n = 1; n <= most; n++) {
                         uint32_t bucket = ran_linear_model_bucket(ids + t, n, runs);

@@ -75,6 +75,11 @@ struct ran_affix_source {
 /* Fills the rows of these ids. */
 void ran_linear_model_affixes_of(const struct ran_affix_source *s, const uint32_t *ids, size_t L);
 
+/* The longest n-gram from token t of L ids on: `ngrams` tokens, but it stops at the document's end
+ * and before a word of several subwords. affixes: of the vocabulary, NULL if c wants none. */
+size_t ran_linear_model_longest(const struct ran_config *c, const uint32_t *affixes,
+                                const uint32_t *ids, size_t L, size_t t);
+
 /* Whether the configuration needs affixes. */
 bool ran_linear_model_wants_affixes(const struct ran_config *c);
 

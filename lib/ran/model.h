@@ -409,6 +409,30 @@ int ran_explain_label(struct ran_explainer *e, size_t row, size_t c, size_t step
 int ran_explain_tokens(struct ran_explainer *e, size_t from, size_t to, size_t samples,
                        double *value, struct ran_error *err);
 
+/* ---- n-grams of a linear model (model/top-ngrams.c) -------------------------------------------
+ */
+
+/* Which n-grams speak most for each label. The model has hashes of n-grams; texts, or the
+ * vocabulary for single tokens, give them names. */
+struct ran_top_ngrams;
+/* RAN_EINVAL for a model without a linear model of n-grams or without a vocabulary. */
+struct ran_top_ngrams *ran_top_ngrams_new(const struct ran_model *m, struct ran_error *err);
+void ran_top_ngrams_free(struct ran_top_ngrams *t);
+/* The n-grams of a document of L ids below V. Memory grows with the rows of the linear model, not
+ * with the documents. Fails only for lack of memory. */
+int ran_top_ngrams_add(struct ran_top_ngrams *t, const uint32_t *ids, size_t L,
+                       struct ran_error *err);
+/* Each token of the vocabulary. */
+int ran_top_ngrams_add_vocabulary(struct ran_top_ngrams *t, struct ran_error *err);
+struct ran_top_ngram {
+        const uint32_t *ids; /* (n) valid until t changes */
+        size_t n, count;     /* count: how often it was there */
+        double weight;       /* for the label, times the n-gram's IDF: above 0 */
+};
+/* For each label, up to `most` n-grams (C, most), the strongest first, and how many (C). */
+int ran_top_ngrams_list(const struct ran_top_ngrams *t, struct ran_top_ngram *list, size_t most,
+                        size_t *n, struct ran_error *err);
+
 /* ---- sampling (model/sample.c) --------------------------------------------------------------- */
 
 /* How to draw a token from the logits of a language model. Set the first four members, leave the
