@@ -48,6 +48,12 @@ static const struct ran_field prediction_fields[] = {
          .help = "add the vector of the document: of a classifier the input of its output layer; "
                  "of "
                  "any other model, such as english, one for comparing documents by its cosine"},
+        {"nearest", 0, RAN_FIELD_SIZE, OPTION(nearest), 0, 1000000, .value = "K", .initial = "0",
+         .help = "add the K documents of --among that are nearest, by the cosine of the vectors of "
+                 "--embed"},
+        {"among", 0, RAN_FIELD_LIST, OPTION(among), .value = "FILE", .local = true,
+         .help = "with --nearest: records to search, with the vectors of --embed or without; may "
+                 "be given again"},
         {"output_format", 0, RAN_FIELD_CHOICE, OPTION(output_format), .choices = output_formats,
          .value = "NAME", .initial = "jsonl",
          .help = "jsonl: records; fasttext: a line of labels and text for each, empty for bad "
@@ -99,7 +105,7 @@ const struct cmd_program classify_program = {
 static void check_eval(const struct classify_options *o)
 {
         static const char why[] = "--eval writes a report and no records";
-        static const char *const of_records[] = {"top",  "probs", "logits", "embed",
+        static const char *const of_records[] = {"top",  "probs", "logits", "embed", "nearest",
                                                  "into", "only",  "drop",   NULL};
         static const char *const of_eval[] = {"eval_format", "against", NULL};
 
@@ -120,19 +126,29 @@ static void check_eval(const struct classify_options *o)
                 cmd_usage("--label-names is for --eval: the labels of the model have names");
 }
 
+bool classify_options_embed(const struct classify_options *o)
+{
+        return o->embed || o->nearest > 0;
+}
+
 void classify_options_check(struct classify_options *o)
 {
         static const char *const of_evidence[] = {"evidence_length", "offsets", NULL};
-        static const char *const not_in_lines[] = {"top",  "probs", "logits", "embed", "evidence",
-                                                   "eval", "into",  "only",   "drop",  NULL};
-        static const char *const not_in_tables[] = {"top",  "logits", "embed", "evidence", "eval",
-                                                    "into", "only",   "drop",  NULL};
-        static const char *const not_in_pages[] = {"logits", "embed", "offsets", "eval",
+        static const char *const not_in_lines[] = {"top",     "probs",    "logits", "embed",
+                                                   "nearest", "evidence", "eval",   "into",
+                                                   "only",    "drop",     NULL};
+        static const char *const not_in_tables[] = {"top",      "logits", "embed", "nearest",
+                                                    "evidence", "eval",   "into",  "only",
+                                                    "drop",     NULL};
+        static const char *const not_in_pages[] = {"logits", "embed", "nearest", "offsets", "eval",
                                                    "into",   "only",  "drop",    NULL};
         bool table = o->output_format == CLASSIFY_CSV || o->output_format == CLASSIFY_TSV;
 
         if (o->model == NULL)
                 cmd_usage("no model: give --model FILE");
+        if ((o->nearest > 0) != (o->among.n > 0))
+                cmd_usage(o->nearest > 0 ? "--nearest K needs a collection: --among FILE"
+                                         : "--among FILE is for --nearest K");
         check_eval(o);
         cmd_requires(o->evidence.evidence > 0, "--evidence K", of_evidence);
         cmd_document_check(&o->document);
@@ -171,7 +187,7 @@ static void check_fasttext(const struct ran_model *m)
 /* A model without labels can only embed. */
 static void check_labels(const struct ran_model *m)
 {
-        static const char why[] = "the model is no classifier: it can only --embed";
+        static const char why[] = "the model is no classifier: it can only --embed and --nearest";
         static const char *const of_labels[] = {"top",   "threshold", "coverage", "abstain",
                                                 "probs", "logits",    "evidence", NULL};
 
@@ -192,7 +208,7 @@ void classify_options_check_model(const struct classify_options *o, const struct
                 cmd_usage("--coverage is for models with one label a document; %s has several: use "
                           "--threshold",
                           o->model);
-        if (o->embed)
+        if (classify_options_embed(o))
                 cmd_model_need_encoder(m, o->model);
         check_labels(m);
         if (o->output.lines)

@@ -1,5 +1,6 @@
 /* predict.c - labels and their probabilities for a document, and the prediction of its record. */
 #include "cmd/classify/predict.h"
+#include "cmd/classify/nearest.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -57,14 +58,14 @@ void *classify_scratch_new(void *arg, struct ran_error *err)
         s->logits = ran_alloc_floats(c->C, err);
         s->p = ran_alloc_floats(c->C, err);
         s->ranked = ran_alloc(c->C, sizeof(*s->ranked), err);
-        if (o->embed)
+        if (classify_options_embed(o))
                 s->embedding = ran_alloc_floats(c->D, err);
         if (o->evidence.evidence > 0) {
                 s->document.with_positions = true;
                 s->evidence = classify_evidence_new(&o->evidence, c->model, c->pool, err);
         }
         if (s->state == NULL || s->logits == NULL || s->p == NULL || s->ranked == NULL ||
-            (o->embed && s->embedding == NULL) ||
+            (classify_options_embed(o) && s->embedding == NULL) ||
             (o->evidence.evidence > 0 && s->evidence == NULL)) {
                 classify_scratch_free(s);
                 return NULL;
@@ -100,6 +101,16 @@ int classify_score(const struct classifier *c, void *scratch, const struct cmd_l
         if (s->evidence != NULL)
                 RAN_TRY(classify_evidence_read(s->evidence, &s->document, &line->record, err));
         *scored = (struct classify_scored){s->p, &s->document, s->evidence};
+        return RAN_OK;
+}
+
+int classify_vector(const struct classifier *c, void *scratch, const struct cmd_line *line,
+                    const float **v, struct ran_error *err)
+{
+        struct scratch *s = scratch;
+
+        RAN_TRY(score(c, s, &line->record, err));
+        *v = s->embedding;
         return RAN_OK;
 }
 
@@ -385,6 +396,8 @@ int classify_predict(void *arg, void *scratch, const struct cmd_line *line, stru
                 add_floats(out, "logits", s->logits, c->C);
         if (o->embed)
                 add_floats(out, "embedding", s->embedding, c->D);
+        if (c->nearest != NULL)
+                RAN_TRY(classify_nearest_add(c->nearest, s->embedding, out, err));
         if (s->evidence != NULL && c->thresholds == NULL) {
                 size_t best = classify_best(c, s->p);
 

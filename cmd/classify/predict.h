@@ -11,10 +11,11 @@ struct classifier {
         const struct ran_model *model;
         const struct ran_embedder *embedder; /* NULL: the vector of --embed comes with the logits */
         struct ran_pool *pool;
-        size_t C, D;              /* C 0: no classifier, which only embeds */
-        const float *thresholds;  /* (C) or, with a single label, NULL */
-        struct decision decision; /* with a single label */
-        float cut;                /* labels at least this probable make the prediction set */
+        size_t C, D;                            /* C 0: no classifier, which only embeds */
+        const float *thresholds;                /* (C) or, with a single label, NULL */
+        struct decision decision;               /* with a single label */
+        const struct classify_nearest *nearest; /* NULL without --nearest */
+        float cut; /* labels at least this probable make the prediction set */
 };
 
 /* From the command line, else from the model; NULL with a single label. The caller frees them. */
@@ -32,6 +33,9 @@ struct classify_scored {
 };
 int classify_score(const struct classifier *c, void *scratch, const struct cmd_line *line,
                    struct classify_scored *scored, struct ran_error *err);
+/* The vector (D) of the document, with --embed or --nearest; belongs to the scratch. */
+int classify_vector(const struct classifier *c, void *scratch, const struct cmd_line *line,
+                    const float **v, struct ran_error *err);
 /* One label a document: the label to show, which is the most probable one unless an option decides
  * otherwise; and whether it is given, by these options, --threshold and --abstain. */
 size_t classify_best(const struct classifier *c, const float *p);

@@ -4,6 +4,7 @@
 #include "cmd/classify/against.h"
 #include "cmd/classify/eval-page.h"
 #include "cmd/classify/eval.h"
+#include "cmd/classify/nearest.h"
 #include "cmd/classify/page.h"
 #include "cmd/classify/predict.h"
 #include "cmd/options/message.h"
@@ -199,8 +200,9 @@ static int run(struct classifier *c, char **files)
 
 static struct ran_model *open_model(const struct classify_options *o)
 {
-        struct ran_model *m = o->embed ? cmd_model_open_any(o->model, o->verify)
-                                       : cmd_model_open(o->model, o->verify, RAN_TASK_CLASSIFY);
+        struct ran_model *m = classify_options_embed(o)
+                                      ? cmd_model_open_any(o->model, o->verify)
+                                      : cmd_model_open(o->model, o->verify, RAN_TASK_CLASSIFY);
 
         classify_options_check_model(o, m);
         return m;
@@ -212,7 +214,7 @@ static struct ran_embedder *embedder_of(const struct ran_model *m, const struct 
         const struct ran_config *c = ran_model_config(m);
         struct ran_error err;
 
-        if (!o->embed || (c->task == RAN_TASK_CLASSIFY && !c->frozen))
+        if (!classify_options_embed(o) || (c->task == RAN_TASK_CLASSIFY && !c->frozen))
                 return NULL;
         struct ran_embedder *e = ran_embedder_new(m, &err);
         if (e == NULL)
@@ -277,7 +279,11 @@ int main(int argc, char **argv)
         decision_open(&c.decision, model, &o->threshold_for, o->cost);
         if (thresholds != NULL)
                 set_thresholds(thresholds, &c.decision);
+        struct classify_nearest *nearest = o->nearest > 0 ? classify_nearest_open(&c) : NULL;
+        c.nearest = nearest;
         int status = run(&c, files);
+
+        classify_nearest_free(nearest);
 
         decision_release(&c.decision);
         ran_pool_free(c.pool);

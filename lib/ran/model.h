@@ -287,6 +287,22 @@ size_t ran_embedder_width(const struct ran_embedder *e);
 int ran_embed(const struct ran_embedder *e, const struct ran_document *d, float *v,
               struct ran_error *err);
 
+/* A collection of vectors, and those of them that are nearest to a vector by the cosine, exactly
+ * (model/nearest.c). Read-only, it may be shared by threads. */
+struct ran_nearest;
+struct ran_nearest *ran_nearest_new(size_t D, struct ran_error *err);
+void ran_nearest_free(struct ran_nearest *c);
+size_t ran_nearest_count(const struct ran_nearest *c);
+int ran_nearest_add(struct ran_nearest *c, const float *v, struct ran_error *err); /* v (D) */
+struct ran_neighbour {
+        size_t number; /* from 0, in the order of their addition */
+        double cosine; /* 0 with a vector of zeros */
+};
+/* The k nearest (list: room for k), the nearest first, of equals the earlier one first; returns how
+ * many there are. A vector of zeros, which is near nothing, has none. */
+size_t ran_nearest_find(const struct ran_nearest *c, const float *v, struct ran_neighbour *list,
+                        size_t k);
+
 size_t ran_most_probable(const float *p, size_t C); /* the first of equals */
 
 /* ---- attention probes (model/probe.c, probe-document.c) ------------------------------------- */

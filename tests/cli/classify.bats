@@ -235,6 +235,48 @@ EOF2
   done
 }
 
+# ---- nearest documents ---------------------------------------------------------------------------
+
+@test "nearest: the documents whose vectors have the largest cosine, of texts or of vectors written before" {
+  ran-classify -q -m one.ran --embed one.jsonl >vectors.jsonl
+  head -n 5 one.jsonl | jq -c 'del(.id)' >queries.jsonl
+  ran-classify -q -m one.ran --nearest 4 --among one.jsonl queries.jsonl >near
+  ran-classify -q -m one.ran --nearest 4 --among vectors.jsonl queries.jsonl | cmp - near
+  # In parts, without the texts, by another number of threads.
+  jq -c 'select(.id <= 50) | del(.text)' vectors.jsonl >a; jq -c 'select(.id > 50)' vectors.jsonl >b
+  ran-classify -q -m one.ran -j 5 --nearest 4 --among a --among b queries.jsonl | cmp - near
+  jq -s --slurpfile v vectors.jsonl '
+    def dot($a; $b): [range($a | length) | $a[.] * $b[.]] | add;
+    def cosine($a; $b): dot($a; $b) / ((dot($a; $a) | sqrt) * (dot($b; $b) | sqrt));
+    [range(length) as $q | .[$q].prediction.nearest as $near | $v[$q].prediction.embedding as $e |
+      ([$v[] | cosine($e; .prediction.embedding)] | sort | reverse) as $all |
+      ($near | length) == 4 and all(range(4); ($near[.].cosine - $all[.] | fabs) < 1e-5)] | all' near | grep -qx true
+  jq -se 'all(.prediction.label and (.prediction | has("embedding") | not))' near
+  # A number, a string, none: ids as they came; more than there are: all.
+  printf '%s\n' '{"id":1e0,"text":"sun"}' '{"id":"a\"b","text":"rain"}' '{"text":"snow"}' >few.jsonl
+  ran-classify -q -m one.ran --nearest 9 --among few.jsonl - <<<'{"text":"sun"}' |
+    jq -e '.prediction.nearest | length == 3 and (map(.id) | sort == [1, "a\"b", "few.jsonl:3"])'
+}
+
+@test "nearest: what cannot be compared is refused" {
+  echo '{"text":"sun","prediction":{"embedding":[1,2]}}' >short.jsonl
+  run -3 --separate-stderr ran-classify -m one.ran --nearest 1 --among short.jsonl one.jsonl
+  [[ $stderr == *'short.jsonl:1: its embedding has 2 numbers, and those of the model have 16'* ]]
+  [[ $stderr == *'--among short.jsonl: no document to compare with'* ]]
+  echo '{"text":"sun","prediction":{"embedding":[1,"2"]}}' >short.jsonl
+  run -3 --separate-stderr ran-classify -m one.ran --nearest 1 --among short.jsonl one.jsonl
+  [[ $stderr == *'its embedding has an element that is no number in range'* ]]
+  run -3 ran-classify -m one.ran --nearest 1 --among nowhere.jsonl one.jsonl
+  run -2 --separate-stderr ran-classify -m one.ran --nearest 1 one.jsonl
+  [[ $stderr == *'--nearest K needs a collection: --among FILE'* ]]
+  run -2 ran-classify -m one.ran --among one.jsonl one.jsonl
+  run -2 ran-classify -m one.ran --eval --nearest 1 --among one.jsonl one.jsonl
+  run -2 ran-classify -m one.ran --output-format csv --nearest 1 --among one.jsonl one.jsonl
+  cp one.jsonl kept.jsonl
+  run -2 ran-classify -m one.ran --nearest 1 --among kept.jsonl -o kept.jsonl one.jsonl
+  cmp one.jsonl kept.jsonl
+}
+
 # ---- evaluation ----------------------------------------------------------------------------------
 
 @test "eval: the report says what the predictions say" {
