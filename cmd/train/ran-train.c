@@ -111,6 +111,19 @@ static void say_warnings(const struct train_problems *warnings)
                 cmd_caution(warnings->sentence[i]);
 }
 
+/* The documents that will validate, held out or given. */
+static size_t validation_size(const struct train_session *s)
+{
+        const double share = s->options->file.dev_share;
+        struct ran_error err;
+        size_t n = s->has_dev ? s->dev.set.B : 0;
+
+        if (!s->has_dev && share > 0 && s->train.task->of_documents &&
+            ran_dataset_split_size(&s->train.set, share, s->settings.seed, &n, &err) != RAN_OK)
+                cmd_die(cmd_status_of(&err), "%s", err.text);
+        return n;
+}
+
 static int run(struct train_session *s, char **files)
 {
         const struct train_options *o = s->options;
@@ -129,7 +142,7 @@ static int run(struct train_session *s, char **files)
                             o->input.on_error == CMD_ON_ERROR_SKIP);
         train_texts_find_problems(&problems, s);
         train_find_warnings(&warnings, &s->train, s->has_dev ? &s->dev : NULL, files, o->file.dev,
-                            o->file.dev_share);
+                            validation_size(s));
         train_find_forgotten(&warnings, &s->train, s->init.model, o->file.init.model);
         if (o->mode.check) {
                 status = check(s, &checked);

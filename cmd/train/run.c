@@ -460,10 +460,16 @@ int train_run(const struct ran_train_job *job, struct train_run *run)
 
 /* Seconds after which a measurement ends, of the linear model and of the encoder; and the share of
  * the linear model's work that says something, unless it takes long. */
-static const double enough = 3, too_long = 10, enough_share = 0.1;
+static const double enough = 3, too_long = 10, enough_share = 0.1, of_refit = 0.25;
+
+static bool refits(const struct ran_train_job *job)
+{
+        return job->settings->refit && job->held_out != NULL;
+}
 
 struct measurement {
         double seconds; /* of the whole training, estimated */
+        double again;   /* what the refit takes beside the first fit, which finds C as well */
         bool whole;     /* it came to its end */
 };
 
@@ -479,7 +485,7 @@ static int on_measured_pass(void *arg, const struct ran_train_report *report)
         m->whole = report->event == RAN_REPORT_END;
         if (report->event != RAN_REPORT_LINEAR || report->refit || !over)
                 return 0;
-        m->seconds = report->seconds / share;
+        m->seconds = report->seconds / share * (1 + m->again);
         return 1;
 }
 
@@ -500,7 +506,7 @@ static struct measurement measure(const struct ran_train_job *job, const struct 
 {
         struct ran_train_settings settings = *job->settings;
         struct ran_train_job trial = *job;
-        struct measurement m = {0};
+        struct measurement m = {.again = refits(job) ? of_refit : 0};
         struct ran_error err = {0};
 
         settings.patience = settings.epochs; /* so that nothing else ends it */
@@ -513,11 +519,6 @@ static struct measurement measure(const struct ran_train_job *job, const struct 
         if (code != RAN_OK && code != RAN_EINTR)
                 cmd_die(cmd_status_of(&err), "%s", err.text);
         return m;
-}
-
-static bool refits(const struct ran_train_job *job)
-{
-        return job->settings->refit && job->held_out != NULL;
 }
 
 static void tell_linear_time(const struct ran_train_job *job)

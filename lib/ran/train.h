@@ -101,6 +101,9 @@ int ran_dataset_finish(struct ran_dataset *d, struct ran_error *err);
  * never the last group of a class. After a failure dev is incomplete: release it. */
 int ran_dataset_split(const struct ran_dataset *d, double share, uint64_t seed, bool *held_out,
                       struct ran_dataset *dev, struct ran_error *err);
+/* How many that would be. */
+int ran_dataset_split_size(const struct ran_dataset *d, double share, uint64_t seed, size_t *n,
+                           struct ran_error *err);
 void ran_dataset_release(struct ran_dataset *d);
 
 enum { RAN_SCHEDULE_CONSTANT, RAN_SCHEDULE_LINEAR, RAN_SCHEDULE_COSINE };
