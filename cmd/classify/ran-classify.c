@@ -2,9 +2,9 @@
 #include <stdlib.h>
 
 #include "cmd/classify/against.h"
+#include "cmd/classify/collection.h"
 #include "cmd/classify/eval-page.h"
 #include "cmd/classify/eval.h"
-#include "cmd/classify/nearest.h"
 #include "cmd/classify/page.h"
 #include "cmd/classify/predict.h"
 #include "cmd/options/message.h"
@@ -279,7 +279,7 @@ int main(int argc, char **argv)
         decision_open(&c.decision, model, &o->threshold_for, o->cost);
         if (thresholds != NULL)
                 set_thresholds(thresholds, &c.decision);
-        struct classify_nearest *nearest = o->nearest > 0 ? classify_nearest_open(&c) : NULL;
+        struct classify_nearest *nearest = o->nearest > 0 ? classify_collection_read(&c) : NULL;
         c.nearest = nearest;
         int status = run(&c, files);
 
