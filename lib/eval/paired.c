@@ -131,7 +131,7 @@ static void find_interval(const struct ran_paired *p, struct ran_interval *inter
         const size_t n = affordable >= MOST_RESAMPLES   ? MOST_RESAMPLES
                          : affordable > LEAST_RESAMPLES ? (size_t)affordable
                                                         : LEAST_RESAMPLES;
-        double x[MOST_RESAMPLES];
+        double x[MOST_RESAMPLES] = {0};
 
         for (size_t i = 0; i < n; i++)
                 x[i] = resample(p, ran_random_key(1, 0, 0, i));
