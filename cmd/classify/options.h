@@ -17,7 +17,7 @@ enum {
 enum { CLASSIFY_JSONL, CLASSIFY_FASTTEXT, CLASSIFY_CSV, CLASSIFY_TSV, CLASSIFY_HTML };
 
 struct classify_options {
-        char *model, *label_names, *cost, *against;
+        char *model, *label_names, *cost, *against, *vector_cache;
         struct ran_list threshold_for, among;
         size_t top, nearest;
         double threshold, coverage;

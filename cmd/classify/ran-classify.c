@@ -2,6 +2,7 @@
 #include <stdlib.h>
 
 #include "cmd/classify/against.h"
+#include "cmd/classify/ahead.h"
 #include "cmd/classify/collection.h"
 #include "cmd/classify/eval-page.h"
 #include "cmd/classify/eval.h"
@@ -55,6 +56,12 @@ static void free_scratch(void *scratch)
         if (s->against != NULL)
                 classify_scratch_free(s->against);
         free(s);
+}
+
+static void probabilities_all(void *arg, void *scratch, struct cmd_item *items, size_t n)
+{
+        classify_probabilities_all(&((struct evaluation *)arg)->classifier,
+                                   ((struct eval_scratch *)scratch)->model, items, n);
 }
 
 static void *make_scratch(void *arg, struct ran_error *err)
@@ -141,6 +148,8 @@ static int evaluate(const struct classifier *c, struct cmd_loop loop, char **fil
         loop.make_scratch = make_scratch;
         loop.free_scratch = free_scratch;
         loop.work = probabilities;
+        if (loop.work_all != NULL) /* two models have no documents together */
+                loop.work_all = compares(&e) ? NULL : probabilities_all;
         loop.take = compare_labels;
         loop.accepted = true;
         loop.arg = &e;
@@ -182,6 +191,10 @@ static int run(struct classifier *c, char **files)
         struct cmd_output output = c->options->output;
         struct ran_buf header = {0};
 
+        if (ran_model_scores_abreast(c->model)) {
+                loop.work_all = classify_predict_all;
+                loop.abreast = AHEAD_RECORDS;
+        }
         if (c->options->eval)
                 return evaluate(c, loop, files);
         if (c->options->output_format == CLASSIFY_HTML)
@@ -220,6 +233,38 @@ static struct ran_embedder *embedder_of(const struct ran_model *m, const struct 
         if (e == NULL)
                 cmd_die(cmd_status_of(&err), "%s: %s", o->model, err.text);
         return e;
+}
+
+static struct ran_vector_cache *open_vectors(struct ran_model *m, const struct classify_options *o)
+{
+        struct ran_vector_cache *k;
+        struct ran_error err;
+
+        if (o->vector_cache == NULL)
+                return NULL;
+        if (!classify_options_embed(o) && !ran_model_config(m)->frozen)
+                cmd_usage("--vector-cache is for --embed, and for classifiers with a frozen "
+                          "pretrained encoder");
+        k = ran_vector_cache_open(o->vector_cache, &err);
+        if (k == NULL || ran_model_use_vectors(m, k, &err) != RAN_OK)
+                cmd_die(cmd_status_of(&err), "%s", err.text);
+        cmd_check_writable(o->vector_cache);
+        return k;
+}
+
+static void close_vectors(struct ran_vector_cache *k, const struct classify_options *o)
+{
+        struct ran_error err;
+        size_t found, computed;
+
+        if (k == NULL)
+                return;
+        ran_vector_cache_counts(k, &found, &computed);
+        if (ran_vector_cache_close(k, &err) != RAN_OK)
+                cmd_warn("the vectors of %zu documents are not kept: %s", computed, err.text);
+        else
+                cmd_note("%s: %zu vectors taken from it, %zu added", o->vector_cache, found,
+                         computed);
 }
 
 /* With several labels, each has a threshold already. */
@@ -263,6 +308,7 @@ int main(int argc, char **argv)
 
         classify_options_check(o);
         struct ran_model *model = open_model(o);
+        struct ran_vector_cache *vectors = open_vectors(model, o);
         struct ran_embedder *embedder = embedder_of(model, o);
         float *thresholds = classify_thresholds(model, o);
         struct classifier c = {
@@ -272,7 +318,7 @@ int main(int argc, char **argv)
                 .pool = cmd_pool(),
                 .C = ran_model_config(model)->task == RAN_TASK_CLASSIFY ? ran_model_classes(model)
                                                                         : 0,
-                .D = ran_model_config(model)->dim,
+                .D = embedder != NULL ? ran_embedder_width(embedder) : ran_model_config(model)->dim,
                 .thresholds = thresholds,
                 .cut = cut_of(model, o),
         };
@@ -286,6 +332,7 @@ int main(int argc, char **argv)
         classify_nearest_free(nearest);
 
         decision_release(&c.decision);
+        close_vectors(vectors, o);
         ran_pool_free(c.pool);
         free(thresholds);
         ran_embedder_free(embedder);
