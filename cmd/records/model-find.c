@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "cmd/options/beside.h"
 #include "cmd/options/message.h"
 #include "cmd/options/outputs.h"
 
@@ -52,45 +53,6 @@ static void look_in_list(struct search *s, const char *list)
         }
 }
 
-static bool is_source(const char *folder, size_t n)
-{
-        char *header;
-        bool is = asprintf(&header, "%.*s/lib/ran.h", (int)n, folder) >= 0 &&
-                  access(header, F_OK) == 0;
-
-        if (header != NULL)
-                free(header);
-        return is;
-}
-
-/* Beside the program: PREFIX/bin is installed with PREFIX/share/ran/models, and BUILD or BUILD/NAME
- * is in the source tree, which has share/models. */
-static void look_beside_program(struct search *s)
-{
-        char *program = realpath("/proc/self/exe", NULL), *folder;
-        const char *below = "share/ran/models";
-
-        for (int up = 0; program != NULL && up < 3; up++) {
-                char *slash = strrchr(program, '/');
-
-                if (slash == NULL || slash == program)
-                        break;
-                *slash = '\0';
-                if (up == 0)
-                        continue;
-                bool source = is_source(program, strlen(program));
-                if (up > 1 && !source)
-                        break;
-                if (asprintf(&folder, "%s/%s", program, source ? "share/models" : below) < 0)
-                        break;
-                look_in(s, folder, strlen(folder));
-                free(folder);
-                if (source)
-                        break;
-        }
-        free(program);
-}
-
 /* Whether there is another file of the name here than the model that was found. */
 static bool is_another(const char *name, const char *found)
 {
@@ -107,7 +69,9 @@ static void search(struct search *s, const char *name)
         if (strchr(name, '/') != NULL)
                 return;
         look_in_list(s, getenv("RAN_MODELS"));
-        look_beside_program(s);
+        char *beside = cmd_beside_program("models");
+        look_in(s, beside, beside != NULL ? strlen(beside) : 0);
+        free(beside);
         ran_buf_char(&s->looked, '\0');
         s->both = s->found && is_another(name, s->path.data);
         s->here = access(name, F_OK) == 0 && (ends_with(name, ending) || !s->found);

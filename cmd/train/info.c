@@ -12,9 +12,11 @@
 #include "cmd/records/model.h"
 #include "cmd/train/about.h"
 #include "cmd/train/pretrained.h"
+#include "cmd/train/top.h"
 
 static struct info_options {
         int format;
+        struct train_top_options top;
 } options;
 
 const char *const train_info_formats[] = {"text", "json", NULL};
@@ -25,7 +27,23 @@ static const struct ran_field fields[] = {
          .help = "text: for people; json: an object a line for each file"},
         {0},
 };
-static const struct cmd_group groups[] = {{"Output", fields, &options}, {0}};
+static const struct ran_field top_fields[] = {
+        {"top", 0, RAN_FIELD_SIZE, offsetof(struct train_top_options, top), 0, 1000000,
+         .value = "N", .initial = "0",
+         .help = "add the N words that speak most for each label of the linear model",
+         .first = true},
+        {"texts", 0, RAN_FIELD_LIST, offsetof(struct train_top_options, texts), .value = "FILE",
+         .local = true, .first = true,
+         .help = "with --top: n-grams of all lengths, those of the records in FILE, such as the "
+                 "training data; may be given again"},
+        {0},
+};
+static const struct cmd_group groups[] = {
+        {"Output", fields, &options},
+        {"N-grams", top_fields, &options.top},
+        {"Input of --texts", cmd_input_fields, &options.top.input},
+        {0},
+};
 static const struct cmd_program program = {
         .name = "ran-train info",
         .usage = "[option...] file...",
@@ -188,7 +206,7 @@ static void put_model(const struct about *a, struct ran_buf *out)
         train_pretrained_json(a, out);
 }
 
-static void write_json(const struct about *a, struct ran_buf *out)
+static void write_json(const struct about *a, struct ran_buf *out, int *status)
 {
         static const char *const kinds[] = {"model", "checkpoint", "vocabulary"};
 
@@ -201,6 +219,8 @@ static void write_json(const struct about *a, struct ran_buf *out)
                 put_parts(a, out);
         }
         put_vocabulary(a, out);
+        if (options.top.top > 0)
+                train_top_json(&options.top, a->model, a->path, out, status);
         json_end(out, '}');
         ran_buf_char(out, '\n');
 }
@@ -208,8 +228,9 @@ static void write_json(const struct about *a, struct ran_buf *out)
 void train_info_json(const struct about *a)
 {
         struct ran_buf out = {0};
+        int status = CMD_OK; /* no texts are read */
 
-        write_json(a, &out);
+        write_json(a, &out, &status);
         if (out.failed)
                 cmd_die(CMD_FAILED, "out of memory");
         cmd_write_file(NULL, &out);
@@ -618,26 +639,43 @@ void train_info_text(const struct about *a, struct ran_buf *out)
 
 /* ---- the verb -------------------------------------------------------------------------------- */
 
+static void write_text(const struct about *a, struct ran_buf *out, int *status)
+{
+        train_info_text(a, out);
+        if (options.top.top > 0)
+                train_top_text(&options.top, a->model, a->path, out, status);
+}
+
+static void check(char **files)
+{
+        if (*files == NULL)
+                cmd_usage("no file: give a model, a checkpoint or a vocabulary");
+        if (options.top.texts.n > 0 && options.top.top == 0)
+                cmd_usage("--texts is for --top N");
+}
+
 int train_info(int argc, char **argv)
 {
         char **files = argv + cmd_parse(&program, argc, argv);
         struct ran_buf out = {0};
+        int status = CMD_OK;
         struct about a;
 
-        if (*files == NULL)
-                cmd_usage("no file: give a model, a checkpoint or a vocabulary");
+        check(files);
         for (size_t i = 0; files[i] != NULL; i++) {
                 train_about_open(&a, files[i]);
+                if (options.top.top > 0 && a.model == NULL)
+                        cmd_die(CMD_FAILED, "%s: --top: a vocabulary has no labels", files[i]);
                 ran_buf_str(&out, i > 0 && options.format == TRAIN_INFO_TEXT ? "\n" : "");
                 if (options.format == TRAIN_INFO_JSON)
-                        write_json(&a, &out);
+                        write_json(&a, &out, &status);
                 else
-                        train_info_text(&a, &out);
+                        write_text(&a, &out, &status);
                 train_about_release(&a);
         }
         if (out.failed)
                 cmd_die(CMD_FAILED, "out of memory");
         cmd_write_file(NULL, &out);
         ran_buf_release(&out);
-        return cmd_finish(CMD_OK);
+        return cmd_finish(status);
 }

@@ -39,26 +39,54 @@ static void split(struct train_session *s, const bool *known)
 }
 
 /* Fewer say nothing, unless no more were wanted. */
-static bool is_enough(const struct train_session *s)
+static bool is_enough(const struct train_session *s, size_t n)
 {
         const double least = 10, wanted = s->options->file.dev_share * (double)s->train.set.B;
 
-        return (double)s->dev.set.B >= fmin(least, floor(wanted));
+        return (double)n >= fmin(least, floor(wanted));
+}
+
+/* Which documents the model of --init was trained on; NULL: none. The caller frees it. */
+static bool *find_known(const struct train_session *s, size_t *n)
+{
+        struct ran_error err = {0};
+        bool *known = ran_alloc(s->train.set.B, sizeof *known, &err);
+
+        if (known == NULL)
+                cmd_die(cmd_status_of(&err), "%s", err.text);
+        *n = ran_train_find_known(&s->train.set, s->init.model, s->config.task, known);
+        if (*n > 0)
+                return known;
+        free(known);
+        return NULL;
+}
+
+size_t train_job_held_out(const struct train_session *s)
+{
+        const double share = s->options->file.dev_share;
+        struct ran_error err;
+        size_t of_known, n;
+        bool *known = find_known(s, &of_known);
+        int rc = ran_dataset_split_size(&s->train.set, share, s->settings.seed, known, &n, &err);
+
+        if (rc == RAN_OK && known != NULL && !is_enough(s, n))
+                rc = ran_dataset_split_size(&s->train.set, share, s->settings.seed, NULL, &n, &err);
+        free(known);
+        if (rc != RAN_OK)
+                cmd_die(cmd_status_of(&err), "%s", err.text);
+        return n;
 }
 
 /* Documents that the model of --init was trained on do not judge its successor, if others can. */
 static void split_known(struct train_session *s)
 {
         const size_t all = s->train.set.B;
-        struct ran_error err = {0};
-        bool *known = ran_alloc(all, sizeof *known, &err);
+        size_t n;
+        bool *known = find_known(s, &n);
 
-        if (known == NULL)
-                cmd_die(cmd_status_of(&err), "%s", err.text);
-        const size_t n = ran_train_find_known(&s->train.set, s->init.model, s->config.task, known);
-        split(s, n > 0 ? known : NULL);
+        split(s, known);
         free(known);
-        if (n > 0 && is_enough(s)) {
+        if (n > 0 && is_enough(s, s->dev.set.B)) {
                 cmd_note("%zu of %zu documents are not held out: %s was trained on them", n, all,
                          s->init.options->model);
         } else if (n > 0) {

@@ -386,7 +386,7 @@ static void find_small(struct train_problems *w, size_t n)
 
 void train_find_warnings(struct train_problems *w, const struct train_data *train,
                          const struct train_data *dev, char *const *files, const char *dev_file,
-                         double held_out)
+                         size_t validation)
 {
         size_t B = train->set.B;
 
@@ -398,5 +398,5 @@ void train_find_warnings(struct train_problems *w, const struct train_data *trai
         find_in_texts(w, train);
         find_repeats(w, train, dev);
         if (train->task->of_documents)
-                find_small(w, dev != NULL ? dev->set.B : (size_t)((double)B * held_out));
+                find_small(w, validation);
 }

@@ -182,6 +182,14 @@ struct ran_bytes {
         bool mapped;
 };
 int ran_bytes_open(struct ran_bytes *b, const char *path, struct ran_error *err);
+/* The same for files that are small: RAN_EFORMAT for more than `most` bytes, before they take
+ * memory.
+ */
+int ran_bytes_open_within(struct ran_bytes *b, const char *path, size_t most,
+                          struct ran_error *err);
+/* The same for files of a folder: RAN_EFORMAT also for a pipe, a device, a folder. Never waits. */
+int ran_bytes_open_stored(struct ran_bytes *b, const char *path, size_t most,
+                          struct ran_error *err);
 void ran_bytes_release(struct ran_bytes *b);
 
 /* Writes a file atomically: nobody sees half of it. The bytes go to an unnamed file (or a temporary

@@ -113,6 +113,9 @@ double ran_dataset_baseline(const struct ran_dataset *d, size_t *most);
  * half of them, or that fraction if it is larger. */
 int ran_dataset_split(const struct ran_dataset *d, double share, uint64_t seed, const bool *known,
                       bool *held_out, struct ran_dataset *dev, struct ran_error *err);
+/* How many that would be. */
+int ran_dataset_split_size(const struct ran_dataset *d, double share, uint64_t seed,
+                           const bool *known, size_t *n, struct ran_error *err);
 void ran_dataset_release(struct ran_dataset *d);
 
 enum { RAN_SCHEDULE_CONSTANT, RAN_SCHEDULE_LINEAR, RAN_SCHEDULE_COSINE };
@@ -215,7 +218,7 @@ struct ran_train_report {
                                model is used */
         bool encoder_only;  /* likewise: the linear model did not help */
         struct ran_train_decision decision;
-        size_t limit;    /* steps that the time left room for; 0: for all */
+        size_t limit;    /* steps after which time ended the encoder; 0: something else did */
         bool aborted;    /* with REPORT_END: time ended the refit of the encoder */
         bool no_encoder; /* there is none: epochs and steps say nothing */
 };
@@ -264,8 +267,8 @@ struct ran_train_job {
          * only if ran_train_keeps_head, and the embedding, which must fit. */
         const struct ran_embedding *vectors;
         const struct ran_model *init;
-        /* Of a frozen encoder of the family BERT: the vectors that it has made, and will have made; or
-         * NULL. */
+        /* Of a frozen encoder of the family BERT: the vectors that it has made, and will have made;
+         * or NULL. */
         struct ran_vector_cache *vector_cache;
         const char *output;     /* model file; written when training is complete, never before;
                                    NULL: none */

@@ -182,6 +182,19 @@ static int copy_document(struct ran_dataset *to, const struct ran_dataset *d, si
         return code;
 }
 
+int ran_dataset_split_size(const struct ran_dataset *d, double fraction, uint64_t seed,
+                           const bool *known, size_t *n, struct ran_error *err)
+{
+        bool *held_out = ran_alloc(d->B, sizeof *held_out, err);
+        int rc = held_out != NULL ? pick(d, fraction, seed, known, held_out, err) : RAN_ENOMEM;
+
+        *n = 0;
+        for (size_t b = 0; b < d->B && rc == RAN_OK; b++)
+                *n += held_out[b];
+        free(held_out);
+        return rc;
+}
+
 int ran_dataset_split(const struct ran_dataset *d, double fraction, uint64_t seed,
                       const bool *known, bool *held_out, struct ran_dataset *dev,
                       struct ran_error *err)

@@ -78,6 +78,7 @@ struct ran_trainer {
         uint32_t *affixes;
         float *best_block, *best_table; /* NULL without dev data */
         bool first_encoder;             /* kept, although a refit followed */
+        bool timed_out;                 /* time ended the encoder's first training */
         struct ran_optimiser optimiser;
         struct ran_batcher batcher;
         struct ran_progress at;

@@ -441,3 +441,18 @@ END
   run -3 --separate-stderr ran-tokenize encode --vocab other.json </dev/null
   [[ $stderr == *"the pre_tokenizer Sequence has no list 'pretokenizers'"* ]]
 }
+
+@test "records: any format as JSON lines, with the names by which members are read" {
+  PATH=${RAN_BIN:-$PWD/build}:$PATH
+  cd "$BATS_TEST_TMPDIR"
+  printf 'Date;Subject;Body;Topic\n1 May;Rain;"a wet\nday";x\n' >mail.csv
+  run -0 --separate-stderr ran-tokenize records --text-member Subject,Body --label-member Topic mail.csv
+  [ "$output" = '{"id":"mail.csv:2","Date":"1 May","text":"Rain\na wet\nday","label":"x"}' ]
+  printf 'Ann B-PER\nmet O\n\n' >x.conll
+  ran-tokenize records x.conll | jq -e '.tokens == ["Ann", "met"] and .tags == ["B-PER", "O"] and .id == "x.conll:1"'
+  printf '{"id":7,"text":"a","n":1e2}\n{"text":\n{"id":null,"text":"b"}\n' >x.jsonl
+  run -1 --separate-stderr ran-tokenize records -o out.jsonl x.jsonl
+  [ "$(head -n 1 out.jsonl)" = '{"id":7,"text":"a","n":1e2}' ]
+  [[ $stderr == *'x.jsonl:2: '* ]]
+  run -2 ran-tokenize records -o x.jsonl x.jsonl
+}
