@@ -179,16 +179,18 @@ $(BUILD)/mpi/ran-train: $(BUILD)/mpi/mpi.o $(BUILD)/cmd/train/ran-train.o $(cmd_
 	@echo '  LINK  $@'
 	$(Q)$(link)
 
+# A hundred programs: with gold, where it is, in half the time.
+quick := $(call accepted,-fuse-ld=gold)
 $(BUILD)/tests/%: $(BUILD)/tests/unit/%.o $(call object,$(unit_shared)) $(cmd_library) $(library)
 	@mkdir -p $(@D)
 	@echo '  LINK  $@'
-	$(Q)$(link)
+	$(Q)$(link) $(quick)
 
 $(BUILD)/kept/fuzz-%: $(BUILD)/tests/fuzz/fuzz-%.o $(call object,$(fuzz_shared) tests/fuzz/kept.c) \
   $(cmd_library) $(library)
 	@mkdir -p $(@D)
 	@echo '  LINK  $@'
-	$(Q)$(link)
+	$(Q)$(link) $(quick)
 $(BUILD)/kept/fuzz-%: private override LDFLAGS += -Wl,--wrap=exit
 
 $(BUILD)/bench/%: $(BUILD)/tests/bench/%.o $(call object,$(bench_shared)) $(library)

@@ -222,10 +222,11 @@ streaming() {
 @test "cluster: Spark's pipe gives what one process gives" {
   command -v spark-submit >/dev/null || skip 'no Spark (spark-submit), which Debian does not have'
   cat >pipe.py <<'END'
-import sys
+import os, sys
 from pyspark.sql import SparkSession
 lines = SparkSession.builder.master("local[2]").getOrCreate().sparkContext.textFile(sys.argv[1], 4)
-for line in lines.pipe("ran-classify -q -j 1 --errors-ok -m " + sys.argv[2], checkCode=True).collect():
+env = {"PATH": os.environ["PATH"]}  # otherwise the program has none
+for line in lines.pipe("ran-classify -q -j 1 --errors-ok -m " + sys.argv[2], env=env, checkCode=True).collect():
     print(line)
 END
   spark-submit pipe.py documents.jsonl "$PWD/model.ran" >out 2>err

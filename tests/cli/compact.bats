@@ -137,6 +137,7 @@ near() {
 }
 
 @test "compact: a linear model that does not help is not in the model" {
+  export RAN_ISA=portable
   documents 90 20 >d.jsonl
   sed 's/"wet"/"X"/; s/"warm"/"wet"/; s/"white"/"warm"/; s/"X"/"white"/' d.jsonl >wrong.jsonl
   # Documents that an encoder learns to the last one, whatever the seed; some of those of validation contradict it, lest
