@@ -274,7 +274,8 @@ static double objective(const struct bench *b, const float *w, bool chained, dou
         return sum;
 }
 
-/* The optimum, by steps along the whole gradient, with Nesterov's momentum for a condition of 2000. */
+/* The optimum, by steps along the whole gradient, with Nesterov's momentum for a condition of 2000.
+ */
 static double least(const struct bench *b, bool chained)
 {
         double gradient[FLOATS], best = INFINITY;

@@ -284,7 +284,7 @@ static void check_resume(struct training *t)
         CHECK_OK(training_run(t, 1, &err), err);
         CHECK(rename(t->output, whole) == 0);
         size_t reports = t->reports;
-        for (size_t at = 1; at < reports; at += 1 + reports / (test_all() ? 8 : 3)) {
+        for (size_t at = 1; at < reports; at += 1 + reports / (test_all() ? 8 : 2)) {
                 t->job.resume = false;
                 t->stop_at = at;
                 CHECK_SIZE((size_t)run_with(t, 3, &err), RAN_EINTR);

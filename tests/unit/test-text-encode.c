@@ -384,7 +384,8 @@ TEST(bad_utf8_is_an_error_not_a_crash)
         ran_tokenizer_free(t);
 }
 
-/* A million characters without a break take a moment; with anything quadratic this test would not end in hours. */
+/* A million characters without a break take a moment; with anything quadratic this test would not
+ * end in hours. */
 TEST(no_input_takes_a_time_that_is_quadratic)
 {
         static const char *const units[] = {
