@@ -268,6 +268,14 @@ check-arm64: ## cross-compile everything for arm64, and run the unit tests in an
 	  PKG_CONFIG='env PKG_CONFIG_SYSROOT_DIR=$(arm64_root) PKG_CONFIG_LIBDIR=$(arm64_root)/$(arm64_libraries)/pkgconfig:$(arm64_root)/$(arm64_libraries)/openblas-pthread/pkgconfig pkg-config' \
 	  EMULATOR='qemu-aarch64-static -L $(arm64_root) -E LD_LIBRARY_PATH=/$(arm64_libraries)/openblas-pthread:/$(arm64_libraries)'
 
+# From the folders in tests/encoders the libraries compute what they computed when these were made; our programs
+# give the same tokens.
+PYTHON ?= python3
+.PHONY: check-peers
+check-peers: all ## compare with the libraries of others, where they are installed (PYTHON=python3)
+	@status=0; for script in tests/peers/check-*.py; do \
+	  RAN_BIN=$(call quote,$(abspath $(BUILD))) HF_HUB_OFFLINE=1 $(PYTHON) $$script || status=1; done; exit $$status
+
 .PHONY: asan
 asan: ## unit tests and tests of the programs under the address and undefined-behaviour sanitizers
 	@share/setup build test

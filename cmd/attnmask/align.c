@@ -221,16 +221,17 @@ static size_t letters(const struct ran_buf *text)
         return n < SIDE ? n : SIDE;
 }
 
-/* The i-th character of a text, or a space; what a terminal might obey is a question mark. */
+/* The i-th character of a text, or a space; what nobody sees is a question mark. */
 static void put_letter(struct ran_buf *out, const struct ran_buf *text, size_t i)
 {
         size_t at = 0;
+        uint32_t c;
 
         for (; i > 0 && at < text->len; i--)
                 at += character(text->data + at, text->len - at);
         if (at >= text->len)
                 ran_buf_char(out, ' ');
-        else if ((unsigned char)text->data[at] < 0x20 || text->data[at] == 0x7f)
+        else if (ran_utf8_unseen(text->data + at, text->len - at, &c) > 0)
                 ran_buf_char(out, '?');
         else
                 ran_buf_add(out, text->data + at, character(text->data + at, text->len - at));

@@ -13,6 +13,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "ran.h"
+
 /* A point is two digits, x and y (hexadecimal); points up to a space are one stroke. */
 static const char *const glyphs[] = {
         "",                                    /* space */
@@ -155,15 +157,12 @@ static struct glyph glyph_of(unsigned c)
 static unsigned decode(const char *s, size_t n, size_t *bytes)
 {
         const unsigned char first = (unsigned char)s[0];
-        size_t more = first < 0xc0 ? 0 : first < 0xe0 ? 1 : first < 0xf0 ? 2 : 3;
+        const bool two = first >= 0xc2 && first < 0xe0;
 
-        *bytes = 1;
-        while (*bytes <= more && *bytes < n && ((unsigned char)s[*bytes] & 0xc0) == 0x80)
-                ++*bytes;
+        *bytes = ran_utf8_character(s, n);
         if (first < 0x80)
                 return first;
-        return more == 1 && *bytes == 2 ? (first & 0x1fu) << 6 | ((unsigned char)s[1] & 0x3f)
-                                        : 0xfffd;
+        return two && *bytes == 2 ? (first & 0x1fu) << 6 | ((unsigned char)s[1] & 0x3f) : 0xfffd;
 }
 
 static int digit(char c)

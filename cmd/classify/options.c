@@ -8,6 +8,7 @@
 #include "cmd/options/was-set.h"
 #include "cmd/records/model.h"
 #include "cmd/records/names.h"
+#include "cmd/records/row.h"
 
 struct classify_options classify_options;
 
@@ -48,6 +49,10 @@ static const struct ran_field prediction_fields[] = {
          .help = "add the vector of the document: of a classifier the input of its output layer; "
                  "of "
                  "any other model, such as english, one for comparing documents by its cosine"},
+        {"vector_cache", 0, RAN_FIELD_TEXT, OPTION(vector_cache), .value = "FILE", .local = true,
+         .help = "keep the vectors that a pretrained encoder makes in FILE, and take from there "
+                 "what "
+                 "it has"},
         {"output_format", 0, RAN_FIELD_CHOICE, OPTION(output_format), .choices = output_formats,
          .value = "NAME", .initial = "jsonl",
          .help = "jsonl: records; fasttext: a line of labels and text for each, empty for bad "
@@ -77,6 +82,7 @@ static const struct cmd_group groups[] = {
         {"Documents", cmd_document_fields, &classify_options.document},
         {"Input", cmd_input_fields, &classify_options.input},
         {"Output", cmd_output_fields, &classify_options.output},
+        {"Tables", cmd_table_fields, &cmd_table},
         {0},
 };
 const struct cmd_program classify_program = {
@@ -119,6 +125,7 @@ void classify_options_check(struct classify_options *o)
                                                     "into", "only",   "drop",  NULL};
         static const char *const not_in_pages[] = {"logits", "embed", "offsets", "eval",
                                                    "into",   "only",  "drop",    NULL};
+        static const char *const of_tables[] = {"escape_formulas", NULL};
         bool table = o->output_format == CLASSIFY_CSV || o->output_format == CLASSIFY_TSV;
 
         if (o->model == NULL)
@@ -143,6 +150,9 @@ void classify_options_check(struct classify_options *o)
                 not_in_tables);
         cmd_excludes(o->output_format == CLASSIFY_HTML,
                      "--output-format=html writes a page and no records", not_in_pages);
+        cmd_requires(table || o->eval_format == CLASSIFY_EVAL_CSV ||
+                             o->eval_format == CLASSIFY_EVAL_TSV,
+                     "a table: --output-format csv or tsv, or --eval-format", of_tables);
         if (o->output_format == CLASSIFY_HTML)
                 o->evidence.offsets = RAN_UNIT_BYTE;
 }
@@ -185,6 +195,6 @@ void classify_options_check_model(const struct classify_options *o, const struct
         if (o->embed)
                 cmd_model_need_encoder(m, o->model);
         check_labels(m);
-        if (o->output.lines)
+        if (o->output_format == CLASSIFY_FASTTEXT)
                 check_fasttext(m);
 }

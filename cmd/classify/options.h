@@ -17,7 +17,7 @@ enum {
 enum { CLASSIFY_JSONL, CLASSIFY_FASTTEXT, CLASSIFY_CSV, CLASSIFY_TSV, CLASSIFY_HTML };
 
 struct classify_options {
-        char *model, *label_names, *cost;
+        char *model, *label_names, *cost, *vector_cache;
         struct ran_list threshold_for;
         size_t top;
         double threshold, coverage;

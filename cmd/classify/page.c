@@ -449,6 +449,7 @@ int classify_page(const struct classifier *c, struct cmd_loop loop, char **files
         if (p.given == NULL)
                 cmd_die(CMD_FAILED, "%s", err.text);
         loop.output = NULL;
+        loop.work_all = NULL; /* its scratch is another one */
         loop.make_scratch = make_scratch;
         loop.free_scratch = free_scratch;
         loop.work = work;

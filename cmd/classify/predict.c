@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cmd/classify/ahead.h"
 #include "cmd/formats/fasttext.h"
 #include "cmd/records/labels.h"
 #include "cmd/records/row.h"
@@ -15,6 +16,8 @@ enum { SHOWN = 4096 };
 /* What one thread needs. */
 struct scratch {
         struct ran_state *state;
+        struct ahead ahead; /* records that are scored together, */
+        size_t item; /* and the place of the record at hand among them, + 1; 0: it is alone */
         struct cmd_document document;
         struct classify_evidence *evidence; /* NULL unless asked for */
         float *logits, *p;                  /* (C) */
@@ -32,6 +35,7 @@ void classify_scratch_free(void *arg)
         struct scratch *s = arg;
 
         ran_state_free(s->state);
+        ahead_release(&s->ahead);
         cmd_document_release(&s->document);
         cmd_shown_release(&s->shown);
         classify_evidence_free(s->evidence);
@@ -80,14 +84,30 @@ static int score(const struct classifier *c, struct scratch *s, const struct ran
         RAN_TRY(cmd_document_read(&s->document, record, ran_model_tokenizer(m),
                                   ran_model_vocabulary(m), &c->options->document, err));
         const struct ran_document document = cmd_document_view(&s->document);
-        if (c->embedder != NULL)
-                RAN_TRY(ran_embed(c->embedder, &document, s->embedding, err));
+        const bool known =
+                s->item > 0 && ahead_take(&s->ahead, c, s->item - 1, s->logits, s->embedding);
+        if (c->embedder != NULL && !known)
+                RAN_TRY(ran_embed(c->embedder, s->state, &document, s->embedding, err));
         if (c->C == 0)
                 return RAN_OK;
-        RAN_TRY(ran_classify(m, s->state, &document, s->logits,
-                             c->embedder == NULL ? s->embedding : NULL, err));
+        if (!known)
+                RAN_TRY(ran_classify(m, s->state, &document, s->logits,
+                                     c->embedder == NULL ? s->embedding : NULL, err));
         ran_probabilities(ran_model_config(m), s->logits, c->C, s->p);
         return RAN_OK;
+}
+
+/* Runs `work` on items whose documents are scored together. */
+static void work_all(void *arg, struct scratch *s, struct cmd_item *items, size_t n,
+                     int (*work)(void *arg, void *scratch, const struct cmd_line *line,
+                                 struct ran_buf *result, struct ran_error *err))
+{
+        ahead_score(&s->ahead, arg, s->state, &s->document, items, n);
+        for (size_t i = 0; i < n; i++) {
+                s->item = i + 1;
+                items[i].code = work(arg, s, items[i].line, items[i].result, items[i].err);
+        }
+        s->item = 0;
 }
 
 int classify_score(const struct classifier *c, void *scratch, const struct cmd_line *line,
@@ -118,6 +138,11 @@ int classify_probabilities(void *arg, void *scratch, const struct cmd_line *line
         ran_buf_add(result, s->shown.text.data,
                     s->shown.text.len < SHOWN ? s->shown.text.len : SHOWN);
         return RAN_OK;
+}
+
+void classify_probabilities_all(void *arg, void *scratch, struct cmd_item *items, size_t n)
+{
+        work_all(arg, scratch, items, n, classify_probabilities);
 }
 
 /* ---- predictions ---------------------------------------------------------------------------- */
@@ -375,4 +400,9 @@ int classify_predict(void *arg, void *scratch, const struct cmd_line *line, stru
         cmd_document_truncated(&s->document, out);
         ran_buf_char(out, '}');
         return RAN_OK;
+}
+
+void classify_predict_all(void *arg, void *scratch, struct cmd_item *items, size_t n)
+{
+        work_all(arg, scratch, items, n, classify_predict);
 }

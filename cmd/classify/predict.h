@@ -43,5 +43,8 @@ void classify_table_header(const struct classifier *c, struct ran_buf *out);
 /* Appends the prediction, a JSON object, a line of fastText or a row. For cmd_loop.work. */
 int classify_predict(void *arg, void *scratch, const struct cmd_line *line, struct ran_buf *out,
                      struct ran_error *err);
+/* Both for cmd_loop.work_all, of records whose documents are scored together. */
+void classify_probabilities_all(void *arg, void *scratch, struct cmd_item *items, size_t n);
+void classify_predict_all(void *arg, void *scratch, struct cmd_item *items, size_t n);
 
 #endif

@@ -1,6 +1,7 @@
 /* ran-classify.c - labels and their probabilities for documents of any length. */
 #include <stdlib.h>
 
+#include "cmd/classify/ahead.h"
 #include "cmd/classify/eval-page.h"
 #include "cmd/classify/eval.h"
 #include "cmd/classify/page.h"
@@ -25,6 +26,11 @@ static int probabilities(void *arg, void *scratch, const struct cmd_line *line,
 {
         return classify_probabilities(&((struct evaluation *)arg)->classifier, scratch, line,
                                       result, err);
+}
+
+static void probabilities_all(void *arg, void *scratch, struct cmd_item *items, size_t n)
+{
+        classify_probabilities_all(&((struct evaluation *)arg)->classifier, scratch, items, n);
 }
 
 static void *make_scratch(void *arg, struct ran_error *err)
@@ -89,6 +95,8 @@ static int evaluate(const struct classifier *c, struct cmd_loop loop, char **fil
         e.eval.labels.called = &names;
         loop.make_scratch = make_scratch;
         loop.work = probabilities;
+        if (loop.work_all != NULL)
+                loop.work_all = probabilities_all;
         loop.take = compare_labels;
         loop.accepted = true;
         loop.arg = &e;
@@ -128,6 +136,10 @@ static int run(struct classifier *c, char **files)
         struct cmd_output output = c->options->output;
         struct ran_buf header = {0};
 
+        if (ran_model_scores_abreast(c->model)) {
+                loop.work_all = classify_predict_all;
+                loop.abreast = AHEAD_RECORDS;
+        }
         if (c->options->eval)
                 return evaluate(c, loop, files);
         if (c->options->output_format == CLASSIFY_HTML)
@@ -165,6 +177,38 @@ static struct ran_embedder *embedder_of(const struct ran_model *m, const struct 
         if (e == NULL)
                 cmd_die(cmd_status_of(&err), "%s: %s", o->model, err.text);
         return e;
+}
+
+static struct ran_vector_cache *open_vectors(struct ran_model *m, const struct classify_options *o)
+{
+        struct ran_vector_cache *k;
+        struct ran_error err;
+
+        if (o->vector_cache == NULL)
+                return NULL;
+        if (!o->embed && !ran_model_config(m)->frozen)
+                cmd_usage("--vector-cache is for --embed, and for classifiers with a frozen "
+                          "pretrained encoder");
+        k = ran_vector_cache_open(o->vector_cache, &err);
+        if (k == NULL || ran_model_use_vectors(m, k, &err) != RAN_OK)
+                cmd_die(cmd_status_of(&err), "%s", err.text);
+        cmd_check_writable(o->vector_cache);
+        return k;
+}
+
+static void close_vectors(struct ran_vector_cache *k, const struct classify_options *o)
+{
+        struct ran_error err;
+        size_t found, computed;
+
+        if (k == NULL)
+                return;
+        ran_vector_cache_counts(k, &found, &computed);
+        if (ran_vector_cache_close(k, &err) != RAN_OK)
+                cmd_warn("the vectors of %zu documents are not kept: %s", computed, err.text);
+        else
+                cmd_note("%s: %zu vectors taken from it, %zu added", o->vector_cache, found,
+                         computed);
 }
 
 /* From the command line, else from the model; NULL with a single label. The caller frees them. */
@@ -224,6 +268,7 @@ int main(int argc, char **argv)
 
         classify_options_check(o);
         struct ran_model *model = open_model(o);
+        struct ran_vector_cache *vectors = open_vectors(model, o);
         struct ran_embedder *embedder = embedder_of(model, o);
         float *thresholds = thresholds_of(model, o);
         struct classifier c = {
@@ -233,7 +278,7 @@ int main(int argc, char **argv)
                 .pool = cmd_pool(),
                 .C = ran_model_config(model)->task == RAN_TASK_CLASSIFY ? ran_model_classes(model)
                                                                         : 0,
-                .D = ran_model_config(model)->dim,
+                .D = embedder != NULL ? ran_embedder_width(embedder) : ran_model_config(model)->dim,
                 .thresholds = thresholds,
                 .cut = cut_of(model, o),
         };
@@ -243,6 +288,7 @@ int main(int argc, char **argv)
         int status = run(&c, files);
 
         decision_release(&c.decision);
+        close_vectors(vectors, o);
         ran_pool_free(c.pool);
         free(thresholds);
         ran_embedder_free(embedder);

@@ -112,6 +112,9 @@ static bool next_line(struct walk *w)
         w->n = feed != NULL ? (size_t)(feed - w->line) : w->size - w->next;
         w->number += w->next > 0;
         w->next += w->n + 1;
+        const size_t mark = ran_utf8_mark(w->line, w->n);
+        w->line += mark;
+        w->n -= mark;
         if (w->n > 0 && w->line[w->n - 1] == '\r')
                 w->n--;
         return true;

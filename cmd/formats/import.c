@@ -93,6 +93,13 @@ const char *import_encoding_advice(const char *s, size_t n, size_t valid)
                                  : "iconv converts other encodings";
 }
 
+int import_refuse_column(const struct text_line *text, size_t valid, size_t column,
+                         struct ran_error *err)
+{
+        return ran_fail(err, RAN_EFORMAT, "column %zu: this is not valid UTF-8 (%s)", column,
+                        import_encoding_advice(text->s, text->n, valid));
+}
+
 int import_refuse_bytes(const struct text_line *text, size_t valid, size_t *line,
                         struct ran_error *err)
 {
@@ -102,8 +109,7 @@ int import_refuse_bytes(const struct text_line *text, size_t valid, size_t *line
                 ++*line;
                 s = feed + 1;
         }
-        return ran_fail(err, RAN_EFORMAT, "column %zu: this is not valid UTF-8 (%s)",
-                        (size_t)(end - s) + 1, import_encoding_advice(text->s, text->n, valid));
+        return import_refuse_column(text, valid, (size_t)(end - s) + 1, err);
 }
 
 static int import_any(const struct import *i, const struct text_line *text, struct ran_buf *out,
@@ -124,6 +130,8 @@ int import_text_line(const struct import *i, const struct text_line *text, struc
         struct ran_error why = {0};
 
         *line = 0;
+        if (text->why != NULL && i->format->unit != LINES_FILE)
+                return ran_fail(err, RAN_EFORMAT, "the record is left out: %s", text->why);
         int code = import_any(i, text, out, line, &why);
         if (code == RAN_EFORMAT && i->guessed && !i->header && i->format->looks_like != NULL)
                 return ran_fail(err, code,

@@ -71,6 +71,8 @@ struct import_format {
          * text, from 0. */
         int (*import)(const struct import *i, const struct text_line *text, struct ran_buf *out,
                       size_t *line, struct ran_error *err);
+        /* The file that a bad text came from, for messages. NULL: the one that is read. */
+        const char *(*blames)(const struct text_line *text);
         /* Frees what i->state points to. NULL: nothing. */
         void (*end)(struct import *i);
 };
@@ -103,7 +105,10 @@ void import_end(struct import *i);
 
 /* What to do about a text of n bytes of which only the first `valid` are UTF-8. */
 const char *import_encoding_advice(const char *s, size_t n, size_t valid);
-/* The text stops being UTF-8 after `valid` bytes: a message with the column, and *line. */
+/* The text stops being UTF-8 after `valid` bytes: a message with this column. */
+int import_refuse_column(const struct text_line *text, size_t valid, size_t column,
+                         struct ran_error *err);
+/* The same with the column in its line, and *line. */
 int import_refuse_bytes(const struct text_line *text, size_t valid, size_t *line,
                         struct ran_error *err);
 

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -54,11 +55,19 @@ void lines_open_files(struct lines *l, char **files, size_t n)
         *l = (struct lines){.unit = LINES_FILE, .fd = -1, .next_file = files, .files = n};
 }
 
+void lines_limit(struct lines *l, size_t most)
+{
+        l->most = most;
+        snprintf(l->too_long, sizeof l->too_long,
+                 "it is longer than %zu bytes (--max-record-bytes)", most);
+}
+
 void lines_close(struct lines *l)
 {
         close_file(l);
         free(l->data);
         free(l->line);
+        free(l->skipped);
         *l = (struct lines){.fd = -1};
 }
 
@@ -92,10 +101,16 @@ static int look_inside(struct lines *l, size_t begin, struct ran_error *err)
         return l->unpack != NULL ? RAN_OK : fail_reading(l, err);
 }
 
+/* What is read at once: a limit must not be passed by much. */
+static size_t room(const struct lines *l)
+{
+        return l->cap - l->end < GROUP_BYTES ? l->cap - l->end : GROUP_BYTES;
+}
+
 /* Appends what the decompressor has. */
 static int read_unpacked(struct lines *l, struct ran_error *err)
 {
-        ssize_t n = unpack_read(l->unpack, l->data + l->end, l->cap - l->end);
+        ssize_t n = unpack_read(l->unpack, l->data + l->end, room(l));
 
         if (n < 0) {
                 l->why = unpack_why(l->unpack);
@@ -122,7 +137,7 @@ static int read_more(struct lines *l, size_t begin, struct ran_error *err)
         l->data = grown;
         if (l->unpack != NULL)
                 return read_unpacked(l, err);
-        ssize_t n = read(l->fd, l->data + l->end, l->fresh ? FIRST_BYTES : l->cap - l->end);
+        ssize_t n = read(l->fd, l->data + l->end, l->fresh ? FIRST_BYTES : room(l));
         if (n > 0)
                 l->end += (size_t)n;
         else if (n == 0)
@@ -143,6 +158,71 @@ static bool has_line_end(const struct lines *l, const char *s, size_t n)
                (memchr(s, '\n', n) != NULL || (l->unit == LINES_ROW && memchr(s, '\r', n) != NULL));
 }
 
+/* ---- texts that are too long ---------------------------------------------------------------- */
+
+static bool is_too_long(const struct lines *l)
+{
+        return l->most > 0 && l->end - l->begin > l->most;
+}
+
+static size_t count_feeds(const char *s, size_t n)
+{
+        const char *end = s + n;
+        size_t count = 0;
+
+        while (s < end && (s = memchr(s, '\n', (size_t)(end - s))) != NULL) {
+                count++;
+                s++;
+        }
+        return count;
+}
+
+/* Lets go of the first bytes of data, and of the memory for a long text. */
+static void discard(struct lines *l, size_t n)
+{
+        l->offset += n;
+        l->end -= n;
+        memmove(l->data, l->data + n, l->end);
+        if (l->cap <= 4 * (size_t)GROUP_BYTES || l->end > GROUP_BYTES)
+                return;
+        char *small = realloc(l->data, 4 * (size_t)GROUP_BYTES);
+        if (small == NULL)
+                return;
+        l->data = small;
+        l->cap = 4 * (size_t)GROUP_BYTES;
+}
+
+/* The text that begins the data is too long: reads on to the end of a line, keeping nothing of it.
+ */
+static int skip(struct lines *l, struct ran_error *err)
+{
+        /* Lines of a block that were scanned are counted already. */
+        const size_t at = l->unit == LINES_SENTENCE ? l->scanned : 0;
+        size_t *grown = ran_grow(l->skipped, &l->skip_cap, l->skips + 1, sizeof(*grown), err);
+
+        if (grown == NULL)
+                return RAN_ENOMEM;
+        l->skipped = grown;
+        size_t gone = l->end, feeds = count_feeds(l->data + at, gone - at);
+        bool ends = gone > 0 && l->data[gone - 1] == '\n';
+        while (!ends && !l->ended) {
+                discard(l, gone);
+                RAN_TRY(read_more(l, 0, err));
+                const char *feed = l->end > 0 ? memchr(l->data, '\n', l->end) : NULL;
+                ends = feed != NULL;
+                gone = ends ? (size_t)(feed - l->data) + 1 : l->end;
+                feeds += ends;
+        }
+        discard(l, gone);
+        l->skipped[l->skips++] = feeds;
+        l->scanned = l->kept = 0;
+        l->table.state = TABLE_START;
+        l->table.returned = false;
+        return RAN_OK;
+}
+
+/* ---- the next lines ------------------------------------------------------------------------- */
+
 /* Reads until there is a whole line, and on while more has arrived. A file that cannot be read
  * further first gives the lines that were. */
 static int fill(struct lines *l, struct ran_error *err)
@@ -155,6 +235,10 @@ static int fill(struct lines *l, struct ran_error *err)
                 memmove(l->data, l->data + l->begin, l->end);
         l->offset += l->begin;
         l->begin = 0;
+        if (l->most > 0 && l->kept > l->most && l->unit != LINES_EACH) {
+                RAN_TRY(skip(l, err));
+                searched = 0;
+        }
         if (l->why != NULL && has_line_end(l, l->data + searched, l->end - searched))
                 return RAN_OK;
         if (l->why != NULL)
@@ -163,6 +247,11 @@ static int fill(struct lines *l, struct ran_error *err)
                 if (!whole && l->end > searched)
                         whole = has_line_end(l, l->data + searched, l->end - searched);
                 searched = l->end;
+                if (!whole && is_too_long(l)) {
+                        RAN_TRY(skip(l, err));
+                        searched = 0;
+                        continue;
+                }
                 if (whole && (l->end >= GROUP_BYTES || !readable(l)))
                         break;
                 int code = read_more(l, 0, err);
@@ -181,10 +270,11 @@ static bool is_blank(const char *s, size_t n)
         return n == 0;
 }
 
-/* Strips a byte order mark and the CR of the line end. */
-static void strip(const char **s, size_t *n, bool first)
+/* Strips a byte order mark, which files that were put together have in the middle, too, and the CR
+ * of the line end. */
+static void strip(const char **s, size_t *n)
 {
-        size_t mark = first ? ran_utf8_mark(*s, *n) : 0;
+        size_t mark = ran_utf8_mark(*s, *n);
 
         *s += mark;
         *n -= mark;
@@ -201,6 +291,10 @@ static int add_text(struct lines *l, struct text_line text, struct ran_error *er
                 return RAN_ENOMEM;
         l->line = grown;
         text.file = l->file;
+        if (l->unit != LINES_FILE && l->most > 0 && text.n > l->most) {
+                text.n = 0;
+                text.why = l->too_long;
+        }
         if (text.s != NULL && !l->packed)
                 text.offset = l->offset + (size_t)(text.s - l->data);
         l->line[l->count++] = text;
@@ -211,7 +305,8 @@ static int add_line(struct lines *l, const char *s, size_t n, struct ran_error *
 {
         struct lines_count before = l->at;
 
-        strip(&s, &n, l->at.number++ == 0);
+        strip(&s, &n);
+        l->at.number++;
         if (is_blank(s, n)) {
                 l->at.blank++;
                 return RAN_OK;
@@ -256,7 +351,7 @@ static int end_block(struct lines *l, size_t end, size_t next, size_t doc, struc
         size_t n = end - l->begin;
         int code = RAN_OK;
 
-        strip(&s, &n, l->began.number == 0);
+        strip(&s, &n);
         if (l->first > 0)
                 code = add_text(
                         l,
@@ -277,7 +372,7 @@ static int scan_line(struct lines *l, const char *s, size_t n, size_t from, size
 {
         bool begins;
 
-        strip(&s, &n, l->at.number == 0);
+        strip(&s, &n);
         begins = l->begins_document != NULL && l->begins_document(s, n);
         if (begins && l->first > 0)
                 return end_block(l, from - (from > l->begin), from, l->at.doc, err);
@@ -330,7 +425,7 @@ static bool is_blank_row(const struct lines *l, const char *s, size_t n)
 static int add_row(struct lines *l, const char *s, size_t n, struct ran_error *err)
 {
         struct lines_count before = l->at;
-        size_t mark = l->at.number == 0 ? ran_utf8_mark(s, n) : 0;
+        size_t mark = ran_utf8_mark(s, n);
 
         l->at.number += 1 + table_line_ends(s, n);
         if (is_blank_row(l, s + mark, n - mark)) {
@@ -345,6 +440,19 @@ static int add_row(struct lines *l, const char *s, size_t n, struct ran_error *e
                         err);
 }
 
+/* A mark before a quote must not hide it. False if more bytes must tell. */
+static bool pass_mark(struct lines *l)
+{
+        const size_t n = l->end - l->begin;
+
+        if (l->scanned > 0)
+                return true;
+        if (n < 3 && !l->ended && memcmp(l->data + l->begin, "\xef\xbb\xbf", n) == 0)
+                return false;
+        l->scanned = ran_utf8_mark(l->data + l->begin, n);
+        return true;
+}
+
 static int split_rows(struct lines *l, struct ran_error *err)
 {
         size_t end, next;
@@ -353,10 +461,7 @@ static int split_rows(struct lines *l, struct ran_error *err)
                 l->begin += l->data[l->begin] == '\n';
                 l->table.returned = false;
         }
-        /* A mark before a quote must not hide it. */
-        if (l->at.number == 0 && l->scanned == 0)
-                l->scanned = ran_utf8_mark(l->data + l->begin, l->end - l->begin);
-        while (!l->more && l->begin < l->end &&
+        while (!l->more && l->begin < l->end && pass_mark(l) &&
                table_row_end(&l->table, l->data + l->begin, l->end - l->begin, l->ended,
                              &l->scanned, &end, &next)) {
                 RAN_TRY(add_row(l, l->data + l->begin, end, err));
@@ -388,8 +493,13 @@ static int read_file(struct lines *l, struct ran_error *err)
 
         l->files--;
         l->ended = false;
-        while (code == RAN_OK && !l->ended)
+        while (code == RAN_OK && !l->ended) {
                 code = read_more(l, begin, err);
+                if (code != RAN_OK || l->most == 0 || l->end - begin <= l->most)
+                        continue;
+                l->why = l->too_long;
+                break;
+        }
         uint64_t size = size_of(l, begin);
         close_file(l);
         if (code != RAN_OK && l->why == NULL)
@@ -434,16 +544,39 @@ static int next_files(struct lines *l, struct ran_error *err)
 
 /* ---- groups --------------------------------------------------------------------------------- */
 
+/* Texts without contents in place of those that were skipped. */
+static int add_skipped(struct lines *l, struct ran_error *err)
+{
+        for (size_t i = 0; i < l->skips; i++) {
+                const size_t number = l->first > 0 ? l->first : l->at.number + 1;
+                const struct lines_count before = l->first > 0 ? l->began : l->at;
+                RAN_TRY(add_text(l,
+                                 (struct text_line){.s = l->data + l->begin,
+                                                    .number = number,
+                                                    .doc = l->at.doc,
+                                                    .before = before,
+                                                    .why = l->too_long},
+                                 err));
+                l->at.number += l->skipped[i];
+                l->began = l->at;
+                l->first = 0;
+        }
+        l->skips = 0;
+        return RAN_OK;
+}
+
 int lines_peek(struct lines *l, struct text_line *line, struct ran_error *err)
 {
         size_t at = 0, next, n;
 
         *line = (struct text_line){.file = l->file};
         do {
+                const size_t skips = l->skips;
                 RAN_TRY(fill(l, err));
+                at = skips == l->skips ? at : 0;
                 for (; whole_line(l, at, &n, &next); at = next) {
                         const char *s = l->data + at;
-                        strip(&s, &n, at == 0);
+                        strip(&s, &n);
                         if (!is_blank(s, n)) {
                                 line->s = s;
                                 line->n = n;
@@ -471,6 +604,7 @@ int lines_next(struct lines *l, struct ran_error *err)
                         RAN_TRY(fill(l, err));
                 l->count = l->kept = 0;
                 l->more = false;
+                RAN_TRY(add_skipped(l, err));
                 RAN_TRY(l->unit == LINES_SENTENCE ? split_blocks(l, err)
                         : l->unit == LINES_ROW    ? split_rows(l, err)
                                                   : split_each(l, err));
@@ -490,8 +624,8 @@ void lines_keep(struct lines *l, size_t i)
         l->table.returned = false;
 }
 
-void lines_drop_first(struct lines *l)
+void lines_drop(struct lines *l, size_t i)
 {
         l->count--;
-        memmove(l->line, l->line + 1, l->count * sizeof(*l->line));
+        memmove(l->line + i, l->line + i + 1, (l->count - i) * sizeof(*l->line));
 }

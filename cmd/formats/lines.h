@@ -29,11 +29,14 @@ struct text_line {
         size_t number;             /* from 1, in the file; of a sentence: of its first word */
         size_t doc;                /* of sentences: the document, from 1; 0: none has begun */
         struct lines_count before; /* it */
-        const char *why;           /* of files: why it cannot be read, or NULL */
+        const char *why;           /* why it cannot be read, or NULL; then it is empty */
         uint64_t size;             /* of files: bytes of the file, compressed as it is */
 };
 
 struct unpack;
+
+/* Room for why a text is left out that is too long. */
+enum { LINES_TOO_LONG = 80 };
 
 struct lines {
         int fd;
@@ -43,6 +46,10 @@ struct lines {
         char **next_file; /* LINES_FILE: those still to be read */
         size_t files;
         const char *file;
+        size_t most;                   /* bytes of a text, of which longer ones are left out */
+        char too_long[LINES_TOO_LONG]; /* why */
+        size_t *skipped;               /* lines of each of them since the last group */
+        size_t skips, skip_cap;
         char *data; /* [begin, end) has been read, but not returned */
         size_t begin, end, cap;
         uint64_t offset;              /* bytes before data, of the file or of these files */
@@ -60,6 +67,9 @@ struct lines {
         size_t count, line_cap;
 };
 
+/* Before anything is read: texts of more than `most` bytes become empty ones with `why`; 0: none
+ * do. */
+void lines_limit(struct lines *l, size_t most);
 /* file: "-" is standard input. */
 int lines_open(struct lines *l, const char *file, struct ran_error *err);
 /* n files, each one text, opened one at a time; an unreadable file becomes an empty text with
@@ -74,13 +84,13 @@ int lines_peek(struct lines *l, struct text_line *line, struct ran_error *err);
 const char *lines_first_bytes(const struct lines *l, size_t *n);
 /* The next group: at least one text, and as many more as have arrived, within bounds that keep
  * memory small; a text may have any length. count is 0 at the end of the file. Skips a byte order
- * mark at the beginning of the file. */
+ * mark at the beginning of a line. */
 int lines_next(struct lines *l, struct ran_error *err);
 /* Takes back the texts of the group from the i-th on (i > 0): the next group begins with them,
  * and has more unless the file ends. */
 void lines_keep(struct lines *l, size_t i);
-/* Leaves out the first text of the group: a header. */
-void lines_drop_first(struct lines *l);
+/* Leaves out text i of the group: a header. */
+void lines_drop(struct lines *l, size_t i);
 void lines_close(struct lines *l);
 
 #endif

@@ -80,17 +80,49 @@ struct unpack {
         const char *why;
 };
 
+/* Whether a variable is one of those by which users give these programs options: limits of memory,
+ * numbers of threads, other formats. */
+static bool is_setting(const char *variable)
+{
+        static const char *const beginnings[] = {"GZIP", "PIGZ", "XZ_", "ZSTD_"};
+
+        for (size_t i = 0; i < sizeof(beginnings) / sizeof(beginnings[0]); i++)
+                if (strncmp(variable, beginnings[i], strlen(beginnings[i])) == 0)
+                        return true;
+        return false;
+}
+
+/* The environment of a child, to be freed; NULL without memory. */
+static char **make_environment(void)
+{
+        size_t n = 0, kept = 0;
+
+        while (environ[n] != NULL)
+                n++;
+        char **environment = ran_alloc(n + 1, sizeof(*environment), NULL);
+        for (size_t i = 0; environment != NULL && i < n; i++)
+                if (!is_setting(environ[i]))
+                        environment[kept++] = environ[i];
+        return environment;
+}
+
 /* In its own group, so that the terminal's Ctrl-C is for the program, which ends the child. */
 static int spawn(struct unpack *u, int in, int out)
 {
         posix_spawn_file_actions_t actions;
         posix_spawnattr_t attributes;
         sigset_t none, defaults;
+        char **environment = make_environment();
 
-        if (posix_spawn_file_actions_init(&actions) != 0)
+        if (environment == NULL)
                 return ENOMEM;
+        if (posix_spawn_file_actions_init(&actions) != 0) {
+                free(environment);
+                return ENOMEM;
+        }
         if (posix_spawnattr_init(&attributes) != 0) {
                 posix_spawn_file_actions_destroy(&actions);
+                free(environment);
                 return ENOMEM;
         }
         sigemptyset(&none);
@@ -111,11 +143,12 @@ static int spawn(struct unpack *u, int in, int out)
                                                         O_WRONLY, 0);
         if (code == 0)
                 code = posix_spawnp(&u->child, u->kind->program, &actions, &attributes,
-                                    (char *const *)u->kind->arguments, environ);
+                                    (char *const *)u->kind->arguments, environment);
         if (code != 0)
                 u->child = 0;
         posix_spawnattr_destroy(&attributes);
         posix_spawn_file_actions_destroy(&actions);
+        free(environment);
         return code;
 }
 

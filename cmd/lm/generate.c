@@ -125,7 +125,13 @@ static int generate_record(void *arg, void *scratch, const struct cmd_line *line
         struct continuation *k = scratch;
 
         (void)arg;
-        RAN_TRY(read_record(k, &line->record, err));
+        int code = read_record(k, &line->record, err);
+        if (code == RAN_EFORMAT && parallel.source_file != NULL && k->sequence.document.empty) {
+                /* Empty lines are no mistakes of a plain file: their targets are empty, too. */
+                ran_buf_str(out, "{\"text\":\"\",\"tokens\":0,\"finish\":\"end\",\"nll\":0}");
+                return RAN_OK;
+        }
+        RAN_TRY(code);
         RAN_TRY(continuation_make(k, &line->record, NULL, NULL, err));
         return continuation_json(k, out, err);
 }
@@ -278,7 +284,7 @@ int lm_generate(int argc, char **argv)
 
         check_usage(files);
         cmd_parallel_check_output(&parallel, "output", output.output);
-        cmd_parallel_begin(&parallel, false, files);
+        cmd_parallel_begin(&parallel, false, !evaluation.eval, files);
         if (evaluation.eval_only != NULL)
                 return evaluate_only(files);
         if (evaluation.eval && !cmd_was_asked("temperature") && !cmd_was_asked("top_k") &&

@@ -3,14 +3,28 @@
 
 #include <math.h>
 
-void perplexity_add_token(struct perplexity *p, double nll, bool unknown)
+void perplexity_add_token(struct perplexity *p, double nll)
 {
         p->nll += nll;
         p->tokens++;
-        if (!unknown)
-                return;
+}
+
+void perplexity_add_unknown(struct perplexity *p, double nll, size_t bytes)
+{
+        perplexity_add_token(p, nll);
         p->nll_unknown += nll;
         p->unknown++;
+        p->spelled += bytes + 1;
+}
+
+double perplexity_spelled(const struct perplexity *p, double cost)
+{
+        return p->nll + cost * ran_log(2) * (double)p->spelled;
+}
+
+double perplexity_unknown_share(const struct perplexity *p)
+{
+        return p->tokens > 0 ? (double)p->unknown / (double)p->tokens : 0;
 }
 
 /* ---- words and bytes ------------------------------------------------------------------------ */
@@ -81,6 +95,7 @@ void perplexity_merge(struct perplexity *p, const struct perplexity *from)
         p->nll_unknown += from->nll_unknown;
         p->tokens += from->tokens;
         p->unknown += from->unknown;
+        p->spelled += from->spelled;
         p->words += from->words;
         p->bytes += from->bytes;
         p->uncounted += from->uncounted;
@@ -98,22 +113,25 @@ static double perplexity(double nll, size_t n)
         return n > 0 ? ran_exp(nll / (double)n) : NAN;
 }
 
-void perplexity_json(const struct perplexity *p, struct ran_buf *out)
+void perplexity_json(const struct perplexity *p, double cost, struct ran_buf *out)
 {
-        const double known = p->nll - p->nll_unknown;
+        const double known = p->nll - p->nll_unknown, spelled = perplexity_spelled(p, cost);
 
         ran_buf_str(out, "\"nll\":");
         ran_buf_double(out, p->nll);
         ran_buf_printf(out, ",\"tokens\":%zu", p->tokens);
         add_number(out, "perplexity", perplexity(p->nll, p->tokens));
         ran_buf_printf(out, ",\"unknown\":%zu", p->unknown);
+        add_number(out, "unknown_share", perplexity_unknown_share(p));
         add_number(out, "nll_known", known);
         add_number(out, "perplexity_known", perplexity(known, p->tokens - p->unknown));
         if (p->uncounted > 0)
                 return;
+        if (cost > 0)
+                add_number(out, "nll_spelled", spelled);
         ran_buf_printf(out, ",\"words\":%zu", p->words);
-        add_number(out, "perplexity_per_word", perplexity(p->nll, p->words));
+        add_number(out, "perplexity_per_word", perplexity(spelled, p->words));
         ran_buf_printf(out, ",\"bytes\":%zu", p->bytes);
         add_number(out, "bits_per_byte",
-                   p->bytes > 0 ? p->nll / ran_log(2) / (double)p->bytes : NAN);
+                   p->bytes > 0 ? spelled / ran_log(2) / (double)p->bytes : NAN);
 }

@@ -114,25 +114,35 @@ static void add_body(struct ran_buf *out, const struct lm *lm, const struct cmd_
                                tokens, all);
 }
 
-static void add_cells(struct ran_buf *out, const struct perplexity *p)
+static double percent_unknown(const struct perplexity *p)
+{
+        return 100 * perplexity_unknown_share(p);
+}
+
+static void add_cells(struct ran_buf *out, const struct perplexity *p, double cost)
 {
         ran_buf_str(out, "<td class=\"n\">");
         add_figure(out, ran_exp(mean(p->nll, p->tokens)));
         ran_buf_str(out, "</td><td class=\"n\">");
-        add_figure(out, p->uncounted > 0 ? NAN : mean(bits_of(p->nll), p->bytes));
-        ran_buf_printf(out, "</td><td class=\"n\">%zu</td>", p->tokens);
+        add_figure(out,
+                   p->uncounted > 0 ? NAN : mean(bits_of(perplexity_spelled(p, cost)), p->bytes));
+        ran_buf_printf(out, "</td><td class=\"n\">%.1f %%</td><td class=\"n\">%zu</td>",
+                       percent_unknown(p), p->tokens);
 }
 
 int lm_score_page_pack(const struct lm *lm, const struct cmd_line *line,
                        const struct cmd_sequence *q, const float *nll, const struct perplexity *p,
-                       struct ran_buf *result, struct ran_error *err)
+                       double cost, struct ran_buf *result, struct ran_error *err)
 {
         struct ran_buf name = {0}, cells = {0}, body = {0}, packed = {0};
+        /* [UNK] is easy to predict where it is frequent, and no text is the less surprising for it.
+         */
+        const double rank = perplexity_spelled(p, cost > 0 ? cost : PERPLEXITY_COST_UNIFORM);
 
         page_record_name(&name, &line->record, line->file, line->number);
-        add_cells(&cells, p);
+        add_cells(&cells, p, cost);
         add_body(&body, lm, q, nll);
-        page_document_pack(&packed, p->tokens > 0 ? mean(p->nll, p->tokens) : 0, &name, &cells,
+        page_document_pack(&packed, p->tokens > 0 ? mean(rank, p->tokens) : 0, &name, &cells,
                            &body);
         ran_buf_add(result, p, sizeof *p);
         ran_buf_add(result, packed.data, packed.len);
@@ -166,18 +176,30 @@ static void add_measure(struct ran_buf *out, const char *name, double x, const c
         ran_buf_printf(out, "</td><td><small>%s</small></td></tr>\n", means);
 }
 
-static void write_total(struct ran_buf *out, const struct perplexity *p)
+static void write_total(struct ran_buf *out, const struct perplexity *p, double cost)
 {
-        const double known = p->nll - p->nll_unknown;
+        const double known = p->nll - p->nll_unknown, spelled = perplexity_spelled(p, cost);
+        char means[200];
+
+        if (p->unknown == 0)
+                snprintf(means, sizeof means, "does not depend on the vocabulary");
+        else if (cost > 0)
+                snprintf(means, sizeof means,
+                         "%.1f %% of the tokens are unknown words, spelled at %g bits a byte",
+                         percent_unknown(p), cost);
+        else
+                snprintf(
+                        means, sizeof means,
+                        "without the spelling of unknown words, %.1f %% of the tokens: it compares "
+                        "models only with --unknown-cost",
+                        percent_unknown(p));
 
         ran_buf_str(out, "<h2>All texts</h2>\n<div class=\"wide\"><table>\n");
         add_measure(out, "perplexity", ran_exp(mean(p->nll, p->tokens)),
                     "of a token of the vocabulary; 1 is best");
         if (p->uncounted == 0) {
-                add_measure(out, "perplexity per word", ran_exp(mean(p->nll, p->words)),
-                            "does not depend on the vocabulary");
-                add_measure(out, "bits per byte", mean(bits_of(p->nll), p->bytes),
-                            "does not depend on the vocabulary; 0 is best");
+                add_measure(out, "perplexity per word", ran_exp(mean(spelled, p->words)), means);
+                add_measure(out, "bits per byte", mean(bits_of(spelled), p->bytes), means);
         }
         if (p->unknown > 0)
                 add_measure(out, "perplexity of known words",
@@ -186,9 +208,11 @@ static void write_total(struct ran_buf *out, const struct perplexity *p)
         ran_buf_printf(out,
                        "<tr><th scope=\"row\">tokens</th><td class=\"n\">%zu</td><td></td></tr>\n",
                        p->tokens);
-        ran_buf_printf(out,
-                       "<tr><th scope=\"row\">unknown</th><td class=\"n\">%zu</td><td></td></tr>\n",
-                       p->unknown);
+        ran_buf_printf(
+                out,
+                "<tr><th scope=\"row\">unknown</th><td class=\"n\">%zu</td><td><small>%.1f %% of "
+                "the tokens</small></td></tr>\n",
+                p->unknown, percent_unknown(p));
         ran_buf_str(out, "</table></div>\n<p class=\"legend\">");
         for (int level = 1; level <= LEVELS; level += 2)
                 ran_buf_printf(out, "<span><i class=\"a%d\"></i>from %.1f bits</span>", level,
@@ -198,7 +222,8 @@ static void write_total(struct ran_buf *out, const struct perplexity *p)
                          "bit more is half the probability.</p>\n");
 }
 
-void lm_score_page_write(struct lm_score_page *page, const char *model, struct cmd_sink *out)
+void lm_score_page_write(struct lm_score_page *page, const char *model, double cost,
+                         struct cmd_sink *out)
 {
         struct ran_buf lead = {0};
 
@@ -207,10 +232,10 @@ void lm_score_page_write(struct lm_score_page *page, const char *model, struct c
         ran_buf_char(&lead, '\0');
         page_begin(&out->buf, "How surprising texts are", lead.failed ? NULL : lead.data);
         ran_buf_release(&lead);
-        write_total(&out->buf, &page->total);
+        write_total(&out->buf, &page->total, cost);
         page_documents_write(&page->documents, "The most surprising texts",
                              "<th class=\"n\">perplexity</th><th class=\"n\">bits per byte</th>"
-                             "<th class=\"n\">tokens</th>",
+                             "<th class=\"n\">unknown</th><th class=\"n\">tokens</th>",
                              out);
         page_end(&out->buf, page_documents_script);
 }

@@ -16,11 +16,12 @@ struct lm_score_page {
  * token from q->first on. Offsets count bytes. RAN_ENOMEM. */
 int lm_score_page_pack(const struct lm *lm, const struct cmd_line *line,
                        const struct cmd_sequence *q, const float *nll, const struct perplexity *p,
-                       struct ran_buf *result, struct ran_error *err);
+                       double cost, struct ran_buf *result, struct ran_error *err);
 /* Takes it, in order. RAN_ENOMEM. */
 int lm_score_page_add(struct lm_score_page *page, const struct ran_buf *result,
                       struct ran_error *err);
-void lm_score_page_write(struct lm_score_page *page, const char *model, struct cmd_sink *out);
+void lm_score_page_write(struct lm_score_page *page, const char *model, double cost,
+                         struct cmd_sink *out);
 void lm_score_page_release(struct lm_score_page *page);
 
 #endif

@@ -23,6 +23,7 @@
 static struct lm_options model_options;
 static struct score_options {
         bool per_token, logits, total, end;
+        double unknown_cost; /* bits a byte */
         size_t history, stride;
         int output_format;
 } options;
@@ -46,6 +47,10 @@ static const struct ran_field score_fields[] = {
                  "its most surprising words in colour"},
         {"per_token", 0, RAN_FIELD_BOOL, OPTION(per_token), .initial = "false", .first = true,
          .help = "add each predicted token and its nll"},
+        {"unknown_cost", 0, RAN_FIELD_REAL, OPTION(unknown_cost), 0, INFINITY, .value = "BITS",
+         .initial = "0",
+         .help = "spell unknown words in perplexity per word and bits per byte: so many bits for "
+                 "each of their bytes, and for the end; 8.006 compares any models"},
         {"logits", 0, RAN_FIELD_BOOL, OPTION(logits), .initial = "false",
          .help = "add the logits: for each token read, one number for each token of the "
                  "vocabulary"},
@@ -135,7 +140,8 @@ static void *make_scratch(void *arg, struct ran_error *err)
 
         if (s == NULL)
                 return NULL;
-        s->sequence.document.unit = options.output_format == HTML ? RAN_UNIT_BYTE : 0;
+        if (options.output_format == HTML || options.unknown_cost > 0)
+                s->sequence.document.unit = RAN_UNIT_BYTE;
         const bool cache = model_options.cache.positions > 0 && lm->context == NULL;
         if (cache)
                 s->cache = ran_cache_new(ran_model_config(lm->model), &model_options.cache, err);
@@ -236,14 +242,29 @@ static int score(struct lm *lm, struct scratch *s, const struct ran_record *reco
 
 /* ---- the measures of a record --------------------------------------------------------------- */
 
+/* Of a token in its text; 0 where there is no text. */
+static size_t bytes_of(const struct cmd_sequence *q, size_t i)
+{
+        const struct cmd_document *d = &q->document;
+        const size_t at = i - q->shown;
+        const bool has_text = d->from == CMD_FROM_TEXT || d->from == CMD_FROM_TOKENS;
+
+        return has_text && at < d->L ? d->encoding.end[at] - d->encoding.start[at] : 0;
+}
+
 static int measure(const struct lm *lm, struct scratch *s, const struct ran_record *record,
                    struct perplexity *p, struct ran_error *err)
 {
         const struct cmd_sequence *q = &s->sequence;
 
         *p = (struct perplexity){.records = 1};
-        for (size_t i = q->first; i < q->L; i++)
-                perplexity_add_token(p, (double)s->nll[i - 1], q->ids[i] == lm->reserved.unk);
+        for (size_t i = q->first; i < q->L; i++) {
+                const double nll = (double)s->nll[i - 1];
+                if (q->ids[i] == lm->reserved.unk)
+                        perplexity_add_unknown(p, nll, bytes_of(q, i));
+                else
+                        perplexity_add_token(p, nll);
+        }
         return perplexity_count(p, &q->document, record,
                                 lm->mask == RAN_MASK_PREFIX ? "target" : "tokens", q->ended,
                                 &s->text, err);
@@ -307,9 +328,9 @@ static int score_record(void *arg, void *scratch, const struct cmd_line *line, s
         }
         if (options.output_format == HTML)
                 return lm_score_page_pack(lm, line, &s->sequence, s->nll + s->sequence.first - 1,
-                                          &p, out, err);
+                                          &p, options.unknown_cost, out, err);
         ran_buf_char(out, '{');
-        perplexity_json(&p, out);
+        perplexity_json(&p, options.unknown_cost, out);
         if (options.per_token)
                 add_per_token(out, lm, s);
         if (options.logits) {
@@ -347,7 +368,7 @@ static void write_page(struct scorer *c)
         struct cmd_sink out;
 
         cmd_sink_open(&out, output.output);
-        lm_score_page_write(&c->page, model_options.model, &out);
+        lm_score_page_write(&c->page, model_options.model, options.unknown_cost, &out);
         cmd_sink_close(&out);
         lm_score_page_release(&c->page);
 }
@@ -357,7 +378,7 @@ static void write_total(const struct scorer *c)
         struct ran_buf out = {0};
 
         ran_buf_printf(&out, "{\"records\":%zu,", c->total.records);
-        perplexity_json(&c->total, &out);
+        perplexity_json(&c->total, options.unknown_cost, &out);
         ran_buf_str(&out, "}\n");
         cmd_write_file(output.output, &out);
         ran_buf_release(&out);
@@ -423,12 +444,14 @@ int lm_score(int argc, char **argv)
 
         if (options.total && (options.per_token || options.logits))
                 cmd_usage("--total writes sums: leave out --per-token and --logits");
+        if (options.unknown_cost > 0 && options.per_token)
+                cmd_usage("--per-token has the nll of [UNK] alone: leave out --unknown-cost");
         cmd_excludes(options.total, "--total writes sums and no records", of_records);
         cmd_excludes(options.output_format == HTML,
                      "--output-format=html writes a page and no records", of_no_page);
         check_history();
         cmd_parallel_check_output(&parallel, "output", output.output);
-        cmd_parallel_begin(&parallel, true, files);
+        cmd_parallel_begin(&parallel, true, !options.total && options.output_format != HTML, files);
         lm_open(&c.lm, &model_options, RAN_TASK_LM, files);
         if (options.history > 0 && c.lm.mask == RAN_MASK_PREFIX)
                 cmd_die(CMD_FAILED,

@@ -123,7 +123,7 @@ size_t lm_text_show(const struct lm_text *t, size_t from, struct ran_buf *out)
                 from += good;
                 if (good < n) {
                         ran_buf_str(out, "\xef\xbf\xbd");
-                        from++;
+                        from += ran_utf8_character(s + good, n - good);
                 }
         }
         return from;

@@ -105,8 +105,8 @@ static void put_name(const char *code)
         is_live = false;
 }
 
-/* File names and records may contain anything: ran_fail replaces control characters, which could
- * steer a terminal. */
+/* File names and records may contain anything: ran_fail writes as codes what could steer a terminal
+ * or turn a text around. */
 static void say(const char *format, va_list ap, const char *code)
 {
         struct ran_error line;

@@ -16,7 +16,8 @@ enum cmd_status {
 int cmd_status_of(const struct ran_error *err);
 
 /* Messages are one line on stderr and begin with "ran-classify: ", red for what failed where the
- * terminal has colours and NO_COLOR is empty; control characters become '?'. */
+ * terminal has colours and NO_COLOR is empty; characters that nobody sees become
+ * codes, <U+202E>. */
 _Noreturn void cmd_die(int status, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void cmd_warn(const char *format, ...) __attribute__((format(printf, 1, 2)));
 void cmd_note(const char *format, ...) __attribute__((format(printf, 1, 2))); /* not with -q */

@@ -67,9 +67,10 @@ void page_text(struct ran_buf *out, const char *s, size_t n)
                 s += valid;
                 n -= valid;
                 if (n > 0) {
+                        size_t broken = ran_utf8_character(s, n);
                         ran_buf_str(out, "\xef\xbf\xbd");
-                        s++;
-                        n--;
+                        s += broken;
+                        n -= broken;
                 }
         }
 }

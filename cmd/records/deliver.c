@@ -52,9 +52,6 @@ static void reject(struct cmd_run *run, const struct cmd_line *line)
         cmd_write(run->rejects, what, "\n\n", line->columns != NULL ? 2 : 1);
 }
 
-/* The most messages about single lines; further ones are only counted. */
-enum { SHOWN_ERRORS = 20 };
-
 /* Reports, counts and rejects a bad line. Returns whether the run continues. */
 static bool refuse(struct cmd_run *run, const struct cmd_line *line, const char *why)
 {
@@ -63,10 +60,7 @@ static bool refuse(struct cmd_run *run, const struct cmd_line *line, const char 
         run->counts.bad++;
         if (run->loop->again)
                 return true;
-        if (run->counts.bad <= SHOWN_ERRORS)
-                cmd_warn("%s:%zu: %s", shown_file(line), line->number, why);
-        if (run->counts.bad == SHOWN_ERRORS)
-                cmd_warn("further bad records are only counted");
+        repeats_add(&run->repeats, shown_file(line), line->number, why);
         reject(run, line);
         if (input->on_error == CMD_ON_ERROR_STOP)
                 run_end(run, RAN_EFORMAT, "stopped at the first bad record (--on-error=stop)");

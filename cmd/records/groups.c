@@ -12,6 +12,7 @@
 #include "cmd/options/message.h"
 #include "cmd/options/common.h"
 #include "cmd/options/options.h"
+#include "cmd/records/parallel.h"
 #include "cmd/records/run.h"
 #include "cmd/records/sentence-group.h"
 
@@ -57,10 +58,31 @@ static void read_task(void *arg, size_t i)
         run_read(run, &run->slots[i]);
 }
 
+/* So many units for each thread, or more: records of different lengths even out. */
+enum { UNITS = 4 };
+
+/* Records that are there, as many at once as leave every thread some. */
+static void split_abreast(struct cmd_run *run)
+{
+        const size_t threads = run->loop->pool != NULL ? ran_pool_threads(run->loop->pool) : 1;
+        const size_t even = run->count / (UNITS * threads), most = run->loop->abreast;
+        const size_t size = even < 1 ? 1 : even < most ? even : most;
+
+        run->units = 0;
+        for (size_t i = 0; i < run->count; i += size)
+                run->unit[run->units++] = i;
+        run->unit[run->units] = run->count;
+}
+
 /* Splits the group into units: records that are processed together. A bad record does not split
  * them. The last unit waits for the next group if more may belong to it. */
 static void split_units(struct cmd_run *run, struct lines *lines)
 {
+        if (run->loop->abreast > 1) {
+                split_abreast(run);
+                return;
+        }
+
         size_t most = run->loop->together, n = 0;
         bool last = lines->ended && !lines->more, good = false;
         struct sentence_group doc = {0};
@@ -148,6 +170,7 @@ static void take_as_text(struct cmd_run *run, struct lines *lines)
         run->alone = (char *)lines->file;
         lines_close(lines);
         lines_open_files(lines, &run->alone, 1);
+        lines_limit(lines, run->loop->input->max_record_bytes);
         lines->file = run->alone;
 }
 
@@ -243,6 +266,12 @@ static int set_format(struct cmd_run *run, struct lines *lines, struct ran_error
         run->unlike_any = false;
         if (lines->unit == LINES_FILE)
                 return RAN_OK;
+        const bool standard_input = strcmp(lines->file, "-") == 0;
+        const struct import_format *plain = standard_input ? parallel_format(&lines->file) : NULL;
+        if (plain != NULL) {
+                run->import.format = plain;
+                return RAN_OK;
+        }
         RAN_TRY(lines_peek(lines, &first, err));
         RAN_TRY(check_kind(run, lines, &first, err));
         if (run->import.format == NULL) {
@@ -290,7 +319,8 @@ static int scan_first(struct cmd_run *run, const struct text_line *text, struct 
                                                          : code;
 }
 
-static int choose_members(struct cmd_run *run, const struct lines *lines, struct ran_error *err)
+static int choose_members(struct cmd_run *run, const struct lines *lines, size_t i,
+                          struct ran_error *err)
 {
         const struct import_columns *c = run->import.columns;
         const struct import_format *format = run->import.format;
@@ -301,7 +331,7 @@ static int choose_members(struct cmd_run *run, const struct lines *lines, struct
         if (format != &import_jsonl && format->unit != LINES_ROW && c->text_member.n == 0 &&
             c->label_member == NULL && c->id_member == NULL)
                 return RAN_OK;
-        int code = scan_first(run, &lines->line[0], &json, &record, err);
+        int code = scan_first(run, &lines->line[i], &json, &record, err);
         if (code == RAN_OK)
                 code = members_choose(&run->members, run->loop, &run->import, &record, lines->file,
                                       &run->said, err);
@@ -310,16 +340,26 @@ static int choose_members(struct cmd_run *run, const struct lines *lines, struct
         return code;
 }
 
-/* With the first group of a file. */
-static int begin_file(struct cmd_run *run, struct lines *lines, struct ran_error *err)
+/* The first text of the group that can be read; the count if there is none. */
+static size_t first_text(const struct lines *lines)
+{
+        size_t i = 0;
+
+        while (i < lines->count && lines->line[i].why != NULL && lines->unit != LINES_FILE)
+                i++;
+        return i;
+}
+
+/* With the first text of a file, which is text i of the group. */
+static int begin_file(struct cmd_run *run, struct lines *lines, size_t i, struct ran_error *err)
 {
         struct ran_error why;
-        int code = import_begin(&run->import, &lines->line[0], &why);
+        int code = import_begin(&run->import, &lines->line[i], &why);
 
         if (code == RAN_OK)
-                code = choose_members(run, lines, &why);
+                code = choose_members(run, lines, i, &why);
         if (code == RAN_OK && run->import.header)
-                lines_drop_first(lines);
+                lines_drop(lines, i);
         return code == RAN_OK ? code : ran_fail(err, code, "%s: %s", lines_name(lines), why.text);
 }
 
@@ -343,9 +383,11 @@ static int run_groups(struct cmd_run *run, struct lines *lines, struct ran_error
                 RAN_TRY(lines_next(lines, err));
                 if (lines->count == 0)
                         break;
-                if (first)
-                        RAN_TRY(begin_file(run, lines, err));
-                first = false;
+                const size_t i = first ? first_text(lines) : lines->count;
+                if (i < lines->count) {
+                        RAN_TRY(begin_file(run, lines, i, err));
+                        first = false;
+                }
                 if (lines->count == 0)
                         continue; /* only a header has arrived */
                 RAN_TRY(fill_slots(run, err));
@@ -361,6 +403,7 @@ void run_lines(struct cmd_run *run, struct lines *lines)
         struct ran_error err;
 
         run->lines = lines;
+        lines_limit(lines, run->loop->input->max_record_bytes);
         int code = run_groups(run, lines, &err);
         run->counts.blank += lines->at.blank;
         import_end(&run->import);

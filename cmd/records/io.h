@@ -12,7 +12,7 @@ struct cmd_input {
         int input_format, on_error;
         char *shard; /* "I/N"; NULL: all */
         char *files_from, *rejects;
-        size_t word_column, tag_column, max_errors;
+        size_t word_column, tag_column, max_errors, max_record_bytes;
         bool folder_label, errors_ok;
         struct import_columns columns;
 };

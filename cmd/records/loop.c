@@ -166,6 +166,7 @@ int cmd_records(const struct cmd_loop *loop, char **operands, struct cmd_counts 
         release(&run);
         if (loop->finish != NULL && !atomic_load(&run.ended))
                 loop->finish(loop->arg, &run);
+        repeats_end(&run.repeats);
         files_release(&files);
         close_outputs(&run);
         if (!loop->again)

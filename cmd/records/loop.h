@@ -38,7 +38,8 @@ struct cmd_run;
  *
  * work_all replaces work if a result depends on neighbouring records: it gets all sentences of a
  * document (sentence-group.h), at most `together` (0: one). The last ones wait for the first record
- * of another document, or for the end of the file.
+ * of another document, or for the end of the file. With `abreast` it gets up to so many records that
+ * are there, whatever they are: results must not depend on which are together.
  *
  * Filters leave take NULL: the loop writes the record with the result as member `into`. With take,
  * the loop writes nothing and calls take in the order of the input, one call at a time (but from
@@ -54,7 +55,7 @@ struct cmd_loop {
         int (*work)(void *arg, void *scratch, const struct cmd_line *line, struct ran_buf *result,
                     struct ran_error *err);
         void (*work_all)(void *arg, void *scratch, struct cmd_item *items, size_t n);
-        size_t together;
+        size_t together, abreast; /* at most one of them is above 0 */
         bool own_progress; /* the program says how far it is; otherwise a live line does */
         bool again;        /* the files are read once more later, which reports bad lines */
         bool accepted;     /* skip records that an annotator rejected or ignored (foreign.h) */

@@ -13,6 +13,7 @@ static const struct {
         [RAN_TASK_TAG] = {"tags words", "ran-tag", "ran-tag"},
         [RAN_TASK_LM] = {"generates text", "ran-lm", "ran-lm score"},
         [RAN_TASK_MLM] = {"predicts masked tokens", "ran-lm", "ran-lm fill"},
+        [RAN_TASK_EMBED] = {"gives vectors of documents", "ran-classify", "ran-classify --embed"},
 };
 _Static_assert(sizeof tasks / sizeof *tasks == RAN_TASK_COUNT, "a program for each task");
 
@@ -21,9 +22,11 @@ const char *cmd_model_program_of_task(int task)
         return tasks[task].program;
 }
 
-const char *cmd_model_use_of_task(int task)
+const char *cmd_model_use(const struct ran_config *c)
 {
-        return tasks[task].use;
+        if (c->task == RAN_TASK_LM && c->mask == RAN_MASK_PREFIX)
+                return "ran-lm generate"; /* a target for each source */
+        return tasks[c->task].use;
 }
 
 /* Whether the record of its training says that an encoder was tried. */
@@ -55,7 +58,9 @@ struct ran_model *cmd_model_open_any(const char *path, bool verify)
         const struct kind *kind = m == NULL && err.code == RAN_EFORMAT ? kind_of_file(path) : NULL;
         if (kind != NULL && strcmp(kind->is, "a model") != 0)
                 cmd_die(CMD_FAILED,
-                        "%s is %s, no model: a model is a file that ran-train wrote (-o MODEL)",
+                        "%s is %s, no model: a model is a file that ran-train wrote (-o MODEL), "
+                        "or the folder of a pretrained encoder, with config.json and "
+                        "model.safetensors",
                         path, kind->is);
         if (m == NULL)
                 cmd_die(CMD_FAILED, "%s", err.text);
@@ -65,10 +70,11 @@ struct ran_model *cmd_model_open_any(const char *path, bool verify)
 struct ran_model *cmd_model_open(const char *path, bool verify, int task)
 {
         struct ran_model *m = cmd_model_open_any(path, verify);
-        int has = ran_model_config(m)->task;
+        const int has = ran_model_config(m)->task;
+        const char *use = cmd_model_use(ran_model_config(m));
         if (has == task)
                 return m;
         ran_model_free(m);
         cmd_die(CMD_FAILED, "%s: this model %s: use %s (a model that %s is needed here)", path,
-                tasks[has].does, tasks[has].use, tasks[task].does);
+                tasks[has].does, use, tasks[task].does);
 }

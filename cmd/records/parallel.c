@@ -11,6 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "cmd/formats/import.h"
 #include "cmd/options/message.h"
 #include "cmd/options/outputs.h"
 
@@ -27,31 +28,29 @@ const struct ran_field cmd_parallel_fields[] = {
 /* ---- lines ---------------------------------------------------------------------------------- */
 
 /* A file, read line by line. */
-struct lines {
+struct plain {
         const char *name;
         struct ran_bytes bytes;
         size_t at;
 };
 
-static const char *text_of(const struct lines *l)
+static const char *text_of(const struct plain *l)
 {
         return (const char *)l->bytes.data;
 }
 
-static void open_lines(struct lines *l, const char *name)
+static void open_lines(struct plain *l, const char *name)
 {
         struct ran_error err;
 
-        *l = (struct lines){.name = name};
+        *l = (struct plain){.name = name};
         if (name == NULL)
                 return;
         if (ran_bytes_open(&l->bytes, name, &err) != RAN_OK)
                 cmd_die(CMD_FAILED, "%s: %s", name, err.text);
-        if (l->bytes.size > 0)
-                l->at = ran_utf8_mark(text_of(l), l->bytes.size);
 }
 
-static size_t count_lines(const struct lines *l)
+static size_t count_lines(const struct plain *l)
 {
         const char *s = text_of(l), *end = s + l->bytes.size;
         size_t n = 0;
@@ -65,7 +64,7 @@ static size_t count_lines(const struct lines *l)
 }
 
 /* The next line without its end: false if there is none. */
-static bool next_line(struct lines *l, const char **line, size_t *n)
+static bool next_line(struct plain *l, const char **line, size_t *n)
 {
         size_t left = l->bytes.size - l->at;
 
@@ -75,6 +74,9 @@ static bool next_line(struct lines *l, const char **line, size_t *n)
         const char *feed = memchr(*line, '\n', left);
         *n = feed != NULL ? (size_t)(feed - *line) : left;
         l->at += *n + (feed != NULL);
+        const size_t mark = ran_utf8_mark(*line, *n);
+        *line += mark;
+        *n -= mark;
         *n -= *n > 0 && (*line)[*n - 1] == '\r';
         return true;
 }
@@ -99,7 +101,8 @@ static void add_string(struct ran_buf *out, const char *name, const char *s, siz
 }
 
 struct writer {
-        struct lines source, target; /* target.name NULL: sources only */
+        struct plain source, target; /* target.name NULL: sources only */
+        bool all;                    /* empty lines, too, are records */
         int fd;
 };
 
@@ -113,7 +116,7 @@ static bool add_record(struct writer *w, struct ran_buf *out)
                 return false;
         if (w->target.name != NULL)
                 next_line(&w->target, &target, &m);
-        if (n > 0 || m > 0) {
+        if (n > 0 || m > 0 || w->all) {
                 ran_buf_char(out, '{');
                 add_string(out, "source", source, n);
                 if (w->target.name != NULL) {
@@ -125,6 +128,74 @@ static bool add_record(struct writer *w, struct ran_buf *out)
         ran_buf_char(out, '\n');
         return true;
 }
+
+/* ---- records, as they are read -------------------------------------------------------------- */
+
+/* Of the record that add_record writes: where a string ends that begins at `at`. */
+static size_t string_end(const struct text_line *text, size_t at)
+{
+        while (at < text->n && text->s[at] != '"')
+                at += text->s[at] == '\\' ? 2 : 1;
+        return at < text->n ? at : text->n;
+}
+
+static const char source_begin[] = "{\"source\":\"", target_begin[] = "\",\"target\":\"";
+
+/* Where the string with the byte `at` begins: that of the target, or of the source. */
+static size_t string_of(const struct text_line *text, size_t at)
+{
+        const size_t begin = sizeof source_begin - 1, end = string_end(text, begin);
+
+        return at < end ? begin : end + sizeof target_begin - 1;
+}
+
+/* Bytes of the line of the file. */
+static size_t unescaped(const char *s, const char *end)
+{
+        size_t n = 0;
+
+        for (; s < end; n++)
+                s += *s != '\\' ? 1 : s[1] == 'u' ? 6 : 2;
+        return n;
+}
+
+static int import(const struct import *i, const struct text_line *text, struct ran_buf *out,
+                  size_t *line, struct ran_error *err)
+{
+        const size_t valid = ran_utf8_valid(text->s, text->n), begin = string_of(text, valid);
+
+        (void)i;
+        (void)out;
+        (void)line;
+        if (valid == text->n)
+                return RAN_OK; /* it is a record itself */
+        return import_refuse_column(text, valid, unescaped(text->s + begin, text->s + valid) + 1,
+                                    err);
+}
+
+/* The names of the files, while standard input has their lines. */
+static const char *source_name, *target_name;
+
+static const char *blames(const struct text_line *text)
+{
+        const size_t valid = ran_utf8_valid(text->s, text->n);
+
+        return valid < text->n && string_of(text, valid) > sizeof source_begin - 1 ? target_name
+                                                                                   : source_name;
+}
+
+static const struct import_format format = {
+        .unit = LINES_EACH, .any_bytes = true, .import = import, .blames = blames};
+
+const struct import_format *parallel_format(const char **file)
+{
+        if (source_name == NULL)
+                return NULL;
+        *file = source_name;
+        return &format;
+}
+
+/* ---- through a pipe ------------------------------------------------------------------------- */
 
 static void write_all(int fd, struct ran_buf *out)
 {
@@ -187,7 +258,7 @@ static void start(struct writer *w)
         pthread_detach(thread);
 }
 
-void cmd_parallel_begin(const struct cmd_parallel *p, bool needs_target, char **operands)
+void cmd_parallel_begin(const struct cmd_parallel *p, bool needs_target, bool all, char **operands)
 {
         struct ran_error err;
 
@@ -197,6 +268,7 @@ void cmd_parallel_begin(const struct cmd_parallel *p, bool needs_target, char **
         struct writer *w = ran_alloc(1, sizeof *w, &err);
         if (w == NULL)
                 cmd_die(CMD_FAILED, "%s", err.text);
+        w->all = all;
         open_lines(&w->source, p->source_file);
         open_lines(&w->target, p->target_file);
         size_t n = count_lines(&w->source), m = count_lines(&w->target);
@@ -204,6 +276,8 @@ void cmd_parallel_begin(const struct cmd_parallel *p, bool needs_target, char **
                 cmd_die(CMD_FAILED,
                         "%s has %zu lines and %s has %zu: each line needs its counterpart",
                         p->source_file, n, p->target_file, m);
+        source_name = p->source_file;
+        target_name = p->target_file;
         start(w);
 }
 

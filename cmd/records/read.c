@@ -32,6 +32,8 @@ static int read_record(const struct cmd_run *run, struct slot *slot, struct ran_
         slot->imported.len = 0;
         int code = import_text_line(&run->import, slot->text, &slot->imported, &blame, err);
         line->number += code == RAN_EFORMAT ? blame : 0;
+        if (code == RAN_EFORMAT && run->import.format->blames != NULL)
+                line->file = run->import.format->blames(slot->text);
         if (code == RAN_EFORMAT && slot->imported.len > 0)
                 ran_record_scan(&line->record, slot->imported.data, slot->imported.len, NULL);
         if (code != RAN_OK)

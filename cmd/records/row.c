@@ -7,11 +7,51 @@
 #include "cmd/formats/foreign.h"
 #include "cmd/formats/json.h"
 
+struct cmd_table cmd_table;
+
+const struct ran_field cmd_table_fields[] = {
+        {"escape_formulas", 0, RAN_FIELD_BOOL, offsetof(struct cmd_table, escape_formulas),
+         .initial = "true",
+         .help = "csv, tsv: put ' before a cell that a spreadsheet would take for a formula: one "
+                 "that "
+                 "begins with = + - @ or a tab, and is no number"},
+        {0},
+};
+
 static void separate(struct cmd_row *row)
 {
         if (row->begun)
                 ran_buf_char(row->out, row->delimiter);
         row->begun = true;
+}
+
+/* A number, perhaps with another sign or commas than JSON has: "+5", "-1,5", "-10 %". */
+static bool is_signed_number(const char *s, size_t n)
+{
+        double number;
+        bool digit = false;
+        size_t i = 1;
+
+        for (; i < n && strchr("0123456789., %", s[i]) != NULL && s[i] != '\0'; i++)
+                digit |= s[i] >= '0' && s[i] <= '9';
+        return (i == n && digit) || (i > 1 && ran_parse_double(s + 1, n - 1, &number));
+}
+
+/* Whether spreadsheets compute what such a cell says, and may send or start something: texts come
+ * from strangers. East Asian versions take wide characters for these. */
+static bool is_formula(const char *s, size_t n)
+{
+        static const char *const wide[] = {"\xef\xbc\x9d", "\xef\xbc\x8b", "\xef\xbc\x8d",
+                                           "\xef\xbc\xa0"};
+
+        if (n > 0 && (*s == '+' || *s == '-'))
+                return !is_signed_number(s, n);
+        if (n > 0 && memchr("=@\t\r\n", *s, 5) != NULL)
+                return true;
+        for (size_t i = 0; i < sizeof wide / sizeof wide[0]; i++)
+                if (n >= 3 && memcmp(s, wide[i], 3) == 0)
+                        return true;
+        return false;
 }
 
 static bool needs_quotes(const struct cmd_row *row, const char *s, size_t n)
@@ -23,13 +63,16 @@ static bool needs_quotes(const struct cmd_row *row, const char *s, size_t n)
 void cmd_row_string(struct cmd_row *row, const char *s, size_t n)
 {
         const char *quote;
+        const char *apostrophe = cmd_table.escape_formulas && is_formula(s, n) ? "'" : "";
 
         separate(row);
         if (!needs_quotes(row, s, n)) {
+                ran_buf_str(row->out, apostrophe);
                 ran_buf_add(row->out, s, n);
                 return;
         }
         ran_buf_char(row->out, '"');
+        ran_buf_str(row->out, apostrophe);
         while ((quote = memchr(s, '"', n)) != NULL) {
                 size_t length = (size_t)(quote - s) + 1;
                 ran_buf_add(row->out, s, length);

@@ -5,6 +5,13 @@
 #include "cmd/records/loop.h"
 #include "ran.h"
 
+/* How tables are written, for all rows. */
+struct cmd_table {
+        bool escape_formulas;
+};
+extern struct cmd_table cmd_table;
+extern const struct ran_field cmd_table_fields[];
+
 /* A row in the making. */
 struct cmd_row {
         struct ran_buf *out;
@@ -12,7 +19,7 @@ struct cmd_row {
         bool begun; /* it has a cell */
 };
 
-/* Cells that need quotes get them. */
+/* Cells that need quotes get them, and those that a spreadsheet would compute an apostrophe. */
 void cmd_row_string(struct cmd_row *row, const char *s, size_t n);
 void cmd_row_text(struct cmd_row *row, const char *s);
 void cmd_row_size(struct cmd_row *row, size_t x);

@@ -16,6 +16,7 @@
 #include "cmd/records/loop.h"
 #include "cmd/records/members.h"
 #include "cmd/records/progress.h"
+#include "cmd/records/repeats.h"
 #include "cmd/records/shard.h"
 #include "ran.h"
 
@@ -71,9 +72,10 @@ struct cmd_run {
         size_t next;           /* the first slot of the group that has not been delivered */
         size_t kept;           /* the sum of slots[].kept */
         struct ran_buf out;
-        double written; /* when results that could have waited were written */
+        double written;            /* when results that could have waited were written */
         struct ran_writer *writer; /* NULL: standard output */
         int rejects;               /* a descriptor, or -1 */
+        struct repeats repeats;    /* messages about bad lines */
         struct cmd_counts counts;
         struct progress progress;
         atomic_bool ended;    /* set under the lock, read by tasks without it */

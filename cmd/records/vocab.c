@@ -3,16 +3,34 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "cmd/options/message.h"
 #include "cmd/formats/foreign.h"
 #include "cmd/formats/json.h"
 #include "cmd/formats/kinds.h"
 
+/* A folder in Hugging Face's form. */
+static struct ran_tokenizer *open_folder(const char *path)
+{
+        struct ran_error err;
+        struct ran_tokenizer *t = ran_tokenizer_open_folder(path, &err);
+
+        if (t == NULL)
+                cmd_die(CMD_FAILED, "%s", err.text);
+        if (ran_tokenizer_notice(t) != NULL)
+                cmd_note("%s: %s", path, ran_tokenizer_notice(t));
+        return t;
+}
+
 struct ran_tokenizer *cmd_vocab_open(const char *path)
 {
         struct ran_bytes file;
         struct ran_error err;
+        struct stat st;
+
+        if (stat(path, &st) == 0 && S_ISDIR(st.st_mode))
+                return open_folder(path);
 
         if (ran_bytes_open(&file, path, &err) != RAN_OK)
                 cmd_die(CMD_FAILED, "%s", err.text);

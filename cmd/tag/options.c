@@ -4,6 +4,8 @@
 #include "cmd/options/message.h"
 #include "cmd/options/was-set.h"
 #include "cmd/records/labels.h"
+#include "cmd/records/row.h"
+#include "cmd/tag/eval.h"
 
 struct tag_options tag_options;
 struct cmd_document_options tag_document_options;
@@ -76,6 +78,7 @@ static const struct cmd_group groups[] = {
         {"Documents", cmd_document_fields, &tag_document_options},
         {"Input", cmd_input_fields, &tag_input},
         {"Output", cmd_output_fields, &tag_output},
+        {"Tables", cmd_table_fields, &cmd_table},
         {0},
 };
 const struct cmd_program tag_program = {
@@ -109,6 +112,7 @@ void tag_options_check(void)
         static const char *const not_in_columns[] = {"eval", "logits", "into",
                                                      "only", "drop",   NULL};
         static const char *const of_eval[] = {"eval_format", NULL};
+        static const char *const of_tables[] = {"escape_formulas", NULL};
         const char *const *of_records = not_in_columns + 1;
 
         if (tag_options.conlleval && (tag_options.model != NULL || tag_options.eval))
@@ -129,6 +133,9 @@ void tag_options_check(void)
                      not_in_columns);
         cmd_excludes(tag_options.output_format == TAG_OUTPUT_HTML,
                      "--output-format=html writes a page and no records", not_in_columns);
+        cmd_requires(table || tag_options.eval_format == TAG_EVAL_CSV ||
+                             tag_options.eval_format == TAG_EVAL_TSV,
+                     "a table: --output-format csv or tsv, or --eval-format", of_tables);
         if (table) {
                 bool tabs = tag_options.output_format == TAG_OUTPUT_TSV;
                 tag_output.delimiter = tabs ? '\t' : ',';

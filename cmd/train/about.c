@@ -2,6 +2,7 @@
 #include "cmd/train/about.h"
 
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "cmd/options/message.h"
@@ -138,13 +139,20 @@ static bool is_json(const struct ran_bytes *b)
         return i < b->size && b->data[i] == '{' && !(b->size > 8 && b->data[7] == '\0');
 }
 
+static bool is_folder(const char *path)
+{
+        struct stat st;
+
+        return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
+}
+
 static bool open_vocabulary(struct about *a)
 {
         struct ran_bytes file;
         struct ran_error err;
 
-        if (strchr(a->path, '/') == NULL && access(a->path, F_OK) != 0)
-                return false; /* the name of a model */
+        if ((strchr(a->path, '/') == NULL && access(a->path, F_OK) != 0) || is_folder(a->path))
+                return false; /* the name of a model, or a folder that is one */
         if (ran_bytes_open(&file, a->path, &err) != RAN_OK)
                 cmd_die(CMD_FAILED, "%s", err.text);
         bool json = is_json(&file);

@@ -25,17 +25,21 @@ static const struct ran_field fields[] = {
         {0},
 };
 
-static double size_of(const char *path)
+/* ", OUTPUT SIZE", if the output is a file. */
+static void add_size(struct ran_buf *out, const char *path)
 {
-        struct stat file = {0};
+        struct stat file;
+        char amount[32];
 
-        stat(path, &file);
-        return (double)file.st_size;
+        if (stat(path, &file) == 0 && S_ISREG(file.st_mode))
+                ran_buf_printf(out, ", %s %sB", path, train_amount(amount, (double)file.st_size));
+        ran_buf_char(out, '\0');
 }
 
 static void convert(const struct convert *k, const char *path)
 {
-        char before[32], after[32];
+        struct ran_buf after = {0};
+        char before[32];
         struct ran_error err = {0};
         struct ran_model *m = cmd_model_load(path, true, &err);
 
@@ -43,8 +47,9 @@ static void convert(const struct convert *k, const char *path)
                 cmd_die(cmd_status_of(&err), "%s", err.text);
         const double bytes = (double)ran_model_bytes(m);
         ran_model_free(m);
-        cmd_note("%s has %sB, %s %sB", path, train_amount(before, bytes), k->output,
-                 train_amount(after, size_of(k->output)));
+        add_size(&after, k->output);
+        cmd_note("%s has %sB%s", path, train_amount(before, bytes), after.failed ? "" : after.data);
+        ran_buf_release(&after);
 }
 
 int train_convert(int argc, char **argv)

@@ -59,11 +59,18 @@ static void add_interval(const struct train_progress *p, double metric, struct r
         ran_buf_char(out, ')');
 }
 
+static void add_unknown(const struct train_progress *p, struct ran_buf *out)
+{
+        if (p->unknown > 0)
+                ran_buf_printf(out, ", %.3g %% of tokens unknown", 100 * p->unknown);
+}
+
 void train_figure_metric(const struct train_progress *p, double metric,
                          struct ran_interval interval, size_t documents, struct ran_buf *out)
 {
         ran_buf_printf(out, "%s %.2f ", train_progress_name(p), train_progress_metric(p, metric));
         add_interval(p, metric, interval, documents, out);
+        add_unknown(p, out);
 }
 
 void train_figure_add(const struct train_progress *p, const struct ran_train_report *r,

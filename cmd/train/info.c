@@ -10,6 +10,7 @@
 #include "cmd/options/write.h"
 #include "cmd/records/model.h"
 #include "cmd/train/about.h"
+#include "cmd/train/pretrained.h"
 
 static struct info_options {
         int format;
@@ -179,6 +180,7 @@ static void put_model(const struct about *a, struct ran_buf *out)
         json_put_raw(out, "config", a->settings.data, a->settings.len);
         if (a->training.count > 0)
                 json_put_raw(out, "training", a->training.line, a->training.length);
+        train_pretrained_json(a, out);
 }
 
 static void write_json(const struct about *a, struct ran_buf *out)
@@ -196,6 +198,17 @@ static void write_json(const struct about *a, struct ran_buf *out)
         put_vocabulary(a, out);
         json_end(out, '}');
         ran_buf_char(out, '\n');
+}
+
+void train_info_json(const struct about *a)
+{
+        struct ran_buf out = {0};
+
+        write_json(a, &out);
+        if (out.failed)
+                cmd_die(CMD_FAILED, "out of memory");
+        cmd_write_file(NULL, &out);
+        ran_buf_release(&out);
 }
 
 /* ---- text ------------------------------------------------------------------------------------ */
@@ -250,6 +263,7 @@ static void text_task(const struct about *a, struct ran_buf *out)
                 [RAN_TASK_TAG] = "tag: tags words",
                 [RAN_TASK_LM] = "lm: language model, predicts the next token",
                 [RAN_TASK_MLM] = "mlm: masked language model, predicts masked tokens",
+                [RAN_TASK_EMBED] = "embed: encoder, gives vectors of documents",
         };
         struct ran_buf v = {0};
 
@@ -257,7 +271,7 @@ static void text_task(const struct about *a, struct ran_buf *out)
         if (c->task == RAN_TASK_CLASSIFY)
                 ran_buf_str(&v, c->multilabel ? ", any number of labels each" : ", one label each");
         row(out, "task", &v);
-        ran_buf_printf(&v, "%s -m ", cmd_model_use_of_task(c->task));
+        ran_buf_printf(&v, "%s -m ", cmd_model_use(c));
         add_shown(&v, a->path);
         ran_buf_str(&v, " documents.jsonl");
         row(out, "use", &v);
@@ -361,7 +375,7 @@ static void text_figure(const struct about *a, struct ran_buf *out)
         if (f->metric != NULL && f->n > 0)
                 ran_buf_printf(
                         &v, "; these documents chose the model: measure it on others with %s%s",
-                        cmd_model_use_of_task(ran_model_config(a->model)->task),
+                        cmd_model_use(ran_model_config(a->model)),
                         ran_task_has_labels(ran_model_config(a->model)->task) ? " --eval" : "");
         row(out, "result", &v);
 }
@@ -394,6 +408,23 @@ static void text_texts(const struct about *a, struct ran_buf *out)
         ran_record_release(&result);
 }
 
+/* The encoder that others trained; false: it is none of those. */
+static bool text_pretrained(const struct about *a, struct ran_buf *out)
+{
+        struct ran_record said;
+        struct ran_buf v = {0};
+
+        if (!train_pretrained_open(a, &said))
+                return false;
+        train_pretrained_say(a, &said, &v);
+        ran_record_release(&said);
+        row(out, "pretrained", &v);
+        train_pretrained_sample(a, &v);
+        if (v.len > 0)
+                row(out, "vector", &v);
+        return true;
+}
+
 static void text_training(const struct about *a, struct ran_buf *out)
 {
         struct ran_buf v = {0};
@@ -407,6 +438,8 @@ static void text_training(const struct about *a, struct ran_buf *out)
                                epochs, steps);
                 row(out, "interrupted after", &v);
         }
+        if (text_pretrained(a, out) && a->training.count == 0)
+                return;
         if (a->training.count == 0) {
                 ran_buf_str(&v, "not recorded in this file");
                 row(out, "trained on", &v);

@@ -14,6 +14,9 @@ struct ran_buf;
 enum { TRAIN_INFO_COLUMN = 20 };
 void train_info_text(const struct about *a, struct ran_buf *out);
 
+/* Writes the same as JSON, a line on standard output. */
+void train_info_json(const struct about *a);
+
 /* main of `ran-train info FILE...`. */
 int train_info(int argc, char **argv);
 /* main of `ran-train diff A B`. */

@@ -47,6 +47,17 @@ static void take(const struct ran_field *field, struct ran_config *config,
         ran_buf_release(&theirs);
 }
 
+/* Whether a field says how a pretrained encoder makes the vector of a document, or the classifier
+ * is best begun with what it says. */
+static bool is_of_vectors(const char *name, const struct ran_config *config,
+                          const struct ran_config *from)
+{
+        return config->encoder == RAN_ENCODER_BERT && from->encoder == RAN_ENCODER_BERT &&
+               (strcmp(name, "pooling") == 0 ||
+                (config->frozen &&
+                 (strncmp(name, "dense", 5) == 0 || strcmp(name, "l2_normalize") == 0)));
+}
+
 /* The settings of the encoder come from the model. So do those of the head and of the task, if the
  * task is the same and no option sets them. */
 static void take_config(struct ran_config *config, const struct ran_config *from, const char *model)
@@ -56,9 +67,10 @@ static void take_config(struct ran_config *config, const struct ran_config *from
         bool encodes = ran_config_has_encoder(config);
         for (const struct ran_field *f = ran_config_fields; f->name != NULL; f++) {
                 bool of_task = ran_config_is_of_task(f->name);
-                bool same = of_task ? config->task == from->task
-                                    : encodes && (config->encoder == from->encoder ||
-                                                  strcmp(f->name, "dim") == 0);
+                bool same =
+                        of_task ? config->task == from->task || is_of_vectors(f->name, config, from)
+                                : encodes && (config->encoder == from->encoder ||
+                                              strcmp(f->name, "dim") == 0);
                 /* The verb says what the task is, and the data whether there are several labels. */
                 if (same && strcmp(f->name, "encoder") != 0 && strcmp(f->name, "task") != 0 &&
                     strcmp(f->name, "multilabel") != 0)

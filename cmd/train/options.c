@@ -26,6 +26,9 @@ const struct ran_field train_file_fields[] = {
          .initial = "2", .local = true,
          .help = "classify: add words that occur at least N times in the documents to the "
                  "vocabulary of --init; 0: none; without --encoder static only on request"},
+        {"vector_cache", 0, RAN_FIELD_TEXT, FILE_AT(vector_cache), .value = "FILE", .local = true,
+         .help = "classify, --frozen: keep the document vectors of a pretrained encoder in FILE, and "
+                 "take from there what it has"},
         {"base", 0, RAN_FIELD_TEXT, FILE_AT(base), .value = "MODEL", .local = true,
          .help = "classify, tag: initialise from MODEL if there is little text and it knows the "
                  "words; none: from no model. Default: RAN_BASE, else english"},

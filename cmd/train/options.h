@@ -13,6 +13,7 @@ struct train_file_options {
         char *output, *vocab, *dev, *dev_group, *label_names, *soft_label;
         struct ran_list pretrain; /* files */
         struct train_init_options init;
+        char *vector_cache;
         char *base; /* name of a base model, or NULL */
         double dev_share, soft_share;
         bool no_dev;

@@ -3,6 +3,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "cmd/options/message.h"
@@ -118,6 +119,11 @@ static void write_metric(const struct train_page *p, const char *metric, bool lo
 
         for (size_t i = 0; i < p->epochs[0].n; i++)
                 value[i] = loss ? ran_exp(p->epochs[0].loss[i]) : p->epochs[0].metric[i];
+        char note[100] = "";
+        if (p->unknown > 0)
+                snprintf(note, sizeof note,
+                         "%.3g %% of the tokens are unknown words, whose spelling costs nothing.",
+                         100 * p->unknown);
         const struct chart_line line = {loss ? "perplexity" : metric,
                                         p->epochs[0].epoch,
                                         value,
@@ -127,6 +133,7 @@ static void write_metric(const struct train_page *p, const char *metric, bool lo
         const struct chart chart = {.title = "Validation after each epoch",
                                     .x_name = "epoch",
                                     .y_name = loss ? "perplexity" : metric,
+                                    .note = note[0] != '\0' ? note : NULL,
                                     .whole = true,
                                     .lines = &line,
                                     .n = 1};

@@ -28,6 +28,7 @@ struct train_page {
                 kept_seconds; /* when the linear model, the texts, the first training were done */
         struct ran_train_report last;
         bool resumed;
+        double unknown; /* of a language model: the share of unknown tokens */
 };
 
 /* The page that --report asks for; exits if memory runs out. */

@@ -236,6 +236,7 @@ static void add_validation(const struct train_progress *p, const struct ran_trai
         ran_buf_double(b, r->loss);
         if (p->texts) {
                 add_number(b, "perplexity", ran_exp(r->loss));
+                add_number(b, "unknown_share", p->unknown);
         } else {
                 add_number(b, "accuracy", r->accuracy);
                 add_number(b, "micro_f1", r->micro_f1);

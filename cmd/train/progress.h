@@ -13,6 +13,7 @@ struct train_progress {
         int when;           /* TRAIN_PROGRESS_... */
         const char *metric; /* name of the dev metric, as in --metric */
         bool texts;         /* of a language model: loss is shown as perplexity */
+        double unknown;     /* of a language model: the share of unknown tokens in its texts */
         bool single;        /* one label a document: micro F1 is shown as accuracy */
         size_t documents;   /* of the training data, including held-out ones */
         uint64_t seed;

@@ -13,6 +13,7 @@
 #include "cmd/records/model.h"
 #include "cmd/train/check.h"
 #include "cmd/train/convert.h"
+#include "cmd/train/import.h"
 #include "cmd/train/info.h"
 #include "cmd/train/job.h"
 #include "cmd/train/page.h"
@@ -59,7 +60,7 @@ static void begin_parallel(const struct train_options *o, const struct train_tas
                 cmd_usage("--source-file and --target-file are for ran-train lm");
         cmd_parallel_check_output(&o->parallel, "output", o->file.output);
         cmd_parallel_check_output(&o->parallel, "log", o->run.log);
-        cmd_parallel_begin(&o->parallel, true, files);
+        cmd_parallel_begin(&o->parallel, true, false, files);
 }
 
 /* ---- what is done with the data ------------------------------------------------------------- */
@@ -183,7 +184,7 @@ static void return_freed_memory(void)
 int main(int argc, char **argv)
 {
         return_freed_memory();
-        struct cmd_verb verbs[RAN_TASK_COUNT + 4] = {0};
+        struct cmd_verb verbs[RAN_TASK_COUNT + 5] = {0};
         size_t n = 0;
 
         if (!train_ranks_open())
@@ -193,8 +194,10 @@ int main(int argc, char **argv)
         verbs[n++] =
                 (struct cmd_verb){"info", "say what a model is, and how well it did", train_info};
         verbs[n++] = (struct cmd_verb){"diff", "say how two models differ", train_diff};
-        verbs[n] = (struct cmd_verb){"convert", "store the weights of a model in fewer bits",
-                                     train_convert};
+        verbs[n++] = (struct cmd_verb){"convert", "store the weights of a model in fewer bits",
+                                       train_convert};
+        verbs[n] = (struct cmd_verb){"import", "make a model of a pretrained encoder, a folder",
+                                     train_import};
         return train_ranks_close(cmd_run_verb("ran-train",
                                               "Trains models of long documents from JSON lines.",
                                               verbs, argc, argv));

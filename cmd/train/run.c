@@ -121,18 +121,32 @@ static void open_journal(struct train_run *run, const struct neighbours *n)
                 train_journal_clear(j);
 }
 
-void train_run_prepare(struct train_run *run, const char *output, const struct cmd_program *program,
-                       char **files)
+/* Whether the output takes bytes and keeps no file, such as a pipe or /dev/null: nothing stands
+ * beside it. As ran_writer_open has it. */
+static bool is_stream(const char *output)
+{
+        struct stat file;
+
+        return strncmp(output, "/dev/", 5) == 0 ||
+               (stat(output, &file) == 0 && !S_ISREG(file.st_mode) && !S_ISDIR(file.st_mode));
+}
+
+/* A training leaves its state beside its output, unless that is a stream. */
+static void prepare_checkpoint(struct train_run *run, const struct neighbours *n)
 {
         const struct train_run_options *options = run->options;
-        const struct neighbours n = {output, program, files};
 
-        run->resume = options->resume;
-        cmd_check_writable(output);
-        run->checkpoint = beside(&n, ".ckpt");
+        if (is_stream(n->output)) {
+                if (run->resume || options->tune > 0)
+                        cmd_usage("--%s keeps the state of the training in a file beside the "
+                                  "output, and %s is no file: give -o MODEL",
+                                  run->resume ? "resume" : "tune", n->output);
+                return;
+        }
+        run->checkpoint = beside(n, ".ckpt");
         bool exists = access(run->checkpoint, F_OK) == 0;
         if (options->tune > 0)
-                open_journal(run, &n);
+                open_journal(run, n);
         bool any = exists || run->journal.n > 0;
         if (any && !run->resume && !options->overwrite_checkpoint)
                 cmd_die(CMD_FAILED,
@@ -144,6 +158,17 @@ void train_run_prepare(struct train_run *run, const char *output, const struct c
                          run->checkpoint);
                 run->resume = false;
         }
+}
+
+void train_run_prepare(struct train_run *run, const char *output, const struct cmd_program *program,
+                       char **files)
+{
+        const struct train_run_options *options = run->options;
+        const struct neighbours n = {output, program, files};
+
+        run->resume = options->resume;
+        cmd_check_writable(output);
+        prepare_checkpoint(run, &n);
         open_log(run);
         if (options->report != NULL) {
                 cmd_check_writable(options->report);
@@ -314,11 +339,15 @@ void train_run_tell_model(const struct ran_train_job *job, const struct train_ru
         char size[32];
         struct stat file = {0};
 
+        if (is_stream(job->output)) {
+                cmd_note("the model went to %s", job->output);
+                return;
+        }
         stat(job->output, &file);
         cmd_note("the model is %s (%sB); use it with:", job->output,
                  train_amount(size, (double)file.st_size));
         add_columns(&columns, run->columns);
-        cmd_note("    %s -m %s%s FILE", cmd_model_use_of_task(job->config->task), job->output,
+        cmd_note("    %s -m %s%s FILE", cmd_model_use(job->config), job->output,
                  columns.failed ? "" : columns.data);
         ran_buf_release(&columns);
 }
@@ -367,6 +396,23 @@ static int ended_early(const struct ran_train_job *job, const struct ran_error *
         return interrupted ? 128 + stop_signal : cmd_status_of(err);
 }
 
+/* Of the tokens that are predicted: those of a source are not. */
+static double unknown_share(const struct ran_train_job *job)
+{
+        const struct ran_dataset *d = job->dev != NULL && job->dev->B > 0 ? job->dev : job->train;
+        const uint32_t unknown =
+                job->tokenizer != NULL ? ran_tokenizer_unknown(job->tokenizer) : RAN_NO_ID;
+        size_t all = 0, n = 0;
+
+        for (size_t b = 0; b < d->B && unknown != RAN_NO_ID; b++) {
+                const size_t from = d->first[b] + (d->sources != NULL ? d->sources[b] : 0);
+                all += d->first[b + 1] - from;
+                for (size_t t = from; t < d->first[b + 1]; t++)
+                        n += d->ids[t] == unknown;
+        }
+        return all > 0 ? (double)n / (double)all : 0;
+}
+
 struct train_progress train_run_progress(const struct ran_train_job *job,
                                          const struct train_run *run)
 {
@@ -374,6 +420,7 @@ struct train_progress train_run_progress(const struct ran_train_job *job,
         struct train_progress p = {.when = run->options->progress,
                                    .metric = metric_name(job->settings->metric),
                                    .texts = task->label == NULL,
+                                   .unknown = task->label == NULL ? unknown_share(job) : 0,
                                    .single = task->of_documents && !job->config->multilabel,
                                    .documents = job->train->B,
                                    .seed = job->settings->seed,
@@ -400,6 +447,8 @@ int train_run(const struct ran_train_job *job, struct train_run *run)
         if (code != RAN_OK)
                 return ended_early(job, &err, progress->last.step > 0);
         summarise(job, progress);
+        if (run->page != NULL)
+                run->page->unknown = progress->unknown;
         if (run->page != NULL)
                 train_page_write(run->page, job, train_progress_name(progress), progress->texts);
         if (!run->replay)

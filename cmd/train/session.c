@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "cmd/options/message.h"
+#include "cmd/options/write.h"
 #include "cmd/options/outputs.h"
 #include "cmd/options/was-set.h"
 #include "cmd/records/model.h"
@@ -158,6 +159,25 @@ static void check_added_words(const struct train_session *s)
                 cmd_usage("--add-words and --pretrain exclude each other");
 }
 
+/* In memory alone unless --vector-cache says otherwise: trials of a search and validation share it.
+ */
+static void open_vectors(struct train_session *s)
+{
+        const char *name = s->options->file.vector_cache;
+        struct ran_error err;
+
+        if (s->config.frozen && s->config.encoder == RAN_ENCODER_BERT)
+                s->vectors = ran_vector_cache_open(name, &err);
+        else if (name != NULL)
+                cmd_usage("--vector-cache is for --frozen with a pretrained encoder (--init)");
+        else
+                return;
+        if (s->vectors == NULL)
+                cmd_die(cmd_status_of(&err), "%s", err.text);
+        if (name != NULL)
+                cmd_check_writable(name);
+}
+
 void train_session_open(struct train_session *s, char **files)
 {
         const struct train_options *o = s->options;
@@ -176,6 +196,7 @@ void train_session_open(struct train_session *s, char **files)
         check_added_words(s);
         train_base_check(s);
         check_outputs(s, files);
+        open_vectors(s);
         s->pool = s->source.pool = cmd_pool();
         s->source.keep = o->run.data_memory << 20;
         open_model(s);
@@ -324,6 +345,22 @@ void train_session_read(struct train_session *s, char **files)
                 read_dev(s);
 }
 
+/* The training is over: whatever happens here, its results stand. */
+static void close_vectors(struct train_session *s)
+{
+        struct ran_error err;
+        size_t found, computed;
+
+        if (s->vectors == NULL)
+                return;
+        ran_vector_cache_counts(s->vectors, &found, &computed);
+        if (ran_vector_cache_close(s->vectors, &err) != RAN_OK)
+                cmd_warn("the vectors of %zu documents are not kept: %s", computed, err.text);
+        else if (s->options->file.vector_cache != NULL)
+                cmd_note("%s: %zu vectors taken from it, %zu added", s->options->file.vector_cache,
+                         found, computed);
+}
+
 void train_session_release(struct train_session *s)
 {
         train_data_release(&s->train);
@@ -332,6 +369,7 @@ void train_session_release(struct train_session *s)
         cmd_names_release(&s->names);
         free(s->held_out);
         train_init_release(&s->init);
+        close_vectors(s);
         train_replay_release(&s->replay);
         train_run_release(&s->run);
         ran_tokenizer_free(s->tokenizer);

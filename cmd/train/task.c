@@ -5,7 +5,7 @@
 
 #define ENTRY(number, name) [RAN_TASK_##number] = &train_task_##name,
 
-const struct train_task *const train_tasks[RAN_TASK_COUNT + 1] = {RAN_TASKS(ENTRY)};
+const struct train_task *const train_tasks[RAN_TASK_COUNT + 1] = {RAN_TRAINED_TASKS(ENTRY)};
 
 const struct train_task *train_task_of_verb(const char *name)
 {

@@ -1,7 +1,7 @@
 /* task.h - the tasks of ran-train, a table entry each: its verb and presets, the members of its
  * records, their conversion to documents, and its report for --check.
  *
- * A new task, of RAN_TASKS in ran/model.h, is a file task-NAME.c with its entry train_task_NAME.
+ * A new task, of RAN_TRAINED_TASKS in ran/model.h, is a file task-NAME.c with its entry train_task_NAME.
  * All else in this folder asks the entry.
  */
 #ifndef CMD_TRAIN_TASK_H
@@ -65,7 +65,7 @@ struct train_task {
         void (*adapt_to_dev)(struct train_session *s);
 };
 #define TRAIN_TASK_DECLARE(number, name) extern const struct train_task train_task_##name;
-RAN_TASKS(TRAIN_TASK_DECLARE)
+RAN_TRAINED_TASKS(TRAIN_TASK_DECLARE)
 
 /* By number, NULL at the end: the order of --help. */
 extern const struct train_task *const train_tasks[RAN_TASK_COUNT + 1];

@@ -70,11 +70,32 @@ void ran_buf_printf(struct ran_buf *b, const char *format, ...)
 void ran_buf_shown(struct ran_buf *b, const char *s, size_t n)
 {
         for (size_t pos = 0; pos < n;) {
-                size_t length = ran_utf8_control(s + pos, n - pos);
+                char code[RAN_UTF8_CODE];
+                uint32_t c;
+                size_t length = ran_utf8_unseen(s + pos, n - pos, &c);
 
-                ran_buf_char(b, length > 0 ? '?' : s[pos]);
+                if (length > 0)
+                        ran_buf_add(b, code, ran_utf8_code(code, c));
+                else
+                        ran_buf_char(b, s[pos]);
                 pos += length > 0 ? length : 1;
         }
+}
+
+size_t ran_shown_width(const char *s, size_t n)
+{
+        size_t width = 0;
+
+        for (size_t pos = 0; pos < n;) {
+                char code[RAN_UTF8_CODE];
+                uint32_t c;
+                const size_t length = ran_utf8_unseen(s + pos, n - pos, &c);
+
+                width += length > 0 ? ran_utf8_code(code, c)
+                                    : ((unsigned char)s[pos] & 0xc0) != 0x80;
+                pos += length > 0 ? length : 1;
+        }
+        return width;
 }
 
 void ran_buf_release(struct ran_buf *b)

@@ -5,17 +5,6 @@
 #include "base/error.h"
 #include "base/utf8.h"
 
-/* A sentence may quote a file name or a record, which may try to steer the reader's terminal. */
-static void disarm(char *s)
-{
-        for (size_t pos = 0, n = strlen(s); pos < n;) {
-                size_t length = ran_utf8_control(s + pos, n - pos);
-
-                memset(s + pos, '?', length);
-                pos += length > 0 ? length : 1;
-        }
-}
-
 /* Cutting a sentence at the buffer's end may have split a UTF-8 character: drop its first bytes. */
 static void drop_split_character(char *s, size_t n)
 {
@@ -29,6 +18,28 @@ static void drop_split_character(char *s, size_t n)
         size_t length = lead >= 0xf0 ? 4 : lead >= 0xe0 ? 3 : 2;
         if (tail + 1 < length)
                 s[n - 1 - tail] = '\0';
+}
+
+/* A sentence may quote a file name or a record, which may try to steer the reader's terminal, or to
+ * show him another name than it is: such characters become codes. size: that of `to`. */
+static void disarm(char *to, size_t size, const char *s)
+{
+        size_t length = 0;
+
+        for (size_t pos = 0, n = strlen(s), taken; pos < n; pos += taken) {
+                char code[RAN_UTF8_CODE];
+                uint32_t c;
+                size_t unseen = ran_utf8_unseen(s + pos, n - pos, &c);
+                const char *from = unseen > 0 ? code : s + pos;
+
+                taken = unseen > 0 ? unseen : ran_utf8_character(s + pos, n - pos);
+                size_t adds = unseen > 0 ? ran_utf8_code(code, c) : taken;
+                if (length + adds >= size)
+                        break;
+                memcpy(to + length, from, adds);
+                length += adds;
+        }
+        to[length] = '\0';
 }
 
 struct ran_error *ran_error_or_spare(struct ran_error *err)
@@ -55,8 +66,7 @@ int ran_fail(struct ran_error *err, enum ran_code code, const char *format, ...)
                 text[0] = '\0';
         else if ((size_t)n >= sizeof(text))
                 drop_split_character(text, sizeof(text) - 1);
-        disarm(text);
-        memcpy(err->text, text, sizeof(text));
+        disarm(err->text, sizeof(err->text), text);
         err->code = code;
         return code;
 }

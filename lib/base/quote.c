@@ -40,7 +40,7 @@ static size_t add_special(struct ran_buf *b, const char *s, size_t n)
                 size_t length = ran_utf8_sequence((const unsigned char *)s, n);
                 if (length == 0) {
                         ran_buf_str(b, "\xef\xbf\xbd"); /* U+FFFD, so that the output stays UTF-8 */
-                        return 1;
+                        return ran_utf8_character(s, n);
                 }
                 ran_buf_add(b, s, length);
                 return length;

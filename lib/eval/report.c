@@ -163,21 +163,11 @@ void ran_eval_json(const struct ran_eval_report *r, struct ran_buf *out)
 
 /* ---- text ----------------------------------------------------------------------------------- */
 
-/* Columns that a label takes on a terminal, near enough: one for each character. */
-static size_t width_of(const char *label)
-{
-        size_t n = 0;
-
-        for (; *label != '\0'; label++)
-                n += ((unsigned char)*label & 0xc0) != 0x80;
-        return n;
-}
-
 static void text_label(const struct ran_eval_report *r, size_t c, size_t width, struct ran_buf *out)
 {
         char number[32];
         const char *label = label_of(r, c, number);
-        size_t n = width_of(label);
+        size_t n = ran_shown_width(label, strlen(label));
 
         ran_buf_shown(out, label, strlen(label));
         ran_buf_printf(out, "%*s", (int)(width > n ? width - n : 0), "");
@@ -189,7 +179,7 @@ static size_t widest_label(const struct ran_eval_report *r)
 
         for (size_t c = 0; c < r->C; c++) {
                 char number[32];
-                size_t n = width_of(label_of(r, c, number));
+                size_t n = ran_shown_width(label_of(r, c, number), strlen(label_of(r, c, number)));
                 widest = n > widest ? n : widest;
         }
         return widest < 40 ? widest : 40;

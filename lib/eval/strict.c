@@ -185,19 +185,9 @@ static void text_rates(const struct ran_prf *rates, struct ran_buf *out)
         ran_buf_printf(out, "  %9.4f  %6.4f  %6.4f", rates->precision, rates->recall, rates->f1);
 }
 
-/* Columns that a name takes on a terminal, near enough: one for each character. */
-static size_t width_of(const char *name, size_t n)
-{
-        size_t width = 0;
-
-        for (size_t i = 0; i < n; i++)
-                width += ((unsigned char)name[i] & 0xc0) != 0x80;
-        return width;
-}
-
 static void text_name(const char *name, size_t n, size_t width, struct ran_buf *out)
 {
-        size_t used = width_of(name, n);
+        size_t used = ran_shown_width(name, n);
 
         ran_buf_shown(out, name, n);
         ran_buf_printf(out, "%*s", (int)(width > used ? width - used : 0), "");
@@ -208,7 +198,7 @@ static size_t widest_type(const struct ran_strict_report *r)
         size_t widest = strlen("macro"); /* stands in this column, too */
 
         for (size_t i = 0; i < r->n_types; i++) {
-                size_t width = width_of(r->types[i].type, r->types[i].length);
+                size_t width = ran_shown_width(r->types[i].type, r->types[i].length);
                 widest = width > widest ? width : widest;
         }
         return widest < WIDEST_TYPE ? widest : WIDEST_TYPE;

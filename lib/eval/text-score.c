@@ -90,7 +90,7 @@ static double brevity(const struct ran_text_counts *x)
  * 1/2, 1/4, ... of one; the score is 0 without any match, or with no n-gram of some order. */
 static double bleu(const struct ran_text_counts *x, double *precision)
 {
-        double half = 1, logs = 0;
+        double half = 1, logs = 0, most = 0;
         uint64_t any = 0;
 
         memset(precision, 0, RAN_BLEU_ORDER * sizeof *precision);
@@ -105,8 +105,10 @@ static double bleu(const struct ran_text_counts *x, double *precision)
                 precision[k] = x->match[k] == 0 ? 100 / (half * (double)x->all[k])
                                                 : 100 * (double)x->match[k] / (double)x->all[k];
                 logs += ran_log(precision[k]);
+                most = precision[k] > most ? precision[k] : most;
         }
-        return brevity(x) * ran_exp(logs / RAN_BLEU_ORDER);
+        const double score = brevity(x) * ran_exp(logs / RAN_BLEU_ORDER);
+        return score < most ? score : most; /* rounding may put a mean above all it is of */
 }
 
 /* Orders that either side lacks are left out. */

@@ -17,6 +17,11 @@ static bool by_rows(size_t row_stride, size_t column_stride, size_t columns)
         return column_stride == 1 && row_stride >= columns;
 }
 
+bool ran_gemm_rows_stand_alone(void)
+{
+        return ran_simd != &ran_simd_base;
+}
+
 static void gemm(float *c, size_t ldc, const float *a, size_t ras, size_t cas, const float *b,
                  size_t rbs, size_t cbs, const float *bias, size_t M, size_t N, size_t K, bool add)
 {
@@ -25,7 +30,7 @@ static void gemm(float *c, size_t ldc, const float *a, size_t ras, size_t cas, c
         /* With wide vectors our product is as fast as OpenBLAS's best kernels for these shapes, and
          * OpenBLAS takes a processor that it has never heard of for an old one, at a third of the
          * rate. Elsewhere it knows more of the processor than we do. */
-        if (ran_simd != &ran_simd_base || M < BLAS_ROWS || M * N * K < BLAS_WORK) {
+        if (ran_gemm_rows_stand_alone() || M < BLAS_ROWS || M * N * K < BLAS_WORK) {
                 ran_simd->gemm(c, ldc, a, ras, cas, b, rbs, cbs, bias, M, N, K, add);
                 return;
         }

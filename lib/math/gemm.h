@@ -11,6 +11,10 @@
 void ran_gemm(float *c, size_t ldc, const float *a, size_t ras, size_t cas, const float *b,
               size_t rbs, size_t cbs, size_t M, size_t N, size_t K, bool add);
 
+/* Whether a row of C is the same, bit for bit, for any M above RAN_FEW_ROWS: OpenBLAS does not
+ * promise that. */
+bool ran_gemm_rows_stand_alone(void);
+
 /* y (N,O) = x (N,I) w (O,I)^T + b (O), or without b if that is NULL. Rows are ldy and ldx apart.
  * The pool computes it in parts that depend on N, I and O alone. */
 void ran_gemm_linear(struct ran_pool *pool, float *y, size_t ldy, const float *x, size_t ldx,

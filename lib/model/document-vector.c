@@ -18,7 +18,16 @@ static bool has_outputs(const struct ran_config *c)
 
 size_t ran_document_vector_width(const struct ran_config *c)
 {
-        return ran_encoder_of(c)->per_token ? (has_outputs(c) ? PARTS : 1) * c->dim : 0;
+        const struct ran_encoder *encoder = ran_encoder_of(c);
+
+        if (encoder->vector != NULL)
+                return encoder->vector_width(c);
+        return encoder->per_token ? (has_outputs(c) ? PARTS : 1) * c->dim : 0;
+}
+
+bool ran_document_vector_is_weighted(const struct ran_config *c)
+{
+        return ran_encoder_of(c)->vector == NULL;
 }
 
 /* Of Arora, Liang and Ma (2017), who call it smooth inverse frequency. */
@@ -93,9 +102,14 @@ static void add_rows(const struct ran_workspace *w, const struct ran_params *p, 
                                moved ? w->x[0] + t * w->D : p->embed + packed->ids[t] * w->D, w->D);
 }
 
-void ran_document_vector(const struct ran_workspace *w, const struct ran_params *p, size_t b,
-                         float *v)
+void ran_document_vector(struct ran_workspace *w, const struct ran_params *p, size_t b, float *v)
 {
+        const struct ran_encoder *encoder = ran_encoder_of(w->c);
+
+        if (encoder->vector != NULL) {
+                encoder->vector(w, p, b, v);
+                return;
+        }
         const size_t D = w->D, from = w->packed->doc[b], n = w->packed->doc[b + 1] - from;
         const size_t F = ran_document_vector_width(w->c);
 
@@ -117,8 +131,15 @@ static void add_mean_bwd(struct ran_workspace *w, const struct ran_params *p, co
                 ran_simd->axpy(w->dx + t * D, share * weight_of(w, p, t), dv, D);
 }
 
-void ran_document_vector_bwd(struct ran_workspace *w, const struct ran_params *p, const float *dv)
+void ran_document_vector_bwd(struct ran_workspace *w, const struct ran_params *p,
+                             struct ran_params *dp, float *dv)
 {
+        const struct ran_encoder *encoder = ran_encoder_of(w->c);
+
+        if (encoder->vector != NULL) {
+                encoder->vector_bwd(w, p, dp, dv);
+                return;
+        }
         memset(w->dx, 0, w->packed->L * w->D * sizeof *w->dx);
         memset(w->dlast, 0, w->packed->B * w->D * sizeof *w->dlast);
         if (has_outputs(w->c))
@@ -128,5 +149,6 @@ void ran_document_vector_bwd(struct ran_workspace *w, const struct ran_params *p
 void ran_document_vector_rows_bwd(struct ran_workspace *w, const struct ran_params *p,
                                   const float *dv)
 {
-        add_mean_bwd(w, p, dv);
+        if (ran_encoder_of(w->c)->vector == NULL)
+                add_mean_bwd(w, p, dv);
 }

@@ -7,7 +7,8 @@
  *
  * Means over the tokens of the document, in which frequent tokens weigh less (token_weight, of the
  * language model that the encoder was trained in). The two see different things: rows are topics,
- * outputs know their neighbours.
+ * outputs know their neighbours. An encoder of the family BERT was trained to make such vectors:
+ * its own is taken instead (bert.h).
  */
 #ifndef RAN_MODEL_DOCUMENT_VECTOR_H
 #define RAN_MODEL_DOCUMENT_VECTOR_H
@@ -16,12 +17,15 @@
 
 /* Its width; 0 for an encoder without outputs of tokens. */
 size_t ran_document_vector_width(const struct ran_config *c);
+/* Whether tokens have weights in it. */
+bool ran_document_vector_is_weighted(const struct ran_config *c);
 /* v (width) of document b of w->packed, after ran_encode. */
-void ran_document_vector(const struct ran_workspace *w, const struct ran_params *p, size_t b,
-                         float *v);
+void ran_document_vector(struct ran_workspace *w, const struct ran_params *p, size_t b, float *v);
 /* Adjoint of the one document at hand, in two parts: before ran_encode_bwd, to w->dx, overwritten,
- * and w->dlast; and what goes to the rows of the embedding itself, added to w->dx after it. */
-void ran_document_vector_bwd(struct ran_workspace *w, const struct ran_params *p, const float *dv);
+ * and w->dlast (dv may change); and what goes to the rows of the embedding itself, added to w->dx
+ * after it. */
+void ran_document_vector_bwd(struct ran_workspace *w, const struct ran_params *p,
+                             struct ran_params *dp, float *dv);
 void ran_document_vector_rows_bwd(struct ran_workspace *w, const struct ran_params *p,
                                   const float *dv);
 

@@ -6,13 +6,16 @@
  * with p_id how often the model's language has a token, which the weights of tokens tell
  * (document-vector.h). Without m all documents are alike, and without L the few directions in which
  * most rows differ decide what is near: halves of the same news article, post or review find each
- * other twice as often with it. No encoder runs: its outputs, averaged, tell documents apart less
- * well than the rows.
+ * other twice as often with it. A token that stands for whatever the vocabulary does not know has
+ * no meaning to compare: it counts nothing, and of a text of such tokens v = 0. No encoder runs:
+ * its outputs, averaged, tell documents apart less well than the rows. Only an encoder that was
+ * trained to make vectors of documents runs, and its vectors are taken as they are.
  */
 #include "base/error.h"
 #include "math/gemm.h"
 #include "math/simd.h"
 #include "model/document-vector.h"
+#include "model/encoder.h"
 #include "model/model-check.h"
 #include "model/model.h"
 #include "model/score.h"
@@ -36,9 +39,15 @@ struct ran_embedder {
         double *whiten; /* (D, D) the lower triangle L; NULL: not whitened */
 };
 
+/* Whether the encoder makes the vectors. */
+static bool encodes(const struct ran_embedder *e)
+{
+        return ran_encoder_of(&e->m->config)->vector != NULL;
+}
+
 size_t ran_embedder_width(const struct ran_embedder *e)
 {
-        return e->m->config.dim;
+        return encodes(e) ? ran_document_vector_width(&e->m->config) : e->m->config.dim;
 }
 
 void ran_embedder_free(struct ran_embedder *e)
@@ -150,6 +159,10 @@ static int prepare(struct ran_embedder *e, struct ran_error *err)
                 rc = make_covariance(e, p, err);
         if (rc == RAN_OK && e->whiten != NULL)
                 decompose(e->whiten, e->m->config.dim);
+        const struct ran_tokenizer *t = ran_model_tokenizer(e->m);
+        const uint32_t unknown = t != NULL ? ran_tokenizer_unknown(t) : RAN_NO_ID;
+        if (unknown < e->m->V)
+                e->weight[unknown] = 0;
         free(p);
         return rc;
 }
@@ -168,6 +181,8 @@ struct ran_embedder *ran_embedder_new(const struct ran_model *m, struct ran_erro
         if (e == NULL)
                 return NULL;
         e->m = m;
+        if (encodes(e))
+                return e;
         e->weight = ran_alloc_floats(m->V, err);
         e->mean = ran_alloc_floats(m->config.dim, err);
         const size_t D = m->config.dim;
@@ -195,13 +210,34 @@ static void whiten(const struct ran_embedder *e, float *v)
         }
 }
 
-int ran_embed(const struct ran_embedder *e, const struct ran_document *d, float *v,
-              struct ran_error *err)
+int ran_embed_each(const struct ran_embedder *e, struct ran_state *s, const struct ran_document *d,
+                   size_t n, float *v, struct ran_error *err)
+{
+        const size_t width = ran_embedder_width(e);
+
+        err = ran_error_or_spare(err);
+        for (size_t i = 0; i < n && !encodes(e); i++)
+                RAN_TRY(ran_embed(e, s, &d[i], v + i * width, err));
+        if (!encodes(e))
+                return RAN_OK;
+        for (size_t i = 0; i < n; i++)
+                RAN_TRY(ran_model_check_document(e->m, &d[i], err));
+        for (size_t i = 0, k; i < n; i += k) {
+                k = ran_score_abreast(s, d + i, n - i);
+                RAN_TRY(ran_score_vectors(s, d + i, k, v + i * width, err));
+        }
+        return ran_score_check_result(v, n * width, err);
+}
+
+int ran_embed(const struct ran_embedder *e, struct ran_state *s, const struct ran_document *d,
+              float *v, struct ran_error *err)
 {
         const size_t D = e->m->config.dim;
         double sum = 0;
 
         err = ran_error_or_spare(err);
+        if (encodes(e))
+                return ran_embed_each(e, s, d, 1, v, err);
         RAN_TRY(ran_model_check_document(e->m, d, err));
         if (d->L == 0)
                 return ran_fail(err, RAN_EINVAL, "a document without tokens");
@@ -212,8 +248,12 @@ int ran_embed(const struct ran_embedder *e, const struct ran_document *d, float 
                 ran_simd->axpy(v, weight, e->m->params.embed + d->ids[t] * D, D);
                 sum += (double)weight;
         }
+        if (sum <= 0) {
+                memset(v, 0, D * sizeof *v);
+                return RAN_OK;
+        }
         for (size_t i = 0; i < D; i++)
-                v[i] = (float)((sum > 0 ? (double)v[i] / sum : 0) - (double)e->mean[i]);
+                v[i] = (float)((double)v[i] / sum - (double)e->mean[i]);
         whiten(e, v);
         return ran_score_check_result(v, D, err);
 }

@@ -86,7 +86,8 @@ static int prepare(struct ran_workspace *w, struct ran_error *err)
         }
         own->tokens = packed->L < w->slab_rows ? packed->L : w->slab_rows;
         RAN_TRY(ran_transformer_attention_prepare(w, err));
-        return ran_rotary_reserve(&w->rotary, w->c, longest, err);
+        return w->c->rotary ? ran_rotary_reserve(&w->rotary, w->d_k, RAN_ROTARY_BASE, longest, err)
+                            : RAN_OK;
 }
 
 /* The sizes that the lists of transformer.h have in scope. */

@@ -11,6 +11,9 @@
 /* One kind of encoder. */
 struct ran_encoder {
         bool per_token; /* outputs a vector for each token; else one for each document */
+        /* Documents that are read together have the same outputs as alone, bit for bit, where rows of
+         * products do (math/gemm.h). */
+        bool rows_stand_alone;
 
         /* ---- configuration: a function that is NULL has nothing to say */
         int (*check)(const struct ran_config *c, struct ran_error *err);
@@ -46,6 +49,18 @@ struct ran_encoder {
         void (*documents)(struct ran_workspace *w, const struct ran_params *p);
         void (*documents_bwd)(struct ran_workspace *w, const struct ran_params *p,
                               struct ran_params *dp);
+        /* What heads read of word positions, in w->head.head, and its adjoint in w->head.dhead:
+         * both in place. NULL: the encoder's outputs as they are. */
+        void (*outputs)(struct ran_workspace *w, const struct ran_params *p);
+        void (*outputs_bwd)(struct ran_workspace *w, const struct ran_params *p,
+                            struct ran_params *dp);
+        /* A vector of document b made for documents to be compared by, with its width; its adjoint,
+         * of all documents, from dv, which it changes, to w->dx. NULL: means of rows and outputs
+         * are (document-vector.h). */
+        size_t (*vector_width)(const struct ran_config *c);
+        void (*vector)(struct ran_workspace *w, const struct ran_params *p, size_t b, float *v);
+        void (*vector_bwd)(struct ran_workspace *w, const struct ran_params *p,
+                           struct ran_params *dp, float *dv);
 
         /* ---- the recurrent state */
         size_t (*state_width)(const struct ran_config *c);

@@ -18,23 +18,30 @@ static void drop_positions(struct ran_workspace *w, float *h)
                         (packed->doc_position[b + 1] - packed->doc_position[b]) * w->D, 0);
 }
 
-void ran_head_positions(struct ran_workspace *w)
+void ran_head_positions(struct ran_workspace *w, const struct ran_params *p)
 {
+        const struct ran_encoder *encoder = ran_encoder_of(w->c);
         const struct ran_packed *packed = w->packed;
         size_t D = w->D;
 
         for (size_t i = 0; i < packed->positions; i++)
                 memcpy(w->head.head + i * D, w->x[w->c->layers] + packed->position[i] * D,
                        D * sizeof(float));
+        if (encoder->outputs != NULL)
+                encoder->outputs(w, p);
         drop_positions(w, w->head.head);
 }
 
-void ran_head_positions_bwd(struct ran_workspace *w)
+void ran_head_positions_bwd(struct ran_workspace *w, const struct ran_params *p,
+                            struct ran_params *dp)
 {
+        const struct ran_encoder *encoder = ran_encoder_of(w->c);
         const struct ran_packed *packed = w->packed;
         size_t D = w->D;
 
         drop_positions(w, w->head.dhead);
+        if (encoder->outputs_bwd != NULL)
+                encoder->outputs_bwd(w, p, dp);
         memset(w->dx, 0, packed->L * D * sizeof(float));
         memset(w->dlast, 0, packed->B * D * sizeof(float));
         for (size_t i = 0; i < packed->positions; i++)

@@ -235,7 +235,8 @@ int ran_layer_memory_prepare(struct ran_workspace *w, struct ran_error *err)
         for (size_t b = 1; b < packed->B; b++)
                 own->fresh = packed->open[b] > 0 ? own->tokens + packed->m : own->fresh;
         RAN_TRY(plan_slabs(w, err));
-        RAN_TRY(ran_rotary_reserve(&w->rotary, w->c, own->longest, err));
+        if (w->c->rotary)
+                RAN_TRY(ran_rotary_reserve(&w->rotary, w->d_k, RAN_ROTARY_BASE, own->longest, err));
         return reserve_states(w, err);
 }
 

@@ -453,21 +453,25 @@ static void add_dense(struct ran_workspace *w, const struct ran_params *p, size_
         const size_t F = ran_document_vector_width(w->c);
         float *v = h->dense + b * F;
 
-        ran_document_vector(w, p, b, v);
+        if (w->given != NULL)
+                memcpy(v, w->given + b * F, F * sizeof *v);
+        else
+                ran_document_vector(w, p, b, v);
         for (size_t f = 0; f < F; f++) {
                 ran_simd->axpy(h->linear + b * C, v[f], p->head.wide_dense + f * C, C);
                 ran_simd->axpy(h->logits + b * C, v[f], p->head.wide_dense + f * C, C);
         }
 }
 
-void ran_linear_model_dense_bwd(struct ran_workspace *w, const struct ran_params *p, size_t C)
+void ran_linear_model_dense_bwd(struct ran_workspace *w, const struct ran_params *p,
+                                struct ran_params *dp, size_t C)
 {
         struct ran_head *h = &w->head;
         const size_t F = ran_document_vector_width(w->c);
 
         for (size_t f = 0; f < F; f++)
                 h->ddense[f] = (float)ran_dot(h->dlogits, p->head.wide_dense + f * C, C);
-        ran_document_vector_bwd(w, p, h->ddense);
+        ran_document_vector_bwd(w, p, dp, h->ddense);
 }
 
 void ran_linear_model_add(struct ran_workspace *w, const struct ran_params *p, size_t C)

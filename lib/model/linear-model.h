@@ -114,7 +114,8 @@ void ran_linear_model_add(struct ran_workspace *w, const struct ran_params *p, s
 /* Adjoint of the features that a frozen encoder makes, of the one document at hand: from
  * w->head.dlogits to w->head.ddense, w->dx and w->dlast. What goes to the rows of the embedding
  * directly is ran_document_vector_rows_bwd of ddense. */
-void ran_linear_model_dense_bwd(struct ran_workspace *w, const struct ran_params *p, size_t C);
+void ran_linear_model_dense_bwd(struct ran_workspace *w, const struct ran_params *p,
+                                struct ran_params *dp, size_t C);
 
 /* Adds to value (L) `scale` times each token's contribution to Σ_c weight_c logit_c of the linear
  * model, without its bias, in the one document at hand: an n-gram divides its own evenly among its

@@ -280,7 +280,7 @@ void ran_lm_score(struct ran_workspace *w, const struct ran_params *p, size_t V,
         ran_phase = RAN_PHASE_HEAD;
         k.gold = gold;
         k.logits = logits;
-        ran_head_positions(w);
+        ran_head_positions(w, p);
         for (; k.at < w->packed->positions; k.at += k.n) {
                 k.n = w->packed->positions - k.at < RAN_LM_ROWS ? w->packed->positions - k.at
                                                                 : RAN_LM_ROWS;
@@ -297,7 +297,7 @@ int ran_lm_each(struct ran_workspace *w, const struct ran_params *p, size_t V, f
 
         ran_phase = RAN_PHASE_HEAD;
         k.logits = logits;
-        ran_head_positions(w);
+        ran_head_positions(w, p);
         for (; k.at < w->packed->positions; k.at += k.n) {
                 k.n = w->packed->positions - k.at < RAN_LM_ROWS ? w->packed->positions - k.at
                                                                 : RAN_LM_ROWS;
@@ -321,7 +321,7 @@ double ran_lm_loss(struct ran_workspace *w, const struct ran_params *p, struct r
         k.gold = gold;
         k.scale = scale;
         k.smoothing = smoothing;
-        ran_head_positions(w);
+        ran_head_positions(w, p);
         for (; k.at < w->packed->positions; k.at += k.n) {
                 k.n = w->packed->positions - k.at < RAN_LM_ROWS ? w->packed->positions - k.at
                                                                 : RAN_LM_ROWS;
@@ -329,6 +329,6 @@ double ran_lm_loss(struct ran_workspace *w, const struct ran_params *p, struct r
                 for (size_t i = 0; i < k.n; i++)
                         loss += (double)scale[k.at + i] * k.nll[i];
         }
-        ran_head_positions_bwd(w);
+        ran_head_positions_bwd(w, p, dp);
         return loss;
 }

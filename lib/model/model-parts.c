@@ -18,7 +18,7 @@ static const struct {
 } prefixes[] = {
         {"embed.", 0},         {"spelling.", 0},
         {"token.", 0},         {"ran.", 1},
-        {"transformer.", 1},   {"contextualizer", 1},
+        {"bert.", 1},          {"transformer.", 1},   {"contextualizer", 1},
         {"classify.out", 2},   {"classify.", 1},
         {"tag.", 2},           {"lm.", 2},
         {"wide.", 3},          {"crf.", 4},

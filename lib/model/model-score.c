@@ -1,6 +1,7 @@
 /* model-score.c - scoring with a model: checks arguments, then calls score.c and tagger.c. See
  * ran/model.h. */
 #include "math/elementary.h"
+#include "model/encoder.h"
 #include "model/model-check.h"
 #include "model/tagger.h"
 #include "ran/model.h"
@@ -12,21 +13,36 @@ struct ran_state *ran_state_new(const struct ran_model *m, struct ran_pool *pool
         return ran_score_state_new(&m->config, &m->params, m->C, pool, err);
 }
 
+bool ran_model_scores_abreast(const struct ran_model *m)
+{
+        return ran_encoder_of(&m->config)->rows_stand_alone;
+}
+
 int ran_classify(const struct ran_model *m, struct ran_state *s, const struct ran_document *d,
                  float *logits, float *embedding, struct ran_error *err)
 {
-        struct ran_document whole = *d;
+        return ran_classify_each(m, s, d, 1, logits, embedding, err);
+}
 
-        whole.words = 0;
-        if (ran_model_check_task(m, s, &ran_task_classify, err) != RAN_OK ||
-            ran_model_check_document(m, d, err) != RAN_OK)
+int ran_classify_each(const struct ran_model *m, struct ran_state *s, const struct ran_document *d,
+                      size_t n, float *logits, float *embedding, struct ran_error *err)
+{
+        if (ran_model_check_task(m, s, &ran_task_classify, err) != RAN_OK)
                 return RAN_EINVAL;
+        for (size_t i = 0; i < n; i++)
+                if (ran_model_check_document(m, &d[i], err) != RAN_OK)
+                        return RAN_EINVAL;
         if (embedding != NULL && !ran_config_trains_encoder(&m->config))
                 return ran_fail(err, RAN_EINVAL,
                                 "the model has no encoder of its own, and so no embedding of a "
                                 "document");
-        RAN_TRY(ran_score(s, &whole, logits, embedding, err));
-        return ran_score_check_logits(s, m->C, err);
+        for (size_t i = 0, k; i < n; i += k) {
+                k = ran_score_abreast(s, d + i, n - i);
+                RAN_TRY(ran_score_each(s, d + i, k, logits + i * m->C,
+                                       embedding != NULL ? embedding + i * m->config.dim : NULL,
+                                       err));
+        }
+        return ran_score_check_result(logits, n * m->C, err);
 }
 
 int ran_tag(const struct ran_model *m, struct ran_state *s, const struct ran_document *d,

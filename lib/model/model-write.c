@@ -73,7 +73,7 @@ static void labels_json(struct ran_buf *out, const struct ran_parts *p)
 /* What is written beside the tensors. */
 struct texts {
         struct ran_buf config, labels;
-        struct ran_metadata_source meta[6];
+        struct ran_metadata_source meta[8];
         size_t n;
 };
 
@@ -98,10 +98,14 @@ static int write_texts(struct texts *t, const struct ran_parts *p, struct ran_er
         add_text(t, "labels", p->labels != NULL ? t->labels.data : NULL);
         add_text(t, "training", p->training);
         add_text(t, "converted", p->converted);
+        add_text(t, "pretrained", p->pretrained);
+        add_text(t, "prompts", p->prompts);
         return RAN_OK;
 }
 
-int ran_model_write(const char *path, const struct ran_parts *p, struct ran_error *err)
+/* To a file, or into memory. */
+static int write_parts(const char *path, struct ran_bytes *to, const struct ran_parts *p,
+                       struct ran_error *err)
 {
         struct ran_linear_sparse sparse = {0};
         struct ran_compact_tensors tensors = {0};
@@ -115,12 +119,25 @@ int ran_model_write(const char *path, const struct ran_parts *p, struct ran_erro
         if (rc == RAN_OK)
                 rc = write_texts(&texts, p, err);
         if (rc == RAN_OK)
-                rc = ran_tensors_write(path, tensors.source, tensors.n, texts.meta, texts.n, err);
+                rc = to != NULL ? ran_tensors_write_bytes(to, tensors.source, tensors.n, texts.meta,
+                                                          texts.n, err)
+                                : ran_tensors_write(path, tensors.source, tensors.n, texts.meta,
+                                                    texts.n, err);
         ran_buf_release(&texts.config);
         ran_buf_release(&texts.labels);
         ran_compact_release(&tensors);
         ran_linear_sparse_release(&sparse);
         return rc;
+}
+
+int ran_model_write(const char *path, const struct ran_parts *p, struct ran_error *err)
+{
+        return write_parts(path, NULL, p, err);
+}
+
+int ran_model_write_bytes(struct ran_bytes *to, const struct ran_parts *p, struct ran_error *err)
+{
+        return write_parts(NULL, to, p, err);
 }
 
 /* ---- converting ------------------------------------------------------------------------------ */
@@ -137,6 +154,8 @@ static int write_converted(const struct ran_model *m, const struct ran_layout *l
                                   .labels = m->named ? m->labels : NULL,
                                   .tokenizer = m->tokenizer,
                                   .training = ran_model_metadata(m, "training"),
+                                  .pretrained = ran_model_metadata(m, "pretrained"),
+                                  .prompts = ran_model_metadata(m, "prompts"),
                                   .storage = storage};
         struct ran_buf converted = {0};
 

@@ -3,13 +3,16 @@
 #include "base/cjson.h"
 #include "model/document-vector.h"
 #include "model/model.h"
+#include "model/encoder.h"
 #include "model/linear-model.h"
-#include "base/string-table.h"
+#include "model/vector-cache.h"
+#include "base/error.h"
 #include "ran/model.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 /* ---- what the header says ------------------------------------------------------------------- */
 
@@ -31,7 +34,8 @@ static int read_config(struct ran_model *m, struct ran_error *err)
         if (format == NULL || strcmp(format, RAN_FORMAT) != 0)
                 return ran_fail(err, RAN_EFORMAT,
                                 "a safetensors file, but not a model of ran (its "
-                                "metadata has no \"format\": \"ran\")");
+                                "metadata has no \"format\": \"ran\"); of a pretrained encoder, "
+                                "give the folder that it is in");
         if (version == NULL || strcmp(version, RAN_FORMAT_VERSION) != 0)
                 return ran_fail(
                         err, RAN_EFORMAT,
@@ -129,27 +133,6 @@ static int read_json(const struct ran_model *m, const char *key, cJSON **value,
         return RAN_OK;
 }
 
-/* Results name labels: no two labels may have the same name. */
-static int check_labels(const struct ran_model *m, struct ran_error *err)
-{
-        struct ran_string_table names = {0};
-        int rc = ran_string_table_reserve(&names, m->C, err);
-
-        for (size_t c = 0; rc == RAN_OK && c < m->C; c++) {
-                const char *name = m->labels[c];
-                size_t n = strlen(name);
-                uint64_t hash = ran_string_table_hash(ran_string_table_seed, name, n);
-
-                if (ran_string_table_find(&names, hash, "", 0, name, n) != RAN_STRING_TABLE_NONE)
-                        rc = ran_fail(err, RAN_EFORMAT,
-                                      "two labels in the model file have the name \"%s\"", name);
-                else if (ran_string_table_add(&names, hash, name, n, err) == RAN_STRING_TABLE_NONE)
-                        rc = RAN_ENOMEM;
-        }
-        ran_string_table_release(&names);
-        return rc;
-}
-
 static int read_labels(struct ran_model *m, struct ran_error *err)
 {
         cJSON *names, *name;
@@ -183,7 +166,7 @@ static int read_labels(struct ran_model *m, struct ran_error *err)
                                       m->C);
         }
         cJSON_Delete(names);
-        return rc == RAN_OK ? check_labels(m, err) : rc;
+        return rc == RAN_OK ? ran_labels_check(m->labels, m->C, err) : rc;
 }
 
 /* `thresholds` of the training metadata: (C) numbers from 0 to 1. */
@@ -256,7 +239,7 @@ static int read_contents(struct ran_model *m, const struct ran_layout *layout, b
         RAN_TRY(ran_model_read_weights(m, layout, err));
         RAN_TRY(read_tokenizer(m, verify, err));
         RAN_TRY(make_affixes(m, err));
-        if (!ran_task_is_tied(&m->config)) {
+        if (ran_task_has_labels(m->config.task)) {
                 RAN_TRY(read_labels(m, err));
                 RAN_TRY(read_training(m, err));
         }
@@ -276,7 +259,9 @@ static int open_checked(struct ran_model *m, bool verify, struct ran_error *err)
         if (encodes)
                 RAN_TRY(read_size(m, "embed.weight", &m->V, err));
         const bool linear = !encodes || m->config.frozen;
-        RAN_TRY(read_size(m, linear ? "wide.bias" : ran_task_of(&m->config)->bias, &m->C, err));
+        const char *bias = linear ? "wide.bias" : ran_task_of(&m->config)->bias;
+        if (bias != NULL)
+                RAN_TRY(read_size(m, bias, &m->C, err));
         if (ran_task_is_tied(&m->config) && m->C != m->V)
                 return ran_fail(err, RAN_EFORMAT,
                                 "tensor lm.bias has %zu elements, one for each of the %zu tokens "
@@ -288,18 +273,33 @@ static int open_checked(struct ran_model *m, bool verify, struct ran_error *err)
         return rc;
 }
 
+/* A folder in Hugging Face's form is made a model in memory; its digest is right by making. */
+static int open_folder(struct ran_model *m, const char *path, struct ran_error *err)
+{
+        RAN_TRY(ran_hf_folder_bytes(&m->file, path, err));
+        return open_checked(m, false, err);
+}
+
+static bool is_folder(const char *path)
+{
+        struct stat st;
+
+        return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
+}
+
 struct ran_model *ran_model_open(const char *path, bool verify, struct ran_error *err)
 {
         struct ran_model *m = ran_alloc(1, sizeof *m, err);
         struct ran_error why = {0};
+        const bool folder = is_folder(path);
 
         if (m == NULL)
                 return NULL;
-        if (ran_bytes_open(&m->file, path, err) != RAN_OK) {
+        if (!folder && ran_bytes_open(&m->file, path, err) != RAN_OK) {
                 ran_model_free(m);
                 return NULL;
         }
-        if (open_checked(m, verify, &why) != RAN_OK) {
+        if ((folder ? open_folder(m, path, &why) : open_checked(m, verify, &why)) != RAN_OK) {
                 ran_fail(err, why.code, "%s: %s", path, why.text);
                 ran_model_free(m);
                 return NULL;
@@ -328,6 +328,17 @@ void ran_model_free(struct ran_model *m)
         ran_tensors_release(&m->tensors);
         ran_bytes_release(&m->file);
         free(m);
+}
+
+int ran_model_use_vectors(struct ran_model *m, struct ran_vector_cache *k, struct ran_error *err)
+{
+        err = ran_error_or_spare(err);
+        if (ran_encoder_of(&m->config)->vector == NULL)
+                return ran_fail(err, RAN_EINVAL,
+                                "only the vectors of a pretrained encoder are kept in a file");
+        RAN_TRY(ran_vector_cache_bind(k, &m->config, &m->params, m->V, err));
+        m->params.vectors = k;
+        return RAN_OK;
 }
 
 void ran_model_token_weights(const struct ran_model *m, float *weight)

@@ -58,11 +58,19 @@ struct ran_parts {
         const struct ran_tokenizer *tokenizer; /* or NULL */
         const char *training;                  /* a JSON object, or NULL */
         const char *converted;                 /* likewise, see ran_model_convert */
+        const char *pretrained, *prompts;      /* likewise, see ran_hf_folder_write */
         const struct ran_extra *extra;
         size_t extras;
         int storage; /* of the weights, RAN_STORAGE_...; extra tensors stay as they are */
 };
 int ran_model_write(const char *path, const struct ran_parts *parts, struct ran_error *err);
+/* The same into memory; the caller releases it. */
+int ran_model_write_bytes(struct ran_bytes *to, const struct ran_parts *parts,
+                          struct ran_error *err);
+/* ran_hf_folder_write into memory; the sentence does not name the folder. */
+int ran_hf_folder_bytes(struct ran_bytes *to, const char *folder, struct ran_error *err);
+/* RAN_EFORMAT if two labels have one name: results name labels. */
+int ran_labels_check(char *const *label, size_t C, struct ran_error *err);
 /* weight (V) of tokens in vectors of documents: the model's own, or those of its language model;
  * else all 1. */
 void ran_model_token_weights(const struct ran_model *m, float *weight);

@@ -51,7 +51,7 @@ size_t ran_params_mapped_tables(struct ran_mapped_table mapped[RAN_MAPPED_TABLES
         if (ran_config_has_encoder(c) && c->spelling > 0)
                 mapped[n++] = (struct ran_mapped_table){"spelling.weight", c->spelling, c->dim,
                                                         &p->spelling};
-        if (c->frozen)
+        if (c->frozen && ran_document_vector_is_weighted(c))
                 mapped[n++] = (struct ran_mapped_table){"token.weight", 0, V, &p->token_weight};
         if (c->wide > 0) {
                 mapped[n++] = (struct ran_mapped_table){"wide.weight", linear_rows, C, &p->wide};

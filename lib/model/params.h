@@ -11,6 +11,7 @@
 
 /* The vector of a document that a frozen encoder makes (document-vector.h). */
 size_t ran_document_vector_width(const struct ran_config *c);
+bool ran_document_vector_is_weighted(const struct ran_config *c);
 
 /* X(field, name, rows, cols, init, present when): the head, with C in scope; a list for each
  * task (task.h), and one for the linear model. A language model's classes are its vocabulary: C
@@ -61,6 +62,7 @@ struct ran_params {
         void *once;   /* tensors outside the layers, a struct of the encoder; NULL: none */
         struct ran_head_params head;
         const float *embed;        /* (V, D), a mapped table */
+        struct ran_vector_cache *vectors; /* what a frozen encoder has made, or NULL */
         uint64_t seed;             /* of the training: key of a random first context */
         const float *spelling;     /* (c->spelling, D), mapped; NULL: none */
         const float *token_weight; /* (V), mapped: of tokens in the vector of a document

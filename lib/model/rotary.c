@@ -12,12 +12,12 @@ void ran_rotary_release(struct ran_rotary *r)
         *r = (struct ran_rotary){0};
 }
 
-int ran_rotary_reserve(struct ran_rotary *r, const struct ran_config *c, size_t longest,
+int ran_rotary_reserve(struct ran_rotary *r, size_t d_k, double base, size_t longest,
                        struct ran_error *err)
 {
-        size_t d_k = c->head_dim, had = r->table != NULL ? r->longest + 1 : 0;
+        size_t had = r->table != NULL ? r->longest + 1 : 0;
 
-        if (!c->rotary || longest < had)
+        if (longest < had)
                 return RAN_OK;
         longest = ran_rotary_ahead(had, longest);
         float *table = ran_alloc_floats((longest + 1) * 2 * d_k, err);
@@ -26,7 +26,7 @@ int ran_rotary_reserve(struct ran_rotary *r, const struct ran_config *c, size_t 
         if (had > 0)
                 memcpy(table, r->table, had * 2 * d_k * sizeof *table);
         for (size_t i = 0; i < d_k; i += 2) {
-                double frequency = ran_exp((double)i / (double)d_k * -ran_log(10000));
+                double frequency = ran_exp((double)i / (double)d_k * -ran_log(base));
 
                 for (size_t t = had; t <= longest; t++) {
                         double angle = (double)t * frequency;

@@ -10,8 +10,10 @@ struct ran_rotary {
         size_t longest; /* the last position it serves */
 };
 void ran_rotary_release(struct ran_rotary *r);
-/* Makes the table serve positions up to `longest`, if the configuration has rotary positions. */
-int ran_rotary_reserve(struct ran_rotary *r, const struct ran_config *c, size_t longest,
+/* Makes the table serve heads of width d_k at positions up to `longest`: pair k turns by base^(-2k
+ * / d_k) from one position to the next. Width and base stay the same. */
+#define RAN_ROTARY_BASE 10000
+int ran_rotary_reserve(struct ran_rotary *r, size_t d_k, double base, size_t longest,
                        struct ran_error *err);
 
 /* The new capacity for `wanted` where `had` was enough before. A document that continues token

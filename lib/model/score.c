@@ -3,12 +3,14 @@
  * Each document is computed alone, never with others in one matrix product, so that its result
  * depends on its ids only, whatever engine multiplies. */
 #include "model/score.h"
+#include "math/gemm.h"
 #include "model/cache.h"
 #include "model/document-vector.h"
 #include "model/encoder.h"
 #include "model/head.h"
 #include "model/lm.h"
 #include "model/linear-words.h"
+#include "model/vector-cache.h"
 #include "ran/math.h"
 #include "ran/model.h"
 
@@ -25,7 +27,8 @@ struct ran_state {
         float *marginals;
         uint32_t *bucket; /* features of a word */
         float *logits;    /* of a block of masked tokens */
-        size_t chain_cap, marginals_cap, logits_cap;
+        float *vector;    /* of a document, of a frozen encoder */
+        size_t chain_cap, marginals_cap, logits_cap, vector_cap;
 };
 
 struct ran_state *ran_score_state_new(const struct ran_config *c, const struct ran_params *p,
@@ -63,6 +66,7 @@ void ran_state_free(struct ran_state *s)
         free(s->marginals);
         free(s->bucket);
         free(s->logits);
+        free(s->vector);
         free(s);
 }
 
@@ -82,32 +86,111 @@ static int load(struct ran_state *s, const struct ran_document *d, size_t source
         return ran_workspace_fit(&s->workspace, &s->packed, s->C, err);
 }
 
-int ran_score(struct ran_state *s, const struct ran_document *d, float *logits, float *embedding,
-              struct ran_error *err)
+/* Packs n checked documents without words and fits the workspace. */
+static int load_all(struct ran_state *s, const struct ran_document *const *d, size_t n,
+                    struct ran_error *err)
 {
-        if (d->L == 0)
-                return ran_fail(err, RAN_EINVAL, "a document without tokens");
-        RAN_TRY(load(s, d, 0, err));
+        const struct ran_config *c = s->workspace.c;
+
+        ran_packed_clear(&s->packed);
+        for (size_t i = 0; i < n; i++) {
+                if (d[i]->L == 0)
+                        return ran_fail(err, RAN_EINVAL, "a document without tokens");
+                RAN_TRY(ran_packed_add(&s->packed, c, d[i]->ids, d[i]->L, 0, err));
+                if (c->spelling > 0)
+                        RAN_TRY(ran_packed_spell(&s->packed, d[i]->spelling, err));
+                s->packed.sources[i] = 0;
+        }
+        return ran_workspace_fit(&s->workspace, &s->packed, s->C, err);
+}
+
+static int compute_vectors(struct ran_state *s, const struct ran_document *const *d, size_t n,
+                           float *const *v, struct ran_error *err)
+{
+        RAN_TRY(load_all(s, d, n, err));
         ran_encode(&s->workspace, s->p);
-        ran_head(&s->workspace, s->p, s->C);
-        memcpy(logits, s->workspace.head.logits, s->C * sizeof *logits);
-        if (embedding != NULL)
-                memcpy(embedding, s->workspace.head.head, s->workspace.D * sizeof *embedding);
+        for (size_t i = 0; i < n; i++)
+                ran_document_vector(&s->workspace, s->p, i, v[i]);
+        for (size_t i = 0; i < n && s->p->vectors != NULL; i++)
+                ran_vector_cache_add(s->p->vectors, d[i], v[i]);
         return RAN_OK;
 }
 
-int ran_score_vector(struct ran_state *s, const struct ran_document *d, float *v,
-                     struct ran_error *err)
+int ran_score_vectors(struct ran_state *s, const struct ran_document *d, size_t n, float *v,
+                      struct ran_error *err)
+{
+        const size_t width = ran_document_vector_width(s->workspace.c);
+        const struct ran_document *missing[RAN_SCORE_ABREAST];
+        float *at[RAN_SCORE_ABREAST];
+        size_t m = 0;
+
+        for (size_t i = 0; i < n; i++)
+                if (s->p->vectors == NULL ||
+                    !ran_vector_cache_find(s->p->vectors, &d[i], v + i * width)) {
+                        missing[m] = &d[i];
+                        at[m++] = v + i * width;
+                }
+        return m > 0 ? compute_vectors(s, missing, m, at, err) : RAN_OK;
+}
+
+size_t ran_score_abreast(const struct ran_state *s, const struct ran_document *d, size_t n)
+{
+        enum { TOKENS = 768 };
+        size_t tokens = d[0].L, all = 1;
+
+        if (!ran_encoder_of(s->workspace.c)->rows_stand_alone || !ran_gemm_rows_stand_alone())
+                return 1;
+        while (all < n && all < RAN_SCORE_ABREAST && tokens + d[all].L <= TOKENS)
+                tokens += d[all++].L;
+        return all;
+}
+
+/* Reads documents as far as the head wants: with a cache, the vectors of a frozen encoder are
+ * enough. */
+static int read_documents(struct ran_state *s, const struct ran_document *d, size_t n,
+                          struct ran_error *err)
+{
+        const struct ran_config *c = s->workspace.c;
+        const bool known = s->p->vectors != NULL && c->frozen;
+        const struct ran_document *each[RAN_SCORE_ABREAST];
+
+        for (size_t i = 0; i < n; i++)
+                each[i] = &d[i];
+        if (known) {
+                float *v = ran_grow(s->vector, &s->vector_cap, n * ran_document_vector_width(c),
+                                    sizeof *v, err);
+
+                if (v == NULL)
+                        return RAN_ENOMEM;
+                s->vector = v;
+                RAN_TRY(ran_score_vectors(s, d, n, v, err));
+        }
+        RAN_TRY(load_all(s, each, n, err));
+        s->workspace.given = known ? s->vector : NULL;
+        if (!known)
+                ran_encode(&s->workspace, s->p);
+        return RAN_OK;
+}
+
+int ran_score_each(struct ran_state *s, const struct ran_document *d, size_t n, float *logits,
+                   float *embedding, struct ran_error *err)
+{
+        RAN_TRY(read_documents(s, d, n, err));
+        ran_head(&s->workspace, s->p, s->C);
+        s->workspace.given = NULL;
+        memcpy(logits, s->workspace.head.logits, n * s->C * sizeof *logits);
+        if (embedding != NULL)
+                memcpy(embedding, s->workspace.head.head, n * s->workspace.D * sizeof *embedding);
+        return RAN_OK;
+}
+
+int ran_score(struct ran_state *s, const struct ran_document *d, float *logits, float *embedding,
+              struct ran_error *err)
 {
         struct ran_document whole = *d;
 
         whole.words = 0;
-        if (d->L == 0)
-                return ran_fail(err, RAN_EINVAL, "a document without tokens");
-        RAN_TRY(load(s, &whole, 0, err));
-        ran_encode(&s->workspace, s->p);
-        ran_document_vector(&s->workspace, s->p, 0, v);
-        return RAN_OK;
+        return ran_score_each(s, &whole, 1, logits, embedding, err);
 }
 
 int ran_score_parts(struct ran_state *s, const struct ran_document *d, float *encoder,

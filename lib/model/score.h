@@ -16,9 +16,18 @@ const struct ran_params *ran_score_params(const struct ran_state *s);
 int ran_score(struct ran_state *s, const struct ran_document *d, float *logits, float *embedding,
               struct ran_error *err);
 
-/* v (ran_document_vector_width) of a document: the encoder alone, without a head. */
-int ran_score_vector(struct ran_state *s, const struct ran_document *d, float *v,
-                     struct ran_error *err);
+/* The same for n documents at once, logits (n, C), embedding (n, D) or NULL; and v (n,
+ * ran_document_vector_width), of the encoder alone, without a head. Each has the same results as
+ * alone, if they are as many as ran_score_abreast says. What the cache of the weights knows is not
+ * computed. */
+enum { RAN_SCORE_ABREAST = 64 }; /* most documents */
+int ran_score_each(struct ran_state *s, const struct ran_document *d, size_t n, float *logits,
+                   float *embedding, struct ran_error *err);
+int ran_score_vectors(struct ran_state *s, const struct ran_document *d, size_t n, float *v,
+                      struct ran_error *err);
+/* How many of the n documents from `d` on are best read at once: as many as fill the rows of a
+ * product, but one where that could change a bit. */
+size_t ran_score_abreast(const struct ran_state *s, const struct ran_document *d, size_t n);
 
 /* The logits (C) of the encoder alone and, unless linear is NULL, those of the linear model. */
 int ran_score_parts(struct ran_state *s, const struct ran_document *d, float *encoder,

@@ -37,8 +37,11 @@ static void head(struct ran_workspace *w, const struct ran_params *p, size_t C)
         if (ran_config_trains_encoder(w->c)) {
                 ran_encoder_of(w->c)->documents(w, p);
                 drop_out(w, h->head);
-                ran_gemm_linear(w->pool, h->logits, C, h->head, D, p->head.out_w, p->head.out_b, B,
-                                D, C);
+                /* documents that are scored abreast have the same logits as alone */
+                const size_t rows = w->training ? B : 1;
+                for (size_t b = 0; b < B; b += rows)
+                        ran_gemm_linear(w->pool, h->logits + b * C, C, h->head + b * D, D,
+                                        p->head.out_w, p->head.out_b, rows, D, C);
         } else {
                 memset(h->logits, 0, B * C * sizeof *h->logits);
         }
@@ -53,7 +56,7 @@ static void head_bwd(struct ran_workspace *w, const struct ran_params *p, struct
         size_t D = w->D, B = w->packed->B;
 
         if (w->c->frozen) {
-                ran_linear_model_dense_bwd(w, p, C);
+                ran_linear_model_dense_bwd(w, p, dp, C);
                 return;
         }
         ran_gemm_linear_bwd(w->pool, h->dhead, D, false, dp->head.out_w, dp->head.out_b, h->dlogits,

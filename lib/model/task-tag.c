@@ -35,7 +35,7 @@ static void head(struct ran_workspace *w, const struct ran_params *p, size_t C)
                 memset(h->logits, 0, w->packed->positions * C * sizeof *h->logits);
                 return;
         }
-        ran_head_positions(w);
+        ran_head_positions(w, p);
         ran_gemm_linear(w->pool, h->logits, C, h->head, w->D, p->head.tag_w, p->head.tag_b,
                         w->packed->positions, w->D, C);
 }
@@ -48,7 +48,7 @@ static void head_bwd(struct ran_workspace *w, const struct ran_params *p, struct
         ran_gemm_linear_bwd(w->pool, h->dhead, w->D, false, dp->head.tag_w, dp->head.tag_b,
                             h->dlogits, C, h->head, w->D, p->head.tag_w, w->packed->positions, w->D,
                             C);
-        ran_head_positions_bwd(w);
+        ran_head_positions_bwd(w, p, dp);
 }
 
 const struct ran_task ran_task_tag = {

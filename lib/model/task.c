@@ -32,7 +32,7 @@ const char *ran_task_name(int task)
 
 bool ran_task_has_labels(int task)
 {
-        return tasks[task]->output != RAN_OUTPUT_TOKEN;
+        return tasks[task]->output != RAN_OUTPUT_TOKEN && tasks[task]->bias != NULL;
 }
 
 bool ran_task_reads_words(int task)

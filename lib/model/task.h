@@ -1,6 +1,6 @@
 /* task.h - tasks: a struct for each, with what differs between them.
  *
- * To add a task: a line in RAN_TASKS (ran/model.h), a file with its struct ran_task here, one with
+ * To add a task: a line in RAN_TRAINED_TASKS (ran/model.h), a file with its struct ran_task here, one with
  * its struct ran_train_task in train/ (train/task.h), and one with its struct train_task in
  * cmd/train/ (cmd/train/task.h); the program that applies it goes into cmd/records/model.c.
  */
@@ -27,7 +27,7 @@ struct ran_task {
         enum ran_linear_kind linear;
         bool words;       /* documents say where words begin */
         bool sources;     /* documents may begin with a source */
-        const char *bias; /* the tensor whose length is the number of classes */
+        const char *bias; /* the tensor whose length is the number of classes; NULL: no head */
 
         /* Checks that involve several fields of the configuration. */
         int (*check)(const struct ran_config *c, struct ran_error *err);

@@ -4,6 +4,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 enum { LENGTH_BYTES = 8, ALIGNMENT = 64, MAX_HEADER = 100000000 };
 
@@ -56,11 +57,12 @@ static int place_tensors(struct entry *entries, const struct ran_tensor_source *
 
 /* ---- data ------------------------------------------------------------------------------------ */
 
-/* The destination of little-endian bytes: first the digest, which the header needs, then the
- * file. */
+/* The destination of little-endian bytes: first the digest, which the header needs, then a file
+ * or memory. */
 struct sink {
         struct ran_sha256 *sha;
         struct ran_writer *writer;
+        unsigned char *memory; /* the next byte */
 };
 
 static void put(struct sink *sink, const void *bytes, size_t n)
@@ -69,6 +71,10 @@ static void put(struct sink *sink, const void *bytes, size_t n)
                 ran_sha256_add(sink->sha, bytes, n);
         if (sink->writer != NULL)
                 ran_writer_write(sink->writer, bytes, n);
+        if (sink->memory != NULL) {
+                memcpy(sink->memory, bytes, n);
+                sink->memory += n;
+        }
 }
 
 static uint64_t load_native(const unsigned char *p, size_t width)
@@ -215,9 +221,29 @@ static int write_file(const char *path, const struct ran_buf *header, const stru
         return ran_writer_commit(sink.writer, err);
 }
 
-int ran_tensors_write(const char *path, const struct ran_tensor_source *tensors, size_t n,
-                      const struct ran_metadata_source *metadata, size_t metadata_n,
-                      struct ran_error *err)
+/* Memory from the system, which gets it back whole. */
+static int write_memory(struct ran_bytes *to, const struct ran_buf *header,
+                        const struct entry *entries, size_t n, struct ran_error *err)
+{
+        const size_t data = n > 0 ? entries[n - 1].end : 0, size = header->len + data;
+        void *p = size < data ? MAP_FAILED
+                              : mmap(NULL, size, PROT_READ | PROT_WRITE,
+                                     MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+        if (p == MAP_FAILED)
+                return ran_fail(err, RAN_ENOMEM, "out of memory: %zu bytes of a model", size);
+        struct sink sink = {.memory = p};
+        put(&sink, header->data, header->len);
+        put_tensors(&sink, entries, n);
+        *to = (struct ran_bytes){p, size, true};
+        return RAN_OK;
+}
+
+/* To a file, or into memory. */
+static int write_all(const char *path, struct ran_bytes *to,
+                     const struct ran_tensor_source *tensors, size_t n,
+                     const struct ran_metadata_source *metadata, size_t metadata_n,
+                     struct ran_error *err)
 {
         struct entry *entries = ran_alloc(n, sizeof *entries, err);
         struct ran_metadata_source *all = NULL;
@@ -233,10 +259,26 @@ int ran_tensors_write(const char *path, const struct ran_tensor_source *tensors,
         all = with_digest(metadata, metadata_n, digest, err);
         rc = all != NULL ? build_header(&header, all, metadata_n + 1, entries, n, err) : RAN_ENOMEM;
         if (rc == RAN_OK)
-                rc = write_file(path, &header, entries, n, err);
+                rc = to != NULL ? write_memory(to, &header, entries, n, err)
+                                : write_file(path, &header, entries, n, err);
 out:
         ran_buf_release(&header);
         free(all);
         free(entries);
         return rc;
+}
+
+int ran_tensors_write(const char *path, const struct ran_tensor_source *tensors, size_t n,
+                      const struct ran_metadata_source *metadata, size_t metadata_n,
+                      struct ran_error *err)
+{
+        return write_all(path, NULL, tensors, n, metadata, metadata_n, err);
+}
+
+int ran_tensors_write_bytes(struct ran_bytes *to, const struct ran_tensor_source *tensors, size_t n,
+                            const struct ran_metadata_source *metadata, size_t metadata_n,
+                            struct ran_error *err)
+{
+        *to = (struct ran_bytes){0};
+        return write_all(NULL, to, tensors, n, metadata, metadata_n, err);
 }

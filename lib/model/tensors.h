@@ -132,5 +132,9 @@ struct ran_metadata_source {
 int ran_tensors_write(const char *path, const struct ran_tensor_source *tensors, size_t n,
                       const struct ran_metadata_source *metadata, size_t metadata_n,
                       struct ran_error *err);
+/* The bytes of such a file in memory; the caller releases them. */
+int ran_tensors_write_bytes(struct ran_bytes *to, const struct ran_tensor_source *tensors, size_t n,
+                            const struct ran_metadata_source *metadata, size_t metadata_n,
+                            struct ran_error *err);
 
 #endif

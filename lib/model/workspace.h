@@ -69,6 +69,7 @@ struct ran_workspace {
         size_t D, E, h, d_k; /* of the configuration; E = h d_k */
         size_t slab_rows;    /* limit of a slab, unless it is one window; tests lower it */
         size_t keep_floats;  /* limit for keeping activations of several slabs; tests lower it */
+        const float *given; /* (B, width) vectors that a frozen encoder has made; NULL: it has read */
         const struct ran_probes *probes; /* attention probes when scoring; NULL: none */
         struct ran_rotary rotary;
         struct ran_workers workers;

@@ -24,12 +24,12 @@ enum ran_code {
 
 struct ran_error {
         enum ran_code code;
-        char text[512]; /* one sentence, no newline, control characters replaced by '?' */
+        char text[512]; /* one sentence, no newline, unseen characters as <U+202E> */
 };
 
 /* Sets err to the code and the sentence, unless err is NULL, and returns the code:
- * `return ran_fail(err, RAN_EIO, "cannot open %s", path);`. Control characters in the sentence
- * become '?'; a sentence that is too long is cut at a character. */
+ * `return ran_fail(err, RAN_EIO, "cannot open %s", path);`. Characters of the sentence that
+ * nobody sees become codes, <U+001B>; a sentence that is too long is cut at a character. */
 int ran_fail(struct ran_error *err, enum ran_code code, const char *format, ...)
         __attribute__((format(printf, 3, 4)));
 
@@ -98,8 +98,11 @@ void ran_buf_release(struct ran_buf *b); /* frees and zeroes */
 void ran_buf_json(struct ran_buf *b, const char *s, size_t n);
 /* The same without the quotes; parts of a string must end between characters. */
 void ran_buf_json_part(struct ran_buf *b, const char *s, size_t n);
-/* Appends s for a terminal: each control character, which could steer it, becomes '?'. */
+/* Appends s for people: characters that steer a terminal or that nobody sees (controls, overrides
+ * of the direction of a text, spaces without width) become codes, <U+202E>. */
 void ran_buf_shown(struct ran_buf *b, const char *s, size_t n);
+/* Columns that this takes on a terminal, near enough: one for each character. */
+size_t ran_shown_width(const char *s, size_t n);
 
 /* ---- numbers (base/number.c) ---------------------------------------------------------------- */
 
@@ -117,6 +120,12 @@ bool ran_parse_size(const char *s, size_t n, size_t *x);
 
 /* The length of the longest prefix of s that is valid UTF-8, in bytes: n if all of it is. */
 size_t ran_utf8_valid(const char *s, size_t n);
+/* The length of the character that the n > 0 bytes at s begin with; where they begin with none, of
+ * its longest part that is there (Unicode, 3.9: one U+FFFD takes the place of each such part). */
+size_t ran_utf8_character(const char *s, size_t n);
+/* The length of the character that the n > 0 bytes at s begin with, and which it is, if it steers a
+ * terminal or is not seen and may make a reader believe in another text; else 0. */
+size_t ran_utf8_unseen(const char *s, size_t n, uint32_t *c);
 /* The length of the byte order mark at the start of s, in bytes: 3 or 0. */
 size_t ran_utf8_mark(const char *s, size_t n);
 

@@ -9,24 +9,35 @@
 /* ---- models (model/) ------------------------------------------------------------------------ */
 
 /* X(NUMBER, name): all encoders, RAN_ENCODER_RAN and so on, by the names that they have in
- * configurations; and all tasks, RAN_TASK_CLASSIFY and so on. */
+ * configurations; and all tasks, RAN_TASK_CLASSIFY and so on. A model of the task `embed` is an
+ * encoder without a head: it is read, not trained. */
 #define RAN_ENCODERS(X)                   \
         X(RAN, ran)                       \
         X(CONTEXTUALIZER, contextualizer) \
         X(TRANSFORMER, transformer)       \
         X(NONE, none)                     \
-        X(STATIC, static)
-#define RAN_TASKS(X)          \
+        X(STATIC, static)                 \
+        X(BERT, bert)
+#define RAN_TRAINED_TASKS(X)  \
         X(CLASSIFY, classify) \
         X(TAG, tag)           \
         X(LM, lm)             \
         X(MLM, mlm)
+#define RAN_TASKS(X)                     RAN_TRAINED_TASKS(X) X(EMBED, embed)
 #define RAN_ENCODER_NUMBER(number, name) RAN_ENCODER_##number,
 #define RAN_TASK_NUMBER(number, name)    RAN_TASK_##number,
 enum { RAN_ENCODERS(RAN_ENCODER_NUMBER) };
 enum { RAN_TASKS(RAN_TASK_NUMBER) RAN_TASK_COUNT };
 enum { RAN_CELL_GATED, RAN_CELL_PLAIN, RAN_CELL_PRENORM };
-enum { RAN_POOL_MAX, RAN_POOL_MEAN };
+enum { RAN_POOL_MAX, RAN_POOL_MEAN, RAN_POOL_CLS, RAN_POOL_LAST };
+enum {
+        RAN_ACTIVATION_NONE,
+        RAN_ACTIVATION_GELU,
+        RAN_ACTIVATION_GELU_TANH,
+        RAN_ACTIVATION_RELU,
+        RAN_ACTIVATION_SILU,
+        RAN_ACTIVATION_TANH
+};
 enum { RAN_REVIEW_NONE, RAN_REVIEW_ALL, RAN_REVIEW_WINDOW, RAN_REVIEW_DISPERSED };
 enum { RAN_CONTEXT_CONSTANT, RAN_CONTEXT_LEARNED, RAN_CONTEXT_RANDOM };
 
@@ -59,6 +70,22 @@ struct ran_config {
         size_t dilation;
         int similarity;   /* RAN_SIMILARITY_... */
         size_t shortlist; /* lm, mlm: ids below it in the first softmax, see model/lm.h; 0: all */
+        /* bert (model/bert.h), and what follows */
+        size_t max_length;     /* rows of a window, those around it included */
+        size_t prefix, suffix; /* rows before and after the tokens of each window */
+        bool positions;        /* learned ones */
+        size_t buckets;        /* of relative positions; 0: none */
+        double rotary_base, rotary_base_local;
+        size_t global_every; /* layers 0, n, 2n ... see the whole window, the others `window` tokens
+                              */
+        bool norm_first;     /* norms in front of attention and feed-forward part */
+        bool bias;           /* linear layers and norms have biases */
+        double norm_eps;
+        int activation; /* RAN_ACTIVATION_... */
+        bool gated;     /* feed-forward part with a gate */
+        size_t dense;   /* width of a linear layer on what the head reads; 0: none */
+        int dense_activation;
+        bool dense_norm, l2_normalize;
 };
 extern const struct ran_field ran_config_fields[];
 /* Whether a field belongs to the task: to its head, or to the way of reading documents. The
@@ -104,7 +131,8 @@ void ran_vector_folder_release(struct ran_vector_folder *f);
 
 /* A model is read-only once open and may be shared by threads. */
 struct ran_model;
-/* verify: also compares the digest of the data section. */
+/* A file, or a folder in Hugging Face's form, which is converted in memory. verify: also compares
+ * the digest of the data section. */
 struct ran_model *ran_model_open(const char *path, bool verify, struct ran_error *err);
 void ran_model_free(struct ran_model *m);
 const struct ran_config *ran_model_config(const struct ran_model *m);
@@ -135,6 +163,11 @@ bool ran_model_progress(const struct ran_model *m, double *epochs, double *steps
  * hold the state of training are left out. */
 int ran_model_convert(const struct ran_model *m, int storage, const char *path,
                       struct ran_error *err);
+/* Writes a pretrained encoder in Hugging Face's form as a model: a folder with config.json,
+ * model.safetensors (or shards) and tokenizer.json (model/hf-folder.c). The model has the same
+ * weights, in f32, as that of ran_model_open. RAN_EFORMAT: the sentence names the file of the
+ * folder, and says what to do; nothing is written. */
+int ran_hf_folder_write(const char *folder, int storage, const char *path, struct ran_error *err);
 /* Decision thresholds (C) of a model with several labels a document: tuned ones, or 0.5. NULL for a
  * language model. */
 const float *ran_model_thresholds(const struct ran_model *m);
@@ -175,6 +208,12 @@ struct ran_document {
  * encoder, or with a frozen one, which has no such layer: see ran_embed. */
 int ran_classify(const struct ran_model *m, struct ran_state *s, const struct ran_document *d,
                  float *logits, float *embedding, struct ran_error *err);
+/* The same for n documents: logits (n, C), embedding (n, D) or NULL. With a pretrained encoder
+ * short ones take half the time that they take one by one. */
+int ran_classify_each(const struct ran_model *m, struct ran_state *s, const struct ran_document *d,
+                      size_t n, float *logits, float *embedding, struct ran_error *err);
+/* Whether documents are worth being scored together. */
+bool ran_model_scores_abreast(const struct ran_model *m);
 /* tags (words, at least 1): the best sequence, a valid one in IOB2 if the model's tags are named
  * so. score (words): the probability of each tag, or NULL. logits (words, C), or NULL. task tag. */
 int ran_tag(const struct ran_model *m, struct ran_state *s, const struct ran_document *d,
@@ -277,15 +316,33 @@ int ran_lm_fill_each(const struct ran_model *m, struct ran_state *s, const uint3
  * rounded; never above 1. */
 void ran_probabilities(const struct ran_config *config, const float *logits, size_t C, float *p);
 /* Vectors of documents by which documents that are alike are near each other, by the cosine: for a
- * model of any task with an encoder, made for the embedding of a language model (model/embed.c). An
- * embedder is read-only and may be shared by threads; m must outlive it. */
+ * model of any task with an encoder. An encoder of the family BERT has such vectors; others get
+ * theirs from the embedding, best that of a language model (model/embed.c). An embedder is
+ * read-only and may be shared by threads; m must outlive it. */
 struct ran_embedder;
 struct ran_embedder *ran_embedder_new(const struct ran_model *m, struct ran_error *err);
 void ran_embedder_free(struct ran_embedder *e);
 size_t ran_embedder_width(const struct ran_embedder *e);
-/* v (width). */
-int ran_embed(const struct ran_embedder *e, const struct ran_document *d, float *v,
-              struct ran_error *err);
+/* Of n documents: v (n, width). */
+int ran_embed_each(const struct ran_embedder *e, struct ran_state *s, const struct ran_document *d,
+                   size_t n, float *v, struct ran_error *err);
+/* v (width), with a state of the same model. All 0 for a document of unknown tokens, which has no
+ * direction, unless an encoder made it. */
+int ran_embed(const struct ran_embedder *e, struct ran_state *s, const struct ran_document *d,
+              float *v, struct ran_error *err);
+
+/* Vectors that a pretrained encoder has made, by document, so that none is computed twice: in a
+ * file, or in memory alone with path NULL (model/vector-cache.c). The file need not exist;
+ * RAN_EFORMAT if it is damaged, or something else. It serves one encoder and is written when it is
+ * closed. */
+struct ran_vector_cache;
+struct ran_vector_cache *ran_vector_cache_open(const char *path, struct ran_error *err);
+/* Frees it, whatever it returns; NULL is nothing. */
+int ran_vector_cache_close(struct ran_vector_cache *k, struct ran_error *err);
+void ran_vector_cache_counts(const struct ran_vector_cache *k, size_t *found, size_t *computed);
+/* Lets all states of m use it, until the cache is closed. Only encoders of the family BERT have
+ * vectors that are worth it: RAN_EINVAL for others. RAN_EFORMAT: it serves another encoder. */
+int ran_model_use_vectors(struct ran_model *m, struct ran_vector_cache *k, struct ran_error *err);
 
 size_t ran_most_probable(const float *p, size_t C); /* the first of equals */
 

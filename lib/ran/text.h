@@ -105,6 +105,32 @@ bool ran_tokenizer_find(const struct ran_tokenizer *t, const char *token, size_t
 bool ran_tokenizer_begins_with(const struct ran_tokenizer *t, const struct ran_tokenizer *of);
 /* The id for text outside the vocabulary; RAN_NO_ID if there is none, as with byte pairs. */
 uint32_t ran_tokenizer_unknown(const struct ran_tokenizer *t);
+/* Loads a tokenizer.json as an encoder needs it that others have trained: ids and offsets are those
+ * of the library of Hugging Face, and _json keeps the file's post_processor, so that a model that
+ * contains that text is read alike by ran_tokenizer_load. The latter reads files that need it this
+ * way, too. */
+struct ran_tokenizer *ran_tokenizer_load_encoder(const char *data, size_t n, struct ran_error *err);
+/* The same from a folder: its tokenizer.json, else BERT's vocab.txt or vocab.json and merges.txt,
+ * which tokenizer_config.json says how to read. RAN_EFORMAT, RAN_EIO, RAN_ENOMEM. */
+struct ran_tokenizer *ran_tokenizer_open_folder(const char *folder, struct ran_error *err);
+/* The ids that go in front of and behind each text, or window of it: those of [CLS] and [SEP]. None
+ * for a vocabulary that was not loaded for an encoder. */
+struct ran_surround {
+        const uint32_t *before, *after; /* the tokeniser's */
+        size_t before_n, after_n;
+};
+struct ran_surround ran_tokenizer_surround(const struct ran_tokenizer *t);
+/* The id of a token with a role; RAN_NO_ID if there is none. */
+enum ran_token_role {
+        RAN_TOKEN_UNKNOWN,
+        RAN_TOKEN_PADDING,
+        RAN_TOKEN_MASK,
+        RAN_TOKEN_FIRST, /* [CLS], <s> */
+        RAN_TOKEN_LAST,  /* [SEP], </s> */
+        RAN_TOKEN_ROLES
+};
+uint32_t ran_tokenizer_role(const struct ran_tokenizer *t, enum ran_token_role role);
+
 /* Encodes n bytes of text into e, replacing its contents. RAN_EFORMAT for invalid UTF-8,
  * RAN_ENOMEM. */
 int ran_tokenizer_encode(const struct ran_tokenizer *t, const char *text, size_t n,

@@ -251,6 +251,9 @@ struct ran_train_job {
          * only if ran_train_keeps_head, and the embedding, which must fit. */
         const struct ran_embedding *vectors;
         const struct ran_model *init;
+        /* Of a frozen encoder of the family BERT: the vectors that it has made, and will have made; or
+         * NULL. */
+        struct ran_vector_cache *vector_cache;
         const char *output;     /* model file; written when training is complete, never before;
                                    NULL: none */
         int storage;            /* how it stores the weights, RAN_STORAGE_...: they are rounded

@@ -16,11 +16,16 @@ struct bpe_symbol {
         uint32_t prev, next; /* BPE_NONE at the ends */
 };
 
+void ran_bpe_init(struct ran_bpe *b)
+{
+        *b = (struct ran_bpe){.unknown = BPE_NONE, .most = BPE_NONE, .fallback = true};
+}
+
 void ran_bpe_release(struct ran_bpe *b)
 {
         ran_pairs_release(&b->merges);
         free(b->joined);
-        *b = (struct ran_bpe){0};
+        ran_bpe_init(b);
 }
 
 int ran_bpe_add_merge(struct ran_bpe *b, uint32_t left, uint32_t right, uint32_t joined,
@@ -130,22 +135,71 @@ static int reserve(struct ran_bpe_scratch *s, size_t n, struct ran_error *err)
         return RAN_OK;
 }
 
-/* The initial symbols of a word of bytes. */
+/* ---- the initial symbols of a word ----------------------------------------------------------- */
+
+/* Unknown units that are no symbol yet. */
+struct unknown {
+        uint32_t n; /* bytes; 0: none */
+        size_t symbols;
+};
+
+static void push_symbol(struct ran_bpe_scratch *s, struct unknown *u, uint32_t id, uint32_t n)
+{
+        s->symbol[u->symbols++] = (struct bpe_symbol){.id = id, .n = n};
+}
+
+static void push_unknown(const struct ran_bpe *b, struct ran_bpe_scratch *s, struct unknown *u)
+{
+        if (u->n > 0)
+                push_symbol(s, u, b->unknown, u->n);
+        u->n = 0;
+}
+
+/* A unit of n bytes, with its token. The order is that of the library of Hugging Face, where bytes
+ * overtake what is unknown before them. */
+static void push_unit(const struct ran_bpe *b, struct ran_bpe_scratch *s, struct unknown *u,
+                      uint32_t id, const char *bytes, uint32_t n)
+{
+        bool fallback = b->fallback && id == BPE_NONE;
+
+        if (id != BPE_NONE) {
+                push_unknown(b, s, u);
+                push_symbol(s, u, id, n);
+                return;
+        }
+        for (uint32_t i = 0; fallback && i < n; i++)
+                fallback = b->byte[(unsigned char)bytes[i]] != BPE_NONE;
+        for (uint32_t i = 0; fallback && i < n; i++)
+                push_symbol(s, u, b->byte[(unsigned char)bytes[i]], 1);
+        if (fallback || b->unknown == BPE_NONE)
+                return;
+        if (!b->fused)
+                push_unknown(b, s, u);
+        u->n += n;
+}
+
+/* Of a word of bytes. */
 static size_t begin_bytes(const struct ran_bpe *b, const char *word, size_t n,
                           struct ran_bpe_scratch *s)
 {
-        for (size_t i = 0; i < n; i++)
-                s->symbol[i].id = b->byte[(unsigned char)word[i]];
-        for (size_t i = 0; i < n; i++)
-                s->symbol[i].n = 1;
-        return n;
+        struct unknown u = {0, 0};
+
+        for (size_t i = 0; i < n; i++) {
+                uint32_t id = b->byte[(unsigned char)word[i]];
+                if (id != BPE_NONE && u.n == 0) /* as nearly always */
+                        push_symbol(s, &u, id, 1);
+                else
+                        push_unit(b, s, &u, id, word + i, 1);
+        }
+        push_unknown(b, s, &u);
+        return u.symbols;
 }
 
-/* The initial symbols of a word of characters: a token for each, or tokens for its bytes. */
+/* Of a word of characters. */
 static size_t begin_chars(const struct ran_bpe *b, const char *word, size_t n,
                           struct ran_bpe_scratch *s)
 {
-        size_t count = 0;
+        struct unknown u = {0, 0};
 
         for (size_t pos = 0, length = 1; pos < n; pos += length) {
                 unsigned char c = (unsigned char)word[pos];
@@ -158,14 +212,10 @@ static size_t begin_chars(const struct ran_bpe *b, const char *word, size_t n,
                                 b->chars,
                                 ran_string_table_hash(ran_string_table_seed, word + pos, length),
                                 "", 0, word + pos, length);
-                if (id != BPE_NONE)
-                        s->symbol[count++] = (struct bpe_symbol){.id = id, .n = (uint32_t)length};
-                else
-                        for (size_t i = 0; i < length; i++)
-                                s->symbol[count++] = (struct bpe_symbol){
-                                        .id = b->byte[(unsigned char)word[pos + i]], .n = 1};
+                push_unit(b, s, &u, id < b->most ? id : BPE_NONE, word + pos, (uint32_t)length);
         }
-        return count;
+        push_unknown(b, s, &u);
+        return u.symbols;
 }
 
 /* Splits a word into s->token; returns their number. Room has been reserved. */
@@ -178,6 +228,8 @@ static size_t merge_all(const struct ran_bpe *b, const char *word, size_t n,
                 s->symbol[i].prev = i - 1;
                 s->symbol[i].next = i + 1;
         }
+        if (symbols == 0)
+                return 0;
         s->symbol[symbols - 1].next = BPE_NONE;
         s->queue_n = 0;
         for (uint32_t i = 0; i < symbols; i++)

@@ -16,9 +16,15 @@ struct ran_bpe {
         const struct ran_string_table
                 *chars;      /* the tokens, if words are sequences of characters; else NULL */
         uint32_t ascii[128]; /* then: of ASCII characters, or BPE_NONE */
+        uint32_t most;       /* larger ids are no tokens of characters */
+        uint32_t unknown;    /* the token of what has none; BPE_NONE: it is left out */
+        bool fused;          /* what is unknown next to each other becomes one of them */
+        bool fallback;       /* a character without a token becomes its bytes, if all have one */
 };
 #define BPE_NONE UINT32_MAX
 
+/* For an empty structure. */
+void ran_bpe_init(struct ran_bpe *b);
 void ran_bpe_release(struct ran_bpe *b);
 /* Adds the merge of the next rank. RAN_EFORMAT if the pair has one. */
 int ran_bpe_add_merge(struct ran_bpe *b, uint32_t left, uint32_t right, uint32_t joined,

@@ -328,8 +328,10 @@ static int learn_tokens(const struct ran_counter *c, struct ran_tokenizer *t, st
                 return ran_learn_wordpiece(c, t, err);
         case TOKENIZER_BPE:
                 return ran_learn_bpe(c, t, err);
+        case TOKENIZER_UNIGRAM: /* is not learned */
+                break;
         }
-        return RAN_EINVAL; /* not reached: the switch is complete */
+        return RAN_EINVAL; /* not reached */
 }
 
 static int learn(const struct ran_counter *c, struct ran_tokenizer *t, struct ran_error *err)

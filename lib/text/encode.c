@@ -1,4 +1,4 @@
-/* encode.c - text to tokens and back. */
+/* encode.c - text to tokens. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -19,7 +19,9 @@ void ran_encoding_release(struct ran_encoding *e)
         struct ran_encoding_scratch *scratch = e->scratch;
         if (scratch != NULL) {
                 ran_words_scratch_release(&scratch->words);
+                ran_passage_release(&scratch->passage);
                 ran_bpe_scratch_release(&scratch->bpe);
+                ran_unigram_scratch_release(&scratch->unigram);
                 ran_word_cache_release(&scratch->cached);
                 ran_buf_release(&scratch->spelled);
                 free(scratch->part);
@@ -53,7 +55,8 @@ static int grow(struct ran_encoding *e, struct ran_error *err)
         return RAN_OK;
 }
 
-static int add(struct ran_encoding *e, uint32_t id, size_t start, size_t end, struct ran_error *err)
+int ran_encoding_add(struct ran_encoding *e, uint32_t id, size_t start, size_t end,
+                     struct ran_error *err)
 {
         if (e->n == e->cap && grow(e, err) != RAN_OK)
                 return RAN_ENOMEM;
@@ -87,6 +90,22 @@ static int add_part(struct ran_encoding_scratch *s, uint32_t id, size_t from, si
         return RAN_OK;
 }
 
+/* The longest token of the model that the text begins with. */
+static uint32_t longest_match(const struct ran_tokenizer *t, bool first, const char *text, size_t n,
+                              size_t *length)
+{
+        uint32_t id;
+
+        for (;;) {
+                id = ran_string_table_longest(
+                        &t->tokens, t->least, first ? ran_string_table_seed : t->prefix_hash,
+                        t->prefix, first ? 0 : t->prefix_n, text, n, t->longest, length);
+                if (id < t->most || id == RAN_STRING_TABLE_NONE)
+                        return id;
+                n = *length - 1; /* an added token: is there a shorter one? */
+        }
+}
+
 /* WordPiece: takes the longest matching token, repeatedly; if none matches, the whole word is
  * unknown. */
 static int longest_matches(const struct ran_tokenizer *t, const struct ran_word *word,
@@ -96,10 +115,7 @@ static int longest_matches(const struct ran_tokenizer *t, const struct ran_word 
 
         for (size_t pos = 0, length = 0; pos < word->n; pos += length) {
                 bool first = pos == 0;
-                uint32_t id = ran_string_table_longest(
-                        &t->tokens, t->least, first ? ran_string_table_seed : t->prefix_hash,
-                        t->prefix, first ? 0 : t->prefix_n, word->s + pos, word->n - pos,
-                        t->longest, &length);
+                uint32_t id = longest_match(t, first, word->s + pos, word->n - pos, &length);
                 if (id == RAN_STRING_TABLE_NONE) {
                         s->parts = 0;
                         return add_part(s, t->unk, 0, word->chars, err);
@@ -169,6 +185,11 @@ static int find_whole(const struct ran_tokenizer *t, const struct ran_word *word
         *id = RAN_STRING_TABLE_NONE;
         if (!t->bpe.whole || word->n > t->longest)
                 return RAN_OK;
+        if (t->bpe.chars != NULL) {
+                if (!ran_tokenizer_find(t, word->s, word->n, id) || *id >= t->most)
+                        *id = RAN_STRING_TABLE_NONE;
+                return RAN_OK;
+        }
         s->spelled.len = 0;
         char *out = ran_buf_room(&s->spelled, word->n * widest);
         if (out == NULL)
@@ -176,7 +197,7 @@ static int find_whole(const struct ran_tokenizer *t, const struct ran_word *word
         size_t n = 0;
         for (size_t i = 0; i < word->n; i++)
                 n += ran_unicode_put(out + n, ran_gpt2_char((unsigned char)word->s[i]));
-        if (!ran_tokenizer_find(t, out, n, id) || *id < t->least)
+        if (!ran_tokenizer_find(t, out, n, id) || *id < t->least || *id >= t->most)
                 *id = RAN_STRING_TABLE_NONE;
         return RAN_OK;
 }
@@ -197,11 +218,30 @@ static int cut_bytes(const struct ran_tokenizer *t, const struct ran_word *word,
                 bool inside = ((unsigned char)word->s[pos] & 0xc0) == 0x80;
                 size_t next = chars + ran_unicode_count(word->s + pos, token[i].n);
                 size_t from = chars - inside, to = next;
-                trim(word, pos, pos + token[i].n, &from, &to);
+                if (t->steps == NULL)
+                        trim(word, pos, pos + token[i].n, &from, &to);
                 RAN_TRY(add_part(s, token[i].id, from, to > from ? to : from, err));
                 pos += token[i].n;
                 chars = next;
         }
+        return RAN_OK;
+}
+
+/* The parts take the place of those that s has. */
+static int cut_unigram(const struct ran_tokenizer *t, const struct ran_word *word,
+                       struct ran_encoding_scratch *s, struct ran_error *err)
+{
+        struct ran_unigram_scratch *u = &s->unigram;
+
+        RAN_TRY(ran_unigram_cut(&t->unigram, &t->tokens, t->unk, word->s, word->n, word->chars, u,
+                                err));
+        struct ran_word_part *part = s->part;
+        size_t cap = s->part_cap;
+        s->part = u->part;
+        s->part_cap = u->part_cap;
+        s->parts = u->parts;
+        u->part = part;
+        u->part_cap = cap;
         return RAN_OK;
 }
 
@@ -213,6 +253,8 @@ static int cut(const struct ran_tokenizer *t, const struct ran_word *word,
                 return ran_fail(err, RAN_EINVAL, "a word of %zu bytes is too long", word->n);
         if (t->type == TOKENIZER_BPE)
                 return cut_bytes(t, word, s, err);
+        if (t->type == TOKENIZER_UNIGRAM)
+                return cut_unigram(t, word, s, err);
         if (t->type == TOKENIZER_WORDPIECE && word->chars <= t->max_chars)
                 return longest_matches(t, word, s, err);
         uint32_t id = RAN_STRING_TABLE_NONE;
@@ -220,7 +262,7 @@ static int cut(const struct ran_tokenizer *t, const struct ran_word *word,
                 id = ran_string_table_find(
                         &t->tokens, ran_string_table_hash(ran_string_table_seed, word->s, word->n),
                         "", 0, word->s, word->n);
-        if (id == RAN_STRING_TABLE_NONE || id < t->least)
+        if (id == RAN_STRING_TABLE_NONE || id < t->least || id >= t->most)
                 id = t->unk;
         return add_part(s, id, 0, word->chars, err);
 }
@@ -237,30 +279,71 @@ static int add_extent(struct ran_encoding *e, const struct ran_word *word, uint3
                 ran_words_extent(word, from - last, from - last + 1, &start, &end);
                 *(last ? &start : &end) = last ? end : start;
         }
-        return add(e, id, start, end, err);
+        return ran_encoding_add(e, id, start, end, err);
 }
 
-static int add_cached(struct ran_encoding *e, const struct ran_word *word,
-                      const struct ran_cached_word *cached, struct ran_error *err)
+/* A walk over the characters of a word. */
+struct walk {
+        size_t chars, pos;
+};
+
+static void go_to(struct walk *w, const struct ran_word *word, size_t chars)
 {
-        for (size_t i = 0; i < cached->parts; i++)
+        for (size_t length; w->chars < chars && w->pos < word->n; w->chars++, w->pos += length)
+                length = ran_unicode_length(word->s + w->pos, word->n - w->pos);
+}
+
+/* Excludes the spaces at the ends of characters [from, to) of a word from the offsets of its last
+ * token, as t->trim says. `from` never decreases from call to call. */
+static void trim_spaces(const struct ran_tokenizer *t, const struct ran_word *word, size_t from,
+                        size_t to, struct walk *w, struct ran_encoding *e)
+{
+        size_t leading = 0, trailing = 0;
+
+        go_to(w, word, from);
+        struct walk end = *w;
+        go_to(&end, word, to);
+        while (leading < to - from && word->s[w->pos + leading] == ' ')
+                leading++;
+        while (trailing < to - from && word->s[end.pos - trailing - 1] == ' ')
+                trailing++;
+        if (leading + trailing > 0 && e->ids[e->n - 1] != t->unk)
+                ran_encoding_trim(t, e, leading, trailing);
+}
+
+static int add_cached(const struct ran_tokenizer *t, struct ran_encoding *e,
+                      const struct ran_word *word, const struct ran_cached_word *cached,
+                      struct ran_error *err)
+{
+        const bool trims = t->steps != NULL && t->trim;
+        struct walk w = {0, 0};
+
+        for (size_t i = 0; i < cached->parts; i++) {
                 RAN_TRY(add_extent(e, word, cached->id[i], cached->from[i], cached->to[i], err));
+                if (trims)
+                        trim_spaces(t, word, cached->from[i], cached->to[i], &w, e);
+        }
         return RAN_OK;
 }
 
 static int add_new(const struct ran_tokenizer *t, const struct ran_word *word,
                    struct ran_encoding *e, struct ran_error *err)
 {
+        const bool trims = t->steps != NULL && t->trim;
         struct ran_encoding_scratch *s = e->scratch;
+        struct walk w = {0, 0};
 
         RAN_TRY(cut(t, word, s, err));
-        for (size_t i = 0; i < s->parts; i++)
+        for (size_t i = 0; i < s->parts; i++) {
                 RAN_TRY(add_extent(e, word, s->part[i].id, s->part[i].from, s->part[i].to, err));
+                if (trims)
+                        trim_spaces(t, word, s->part[i].from, s->part[i].to, &w, e);
+        }
         return RAN_OK;
 }
 
-static int add_word(const struct ran_tokenizer *t, struct ran_word *word, struct ran_encoding *e,
-                    struct ran_error *err)
+int ran_tokenizer_add_word(const struct ran_tokenizer *t, struct ran_word *word,
+                           struct ran_encoding *e, struct ran_error *err)
 {
         struct ran_encoding_scratch *s = e->scratch;
         struct ran_cached_word *set;
@@ -272,39 +355,13 @@ static int add_word(const struct ran_tokenizer *t, struct ran_word *word, struct
         const struct ran_cached_word *cached =
                 ran_word_cache_find(&s->cached, word->key, word->n, &set);
         if (cached != NULL)
-                return add_cached(e, word, cached, err);
+                return add_cached(t, e, word, cached, err);
         RAN_TRY(add_new(t, word, e, err));
         ran_word_cache_keep(set, word->key, word->n, s->part, s->parts);
         return RAN_OK;
 }
 
 /* ---- texts to words ------------------------------------------------------------------------- */
-
-/* An added token in a text: bytes [begin, end), including the white space that it takes. */
-struct found {
-        const struct ran_added_token *token; /* NULL: none; begin and end are the text's end */
-        size_t begin, end;
-};
-
-/* The first added token in text. */
-static struct found find_added(const struct ran_added_tokens *a, const char *text, size_t n)
-{
-        for (size_t pos = 0; a->content.n > 0 && pos < n; pos++) {
-                if (!a->first[(unsigned char)text[pos]])
-                        continue;
-                size_t length;
-                uint32_t i = ran_string_table_longest(&a->content, 0, ran_string_table_seed, "", 0,
-                                                      text + pos, n - pos, a->longest, &length);
-                if (i == RAN_STRING_TABLE_NONE)
-                        continue;
-                const struct ran_added_token *token = &a->token[i];
-                size_t end = pos + length;
-                return (struct found){
-                        token, pos - (token->left ? trailing_space(text, pos) : 0),
-                        end + (token->right ? leading_space(text + end, n - end) : 0)};
-        }
-        return (struct found){NULL, n, n};
-}
 
 /* Words that wait for their place in the cache to come from memory, the oldest at `first`. */
 enum { AHEAD = 8 };
@@ -322,7 +379,7 @@ static int add_oldest(const struct ran_tokenizer *t, struct ahead *k, bool numbe
         word->s = k->bytes[k->first];
         k->first = (k->first + 1) % AHEAD;
         k->n--;
-        RAN_TRY(add_word(t, word, e, err));
+        RAN_TRY(ran_tokenizer_add_word(t, word, e, err));
         e->words += numbered;
         return RAN_OK;
 }
@@ -336,7 +393,7 @@ static int add_or_wait(const struct ran_tokenizer *t, struct ahead *k, struct ra
         while (k->n > most)
                 RAN_TRY(add_oldest(t, k, numbered, e, err));
         if (!word->keyed) {
-                RAN_TRY(add_word(t, word, e, err));
+                RAN_TRY(ran_tokenizer_add_word(t, word, e, err));
                 e->words += numbered;
                 return RAN_OK;
         }
@@ -377,14 +434,19 @@ static int encode(const struct ran_tokenizer *t, const char *text, size_t n, boo
                 return RAN_ENOMEM;
         RAN_TRY(ran_word_cache_use(&scratch->cached, t->serial, err));
         *points = 0;
+        if (t->steps != NULL)
+                return ran_tokenizer_encode_steps(t, text, n, numbered, points, e, err);
         for (size_t pos = 0; pos < n;) {
-                struct found found = find_added(&t->added, text + pos, n - pos);
+                struct ran_found found =
+                        ran_added_tokens_find(&t->added, text + pos, n - pos, 0, 0);
                 if (found.begin > 0)
                         RAN_TRY(encode_plain(t, text + pos, found.begin, numbered, points, e, err));
                 if (found.token != NULL) {
                         size_t end = *points + ran_unicode_count(text + pos + found.begin,
                                                                  found.end - found.begin);
-                        RAN_TRY(add(e, found.token->id, *points, end, err));
+                        RAN_TRY(ran_encoding_add(e, found.token->id, *points, end, err));
+                        ran_encoding_trim_added(t, e, text + pos + found.begin,
+                                                found.end - found.begin);
                         e->words += numbered;
                         *points = end;
                 }
@@ -403,9 +465,16 @@ int ran_tokenizer_encode(const struct ran_tokenizer *t, const char *text, size_t
         return encode(t, text, n, true, &points, e, err);
 }
 
-static uint32_t space_of(const struct ran_bpe *b)
+/* The token of a word of which nothing is left: unknown; with byte pairs, which know no such token,
+ * the prefix of a word. */
+static uint32_t nothing(const struct ran_tokenizer *t)
 {
-        return b->chars != NULL && b->ascii[' '] != BPE_NONE ? b->ascii[' '] : b->byte[' '];
+        const struct ran_bpe *b = &t->bpe;
+
+        if (t->type != TOKENIZER_BPE || (t->steps != NULL && t->unk != RAN_NO_ID))
+                return t->unk;
+        uint32_t id = b->chars != NULL && b->ascii[' '] != BPE_NONE ? b->ascii[' '] : b->byte[' '];
+        return id != BPE_NONE ? id : 0;
 }
 
 int ran_tokenizer_encode_word(const struct ran_tokenizer *t, const char *word, size_t n,
@@ -416,99 +485,11 @@ int ran_tokenizer_encode_word(const struct ran_tokenizer *t, const char *word, s
         ran_phase = RAN_PHASE_TOKENISING;
         int code = encode(t, word, n, false, &points, e, err);
 
-        /* Nothing is left of it; with byte pairs, only the prefix of a word remains. */
         if (code == RAN_OK && e->n == before)
-                code = add(e, t->type == TOKENIZER_BPE ? space_of(&t->bpe) : t->unk, 0, points,
-                           err);
+                code = ran_encoding_add(e, nothing(t), 0, points, err);
         if (code == RAN_OK)
                 e->words++;
         else
                 e->n = before;
         return code;
-}
-
-/* ---- tokens to text ------------------------------------------------------------------------- */
-
-/* Whether English text has no space before a token, by the rules of Hugging Face's WordPiece
- * decoder. */
-static bool attaches(const char *token, size_t n)
-{
-        static const char *const beginnings[] = {".",  "?",  "!",   ",",   "n't",
-                                                 "'m", "'s", "'ve", "'re", NULL};
-
-        for (size_t i = 0; beginnings[i] != NULL; i++) {
-                size_t length = strlen(beginnings[i]);
-                if (n >= length && memcmp(token, beginnings[i], length) == 0)
-                        return true;
-        }
-        return false;
-}
-
-static bool goes_on(const struct ran_tokenizer *t, const char *token, size_t n)
-{
-        return t->type == TOKENIZER_WORDPIECE && n >= t->prefix_n &&
-               memcmp(token, t->prefix, t->prefix_n) == 0;
-}
-
-/* Appends the text of a token of bytes, or of characters. */
-static void add_text(const struct ran_tokenizer *t, uint32_t id, const char *token, size_t n,
-                     struct ran_buf *out)
-{
-        const size_t meta = sizeof(WORDS_META) - 1;
-        unsigned value = 0;
-
-        if (t->bpe.chars == NULL) {
-                if (!ran_gpt2_bytes(token, n, out))
-                        ran_buf_add(out, token, n); /* an added token, as it is */
-                return;
-        }
-        while (value < 256 && (n != TOKENIZER_BYTE_LENGTH || t->bpe.byte[value] != id))
-                value++;
-        if (value < 256) {
-                ran_buf_char(out, (char)value);
-                return;
-        }
-        for (size_t pos = 0; pos < n;) {
-                bool space = n - pos >= meta && memcmp(token + pos, WORDS_META, meta) == 0;
-                ran_buf_char(out, space ? ' ' : token[pos]);
-                pos += space ? meta : 1;
-        }
-}
-
-int ran_tokenizer_decode(const struct ran_tokenizer *t, const uint32_t *ids, size_t n,
-                         struct ran_buf *out, struct ran_error *err)
-{
-        const char *eol = t->rules.normal.eol;
-        size_t before = out->len;
-        bool begin = true; /* of a line */
-
-        for (size_t i = 0; i < n; i++) {
-                size_t length;
-                const char *token = ran_tokenizer_token(t, ids[i], &length);
-                if (token == NULL) {
-                        out->len = before;
-                        return ran_fail(err, RAN_EFORMAT,
-                                        "id %u is not in this vocabulary of %zu tokens",
-                                        (unsigned)ids[i], t->tokens.n);
-                }
-                if (t->type == TOKENIZER_BPE) {
-                        add_text(t, ids[i], token, length, out);
-                        continue;
-                }
-                if (eol != NULL && length == strlen(eol) && memcmp(token, eol, length) == 0) {
-                        ran_buf_char(out, '\n');
-                        begin = true;
-                        continue;
-                }
-                if (!begin && goes_on(t, token, length)) {
-                        token += t->prefix_n;
-                        length -= t->prefix_n;
-                } else if (!begin && !(t->attach && attaches(token, length))) {
-                        ran_buf_char(out, ' ');
-                }
-                ran_buf_add(out, token, length);
-                begin = false;
-        }
-        return out->failed ? ran_fail(err, RAN_ENOMEM, "no memory for the text of %zu tokens", n)
-                           : RAN_OK;
 }

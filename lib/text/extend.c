@@ -73,7 +73,7 @@ int ran_counter_extend(const struct ran_counter *c, const struct ran_tokenizer *
         const char *json = ran_tokenizer_json(of, &n);
 
         *to = NULL;
-        if (of->type == TOKENIZER_BPE || c->words.n == 0 ||
+        if (of->type >= TOKENIZER_BPE || of->exact || c->words.n == 0 ||
             !ran_text_rules_equal(&c->rules, &of->rules))
                 return RAN_OK;
         uint32_t *order = ran_counter_order(c, err);

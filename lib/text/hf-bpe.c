@@ -74,10 +74,11 @@ static int add_merge(struct ran_tokenizer *t, const cJSON *item, struct ran_buf 
                 return ran_fail(err, RAN_EFORMAT,
                                 "'%.*s' and '%.80s', or their merge, are not in the vocabulary",
                                 left_n < 80 ? (int)left_n : 80, left, right);
-        if (t->bpe.chars == NULL && !ran_gpt2_bytes(joined->data, joined->len - 1, NULL))
+        if (t->steps == NULL && t->bpe.chars == NULL &&
+            !ran_gpt2_bytes(joined->data, joined->len - 1, NULL))
                 return ran_fail(err, RAN_EFORMAT, "'%.80s' is not a sequence of bytes",
                                 joined->data);
-        t->rules.uncut |= t->bpe.chars != NULL && goes_over_space(joined->data);
+        t->rules.uncut |= t->steps == NULL && t->bpe.chars != NULL && goes_over_space(joined->data);
         return ran_bpe_add_merge(&t->bpe, a, b, id, err);
 }
 
@@ -102,16 +103,33 @@ static int read_merges(struct ran_tokenizer *t, const cJSON *merges, struct ran_
         return code;
 }
 
-int ran_hf_read_bpe(struct ran_tokenizer *t, const cJSON *model, struct ran_error *err)
+/* What is not a token. */
+static int read_unknown(struct ran_tokenizer *t, const cJSON *model, struct ran_error *err)
 {
-        bool chars = t->rules.split == SPLIT_META;
+        const char *unk = ran_hf_text(model, "unk_token");
+        bool fallback;
+
+        RAN_TRY(ran_hf_bool(model, "fuse_unk", false, &t->bpe.fused, err));
+        RAN_TRY(ran_hf_bool(model, "byte_fallback", false, &fallback, err));
+        t->bpe.fallback = fallback;
+        t->bpe.most = t->most;
+        if (unk != NULL)
+                ran_tokenizer_find(t, unk, strlen(unk), &t->bpe.unknown);
+        return RAN_OK;
+}
+
+int ran_hf_read_bpe(struct ran_tokenizer *t, const cJSON *model, bool bytes, struct ran_error *err)
+{
+        bool chars = t->steps != NULL ? !bytes : t->rules.split == SPLIT_META;
 
         RAN_TRY(check_bpe(model, err));
         RAN_TRY(ran_hf_bool(model, "ignore_merges", false, &t->bpe.whole, err));
-        if (chars && t->bpe.whole)
+        if (t->steps == NULL && chars && t->bpe.whole)
                 return ran_fail(err, RAN_EFORMAT,
                                 "\"ignore_merges\": true of the model BPE is not supported with "
                                 "\"byte_fallback\"");
+        if (t->steps != NULL)
+                RAN_TRY(read_unknown(t, model, err));
         RAN_TRY((chars ? ran_tokenizer_find_chars : ran_tokenizer_find_bytes)(t, err));
         return read_merges(t, ran_hf_member(model, "merges"), err);
 }

@@ -108,7 +108,8 @@ static int set_notice(struct ran_tokenizer *t, const cJSON *document, struct ran
         const cJSON *truncation = ran_hf_member(document, "truncation");
         const cJSON *processor = ran_hf_member(document, "post_processor");
         bool cuts = !ran_hf_is_null(truncation);
-        bool adds = !ran_hf_is_null(processor) && strcmp(ran_hf_type(processor), "ByteLevel") != 0;
+        bool adds = !t->exact && !ran_hf_is_null(processor) &&
+                    strcmp(ran_hf_type(processor), "ByteLevel") != 0;
         struct ran_buf text = {0};
 
         if (!cuts && !adds)
@@ -126,28 +127,69 @@ static int set_notice(struct ran_tokenizer *t, const cJSON *document, struct ran
         return RAN_OK;
 }
 
+/* How the words of a vocabulary are spelled, in files that the rules can read. */
+static int read_letters(const struct ran_tokenizer *t, const cJSON *model,
+                        enum ran_hf_letters *letters, struct ran_error *err)
+{
+        bool chars = false;
+
+        if (t->type == TOKENIZER_BPE)
+                RAN_TRY(ran_hf_bool(model, "byte_fallback", false, &chars, err));
+        *letters = chars ? HF_CHARS : t->type == TOKENIZER_BPE ? HF_BYTES : HF_WORDS;
+        return RAN_OK;
+}
+
+/* Reads the rules and the decoder of a document that needs nothing else. */
+static int read_by_rules(struct ran_tokenizer *t, const cJSON *document, struct ran_error *err)
+{
+        enum ran_hf_letters letters;
+
+        if (t->type == TOKENIZER_UNIGRAM || (t->exact && t->type == TOKENIZER_BPE))
+                return ran_fail(err, RAN_EFORMAT, "rules cannot do this");
+        RAN_TRY(read_letters(t, ran_hf_member(document, "model"), &letters, err));
+        RAN_TRY(ran_hf_read_rules(&t->rules, document, letters, err));
+        if (ran_hf_added_need_steps(&t->rules.normal, ran_hf_member(document, "added_tokens")))
+                return ran_fail(err, RAN_EFORMAT, "rules cannot do this");
+        t->rules.normal.exact = t->exact;
+        return read_decoder(t, ran_hf_member(document, "decoder"), letters, err);
+}
+
+/* How text becomes words: by rules where they do, else by steps, and then exactly. */
+static int read_words(struct ran_tokenizer *t, const cJSON *document, struct ran_error *err)
+{
+        struct ran_error unused;
+        int rc = read_by_rules(t, document, &unused);
+
+        if (rc != RAN_EFORMAT)
+                return rc == RAN_OK ? rc : ran_fail(err, rc, "%s", unused.text);
+        ran_text_rules_release(&t->rules);
+        t->exact = true;
+        return ran_hf_read_steps(t, document, &t->bytes, err);
+}
+
 static int read_document(struct ran_tokenizer *t, const cJSON *document, struct ran_hf_lists *lists,
                          struct ran_error *err)
 {
         const cJSON *model = ran_hf_member(document, "model");
+        const cJSON *added = ran_hf_member(document, "added_tokens");
         const char *unk = ran_hf_text(model, "unk_token");
-        bool bpe = t->type == TOKENIZER_BPE, chars = false;
+        bool names = t->type == TOKENIZER_WORD || t->type == TOKENIZER_WORDPIECE;
 
-        if (bpe)
-                RAN_TRY(ran_hf_bool(model, "byte_fallback", false, &chars, err));
-        enum ran_hf_letters letters = chars ? HF_CHARS : bpe ? HF_BYTES : HF_WORDS;
-
-        RAN_TRY(ran_hf_read_rules(&t->rules, document, letters, err));
-        RAN_TRY(read_decoder(t, ran_hf_member(document, "decoder"), letters, err));
+        RAN_TRY(read_words(t, document, err));
         if (t->type == TOKENIZER_WORDPIECE)
                 RAN_TRY(read_wordpiece(t, model, err));
-        RAN_TRY(ran_hf_read_tokens(t, lists, ran_hf_member(document, "added_tokens"), err));
-        if (bpe)
-                RAN_TRY(ran_hf_read_bpe(t, model, err));
+        if (t->type == TOKENIZER_UNIGRAM)
+                RAN_TRY(ran_hf_read_unigram(t, lists, document, err));
+        else
+                RAN_TRY(ran_hf_read_tokens(t, lists, added, err));
+        if (t->type == TOKENIZER_BPE)
+                RAN_TRY(ran_hf_read_bpe(t, model, t->bytes, err));
         RAN_TRY(set_notice(t, document, err));
-        if (unk == NULL && !bpe)
+        if (unk == NULL && names)
                 unk = ran_tokenizer_reserved[RAN_UNK];
-        return ran_tokenizer_finish(t, unk, err);
+        if (t->exact)
+                RAN_TRY(ran_hf_read_frame(t, document, err));
+        return ran_tokenizer_finish(t, names || t->steps == NULL ? unk : NULL, err);
 }
 
 /* One of enum ran_tokenizer_type, or -1. Early files of byte pairs, like GPT-2's own, do not
@@ -164,7 +206,7 @@ static int find_type(const cJSON *model)
 }
 
 static struct ran_tokenizer *from_document(const cJSON *document, struct ran_hf_lists *lists,
-                                           bool later, struct ran_error *err)
+                                           bool exact, bool later, struct ran_error *err)
 {
         const cJSON *model = ran_hf_member(document, "model");
         int type = find_type(model);
@@ -176,13 +218,16 @@ static struct ran_tokenizer *from_document(const cJSON *document, struct ran_hf_
         }
         if (type < 0) {
                 ran_fail(err, RAN_EFORMAT,
-                         "the model '%s' is not supported (WordLevel, WordPiece and BPE are)",
+                         "the model '%s' is not supported (WordLevel, WordPiece, BPE and Unigram "
+                         "are)",
                          ran_hf_type(model));
                 return NULL;
         }
         struct ran_tokenizer *t = ran_tokenizer_new((enum ran_tokenizer_type)type, err);
-        if (t != NULL)
+        if (t != NULL) {
+                t->exact = exact || ran_hf_member(document, HF_ROLES) != NULL;
                 t->later = later;
+        }
         if (t != NULL && read_document(t, document, lists, err) != RAN_OK) {
                 ran_tokenizer_free(t);
                 t = NULL;
@@ -211,13 +256,14 @@ static void find_lists(struct ran_hf_lists *lists, const struct ran_record *docu
         if (model == NULL || model->type != 'o')
                 return;
         while (end = pos, ran_json_begin(json, model->value, &pos, &name)) {
-                bool vocab =
-                        lists->vocab.end == 0 && json[pos] == '{' && is_named(json, name, "vocab");
+                bool vocab = lists->vocab.end == 0 && (json[pos] == '{' || json[pos] == '[') &&
+                             is_named(json, name, "vocab");
 
                 item = (struct ran_span){pos, model->value.end};
-                if (vocab)
+                const bool object = vocab && json[pos] == '{';
+                if (object)
                         pos = ran_hf_take_vocab(&lists->tokens, json, item);
-                if (!vocab || pos == 0) {
+                if (!object || pos == 0) {
                         pos = end;
                         ran_json_next(json, model->value, &pos, &name, &item, &type);
                 }
@@ -249,7 +295,7 @@ static cJSON *parse_rest(const char *data, size_t n, const struct ran_hf_lists *
         return document;
 }
 
-struct ran_tokenizer *ran_tokenizer_read_json(const char *data, size_t n, bool later,
+struct ran_tokenizer *ran_tokenizer_read_json(const char *data, size_t n, bool exact, bool later,
                                               struct ran_error *err)
 {
         struct ran_record scanned = {0};
@@ -271,7 +317,7 @@ struct ran_tokenizer *ran_tokenizer_read_json(const char *data, size_t n, bool l
         } else {
                 find_lists(&lists, &scanned);
                 cJSON *document = parse_rest(data, n, &lists, err);
-                t = document != NULL ? from_document(document, &lists, later, err) : NULL;
+                t = document != NULL ? from_document(document, &lists, exact, later, err) : NULL;
                 cJSON_Delete(document);
                 ran_string_table_release(&lists.tokens);
         }

@@ -191,7 +191,7 @@ static void sort(struct entries *all)
 static int collect(struct entries *all, const struct ran_hf_lists *lists, size_t taken,
                    const cJSON *added, struct ran_error *err)
 {
-        if (taken == 0)
+        if (lists != NULL && taken == 0)
                 RAN_TRY(collect_vocab(all, lists, err));
         RAN_TRY(collect_added(all, added, err));
         RAN_TRY(check_ids(all, taken, err));
@@ -216,23 +216,60 @@ static bool is_left_alone(const struct ran_normalizer *z, const char *token)
         return true;
 }
 
+/* Finds a token in the normalised text, by the text that it is normalised to. */
+static int add_normalized(struct ran_tokenizer *t, const struct ran_added_token *token,
+                          const char *content, struct ran_error *err)
+{
+        struct ran_passage p = {0};
+        size_t points;
+        int rc = ran_steps_normalize(t->steps, &p, content, strlen(content), &points, err);
+
+        if (rc == RAN_OK)
+                rc = ran_added_tokens_add(&t->normalized, p.s, p.n, token, err);
+        ran_passage_release(&p);
+        return rc;
+}
+
+static int read_flags(const struct ran_normalizer *z, const cJSON *added, const char *content,
+                      struct ran_added_token *token, bool *normalized, struct ran_error *err)
+{
+        RAN_TRY(ran_hf_bool(added, "special", false, &token->special, err));
+        RAN_TRY(ran_hf_bool(added, "normalized", !token->special, normalized, err));
+        RAN_TRY(ran_hf_bool(added, "single_word", false, &token->single, err));
+        RAN_TRY(ran_hf_bool(added, "lstrip", false, &token->left, err));
+        RAN_TRY(ran_hf_bool(added, "rstrip", false, &token->right, err));
+        if (z != NULL && is_left_alone(z, content))
+                *normalized = false; /* a text contains it where the normalised text does */
+        return RAN_OK;
+}
+
+bool ran_hf_added_need_steps(const struct ran_normalizer *z, const cJSON *added)
+{
+        const cJSON *item;
+
+        cJSON_ArrayForEach(item, added)
+        {
+                const char *content = ran_hf_text(item, "content");
+                struct ran_added_token token = {0};
+                bool normalized;
+
+                if (content != NULL && *content != '\0' &&
+                    read_flags(z, item, content, &token, &normalized, NULL) == RAN_OK &&
+                    (normalized || token.single))
+                        return true;
+        }
+        return false;
+}
+
 static int add_added(struct ran_tokenizer *t, const struct entry *e, struct ran_error *err)
 {
         struct ran_added_token token = {.id = (uint32_t)e->id};
-        bool normalized = false, single = false;
+        bool normalized = false;
 
-        RAN_TRY(ran_hf_bool(e->added, "special", false, &token.special, err));
-        RAN_TRY(ran_hf_bool(e->added, "normalized", !token.special, &normalized, err));
-        RAN_TRY(ran_hf_bool(e->added, "single_word", false, &single, err));
-        RAN_TRY(ran_hf_bool(e->added, "lstrip", false, &token.left, err));
-        RAN_TRY(ran_hf_bool(e->added, "rstrip", false, &token.right, err));
-        if (is_left_alone(&t->rules.normal, e->token))
-                normalized = false; /* a text contains it where the normalised text does */
-        if (normalized || single)
-                return ran_fail(err, RAN_EFORMAT,
-                                "the added token '%.80s' is \"%s\": true, which is not supported",
-                                e->token, normalized ? "normalized" : "single_word");
-        return ran_tokenizer_add_special(t, &token, err);
+        RAN_TRY(read_flags(t->steps == NULL ? &t->rules.normal : NULL, e->added, e->token, &token,
+                           &normalized, err));
+        return normalized ? add_normalized(t, &token, e->token, err)
+                          : ran_tokenizer_add_special(t, &token, err);
 }
 
 /* A token may be given twice: in the vocabulary, and as an added token of the same id. */
@@ -269,19 +306,45 @@ static int add_tokens(struct ran_tokenizer *t, const struct entries *all, struct
         return RAN_OK;
 }
 
+/* The first id behind those of the vocabulary. */
+static uint32_t end_of_vocab(const struct entries *all, size_t taken)
+{
+        size_t end = taken;
+
+        for (size_t i = 0; i < all->n; i++)
+                if (all->at[i].added == NULL && all->at[i].id >= end)
+                        end = all->at[i].id + 1;
+        return (uint32_t)end;
+}
+
 int ran_hf_read_tokens(struct ran_tokenizer *t, struct ran_hf_lists *lists, const cJSON *added,
                        struct ran_error *err)
 {
         struct entries all = {0};
 
-        if (lists->vocab.end == 0)
+        if (lists->vocab.end == 0 || lists->json[lists->vocab.begin] != '{')
                 return ran_fail(err, RAN_EFORMAT, "'model' has no object 'vocab'");
         t->tokens = lists->tokens;
         lists->tokens = (struct ran_string_table){0};
-        int code = collect(&all, lists, t->tokens.n, added, err);
+        const size_t taken = t->tokens.n;
+        int code = collect(&all, lists, taken, added, err);
+        if (t->exact && code == RAN_OK)
+                t->most = end_of_vocab(&all, taken);
         if (code == RAN_OK)
                 code = add_tokens(t, &all, err);
         free(all.at);
         ran_buf_release(&all.text);
         return code;
+}
+
+int ran_hf_read_added(struct ran_tokenizer *t, const cJSON *added, struct ran_error *err)
+{
+        struct entries all = {0};
+        int rc = collect(&all, NULL, t->tokens.n, added, err);
+
+        if (rc == RAN_OK)
+                rc = add_tokens(t, &all, err);
+        free(all.at);
+        ran_buf_release(&all.text);
+        return rc;
 }

@@ -30,6 +30,7 @@ const struct ran_hf_pattern ran_hf_patterns[] = {
 const char *const ran_hf_model_types[] = {[TOKENIZER_WORD] = "WordLevel",
                                           [TOKENIZER_WORDPIECE] = "WordPiece",
                                           [TOKENIZER_BPE] = "BPE",
+                                          [TOKENIZER_UNIGRAM] = "Unigram",
                                           NULL};
 
 static void write_text(struct ran_buf *out, const char *s)
@@ -308,13 +309,13 @@ static void write_merges(const struct ran_tokenizer *t, struct ran_buf *out)
 }
 
 /* An id without a token gets an empty string. */
-static void write_vocab(const struct ran_tokenizer *t, struct ran_tokenizer_text *to)
+void ran_hf_write_vocab(const struct ran_tokenizer *t, struct ran_tokenizer_text *to)
 {
         struct ran_buf *out = &to->json;
         const char *between = "\n";
 
         ran_buf_str(out, ",\"vocab\":{");
-        for (size_t id = 0; id < t->tokens.n; id++) {
+        for (size_t id = 0; id < t->tokens.n && id < t->most; id++) {
                 size_t n;
                 const char *token = ran_tokenizer_token(t, (uint32_t)id, &n);
                 if (token == NULL)
@@ -354,10 +355,24 @@ static void write_model(const struct ran_tokenizer *t, struct ran_tokenizer_text
                 write_text(out, t->prefix);
                 ran_buf_printf(out, ",\"max_input_chars_per_word\":%zu", t->max_chars);
         }
-        write_vocab(t, to);
+        ran_hf_write_vocab(t, to);
         if (t->type == TOKENIZER_BPE)
                 write_merges(t, out);
         ran_buf_char(out, '}');
+}
+
+static void write_canonical(const struct ran_tokenizer *t, struct ran_tokenizer_text *to)
+{
+        struct ran_buf *out = &to->json;
+
+        ran_buf_str(out, "{\"version\":\"1.0\",\"truncation\":null,\"padding\":null");
+        write_added(t, out);
+        write_normalizer(&t->rules, out);
+        write_pre_tokenizer(&t->rules, out);
+        write_post_processor(t, out);
+        write_decoder(t, out);
+        write_model(t, to);
+        ran_buf_str(out, "}\n");
 }
 
 int ran_tokenizer_write(const struct ran_tokenizer *t, struct ran_tokenizer_text *to,
@@ -368,14 +383,7 @@ int ran_tokenizer_write(const struct ran_tokenizer *t, struct ran_tokenizer_text
         to->quoted = ran_alloc(t->tokens.n, sizeof(*to->quoted), err);
         if (to->quoted == NULL)
                 return RAN_ENOMEM;
-        ran_buf_str(out, "{\"version\":\"1.0\",\"truncation\":null,\"padding\":null");
-        write_added(t, out);
-        write_normalizer(&t->rules, out);
-        write_pre_tokenizer(&t->rules, out);
-        write_post_processor(t, out);
-        write_decoder(t, out);
-        write_model(t, to);
-        ran_buf_str(out, "}\n");
+        (t->exact ? ran_tokenizer_write_exact : write_canonical)(t, to);
         char *behind = ran_buf_room(out, TOKENIZER_STEP);
         if (behind == NULL)
                 return ran_fail(err, RAN_ENOMEM, "no memory to write %zu tokens", t->tokens.n);

@@ -8,7 +8,7 @@
 #include "text/tokenizer.h"
 #include "ran/record.h"
 
-extern const char *const ran_hf_model_types[]; /* by enum ran_tokenizer_type, NULL at the end */
+extern const char *const ran_token_roles[]; /* members of tokenizer_config.json; NULL at the end */
 
 /* Normalizers without parameters. */
 struct ran_hf_plain_step {
@@ -34,7 +34,7 @@ extern const struct ran_hf_pattern ran_hf_patterns[]; /* regex NULL at the end *
  * of a program. */
 struct ran_hf_lists {
         const char *json;
-        struct ran_span vocab;          /* an object; end = 0: there is none */
+        struct ran_span vocab;          /* an object, or an array; end = 0: there is none */
         struct ran_string_table tokens; /* of the vocabulary, if they were read already */
 };
 
@@ -65,7 +65,32 @@ size_t ran_hf_take_vocab(struct ran_string_table *tokens, const char *json, stru
 int ran_hf_read_tokens(struct ran_tokenizer *t, struct ran_hf_lists *lists, const cJSON *added,
                        struct ran_error *err);
 
-/* Reads what only the model BPE has, after its tokens. */
-int ran_hf_read_bpe(struct ran_tokenizer *t, const cJSON *model, struct ran_error *err);
+/* The same for those that were added, alone. */
+int ran_hf_read_added(struct ran_tokenizer *t, const cJSON *added, struct ran_error *err);
+/* Whether added tokens need t->steps: because they are normalized, or single words. */
+bool ran_hf_added_need_steps(const struct ran_normalizer *z, const cJSON *added);
+/* Reads the tokens and scores of the model Unigram, and those that were added. */
+int ran_hf_read_unigram(struct ran_tokenizer *t, struct ran_hf_lists *lists, const cJSON *document,
+                        struct ran_error *err);
+
+/* Reads what only the model BPE has, after its tokens. bytes: words are sequences of bytes; only
+ * with t->steps, where it may be false. */
+int ran_hf_read_bpe(struct ran_tokenizer *t, const cJSON *model, bool bytes, struct ran_error *err);
+
+/* Reads the normalizer and the pre_tokenizer of a document into t->steps. *bytes: it has ByteLevel.
+ */
+int ran_hf_read_steps(struct ran_tokenizer *t, const cJSON *document, bool *bytes,
+                      struct ran_error *err);
+
+/* hf-write.c: the member "vocab" of the model, behind a comma. */
+void ran_hf_write_vocab(const struct ran_tokenizer *t, struct ran_tokenizer_text *to);
+/* hf-write-exact.c */
+void ran_tokenizer_write_exact(const struct ran_tokenizer *t, struct ran_tokenizer_text *to);
+
+/* A member of our own: {"mask_token": "<mask>", ...}. A file that has it is of an encoder that was
+ * imported: it is read exactly as the library reads it, and written with its post_processor. */
+#define HF_ROLES "ran_special_tokens"
+/* Reads what surrounds a text, and the tokens with a role; after the tokens. */
+int ran_hf_read_frame(struct ran_tokenizer *t, const cJSON *document, struct ran_error *err);
 
 #endif

@@ -44,8 +44,7 @@ void ran_glyphs_release(struct ran_glyphs *g)
         *g = (struct ran_glyphs){0};
 }
 
-/* Makes room for `more` glyphs behind those in g. */
-static int reserve(struct ran_glyphs *g, size_t more, struct ran_error *err)
+int ran_glyphs_reserve(struct ran_glyphs *g, size_t more, struct ran_error *err)
 {
         if (more <= g->cap - g->n)
                 return RAN_OK;
@@ -64,14 +63,14 @@ static void push(struct ran_glyphs *g, int32_t c, const struct ran_glyph *from)
         g->at[g->n++] = (struct ran_glyph){c, from->begin, from->end};
 }
 
-static int read_text(const char *text, size_t n, struct ran_glyphs *out, struct ran_error *err)
+int ran_glyphs_read(struct ran_glyphs *out, const char *text, size_t n, struct ran_error *err)
 {
         if (n >= UINT32_MAX)
                 return ran_fail(err, RAN_EINVAL, "%zu bytes are too many to be normalised at once",
                                 n);
 
         out->n = 0;
-        RAN_TRY(reserve(out, n, err));
+        RAN_TRY(ran_glyphs_reserve(out, n, err));
         for (size_t pos = 0; pos < n;) {
                 utf8proc_int32_t c;
                 utf8proc_ssize_t length = utf8proc_iterate((const utf8proc_uint8_t *)text + pos,
@@ -94,7 +93,7 @@ static int end_of_line(struct ran_glyphs *out, const struct ran_glyphs *in, cons
 
         for (size_t i = 0; i < in->n; i++) {
                 const struct ran_glyph *g = &in->at[i];
-                RAN_TRY(reserve(out, n + 2, err));
+                RAN_TRY(ran_glyphs_reserve(out, n + 2, err));
                 if (g->c != '\n') {
                         push(out, g->c, g);
                         continue;
@@ -117,7 +116,7 @@ static int end_of_line(struct ran_glyphs *out, const struct ran_glyphs *in, cons
 
 static int clean(struct ran_glyphs *out, const struct ran_glyphs *in, struct ran_error *err)
 {
-        RAN_TRY(reserve(out, in->n, err));
+        RAN_TRY(ran_glyphs_reserve(out, in->n, err));
         for (size_t i = 0; i < in->n; i++) {
                 int32_t c = in->at[i].c;
                 if (!ran_unicode_is_control(c) && !ran_unicode_is_private(c))
@@ -130,7 +129,7 @@ static int clean(struct ran_glyphs *out, const struct ran_glyphs *in, struct ran
 static int filter(struct ran_glyphs *out, const struct ran_glyphs *in, bool (*drop)(int32_t c),
                   struct ran_error *err)
 {
-        RAN_TRY(reserve(out, in->n, err));
+        RAN_TRY(ran_glyphs_reserve(out, in->n, err));
         for (size_t i = 0; i < in->n; i++) {
                 if (!drop(in->at[i].c))
                         push(out, in->at[i].c, &in->at[i]);
@@ -144,7 +143,7 @@ static int strip(struct ran_glyphs *out, const struct ran_glyphs *in, bool left,
 {
         size_t begin = 0, end = in->n;
 
-        RAN_TRY(reserve(out, in->n, err));
+        RAN_TRY(ran_glyphs_reserve(out, in->n, err));
         while (left && begin < end && ran_unicode_is_space(in->at[begin].c))
                 begin++;
         while (!left && end > begin && ran_unicode_is_space(in->at[end - 1].c))
@@ -159,7 +158,7 @@ static int space_cjk(struct ran_glyphs *out, const struct ran_glyphs *in, struct
         for (size_t i = 0; i < in->n; i++) {
                 const struct ran_glyph *g = &in->at[i];
                 bool cjk = ran_unicode_is_cjk(g->c);
-                RAN_TRY(reserve(out, 3, err));
+                RAN_TRY(ran_glyphs_reserve(out, 3, err));
                 if (cjk)
                         push(out, ' ', g);
                 push(out, g->c, g);
@@ -173,7 +172,7 @@ static int lowercase(struct ran_glyphs *out, const struct ran_glyphs *in, struct
 {
         for (size_t i = 0; i < in->n; i++) {
                 const struct ran_glyph *g = &in->at[i];
-                RAN_TRY(reserve(out, 2, err));
+                RAN_TRY(ran_glyphs_reserve(out, 2, err));
                 push(out, utf8proc_tolower(g->c), g);
                 if (g->c == 0x130) /* the one letter whose lower case is two characters */
                         push(out, 0x307, g);
@@ -183,17 +182,18 @@ static int lowercase(struct ran_glyphs *out, const struct ran_glyphs *in, struct
 
 /* ---- the four normalisation forms of Unicode ------------------------------------------------ */
 
+/* counts: with numbers for ran_glyphs_settle in place of ranges. */
 static int decompose(struct ran_glyphs *out, const struct ran_glyphs *in, bool compatible,
-                     struct ran_error *err)
+                     bool counts, struct ran_error *err)
 {
         int32_t first = compatible ? FIRST_COMPATIBLE : FIRST_CANONICAL;
         int options = UTF8PROC_DECOMPOSE | (compatible ? UTF8PROC_COMPAT : 0);
 
         for (size_t i = 0; i < in->n; i++) {
-                const struct ran_glyph *g = &in->at[i];
-                RAN_TRY(reserve(out, LONGEST_DECOMPOSITION, err));
+                const struct ran_glyph *g = &in->at[i], count[] = {{.begin = 0}, {.begin = 1}};
+                RAN_TRY(ran_glyphs_reserve(out, LONGEST_DECOMPOSITION, err));
                 if (g->c < first) {
-                        push(out, g->c, g);
+                        push(out, g->c, counts ? &count[0] : g);
                         continue;
                 }
                 utf8proc_int32_t part[LONGEST_DECOMPOSITION];
@@ -204,7 +204,7 @@ static int decompose(struct ran_glyphs *out, const struct ran_glyphs *in, bool c
                         return ran_fail(err, RAN_EINVAL, "cannot decompose U+%04X: %s",
                                         (unsigned)g->c, utf8proc_errmsg(n));
                 for (utf8proc_ssize_t k = 0; k < n; k++)
-                        push(out, part[k], g);
+                        push(out, part[k], counts ? &count[k > 0] : g);
         }
         return RAN_OK;
 }
@@ -227,8 +227,6 @@ static void sort_marks(struct ran_glyph *marks, size_t n, struct ran_glyph *scra
 /* Canonical order: sorts the marks between starters (class 0) by class. */
 static int reorder(struct ran_glyphs *g, struct ran_glyphs *scratch, struct ran_error *err)
 {
-        scratch->n = 0;
-        RAN_TRY(reserve(scratch, g->n, err));
         for (size_t i = 0; i < g->n;) {
                 unsigned last = ran_unicode_combining_class(g->at[i].c);
                 if (last == 0) {
@@ -244,8 +242,10 @@ static int reorder(struct ran_glyphs *g, struct ran_glyphs *scratch, struct ran_
                         sorted = sorted && class >= last;
                         last = class;
                 }
-                if (!sorted)
+                if (!sorted) {
+                        RAN_TRY(ran_glyphs_reserve(scratch, end - i, err));
                         sort_marks(g->at + i, end - i, scratch->at);
+                }
                 i = end;
         }
         return RAN_OK;
@@ -262,9 +262,20 @@ static int32_t composition(int32_t a, int32_t b)
         return n == 1 ? pair[0] : 0;
 }
 
+/* The starter covers the mark, too; or counts it as one removed behind it. */
+static void join(struct ran_glyph *s, const struct ran_glyph *mark, bool counts)
+{
+        if (counts) {
+                s->begin += mark->begin - 1;
+                return;
+        }
+        s->begin = mark->begin < s->begin ? mark->begin : s->begin;
+        s->end = mark->end > s->end ? mark->end : s->end;
+}
+
 /* Composes each mark with the starter before it if Unicode has a character for both, unless a
- * mark of the same or a higher class is between them. */
-static void compose(struct ran_glyphs *g)
+ * mark of the same or a higher class is between them. counts: see ran_glyphs_settle. */
+static void compose(struct ran_glyphs *g, bool counts)
 {
         size_t kept = 0, starter = SIZE_MAX;
         unsigned between = 0; /* class of the last mark kept since the starter */
@@ -277,8 +288,7 @@ static void compose(struct ran_glyphs *g)
                 if (c != 0) {
                         struct ran_glyph *s = &g->at[starter];
                         s->c = c;
-                        s->begin = mark.begin < s->begin ? mark.begin : s->begin;
-                        s->end = mark.end > s->end ? mark.end : s->end;
+                        join(s, &mark, counts);
                         continue;
                 }
                 if (class == 0)
@@ -289,15 +299,39 @@ static void compose(struct ran_glyphs *g)
         g->n = kept;
 }
 
+void ran_glyphs_settle(struct ran_glyphs *out, const struct ran_glyphs *in)
+{
+        size_t at = 0;
+
+        for (size_t i = 0; i < out->n; i++) {
+                struct ran_glyph *g = &out->at[i];
+                int32_t change = (int32_t)g->begin;
+                size_t from = change <= 0 ? at : at > 0 ? at - 1 : SIZE_MAX;
+
+                g->begin = g->end = 0;
+                if (from != SIZE_MAX && in->n > 0) {
+                        from = from < in->n ? from : in->n - 1;
+                        g->begin = in->at[from].begin;
+                        g->end = in->at[from].end;
+                }
+                at += change > 0 ? 0 : 1 + (size_t) - (int64_t)change;
+        }
+}
+
 static int normal_form(struct ran_glyphs *out, struct ran_glyphs *in, enum ran_normalizer_step form,
-                       struct ran_error *err)
+                       bool exact, struct ran_error *err)
 {
         bool compatible = form == NORMAL_NFKC || form == NORMAL_NFKD;
+        struct ran_glyphs scratch = {0};
 
-        RAN_TRY(decompose(out, in, compatible, err));
-        RAN_TRY(reorder(out, in, err));
+        RAN_TRY(decompose(out, in, compatible, exact, err));
+        int rc = reorder(out, &scratch, err);
+        ran_glyphs_release(&scratch);
+        RAN_TRY(rc);
         if (form == NORMAL_NFC || form == NORMAL_NFKC)
-                compose(out);
+                compose(out, exact);
+        if (exact)
+                ran_glyphs_settle(out, in);
         return RAN_OK;
 }
 
@@ -312,12 +346,11 @@ static bool all_below(const struct ran_glyphs *g, int32_t c)
         return true;
 }
 
-static int apply_step(const struct ran_normalizer *z, enum ran_normalizer_step step,
-                      struct ran_glyphs *out, struct ran_glyphs *in, struct ran_error *err)
+int ran_glyphs_step(enum ran_normalizer_step step, bool exact, struct ran_glyphs *out,
+                    struct ran_glyphs *in, struct ran_error *err)
 {
+        out->n = 0;
         switch (step) {
-        case NORMAL_EOL:
-                return end_of_line(out, in, z->eol, err);
         case NORMAL_CLEAN:
                 return clean(out, in, err);
         case NORMAL_CLEAN_CC_CF:
@@ -334,7 +367,7 @@ static int apply_step(const struct ran_normalizer *z, enum ran_normalizer_step s
         case NORMAL_STRIP_RIGHT:
                 return strip(out, in, step == NORMAL_STRIP_LEFT, err);
         default:
-                return normal_form(out, in, step, err);
+                return normal_form(out, in, step, exact, err);
         }
 }
 
@@ -342,7 +375,7 @@ int ran_normalizer_apply(const struct ran_normalizer *z, const char *text, size_
                          struct ran_glyphs *out, struct ran_glyphs *spare, size_t *points,
                          struct ran_error *err)
 {
-        RAN_TRY(read_text(text, n, out, err));
+        RAN_TRY(ran_glyphs_read(out, text, n, err));
         *points = out->n;
         for (size_t i = 0; i < z->n; i++) {
                 if (z->step[i] == NORMAL_NFC && all_below(out, FIRST_UNCOMPOSED))
@@ -350,7 +383,9 @@ int ran_normalizer_apply(const struct ran_normalizer *z, const char *text, size_
                 struct ran_glyphs in = *out;
                 *out = *spare;
                 out->n = 0;
-                int code = apply_step(z, z->step[i], out, &in, err);
+                int code = z->step[i] == NORMAL_EOL
+                                   ? end_of_line(out, &in, z->eol, err)
+                                   : ran_glyphs_step(z->step[i], z->exact, out, &in, err);
                 *spare = in;
                 RAN_TRY(code);
         }

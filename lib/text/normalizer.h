@@ -34,7 +34,8 @@ enum {
 struct ran_normalizer {
         enum ran_normalizer_step step[NORMAL_STEPS_MAX];
         size_t n;
-        char *eol; /* for NORMAL_EOL */
+        char *eol;  /* for NORMAL_EOL */
+        bool exact; /* ranges as in the library of Hugging Face, see ran_glyphs_step */
 };
 
 /* Adds a step. RAN_EFORMAT if there are too many. */
@@ -57,6 +58,22 @@ struct ran_glyphs {
         size_t n, cap;
 };
 void ran_glyphs_release(struct ran_glyphs *g);
+/* Makes room for `more` glyphs behind those in g. */
+int ran_glyphs_reserve(struct ran_glyphs *g, size_t more, struct ran_error *err);
+/* Reads the n bytes at text as glyphs. RAN_EFORMAT for invalid UTF-8. */
+int ran_glyphs_read(struct ran_glyphs *out, const char *text, size_t n, struct ran_error *err);
+
+/* Applies one step, but NORMAL_EOL, to `in`, which may change; `out` is replaced. exact: where
+ * characters compose or marks change places, ranges are those of the library of Hugging Face: the
+ * characters that come out take the ranges of those that went in, one by one, and a character
+ * composed of several has the range of the first. */
+int ran_glyphs_step(enum ran_normalizer_step step, bool exact, struct ran_glyphs *out,
+                    struct ran_glyphs *in, struct ran_error *err);
+
+/* How the library describes a change: glyph i of `out` has a number in `begin`, as int32_t: > 0, it
+ * is new, and shares the range of the character before it; otherwise it replaces a character of
+ * `in`, and as many more as the number is below 0 are removed behind it. Sets the ranges. */
+void ran_glyphs_settle(struct ran_glyphs *out, const struct ran_glyphs *in);
 
 /* Normalises the n bytes at text into *out, with *spare as scratch; *points becomes the number
  * of code points read. RAN_EFORMAT for invalid UTF-8. Time is linear in n. */

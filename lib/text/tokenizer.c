@@ -24,6 +24,10 @@ struct ran_tokenizer *ran_tokenizer_new(enum ran_tokenizer_type type, struct ran
         if (t == NULL)
                 return NULL;
         t->type = type;
+        t->most = UINT32_MAX;
+        ran_bpe_init(&t->bpe);
+        for (int i = 0; i < RAN_TOKEN_ROLES; i++)
+                t->role[i] = RAN_NO_ID;
         t->serial = __atomic_add_fetch(&serials, 1, __ATOMIC_RELAXED);
         t->text = ran_alloc(1, sizeof *t->text, err);
         if (t->text == NULL) {
@@ -63,27 +67,10 @@ int ran_tokenizer_add_reserved(struct ran_tokenizer *t, struct ran_error *err)
 int ran_tokenizer_add_special(struct ran_tokenizer *t, const struct ran_added_token *token,
                               struct ran_error *err)
 {
-        struct ran_added_tokens *a = &t->added;
-        size_t length, n = a->content.n;
+        size_t length;
         const char *content = ran_string_table_get(&t->tokens, token->id, &length);
 
-        if (length > TOKENIZER_TOKEN_MOST)
-                return ran_fail(err, RAN_EFORMAT,
-                                "the added token '%.40s...' has %zu bytes; the maximum is %d",
-                                content, length, TOKENIZER_TOKEN_MOST);
-        struct ran_added_token *grown = ran_grow(a->token, &a->cap, n + 1, sizeof(*grown), err);
-        if (grown == NULL)
-                return RAN_ENOMEM;
-        a->token = grown;
-        if (ran_string_table_add(&a->content,
-                                 ran_string_table_hash(ran_string_table_seed, content, length),
-                                 content, length, err) == RAN_STRING_TABLE_NONE)
-                return RAN_ENOMEM;
-        a->token[n] = *token;
-        a->first[(unsigned char)content[0]] = true;
-        if (length > a->longest)
-                a->longest = length;
-        return RAN_OK;
+        return ran_added_tokens_add(&t->added, content, length, token, err);
 }
 
 int ran_tokenizer_set_prefix(struct ran_tokenizer *t, const char *prefix, struct ran_error *err)
@@ -139,7 +126,8 @@ int ran_tokenizer_find_bytes(struct ran_tokenizer *t, struct ran_error *err)
                 char token[4];
                 size_t n = ran_unicode_put(token, ran_gpt2_char(byte));
                 t->bpe.byte[i] = BPE_NONE;
-                if (!ran_tokenizer_find(t, token, n, &t->bpe.byte[i]) && ran_gpt2_byte_occurs(byte))
+                if (!ran_tokenizer_find(t, token, n, &t->bpe.byte[i]) && t->steps == NULL &&
+                    ran_gpt2_byte_occurs(byte))
                         return ran_fail(err, RAN_EFORMAT,
                                         "the vocabulary has no token '%.*s' for the byte 0x%02x",
                                         (int)n, token, byte);
@@ -157,7 +145,7 @@ int ran_tokenizer_find_chars(struct ran_tokenizer *t, struct ran_error *err)
                 snprintf(token, sizeof token, TOKENIZER_BYTE, (unsigned)i);
                 b->byte[i] = BPE_NONE;
                 if (!ran_tokenizer_find(t, token, TOKENIZER_BYTE_LENGTH, &b->byte[i]) &&
-                    ran_gpt2_byte_occurs((unsigned char)i))
+                    t->steps == NULL && ran_gpt2_byte_occurs((unsigned char)i))
                         return ran_fail(err, RAN_EFORMAT,
                                         "the vocabulary has no token '%s', which \"byte_fallback\" "
                                         "needs",
@@ -165,7 +153,7 @@ int ran_tokenizer_find_chars(struct ran_tokenizer *t, struct ran_error *err)
                 if (i >= 128)
                         continue;
                 b->ascii[i] = BPE_NONE;
-                if (i == ' ')
+                if (i == ' ' && t->steps == NULL)
                         ran_tokenizer_find(t, WORDS_META, sizeof(WORDS_META) - 1, &b->ascii[i]);
                 else
                         ran_tokenizer_find(t, &c, 1, &b->ascii[i]);
@@ -184,18 +172,38 @@ static int check_merges(const struct ran_tokenizer *t, struct ran_error *err)
         return RAN_OK;
 }
 
+/* Tokens with a role, where the file does not name them, by their usual names. */
+static void find_roles(struct ran_tokenizer *t)
+{
+        static const char *const usual[RAN_TOKEN_ROLES][2] = {
+                [RAN_TOKEN_UNKNOWN] = {"[UNK]", "<unk>"}, [RAN_TOKEN_PADDING] = {"[PAD]", "<pad>"},
+                [RAN_TOKEN_MASK] = {"[MASK]", "<mask>"},  [RAN_TOKEN_FIRST] = {"[CLS]", "<s>"},
+                [RAN_TOKEN_LAST] = {"[SEP]", "</s>"},
+        };
+
+        if (t->unk != RAN_NO_ID)
+                t->role[RAN_TOKEN_UNKNOWN] = t->unk;
+        for (int i = 0; i < RAN_TOKEN_ROLES; i++)
+                for (int k = 0; k < 2 && t->role[i] == RAN_NO_ID; k++)
+                        ran_tokenizer_find(t, usual[i][k], strlen(usual[i][k]), &t->role[i]);
+}
+
 int ran_tokenizer_finish(struct ran_tokenizer *t, const char *unk, struct ran_error *err)
 {
-        t->unk = RAN_NO_ID;
+        if (t->type != TOKENIZER_UNIGRAM)
+                t->unk = t->bpe.unknown;
         if (unk != NULL && !ran_tokenizer_find(t, unk, strlen(unk), &t->unk))
                 return ran_fail(err, RAN_EFORMAT,
                                 "the vocabulary has no token '%s' for unknown words", unk);
-        t->least = begins_with_reserved(t) ? RAN_RESERVED : 0;
+        t->least = begins_with_reserved(t) && !t->exact ? RAN_RESERVED : 0;
         t->longest = longest_token(t);
-        if (t->type == TOKENIZER_WORDPIECE && t->longest > TOKENIZER_TOKEN_MOST)
-                return ran_fail(err, RAN_EFORMAT,
-                                "a token has %zu bytes; the maximum for WordPiece is %d",
-                                t->longest, TOKENIZER_TOKEN_MOST);
+        if ((t->type == TOKENIZER_WORDPIECE || t->type == TOKENIZER_UNIGRAM) &&
+            t->longest > TOKENIZER_TOKEN_MOST)
+                return ran_fail(err, RAN_EFORMAT, "a token has %zu bytes; the maximum for %s is %d",
+                                t->longest, ran_hf_model_types[t->type], TOKENIZER_TOKEN_MOST);
+        if (t->type == TOKENIZER_UNIGRAM)
+                RAN_TRY(ran_unigram_prepare(&t->unigram, &t->tokens, err));
+        find_roles(t);
         RAN_TRY(check_merges(t, err));
         RAN_TRY(ran_text_rules_prepare(&t->rules, err));
         return t->later || ran_tokenizer_text(t, err) != NULL ? RAN_OK : RAN_ENOMEM;
@@ -214,10 +222,16 @@ void ran_tokenizer_free(struct ran_tokenizer *t)
                 return;
         ran_text_rules_release(&t->rules);
         ran_string_table_release(&t->tokens);
-        ran_string_table_release(&t->added.content);
-        free(t->added.token);
+        ran_added_tokens_release(&t->added);
+        ran_added_tokens_release(&t->normalized);
         free(t->prefix);
         ran_bpe_release(&t->bpe);
+        ran_unigram_release(&t->unigram);
+        ran_steps_free(t->steps);
+        free(t->before.id);
+        free(t->after.id);
+        for (int i = 0; i < KEPT; i++)
+                free(t->kept[i]);
         free(t->notice);
         release_text(t->text);
         pthread_mutex_destroy(&t->text->lock);
@@ -225,7 +239,8 @@ void ran_tokenizer_free(struct ran_tokenizer *t)
         free(t);
 }
 
-static struct ran_tokenizer *load(const char *data, size_t n, bool later, struct ran_error *err)
+static struct ran_tokenizer *load(const char *data, size_t n, bool exact, bool later,
+                                  struct ran_error *err)
 {
         const size_t mark = ran_utf8_mark(data, n);
         size_t i = mark;
@@ -236,18 +251,23 @@ static struct ran_tokenizer *load(const char *data, size_t n, bool later, struct
                 ran_fail(err, RAN_EFORMAT, "the vocabulary is empty");
                 return NULL;
         }
-        return data[i] == '{' ? ran_tokenizer_read_json(data + mark, n - mark, later, err)
+        return data[i] == '{' ? ran_tokenizer_read_json(data + mark, n - mark, exact, later, err)
                               : ran_tokenizer_read_lines(data, n, err);
 }
 
 struct ran_tokenizer *ran_tokenizer_load(const char *data, size_t n, struct ran_error *err)
 {
-        return load(data, n, false, err);
+        return load(data, n, false, false, err);
 }
 
 struct ran_tokenizer *ran_tokenizer_load_quick(const char *data, size_t n, struct ran_error *err)
 {
-        return load(data, n, true, err);
+        return load(data, n, false, true, err);
+}
+
+struct ran_tokenizer *ran_tokenizer_load_encoder(const char *data, size_t n, struct ran_error *err)
+{
+        return load(data, n, true, false, err);
 }
 
 /* ---- its text -------------------------------------------------------------------------------- */
@@ -322,6 +342,16 @@ const char *ran_tokenizer_token(const struct ran_tokenizer *t, uint32_t id, size
 uint32_t ran_tokenizer_unknown(const struct ran_tokenizer *t)
 {
         return t->unk;
+}
+
+struct ran_surround ran_tokenizer_surround(const struct ran_tokenizer *t)
+{
+        return (struct ran_surround){t->before.id, t->after.id, t->before.n, t->after.n};
+}
+
+uint32_t ran_tokenizer_role(const struct ran_tokenizer *t, enum ran_token_role role)
+{
+        return role >= 0 && role < RAN_TOKEN_ROLES ? t->role[role] : RAN_NO_ID;
 }
 
 bool ran_tokenizer_find(const struct ran_tokenizer *t, const char *token, size_t n, uint32_t *id)

@@ -5,6 +5,8 @@
 
 #include "ran/text.h"
 #include "text/bpe.h"
+#include "text/steps.h"
+#include "text/unigram.h"
 #include "text/word-cache.h"
 #include "base/string-table.h"
 #include "text/words.h"
@@ -18,7 +20,11 @@ enum ran_tokenizer_type {
         TOKENIZER_WORDPIECE = RAN_VOCAB_WORDPIECE,
         /* BPE: bytes, merged by rank */
         TOKENIZER_BPE = RAN_VOCAB_BPE,
+        /* Unigram: the tokens with the largest sum of scores; of files only */
+        TOKENIZER_UNIGRAM,
 };
+
+extern const char *const ran_hf_model_types[]; /* by enum ran_tokenizer_type, NULL at the end */
 
 #define TOKENIZER_PREFIX "##" /* of continuing subwords, in vocabularies learned here */
 
@@ -33,14 +39,41 @@ struct ran_added_token {
         uint32_t id;
         bool special;
         bool left, right; /* takes the white space before or after it */
+        bool single;      /* not inside a word */
 };
+enum { ADDED_PAIRS = 1 << 16 };
 struct ran_added_tokens {
         struct ran_string_table content;
         struct ran_added_token *token; /* (content.n) */
         size_t cap;
-        bool first[256]; /* first bytes */
-        size_t longest;  /* in bytes */
+        bool first[256];     /* first bytes */
+        unsigned char *pair; /* a bit for each pair of first bytes; NULL before there is a token */
+        size_t longest;      /* in bytes */
 };
+void ran_added_tokens_release(struct ran_added_tokens *a);
+/* Adds a token that is found by n bytes of text; if there are none, never. Of two with the same
+ * text the later one is found. RAN_EFORMAT if the text is too long, RAN_ENOMEM. */
+int ran_added_tokens_add(struct ran_added_tokens *a, const char *content, size_t n,
+                         const struct ran_added_token *token, struct ran_error *err);
+/* An added token in a text: bytes [begin, end), including the white space that it takes; the next
+ * one may begin at `next`. */
+struct ran_found {
+        const struct ran_added_token *token; /* NULL: none; begin and end are the text's end */
+        size_t begin, end, next;
+};
+/* The first one at or after `from`, as the library of Hugging Face finds them; bytes before `taken`
+ * are those of others. */
+struct ran_found ran_added_tokens_find(const struct ran_added_tokens *a, const char *text, size_t n,
+                                       size_t from, size_t taken);
+
+/* A list of ids. */
+struct ran_token_list {
+        uint32_t *id;
+        size_t n, cap;
+};
+
+/* The parts of a tokenizer.json that are kept as they are, as JSON, to be written again. */
+enum { KEPT_NORMALIZER, KEPT_PRE_TOKENIZER, KEPT_POST_PROCESSOR, KEPT_DECODER, KEPT_MODEL, KEPT };
 
 /* The maximum length of a token that is searched for at every position of a text (added tokens,
  * WordPiece), in bytes. Longer ones, which no real vocabulary has, would cost quadratic time. */
@@ -68,7 +101,20 @@ struct ran_tokenizer {
         size_t max_chars; /* a longer word is unknown */
         size_t longest;   /* of the tokens that can match, in bytes */
 
-        struct ran_bpe bpe; /* BPE only */
+        struct ran_bpe bpe;         /* BPE only */
+        struct ran_unigram unigram; /* Unigram only */
+
+        /* Of a file that is read exactly as the library of Hugging Face reads it (`exact`). */
+        bool exact;
+        struct ran_steps *steps;            /* in place of the rules; NULL: the rules do the same */
+        bool bytes;                         /* with steps: words are sequences of bytes */
+        struct ran_added_tokens normalized; /* added tokens found in the normalised text, with the
+                                             * text that they are normalised to */
+        bool trim, keep;                    /* see ran_encoding_trim */
+        uint32_t most;                      /* ids from here on are of added tokens only */
+        struct ran_token_list before, after; /* what surrounds a text */
+        uint32_t role[RAN_TOKEN_ROLES];      /* or RAN_NO_ID */
+        char *kept[KEPT];
 
         char *notice;
         uint64_t serial; /* of the tokenisers of this process; never 0 */
@@ -110,7 +156,9 @@ int ran_tokenizer_finish(struct ran_tokenizer *t, const char *unk, struct ran_er
 /* The scratch memory of an encoding, allocated on first use; NULL on failure. */
 struct ran_encoding_scratch {
         struct ran_words_scratch words;
+        struct ran_passage passage;
         struct ran_bpe_scratch bpe;
+        struct ran_unigram_scratch unigram;
         struct ran_word_cache cached;
         struct ran_word_part *part; /* of the current word */
         size_t parts, part_cap;
@@ -118,10 +166,30 @@ struct ran_encoding_scratch {
 };
 struct ran_encoding_scratch *ran_encoding_scratch(struct ran_encoding *e, struct ran_error *err);
 
+/* encode-steps.c: the same for an added token of n bytes, if t->trim. */
+void ran_encoding_trim_added(const struct ran_tokenizer *t, struct ran_encoding *e, const char *s,
+                             size_t n);
+/* encode.c, for encode-steps.c: appends a token, or those of a word. */
+int ran_encoding_add(struct ran_encoding *e, uint32_t id, size_t start, size_t end,
+                     struct ran_error *err);
+int ran_tokenizer_add_word(const struct ran_tokenizer *t, struct ran_word *word,
+                           struct ran_encoding *e, struct ran_error *err);
+/* encode-steps.c: as ran_tokenizer_encode, with t->steps. numbered: each word gets its number;
+ * otherwise the text is a word. *points: its code points. */
+int ran_tokenizer_encode_steps(const struct ran_tokenizer *t, const char *text, size_t n,
+                               bool numbered, size_t *points, struct ran_encoding *e,
+                               struct ran_error *err);
+/* Excludes spaces at the ends of the last token from its offsets, as many as its text has: what a
+ * post-processor with trim_offsets does (t->trim). t->keep: but not the one that was put in front
+ * of the text. */
+void ran_encoding_trim(const struct ran_tokenizer *t, struct ran_encoding *e, size_t leading,
+                       size_t trailing);
+
 /* hf-write.c: fills json and quoted. hf-read.c and vocab-txt.c: the two kinds of files. */
 int ran_tokenizer_write(const struct ran_tokenizer *t, struct ran_tokenizer_text *to,
                         struct ran_error *err);
-struct ran_tokenizer *ran_tokenizer_read_json(const char *data, size_t n, bool later,
+/* exact: as an encoder needs it, also where the rules would do otherwise. later: see above. */
+struct ran_tokenizer *ran_tokenizer_read_json(const char *data, size_t n, bool exact, bool later,
                                               struct ran_error *err);
 struct ran_tokenizer *ran_tokenizer_read_lines(const char *data, size_t n, struct ran_error *err);
 

@@ -70,6 +70,14 @@ bool ran_unicode_is_control(int32_t c)
         return category == UTF8PROC_CATEGORY_CC || category == UTF8PROC_CATEGORY_CF;
 }
 
+bool ran_unicode_is_number(int32_t c)
+{
+        if (c < 0x80)
+                return c >= '0' && c <= '9';
+        utf8proc_category_t category = utf8proc_category(c);
+        return category >= UTF8PROC_CATEGORY_ND && category <= UTF8PROC_CATEGORY_NO;
+}
+
 bool ran_unicode_is_private(int32_t c)
 {
         return utf8proc_category(c) == UTF8PROC_CATEGORY_CO;

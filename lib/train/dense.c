@@ -4,7 +4,6 @@
 
 #include <math.h>
 #include <pthread.h>
-#include <stdatomic.h>
 #include <stdlib.h>
 
 /* ---- vectors --------------------------------------------------------------------------------- */
@@ -16,23 +15,39 @@ struct reader {
         struct ran_dense *k;
         const struct ran_dataset *d;
         struct ran_state **state; /* one a worker */
-        atomic_size_t next;
-        size_t end;
+        size_t next, end;         /* documents that nobody has taken yet */
         pthread_mutex_t lock;
         struct ran_error err;
 };
 
+/* Takes documents from the block, as many as are best read at once. Who takes which does not change
+ * their vectors. */
+static size_t take(struct reader *r, const struct ran_state *state, struct ran_document *d,
+                   size_t *first)
+{
+        size_t n = 0;
+
+        pthread_mutex_lock(&r->lock);
+        *first = r->next;
+        while (n < RAN_SCORE_ABREAST && r->next + n < r->end) {
+                d[n] = ran_dataset_document(r->d, r->next + n);
+                n++;
+        }
+        n = n > 0 ? ran_score_abreast(state, d, n) : 0;
+        r->next += n;
+        pthread_mutex_unlock(&r->lock);
+        return n;
+}
+
 static void read_worker(void *arg, size_t worker)
 {
         struct reader *r = arg;
+        struct ran_document d[RAN_SCORE_ABREAST];
         struct ran_error err = {0};
-        size_t b;
+        size_t first, n;
 
-        while (err.code == RAN_OK && (b = atomic_fetch_add(&r->next, 1)) < r->end) {
-                const struct ran_document d = ran_dataset_document(r->d, b);
-
-                ran_score_vector(r->state[worker], &d, r->k->v + b * r->k->F, &err);
-        }
+        while (err.code == RAN_OK && (n = take(r, r->state[worker], d, &first)) > 0)
+                ran_score_vectors(r->state[worker], d, n, r->k->v + first * r->k->F, &err);
         if (err.code == RAN_OK)
                 return;
         pthread_mutex_lock(&r->lock);
@@ -48,7 +63,7 @@ static int read_blocks(struct reader *r, size_t workers, struct ran_pool *pool,
 
         for (size_t from = 0, passes = 1; from < B; from = r->end, passes++) {
                 r->end = B - from < BLOCK ? B : from + BLOCK;
-                atomic_store(&r->next, from);
+                r->next = from;
                 ran_parallel(pool, workers, read_worker, r);
                 if (r->err.code != RAN_OK)
                         return ran_fail(err, r->err.code, "%s", r->err.text);

@@ -242,9 +242,12 @@ static int init_from_vectors(struct ran_trainer *t, struct ran_error *err)
         for (size_t id = 0; id < t->V; id++)
                 for (size_t i = id * t->D; e->given[id] && i < (id + 1) * t->D; i++)
                         t->table.x[i] = (float)(scale * (double)e->rows[i]);
-        /* Rows of a folder have its weights already. */
+        /* Rows of a folder have its weights already. A mean is of what is known, as in Model2Vec.
+         */
+        const uint32_t unknown =
+                t->job->tokenizer != NULL ? ran_tokenizer_unknown(t->job->tokenizer) : RAN_NO_ID;
         for (size_t id = 0; id < t->V && t->token_weight != NULL; id++)
-                t->token_weight[id] = 1;
+                t->token_weight[id] = id != unknown;
         return RAN_OK;
 }
 

@@ -1,6 +1,7 @@
 /* task-classify.c - training of classifiers: an output a document. The encoder learns from the
  * cross-entropy of its own logits, the linear model as a support vector machine (svm.h); the
  * development data decide their ensemble weights (ensemble.h). */
+#include "model/vector-cache.h"
 #include "train/task.h"
 #include "model/compact.h"
 #include "model/head.h"
@@ -262,9 +263,20 @@ static int fit_rows(struct ran_trainer *t, struct ran_svm *svm, struct ran_error
         return RAN_OK;
 }
 
+/* A pretrained encoder costs more than all else: validation takes the vectors that it has made. */
+static int use_cache(struct ran_trainer *t, struct ran_error *err)
+{
+        if (t->job->vector_cache == NULL || t->p.vectors != NULL)
+                return RAN_OK;
+        RAN_TRY(ran_vector_cache_bind(t->job->vector_cache, t->c, &t->p, t->V, err));
+        t->p.vectors = t->job->vector_cache;
+        return RAN_OK;
+}
+
 /* The vectors of a frozen encoder, once. */
 static int read_vectors(struct ran_trainer *t, struct ran_error *err)
 {
+        RAN_TRY(use_cache(t, err));
         t->stage_from = 0;
         t->stage_to = of_vectors;
         return t->dense.B > 0 ? RAN_OK

@@ -94,6 +94,18 @@ children() {
   done
 }
 
+@test "compressed: settings of the user reach no program that unpacks" {
+  printf '{"text":"a b"}\n' >one.jsonl
+  for program in gzip zstd xz; do
+    command -v $program >/dev/null || continue
+    $program -c one.jsonl >x.packed
+    run -0 --separate-stderr env GZIP=--no-such-option XZ_OPT=--memlimit=1KiB XZ_DEFAULTS=--no-such-option \
+      ZSTD_CLEVEL=x ZSTD_NBTHREADS=x PIGZ=-x "$(command -v ran-tokenize)" encode --vocab vocab.json x.packed
+    [ "$(ids <<<"$output")" = '[5,6]' ]
+    [ -z "$stderr" ]
+  done
+}
+
 @test "compressed: without the program, a message says what to install" {
   gzip -c x.jsonl >x.gz
   bin=$(dirname "$(command -v ran-tokenize)")

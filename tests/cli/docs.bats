@@ -220,13 +220,14 @@ commands() {
     echo "picture $i" >"library/art/$i.txt"
   done
   ln -s "$root/share" share
+  ln -s "$root/tests/encoders/sentence-mean" all-MiniLM-L6-v2
   # As small as it gets, whatever the README says.
   cat >bin/ran-train <<'END'
 #!/bin/sh
 verb=$1
 shift
 case " $verb $* " in
-*' info '* | *' diff '* | *' --replay '* | *' --dry-run '*) small= ;;
+*' info '* | *' diff '* | *' import '* | *' --replay '* | *' --dry-run '*) small= ;;
 *' --init '* | *' --vectors '*) small='--epochs 1' ;;
 *) small='--epochs 1 --dim 8 --heads 1 --head-dim 8' ;;
 esac

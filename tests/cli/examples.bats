@@ -319,6 +319,24 @@ END
   run -3 near-duplicates nowhere.ran in.jsonl
 }
 
+@test "examples: near-duplicates paired all texts without a known word" {
+  tiny_model model.ran --wide 0
+  ran-train classify -q --encoder none --no-dev --vocab-type word -o words.ran train.jsonl
+  for text in '\u96ea' '\u0e44\u0e17\u0e22' '\u2603 \u2603' 'wet wet day' 'wet wet day \u96ea'; do
+    printf '{"id": "%s", "text": "%s"}\n' "$((++id))" "$text"
+  done >in.jsonl
+  for model in model.ran words.ran; do
+    run -0 --separate-stderr near-duplicates $model in.jsonl -1
+    [ "$(cut -f 2- <<<"$output")" = '"4"'$'\t''"5"' ]
+    [[ $stderr == *"near-duplicates: left out 3 texts without a word that $model knows"* ]]
+  done
+  # Standard input cannot be read twice; a language model has vectors of its own.
+  near-duplicates words.ran - 0.99 <in.jsonl | grep -c . | grep -qx 1
+  tail -n 2 in.jsonl >known.jsonl
+  run -0 --separate-stderr near-duplicates model.ran known.jsonl -1
+  [ -z "$stderr" ]
+}
+
 @test "examples: near-duplicates rounded ids that are long numbers" {
   tiny_model model.ran --wide 0
   printf '{"id": %s, "text": "it was wet"}\n' 12345678901234567891 12345678901234567892 1.50 '["a", {"prediction":{}}]' >ids.jsonl

@@ -670,3 +670,26 @@ random_ids() {
     dies "has no token $name" score -m odd.ran texts.jsonl
   done
 }
+
+@test "lm: the share of unknown tokens stands beside the measures, and --unknown-cost spells them" {
+  ran-lm score -m lm.ran --total texts.jsonl | jq -e '.unknown_share == .unknown / .tokens'
+  printf '{"text":"a zebra eats Fu\u00dfb\u00e4lle ."}\n{"tokens":["a","zebra","eats","."]}\n' >odd.jsonl
+  ran-lm score -m lm.ran --only odd.jsonl | jq -c .lm >plain
+  ran-lm score -m lm.ran --only --unknown-cost 8 odd.jsonl | jq -c .lm >spelled
+  # A byte costs 8 bits, and so does the end of a word.
+  jq -s -e --slurpfile plain plain '
+    def near($x): (. - $x | fabs) < 1e-9 * $x;
+    [.[0].unknown, .[1].unknown] == [2, 1]
+    and (.[0].nll_spelled | near($plain[0].nll + 8 * (2 | log) * (5 + 1 + 10 + 1)))
+    and (.[1].nll_spelled | near($plain[1].nll + 8 * (2 | log) * (5 + 1)))
+    and (.[1].perplexity_per_word | near($plain[1].nll + 8 * (2 | log) * 6 | . / $plain[1].words | exp))
+    and all(.[]; .nll_spelled / (2 | log) / .bytes - .bits_per_byte | fabs < 1e-9)' spelled
+  jq -c 'del(.nll_spelled, .perplexity_per_word, .bits_per_byte)' spelled |
+    cmp - <(jq -c 'del(.perplexity_per_word, .bits_per_byte)' plain)
+  run -2 --separate-stderr ran-lm score -m lm.ran --per-token --unknown-cost 8 odd.jsonl
+  [[ $stderr == *'--per-token has the nll of [UNK] alone: leave out --unknown-cost'* ]]
+  ran-lm score -m lm.ran --output-format html odd.jsonl >page
+  grep -q '% of the tokens' page
+  run ! grep -q 'does not depend on the vocabulary' page
+  ran-lm score -m lm.ran --output-format html <<<'{"text":"a"}' | grep -q 'does not depend on the vocabulary'
+}

@@ -163,7 +163,7 @@ blocks() {
       '{"id"'*)
         jq -c . "$block" >said
         ;;
-      'p(w) ='* | 'G_0 = '* | 'offset'* | 'z = '* | '{"type":'* | '{"version":'* | '"pre_tokenizer"'*) ;; # no commands
+      'p(w) ='* | 'G_0 = '* | 'x = LN_embed'* | 'offset'* | 'z = '* | '{"type":'* | '{"version":'* | '"pre_tokenizer"'*) ;; # no commands
       'mpirun '*) ;; # ranks.bats has such commands; this one has several hosts
       'from safetensors'*)
         python3 -c 'import safetensors.numpy' 2>said || continue

@@ -83,7 +83,7 @@ each() {
 3|ran-classify -m m.ran x.tar|x.tar is a tar archive: unpack it first: tar -xf
 3|ran-classify -m m.ran m.ran|m.ran is a model: give models to -m (or --init), and documents as files
 3|ran-train classify -o new.ran vocab.json|vocab.json is a vocabulary: give it to --vocab, and documents as files
-3|ran-classify -m good.jsonl good.jsonl|good.jsonl is a file of JSON lines, no model: a model is a file that ran-train wrote (-o MODEL)
+3|ran-classify -m good.jsonl good.jsonl|good.jsonl is a file of JSON lines, no model: a model is a file that ran-train wrote (-o MODEL), or the folder of a pretrained encoder
 3|ran-classify -m vocab.json good.jsonl|vocab.json is a vocabulary, no model
 3|ran-tokenize encode --vocab m.ran good.jsonl|m.ran is a model, no vocabulary: a vocabulary is a file that ran-tokenize learn wrote (-o VOCAB)
 3|ran-tokenize encode --vocab good.jsonl good.jsonl|good.jsonl is a file of JSON lines, no vocabulary
@@ -123,7 +123,7 @@ END
 3|ran-tag -m m.ran good.jsonl|m.ran: this model classifies documents: use ran-classify
 2|ran-train classify good.jsonl|no output file: give -o MODEL
 2|ran-tokenize encode good.jsonl|no vocabulary: give --vocab FILE or -m MODEL
-2|ran-train|give a verb first: classify, tag, lm, mlm, info, diff or convert
+2|ran-train|give a verb first: classify, tag, lm, mlm, info, diff, convert or import
 2|ran-train clasify good.jsonl|unknown verb 'clasify'; did you mean classify?
 2|ran-train class good.jsonl|unknown verb 'class'; did you mean classify?
 2|ran-train supervised good.jsonl|unknown verb 'supervised'; did you mean classify?

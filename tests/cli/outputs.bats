@@ -228,3 +228,33 @@ END
   [ $status -eq 3 ]
   [ "$(cat said)" = 'ran-classify: a file became shorter while it was read, or its disk failed' ]
 }
+
+@test "outputs: a model may go to /dev/null, to standard output, or into a pipe" {
+  small='-q --encoder none --no-dev'
+  ran-train classify $small -o file.ran in.jsonl
+  run -0 --separate-stderr ran-train classify $small -o /dev/null in.jsonl
+  [ -z "$output$stderr" ]
+  ran-train classify $small -o /dev/stdout in.jsonl | cmp - file.ran
+  mkfifo pipe
+  cat pipe >piped.ran &
+  ran-train classify $small -o pipe in.jsonl
+  wait
+  cmp piped.ran file.ran
+  [ ! -e pipe.ckpt ]
+  run -0 --separate-stderr ran-train classify --encoder none --no-dev -o /dev/null in.jsonl
+  [[ $stderr == *'the model went to /dev/null'* && $stderr != *'use it with'* ]]
+  run -0 --separate-stderr ran-train convert -o /dev/null file.ran
+  [[ $stderr != *'/dev/null'* ]]
+  # With an encoder, there would be a state to keep.
+  run -0 ran-train lm -q --dim 8 --epochs 1 --vocab vocab.json -o /dev/null in.jsonl
+  run -2 --separate-stderr ran-train lm -q --dim 8 --vocab vocab.json --resume -o /dev/null in.jsonl
+  [[ $stderr == *'--resume keeps the state of the training in a file beside the output, and /dev/null is no file'* ]]
+  run -2 --separate-stderr ran-train classify -q --tune 1 -o pipe in.jsonl
+  [[ $stderr == *'--tune keeps the state'* ]]
+  for use in 'ran-classify -m model.ran in.jsonl' 'ran-tag -m tagger.ran tagged.jsonl' \
+    'ran-lm score -m lm.ran in.jsonl' 'ran-tokenize encode --vocab vocab.json in.jsonl'; do
+    run -0 --separate-stderr $use -o /dev/null
+    [ -z "$output$stderr" ]
+    $use -o /dev/stdout | cmp - <($use)
+  done
+}

@@ -78,11 +78,53 @@ setup() {
   printf 's1\n\n\ns2 \xff\ns3\n' >bad.s
   printf 't1\n\nt\nt2\nt3\n' >bad.t
   run -1 --separate-stderr ran-lm score -m pairs.ran --source-file bad.s --target-file bad.t
-  [ "${#lines[@]}" -eq 4 ]
-  [[ $stderr == *'standard input:3: the source has no tokens'* ]]
-  [[ $stderr == *'standard input:4: '*'not valid UTF-8'* ]]
+  [ "${#lines[@]}" -eq 5 ]
+  [[ $stderr == *'bad.s:2: the source has no tokens'* && $stderr == *'bad.s:3: the source has no tokens'* ]]
+  [[ $stderr == *'bad.s:4: column 4: this is not valid UTF-8'* ]]
+  [ "$(jq -c 'select(.ran_error) | .ran_error | [.file, .line]' <<<"$output" | tr '\n' ' ')" = \
+    '["bad.s",2] ["bad.s",3] ["bad.s",4] ' ]
+  ran-lm score -m pairs.ran --total --source-file pairs.s --target-file pairs.t >want
+  { cat pairs.s && echo; } >more.s
+  { cat pairs.t && echo; } >more.t
+  ran-lm score -m pairs.ran --total --source-file more.s --target-file more.t | cmp - want
   run -3 --separate-stderr ran-train lm $(<shape) -o x.ran --source-file bad.s --target-file bad.t
   [ ! -e x.ran ]
+}
+
+@test "parallel: columns of bad bytes are those of the file that has them" {
+  printf 's1\n"q"\\ \tx\n' >two.s
+  printf 't\n"q"\\ \t\001\xfc x\n' >two.t
+  run -1 --separate-stderr ran-lm score -m pairs.ran --source-file two.s --target-file two.t
+  [[ $stderr == *'two.t:2: column 8: this is not valid UTF-8 (Windows-1252? iconv'* ]]
+  run --separate-stderr ran-train lm --check --source-file two.t --target-file two.s
+  [[ $stderr == *'two.t:2: column 8: '* ]]
+  # In both: the source comes first.
+  run -1 --separate-stderr ran-lm score -m pairs.ran --source-file two.t --target-file two.t
+  [[ $stderr == *'two.t:2: column 8: '* ]]
+}
+
+@test "parallel: generate writes a record for each line, the empty ones, too" {
+  printf 's1 s2\n\n   \ns3\n\n' >gaps.s
+  run -0 --separate-stderr ran-lm generate -m pairs.ran --max-new-tokens 3 --source-file gaps.s
+  [ -z "$stderr" ]
+  [ "$(jq -c .source <<<"$output" | tr '\n' ' ')" = '"s1 s2" "" "   " "s3" "" ' ]
+  [ "$(jq -c .lm <<<"${lines[1]}")" = '{"text":"","tokens":0,"finish":"end","nll":0}' ]
+  run -0 ran-lm generate -m pairs.ran --max-new-tokens 3 --beam 2 --n-best 1 --source-file gaps.s --target-file gaps.s
+  [ "${#lines[@]}" -eq 5 ]
+  # A report is of what there is.
+  printf 's1 s2\n\ns3\n' >some.s
+  printf 't1 t2\n\nt3\n' >some.t
+  run -0 --separate-stderr ran-lm generate -m pairs.ran --eval --source-file some.s --target-file some.t
+  [ -z "$stderr" ]
+}
+
+@test "parallel: what a model of pairs is for" {
+  run -0 --separate-stderr ran-train lm $(sed 's/-q //' shape) -o two.ran pairs.jsonl
+  [[ $stderr == *'ran-lm generate -m two.ran FILE'* ]]
+  ran-train info two.ran | grep -q 'use.*ran-lm generate -m two.ran'
+  jq '{text: .target}' pairs.jsonl -c >texts.jsonl
+  run -0 --separate-stderr ran-train lm $(sed 's/-q //' shape) -o texts.ran texts.jsonl
+  [[ $stderr == *'ran-lm score -m texts.ran FILE'* ]]
 }
 
 @test "parallel: what does not go together is said" {

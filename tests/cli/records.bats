@@ -54,10 +54,25 @@ encodes() {
   [[ $output != *$'\r'* ]]
 }
 
-@test "records: a byte order mark begins a file and nothing else" {
-  encodes '{"text":"a"}\n\xef\xbb\xbf{"text":"b"}\n'
+@test "records: a byte order mark begins a line, as where files were put together, and nothing else" {
+  encodes '{"text":"a"}\n\xef\xbb\xbf{"text":"b"}\n\xef\xbb\xbf\n{"text":"c"}\n'
+  [ "$status" -eq 0 ]
+  [ "$(ids <<<"$output" | tr '\n' ' ')" = '[5] [6] [7] ' ]
+  encodes '{"text":"a"}\n \xef\xbb\xbf{"text":"b"}\n'
   [ "$status" -eq 1 ]
-  [[ $stderr == *'standard input:2: column 1: '*'0xEF'* ]]
+  [[ $stderr == *'standard input:2: column 2: '*'0xEF'* ]]
+}
+
+@test "records: a mark within columns and tables lost sentences and quotes" {
+  printf 'a O\nb O\n\n\xef\xbb\xbfb O\n\xef\xbb\xbfc O\n\xef\xbb\xbf\nc O\n' >x.conll
+  run -0 encode x.conll
+  [ "$(ids <<<"$output" | tr '\n' ' ')" = '[5,6] [6,7] [7] ' ]
+  printf 'text,x\na,1\n\xef\xbb\xbf"b ""c""",2\n' >x.csv
+  run -0 encode x.csv
+  [ "$(jq -c '[.text, .x]' <<<"$output" | tr '\n' ' ')" = '["a","1"] ["b \"c\"","2"] ' ]
+  # In parts, as a pipe may have it.
+  (printf 'text,x\na,1\n\xef' && sleep 0.1 && printf '\xbb' && sleep 0.1 && printf '\xbf"b,c",2\n') | encode >out
+  [ "$(jq -c .text out | tr '\n' ' ')" = '"a" "b,c" ' ]
 }
 
 @test "records: nothing in, nothing out" {
@@ -104,7 +119,7 @@ encodes() {
   for ((i = 0; i < ${#lines[@]}; i++)); do
     jq -e --argjson line $((i + 1)) '.ran_error | .file == "bad.jsonl" and .line == $line' \
       <<<"${lines[i]}"
-    [[ ${stderr_lines[i]} == "ran-tokenize: bad.jsonl:$((i + 1)): "* ]]
+    [[ $stderr == *"ran-tokenize: bad.jsonl:$((i + 1)): "* ]]
   done
 }
 
@@ -130,12 +145,79 @@ encodes() {
   [[ $output == '{"text":1,"ran_error":'* ]]
 }
 
-@test "records: after twenty messages errors are only counted" {
-  yes word | head -100 >bad.jsonl
+@test "records: what is wrong with many lines is said once, with the other lines" {
+  yes '{"text":word}' | head -100 >bad.jsonl
   run -1 --separate-stderr encode bad.jsonl
   [ "${#lines[@]}" -eq 100 ]
+  [ "${#stderr_lines[@]}" -eq 3 ]
+  [[ ${stderr_lines[0]} == 'ran-tokenize: bad.jsonl:1: column 9: '* ]]
+  [ "${stderr_lines[1]}" = "ran-tokenize: 99 more lines like bad.jsonl:1: bad.jsonl:$(echo $(seq -s ', ' 2 20)), ..." ]
+  [ "${stderr_lines[2]}" = 'ran-tokenize: 100 of 100 records failed' ]
+  # Numbers make no difference; other files and other mistakes do, and up to three lines are shown whole.
+  printf '{"x":1}\n{"x":22\n{"text":"a"}\n{"x":333\n' >one.jsonl
+  printf '{"x":2}\n{"x":3}\n\n{"x":4}\n' >two.jsonl
+  run -1 --separate-stderr encode one.jsonl two.jsonl
+  [[ ${stderr_lines[0]} == 'ran-tokenize: one.jsonl:1: no "tokens"'* ]]
+  [[ ${stderr_lines[1]} == 'ran-tokenize: one.jsonl:2: column 8: '* ]]
+  [ "${stderr_lines[2]}" = 'ran-tokenize: 3 more lines like one.jsonl:1: two.jsonl:1, 2, 4' ]
+  [[ ${stderr_lines[3]} == 'ran-tokenize: one.jsonl:4: column 9: '* ]]
+  [ "${#stderr_lines[@]}" -eq 5 ]
+}
+
+@test "records: after twenty kinds of mistakes errors are only counted" {
+  for i in {1..30}; do
+    printf '{"text":%s\n' "$(printf 'x%.0s' $(seq $i) | tr x '\133')$(printf \\$(printf %o $((64 + i))))"
+  done >bad.jsonl
+  run -1 --separate-stderr encode bad.jsonl
+  [ "${#lines[@]}" -eq 30 ]
+  [[ $stderr == *'30 of 30 records failed'* && $stderr == *'further bad records are only counted'* ]]
   [ "${#stderr_lines[@]}" -eq 22 ]
-  [ "${stderr_lines[21]}" = 'ran-tokenize: 100 of 100 records failed' ]
+}
+
+@test "records: what nobody sees in a message is shown as a code" {
+  printf '{"text":"a"}\n{"a\u202e":1}x\n' >$'a\u202etxt.exe\u200b.jsonl'
+  run -1 --separate-stderr encode $'a\u202etxt.exe\u200b.jsonl'
+  [[ ${stderr_lines[0]} == 'ran-tokenize: a<U+202E>txt.exe<U+200B>.jsonl:2: '* ]]
+  [[ $stderr != *$'\u202e'* ]]
+  run -3 --separate-stderr encode $'b\e[31m\u2066'
+  [[ $stderr == *'b<U+001B>[31m<U+2066>'* ]]
+}
+
+@test "records: too long is a bad record, and the next ones and the next files are read" {
+  long() { head -c "${1-6000000}" /dev/zero | tr '\0' a; } # more than is read at once
+  {
+    echo '{"text":"a"}' && long && echo && long && printf '\n\n{"text":"b"}\n'
+    echo "{\"text\":\"$(long 200)\"}" && echo '{"text":"c"}' && long
+  } >x.jsonl
+  echo '{"text":"a"}' >y.jsonl
+  for way in file pipe; do
+    if [ $way = file ]; then
+      run -1 --separate-stderr encode --max-record-bytes 100 x.jsonl y.jsonl
+    else
+      run -1 --separate-stderr encode --max-record-bytes 100 - y.jsonl < <(cat x.jsonl)
+    fi
+    [ "$(jq -c '.encoding.ids // .ran_error.line' <<<"$output" | tr '\n' ' ')" = '[5] 2 3 [6] 6 [7] 8 [5] ' ]
+    [[ ${stderr_lines[0]} == *':2: the record is left out: it is longer than 100 bytes (--max-record-bytes)' ]]
+  done
+  # First of all, in compressed data, a sentence, a row with its quotes, a document.
+  { long && printf '\n{"text":"b"}\n'; } | gzip >z.gz
+  run -1 --separate-stderr encode --max-record-bytes 100 z.gz y.jsonl
+  [ "$(jq -c '.encoding.ids // .ran_error.line' <<<"$output" | tr '\n' ' ')" = '1 [6] [5] ' ]
+  { printf 'a O\nb O\n\nc O\n' && yes 'aaaaaaaaaaaaa O' | head -400000 && printf 'a O\n\nb O\n'; } >x.conll
+  run -1 --separate-stderr encode --max-record-bytes 100 x.conll
+  [ "$(jq -c '.encoding.ids' <<<"$output" | head -n 1)" = '[5,6]' ]
+  [ "$(jq -c '.encoding.ids' <<<"$output" | tail -n 1)" = '[6]' ]
+  [[ ${stderr_lines[0]} == *'x.conll:4: the record is left out: '* ]]
+  { printf 'text,label\na,x\n"p\n' && long && printf '",y\nb,y\n"b\nc",z\n'; } >x.csv
+  run -1 --separate-stderr encode --max-record-bytes 100 x.csv
+  [ "$(jq -c '.encoding.ids // .ran_error.line' <<<"$output" | tr '\n' ' ')" = '[5] 3 [6] [6,7] ' ]
+  mkdir folder
+  long >folder/1.txt
+  echo b >folder/2.txt
+  run -1 --separate-stderr encode --max-record-bytes 100 folder
+  [ "$(jq -c '.encoding.ids' <<<"$output" | tr '\n' ' ')" = 'null [6] ' ]
+  [[ $stderr == *'folder/1.txt:1: cannot read the file: it is longer than 100 bytes'* ]]
+  run -0 encode --max-record-bytes 0 y.jsonl
 }
 
 @test "records: --on-error=skip leaves bad lines out" {

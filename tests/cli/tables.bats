@@ -299,3 +299,55 @@ small='--dim 8 --layers 1 --heads 1 --head-dim 8 --window 8 --min-window 1 --no-
   iconv -f WINDOWS-1252 -t UTF-8 latin.csv >utf8.csv
   learns utf8.csv '0, 1'
 }
+
+# labelled: awkward.ran, a model with awkward labels; one.jsonl.
+labelled() {
+  for i in {1..12}; do
+    printf '{"text":"rain storm %d","label":"very wet"}\n{"text":"sun warm %d","label":"=dry"}\n' $i $i
+  done >awkward.jsonl
+  ran-train classify -q --encoder none --no-dev -o awkward.ran awkward.jsonl
+  printf '{"id":"%s","text":"rain %s"}\n' a b >one.jsonl
+}
+
+@test "tables: labels with spaces were refused in the name of fastText" {
+  labelled
+  run -0 --separate-stderr ran-classify -m awkward.ran --output-format csv one.jsonl
+  [ "${lines[0]}" = id,label,score,text ]
+  [[ ${lines[1]} == 'a,very wet,0.'*',rain b' ]]
+  run -0 ran-classify -m awkward.ran --output-format tsv one.jsonl
+  [[ ${lines[1]} == $'a\tvery wet\t0.'*$'\train b' ]]
+  run -3 --separate-stderr ran-classify -m awkward.ran --output-format fasttext one.jsonl
+  [[ $stderr == *'the label "very wet" is empty or has white space, which --output-format=fasttext cannot write'* ]]
+}
+
+@test "tables: a spreadsheet computes no cell, and numbers stay numbers" {
+  labelled
+  jq -c -n '"=1+1", "+cmd|x", "-cmd", "@SUM(1)", "\tx", "＝1", "-5", "+5.5", "-1,5", "- 3 %", "-1e3", "-", "a=b", "-\"q\"", ""
+    | {id: ., text: "sun"}' >ids.jsonl
+  run -0 ran-classify -m awkward.ran --output-format csv ids.jsonl
+  diff <(sed '1d; s/,.=dry,.*//' <<<"$output") - <<'END'
+'=1+1
+'+cmd|x
+'-cmd
+'@SUM(1)
+'	x
+'＝1
+-5
++5.5
+"-1,5"
+- 3 %
+-1e3
+'-
+a=b
+"'-""q"""
+
+END
+  [ "$(grep -c "'=dry" <<<"$output")" -gt 10 ]
+  printf '{"id":"\\r=1","text":"sun"}\n' | ran-classify -m awkward.ran --output-format csv | grep -q "^\"'"$'\r=1"'
+  run -0 ran-classify -m awkward.ran --output-format tsv --probs --no-escape-formulas ids.jsonl
+  [[ ${lines[0]} == $'id\tlabel\tscore\t=dry\tvery wet\ttext' && ${lines[1]} == $'=1+1\t=dry\t'* ]]
+  run -0 ran-classify -m awkward.ran --eval --eval-format csv awkward.jsonl
+  [[ ${lines[1]} == "'=dry,"* ]]
+  run -2 --separate-stderr ran-classify -m awkward.ran --no-escape-formulas ids.jsonl
+  [[ $stderr == *'--escape-formulas is for a table: '* ]]
+}

@@ -127,3 +127,15 @@ weather() {
   refused 2 'or give a folder of vectors' ran-train classify --encoder none --vectors vectors.txt -o m.ran train.jsonl
   refused 2 "for 'classify', not for 'tag'" ran-train tag --encoder none --vectors static -o m.ran train.jsonl
 }
+
+@test "vector-folder: unknown words do not count, as in Model2Vec" {
+  run -0 ran-train classify -q --encoder none --no-dev --vectors static -o m.ran train.jsonl
+  for text in 'rain word1' 'rain zzz word1' 'qqq rain zzz word1 vvv'; do
+    printf '{"id":1,"text":"%s"}\n' "$text"
+  done >some.jsonl
+  # The vector is the same, of unknown words alone it is zero.
+  [ "$(ran-classify -m m.ran --embed some.jsonl | jq -c .prediction.embedding | sort -u | wc -l)" = 1 ]
+  [ "$(ran-classify -m m.ran --embed <<<'{"text":"zzz qqq"}' | jq -c .prediction.embedding)" = '[0,0]' ]
+  [ "$(ran-classify -m m.ran --embed <<<'{"text":"rain"}' | jq -c .prediction.embedding)" != '[0,0]' ]
+  run -0 ran-train classify --replay m.ran --vectors static train.jsonl
+}

@@ -876,6 +876,15 @@ static void read_pooled(const struct naive *n, double *v, const uint32_t *ids, s
         free(x);
 }
 
+static void read_windows(const struct naive *n, double *v, const uint32_t *ids, size_t L)
+{
+        double *x = doubles(L * n->c->dim);
+
+        read_tokens(n, x, ids, L);
+        naive_bert(n, v, x, L);
+        free(x);
+}
+
 /* ---- the linear model ---- */
 
 /* The last quarter is for affixes, rounded up. */
@@ -956,6 +965,8 @@ void naive_classify(const struct naive *n, double *logits, double *head, const u
                 read_context(n, sum, ids, L);
         else if (n->c->encoder == RAN_ENCODER_TRANSFORMER)
                 read_pooled(n, sum, ids, L);
+        else if (n->c->encoder == RAN_ENCODER_BERT)
+                read_windows(n, sum, ids, L);
         else
                 read_cells(n, sum, ids, L);
         drop(n, sum, D, 0, 0, RAN_DROP_HEAD, n->noise.dropout);

@@ -1,7 +1,7 @@
 /* naive.h - the classifier as the equations of lib/model/layer.h and encoder-ran.c stand there: one
  * document, in double, one window after another, cell and tokens together; that of
- * contextualizer.c, token by token; and that of encoder-transformer.c, with an array of L x L. What
- * lib/model must equal.
+ * contextualizer.c, token by token; those of encoder-transformer.c and, in naive-bert.c, of
+ * encoder-bert.c with a whole array of scores. What lib/model must equal.
  *
  * Parameters are found by the names that they have in a model file. Nothing is shared with
  * lib/model but the list of these names and the definition of a random number. */
@@ -46,6 +46,9 @@ void naive_encode(const struct naive *n, double *x, double *last, const uint32_t
  * of training. */
 void naive_classify(const struct naive *n, double *logits, double *head, const uint32_t *ids,
                     size_t L);
+/* v: the vector of a document with an encoder of the BERT family (naive-bert.c), from the rows x (L,
+ * D) of its tokens. */
+void naive_bert(const struct naive *n, double *v, const double *x, size_t L);
 /* Cross-entropy, with label smoothing: a share of the target that all classes divide among
  * them (one label) or that goes to 0.5 (several). */
 double naive_loss(const double *logits, size_t C, const uint32_t *gold, size_t n_gold,

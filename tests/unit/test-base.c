@@ -31,7 +31,89 @@ TEST(fail_disarms_control_characters)
         struct ran_error err = {0};
 
         ran_fail(&err, RAN_EIO, "a\nb\x1b[31m\x7f\xc2\x9b z\xc3\xa9");
-        CHECK_STR(err.text, "a?b?[31m??? z\xc3\xa9");
+        CHECK_STR(err.text, "a<U+000A>b<U+001B>[31m<U+007F><U+009B> z\xc3\xa9");
+}
+
+TEST(fail_shows_characters_that_nobody_sees)
+{
+        /* A file called "a" RLO "txt.exe" is shown as "aexe.txt". */
+        static const char *const unseen[][2] = {
+                {"\xe2\x80\xae", "<U+202E>"}, {"\xe2\x80\xaa", "<U+202A>"},
+                {"\xe2\x81\xa6", "<U+2066>"}, {"\xe2\x81\xa9", "<U+2069>"},
+                {"\xe2\x80\x8b", "<U+200B>"}, {"\xe2\x80\x8f", "<U+200F>"},
+                {"\xd8\x9c", "<U+061C>"},     {"\xc2\xad", "<U+00AD>"},
+                {"\xef\xbb\xbf", "<U+FEFF>"}, {"\xf3\xa0\x81\x81", "<U+E0041>"},
+                {"\xe2\x80\xa8", "<U+2028>"}, {"\x07", "<U+0007>"},
+        };
+        /* Joiners are letters of Persian and of emoji. */
+        static const char *const seen[] = {"\xe2\x80\x8c", "\xe2\x80\x8d", "\xe2\x82\xac",
+                                           "\x80",         "\xe2\x80",     "\xc2\xa0"};
+        struct ran_error err = {0};
+        char expected[64];
+
+        for (size_t i = 0; i < sizeof(unseen) / sizeof(unseen[0]); i++) {
+                struct ran_buf shown = {0};
+                ran_fail(&err, RAN_EIO, "a%sb", unseen[i][0]);
+                snprintf(expected, sizeof(expected), "a%sb", unseen[i][1]);
+                CHECK_STR(err.text, expected);
+                ran_fail(&err, RAN_EIO, "x: %s", err.text); /* again, as callers do */
+                CHECK(strncmp(err.text + 3, expected, sizeof(expected)) == 0);
+                ran_buf_shown(&shown, unseen[i][0], strlen(unseen[i][0]));
+                ran_buf_char(&shown, '\0');
+                CHECK_STR(shown.data, unseen[i][1]);
+                ran_buf_release(&shown);
+        }
+        for (size_t i = 0; i < sizeof(seen) / sizeof(seen[0]); i++) {
+                ran_fail(&err, RAN_EIO, "%s", seen[i]);
+                CHECK_STR(err.text, seen[i]);
+        }
+}
+
+/* Unicode, 3.9, table 3-8: U+FFFD for each maximal part; and further tables there. */
+TEST(json_has_one_replacement_for_a_part_of_a_character)
+{
+#define R "\xef\xbf\xbd"
+        static const char *const cases[][2] = {
+                {"a\xf1\x80\x80\xe1\x80\xc2"
+                 "b\x80"
+                 "c\x80\xbf"
+                 "d",
+                 "\"a" R R R "b" R "c" R R "d\""},
+                {"\xc0\xaf\xe0\x80\xbf\xf0\x81\x82"
+                 "A",
+                 "\"" R R R R R R R R "A\""},
+                {"\xed\xa0\x80\xed\xbf\xbf\xed\xaf"
+                 "A",
+                 "\"" R R R R R R R R "A\""},
+                {"\xf4\x91\x92\x93\xff"
+                 "A\x80\xbf"
+                 "B",
+                 "\"" R R R R R "A" R R "B\""},
+                {"\xe1\x80\xe2\xf0\x91\x92\xf1\xbf"
+                 "A",
+                 "\"" R R R R "A\""},
+                {"\xe2\x82\xac\xe2\x82", "\"\xe2\x82\xac" R "\""},
+        };
+#undef R
+
+        for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+                struct ran_buf out = {0};
+                ran_buf_json(&out, cases[i][0], strlen(cases[i][0]));
+                ran_buf_char(&out, '\0');
+                CHECK_STR(out.data, cases[i][1]);
+                ran_buf_release(&out);
+        }
+}
+
+TEST(fail_with_codes_has_an_end)
+{
+        struct ran_error err = {0};
+        char controls[600];
+
+        memset(controls, 1, sizeof(controls) - 1);
+        controls[sizeof(controls) - 1] = '\0';
+        ran_fail(&err, RAN_EIO, "%s", controls);
+        CHECK_SIZE(strlen(err.text), 63 * strlen("<U+0001>"));
 }
 
 TEST(fail_does_not_split_a_character)

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "doubles.h"
+#include "model/document-vector.h"
 #include "model/encoder.h"
 #include "model/head.h"
 #include "model/layer.h"
@@ -269,6 +270,107 @@ TEST(encoder_scoring_equals_training_without_noise)
                 CHECK(same(&a, &b));
                 result_free(&a);
                 result_free(&b);
+                ran_packed_release(&rows);
+                toy_release(&t);
+        }
+}
+
+/* ---- encoders of the BERT family ------------------------------------------------------------- */
+
+/* The vectors of all documents of a batch (B, width), one batch after the other where alone. */
+static float *vectors(const struct toy *t, const struct ran_packed *rows, struct way way,
+                      bool alone)
+{
+        const size_t Q = ran_document_vector_width(&t->c);
+        struct ran_pool *pool = way.threads > 0 ? ran_pool_new(way.threads, NULL) : NULL;
+        float *v = ran_alloc_floats(rows->B * Q, NULL);
+        struct ran_packed one = {0};
+        struct ran_error err = {0};
+        struct ran_workspace w;
+
+        CHECK_OK(ran_workspace_init(&w, &t->c, way.training, pool, &err), err);
+        w.slab_rows = way.slab_rows > 0 ? way.slab_rows : w.slab_rows;
+        for (size_t b = 0; b < rows->B; b++) {
+                const struct ran_document d = toy_document(rows, b);
+
+                ran_packed_clear(&one);
+                if (alone)
+                        CHECK_OK(ran_packed_add(&one, &t->c, d.ids, d.L, 0, &err), err);
+                if (alone || b == 0) {
+                        CHECK_OK(ran_workspace_fit(&w, alone ? &one : rows, t->C, &err), err);
+                        ran_encode(&w, &t->p);
+                }
+                ran_document_vector(&w, &t->p, alone ? 0 : b, v + b * Q);
+        }
+        ran_packed_release(&one);
+        ran_workspace_release(&w);
+        ran_pool_free(pool);
+        return v;
+}
+
+TEST(encoder_of_the_family_bert_equals_plain_loops)
+{
+        struct dice dice = {.key = 21};
+
+        for (uint64_t i = 0; i < (test_all() ? 200u : 40u); i++) {
+                const struct ran_config c = toy_bert(&dice);
+                struct ran_packed rows = {0};
+                struct naive n;
+                struct toy t;
+
+                toy_init(&t, &c, i, 0.3);
+                add_some(&t, &rows, &dice);
+                naive_init(&n, &t.c, &t.layout, &t.p, t.V, t.C);
+                const size_t Q = ran_document_vector_width(&c), D = c.dim;
+                float *v = vectors(&t, &rows, (struct way){.slab_rows = i % 3 * 20}, i % 2 > 0);
+                for (size_t b = 0; b < rows.B; b++) {
+                        const struct ran_document d = toy_document(&rows, b);
+                        double *x = doubles(d.L * D), *want = doubles(Q);
+
+                        for (size_t k = 0; k < d.L * D; k++)
+                                x[k] = n.embed[d.ids[k / D] * D + k % D];
+                        naive_bert(&n, want, x, d.L);
+                        for (size_t k = 0; k < Q; k++)
+                                if (!CHECK_NEAR((double)v[b * Q + k], want[k],
+                                                2e-4 * (1 + fabs(want[k]))))
+                                        printf("%s\n", toy_name(&c));
+                        free(x);
+                        free(want);
+                }
+                free(v);
+                naive_release(&n);
+                ran_packed_release(&rows);
+                toy_release(&t);
+        }
+}
+
+/* Neither neighbours in the batch nor groups, threads or kept activations may change a bit. */
+TEST(encoder_of_the_family_bert_knows_no_batch_and_no_threads)
+{
+        struct dice dice = {.key = 22};
+
+        for (uint64_t i = 0; i < 12; i++) {
+                const struct ran_config c = toy_bert(&dice);
+                const struct way ways[] = {{.slab_rows = 1},
+                                           {.slab_rows = 40, .threads = 3},
+                                           {.training = true},
+                                           {.training = true, .slab_rows = 30, .threads = 2}};
+                struct ran_packed rows = {0};
+                struct toy t;
+
+                toy_init(&t, &c, i, 0.3);
+                add_some(&t, &rows, &dice);
+                toy_add(&t, &rows, &dice, 300, 7);
+                const size_t bytes = rows.B * ran_document_vector_width(&c) * sizeof(float);
+                float *all = vectors(&t, &rows, (struct way){0}, true);
+                for (size_t k = 0; k < sizeof(ways) / sizeof(*ways); k++) {
+                        float *v = vectors(&t, &rows, ways[k], false);
+
+                        if (!CHECK(memcmp(v, all, bytes) == 0))
+                                printf("way %zu of %s\n", k, toy_name(&c));
+                        free(v);
+                }
+                free(all);
                 ran_packed_release(&rows);
                 toy_release(&t);
         }

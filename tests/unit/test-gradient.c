@@ -444,6 +444,23 @@ TEST(gradient_of_a_transformer)
         }
 }
 
+TEST(gradient_of_an_encoder_of_the_family_bert)
+{
+        const struct ran_noise noise = {3, 4, 0.3, 0.2};
+        struct dice dice = {.key = 15};
+
+        for (size_t i = 0; i < (test_all() ? 60u : 20u); i++) {
+                struct ran_config c = toy_bert(&dice);
+
+                c.dim = 4 + i % 3;
+                c.head_dim = 4;
+                c.layers = 1 + i % 2;
+                c.ffn_dim = 6;
+                c.dense = c.dense > 0 ? c.dim : 0;
+                check_config(c, i % 2 > 0 ? noise : none, 0);
+        }
+}
+
 /* Documents of 1 and 4 tokens are short, that of 11 is long. */
 TEST(gradient_of_a_contextualizer)
 {

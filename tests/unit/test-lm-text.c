@@ -124,6 +124,6 @@ TEST(lm_text_holds_back_halves_of_characters)
         lm_text_begin(&t, NULL, &no_stops, RAN_NO_ID);
         CHECK_STR(then(&t, "b\xe2\x82"), "b");
         lm_text_end(&t);
-        CHECK_STR(sure(&t), "b\xef\xbf\xbd\xef\xbf\xbd");
+        CHECK_STR(sure(&t), "b\xef\xbf\xbd"); /* one part of a character */
         lm_text_release(&t);
 }

@@ -480,7 +480,7 @@ TEST(model_with_other_labels_than_classes_is_refused)
         d.metadata[3].text = "[\"a\",\"b\",\"c\\u0000d\",\"c\"]"; /* which would be "c" */
         draft_refused(&d, "the \"labels\" of the model file hold U+0000");
         d.metadata[3].text = "[\"a\",\"b\",\"c\",\"b\"]";
-        draft_refused(&d, "two labels in the model file have the name \"b\"");
+        draft_refused(&d, "two labels have the name \"b\"");
         d.metadata[3].text = "[\"d\",\"\",\"\\u00e9\",\"a\"]";
         draft_write(&d);
         m = ran_model_open(d.path, false, &err);

@@ -21,8 +21,10 @@ TEST(page_text_is_text)
         check_text("<a href=\"x\">'&'", 15, "&lt;a href=&quot;x&quot;&gt;&#39;&amp;&#39;");
         check_text("a\tb\nc", 5, "a\tb\nc");
         check_text("\0\x1b\x7f", 3, "\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd");
-        check_text("\xc2\x85z", 3, "\xef\xbf\xbdz");           /* a C1 control */
-        check_text("\xef\xbf\xbfz", 4, "\xef\xbf\xbdz");       /* U+FFFF */
+        check_text("\xc2\x85z", 3, "\xef\xbf\xbdz");     /* a C1 control */
+        check_text("\xef\xbf\xbfz", 4, "\xef\xbf\xbdz"); /* U+FFFF */
+        check_text("\xe2\x82z\xf0\x9f\x98", 6,
+                   "\xef\xbf\xbdz\xef\xbf\xbd");               /* parts of characters */
         check_text("\xff\xc3", 2, "\xef\xbf\xbd\xef\xbf\xbd"); /* not UTF-8 */
         check_text("\xc3\xa9\xe2\x82\xac", 5, "\xc3\xa9\xe2\x82\xac");
         check_text("", 0, "");

@@ -78,7 +78,11 @@ TEST(score_refuses_what_is_no_document)
                                       .ngrams = 1,
                                       .ffn_dim = 1,
                                       .review_window = 1,
-                                      .attention = {.n = 1}},
+                                      .attention = {.n = 1},
+                                      .max_length = 3,
+                                      .rotary_base = 1,
+                                      .rotary_base_local = 1,
+                                      .global_every = 1},
                  9, 0.3);
         CHECK_OK(ran_model_write(path,
                                  &(struct ran_parts){.config = &t.c,

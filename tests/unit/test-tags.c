@@ -100,7 +100,7 @@ TEST(tag_of_no_scheme_is_refused)
                 CHECK(ran_tag_parse(&tag, bad[i], strlen(bad[i]), NULL) == RAN_EFORMAT);
         CHECK(ran_tag_parse(&tag, "\0-PER", 5, NULL) == RAN_EFORMAT);
         ran_tag_parse(&tag, "X-PER\x1b[2J", 9, &err);
-        CHECK(strstr(err.text, "\"X-PER?[2J\" is not a tag") != NULL);
+        CHECK(strstr(err.text, "\"X-PER<U+001B>[2J\" is not a tag") != NULL);
 }
 
 /* ---- schemes -------------------------------------------------------------------------------- */

@@ -212,6 +212,29 @@ static size_t subsequence(const char *a, size_t n, const char *b, size_t m)
 }
 
 /* One letter a word, in texts of several blocks of 64 words. */
+TEST(equal_texts_score_100_and_not_more)
+{
+        /* exp(log 100) is above 100, and so was the score of most texts. */
+        static const char *const texts[] = {"a b c d e f", "a b c d",
+                                            "one two three four five six ."};
+        struct ran_error err = {0};
+        struct ran_text_counter *c = ran_text_counter_new(&err);
+        struct ran_text_score *all = ran_text_score_new(&err);
+        struct ran_text_report report;
+        struct ran_text_counts counts;
+
+        REQUIRE(c != NULL && all != NULL);
+        for (size_t i = 0; i < 30; i++) {
+                count(c, texts[i % 3], texts[i % 3], &counts);
+                ran_text_score_add(all, &counts);
+        }
+        CHECK_OK(ran_text_score_finish(all, 1, &report, &err), err);
+        CHECK(report.bleu.value == 100 && report.bleu.low == 100 && report.bleu.high == 100);
+        CHECK(report.chrf.value == 100);
+        ran_text_score_free(all);
+        ran_text_counter_free(c);
+}
+
 TEST(longest_common_subsequence_is_that_of_the_table)
 {
         struct dice dice = {.key = ran_random_key(2, 7, 3, 1)};

@@ -22,7 +22,16 @@ struct ran_config toy_config(void)
                                    .ffn_dim = 20,
                                    .attention = {.n = 1},
                                    .ngrams = 3,
-                                   .position_scale = true};
+                                   .position_scale = true,
+                                   .max_length = 512,
+                                   .positions = true,
+                                   .rotary_base = 10000,
+                                   .rotary_base_local = 10000,
+                                   .global_every = 1,
+                                   .bias = true,
+                                   .norm_eps = 1e-12,
+                                   .activation = RAN_ACTIVATION_GELU,
+                                   .dense_activation = RAN_ACTIVATION_TANH};
 }
 
 struct ran_config toy_random_config(struct dice *d)
@@ -58,6 +67,35 @@ struct ran_config toy_transformer(struct dice *d)
                 c.attention.item[j] = (unsigned char)dice_size(d, 0, RAN_ATTENTION_DISPERSED);
         c.dilation = dice_size(d, 0, 3);
         c.similarity = (int)dice_size(d, 0, RAN_SIMILARITY_MANHATTAN);
+        return c;
+}
+
+struct ran_config toy_bert(struct dice *d)
+{
+        struct ran_config c = toy_random_config(d);
+
+        c.encoder = RAN_ENCODER_BERT;
+        c.mask = RAN_MASK_NONE;
+        c.review_source = false;
+        c.ffn_dim = dice_size(d, 1, 30);
+        c.prefix = dice_size(d, 0, 2);
+        c.suffix = dice_size(d, 0, 2);
+        c.max_length = c.prefix + c.suffix + dice_size(d, 1, 16);
+        c.positions = dice_coin(d);
+        c.buckets = dice_coin(d) ? 0 : dice_size(d, 2, 12) / 2 * 2;
+        c.rotary_base = 100;
+        c.rotary_base_local = 30;
+        c.global_every = dice_size(d, 1, 3);
+        c.norm_first = dice_coin(d);
+        c.bias = dice_coin(d);
+        c.norm_eps = 1e-3;
+        c.activation = (int)dice_size(d, RAN_ACTIVATION_GELU, RAN_ACTIVATION_SILU);
+        c.gated = dice_coin(d);
+        c.pooling = (int)dice_size(d, RAN_POOL_MAX, RAN_POOL_LAST);
+        c.dense = dice_coin(d) ? c.dim : 0;
+        c.dense_activation = (int)dice_size(d, RAN_ACTIVATION_NONE, RAN_ACTIVATION_TANH);
+        c.dense_norm = dice_coin(d);
+        c.l2_normalize = dice_coin(d);
         return c;
 }
 
@@ -147,6 +185,22 @@ const char *toy_name(const struct ran_config *c)
                 snprintf(text, sizeof(text), "contextualizer, D %zu, %zu steps, rank %zu, %s%s",
                          c->dim, c->layers, c->rank, contexts[c->context],
                          c->position_scale ? ", scaled" : "");
+                return text;
+        }
+        if (c->encoder == RAN_ENCODER_BERT) {
+                snprintf(text, sizeof(text),
+                         "bert, D %zu, %zu layers, %zu heads of %zu, %zu rows, %zu and %zu "
+                         "around%s%s"
+                         "%s, buckets %zu, global %zu, W %zu, activation %d%s%s, pooling %d, dense "
+                         "%zu %d"
+                         "%s%s",
+                         c->dim, c->layers, c->heads, c->head_dim, c->max_length, c->prefix,
+                         c->suffix, c->norm_first ? ", norm first" : "", c->bias ? ", biases" : "",
+                         c->rotary ? ", rotary" : "", c->buckets, c->global_every, c->window,
+                         c->activation, c->gated ? ", gated" : "",
+                         c->positions ? ", positions" : "", c->pooling, c->dense,
+                         c->dense_activation, c->dense_norm ? ", norm" : "",
+                         c->l2_normalize ? ", length 1" : "");
                 return text;
         }
         if (c->encoder == RAN_ENCODER_TRANSFORMER) {

@@ -1,0 +1,145 @@
+/* added.c - finds added tokens in a text: from left to right, the longest first. */
+#include <stdlib.h>
+
+#include "text/tokenizer.h"
+#include "text/unicode.h"
+
+static size_t pair_of(unsigned char a, unsigned char b)
+{
+        return (size_t)a << 8 | b;
+}
+
+void ran_added_tokens_release(struct ran_added_tokens *a)
+{
+        ran_string_table_release(&a->content);
+        free(a->token);
+        free(a->pair);
+        *a = (struct ran_added_tokens){0};
+}
+
+/* Notes what the text begins with. */
+static void note(struct ran_added_tokens *a, const char *content, size_t n)
+{
+        const unsigned char first = (unsigned char)content[0];
+        const int low = n > 1 ? (unsigned char)content[1] : 0, high = n > 1 ? low : 255;
+
+        a->first[first] = true;
+        for (int second = low; second <= high; second++) {
+                size_t pair = pair_of(first, (unsigned char)second);
+                a->pair[pair / 8] |= (unsigned char)(1 << pair % 8);
+        }
+        if (n > a->longest)
+                a->longest = n;
+}
+
+int ran_added_tokens_add(struct ran_added_tokens *a, const char *content, size_t n,
+                         const struct ran_added_token *token, struct ran_error *err)
+{
+        const uint64_t hash = ran_string_table_hash(ran_string_table_seed, content, n);
+        const size_t count = a->content.n;
+
+        if (n > TOKENIZER_TOKEN_MOST)
+                return ran_fail(err, RAN_EFORMAT,
+                                "the added token '%.40s...' has %zu bytes; the maximum is %d",
+                                content, n, TOKENIZER_TOKEN_MOST);
+        const uint32_t same = n > 0 ? ran_string_table_find(&a->content, hash, "", 0, content, n)
+                                    : RAN_STRING_TABLE_NONE;
+        const bool found = n > 0 && same == RAN_STRING_TABLE_NONE;
+
+        if (a->pair == NULL)
+                a->pair = ran_alloc(ADDED_PAIRS / 8, 1, err);
+        if (a->pair == NULL)
+                return RAN_ENOMEM;
+        struct ran_added_token *grown = ran_grow(a->token, &a->cap, count + 1, sizeof *grown, err);
+        if (grown == NULL)
+                return RAN_ENOMEM;
+        a->token = grown;
+        if ((found ? ran_string_table_add(&a->content, hash, content, n, err)
+                   : ran_string_table_skip(&a->content, err)) == RAN_STRING_TABLE_NONE)
+                return RAN_ENOMEM;
+        a->token[count] = *token;
+        if (same != RAN_STRING_TABLE_NONE) {
+                a->token[count] = a->token[same];
+                a->token[same] = *token;
+        }
+        if (found)
+                note(a, content, n);
+        return RAN_OK;
+}
+
+static bool may_begin(const struct ran_added_tokens *a, const char *text, size_t left)
+{
+        const unsigned char *s = (const unsigned char *)text;
+        const size_t pair = left > 1 ? pair_of(s[0], s[1]) : 0;
+
+        return a->first[s[0]] && (left == 1 || (a->pair[pair / 8] >> pair % 8 & 1) != 0);
+}
+
+/* Where the last character before `end` begins. */
+static size_t last_char(const char *text, size_t end)
+{
+        do
+                end--;
+        while (end > 0 && ((unsigned char)text[end] & 0xc0) == 0x80);
+        return end;
+}
+
+/* Whether there is a letter, mark or digit right before `begin` or at `end`. */
+static bool is_inside_word(const char *text, size_t n, size_t begin, size_t end)
+{
+        size_t length;
+
+        if (end < n && ran_unicode_is_word(ran_unicode_get(text + end, n - end, &length)))
+                return true;
+        if (begin == 0)
+                return false;
+        const size_t before = last_char(text, begin);
+        return ran_unicode_is_word(ran_unicode_get(text + before, begin - before, &length));
+}
+
+/* Its end with the white space before, or behind. */
+static size_t space_before(const char *text, size_t begin, size_t taken)
+{
+        size_t length;
+
+        while (begin > taken) {
+                const size_t before = last_char(text, begin);
+                if (!ran_unicode_is_space(ran_unicode_get(text + before, begin - before, &length)))
+                        break;
+                begin = before;
+        }
+        return begin;
+}
+
+static size_t space_behind(const char *text, size_t n, size_t end)
+{
+        size_t length;
+
+        while (end < n && ran_unicode_is_space(ran_unicode_get(text + end, n - end, &length)))
+                end += length;
+        return end;
+}
+
+struct ran_found ran_added_tokens_find(const struct ran_added_tokens *a, const char *text, size_t n,
+                                       size_t from, size_t taken)
+{
+        for (size_t pos = from; a->content.n > 0 && pos < n; pos++) {
+                size_t length;
+
+                if (!may_begin(a, text + pos, n - pos))
+                        continue;
+                uint32_t i = ran_string_table_longest(&a->content, 0, ran_string_table_seed, "", 0,
+                                                      text + pos, n - pos, a->longest, &length);
+                if (i == RAN_STRING_TABLE_NONE)
+                        continue;
+                const struct ran_added_token *token = &a->token[i];
+                const size_t end = pos + length;
+                if (token->single && is_inside_word(text, n, pos, end)) {
+                        pos = end - 1;
+                        continue;
+                }
+                return (struct ran_found){token, token->left ? space_before(text, pos, taken) : pos,
+                                          token->right ? space_behind(text, n, end) : end, end};
+        }
+        return (struct ran_found){NULL, n, n, n};
+}

@@ -1,0 +1,142 @@
+#!/usr/bin/env bats
+# Pretrained encoders in Hugging Face's form: ran-train import, and folders in the place of models. The folders of
+# tests/encoders come with the numbers of their libraries; tests/unit/test-hf-folder.c compares all of these.
+
+bats_require_minimum_version 1.5.0
+load train.bash
+
+setup() {
+  root=$(cd "$BATS_TEST_DIRNAME/../.." && pwd)
+  encoders=$root/tests/encoders
+  PATH=$RAN_BIN:$PATH
+  cd "$BATS_TEST_TMPDIR"
+  set -o pipefail
+}
+
+# header MODEL: its JSON.
+header() {
+  head -c $((8 + $(od -An -t u8 -N 8 "$1"))) "$1" | tail -c +9
+}
+
+# texts FOLDER MEMBER: records with the texts of its expected.jsonl that have that member and a word.
+texts() {
+  jq -c --arg member "$2" 'select(has($member) and .text != "" and (has("prompt") | not)) |
+    {id: .name, text, want: .[$member]}' "$encoders/$1/expected.jsonl"
+}
+
+# near MEMBER: whether that of each record equals its `want`, to 1e-4 of the largest number.
+near() {
+  jq -se "map(.want as \$want | $1 | . as \$got | (\$want | map(fabs) | max) as \$most | (\$got | length) == (\$want | length) and
+    ([\$got, \$want] | transpose | all((.[0] - .[1] | fabs) < 1e-4 * \$most))) | length > 3 and all"
+}
+
+@test "import: a sentence model gives the vectors of its library, from the model and from the folder" {
+  run -0 --separate-stderr ran-train import -o mean.ran "$encoders/sentence-mean"
+  [ -z "$output" ]
+  [[ $stderr == *'mean.ran: sentence-mean: bert BertModel, 2 layers, width 16, 40 tokens a window, pooling mean, no licence named'* ]]
+  [[ $stderr == *'the vector of "The quick brown fox jumps over the lazy dog." begins with [-0.40'* ]]
+  texts sentence-mean vector >texts.jsonl
+  ran-classify --embed -m mean.ran texts.jsonl >model.jsonl
+  ran-classify --embed -m "$encoders/sentence-mean" texts.jsonl | cmp - model.jsonl
+  near .prediction.embedding <model.jsonl
+}
+
+@test "import: a classifier gives the logits of its library, under its labels" {
+  ran-train import -q -o c.ran "$encoders/roberta-classifier"
+  texts roberta-classifier logits | ran-classify -m c.ran --logits --probs >out.jsonl
+  near '.prediction.logits' <out.jsonl
+  [ "$(head -n 1 out.jsonl | jq -c '.prediction.probs | keys')" = '["sport","trade","weather"]' ]
+  texts bert-multilabel logits | ran-classify -m "$encoders/bert-multilabel" --logits | near '.prediction.logits'
+}
+
+@test "import: --format json says what the model is; --weights makes it smaller" {
+  ran-train import --format json -o f32.ran "$encoders/sentence-prompts" >f32.json
+  jq -e '.file == "f32.ran" and .task == "embed" and .pretrained.model_type == "xlm-roberta" and
+    .pretrained.pooling == "mean" and .prompts.query == "query: " and (.sample.vector | length) == 8' f32.json
+  ran-train info --format json f32.ran | cmp - f32.json
+  for type in f16 i8; do
+    ran-train import -q --weights $type -o $type.ran "$encoders/sentence-prompts"
+    [ "$(header $type.ran | jq -r '."bert.0.ffn.up.weight".dtype')" = "${type^^}" ]
+    # Nearly the same direction.
+    ran-train info --format json $type.ran | jq -e --slurpfile other f32.json \
+      '[.sample.vector, $other[0].sample.vector] | transpose | all((.[0] - .[1] | fabs) < 0.02)'
+  done
+  # What is known about it stays.
+  ran-train convert -q --weights i8 -o converted.ran f32.ran
+  [ "$(header converted.ran | jq -c '.__metadata__ | .pretrained, .prompts')" = \
+    "$(header f32.ran | jq -c '.__metadata__ | .pretrained, .prompts')" ]
+}
+
+@test "import: the same folder gives the same bytes, by whatever path" {
+  cp -R "$encoders/distilbert" .
+  ran-train import -q -o a.ran distilbert
+  (cd distilbert && ran-train import -q -o ../b.ran .)
+  cmp a.ran b.ran
+  ran-train info distilbert | grep -q 'pretrained *distilbert: distilbert DistilBertModel'
+  [ "$(ran-train info --format json distilbert | jq -r .digest)" = "$(ran-train info --format json a.ran | jq -r .digest)" ]
+}
+
+@test "import: without modules.json the pooling is assumed, and a head of another task left out" {
+  cp -R "$encoders/bert" folder
+  sed -i 's/BertModel/BertForQuestionAnswering/' folder/config.json
+  run -0 --separate-stderr ran-train import -o b.ran folder
+  [[ $stderr == *'pooling mean (assumed: there is no modules.json), without its head'* ]]
+}
+
+@test "import: a bad folder leaves the output as it was" {
+  cp -R "$encoders/bert" folder
+  sed -i 's/"bert"/"t5"/' folder/config.json
+  echo old >out.ran
+  refused 3 'folder: config.json: model_type "t5" is not known' ran-train import -o out.ran folder
+  [ "$(cat out.ran)" = old ]
+  refused 3 'folder: config.json: model_type "t5" is not known' ran-classify -m folder texts.jsonl
+  rm -r folder/model.safetensors
+  cp "$encoders/bert/config.json" folder
+  touch folder/pytorch_model.bin
+  refused 3 "torch.load(f,'cpu',weights_only=True)" ran-train import -o out.ran folder
+  mkdir empty
+  refused 3 'empty: it has no config.json' ran-classify -m empty texts.jsonl
+}
+
+@test "import: options that are wrong" {
+  refused 2 'no output file' ran-train import "$encoders/bert"
+  refused 2 'give one folder' ran-train import -o x.ran
+  refused 2 'give one folder' ran-train import -o x.ran "$encoders/bert" "$encoders/roberta"
+  refused 2 'weights must be f32, f16 or i8' ran-train import --weights u4 -o x.ran "$encoders/bert"
+  echo >file
+  refused 3 'file is a file: give the folder' ran-train import -o x.ran file
+  refused 3 'nowhere' ran-train import -o x.ran nowhere
+  refused 3 'nowhere' ran-train import -o nowhere/x.ran "$encoders/bert"
+  [ ! -e x.ran ]
+}
+
+@test "import: no file of the folder is replaced but a model" {
+  cp -R "$encoders/bert" folder
+  refused 2 'folder/model.safetensors is a file of the folder that is read' \
+    ran-train import -o folder/model.safetensors folder
+  ln -s folder/config.json link
+  refused 2 'link is a file of the folder that is read' ran-train import -o link folder/
+  diff -r folder "$encoders/bert"
+  ran-train import -q -o folder/bert.ran folder
+  ran-train import -q -o folder/bert.ran folder
+  ran-train info folder/bert.ran | grep -q 'pretrained *folder: bert'
+}
+
+@test "import: a folder that never ends is not waited for" {
+  cp -R "$encoders/bert" folder
+  rm folder/config.json
+  mkfifo folder/config.json
+  refused 3 'config.json is not a regular file' timeout 20 ran-train import -o x.ran folder
+}
+
+@test "import: files of other libraries are named, and their folder asked for" {
+  printf 'GGUF\3\0\0\0' >m.gguf
+  refused 3 'm.gguf is a model in GGUF, no model: a model is a file that ran-train wrote (-o MODEL), or the folder' \
+    ran-classify -m m.gguf texts.jsonl
+  printf '\010\010\022\007pytorch\032\0052.1.0' >m.onnx
+  refused 3 'm.onnx is a model in ONNX, no model' ran-classify -m m.onnx texts.jsonl
+  printf '\211HDF\r\n\032\n' >m.h5
+  refused 3 'm.h5 is an HDF5 file, no model' ran-classify -m m.h5 texts.jsonl
+  refused 3 'of a pretrained encoder, give the folder that it is in' \
+    ran-classify -m "$encoders/bert/model.safetensors" texts.jsonl
+}

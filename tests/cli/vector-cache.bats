@@ -1,0 +1,86 @@
+#!/usr/bin/env bats
+# --vector-cache: vectors that a pretrained encoder has made, in a file, for ran-train and ran-classify.
+
+bats_require_minimum_version 1.5.0
+load train.bash
+
+setup() {
+  root=$(cd "$BATS_TEST_DIRNAME/../.." && pwd)
+  encoder=$root/tests/encoders/sentence-mean
+  PATH=$RAN_BIN:$PATH
+  cd "$BATS_TEST_TMPDIR"
+  set -o pipefail
+  for i in {1..30}; do
+    printf '{"text":"rain and wind %d","label":"wet"}\n{"text":"sun by the sea %d","label":"dry"}\n' $i $i
+  done >train.jsonl
+}
+
+train() {
+  ran-train classify -j 2 --init "$encoder" --frozen "$@" train.jsonl
+}
+
+@test "vector-cache: the second training takes all vectors from the file, and the model has the same bytes" {
+  train -q -o none.ran
+  run -0 --separate-stderr train --vector-cache v -o one.ran
+  [[ $stderr =~ 'v: '[0-9]+' vectors taken from it, '[1-9][0-9]*' added' ]]
+  sum=$(sha256sum <v)
+  run -0 --separate-stderr train --vector-cache v --seed 2 -o two.ran
+  [[ $stderr == *' vectors taken from it, 0 added'* ]]
+  [ "$(sha256sum <v)" = "$sum" ]
+  cmp none.ran one.ran
+}
+
+@test "vector-cache: the file does not depend on the order of the documents or on threads" {
+  train -q --vector-cache v -o m.ran
+  tac train.jsonl >back.jsonl
+  ran-train classify -q -j 1 --init "$encoder" --frozen --vector-cache w -o n.ran back.jsonl
+  cmp v w
+}
+
+@test "vector-cache: ran-classify uses the file of the training, and predicts the same" {
+  train -q --vector-cache v -o m.ran
+  ran-classify -m m.ran --probs train.jsonl >without.jsonl
+  run -0 --separate-stderr ran-classify -m m.ran --probs --vector-cache v train.jsonl
+  [[ $stderr == *'v: 60 vectors taken from it, 0 added'* ]]
+  diff <(cat <<<"$output") without.jsonl
+  ran-classify -m "$encoder" --embed --only --vector-cache v train.jsonl >embed.jsonl
+  ran-classify -m "$encoder" --embed --only train.jsonl >expected.jsonl
+  [ -s expected.jsonl ]
+  cmp embed.jsonl expected.jsonl
+}
+
+@test "vector-cache: files of another encoder, damaged and foreign files are refused and stay" {
+  ran-classify -q -m "$encoder" --embed --vector-cache v train.jsonl >/dev/null
+  cp v other
+  run -3 --separate-stderr ran-classify -m "$root/tests/encoders/sentence-max" --embed --vector-cache other train.jsonl
+  [[ $stderr == 'ran-classify: other: holds vectors of another encoder: name another file' ]]
+  head -c -1 v >cut
+  head -c 2000 v | tail -c 100 | tr '\0-\377' '\1-\377\0' >piece
+  { head -c 1900 v; cat piece; tail -c +2001 v; } >changed
+  cp train.jsonl foreign
+  : >empty
+  for file in cut changed foreign empty; do
+    before=$(sha256sum <$file)
+    run -3 --separate-stderr ran-classify -m "$encoder" --embed --vector-cache $file train.jsonl
+    [ "$stderr" = "ran-classify: $file: this is no file of vectors that ran wrote, or it is damaged: remove it or name another" ]
+    [ -z "$output" ]
+    [ "$(sha256sum <$file)" = "$before" ]
+  done
+}
+
+@test "vector-cache: what makes no such vectors has no use for the option" {
+  run -2 --separate-stderr ran-train classify --encoder none --vector-cache v -o m.ran train.jsonl
+  [[ $stderr == *'--vector-cache is for --frozen with a pretrained encoder (--init)'* ]]
+  ran-train classify -q --encoder none --base none -o linear.ran train.jsonl
+  run -2 --separate-stderr ran-classify -m linear.ran --vector-cache v train.jsonl
+  [[ $stderr == *'--vector-cache is for --embed, and for classifiers with a frozen pretrained encoder'* ]]
+  [ ! -e v ]
+}
+
+@test "vector-cache: a file that cannot be written is named before the work begins" {
+  run -3 --separate-stderr train --vector-cache missing/v -o m.ran
+  [[ $stderr == *'missing/v: No such file or directory'* ]]
+  [ ! -e m.ran ]
+  run -3 --separate-stderr ran-classify -m "$encoder" --embed --vector-cache missing/v train.jsonl
+  [ -z "$output" ]
+}
