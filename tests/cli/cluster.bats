@@ -177,7 +177,7 @@ streaming() {
   # shellcheck disable=SC2045 # names of ours; last first, since parts come in no order
   for in in $(ls -r tasks/in-*); do
     mkdir "tasks/work-${in##*-}"
-    (cd "tasks/work-${in##*-}" && ln -s "$BATS_FILE_TMPDIR/model.ran" . && env -i PATH="$PATH" setsid "$@") \
+    (cd "tasks/work-${in##*-}" && ln -s "$BATS_FILE_TMPDIR/model.ran" . && env -i PATH="$PATH" ${RAN_ISA:+RAN_ISA="$RAN_ISA"} setsid "$@") \
       <"$in" >"tasks/out-${in##*-}" || return 1
     sed -i '/\t/!s/$/\t/' "tasks/out-${in##*-}"
     cat "tasks/out-${in##*-}"
