@@ -100,23 +100,23 @@ static int add_error(struct classify_eval_page *page, const struct classify_eval
         return code;
 }
 
-int classify_eval_page_add(struct classify_eval_page *page, const struct classify_eval *e,
-                           const struct cmd_line *line, const float *p, const char *text, size_t n,
-                           struct ran_error *err)
+int classify_eval_page_add(struct classify_eval_page *p, const struct classify_eval *e,
+                           const struct cmd_line *line, const float *probability, const char *text,
+                           size_t n, struct ran_error *err)
 {
-        size_t best = classify_eval_best(e, p);
-        double bad = badness(e, p, best);
+        size_t best = classify_eval_best(e, probability);
+        double bad = badness(e, probability, best);
 
-        page->worst.most = WORST;
-        atomic_fetch_add(&page->reliability.gold, e->n_gold + e->n_unknown);
+        p->worst.most = WORST;
+        atomic_fetch_add(&p->reliability.gold, e->n_gold + e->n_unknown);
         if (!e->multilabel)
-                page_reliability_add(&page->reliability, (double)p[best], is_gold(e, best));
+                page_reliability_add(&p->reliability, (double)probability[best], is_gold(e, best));
         for (size_t i = 0; e->multilabel && i < e->C; i++)
-                page_reliability_add(&page->reliability, (double)p[i], is_gold(e, i));
-        page->errors += bad > 0;
-        if (!(bad > 0) || !page_documents_want(&page->worst, bad))
+                page_reliability_add(&p->reliability, (double)probability[i], is_gold(e, i));
+        p->errors += bad > 0;
+        if (!(bad > 0) || !page_documents_want(&p->worst, bad))
                 return RAN_OK;
-        return add_error(page, e, line, p, bad, text, n, err);
+        return add_error(p, e, line, probability, bad, text, n, err);
 }
 
 void classify_eval_page_release(struct classify_eval_page *p)

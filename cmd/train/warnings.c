@@ -328,7 +328,7 @@ static void find_in_files(struct train_problems *w, char *const *files, const ch
 {
         enum { COMPARED = 64 };
 
-        for (size_t i = 0; files[i] != NULL && i < COMPARED; i++) {
+        for (size_t i = 0; i < COMPARED && files[i] != NULL; i++) {
                 if (dev_file != NULL && is_same(files[i], dev_file))
                         train_add_problem(
                                 w,

@@ -263,7 +263,7 @@ static bool is_set(const struct ran_field *field, const void *base)
 /* Whether a later setting has its default, and may be left out. */
 static bool is_as_before(const struct ran_field *field, const struct ran_buf *value)
 {
-        return field->later && value->len == strlen(field->initial) &&
+        return field->later && value->data != NULL && value->len == strlen(field->initial) &&
                memcmp(value->data, field->initial, value->len) == 0;
 }
 

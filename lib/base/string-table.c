@@ -83,7 +83,7 @@ uint32_t ran_string_table_longest(const struct ran_string_table *s, uint32_t lea
                                   const char *head, size_t head_n, const char *text, size_t text_n,
                                   size_t limit, size_t *length)
 {
-        uint32_t best = RAN_STRING_TABLE_NONE, found = best;
+        uint32_t best = RAN_STRING_TABLE_NONE;
         uint64_t prefix[HASHED];
 
         if (limit > text_n)
@@ -99,8 +99,9 @@ uint32_t ran_string_table_longest(const struct ran_string_table *s, uint32_t lea
                         /* A string ends at the end of a character. */
                         if (n < text_n && ((unsigned char)text[n] & 0xc0) == 0x80)
                                 continue;
-                        found = ran_string_table_find(s, prefix[n - 1 - from], head, head_n, text,
-                                                      n);
+                        uint32_t found = ran_string_table_find(s, prefix[n - 1 - from], head,
+                                                               head_n, text, n);
+
                         if (found == RAN_STRING_TABLE_NONE || found < least)
                                 continue;
                         best = found;

@@ -8,24 +8,29 @@
 enum { FLOATS = RAN_PANEL_A + RAN_PANEL_B };
 
 static _Thread_local float *own;
-static pthread_once_t once = PTHREAD_ONCE_INIT;
+/* A mutex and no pthread_once_t, of which helgrind does not know what follows on it. */
+static pthread_mutex_t making = PTHREAD_MUTEX_INITIALIZER;
 static pthread_key_t key; /* frees a thread's panels at its end */
-static bool has_key;
+static bool tried, has_key;
 
 static pthread_mutex_t turn = PTHREAD_MUTEX_INITIALIZER;
 static float last_resort[FLOATS] __attribute__((aligned(64)));
 
-static void make_key(void)
+static bool make_key(void)
 {
-        has_key = pthread_key_create(&key, free) == 0;
+        pthread_mutex_lock(&making);
+        if (!tried)
+                has_key = pthread_key_create(&key, free) == 0;
+        tried = true;
+        bool made = has_key;
+        pthread_mutex_unlock(&making);
+        return made;
 }
 
 static float *allocate(void)
 {
-        float *panels;
+        float *panels = make_key() ? aligned_alloc(64, FLOATS * sizeof *panels) : NULL;
 
-        pthread_once(&once, make_key);
-        panels = has_key ? aligned_alloc(64, FLOATS * sizeof *panels) : NULL;
         if (panels != NULL && pthread_setspecific(key, panels) != 0) {
                 free(panels);
                 panels = NULL;

@@ -219,7 +219,7 @@ typedef int8_t codes __attribute__((vector_size(VL), may_alias));
 static inline vf floats_of_halves(halves h)
 {
         const vi bits = __builtin_convertvector(h, vi);
-        const vi sign = (bits & 0x8000) << 16, none = (bits & 0x7c00) == 0x7c00;
+        const vi sign = bits << 16 & INT32_MIN, none = (bits & 0x7c00) == 0x7c00;
         const vf x = (vf)((bits & 0x7fff) << 13) * 0x1p112f;
 
         return (vf)((vi)x | sign | (none & 0x7f800000));

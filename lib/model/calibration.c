@@ -105,11 +105,12 @@ static double rank_for(double documents, double coverage)
 /* The chance that at least k of n events of probability x happen. */
 static double at_least(double n, double k, double x)
 {
-        double term = ran_exp(n * ran_log(x)), sum = 0;
+        double term = ran_exp(n * ran_log(x)), sum = 0, j = n;
 
-        for (double j = n; j >= k; j--) {
+        while (j >= k) {
                 sum += term;
                 term *= j / (n - j + 1) * (1 - x) / x;
+                j--;
         }
         return sum;
 }

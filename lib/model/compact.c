@@ -189,7 +189,7 @@ static int add_codes(struct ran_compact_tensors *t, const char *name, const floa
                 return RAN_ENOMEM;
         for (size_t r = 0; r < rows; r++)
                 scale[r] = ran_compact_row(code + r * cols, x + r * cols, cols);
-        memcpy(scale_name, name, strlen(name));
+        memcpy(scale_name, name, strlen(name) + 1);
         memcpy(scale_name + strlen(name), RAN_SCALE_SUFFIX, sizeof RAN_SCALE_SUFFIX);
         const struct ran_tensor_source codes = source_of(name, RAN_DTYPE_I8, code, rows, cols);
         const struct ran_tensor_source scales =

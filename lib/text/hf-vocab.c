@@ -34,7 +34,8 @@ static bool take_number(const char *json, size_t *pos, size_t wanted)
 
         for (; json[at] >= '0' && json[at] <= '9' && value <= wanted; at++)
                 value = 10 * value + (size_t)(json[at] - '0');
-        bool taken = at > *pos && value == wanted && memchr(",} \t\n\r", json[at], 6) != NULL;
+        bool taken = at > *pos && value == wanted && json[at] != '\0' &&
+                     strchr(",} \t\n\r", json[at]) != NULL;
         *pos = at;
         return taken;
 }

@@ -141,7 +141,7 @@ bool ran_mark_treebank(const size_t count[RAN_MARK_COUNT])
 
 size_t ran_marks_list(const size_t count[RAN_MARK_COUNT], const char *list[RAN_MARK_COUNT])
 {
-        int own[RAN_MARK_COUNT];
+        int own[RAN_MARK_COUNT] = {0};
         size_t n = 0, at;
 
         for (int i = 0; i < RAN_MARK_COUNT; i++) {

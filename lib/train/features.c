@@ -122,12 +122,12 @@ void ran_feature_lists_idf(const struct ran_feature_lists *l, const struct ran_c
                 for (size_t g = l->first[document[i]]; g < l->first[document[i] + 1]; g++)
                         idf[l->posting[g].id]++; /* exact up to 2^24, where it stays */
         float few[64]; /* of the counts that nearly all have: a logarithm takes long */
-        for (size_t count = 0; count < sizeof few / sizeof *few; count++)
+        const size_t n_few = sizeof few / sizeof *few;
+        for (size_t count = 0; count < n_few; count++)
                 few[count] = ran_linear_model_idf((double)count, (double)n);
         for (size_t g = 0; g < c->wide; g++)
-                idf[g] = idf[g] < sizeof few / sizeof *few
-                                 ? few[(size_t)idf[g]]
-                                 : ran_linear_model_idf((double)idf[g], (double)n);
+                idf[g] = idf[g] < (float)n_few ? few[(size_t)idf[g]]
+                                               : ran_linear_model_idf((double)idf[g], (double)n);
 }
 
 /* ---- matrix ---------------------------------------------------------------------------------- */

@@ -235,7 +235,7 @@ shape='-q --epochs 1 --dim 8 --heads 2 --head-dim 4 --no-dev'
   refused 1 'the document has no tokens' -m "$m" <<<'{"ids":[]}'
 }
 
-@test "attnmask model: documents longer than a table or a picture can be" {
+@test "attnmask model: documents longer than a table or a picture can be [all]" {
   seq 9000 | jq -s -c '{ids: map(. % 20)}' >long.jsonl
   refused 1 'more than 67108864 weights: select some' -m "$(model ran-gated)" --weights long.jsonl
   ran-attnmask -m "$(model ran-gated)" --weights --top 0 --row 8999 --layer 0 --head 0 long.jsonl |

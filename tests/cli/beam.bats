@@ -15,9 +15,9 @@ setup_file() {
     i % 2 ? "cat" : "dog", i % 3 ? "sun" : "rain" }' >texts.jsonl
   shape='-q --dim 16 --layers 2 --heads 2 --head-dim 8 --window 5 --no-dev --learning-rate 0.01
     --dropout 0 --embed-dropout 0'
-  ran-train lm $shape --epochs 12 --mask prefix -o pairs.ran pairs.jsonl
-  ran-train lm $shape --epochs 12 --mask prefix --encoder transformer --ffn-dim 16 -o tree.ran pairs.jsonl
-  ran-train lm $shape --epochs 6 -o lm.ran texts.jsonl
+  RAN_ISA=portable ran-train lm $shape --epochs 12 --mask prefix -o pairs.ran pairs.jsonl
+  RAN_ISA=portable ran-train lm $shape --epochs 12 --mask prefix --encoder transformer --ffn-dim 16 -o tree.ran pairs.jsonl
+  RAN_ISA=portable ran-train lm $shape --epochs 6 -o lm.ran texts.jsonl
 }
 
 setup() {

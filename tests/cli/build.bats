@@ -69,7 +69,7 @@ commands() {
   grep -q -e '-pie -Wl,-z,relro.* -no-pie -Wl,-z,lazy -o .*libcmd[.]a ' seen
 }
 
-@test "build: an apostrophe in the name of the folder was one of the shell, a space in BUILD a riddle" {
+@test "build: an apostrophe in the name of the folder was one of the shell, a space in BUILD a riddle [all]" {
   mkdir "Ann's code"
   mkdir "Ann's code/tests"
   cp -R "$root/Makefile" "$root/lib" "$root/cmd" "$root/share" "Ann's code"

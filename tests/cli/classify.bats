@@ -16,7 +16,7 @@ setup_file() {
     >several.jsonl
   shape='--dim 16 --layers 1 --heads 2 --head-dim 8 --window 8 --min-window 2 --epochs 6 --no-dev'
   for kind in one several; do
-    ran-train classify -q $shape --learning-rate 0.02 --min-count 1 -o $kind.ran $kind.jsonl
+    RAN_ISA=portable ran-train classify -q $shape --learning-rate 0.02 --min-count 1 -o $kind.ran $kind.jsonl
   done
 }
 
@@ -35,6 +35,7 @@ classifies() {
 }
 
 @test "classify: spelling helps where the words are unknown" {
+  export RAN_ISA=portable
   awk 'BEGIN { for (i = 0; i < 80; i++) { up = i % 2
     w = sprintf("%c%c%c", 97 + i % 26, 97 + (i * 7) % 26, 97 + (i * 11) % 26)
     printf "{\"text\":\"%s a\",\"label\":\"%s\"}\n", up ? toupper(w) : w, up ? "loud" : "calm" } }' >spelled.jsonl

@@ -177,7 +177,7 @@ streaming() {
   # shellcheck disable=SC2045 # names of ours; last first, since parts come in no order
   for in in $(ls -r tasks/in-*); do
     mkdir "tasks/work-${in##*-}"
-    (cd "tasks/work-${in##*-}" && ln -s "$BATS_FILE_TMPDIR/model.ran" . && env -i PATH="$PATH" setsid "$@") \
+    (cd "tasks/work-${in##*-}" && ln -s "$BATS_FILE_TMPDIR/model.ran" . && env -i PATH="$PATH" ${RAN_ISA:+RAN_ISA="$RAN_ISA"} setsid "$@") \
       <"$in" >"tasks/out-${in##*-}" || return 1
     sed -i '/\t/!s/$/\t/' "tasks/out-${in##*-}"
     cat "tasks/out-${in##*-}"
@@ -222,10 +222,11 @@ streaming() {
 @test "cluster: Spark's pipe gives what one process gives" {
   command -v spark-submit >/dev/null || skip 'no Spark (spark-submit), which Debian does not have'
   cat >pipe.py <<'END'
-import sys
+import os, sys
 from pyspark.sql import SparkSession
 lines = SparkSession.builder.master("local[2]").getOrCreate().sparkContext.textFile(sys.argv[1], 4)
-for line in lines.pipe("ran-classify -q -j 1 --errors-ok -m " + sys.argv[2], checkCode=True).collect():
+env = {"PATH": os.environ["PATH"]}  # otherwise the program has none
+for line in lines.pipe("ran-classify -q -j 1 --errors-ok -m " + sys.argv[2], env=env, checkCode=True).collect():
     print(line)
 END
   spark-submit pipe.py documents.jsonl "$PWD/model.ran" >out 2>err

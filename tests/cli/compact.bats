@@ -137,17 +137,22 @@ near() {
 }
 
 @test "compact: a linear model that does not help is not in the model" {
+  export RAN_ISA=portable
   documents 90 20 >d.jsonl
   sed 's/"wet"/"X"/; s/"warm"/"wet"/; s/"white"/"warm"/; s/"X"/"white"/' d.jsonl >wrong.jsonl
-  ran-train classify -q --wide 0 --dim 8 --heads 2 --head-dim 4 --learning-rate 0.02 -o good.ran d.jsonl
-  # The encoder stays, and the linear model learns what the development data contradict.
+  # Documents that an encoder learns to the last one, whatever the seed; some of those of validation contradict it, lest
+  # nothing be left to improve.
+  ran-train classify -q --wide 0 --dim 16 --layers 1 --heads 2 --head-dim 8 --dropout 0 --embed-dropout 0 --learning-rate 0.02 \
+    --epochs 12 --no-dev -o good.ran d.jsonl
+  sed '0~9{s/"wet"/"X"/; s/"white"/"wet"/; s/"warm"/"white"/; s/"X"/"warm"/}' d.jsonl >dev.jsonl
+  # The encoder stays, and the linear model learns what the validation documents contradict.
   run -0 --separate-stderr ran-train classify --init good.ran --wide 4096 --init-rate 0 --epochs 1 \
-    --dev d.jsonl -o m.ran wrong.jsonl
+    --dev dev.jsonl -o m.ran wrong.jsonl
   [[ $stderr == *'encoder only: the linear model did not improve results on 90 validation documents'* ]]
   [[ $(types m.ran) != *wide* ]]
   header m.ran | jq -e '.__metadata__ | (.config | fromjson | .wide == 0) and
     (.training | fromjson | .paths.wide == 0 and .tried == {wide: 4096})'
-  ran-classify -m m.ran --eval d.jsonl | jq -e '.accuracy > 0.6'
-  run -0 ran-train classify --replay m.ran --init good.ran --dev d.jsonl wrong.jsonl
+  ran-classify -m m.ran --eval d.jsonl | jq -e '.accuracy == 1'
+  run -0 ran-train classify --replay m.ran --init good.ran --dev dev.jsonl wrong.jsonl
   [[ $output == *'m.ran is reproduced, byte for byte'* ]]
 }

@@ -80,7 +80,7 @@ children() {
 }
 
 # The lines before the damage are good: how many, gzip decides.
-@test "compressed: a truncated archive loses none of the lines that it gave" {
+@test "compressed: a truncated archive loses none of the lines that it gave [all]" {
   for program in gzip zstd xz; do
     command -v $program >/dev/null || continue
     for n in 100 20000; do
@@ -122,7 +122,7 @@ children() {
 
 @test "compressed: the child ends with the program, and before it" {
   needs ps
-  yes '{"text":"a"}' | head -n 400000 | gzip >x.gz
+  yes '{"text":"a"}' | head -n 40000 | gzip >x.gz # more than pipes hold
   run encode --max-errors 1 --on-error stop --shard 1/9 x.gz
   set +o pipefail
   encode --only x.gz | head -n 1 >one

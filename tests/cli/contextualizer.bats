@@ -13,6 +13,7 @@ setup() {
 shape='--encoder contextualizer --dim 16 --rank 12 --layers 2'
 
 @test "contextualizer: a small task is learned [all]" {
+  export RAN_ISA=portable
   documents 240 >all.jsonl
   head -200 all.jsonl >train.jsonl
   ran-train classify $shape -q --epochs 30 --learning-rate 0.01 --dropout 0 --embed-dropout 0 \

@@ -24,11 +24,11 @@ setup_file() {
   noisy 2 400 >dev.jsonl
   noisy 3 2000 >test.jsonl
   shape='--dim 16 --layers 1 --heads 2 --head-dim 8 --window 8 --min-window 2 --learning-rate 0.01 --epochs 3'
-  ran-train classify -q $shape --dev dev.jsonl -o model.ran train.jsonl
-  ran-train classify -q $shape --no-refit -o held.ran train.jsonl
-  ran-train classify -q $shape --no-dev -o none.ran train.jsonl
+  RAN_ISA=portable ran-train classify -q $shape --dev dev.jsonl -o model.ran train.jsonl
+  RAN_ISA=portable ran-train classify -q $shape --no-refit -o held.ran train.jsonl
+  RAN_ISA=portable ran-train classify -q $shape --no-dev -o none.ran train.jsonl
   head -200 train.jsonl | jq -c '.labels = [.label] | del(.label)' >several.jsonl
-  ran-train classify -q $shape -o several.ran several.jsonl
+  RAN_ISA=portable ran-train classify -q $shape -o several.ran several.jsonl
 }
 
 setup() {

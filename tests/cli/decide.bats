@@ -12,9 +12,9 @@ setup_file() {
   # Words that say little, so that probabilities differ
   { cat all.jsonl; awk 'BEGIN { split("wet warm white", l); for (i = 0; i < 90; i++)
     printf "{\"id\": \"x%d\", \"text\": \"word%d word%d\", \"label\": \"%s\"}\n", i, i % 5, i % 3, l[int(i / 7) % 3 + 1] }'; } >train.jsonl
-  ran-train classify -q --encoder none --min-count 1 -o one.ran train.jsonl
+  RAN_ISA=portable ran-train classify -q --encoder none --min-count 1 -o one.ran train.jsonl
   jq -c '.labels = [.label] | del(.label)' train.jsonl >several.jsonl
-  ran-train classify -q --encoder none --min-count 1 -o several.ran several.jsonl
+  RAN_ISA=portable ran-train classify -q --encoder none --min-count 1 -o several.ran several.jsonl
 }
 
 setup() {

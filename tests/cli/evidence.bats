@@ -26,13 +26,13 @@ setup_file() {
   ran-tokenize learn -q -o vocab.json train.jsonl
   shape='--vocab vocab.json --dim 16 --layers 1 --learning-rate 0.01 --dropout 0 --embed-dropout 0 --no-dev'
   attention='--heads 2 --head-dim 8'
-  ran-train classify -q $shape $attention --window 16 --min-window 4 --epochs 12 -o ran.ran train.jsonl
-  ran-train classify -q $shape --encoder contextualizer --rank 12 --epochs 30 -o contextualizer.ran \
+  RAN_ISA=portable ran-train classify -q $shape $attention --window 16 --min-window 4 --epochs 12 -o ran.ran train.jsonl
+  RAN_ISA=portable ran-train classify -q $shape --encoder contextualizer --rank 12 --epochs 30 -o contextualizer.ran \
     train.jsonl
-  ran-train classify -q $shape $attention --encoder transformer --attention window --ffn-dim 32 \
+  RAN_ISA=portable ran-train classify -q $shape $attention --encoder transformer --attention window --ffn-dim 32 \
     --epochs 20 -o transformer.ran train.jsonl
   jq -c '.labels = [.label, "any"] | del(.label)' train.jsonl >several.jsonl
-  ran-train classify -q $shape $attention --window 16 --min-window 4 --epochs 20 -o several.ran \
+  RAN_ISA=portable ran-train classify -q $shape $attention --window 16 --min-window 4 --epochs 20 -o several.ran \
     several.jsonl
 }
 

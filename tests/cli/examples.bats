@@ -72,7 +72,7 @@ weather() {
 
 # ---- recipes and examples ------------------------------------------------------------------------
 
-@test "recipes: ran-train takes each of them" {
+@test "recipes: ran-train takes each of them [all]" {
   weather >train.jsonl
   printf '%s\n' 'sun 1 2 3' 'fog 3 2 1' 'wet 1 0 1' >vectors.txt
   weather | jq -c '{source: .text, target: .label}' >pairs.jsonl
@@ -425,7 +425,7 @@ END
 
 # ---- go-on ---------------------------------------------------------------------------------------
 
-@test "go-on: a new label is learned, and the old ones stay" {
+@test "go-on: a new label is learned, and the old ones stay [all]" {
   weather >old.jsonl
   export GO_ON_OPTIONS='-q --encoder none --min-count 1'
   ran-train classify $GO_ON_OPTIONS -o old.ran old.jsonl

@@ -222,7 +222,7 @@ values() {
   run -1 cmp -s a/dev.jsonl a/test.jsonl
 }
 
-@test "listops: misuse, and lists that hardly ever come" {
+@test "listops: misuse, and lists that hardly ever come [all]" {
   run -2 listops
   run -2 listops a b
   run -2 listops --train x a
@@ -408,7 +408,7 @@ values() {
   grep -q '^all  *16 ' table
 }
 
-@test "cross-validate: misuse, and records that cannot be used" {
+@test "cross-validate: misuse, and records that cannot be used [all]" {
   weather >records.jsonl
   run -2 cross-validate
   run -2 cross-validate records.jsonl
@@ -438,7 +438,7 @@ values() {
 
 # ---- history-test --------------------------------------------------------------------------------
 
-@test "history-test: a line for each history, with the figures of ran-lm" {
+@test "history-test: a line for each history, with the figures of ran-lm [all]" {
   weather >texts.jsonl
   filler 4 >more.jsonl
   ran-train lm -q $tiny --window 5 --no-dev -o model.ran texts.jsonl
@@ -630,7 +630,7 @@ pairs() {
   seq "$2" $(($1 + $2 - 1)) | sed 's/.*/{"source":"a b & c","target":"x & y \\"z"}/'
 }
 
-@test "join-pairs: each pair once a round, the same on both sides, in an order of its seed" {
+@test "join-pairs: each pair once a round, the same on both sides, in an order of its seed [all]" {
   pairs 23 100 >pairs.jsonl
   join-pairs --join 1,4 pairs.jsonl >out.jsonl
   jq -s -e 'map(.joined) == [range(23) | 1] + [range(5) | 4]' out.jsonl

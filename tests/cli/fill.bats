@@ -13,7 +13,7 @@ setup_file() {
     for (i = 0; i < 90; i++)
       printf "{\"text\":\"%s %s in the %s .\"}\n", who[i % 3 + 1], does[int(i / 3) % 3 + 1], in_[i % 2 + 1]
   }' >texts.jsonl
-  ran-train mlm -q --dim 16 --layers 2 --heads 2 --head-dim 8 --window 5 --no-dev --learning-rate 0.01 \
+  RAN_ISA=portable ran-train mlm -q --dim 16 --layers 2 --heads 2 --head-dim 8 --window 5 --no-dev --learning-rate 0.01 \
     --dropout 0 --embed-dropout 0 --epochs 150 -o masked.ran texts.jsonl
 }
 

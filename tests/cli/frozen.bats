@@ -65,7 +65,7 @@ bytes_of() {
   ran-classify -m frozen.ran --evidence 2 test.jsonl | jq -es 'all(.[]; .prediction.evidence | length > 0)'
 }
 
-@test "frozen: weights in 16 and 8 bits are those that were learned with; those of the base model stay" {
+@test "frozen: weights in 16 and 8 bits are those that were learned with; those of the base model stay [all]" {
   for type in f16 i8; do
     ran-train classify -q --init models/base.ran --frozen --weights $type -o $type.ran train.jsonl
     ran-classify -m $type.ran --eval test.jsonl | jq -e '.accuracy > 0.9'

@@ -103,7 +103,7 @@ training() {
 }
 
 # The offset is in the biases of the model, of the linear model or, where that is left out, of the encoder.
-@test "linear-only: several labels have the loss in scoring that they had in validation" {
+@test "linear-only: several labels have the loss in scoring that they had in validation [all]" {
   jq -c '.labels = [.label] | del(.label)' train.jsonl >several.jsonl
   jq -c '.labels = [.label] | del(.label)' test.jsonl >dev.jsonl
   for how in '--encoder none' '--dim 8 --heads 2 --head-dim 4 --epochs 1 --no-early-stop'; do
@@ -166,7 +166,7 @@ training() {
   [[ $stderr == *'vocabulary is initialised from none.ran'* ]]
 }
 
-@test "linear-only: the search tries the settings that it has" {
+@test "linear-only: the search tries the settings that it has [all]" {
   ran-train classify --encoder none --tune 1 -q --log log -o m.ran train.jsonl
   training m.ran | jq -e '.seed == 1'
   jq -se '[.[] | select(.event == "wide") | .trial] | max > 1' log

@@ -71,7 +71,7 @@ extra() {
     jq -r --argjson own "$own" '.model.vocab | to_entries | map(select(.value >= $own)) | sort_by(.value) | "\(length) \(.[0].key)"'
 }
 
-@test "init: words of the documents extend the vocabulary of the model" {
+@test "init: words of the documents extend the vocabulary of the model [all]" {
   { cat train.jsonl &&
     echo '{"text": "Smartphone hapax touchscreen smartphone", "label": "wet"}' &&
     echo '{"text": "word1 legomenon word2 touchscreen", "label": "wet"}'; } >new.jsonl
@@ -97,7 +97,7 @@ extra() {
   refused 2 '--add-words extends the vocabulary of --init MODEL' ran-train classify --add-words 3 -o a.ran train.jsonl
 }
 
-@test "init: a vocabulary is extended beside documents that are ids" {
+@test "init: a vocabulary is extended beside documents that are ids [all]" {
   ran-train classify -q --init english --encoder static --add-words 0 -o a.ran train.jsonl
   tail -c +9 a.ran | head -c "$(od -An -tu8 -N8 a.ran)" | jq -r '.["tokenizer.json"].data_offsets[0]' >from
   tail -c +$((9 + $(od -An -tu8 -N8 a.ran) + $(cat from))) a.ran >vocab.json
@@ -114,7 +114,7 @@ extra() {
   run -0 ran-classify -m b.ran coded.jsonl
 }
 
-@test "init: words are added only where the model can read them" {
+@test "init: words are added only where the model can read them [all]" {
   # Spelling: an encoding has none, so the text beside it is read.
   shape='--dim 8 --layers 1 --heads 1 --head-dim 8 --epochs 1 --no-early-stop --no-refit --no-dev -q'
   # shellcheck disable=SC2086 # options, a word each
@@ -142,7 +142,7 @@ extra() {
   refused 2 'exclude each other' ran-train classify --init english --add-words 2 --pretrain train.jsonl -o b.ran train.jsonl
 }
 
-@test "no-dev: an encoder that nothing judges is left out, unless an option asks for one" {
+@test "no-dev: an encoder that nothing judges is left out, unless an option asks for one [all]" {
   run -0 ran-train classify --base none --no-dev -o a.ran train.jsonl
   [[ $output == *'linear model only: without validation documents nothing shows whether an encoder helps'* ]]
   ran-train classify -q --base none --encoder none --no-dev -o b.ran train.jsonl
@@ -164,7 +164,7 @@ extra() {
   jq -e -s 'all(.prediction.evidence | length == 1)' out.jsonl
 }
 
-@test "base: none, another name, or no model of that name" {
+@test "base: none, another name, or no model of that name [all]" {
   begun
   not_begun --base none
   RAN_BASE=none not_begun
@@ -179,7 +179,7 @@ extra() {
   [[ $output == *"cannot open missing: No such file or directory, and there is no model of that name in $RAN_MODELS"* ]]
 }
 
-@test "base: options that ask for another vocabulary, encoder or training of it do without" {
+@test "base: options that ask for another vocabulary, encoder or training of it do without [all]" {
   begun --seed 3 --wide-cost 1 --no-affixes --no-refit
   for option in '--dim 16' '--encoder none' '--wide 0' '--vocab-size 100' '--epochs 2' '--no-frozen' '--pretrain train.jsonl' \
     '--init english'; do
@@ -190,7 +190,7 @@ extra() {
   not_begun --vocab vocab.json
 }
 
-@test "base: another language does without" {
+@test "base: another language does without [all]" {
   sed 's/"text": *"/&δεν ξέρω τι λένε οι λέξεις αυτές που δεν γνωρίζει κανένα μοντέλο της γλώσσας μας σήμερα εδώ και τώρα /' train.jsonl >greek.jsonl
   grep -q 'δεν' greek.jsonl
   run -0 ran-train classify --dry-run greek.jsonl
@@ -219,7 +219,7 @@ extra() {
   [[ $output != *'base model'* ]]
 }
 
-@test "base: documents with several labels do without" {
+@test "base: documents with several labels do without [all]" {
   sed 's/"label": *\("[^"]*"\)/"labels": [\1]/' train.jsonl >several.jsonl
   run -0 ran-train classify --dry-run several.jsonl
   [[ $output != *'base model'* ]]
@@ -243,7 +243,7 @@ extra() {
   cmp a.ran b.ran
 }
 
-@test "base: what --base names is used, or a sentence says why not" {
+@test "base: what --base names is used, or a sentence says why not [all]" {
   refused 2 '--base is for ran-train classify and tag' ran-train lm --base english -o a.ran train.jsonl
   for option in '--dim 16' '--epochs 2' '--vocab-size 100' '--pretrain train.jsonl'; do
     read -ra words <<<"$option"

@@ -24,13 +24,13 @@ setup_file() {
   shape='-q --dim 16 --layers 2 --heads 2 --head-dim 8 --window 5 --no-dev --learning-rate 0.01
     --dropout 0 --embed-dropout 0 --epochs 12'
   echo "$shape" >shape
-  ran-train lm $shape -o lm.ran texts.jsonl
-  ran-train lm $shape --seed 2 -o other.ran texts.jsonl
-  ran-train lm $shape --eol-token eol -o lines.ran texts.jsonl
-  ran-train lm $shape --vocab-type wordpiece --vocab-size 60 -o subwords.ran texts.jsonl
-  ran-train lm $shape --vocab-type bpe --vocab-size 266 --epochs 25 -o bytes.ran emoji.jsonl
-  ran-train lm $shape --mask prefix --epochs 60 -o pairs.ran pairs.jsonl
-  ran-train lm $shape -o ids.ran ids.jsonl
+  RAN_ISA=portable ran-train lm $shape -o lm.ran texts.jsonl
+  RAN_ISA=portable ran-train lm $shape --seed 2 -o other.ran texts.jsonl
+  RAN_ISA=portable ran-train lm $shape --eol-token eol -o lines.ran texts.jsonl
+  RAN_ISA=portable ran-train lm $shape --vocab-type wordpiece --vocab-size 60 -o subwords.ran texts.jsonl
+  RAN_ISA=portable ran-train lm $shape --vocab-type bpe --vocab-size 266 --epochs 25 -o bytes.ran emoji.jsonl
+  RAN_ISA=portable ran-train lm $shape --mask prefix --epochs 60 -o pairs.ran pairs.jsonl
+  RAN_ISA=portable ran-train lm $shape -o ids.ran ids.jsonl
 }
 
 setup() {

@@ -92,6 +92,7 @@ vectors() {
 }
 
 @test "numbers: a training that diverges in the last step of an epoch ends with 4, and leaves no model" {
+  export RAN_ISA=portable
   documents 60 >sixty.jsonl
   wild='-q --dim 16 --layers 1 --heads 2 --head-dim 8 --window 16 --wide 0 --epochs 1 --learning-rate 100
     --schedule constant --warmup 0 --clip 0 --beta1 0.99 --beta2 0 --epsilon 1e-12'

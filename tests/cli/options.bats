@@ -26,7 +26,7 @@ setup() {
   done <<<"$commands"
 }
 
-@test "options: --help has the main options, --help-all every one, in the same words" {
+@test "options: --help has the main options, --help-all every one, in the same words [all]" {
   while read -r command; do
     $command --help >some
     $command --help-all >all

@@ -64,6 +64,7 @@ names() {
 }
 
 @test "pairs: --replace-unknown takes the source word that the model attended to [all]" {
+  export RAN_ISA=portable
   names >names.jsonl
   ran-train lm -q --encoder transformer --dim 16 --layers 1 --heads 1 --head-dim 16 --ffn-dim 32 --no-dev \
     --learning-rate 0.02 --dropout 0 --embed-dropout 0 --vocab-type word --min-count 3 --epochs 40 \
@@ -85,7 +86,7 @@ names() {
     jq -se 'any(.[]; .lm.text | contains("[UNK]"))'
 }
 
-@test "pairs: --replace-unknown needs text, a target, and a source in sight" {
+@test "pairs: --replace-unknown needs text, a target, and a source in sight [all]" {
   names >names.jsonl
   small='-q --dim 8 --layers 1 --heads 1 --head-dim 8 --window 3 --no-dev --vocab-type word --min-count 3'
   ran-train lm $small --learning-rate 0.05 --epochs 20 --mask prefix -o cells.ran names.jsonl

@@ -68,7 +68,7 @@ setup() {
   echo '{"text":"a b c a b c"}' | ran-train lm -q --check | jq -e 'has("pairs") | not'
 }
 
-@test "parallel: large files, more than a pipe holds" {
+@test "parallel: large files, more than a pipe holds [all]" {
   awk 'BEGIN { for (i = 0; i < 60000; i++) print "s1 s2 s" i }' >large.s
   ran-train lm --check --source-file large.s --target-file large.s >report
   jq -e '.documents == 60000' report

@@ -14,9 +14,9 @@ setup_file() {
         i, in_[i % 2 + 1], who[i % 3 + 1], does[int(i / 3) % 3 + 1], in_[i % 2 + 1], 4 + length(who[i % 3 + 1])
   }' >texts.jsonl
   shape='-q --dim 16 --layers 1 --heads 2 --head-dim 8 --no-dev --epochs 20 --learning-rate 0.01'
-  ran-train classify $shape -o weather.ran texts.jsonl
-  ran-train tag $shape -o animals.ran texts.jsonl
-  ran-train lm $shape -o texts.ran texts.jsonl
+  RAN_ISA=portable ran-train classify $shape -o weather.ran texts.jsonl
+  RAN_ISA=portable ran-train tag $shape -o animals.ran texts.jsonl
+  RAN_ISA=portable ran-train lm $shape -o texts.ran texts.jsonl
 }
 
 @test "pipe: classify, tag and score, one after another" {

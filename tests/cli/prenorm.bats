@@ -23,6 +23,7 @@ texts() {
 }
 
 @test "prenorm: it learns to classify, with every part left out, too [all]" {
+  export RAN_ISA=portable
   texts 60 >train.jsonl
   for options in '' --no-review --no-residual --no-rotary '--pooling mean' '--layers 6'; do
     ran-train classify $shape --wide 0 --epochs 20 $options -o m.ran train.jsonl
@@ -31,6 +32,7 @@ texts() {
 }
 
 @test "prenorm: it tags, predicts and fills [all]" {
+  export RAN_ISA=portable
   texts 60 >train.jsonl
   ran-train tag $shape --wide 0 --epochs 20 -o tags.ran train.jsonl
   ran-tag -m tags.ran train.jsonl | jq -s -e 'all(.prediction.entities | length == 1 and .[0].label == "ANIMAL")'

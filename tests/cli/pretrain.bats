@@ -77,7 +77,7 @@ training() {
   done
 }
 
-@test "pretrain: replayed, with the same texts only" {
+@test "pretrain: replayed, with the same texts only [all]" {
   ran-train classify $shape --pretrain texts.jsonl --pretrain-epochs 2 --layer-decay 0.5 -o m.ran train.jsonl
   run -0 --separate-stderr ran-train classify --replay m.ran --pretrain texts.jsonl train.jsonl
   [[ $stderr == *'is reproduced, byte for byte' ]]

@@ -99,11 +99,18 @@ each_case() {
   [ "$cases_seen" -eq 18 ]
 }
 
-@test "reference: logits of all cases" {
+@test "reference: logits, loss and gradients of a RAN and of a Contextualizer" {
+  logits ran-gated
+  gradients ran-gated
+  logits contextualizer
+  gradients contextualizer
+}
+
+@test "reference: logits of all cases [all]" {
   each_case logits
 }
 
-@test "reference: loss and gradients of all cases" {
+@test "reference: loss and gradients of all cases [all]" {
   each_case gradients
 }
 

@@ -91,11 +91,11 @@ same_answers() {
   each_version answers classify-
 }
 
-@test "released: taggers give the same tags and gradients" {
+@test "released: taggers give the same tags and gradients [all]" {
   each_version answers tag-
 }
 
-@test "released: language models give the same numbers and texts, and go on from states" {
+@test "released: language models give the same numbers and texts, and go on from states [all]" {
   each_version answers lm- prefix-
 }
 
@@ -107,7 +107,7 @@ same_answers() {
   each_version answers attention-
 }
 
-@test "released: a checkpoint is a model, and training begins with models and checkpoints" {
+@test "released: a checkpoint is a model, and training begins with models and checkpoints [all]" {
   each_version answers checkpoint- init-
 }
 
@@ -148,6 +148,6 @@ resumed() {
   done <resume
 }
 
-@test "released: checkpoints and searches go on, to the model of a training that nothing interrupted" {
+@test "released: checkpoints and searches go on, to the model of a training that nothing interrupted [all]" {
   each_version resumed
 }

@@ -81,7 +81,7 @@ say() {
   equal ran-train classify --replay p.ran soft.jsonl
 }
 
-@test "replay: taggers, language models, and models of masked words" {
+@test "replay: taggers, language models, and models of masked words [all]" {
   awk 'BEGIN { for (i = 0; i < 20; i++)
     printf "{\"tokens\": [\"word%d\", \"Anna\", \"Smith\"], \"tags\": [\"O\", \"B-PER\", \"I-PER\"]}\n", i % 5 }' >tagged.jsonl
   ran-train tag $shape --spelling 100 --join-sentences 20 -o t.ran tagged.jsonl

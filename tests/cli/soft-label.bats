@@ -11,11 +11,11 @@ setup_file() {
   load train.bash
   documents 90 20 >train.jsonl
   documents 200 25 | tail -110 | jq -c 'del(.label)' >texts.jsonl
-  ran-train classify -q $shape --epochs 4 -o teacher.ran train.jsonl
+  RAN_ISA=portable ran-train classify -q $shape --epochs 4 -o teacher.ran train.jsonl
   ran-classify -q -m teacher.ran --probs texts.jsonl >taught.jsonl
   jq -c '.labels = [.label] + (if .id % 2 == 0 then ["even"] else [] end) | del(.label) | .text += " w\(.id % 2)"' \
     train.jsonl >several.jsonl
-  ran-train classify -q $shape --epochs 2 -o several.ran several.jsonl
+  RAN_ISA=portable ran-train classify -q $shape --epochs 2 -o several.ran several.jsonl
 }
 
 setup() {
@@ -45,6 +45,7 @@ loss() {
 }
 
 @test "soft labels: distillation from a teacher, through a pipe [all]" {
+  export RAN_ISA=portable
   ran-classify -m teacher.ran --probs texts.jsonl |
     learn -q --soft-label prediction -o "$out/pupil.ran"
   ran-classify -m "$out/pupil.ran" --eval train.jsonl | jq -e '.accuracy > 0.9'

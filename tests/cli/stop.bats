@@ -73,6 +73,7 @@ training() {
 }
 
 @test "stop: an encoder is given time where the linear model learns nothing" {
+  export RAN_ISA=portable
   documents 300 10 >many.jsonl
   ran-train classify -q $shape --epochs 8 --learning-rate 0.02 --wide 1 --no-affixes --no-refit --log log -o one.ran many.jsonl
   jq -se 'map(select(.event == "dev")) | length > 3' log
@@ -85,7 +86,7 @@ training() {
     .validation.model.value > .validation.linear.value'
 }
 
-@test "stop: a tagger's encoder has to prove itself, too" {
+@test "stop: a tagger's encoder has to prove itself, too [all]" {
   jq -c '{tokens: (.text | split(" ")), tags: [.text | split(" ")[] | if test("rain|sun|snow") then "B-SIGN" else "O" end]}' \
     clear.jsonl >tags.jsonl
   run -0 --separate-stderr ran-train tag --dim 8 --layers 1 --heads 2 --head-dim 4 --window 16 -o t.ran tags.jsonl

@@ -12,8 +12,8 @@ setup_file() {
     printf "{\"doc\":%d,\"tokens\":[\"a\",\"%s\",\"page\"],\"tags\":[\"O\",\"O\",\"O\"]}\n", i, sport ? "sports" : "travel"
     printf "{\"doc\":%d,\"tokens\":[\"Jordan\",\"was\",\"great\"],\"tags\":[\"%s\",\"O\",\"O\"]}\n", i, sport ? "B-PER" : "B-LOC" } }' >pages.jsonl
   shape='--dim 16 --layers 1 --heads 2 --head-dim 8 --window 16 --min-window 2 --no-dev --min-count 1'
-  ran-train tag -q $shape --epochs 20 --learning-rate 0.02 --join-sentences 4 -o joined.ran pages.jsonl
-  ran-train tag -q $shape --epochs 20 --learning-rate 0.02 -o single.ran pages.jsonl
+  RAN_ISA=portable ran-train tag -q $shape --epochs 20 --learning-rate 0.02 --join-sentences 4 -o joined.ran pages.jsonl
+  RAN_ISA=portable ran-train tag -q $shape --epochs 20 --learning-rate 0.02 -o single.ran pages.jsonl
 }
 
 setup() {

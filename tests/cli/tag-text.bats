@@ -68,7 +68,7 @@ text='Mr. Fox of Oslo didn'\''t see U.N. (yet). É😀 of Rome.'
   diff alone together
 }
 
-@test "tag-text: the sentences of a long text are tagged by all threads, each as if it were alone" {
+@test "tag-text: the sentences of a long text are tagged by all threads, each as if it were alone [all]" {
   jq -cn '{text: ([range(700)] | map("Mr. Fox of Oslo left U.N. (yet). Ann met Rome!") | join(" "))}' >in.jsonl
   for j in 1 4; do ran-tag -m split.ran --logits -j $j in.jsonl >out.$j; done
   cmp out.1 out.4

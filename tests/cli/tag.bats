@@ -25,9 +25,9 @@ setup_file() {
   awk 'BEGIN { for (i = 0; i < 30; i++) printf "{\"tokens\":[\"a%d\",\"b%d\",\"c%d\"],\"tags\":[%s]}\n",
     i % 7, i % 11, i % 13, i % 2 ? "\"B-X\",\"I-X\",\"I-X\"" : "\"B-Y\",\"I-Y\",\"O\"" }' >loose.jsonl
   shape='--dim 16 --layers 1 --heads 2 --head-dim 8 --window 16 --min-window 2 --no-dev --min-count 1'
-  ran-train tag -q $shape --epochs 20 --learning-rate 0.02 -o names.ran names.jsonl
-  ran-train tag -q $shape --epochs 8 --learning-rate 0.02 -o numbers.ran numbers.jsonl
-  ran-train tag -q $shape --epochs 1 --learning-rate 0.0001 -o loose.ran loose.jsonl
+  RAN_ISA=portable ran-train tag -q $shape --epochs 20 --learning-rate 0.02 -o names.ran names.jsonl
+  RAN_ISA=portable ran-train tag -q $shape --epochs 8 --learning-rate 0.02 -o numbers.ran numbers.jsonl
+  RAN_ISA=portable ran-train tag -q $shape --epochs 1 --learning-rate 0.0001 -o loose.ran loose.jsonl
 }
 
 setup() {
@@ -152,6 +152,7 @@ bad_data() {
 }
 
 @test "tag: names that were never seen are known by their spelling [all]" {
+  export RAN_ISA=portable
   shape='--dim 16 --layers 1 --heads 2 --head-dim 8 --window 16 --min-window 2 --no-dev --min-count 1'
   awk 'BEGIN { for (i = 0; i < 90; i++) {
     n = sprintf("%c%c%s", 65 + i % 26, 97 + (i * 7) % 26, i % 2 ? "ov" : "ez")
@@ -301,6 +302,7 @@ EOF
 # ---- tags of no scheme ---------------------------------------------------------------------------
 
 @test "tag: tags may be any names: parts of speech, or characters of words" {
+  export RAN_ISA=portable
   shape='--dim 16 --layers 1 --heads 2 --head-dim 8 --window 16 --min-window 2 --min-count 1'
   jq -c '.tags |= map({"B-PER": "NNP", "I-PER": "NNP$", "B-LOC": "E", "O": "O"}[.])' names.jsonl >pos.jsonl
   run -0 --separate-stderr ran-train tag $shape --epochs 12 --learning-rate 0.02 -o pos.ran pos.jsonl
@@ -472,6 +474,7 @@ left O' ]
 }
 
 @test "train tag: a linear model learns from two occurrences, by the words around" {
+  export RAN_ISA=portable
   # The word before the last says what that is, and each does so in two sentences only.
   awk 'BEGIN { for (i = 0; i < 120; i++) printf "{\"tokens\":[\"then\",\"cue%d\",\"%s\",\".\"],\"tags\":[\"O\",\"O\",\"%s\",\"O\"]}\n",
     i % 60, i % 7 ? "Ann" : "Bo", i % 60 % 3 ? "B-X" : "B-Y" }' >cues.jsonl

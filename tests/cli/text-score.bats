@@ -9,7 +9,7 @@ setup_file() {
   cd "$BATS_FILE_TMPDIR"
   awk 'BEGIN { for (i = 0; i < 80; i++) { a = i % 5; b = int(i / 5) % 4
     printf "{\"source\":\"s%d s%d\",\"target\":\"t%d t%d\"}\n", a, b, b, a } }' >pairs.jsonl
-  ran-train lm -q --dim 16 --layers 2 --heads 2 --head-dim 8 --window 5 --no-dev --learning-rate 0.01 \
+  RAN_ISA=portable ran-train lm -q --dim 16 --layers 2 --heads 2 --head-dim 8 --window 5 --no-dev --learning-rate 0.01 \
     --dropout 0 --embed-dropout 0 --epochs 60 -o pairs.ran pairs.jsonl
 }
 
@@ -71,7 +71,7 @@ outputs() {
   [[ $stderr == *"--eval"* ]]
 }
 
-@test "eval: the same bytes for any number of threads" {
+@test "eval: the same bytes for any number of threads [all]" {
   outputs >made.jsonl
   ran-lm generate -j 1 --eval-only made made.jsonl >one
   for j in 2 7; do
@@ -134,7 +134,7 @@ outputs() {
   run -2 --separate-stderr ran-lm generate -m pairs.ran --eval --prompt x
 }
 
-@test "train lm: the best epoch by BLEU or chrF of the targets that are generated" {
+@test "train lm: the best epoch by BLEU or chrF of the targets that are generated [all]" {
   awk 'BEGIN { for (i = 0; i < 20; i++) { a = i % 5; b = int(i / 5) % 4; c = (a + b) % 5
     printf "{\"source\":\"s%d s%d s%d s%d\",\"target\":\"t%d t%d t%d t%d\"}\n", a, b, c, a, a, c, b, a } }' >dev.jsonl
   cat dev.jsonl dev.jsonl dev.jsonl dev.jsonl >train.jsonl

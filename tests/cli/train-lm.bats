@@ -70,6 +70,7 @@ config() {
 }
 
 @test "train lm: records with a source and a target are learned under the mask prefix" {
+  export RAN_ISA=portable
   pairs 120 >train.jsonl
   run -0 --separate-stderr ran-train lm $shape --epochs 40 --learning-rate 0.01 --dropout 0 \
     --embed-dropout 0 --log log.jsonl -o m.ran train.jsonl

@@ -36,6 +36,7 @@ bad() {
 }
 
 @test "train mlm: masked tokens are learned, and reports have a perplexity [all]" {
+  export RAN_ISA=portable
   texts 150 >train.jsonl
   run -0 --separate-stderr ran-train mlm $shape --dim 32 --epochs 30 --patience 30 --learning-rate 0.01 \
     --dropout 0 --embed-dropout 0 --log log.jsonl -o m.ran train.jsonl

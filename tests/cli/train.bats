@@ -34,6 +34,7 @@ shape='--dim 16 --layers 1 --heads 2 --head-dim 8 --window 16 --min-window 4 --n
 }
 
 @test "train: a small task is learned, from a file or a pipe, and the model labels documents [all]" {
+  export RAN_ISA=portable
   documents 240 >all.jsonl
   head -200 all.jsonl >train.jsonl
   tail -40 all.jsonl >test.jsonl
@@ -99,6 +100,7 @@ shape='--dim 16 --layers 1 --heads 2 --head-dim 8 --window 16 --min-window 4 --n
 }
 
 @test "train: one label that documents have or have not" {
+  export RAN_ISA=portable
   documents 60 | jq -c '{text, labels: (if .label == "wet" then ["wet"] else [] end)}' >train.jsonl
   ran-train classify $shape --epochs 2 -q -o m.ran train.jsonl
   ran-classify -m m.ran --eval train.jsonl | jq -se '.[0].per_class | length == 1 and .[0].label == "wet" and .[0].f1 > 0.9'
@@ -117,6 +119,7 @@ shape='--dim 16 --layers 1 --heads 2 --head-dim 8 --window 16 --min-window 4 --n
 }
 
 @test "train: what has weight 0 is not learned; weights are checked [all]" {
+  export RAN_ISA=portable
   documents 90 >right.jsonl
   jq -c '.label = {wet: "warm", warm: "white", white: "wet"}[.label] | .weight = 0' right.jsonl >wrong.jsonl
   ran-train classify $shape --dim 32 --epochs 20 --dropout 0 --embed-dropout 0 --learning-rate 0.01 \
@@ -157,6 +160,7 @@ shape='--dim 16 --layers 1 --heads 2 --head-dim 8 --window 16 --min-window 4 --n
 }
 
 @test "train: few development documents must show that the encoder helps [all]" {
+  export RAN_ISA=portable
   documents 60 >train.jsonl # of which single words decide
   run -0 --separate-stderr ran-train classify $shape --epochs 2 --no-refit -o m.ran train.jsonl
   [[ $stderr == *'linear model only: the encoder did not improve results enough on '*' validation documents'* ]]
@@ -171,6 +175,7 @@ shape='--dim 16 --layers 1 --heads 2 --head-dim 8 --window 16 --min-window 4 --n
 }
 
 @test "train: a refit that makes the encoder worse keeps the first one [all]" {
+  export RAN_ISA=portable
   documents 120 20 >train.jsonl
   # So fast that it is a matter of chance.
   wild='--dim 8 --layers 1 --heads 1 --head-dim 8 --window 16 --min-window 4 --wide 0 --epochs 2 --batch 4

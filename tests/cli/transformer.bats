@@ -23,6 +23,7 @@ texts() {
 }
 
 @test "transformer: each pattern and similarity learns to classify [all]" {
+  export RAN_ISA=portable
   texts 60 >train.jsonl
   for options in '--attention full' '--attention window --window 4' '--attention dilated --dilation 2' \
     '--attention dispersed,full --window 2' '--similarity cosine' '--similarity euclidean' '--similarity manhattan'; do
@@ -32,6 +33,7 @@ texts() {
 }
 
 @test "transformer: it tags, predicts and fills [all]" {
+  export RAN_ISA=portable
   texts 60 >train.jsonl
   ran-train tag $shape --attention dispersed --window 4 --epochs 20 -o tags.ran train.jsonl
   ran-tag -m tags.ran train.jsonl | jq -s -e 'all(.prediction.entities | length == 1 and .[0].label == "ANIMAL")'

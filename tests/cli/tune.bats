@@ -28,6 +28,7 @@ metadata() {
 }
 
 @test "tune: all that is left to try is tried, and the best model is kept [all]" {
+  export RAN_ISA=portable
   documents 100 >train.jsonl
   run -0 --separate-stderr ran-train classify $fixed --seed 3 --epochs 1 --metric loss --tune 60 -o m.ran train.jsonl
   [ "$(trials m.ran.tune | grep -c '"trial"')" -eq 6 ]
@@ -43,6 +44,7 @@ metadata() {
 }
 
 @test "tune: a dropped encoder does not make its trial the best [all]" {
+  export RAN_ISA=portable
   # Nearly half of the labels are of chance: epochs are better than the model that is kept, the linear model alone.
   documents 120 12 | awk 'BEGIN { split("wet warm white", label) } {
     if ((chance = NR * 7919 % 101) < 45)
@@ -60,6 +62,7 @@ metadata() {
 }
 
 @test "tune: the model is the one that plain training gives with the settings written to stdout [all]" {
+  export RAN_ISA=portable
   documents 100 >train.jsonl
   # A poor start, so that something better is found.
   rate='--learning-rate 0.0000001'

@@ -199,17 +199,99 @@ static bool check_gradient(const struct toy *t, const float *got, const double *
         return ok & (SD == 0 || near("spelling.weight", got + n + VD, want + n + VD, SD, all));
 }
 
-/* The same batch in one chunk, in many, and with threads. */
+/* d loss / d x along a direction */
+static double along(struct naive *n, const struct batch *b, double *x, const double *direction,
+                    size_t count)
+{
+        const double step = 1e-6;
+        double above, below;
+
+        for (size_t i = 0; i < count; i++)
+                x[i] += step * direction[i];
+        above = naive_batch(n, b);
+        for (size_t i = 0; i < count; i++)
+                x[i] -= 2 * step * direction[i];
+        below = naive_batch(n, b);
+        for (size_t i = 0; i < count; i++)
+                x[i] += step * direction[i];
+        return (above - below) / (2 * step);
+}
+
+/* A tensor of n parameters x: along its gradient the loss grows as the gradient is long; along
+ * random directions as their products with it say. */
+static bool check_directions(struct naive *n, const struct batch *b, struct dice *dice,
+                             const char *name, double *x, const float *g, size_t count)
+{
+        double *direction = doubles(count), size, product;
+        bool ok = true;
+
+        for (size_t round = 0; round < (test_all() ? 4 : 2); round++) {
+                for (size_t i = 0; i < count; i++)
+                        direction[i] = round == 0 ? (double)g[i] : dice_bell(dice);
+                size = length(direction, count);
+                product = 0;
+                for (size_t i = 0; i < count && size > 0; i++) {
+                        direction[i] /= size;
+                        product += direction[i] * (double)g[i];
+                }
+                size = 0;
+                for (size_t i = 0; i < count; i++)
+                        size += (double)g[i] * (double)g[i];
+                ok &= test_check_near(along(n, b, x, direction, count), product,
+                                      1e-3 * sqrt(size) + 1e-6, name, __FILE__, __LINE__);
+        }
+        free(direction);
+        return ok;
+}
+
+/* What is learned with the encoder, and so not the bias of the linear model. */
+static bool is_of_encoder(const struct toy *t, const struct ran_tensor_spec *s)
+{
+        return t->p.head.wide_b == NULL || t->p.block + s->offset != t->p.head.wide_b;
+}
+
+/* All tensors, each along a few directions: at a hundredth of the cost of all differences. */
+static bool check_tensors(const struct toy *t, const struct batch *b, struct naive *n,
+                          struct dice *dice, const float *g)
+{
+        size_t VD = t->V * t->c.dim, SD = t->c.spelling * t->c.dim;
+        bool ok = true;
+
+        for (size_t i = 0; i < t->layout.n; i++) {
+                const struct ran_tensor_spec *s = &t->layout.spec[i];
+
+                if (is_of_encoder(t, s))
+                        ok &= check_directions(n, b, dice, s->name, n->block + s->offset,
+                                               g + s->offset,
+                                               (s->rows > 0 ? s->rows : 1) * s->cols);
+        }
+        g += t->layout.size;
+        ok &= check_directions(n, b, dice, "embed.weight", n->embed, g, VD);
+        return ok & (SD == 0 ||
+                     check_directions(n, b, dice, "spelling.weight", n->embed + VD, g + VD, SD));
+}
+
+/* The same batch in one chunk, in many, and with threads; make check-all takes the derivative by
+ * every parameter. */
 static void check_ways(const struct toy *t, const struct batch *b)
 {
         static const struct way ways[] = {{0, 0, false}, {1, 0, false}, {9, 0, false},
                                           {9, 3, false}, {1, 0, true},  {9, 3, true}};
-        double *want = naive_gradient(t, b);
+        double *want = test_all() ? naive_gradient(t, b) : NULL;
+        struct dice dice = {.key = 2};
         struct naive naive;
 
         naive_init(&naive, &t->c, &t->layout, &t->p, t->V, t->C);
         for (size_t i = 0; i < sizeof(ways) / sizeof(*ways); i++) {
                 float *got = gradient(t, b, ways[i]);
+
+                if (want == NULL) { /* the other ways have to give what the first does */
+                        if (!check_tensors(t, b, &naive, &dice, got))
+                                printf("  %s, along a direction\n", toy_name(&t->c));
+                        want = doubles(t->layout.size + toy_tables(t));
+                        for (size_t j = 0; j < t->layout.size + toy_tables(t); j++)
+                                want[j] = (double)got[j];
+                }
 
                 CHECK_NEAR((double)got[t->layout.size + toy_tables(t)], naive_batch(&naive, b),
                            1e-4);
@@ -424,49 +506,6 @@ TEST(gradient_with_dropout_and_smoothing)
 
 /* ---- rows longer than a vector --------------------------------------------------------------- */
 
-/* d loss / d x along a direction */
-static double along(struct naive *n, const struct batch *b, double *x, const double *direction,
-                    size_t count)
-{
-        const double step = 1e-6;
-        double above, below;
-
-        for (size_t i = 0; i < count; i++)
-                x[i] += step * direction[i];
-        above = naive_batch(n, b);
-        for (size_t i = 0; i < count; i++)
-                x[i] -= 2 * step * direction[i];
-        below = naive_batch(n, b);
-        for (size_t i = 0; i < count; i++)
-                x[i] += step * direction[i];
-        return (above - below) / (2 * step);
-}
-
-/* A tensor of n parameters x: along its gradient the loss grows as the gradient is long; along
- * three random directions as their products with it say. */
-static void check_directions(struct naive *n, const struct batch *b, struct dice *dice,
-                             const char *name, double *x, const float *g, size_t count)
-{
-        double *direction = doubles(count), size, product;
-
-        for (size_t round = 0; round < 4; round++) {
-                for (size_t i = 0; i < count; i++)
-                        direction[i] = round == 0 ? (double)g[i] : dice_bell(dice);
-                size = length(direction, count);
-                product = 0;
-                for (size_t i = 0; i < count && size > 0; i++) {
-                        direction[i] /= size;
-                        product += direction[i] * (double)g[i];
-                }
-                size = 0;
-                for (size_t i = 0; i < count; i++)
-                        size += (double)g[i] * (double)g[i];
-                test_check_near(along(n, b, x, direction, count), product, 1e-3 * sqrt(size) + 1e-6,
-                                name, __FILE__, __LINE__);
-        }
-        free(direction);
-}
-
 /* A document of L tokens; a Contextualizer's weights of positions are multiplied by `position`. */
 static void check_all_directions(const struct ran_config *c, size_t L, double deviation,
                                  float position)
@@ -484,13 +523,7 @@ static void check_all_directions(const struct ran_config *c, size_t L, double de
         batch_add(&b, &t, &dice, L);
         g = gradient(&t, &b, (struct way){.slab_rows = 12});
         naive_init(&n, &t.c, &t.layout, &t.p, t.V, t.C);
-        for (size_t i = 0; i < t.layout.n; i++) {
-                const struct ran_tensor_spec *s = &t.layout.spec[i];
-
-                check_directions(&n, &b, &dice, s->name, n.block + s->offset, g + s->offset,
-                                 (s->rows > 0 ? s->rows : 1) * s->cols);
-        }
-        check_directions(&n, &b, &dice, "embed.weight", n.embed, g + t.layout.size, t.V * c->dim);
+        check_tensors(&t, &b, &n, &dice, g);
         naive_release(&n);
         ran_packed_release(&b.rows);
         toy_release(&t);

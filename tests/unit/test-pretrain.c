@@ -77,7 +77,7 @@ static void check_resume(struct training *t, const char *whole, size_t reports)
 {
         struct ran_error err = {0};
 
-        for (size_t at = 1; at < reports; at += test_all() ? 1 : 5) {
+        for (size_t at = 1; at < reports; at += test_all() ? 1 : 1 + reports / 4) {
                 t->job.resume = false;
                 t->stop_at = at;
                 CHECK_SIZE((size_t)training_run(t, 1, &err), RAN_EINTR);

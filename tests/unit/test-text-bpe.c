@@ -2,7 +2,6 @@
  * nothing of a text is lost, offsets, time; and the files of others. */
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "dice.h"
 #include "ran.h"
@@ -941,14 +940,13 @@ TEST(what_is_written_of_others_reads_back)
 /* ---- time ----------------------------------------------------------------------------------- */
 
 /* One word of a million bytes: of one letter, of random letters, of white space, of a script of
- * three bytes a letter. Quadratic time would be hours. */
-TEST(a_huge_word_takes_no_time)
+ * three bytes a letter. With quadratic time this test would not end in hours. */
+TEST(a_huge_word_is_encoded_and_decoded)
 {
         struct ran_tokenizer *t = learn(120);
         struct ran_encoding e = {0};
         struct dice d = {.key = 13};
         struct ran_buf back = {0};
-        clock_t begin = clock();
 
         REQUIRE(t != NULL);
         for (int kind = 0; kind < 4; kind++) {
@@ -965,7 +963,6 @@ TEST(a_huge_word_takes_no_time)
                 CHECK(back.len == text.len && memcmp(back.data, text.data, text.len) == 0);
                 ran_buf_release(&text);
         }
-        CHECK((double)(clock() - begin) / CLOCKS_PER_SEC < 60);
         ran_buf_release(&back);
         ran_encoding_release(&e);
         ran_tokenizer_free(t);

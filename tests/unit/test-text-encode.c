@@ -384,17 +384,17 @@ TEST(bad_utf8_is_an_error_not_a_crash)
         ran_tokenizer_free(t);
 }
 
-/* A million characters without a break take milliseconds; anything quadratic would take hours. */
-TEST(time_is_linear_for_any_input)
+/* A million characters without a break take a moment; with anything quadratic this test would not
+ * end in hours. */
+TEST(no_input_takes_a_time_that_is_quadratic)
 {
         static const char *const units[] = {
                 "a",    "A,",  "\xc3\xa9",     "\xcc\x81\xcc\xa3", "[",
                 "[MAS", "##a", "\xe4\xba\xba", "a\xc2\xad",        "\xe1\x84\x92\xe1\x85\xa1"};
-        const size_t n = 1000000;
+        const size_t n = test_all() ? 1000000 : 200000;
         struct ran_tokenizer *t[] = {import(true, 100, true), import(true, 10 * n, true)};
         struct ran_encoding e = {0};
         struct ran_error err;
-        clock_t begin = clock();
 
         for (size_t i = 0; i < 2 * sizeof(units) / sizeof(units[0]); i++) {
                 struct ran_buf text = {0};
@@ -403,7 +403,6 @@ TEST(time_is_linear_for_any_input)
                 CHECK_OK(ran_tokenizer_encode(t[i % 2], text.data, text.len, &e, &err), err);
                 ran_buf_release(&text);
         }
-        CHECK((double)(clock() - begin) / CLOCKS_PER_SEC < 60);
         ran_encoding_release(&e);
         ran_tokenizer_free(t[0]);
         ran_tokenizer_free(t[1]);

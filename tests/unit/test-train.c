@@ -89,7 +89,7 @@ TEST(train_gives_the_same_bytes_for_any_threads)
         struct training t;
 
         for (int multilabel = 0; multilabel <= 1; multilabel++) {
-                training_init(&t, "threads", 700, multilabel);
+                training_init(&t, "threads", test_all() ? 700 : 300, multilabel);
                 t.c.spelling = multilabel ? CORPUS_SPELLING : 0;
                 t.c.wide = multilabel ? 0 : 200;
                 for (size_t i = 0; i < 3; i++) {
