@@ -465,25 +465,86 @@ bool csv_is_asked(const struct import_columns *c, const char *line, size_t n)
 
 /* ---- the formats ---------------------------------------------------------------------------- */
 
-/* A header with usual names. */
-static bool guess_csv(const char *line, size_t n)
+/* Whether a row after the first has as many cells as it. A sample without any decides nothing,
+ * and a row whose quotes are open at its end may have them. */
+static bool rows_agree(const struct table_scan *table, const struct sample *sample, size_t cells,
+                       size_t *rows)
 {
+        struct table_scan scan = *table;
+        size_t at = 0, end, next, begin = 0;
+
+        for (*rows = 0; *rows < SAMPLE_LINES && begin < sample->n; begin += next, at = 0) {
+                const char *row = sample->s + begin;
+                bool whole = table_row_end(&scan, row, sample->n - begin, false, &at, &end, &next);
+                if (!whole && scan.state == TABLE_QUOTED)
+                        return true;
+                if (!whole)
+                        end = next = sample->n - begin;
+                if (begin > 0 && end > 0) {
+                        ++*rows;
+                        if (look_at_row(table, NULL, row, end).cells == cells)
+                                return true;
+                }
+        }
+        return false;
+}
+
+/* A header with usual names, and a row like it; without a row, names without spaces. */
+static bool is_table(const struct table_scan *scan, const struct look *look,
+                     const struct sample *sample)
+{
+        size_t rows;
+
+        if (look->cells < 2 || !is_usual(look))
+                return false;
+        return rows_agree(scan, sample, look->cells, &rows) || (rows == 0 && look->words);
+}
+
+static enum import_match guess_csv(const struct sample *sample)
+{
+        size_t at = 0, n;
+        const char *line;
+
+        if (!sample_next(sample, &at, &line, &n))
+                return IMPORT_UNLIKE;
         const struct table_scan scan = {.delimiter = table_guess_delimiter(line, n)};
         const struct look look = look_at_row(&scan, NULL, line, n);
+        return scan.delimiter != '\t' && look.texts + look.others > 0 &&
+                               is_table(&scan, &look, sample)
+                       ? IMPORT_CLEAR
+                       : IMPORT_UNLIKE;
+}
 
-        return scan.delimiter != '\t' && look.cells > 1 && look.texts + look.others > 0 &&
-               is_usual(&look);
+/* Whether most of the lines after the first have a tab. */
+static bool tabs_agree(const struct sample *sample)
+{
+        size_t at = 0, n, lines = 0, tabs = 0;
+        const char *line;
+
+        while (lines < SAMPLE_LINES && sample_next_full(sample, &at, &line, &n)) {
+                lines++;
+                tabs += memchr(line, '\t', n) != NULL;
+        }
+        return tabs * 2 > lines;
 }
 
 /* A header with usual names; a label and a text, in either order. */
-static bool guess_tsv(const char *line, size_t n)
+static enum import_match guess_tsv(const struct sample *sample)
 {
         const struct table_scan scan = {.delimiter = '\t'};
-        const struct look look = look_at_row(&scan, NULL, line, n);
+        size_t at = 0, n;
+        const char *line;
 
+        if (!sample_next(sample, &at, &line, &n))
+                return IMPORT_UNLIKE;
+        const struct look look = look_at_row(&scan, NULL, line, n);
         if (look.cells < 2)
-                return false;
-        return is_usual(&look) || look.word[0] || (look.cells == 2 && look.word[1]);
+                return IMPORT_UNLIKE;
+        return is_table(&scan, &look, sample) ||
+                               ((look.word[0] || (look.cells == 2 && look.word[1])) &&
+                                tabs_agree(sample))
+                       ? IMPORT_CLEAR
+                       : IMPORT_UNLIKE;
 }
 
 const struct import_format import_csv = {

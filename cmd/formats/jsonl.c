@@ -14,13 +14,55 @@ static size_t skip(const char *s, size_t n, const char *bytes, size_t kinds)
         return at;
 }
 
+/* Whether a string at s[at] is followed by one of these bytes, or never ends. */
+static bool string_before(const char *s, size_t n, size_t at, const char *bytes)
+{
+        for (at++; at < n && s[at] != '"'; at++)
+                at += s[at] == '\\';
+        at++;
+        at += at < n ? skip(s + at, n - at, " \t", 2) : 0;
+        return at >= n || strchr(bytes, s[at]) != NULL;
+}
+
+/* Whether a line that begins with a brace or a bracket goes on as JSON does, and prose does not:
+ * "[sic]", "[[a link]]", "[ ] to do" and "{{name}}" are prose. Python's quotes are JSON that went
+ * wrong. */
+static bool goes_on(const char *line, size_t n, size_t at)
+{
+        bool object = false;
+
+        while (at < n && !object && (line[at] == '[' || line[at] == '{')) {
+                object = line[at++] == '{';
+                at += skip(line + at, n - at, " \t\r", 3);
+        }
+        if (at == n)
+                return true;
+        if (line[at] == '"')
+                return string_before(line, n, at, object ? ":" : ",]");
+        if (object)
+                return line[at] == '}' || line[at] == '\'';
+        return line[at] == ']' && at + 1 == n;
+}
+
 /* Also a line of only white space and NULs, which no other format claims. */
-static bool guess(const char *line, size_t n)
+static enum import_match guess(const struct sample *sample)
 {
         static const char spaces[] = " \t\n\v\f\r"; /* and NUL */
-        size_t at = skip(line, n, spaces, sizeof(spaces));
+        const char *line, *next;
+        size_t begin = 0, n, more;
 
-        return at == n || line[at] == '{' || line[at] == '[';
+        if (!sample_next(sample, &begin, &line, &n))
+                return IMPORT_UNLIKE;
+        const size_t at = skip(line, n, spaces, sizeof(spaces));
+        if (at == n)
+                return IMPORT_CLEAR;
+        if ((line[at] != '{' && line[at] != '[') || !goes_on(line, n, at))
+                return IMPORT_UNLIKE;
+        if (at + 1 < n || !sample_next_full(sample, &begin, &next, &more))
+                return IMPORT_CLEAR;
+        const size_t first = skip(next, more, spaces, sizeof(spaces)); /* of what is in it */
+        return first < more && memchr("\"{[}]", next[first], 5) != NULL ? IMPORT_CLEAR
+                                                                         : IMPORT_UNLIKE;
 }
 
 /* The two items of a tuple: a string and an object. */

@@ -275,17 +275,16 @@ static int end_block(struct lines *l, size_t end, size_t next, size_t doc, struc
 static int scan_line(struct lines *l, const char *s, size_t n, size_t from, size_t next,
                      struct ran_error *err)
 {
-        bool begins;
-
         strip(&s, &n, l->at.number == 0);
-        begins = l->begins_document != NULL && l->begins_document(s, n);
+        const enum lines_role role = l->role != NULL ? l->role(s, n) : LINES_WORD;
+        const bool begins = role == LINES_DOCUMENT;
         if (begins && l->first > 0)
                 return end_block(l, from - (from > l->begin), from, l->at.doc, err);
         l->at.number++;
         l->at.doc += begins;
         l->scanned = next - l->begin;
         if (!is_blank(s, n)) {
-                if (!begins && l->first == 0)
+                if (role == LINES_WORD && l->first == 0)
                         l->first = l->at.number;
                 return RAN_OK;
         }
@@ -434,26 +433,69 @@ static int next_files(struct lines *l, struct ran_error *err)
 
 /* ---- groups --------------------------------------------------------------------------------- */
 
-int lines_peek(struct lines *l, struct text_line *line, struct ran_error *err)
+/* Of the lines from `at` on, those that are whole, up to the bound after the first. */
+static struct sample sample_of(const struct lines *l, size_t at)
+{
+        size_t n, next, from = at;
+        struct sample sample = {.s = l->data + at, .all = l->ended};
+
+        while (from - at < SAMPLE_BYTES && whole_line(l, from, &n, &next))
+                from = next;
+        sample.n = from - at;
+        sample.all = l->ended && from == l->end;
+        return sample;
+}
+
+/* Reads on in a file on disk, which may be compressed, to the end of a sample. */
+static int fill_sample(struct lines *l, size_t at, struct ran_error *err)
+{
+        struct stat status;
+
+        if (fstat(l->fd, &status) != 0 || !S_ISREG(status.st_mode))
+                return RAN_OK;
+        while (!l->ended && l->why == NULL && l->end - at < 2 * SAMPLE_BYTES) {
+                int code = read_more(l, 0, err);
+                if (code != RAN_OK && l->why == NULL)
+                        return code; /* else the lines that were read come first */
+        }
+        return RAN_OK;
+}
+
+int lines_peek(struct lines *l, struct text_line *line, struct sample *sample,
+               struct ran_error *err)
 {
         size_t at = 0, next, n;
 
         *line = (struct text_line){.file = l->file};
+        *sample = (struct sample){0};
         do {
                 RAN_TRY(fill(l, err));
                 for (; whole_line(l, at, &n, &next); at = next) {
                         const char *s = l->data + at;
                         strip(&s, &n, at == 0);
-                        if (!is_blank(s, n)) {
-                                line->s = s;
-                                line->n = n;
-                                l->kept = 0;
-                                return RAN_OK;
-                        }
+                        if (is_blank(s, n))
+                                continue;
+                        const size_t begin = (size_t)(s - l->data);
+                        RAN_TRY(fill_sample(l, begin, err));
+                        *sample = sample_of(l, begin);
+                        line->s = l->data + begin;
+                        line->n = n;
+                        l->kept = 0;
+                        return RAN_OK;
                 }
                 l->kept = l->end;
         } while (!l->ended);
         return RAN_OK;
+}
+
+int lines_peek_on(struct lines *l, struct text_line *line, struct sample *sample,
+                  struct ran_error *err)
+{
+        const int patience = 200; /* milliseconds: nobody who types notices */
+
+        if (l->unpack == NULL && !l->ended)
+                poll(&(struct pollfd){.fd = l->fd, .events = POLLIN}, 1, patience);
+        return lines_peek(l, line, sample, err);
 }
 
 const char *lines_first_bytes(const struct lines *l, size_t *n)

@@ -3,6 +3,7 @@
 #ifndef CMD_FORMATS_LINES_H
 #define CMD_FORMATS_LINES_H
 
+#include "cmd/formats/sample.h"
 #include "cmd/formats/table.h"
 #include "ran.h"
 
@@ -12,6 +13,13 @@ enum lines_unit {
         LINES_SENTENCE, /* a block: the lines up to a blank one */
         LINES_ROW,      /* a row of a table, which may have line ends in quotes */
         LINES_FILE,     /* all of a file */
+};
+
+/* Of sentences: what a line is. */
+enum lines_role {
+        LINES_WORD,     /* or unknown */
+        LINES_COMMENT,  /* belongs to the sentence after it */
+        LINES_DOCUMENT, /* begins a document: ends a sentence and belongs to the one after it */
 };
 
 /* Counts before a line. */
@@ -38,7 +46,7 @@ struct unpack;
 struct lines {
         int fd;
         enum lines_unit unit;
-        bool (*begins_document)(const char *line, size_t n); /* of sentences */
+        enum lines_role (*role)(const char *line, size_t n); /* of sentences */
         struct table_scan table;                             /* of rows */
         char **next_file; /* LINES_FILE: those still to be read */
         size_t files;
@@ -67,9 +75,14 @@ int lines_open(struct lines *l, const char *file, struct ran_error *err);
 void lines_open_files(struct lines *l, char **files, size_t n);
 /* The current file, for messages. */
 const char *lines_name(const struct lines *l);
-/* The first line that is not blank (*line has file, s and n); s is NULL without one. Only before
- * the first group: set unit, and begins_document or table, then. */
-int lines_peek(struct lines *l, struct text_line *line, struct ran_error *err);
+/* The first line that is not blank (*line has file, s and n), and the lines from there on that have
+ * arrived; of a file on disk, as many as a sample may have. s is NULL without one. Only before the
+ * first group: set unit, and role or table, then. */
+int lines_peek(struct lines *l, struct text_line *line, struct sample *sample,
+               struct ran_error *err);
+/* The same after waiting a moment for more than one line. */
+int lines_peek_on(struct lines *l, struct text_line *line, struct sample *sample,
+                  struct ran_error *err);
 /* The first bytes of the file, after a peek. */
 const char *lines_first_bytes(const struct lines *l, size_t *n);
 /* The next group: at least one text, and as many more as have arrived, within bounds that keep

@@ -104,13 +104,16 @@ static void keep_shard(struct cmd_run *run)
         run->count = run->unit[end];
 }
 
-/* The format by options alone; NULL: the file decides. Options of tables ask for a table. */
+/* The format by options alone; NULL: the file decides. Options of tables ask for a table, and those
+ * of columns of words for these. */
 static const struct import_format *chosen_format(const struct cmd_input *input)
 {
         const struct import_columns *c = &input->columns;
 
         if (input->input_format == 0 && (c->delimiter != NULL || c->names != NULL))
                 return &import_csv;
+        if (input->input_format == 0 && (input->word_column > 0 || input->tag_column > 0))
+                return &import_conll;
         return import_choice(input->input_format);
 }
 
@@ -199,12 +202,14 @@ static bool is_separator(const struct cmd_run *run, const struct text_line *firs
 
 /* One message about a file that cannot be what it should, instead of one a line. */
 static int check_kind(const struct cmd_run *run, const struct lines *lines,
-                      const struct text_line *first, struct ran_error *err)
+                      const struct text_line *first, const struct sample *sample,
+                      struct ran_error *err)
 {
         size_t n;
         const char *s = lines_first_bytes(lines, &n);
         const struct kind *kind = kind_of(s, n);
         const struct import_format *like = NULL;
+        enum import_match match;
 
         if (kind != NULL)
                 return ran_fail(err, RAN_EFORMAT, "%s is %s: %s", lines_name(lines), kind->is,
@@ -217,7 +222,7 @@ static int check_kind(const struct cmd_run *run, const struct lines *lines,
                                 "(tail -n +2 FILE)",
                                 lines_name(lines));
         if (run->import.format == &import_jsonl && first->s != NULL)
-                like = import_guess(NULL, first->s, first->n);
+                like = import_guess(NULL, sample, &match);
         if (like == NULL || like == &import_jsonl)
                 return RAN_OK;
         return ran_fail(
@@ -227,11 +232,74 @@ static int check_kind(const struct cmd_run *run, const struct lines *lines,
                 lines_name(lines), like->looks_like, import_name(like));
 }
 
-/* The format of the file: that of --input-format, or guessed from the first line. */
+/* Says which format was guessed, once for files alike. */
+static void say_format(struct cmd_run *run, const struct lines *lines, enum import_match match)
+{
+        const struct import_format *format = run->import.format;
+
+        if (cmd_common.verbose)
+                cmd_note("%s is read as %s", lines_name(lines), import_name(format));
+        else if (match == IMPORT_LIKE && run->said_format != format)
+                cmd_note("%s looks like %s (--input-format names another format)",
+                         lines_name(lines), format->looks_like);
+        else
+                return;
+        run->said_format = format;
+}
+
+static const struct import_format *guess(const struct cmd_run *run, const struct lines *lines,
+                                         const struct text_line *first, const struct sample *sample,
+                                         enum import_match *match)
+{
+        const char *name = strcmp(lines->file, "-") != 0 ? lines->file : NULL;
+        const struct import_format *format = NULL;
+
+        *match = IMPORT_UNLIKE;
+        if (first->s != NULL)
+                format = import_guess(name, sample, match);
+        if (format == NULL && first->s != NULL &&
+            csv_is_asked(&run->loop->input->columns, first->s, first->n))
+                format = &import_csv;
+        return format;
+}
+
+/* Whether a sample is one line, and more may come. */
+static bool is_short(const struct lines *lines, const struct sample *sample)
+{
+        const char *line;
+        size_t at = 0, n, count = 0;
+
+        while (count < 2 && sample_next_full(sample, &at, &line, &n))
+                count++;
+        return count == 1 && !sample->all && !lines->ended;
+}
+
+/* Guesses the format from the first lines. Where one line has arrived that could be of several
+ * formats, the next one decides, if it comes at once. */
+static int guess_format(struct cmd_run *run, struct lines *lines, struct text_line *first,
+                        struct sample *sample, struct ran_error *err)
+{
+        enum import_match match;
+
+        run->import.guessed = true;
+        run->import.format = guess(run, lines, first, sample, &match);
+        if (run->import.format != &import_jsonl && is_short(lines, sample)) {
+                RAN_TRY(lines_peek_on(lines, first, sample, err));
+                run->import.format = guess(run, lines, first, sample, &match);
+        }
+        if (run->import.format == NULL)
+                take_unlike_any(run, lines, first);
+        if (first->s != NULL)
+                say_format(run, lines, match);
+        return RAN_OK;
+}
+
+/* The format of the file: that of --input-format, or guessed. */
 static int set_format(struct cmd_run *run, struct lines *lines, struct ran_error *err)
 {
         const struct cmd_input *input = run->loop->input;
         struct text_line first;
+        struct sample sample;
 
         run->import = (struct import){
                 .format = lines->unit == LINES_FILE ? &import_file : chosen_format(input),
@@ -243,26 +311,14 @@ static int set_format(struct cmd_run *run, struct lines *lines, struct ran_error
         run->unlike_any = false;
         if (lines->unit == LINES_FILE)
                 return RAN_OK;
-        RAN_TRY(lines_peek(lines, &first, err));
-        RAN_TRY(check_kind(run, lines, &first, err));
-        if (run->import.format == NULL) {
-                const char *name = strcmp(lines->file, "-") != 0 ? lines->file : NULL;
-                if (first.s != NULL)
-                        run->import.format = import_guess(name, first.s, first.n);
-                if (run->import.format == NULL && first.s != NULL &&
-                    csv_is_asked(&input->columns, first.s, first.n))
-                        run->import.format = &import_csv;
-                run->import.guessed = true;
-                if (run->import.format == NULL)
-                        take_unlike_any(run, lines, &first);
-                if (cmd_common.verbose && first.s != NULL)
-                        cmd_note("%s is read as %s", lines_name(lines),
-                                 import_name(run->import.format));
-        }
+        RAN_TRY(lines_peek(lines, &first, &sample, err));
+        RAN_TRY(check_kind(run, lines, &first, &sample, err));
+        if (run->import.format == NULL)
+                RAN_TRY(guess_format(run, lines, &first, &sample, err));
         if (run->import.format->unit == LINES_FILE)
                 return RAN_OK;
         lines->unit = run->import.format->unit;
-        lines->begins_document = run->import.format->begins_document;
+        lines->role = run->import.format->role;
         if (run->import.format->set_table != NULL && first.s != NULL)
                 run->import.format->set_table(&run->import, first.s, first.n);
         lines->table = run->import.table;

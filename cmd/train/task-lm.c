@@ -11,11 +11,11 @@
 /* Many records have a "source" that names their origin: with a text, it is ignored. */
 static bool is_pair(const struct train_source *source, const struct ran_record *record)
 {
-        if (json_member(record, "ids"))
+        if (foreign_ids(record))
                 return false;
         return source->mask == RAN_MASK_PREFIX ||
                ((json_member(record, "source") || json_member(record, "target")) &&
-                !json_member(record, "encoding") && foreign_tokens(record) == NULL &&
+                !foreign_encoding(record) && foreign_tokens(record) == NULL &&
                 foreign_text(record) == NULL);
 }
 
@@ -32,7 +32,7 @@ static int read_kind(struct train_scratch *s, const struct train_source *source,
                                 from ? "source" : "target", from ? "target" : "source");
         s->mask = source->mask;
         if (s->mask == RAN_MASK_NONE)
-                s->mask = pair || (json_member(record, "ids") && json_member(record, "segments"))
+                s->mask = pair || (foreign_ids(record) && json_member(record, "segments"))
                                   ? RAN_MASK_PREFIX
                                   : RAN_MASK_CAUSAL;
         s->words.pairs = pair;

@@ -25,7 +25,7 @@ static int read_tags(struct train_scratch *s, const struct train_source *source,
                      const struct ran_record *record, struct ran_error *err)
 {
         struct cmd_labels *tags = &s->labels;
-        const struct ran_member *m = json_member(record, "ids");
+        const struct ran_member *m = foreign_ids(record);
         const char *name, *words_name = "ids";
         const struct ran_member *spans = foreign_spans(record, &name);
 

@@ -71,7 +71,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         if (memchr(line, '\n', size) != NULL)
                 return 0; /* a line has none */
         kind_of(line, size);
-        import_guess(NULL, line, size);
+        import_guess(NULL, &(struct sample){line, size, true});
         for (int i = 1; import_names[i] != NULL; i++)
                 if (import_choice(i)->unit == LINES_EACH)
                         import(import_choice(i), &piece);
