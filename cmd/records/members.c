@@ -186,9 +186,43 @@ static void say_one(struct ran_buf *out, const char *what, const struct members 
         ran_buf_char(out, '"');
 }
 
+/* Members that have our names, but values that are something else to whoever wrote them. */
+static void say_others(struct ran_buf *out, const struct members *m, const struct cmd_loop *loop,
+                       const struct ran_record *first)
+{
+        static const char *const names[] = {"encoding", "ids", "tokens", "doc", NULL};
+        const size_t begin = out->len;
+
+        for (const char *const *name = names; *name != NULL; name++) {
+                const struct ran_member *found = ran_record_find(first, *name, NULL);
+                if (found != NULL && found->type != '0' && !m->table && !m->asked &&
+                    is_listed(loop->reads, *name) && !foreign_fits(first, found, *name) &&
+                    (m->texts > 0 || foreign_text(first) != NULL))
+                        ran_buf_printf(out, "%s \"%s\"", out->len > begin ? "," : begin > 0 ? ";" : "",
+                                       *name);
+        }
+        if (out->len > begin)
+                ran_buf_str(out, " is not what ran calls so, and is not read");
+}
+
+/* What the result takes the place of, unless it is one of an earlier run. */
+static void say_replaced(struct ran_buf *out, const struct cmd_loop *loop,
+                         const struct ran_record *first)
+{
+        const bool named = loop->output != NULL && loop->output->into != NULL;
+        const char *into = named ? loop->output->into : loop->into;
+        const struct ran_member *found = NULL;
+
+        if (loop->output != NULL && loop->take == NULL && !loop->output->lines && into != NULL)
+                found = ran_record_find(first, into, NULL);
+        if (found != NULL && found->type != 'o' && found->type != '0')
+                ran_buf_printf(out, "%s the result replaces \"%s\" (--into gives it another name)",
+                               out->len > 0 ? ";" : "", into);
+}
+
 /* What was chosen without being asked for, once for many files alike. */
-static void say(const struct members *m, const struct import *import, const char *file,
-                struct ran_buf *said)
+static void say(const struct members *m, const struct cmd_loop *loop, const struct import *import,
+                const struct ran_record *first, const char *file, struct ran_buf *said)
 {
         const struct import_columns *c = import->columns;
         struct ran_buf out = {0};
@@ -202,6 +236,8 @@ static void say(const struct members *m, const struct import *import, const char
         if (out.len == 0 && import->assumed != NULL)
                 ran_buf_printf(&out, " no header: %s (--columns names them otherwise)",
                                import->assumed);
+        say_others(&out, m, loop, first);
+        say_replaced(&out, loop, first);
         ran_buf_char(&out, '\0');
         if (out.len > 1 && !out.failed &&
             (said->len != out.len || memcmp(said->data, out.data, out.len) != 0)) {
@@ -278,7 +314,7 @@ int members_choose(struct members *m, const struct cmd_loop *loop, const struct 
         RAN_TRY(guess(m, loop, first, err));
         if (m->table)
                 RAN_TRY(check_table(m, loop, import, first, err));
-        say(m, import, file, said);
+        say(m, loop, import, first, file, said);
         m->any |= m->table; /* numbers, and cells without a label */
         if (m->table && !is_set(m->label)) {
                 const bool many = ran_record_find(first, "label", NULL) == NULL;

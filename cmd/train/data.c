@@ -167,6 +167,7 @@ int train_take(void *arg, const struct cmd_line *line, const struct ran_buf *res
         RAN_TRY(number_labels(r, line, &d, err));
         RAN_TRY(add_document(r, line, &d, err));
         data->soft_target += head->soft_target;
+        data->weighted += head->weight < 1 || head->weight > 1;
         if (task->note != NULL)
                 task->note(data, line, &d);
         for (size_t t = 0; t < head->L; t++)
@@ -237,12 +238,14 @@ struct cmd_loop train_loop(struct train_reader *r)
         const char *const *name = source->task->members;
         size_t n = 0;
 
-        while (*name != NULL && n < TRAIN_MEMBERS - 2)
+        while (*name != NULL && n < TRAIN_MEMBERS - 3)
                 r->members[n++] = *name++;
         if (source->soft_label != NULL)
                 r->members[n++] = source->soft_label;
         if (source->group != NULL)
                 r->members[n++] = source->group;
+        if (source->weight != NULL)
+                r->members[n++] = source->weight;
         r->members[n] = NULL;
         return (struct cmd_loop){
                 .input = source->input,
@@ -265,6 +268,10 @@ void train_data_read(struct train_data *d, const struct train_source *source, ch
         loop.arg = &r;
         train_begin(&r);
         cmd_records(&loop, files, &d->counts);
+        if (d->weighted > 0)
+                cmd_note("%zu of %zu documents have another weight than 1, by \"%s\" "
+                         "(--weight-member none: all weigh the same)",
+                         d->weighted, d->set.B, source->weight);
         train_finish(&r);
 }
 

@@ -125,7 +125,7 @@ static void adapt(struct train_session *s)
                                    "records with a source and a target");
 }
 
-static const char *const members[] = {CMD_SEQUENCE_MEMBERS, "weight", NULL};
+static const char *const members[] = {CMD_SEQUENCE_MEMBERS, NULL};
 
 static const struct train_preset presets[] = {
         {"task", "lm"},      {"mask", "causal"},

@@ -234,7 +234,6 @@ static const char *const members[] = {CMD_DOCUMENT_MEMBERS,
                                       CMD_LABELS_TAG_MEMBERS,
                                       CMD_SPAN_TAGS_MEMBERS,
                                       SENTENCE_GROUP_MEMBER,
-                                      "weight",
                                       NULL};
 
 /* The defaults that were best on the development data of CoNLL-2003, see share/recipes. */
