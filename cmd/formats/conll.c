@@ -193,6 +193,10 @@ int conll_begin(struct conll *c, const char *block, size_t n, struct ran_error *
         }
         if (c->word == 0)
                 c->word = c->universal || c->numbered ? 2 : 1;
+        if (c->tag == 0 && c->numbered && !c->universal) { /* the outermost of nested tags */
+                tag = find_field(c, w.line, w.n, 3);
+                c->tag = conll_is_tag(w.line + tag.begin, tag.end - tag.begin) ? 3 : c->columns;
+        }
         if (c->tag == 0 && c->columns > 1)
                 c->tag = c->universal ? 4 : c->columns;
         RAN_TRY(check_column(c->word, c->columns, "word-column", err));
@@ -380,6 +384,29 @@ void conll_add_column(const struct conll *c, const char *block, size_t n,
 
 /* ---- the format ----------------------------------------------------------------------------- */
 
+/* Where tabs separate columns, a comment needs no look at them. */
+static enum lines_role role_with_tabs(const char *line, size_t n)
+{
+        const enum lines_role role = conll_role(line, n);
+        const bool comment = n > 0 && line[0] == '#' && memchr(line, '\t', n) == NULL;
+
+        return role == LINES_WORD && comment ? LINES_COMMENT : role;
+}
+
+static void look(struct import *i, const struct sample *sample)
+{
+        const char *line;
+        size_t at = 0, n;
+
+        i->role = conll_role;
+        while (sample_next_full(sample, &at, &line, &n))
+                if (line[0] != '#' && !begins_with(line, n, "-DOCSTART-")) {
+                        if (memchr(line, '\t', n) != NULL)
+                                i->role = role_with_tabs;
+                        return;
+                }
+}
+
 static int begin(struct import *i, const struct text_line *first, struct ran_error *err)
 {
         struct conll *c = ran_alloc(1, sizeof(*c), err);
@@ -388,7 +415,11 @@ static int begin(struct import *i, const struct text_line *first, struct ran_err
                 return RAN_ENOMEM;
         *c = (struct conll){.word = i->word_column, .tag = i->tag_column};
         i->state = c;
-        return conll_begin(c, first->s, first->n, err);
+        RAN_TRY(conll_begin(c, first->s, first->n, err));
+        if (c->numbered && !c->universal && i->word_column == 0)
+                i->assumed = c->tag == 3 ? "the second column has the words, the third the tags"
+                                         : "the second column has the words, the last the tags";
+        return RAN_OK;
 }
 
 static int import(const struct import *i, const struct text_line *sentence, struct ran_buf *out,
@@ -408,7 +439,7 @@ const struct import_format import_conll = {
         .endings = (const char *const[]){".conll", ".conllu", ".iob", ".iob2", ".bio", NULL},
         .by_ending = true,
         .guess = conll_guess,
-        .role = conll_role,
+        .look = look,
         .begin = begin,
         .import = import,
 };

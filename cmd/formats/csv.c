@@ -133,7 +133,7 @@ static bool is_header(const struct import *i, const struct look *look)
                 return false;
         if (look->asked || is_usual(look))
                 return true;
-        return i->format == &import_csv && look->cells > 1 && look->names;
+        return look->cells > 1 && (i->below || (i->format == &import_csv && look->names));
 }
 
 static char delimiter_of(const struct import *i, const char *line, size_t n)
@@ -143,14 +143,85 @@ static char delimiter_of(const struct import *i, const char *line, size_t n)
         return i->format == &import_tsv ? '\t' : table_guess_delimiter(line, n);
 }
 
+/* A column below its first cell. */
+struct below {
+        size_t cells, numbers, length; /* bytes of all cells together */
+        bool same;                     /* one is what the first row has */
+};
+
+static struct ran_span text_of(const struct table_cell *cell)
+{
+        return cell->escaped ? (struct ran_span){cell->span.begin + 1, cell->span.end - 1}
+                             : cell->span;
+}
+
+/* Adds row `row` to column `column` of the first row. */
+static void look_below(const struct table_scan *t, struct below *below, const char *name, size_t n,
+                       const char *row, size_t length, size_t column)
+{
+        struct table_cell cell;
+        size_t at = 0;
+
+        for (size_t c = 0; table_next_cell(t, row, length, &at, &cell); c++) {
+                if (c != column)
+                        continue;
+                const struct ran_span text = text_of(&cell);
+                const size_t m = text.end - text.begin;
+                below->cells += m > 0;
+                below->numbers += m > 0 && is_number(row + text.begin, m);
+                below->length += m;
+                below->same |= m == n && memcmp(row + text.begin, name, n) == 0;
+                return;
+        }
+}
+
+/* Whether the rows below the first say that it is a header: no column has its cell again, and one is
+ * of another kind: numbers, or, if texts say something, much longer texts. */
+static bool is_unlike_below(const struct table_scan *t, bool texts, const struct sample *sample)
+{
+        enum { MOST_COLUMNS = 64, ROWS = 16, LONG = 3, TEXT = 20 };
+        struct table_scan scan = *t;
+        size_t at = 0, end, next, first, column_at = 0, rows;
+        struct table_cell name;
+        bool unlike = false;
+
+        if (!table_row_end(&scan, sample->s, sample->n, sample->all, &at, &first, &next))
+                return false;
+        for (size_t c = 0; table_next_cell(t, sample->s, first, &column_at, &name); c++) {
+                const struct ran_span text = text_of(&name);
+                const size_t n = text.end - text.begin;
+                struct below below = {0};
+                scan = *t;
+                size_t begin = next, more;
+                at = 0;
+                for (rows = 0; rows < ROWS && table_row_end(&scan, sample->s + begin,
+                                                            sample->n - begin, sample->all, &at,
+                                                            &end, &more);
+                     rows++, begin += more, at = 0)
+                        look_below(t, &below, sample->s + text.begin, n, sample->s + begin, end, c);
+                if (c == MOST_COLUMNS || n > 2 * LONGEST_NAME || below.same)
+                        return false;
+                const bool numbers = below.cells > 0 && below.numbers == below.cells;
+                if (numbers && is_number(sample->s + text.begin, n))
+                        return false;
+                unlike |= numbers || (texts && below.length > TEXT * below.cells &&
+                                      below.length > LONG * n * below.cells);
+        }
+        return unlike;
+}
+
 /* A table of labels and texts with tabs, but without a header, is seldom of a program that writes
  * quotes around cells. */
-static void set_table(struct import *i, const char *line, size_t n)
+static void look(struct import *i, const struct sample *sample)
 {
         const int quotes = i->columns->quotes;
+        const char *line = "";
+        size_t at = 0, n = 0;
 
+        (void)sample_next(sample, &at, &line, &n);
         i->table = (struct table_scan){.delimiter = delimiter_of(i, line, n),
                                        .no_quotes = quotes == IMPORT_NO};
+        i->below = is_unlike_below(&i->table, i->format == &import_csv, sample);
         if (quotes == IMPORT_AUTO && i->format == &import_tsv) {
                 const struct look look = look_at_row(&i->table, i->columns, line, n);
                 i->table.no_quotes = !is_header(i, &look) && i->columns->names == NULL;
@@ -552,7 +623,7 @@ const struct import_format import_csv = {
         .looks_like = "a table",
         .endings = (const char *const[]){".csv", NULL},
         .by_ending = true,
-        .set_table = set_table,
+        .look = look,
         .guess = guess_csv,
         .begin = begin,
         .import = import,
@@ -563,7 +634,7 @@ const struct import_format import_tsv = {
         .looks_like = "label, tab, text",
         .endings = (const char *const[]){".tsv", ".tab", NULL},
         .by_ending = true,
-        .set_table = set_table,
+        .look = look,
         .guess = guess_tsv,
         .begin = begin,
         .import = import,

@@ -114,6 +114,26 @@ static bool is_choice(const struct ran_record *record, const struct ran_member *
         return m->type == 'a' && options != NULL && options->type == 'a';
 }
 
+/* Of documents, by their first: with a label, but no place. */
+static bool are_marks(const struct ran_record *record, const struct ran_member *m)
+{
+        struct ran_span item, name, value;
+        size_t pos = 0, at = 0;
+        bool label = false;
+        char type;
+
+        if (m->type != 'a' || !ran_json_next(record->line, m->value, &pos, NULL, &item, &type) ||
+            type != 'o')
+                return false;
+        while (ran_json_next(record->line, item, &at, &name, &value, &type)) {
+                label |= is_named(record->line, name, "label");
+                if (is_named(record->line, name, "start") ||
+                    is_named(record->line, name, "start_offset"))
+                        return false;
+        }
+        return label;
+}
+
 static bool is_group(const struct ran_record *record, const struct ran_member *m)
 {
         (void)record;
@@ -126,7 +146,7 @@ static bool are_cats(const struct ran_record *record, const struct ran_member *m
         return m->type == 'o';
 }
 
-enum what { TEXT, TOKENS, IDS, ENCODING, TAGS, SPANS, CHOICE, CATS, GROUP };
+enum what { TEXT, TOKENS, IDS, ENCODING, TAGS, SPANS, CHOICE, MARKS, CATS, GROUP };
 
 /* The members for each kind of data, ours first. The first one that is present, not null and of
  * the right type counts. Where none is, one of `ours` is a mistake that the reader reports, unless
@@ -150,6 +170,7 @@ static const struct {
         {SPANS, "labels", are_spans, false},   /* doccano */
         {SPANS, "annotations", are_spans, false},
         {CHOICE, "accept", is_choice, false}, /* Prodigy */
+        {MARKS, "annotations", are_marks, false}, /* doccano */
         {CATS, "cats", are_cats, false},      /* spaCy */
         {GROUP, "doc", is_group, false},
 };
@@ -254,6 +275,24 @@ const struct ran_member *foreign_choice(const struct ran_record *record)
         return find(record, CHOICE, &name);
 }
 
+const struct ran_member *foreign_marks(const struct ran_record *record)
+{
+        const char *name;
+
+        return find(record, MARKS, &name);
+}
+
+bool foreign_mark(const char *line, struct ran_span mark, struct ran_span *label, char *type)
+{
+        struct ran_span name;
+        size_t pos = 0;
+
+        while (ran_json_next(line, mark, &pos, &name, label, type))
+                if (is_named(line, name, "label"))
+                        return true;
+        return false;
+}
+
 const struct ran_member *foreign_cats(const struct ran_record *record)
 {
         const char *name;
@@ -312,6 +351,21 @@ static bool from_list(struct foreign_span *span, const char *line, struct ran_sp
                !ran_json_next(line, item, &pos, NULL, &more, &type);
 }
 
+/* The item of a list that has one: Label Studio allows several labels a span. */
+static bool only_item(const char *line, struct ran_span *value, char *type)
+{
+        struct ran_span item, more;
+        size_t pos = 0;
+        char kind, next;
+
+        if (*type != 'a' || !ran_json_next(line, *value, &pos, NULL, &item, &kind) ||
+            ran_json_next(line, *value, &pos, NULL, &more, &next))
+                return false;
+        *value = item;
+        *type = kind;
+        return true;
+}
+
 static bool from_object(struct foreign_span *span, const char *line, struct ran_span item)
 {
         size_t starts = 0, ends = 0, labels = 0, pos = 0;
@@ -327,7 +381,8 @@ static bool from_object(struct foreign_span *span, const char *line, struct ran_
                         span->end = value;
                         span->end_type = type;
                         ends++;
-                } else if (is_named(line, name, "label")) {
+                } else if (is_named(line, name, "label") ||
+                           (is_named(line, name, "labels") && only_item(line, &value, &type))) {
                         span->label = value;
                         span->label_type = type;
                         labels++;

@@ -12,6 +12,7 @@
 #define FOREIGN_TAGS   "tags", "ner_tags"
 #define FOREIGN_SPANS  "spans", "entities", "label", "labels", "annotations"
 #define FOREIGN_CHOICE "accept", "options"
+#define FOREIGN_MARKS  "annotations"
 #define FOREIGN_ANSWER "answer"
 
 /* Each returns the member, or NULL if there is none. */
@@ -29,6 +30,9 @@ const struct ran_member *foreign_tags(const struct ran_record *record);
 const struct ran_member *foreign_spans(const struct ran_record *record, const char **name);
 /* The list of the `options` that an annotator chose. */
 const struct ran_member *foreign_choice(const struct ran_record *record);
+/* A list of objects with a `label` each, of the document as a whole; and the label of one. */
+const struct ran_member *foreign_marks(const struct ran_record *record);
+bool foreign_mark(const char *line, struct ran_span mark, struct ran_span *label, char *type);
 /* An object of labels with 1 and 0. */
 const struct ran_member *foreign_cats(const struct ran_record *record);
 /* `doc`, the document of a sentence. */

@@ -14,6 +14,7 @@
  * --help. --help lists formats in this order, and guessing tries them in this order. */
 #define IMPORT_FORMATS(X)                                                    \
         X(jsonl, "jsonl", "JSON objects, one a line")                        \
+        X(json, "json", "the same in an array, or with line ends within")    \
         X(csv, "csv", "a table, one row a record")                           \
         X(fasttext, "fasttext", "labels __label__NAME and text")             \
         X(fasttext_labels, "fasttext-labels", "always a list of labels")     \
@@ -40,10 +41,13 @@ struct import {
         size_t word_column, tag_column; /* --word-column, --tag-column */
         bool folder_label;              /* --folder-label */
         const struct import_columns *columns;
+        /* Set by `look`. */
         struct table_scan table; /* of tables: how rows are written */
+        bool below;              /* of tables: the rows below the first are unlike it */
+        enum lines_role (*role)(const char *line, size_t n); /* of sentences: what lines are */
         /* Set by `begin`. */
         bool header;         /* the first text is no record, but the header */
-        const char *assumed; /* what was assumed about columns without a header; NULL: nothing */
+        const char *assumed; /* what was assumed about columns without names; NULL: nothing */
         void *state; /* for the format; NULL, or of malloc: import_end frees it after `end` */
 };
 
@@ -63,13 +67,12 @@ struct import_format {
         const char *const *endings;
         bool by_ending; /* a file with such an ending is of this format, if no earlier one claims it
                          */
-        /* Of tables: sets i->table by the first line of the file. NULL otherwise. */
-        void (*set_table)(struct import *i, const char *line, size_t n);
+        /* Of tables and sentences: sets i->table, i->below or i->role by the first lines of the
+         * file. NULL otherwise. */
+        void (*look)(struct import *i, const struct sample *sample);
         /* Whether the first lines of a file look like this format, and agree on it. NULL: cannot
          * be guessed. */
         enum import_match (*guess)(const struct sample *sample);
-        /* Of sentences: what a line is that is no word. NULL otherwise. */
-        enum lines_role (*role)(const char *line, size_t n);
         /* Reads the first text of a file and fills i->state. RAN_EFORMAT: no text of the file
          * can become a record. NULL: files have no header. */
         int (*begin)(struct import *i, const struct text_line *first, struct ran_error *err);

@@ -45,7 +45,7 @@ static void close_file(struct lines *l)
 
 int lines_open(struct lines *l, const char *file, struct ran_error *err)
 {
-        *l = (struct lines){.unit = LINES_EACH};
+        *l = (struct lines){.unit = LINES_EACH, .peeking = true};
         return open_file(l, file, err);
 }
 
@@ -136,11 +136,25 @@ static int read_more(struct lines *l, size_t begin, struct ran_error *err)
         return l->fresh ? look_inside(l, begin, err) : RAN_OK;
 }
 
-/* Whether a line ends in [s, s + n). */
+/* Whether the first line of a file is long, and so far an array: it may be all of the file. */
+static bool is_long_array(const struct lines *l)
+{
+        size_t at = l->begin + ran_utf8_mark(l->data + l->begin, l->end - l->begin);
+
+        if (!l->peeking || l->end - l->begin < 2 * SAMPLE_BYTES)
+                return false;
+        while (at < l->end && (l->data[at] == ' ' || l->data[at] == '\t'))
+                at++;
+        return at < l->end && l->data[at] == '[';
+}
+
+/* Whether a line ends in [s, s + n), or another unit may. */
 static bool has_line_end(const struct lines *l, const char *s, size_t n)
 {
-        return n > 0 &&
-               (memchr(s, '\n', n) != NULL || (l->unit == LINES_ROW && memchr(s, '\r', n) != NULL));
+        if (n == 0 || memchr(s, '\n', n) != NULL)
+                return n > 0;
+        return (l->unit == LINES_ROW && memchr(s, '\r', n) != NULL) ||
+               (l->unit == LINES_VALUE && memchr(s, '}', n) != NULL) || is_long_array(l);
 }
 
 /* Reads until there is a whole line, and on while more has arrived. A file that cannot be read
@@ -227,7 +241,7 @@ static bool whole_line(const struct lines *l, size_t from, size_t *n, size_t *ne
         const char *s = l->data + from;
         const char *feed = from < l->end ? memchr(s, '\n', l->end - from) : NULL;
 
-        if (from == l->end || (feed == NULL && !l->ended))
+        if (from == l->end || (feed == NULL && !l->ended && !is_long_array(l)))
                 return false;
         *n = feed != NULL ? (size_t)(feed - s) : l->end - from;
         *next = from + *n + (feed != NULL);
@@ -367,6 +381,53 @@ static int split_rows(struct lines *l, struct ran_error *err)
         return RAN_OK;
 }
 
+/* ---- JSON values ---------------------------------------------------------------------------- */
+
+static size_t count_feeds(const char *s, size_t n)
+{
+        size_t feeds = 0;
+
+        for (const char *end = s + n; (s = memchr(s, '\n', (size_t)(end - s))) != NULL; s++)
+                feeds++;
+        return feeds;
+}
+
+/* Moves to where a value begins. at.number: the lines that have ended. */
+static void pass_to_value(struct lines *l)
+{
+        size_t from = l->begin, to;
+
+        if (l->offset + l->begin == 0)
+                from += ran_utf8_mark(l->data, l->end);
+        to = values_skip(&l->values, l->data, l->end, from);
+        l->at.number += count_feeds(l->data + l->begin, to - l->begin);
+        l->begin = to;
+}
+
+static int split_values(struct lines *l, struct ran_error *err)
+{
+        while (!l->more) {
+                if (l->scanned == 0)
+                        pass_to_value(l);
+                const char *s = l->data + l->begin;
+                if (l->begin == l->end ||
+                    !values_end(&l->values, s, l->end - l->begin, l->ended, &l->scanned))
+                        break;
+                RAN_TRY(add_text(l,
+                                 (struct text_line){.s = s,
+                                                    .n = l->scanned,
+                                                    .number = l->at.number + 1,
+                                                    .before = l->at},
+                                 err));
+                l->at.number += count_feeds(s, l->scanned);
+                l->begin += l->scanned;
+                l->scanned = 0;
+                l->more = l->count == GROUP_LINES;
+        }
+        l->kept = l->scanned;
+        return RAN_OK;
+}
+
 /* ---- whole files ---------------------------------------------------------------------------- */
 
 /* The bytes of a file that begins at `begin`, as --shard counts them. */
@@ -498,6 +559,28 @@ int lines_peek_on(struct lines *l, struct text_line *line, struct sample *sample
         return lines_peek(l, line, sample, err);
 }
 
+int lines_read_all(struct lines *l, struct ran_error *err)
+{
+        while (!l->ended)
+                RAN_TRY(read_more(l, 0, err));
+        return RAN_OK;
+}
+
+int lines_replace(struct lines *l, const struct ran_buf *with, struct ran_error *err)
+{
+        char *grown = ran_grow(l->data, &l->cap, with->len, 1, err);
+
+        if (grown == NULL)
+                return RAN_ENOMEM;
+        l->data = grown;
+        if (with->len > 0)
+                memcpy(grown, with->data, with->len);
+        l->begin = l->kept = 0;
+        l->end = with->len;
+        l->packed = true;
+        return RAN_OK;
+}
+
 const char *lines_first_bytes(const struct lines *l, size_t *n)
 {
         *n = l->offset == 0 ? l->end - l->begin : 0;
@@ -508,6 +591,7 @@ int lines_next(struct lines *l, struct ran_error *err)
 {
         if (l->unit == LINES_FILE)
                 return next_files(l, err);
+        l->peeking = false;
         do {
                 if (!l->more)
                         RAN_TRY(fill(l, err));
@@ -515,6 +599,7 @@ int lines_next(struct lines *l, struct ran_error *err)
                 l->more = false;
                 RAN_TRY(l->unit == LINES_SENTENCE ? split_blocks(l, err)
                         : l->unit == LINES_ROW    ? split_rows(l, err)
+                        : l->unit == LINES_VALUE  ? split_values(l, err)
                                                   : split_each(l, err));
         } while (l->count == 0 && !l->ended);
         return RAN_OK;

@@ -5,6 +5,7 @@
 
 #include "cmd/formats/sample.h"
 #include "cmd/formats/table.h"
+#include "cmd/formats/values.h"
 #include "ran.h"
 
 /* What a text is. */
@@ -12,6 +13,7 @@ enum lines_unit {
         LINES_EACH,     /* each line that is not blank */
         LINES_SENTENCE, /* a block: the lines up to a blank one */
         LINES_ROW,      /* a row of a table, which may have line ends in quotes */
+        LINES_VALUE,    /* a JSON value, also in an array */
         LINES_FILE,     /* all of a file */
 };
 
@@ -48,6 +50,8 @@ struct lines {
         enum lines_unit unit;
         enum lines_role (*role)(const char *line, size_t n); /* of sentences */
         struct table_scan table;                             /* of rows */
+        struct values_scan values;                           /* of JSON values */
+        bool peeking; /* no group has been read: a long array need not have a line end */
         char **next_file; /* LINES_FILE: those still to be read */
         size_t files;
         const char *file;
@@ -83,6 +87,10 @@ int lines_peek(struct lines *l, struct text_line *line, struct sample *sample,
 /* The same after waiting a moment for more than one line. */
 int lines_peek_on(struct lines *l, struct text_line *line, struct sample *sample,
                   struct ran_error *err);
+/* Reads on to the end of the file: all of it is then in [begin, end) of data. */
+int lines_read_all(struct lines *l, struct ran_error *err);
+/* After that, other lines in the place of those of the file. */
+int lines_replace(struct lines *l, const struct ran_buf *with, struct ran_error *err);
 /* The first bytes of the file, after a peek. */
 const char *lines_first_bytes(const struct lines *l, size_t *n);
 /* The next group: at least one text, and as many more as have arrived, within bounds that keep

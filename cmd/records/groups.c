@@ -8,6 +8,7 @@
 
 #include "cmd/formats/conll.h"
 #include "cmd/formats/csv.h"
+#include "cmd/formats/frame.h"
 #include "cmd/formats/kinds.h"
 #include "cmd/options/message.h"
 #include "cmd/options/common.h"
@@ -166,30 +167,6 @@ static void take_unlike_any(struct cmd_run *run, struct lines *lines, const stru
         take_as_text(run, lines);
 }
 
-/* A JSON array of records, and a record with line ends, are not JSON lines. */
-static int check_json(const struct lines *lines, const struct text_line *first,
-                      struct ran_error *err)
-{
-        const char *s = first->s;
-        size_t n = first->n, at = 1;
-
-        if (s == NULL || (s[0] != '[' && s[0] != '{'))
-                return RAN_OK;
-        while (at < n && (s[at] == ' ' || s[at] == '\t'))
-                at++;
-        if (s[0] == '[' && (at == n || s[at] == '{'))
-                return ran_fail(err, RAN_EFORMAT,
-                                "%s is a JSON array of records: jq -c '.[]' FILE makes lines of it",
-                                lines_name(lines));
-        if (s[0] == '{' && at == n)
-                return ran_fail(
-                        err, RAN_EFORMAT,
-                        "%s is JSON with line ends within records: jq -c . FILE makes a line of "
-                        "each",
-                        lines_name(lines));
-        return RAN_OK;
-}
-
 /* Excel writes "sep=;" above a table to tell itself the delimiter. */
 static bool is_separator(const struct cmd_run *run, const struct text_line *first)
 {
@@ -214,8 +191,6 @@ static int check_kind(const struct cmd_run *run, const struct lines *lines,
         if (kind != NULL)
                 return ran_fail(err, RAN_EFORMAT, "%s is %s: %s", lines_name(lines), kind->is,
                                 kind->advice);
-        if (run->import.format == NULL || run->import.format == &import_jsonl)
-                RAN_TRY(check_json(lines, first, err));
         if (is_separator(run, first))
                 return ran_fail(err, RAN_EFORMAT,
                                 "%s: the first line, sep=, is for spreadsheets only: leave it out "
@@ -227,7 +202,7 @@ static int check_kind(const struct cmd_run *run, const struct lines *lines,
                 return RAN_OK;
         return ran_fail(
                 err, RAN_EFORMAT,
-                "%s: the first line is no JSON, it looks like %s: give --input-format=%s, or "
+                "%s: the first line is no record, it looks like %s: give --input-format=%s, or "
                 "leave out --input-format",
                 lines_name(lines), like->looks_like, import_name(like));
 }
@@ -283,7 +258,8 @@ static int guess_format(struct cmd_run *run, struct lines *lines, struct text_li
 
         run->import.guessed = true;
         run->import.format = guess(run, lines, first, sample, &match);
-        if (run->import.format != &import_jsonl && is_short(lines, sample)) {
+        if (run->import.format != &import_jsonl && run->import.format != &import_json &&
+            is_short(lines, sample)) {
                 RAN_TRY(lines_peek_on(lines, first, sample, err));
                 run->import.format = guess(run, lines, first, sample, &match);
         }
@@ -291,6 +267,29 @@ static int guess_format(struct cmd_run *run, struct lines *lines, struct text_li
                 take_unlike_any(run, lines, first);
         if (first->s != NULL)
                 say_format(run, lines, match);
+        return RAN_OK;
+}
+
+/* A table in one JSON object becomes lines, for which all of it has to be in memory. */
+static int unfold(struct cmd_run *run, struct lines *lines, const struct sample *sample,
+                  struct ran_error *err)
+{
+        struct ran_buf rows = {0};
+        bool is;
+
+        if ((run->import.format != &import_jsonl && run->import.format != &import_json) ||
+            !frame_begins(sample->s, sample->n))
+                return RAN_OK;
+        RAN_TRY(lines_read_all(lines, err));
+        const size_t mark = ran_utf8_mark(lines->data, lines->end);
+        int rc = frame_lines(lines->data + mark, lines->end - mark, &rows, &is, err);
+        if (rc == RAN_OK && is)
+                rc = lines_replace(lines, &rows, err);
+        ran_buf_release(&rows);
+        if (rc != RAN_OK || !is)
+                return rc;
+        cmd_note("%s is a table in one JSON object: messages number its rows", lines_name(lines));
+        run->import.format = &import_jsonl;
         return RAN_OK;
 }
 
@@ -317,28 +316,35 @@ static int set_format(struct cmd_run *run, struct lines *lines, struct ran_error
                 RAN_TRY(guess_format(run, lines, &first, &sample, err));
         if (run->import.format->unit == LINES_FILE)
                 return RAN_OK;
+        if (first.s != NULL)
+                RAN_TRY(unfold(run, lines, &sample, err));
         lines->unit = run->import.format->unit;
-        lines->role = run->import.format->role;
-        if (run->import.format->set_table != NULL && first.s != NULL)
-                run->import.format->set_table(&run->import, first.s, first.n);
+        if (run->import.format->look != NULL && first.s != NULL)
+                run->import.format->look(&run->import, &sample);
+        lines->role = run->import.role;
         lines->table = run->import.table;
         return RAN_OK;
 }
 
-/* Scans a record that has the members of the file; one without any, if its first text is bad. */
+/* Scans the first record, or one that has the members of the file: of a table without a good row
+ * empty cells, else none. text: NULL if there is none. */
 static int scan_first(struct cmd_run *run, const struct text_line *text, struct ran_buf *json,
                       struct ran_record *record, struct ran_error *err)
 {
+        const bool table = run->import.format->unit == LINES_ROW;
         size_t line = 0;
-        int code = RAN_OK;
+        int code = RAN_EFORMAT;
 
-        if (run->import.format->unit == LINES_ROW)
-                csv_example(&run->import, json);
-        else
+        if (text != NULL)
                 code = import_text_line(&run->import, text, json, &line, err);
+        if (code == RAN_EFORMAT && table) {
+                json->len = 0;
+                csv_example(&run->import, json);
+                code = RAN_OK;
+        }
         if (code == RAN_OK && json->failed)
                 code = ran_fail(err, RAN_ENOMEM, "no memory for the first record");
-        if (code == RAN_OK && json->len == 0)
+        if (code == RAN_OK && json->len == 0 && text != NULL)
                 code = ran_record_scan(record, text->s, text->n, err);
         else if (code == RAN_OK)
                 code = ran_record_scan(record, json->data, json->len, err);
@@ -346,24 +352,26 @@ static int scan_first(struct cmd_run *run, const struct text_line *text, struct 
                                                          : code;
 }
 
+/* By the first record that has arrived, if any did. */
 static int choose_members(struct cmd_run *run, const struct lines *lines, struct ran_error *err)
 {
         const struct import_columns *c = run->import.columns;
         const struct import_format *format = run->import.format;
         struct ran_record record = {0};
         struct ran_buf json = {0};
+        struct ran_error why;
 
         members_release(&run->members);
-        if (format != &import_jsonl && format->unit != LINES_ROW && c->text_member.n == 0 &&
+        if (format->unit != LINES_ROW && format != &import_jsonl && format != &import_json && c->text_member.n == 0 &&
             c->label_member == NULL && c->id_member == NULL)
                 return RAN_OK;
-        int code = scan_first(run, &lines->line[0], &json, &record, err);
+        int code = scan_first(run, lines->count > 0 ? &lines->line[0] : NULL, &json, &record, &why);
         if (code == RAN_OK)
                 code = members_choose(&run->members, run->loop, &run->import, &record, lines->file,
-                                      &run->said, err);
+                                      &run->said, &why);
         ran_record_release(&record);
         ran_buf_release(&json);
-        return code;
+        return code == RAN_OK ? code : ran_fail(err, code, "%s: %s", lines_name(lines), why.text);
 }
 
 /* With the first group of a file. */
@@ -372,11 +380,16 @@ static int begin_file(struct cmd_run *run, struct lines *lines, struct ran_error
         struct ran_error why;
         int code = import_begin(&run->import, &lines->line[0], &why);
 
-        if (code == RAN_OK)
-                code = choose_members(run, lines, &why);
-        if (code == RAN_OK && run->import.header)
+        if (code != RAN_OK)
+                return ran_fail(err, code, "%s: %s", lines_name(lines), why.text);
+        if (run->import.header)
                 lines_drop_first(lines);
-        return code == RAN_OK ? code : ran_fail(err, code, "%s: %s", lines_name(lines), why.text);
+        if (run->import.format->unit == LINES_SENTENCE && run->import.assumed != NULL &&
+            !run->said_columns)
+                cmd_note("%s: %s (--word-column and --tag-column name others)", lines_name(lines),
+                         run->import.assumed);
+        run->said_columns |= run->import.assumed != NULL;
+        return RAN_OK;
 }
 
 static void work_task(void *arg, size_t i)
@@ -392,24 +405,27 @@ static void work_task(void *arg, size_t i)
 
 static int run_groups(struct cmd_run *run, struct lines *lines, struct ran_error *err)
 {
-        bool first = true;
+        bool begun = false, chosen = false;
 
         RAN_TRY(set_format(run, lines, err));
         while (!atomic_load(&run->ended) && !run->past) {
                 RAN_TRY(lines_next(lines, err));
                 if (lines->count == 0)
                         break;
-                if (first)
+                if (!begun)
                         RAN_TRY(begin_file(run, lines, err));
-                first = false;
+                begun = true;
                 if (lines->count == 0)
                         continue; /* only a header has arrived */
+                if (!chosen)
+                        RAN_TRY(choose_members(run, lines, err));
+                chosen = true;
                 RAN_TRY(fill_slots(run, err));
                 split_units(run, lines);
                 keep_shard(run);
                 ran_parallel(run->loop->pool, run->units - run->first, work_task, run);
         }
-        return RAN_OK;
+        return begun && !chosen ? choose_members(run, lines, err) : RAN_OK;
 }
 
 void run_lines(struct cmd_run *run, struct lines *lines)

@@ -103,6 +103,20 @@ static int add_cats(struct cmd_labels *l, const char *line, const struct ran_mem
         return RAN_OK;
 }
 
+/* Those of objects. */
+static int add_marks(struct cmd_labels *l, const char *line, const struct ran_member *marks,
+                     struct ran_error *err)
+{
+        struct ran_span item, label;
+        size_t pos = 0;
+        char type;
+
+        while (ran_json_next(line, marks->value, &pos, NULL, &item, &type))
+                if (type == 'o' && foreign_mark(line, item, &label, &type))
+                        RAN_TRY(add_label(l, "label", line, label, type, err));
+        return RAN_OK;
+}
+
 /* A single label. */
 static bool is_one(const struct ran_member *m)
 {
@@ -124,7 +138,7 @@ static const struct ran_member *find_label(const struct cmd_labels *l,
 bool cmd_labels_there(const struct ran_record *record)
 {
         return json_member(record, "label") != NULL || json_member(record, "labels") != NULL ||
-               foreign_choice(record) != NULL ||
+               foreign_choice(record) != NULL || foreign_marks(record) != NULL ||
                says_something(record, foreign_cats(record));
 }
 
@@ -133,13 +147,14 @@ int cmd_labels_read(struct cmd_labels *l, const struct ran_record *record, struc
         const struct ran_member *one = find_label(l, record),
                                 *several = json_member(record, "labels");
         const struct ran_member *choice = foreign_choice(record),
-                                *cats = foreign_cats(record);
+                                *marks = foreign_marks(record), *cats = foreign_cats(record);
 
         l->n = l->names.len = 0;
         if (one != NULL && several != NULL && one->type != 'a' && several->type != 'a')
                 several = NULL; /* a count, perhaps */
         l->present =
-                one != NULL || several != NULL || choice != NULL || says_something(record, cats);
+                one != NULL || several != NULL || choice != NULL || marks != NULL ||
+                says_something(record, cats);
         l->several = several != NULL;
         l->either = false;
         if (one != NULL && several != NULL)
@@ -157,6 +172,8 @@ int cmd_labels_read(struct cmd_labels *l, const struct ran_record *record, struc
                 return add_label(l, "label", record->line, one->value, one->type, err);
         if (one != NULL || choice != NULL)
                 RAN_TRY(add_labels(l, "label", record->line, one != NULL ? one : choice, err));
+        else if (marks != NULL)
+                RAN_TRY(add_marks(l, record->line, marks, err));
         else if (l->present)
                 RAN_TRY(add_cats(l, record->line, cats, err));
         l->either = l->present && l->n == 1;

@@ -11,6 +11,7 @@
 #include "cmd/formats/csv.h"
 #include "cmd/formats/foreign.h"
 #include "cmd/formats/json.h"
+#include "cmd/formats/literal.h"
 #include "cmd/formats/roles.h"
 #include "cmd/options/message.h"
 #include "cmd/records/cells.h"
@@ -93,15 +94,27 @@ static int ask(struct members *m, const struct import_columns *c, const struct r
 
 /* ---- by usual names ------------------------------------------------------------------------- */
 
-/* Whether a member that the program reads is there: in a table by its name alone, elsewhere with a
- * value that can be meant. */
+/* Whether a value can be meant. Cells are strings; an empty one may be anything. */
+static bool fits(const struct members *m, const struct ran_record *record,
+                 const struct ran_member *member, const char *name)
+{
+        const size_t begin = member->value.begin + 1, end = member->value.end - 1;
+
+        if (member->type == '0' || (m->table && begin == end))
+                return true;
+        if (m->table && cells_are_lists(name, strlen(name)) && !is_listed(of_label, name))
+                return literal_begins(record->line + begin, end - begin);
+        return m->table || foreign_fits(record, member, name);
+}
+
+/* Whether a member that the program reads is there. */
 static bool has_any(const struct members *m, const struct cmd_loop *loop,
                     const struct ran_record *record, const char *const *names)
 {
         for (; *names != NULL; names++) {
                 const struct ran_member *found = ran_record_find(record, *names, NULL);
                 if (found != NULL && is_listed(loop->reads, *names) &&
-                    (m->table || found->type == '0' || foreign_fits(record, found, *names)))
+                    fits(m, record, found, *names))
                         return true;
         }
         return false;
@@ -113,24 +126,8 @@ static const char *name_of(const struct ran_record *record, const struct ran_mem
         return *n > 0 ? record->names.data + m->name.begin : "";
 }
 
-/* Whether the last of usual names for a text is meant so: its value could be one, and in a table,
- * which says no more here, every other column has a usual name. */
-static bool is_last_text(const struct members *m, const struct ran_record *record,
-                         const struct ran_member *member)
-{
-        size_t rank, n;
-
-        for (size_t i = 0; m->table && i < record->count; i++) {
-                const char *name = name_of(record, &record->members[i], &n);
-                if (role_of(name, n, &rank) == ROLE_NONE)
-                        return false;
-        }
-        return m->table || foreign_fits(record, member, ROLE_LAST_TEXT);
-}
-
 /* The member with the most usual name for a role. */
-static const struct ran_member *most_usual(const struct members *m, const struct ran_record *record,
-                                           enum role wanted)
+static const struct ran_member *most_usual(const struct ran_record *record, enum role wanted)
 {
         const struct ran_member *best = NULL;
         size_t rank, last, n, lowest = SIZE_MAX;
@@ -139,10 +136,10 @@ static const struct ran_member *most_usual(const struct members *m, const struct
         for (size_t i = 0; i < record->count; i++) {
                 const struct ran_member *member = &record->members[i];
                 const char *name = name_of(record, member, &n);
-                bool fits = member->type == 's' || (member->type == 'n' && wanted == ROLE_LABEL) ||
-                            ((member->type == 't' || member->type == 'f') && wanted == ROLE_LABEL);
-                if (fits && role_of(name, n, &rank) == wanted && rank < lowest &&
-                    (rank != last || is_last_text(m, record, member))) {
+                bool may = member->type == 's' ||
+                           (wanted == ROLE_LABEL && strchr("ntf", member->type) != NULL);
+                if (may && role_of(name, n, &rank) == wanted && rank < lowest &&
+                    (rank != last || foreign_fits(record, member, ROLE_LAST_TEXT))) {
                         lowest = rank;
                         best = member;
                 }
@@ -158,12 +155,12 @@ static int guess(struct members *m, const struct cmd_loop *loop, const struct ra
         const struct ran_member *text = NULL, *label = NULL, *id = NULL;
 
         if (m->texts == 0 && is_listed(loop->reads, "text") && !has_any(m, loop, first, documents))
-                text = most_usual(m, first, ROLE_TEXT);
+                text = most_usual(first, ROLE_TEXT);
         if (!is_set(m->label) && loop->accepted && is_listed(loop->reads, "cats") &&
             !has_any(m, loop, first, labels))
-                label = most_usual(m, first, ROLE_LABEL);
+                label = most_usual(first, ROLE_LABEL);
         if (!is_set(m->id) && m->table && ran_record_find(first, "id", NULL) == NULL)
-                id = most_usual(m, first, ROLE_ID);
+                id = most_usual(first, ROLE_ID);
         const char *names = first->names.data;
         if (text != NULL)
                 RAN_TRY(add_text(m, names + text->name.begin, text->name.end - text->name.begin,
@@ -195,8 +192,8 @@ static void say_others(struct ran_buf *out, const struct members *m, const struc
 
         for (const char *const *name = names; *name != NULL; name++) {
                 const struct ran_member *found = ran_record_find(first, *name, NULL);
-                if (found != NULL && found->type != '0' && !m->table && !m->asked &&
-                    is_listed(loop->reads, *name) && !foreign_fits(first, found, *name) &&
+                if (found != NULL && !m->asked && is_listed(loop->reads, *name) &&
+                    !fits(m, first, found, *name) &&
                     (m->texts > 0 || foreign_text(first) != NULL))
                         ran_buf_printf(out, "%s \"%s\"", out->len > begin ? "," : begin > 0 ? ";" : "",
                                        *name);
