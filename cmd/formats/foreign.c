@@ -36,19 +36,16 @@ static bool is_prose(const struct ran_record *record, const struct ran_member *m
         return m->value.end - m->value.begin == 2;
 }
 
-/* Prodigy's tokens are objects, beside their text; others count them. */
+/* Prodigy's tokens are objects, beside their text; others count them. An empty list says less than
+ * a text. */
 static bool are_words(const struct ran_record *record, const struct ran_member *m)
 {
-        const char first = m->type == 'a' ? first_type(record, m) : 'n';
-
-        return first == 0 || first == 's';
+        return m->type == 'a' && first_type(record, m) == 's';
 }
 
 static bool are_ids(const struct ran_record *record, const struct ran_member *m)
 {
-        const char first = m->type == 'a' ? first_type(record, m) : 's';
-
-        return first == 0 || first == 'n';
+        return m->type == 'a' && first_type(record, m) == 'n';
 }
 
 static bool is_named(const char *line, struct ran_span name, const char *text)
@@ -84,6 +81,11 @@ static size_t count_items(const struct ran_record *record, const struct ran_memb
                ran_json_next(record->line, list->value, &pos, NULL, &item, &type))
                 n++;
         return n;
+}
+
+static bool have_words(const struct ran_record *record, const struct ran_member *m)
+{
+        return m->type == 'a' && (foreign_ids(record) != NULL || foreign_tokens(record) != NULL);
 }
 
 /* One for each word, where another member may be the tags; not those of an article. */
@@ -163,7 +165,7 @@ static const struct {
         {IDS, "ids", are_ids, true},
         {ENCODING, "encoding", is_encoding, true},
         {TAGS, "tags", are_tags, true},
-        {TAGS, "ner_tags", NULL, false},       /* data sets of Hugging Face */
+        {TAGS, "ner_tags", have_words, true},  /* data sets of Hugging Face */
         {SPANS, "spans", are_spans, true},     /* Prodigy, too */
         {SPANS, "entities", are_spans, false}, /* spaCy, doccano */
         {SPANS, "label", are_spans, false},    /* doccano */

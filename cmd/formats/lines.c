@@ -136,16 +136,17 @@ static int read_more(struct lines *l, size_t begin, struct ran_error *err)
         return l->fresh ? look_inside(l, begin, err) : RAN_OK;
 }
 
-/* Whether the first line of a file is long, and so far an array: it may be all of the file. */
-static bool is_long_array(const struct lines *l)
+/* Whether a file begins with an array of which a record may have ended: nobody should wait for the
+ * end of its line, which may be all of the file. */
+static bool is_begun_array(const struct lines *l)
 {
         size_t at = l->begin + ran_utf8_mark(l->data + l->begin, l->end - l->begin);
+        size_t brackets = 0;
 
-        if (!l->peeking || l->end - l->begin < 2 * SAMPLE_BYTES)
-                return false;
-        while (at < l->end && (l->data[at] == ' ' || l->data[at] == '\t'))
-                at++;
-        return at < l->end && l->data[at] == '[';
+        while (l->peeking && at < l->end && memchr(" \t\r\n[", l->data[at], 5) != NULL)
+                brackets += l->data[at++] == '[';
+        return brackets > 0 && at < l->end && l->data[at] == '{' &&
+               memchr(l->data + at, '}', l->end - at) != NULL;
 }
 
 /* Whether a line ends in [s, s + n), or another unit may. */
@@ -154,7 +155,7 @@ static bool has_line_end(const struct lines *l, const char *s, size_t n)
         if (n == 0 || memchr(s, '\n', n) != NULL)
                 return n > 0;
         return (l->unit == LINES_ROW && memchr(s, '\r', n) != NULL) ||
-               (l->unit == LINES_VALUE && memchr(s, '}', n) != NULL) || is_long_array(l);
+               (l->unit == LINES_VALUE && memchr(s, '}', n) != NULL) || is_begun_array(l);
 }
 
 /* Reads until there is a whole line, and on while more has arrived. A file that cannot be read
@@ -241,7 +242,7 @@ static bool whole_line(const struct lines *l, size_t from, size_t *n, size_t *ne
         const char *s = l->data + from;
         const char *feed = from < l->end ? memchr(s, '\n', l->end - from) : NULL;
 
-        if (from == l->end || (feed == NULL && !l->ended && !is_long_array(l)))
+        if (from == l->end || (feed == NULL && !l->ended && !is_begun_array(l)))
                 return false;
         *n = feed != NULL ? (size_t)(feed - s) : l->end - from;
         *next = from + *n + (feed != NULL);

@@ -183,7 +183,6 @@ const struct import_format import_json = {
         .unit = LINES_VALUE,
         .any_bytes = true, /* the scan of the record checks them */
         .looks_like = "a JSON array, or JSON with line ends within records",
-        .endings = (const char *const[]){".json", NULL},
         .guess = guess,
         .begin = tuple_begin,
         .import = import,

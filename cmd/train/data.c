@@ -211,6 +211,10 @@ void train_finish(struct train_reader *r)
         d->set.multilabel = d->several.file != NULL;
         if (ran_dataset_finish(&d->set, &err) != RAN_OK)
                 cmd_die(cmd_status_of(&err), "%s", err.text);
+        if (d->weighted > 0)
+                cmd_note("%zu of %zu documents have another weight than 1, by \"%s\" "
+                         "(--weight-member none: all weigh the same)",
+                         d->weighted, d->set.B, r->source->weight);
         if (d->lone > TRAIN_LISTED)
                 cmd_warn("... and %zu more documents of one id", d->lone - TRAIN_LISTED);
         if (d->unknown > TRAIN_LISTED)
@@ -268,10 +272,6 @@ void train_data_read(struct train_data *d, const struct train_source *source, ch
         loop.arg = &r;
         train_begin(&r);
         cmd_records(&loop, files, &d->counts);
-        if (d->weighted > 0)
-                cmd_note("%zu of %zu documents have another weight than 1, by \"%s\" "
-                         "(--weight-member none: all weigh the same)",
-                         d->weighted, d->set.B, source->weight);
         train_finish(&r);
 }
 

@@ -68,10 +68,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         import(&import_file, &piece);
         import(&import_csv, &piece);
         import(&import_tsv, &piece);
+        import(&import_json, &piece);
         if (memchr(line, '\n', size) != NULL)
                 return 0; /* a line has none */
         kind_of(line, size);
-        import_guess(NULL, &(struct sample){line, size, true});
+        import_guess(NULL, &(struct sample){line, size, true}, &(enum import_match){0});
         for (int i = 1; import_names[i] != NULL; i++)
                 if (import_choice(i)->unit == LINES_EACH)
                         import(import_choice(i), &piece);

@@ -60,7 +60,7 @@ TEST(formats_have_a_name_and_an_entry_each)
                 CHECK_STR(import_name(f), import_names[i]);
                 CHECK((f->guess != NULL) == (f->looks_like != NULL));
         }
-        CHECK_SIZE(n, 8);
+        CHECK_SIZE(n, 9);
 }
 
 TEST(formats_are_told_by_the_first_line)
@@ -101,7 +101,12 @@ TEST(formats_are_told_by_the_first_line)
                 {"{\nint x;", NULL, NULL},
                 {"{\"a", "jsonl", NULL},
                 {"{'a': 1}", "jsonl", NULL},
-                {"[", "jsonl", NULL},
+                {"[", "json", NULL},
+                {"[{\"text\":\"x\"},", "json", NULL},
+                {"[\n  {\n", "json", NULL},
+                {"{\n  \"text\": \"x\"", "json", NULL},
+                {"{ \"id\": 1,\n  \"text\": \"x\" }", "json", NULL},
+                {"{\"id\": 8, \"text\": \"And th\n{\"id\": 9}", "jsonl", NULL},
                 {"about __label__ words\nand others", NULL, NULL},
                 {"b __label__a\nc __label__a", "fasttext", NULL},
                 {"Question, anyone\nNobody knows.", NULL, NULL},
