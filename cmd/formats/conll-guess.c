@@ -1,8 +1,8 @@
 /* conll-guess.c - whether the first lines of a file are columns of words and tags.
  *
  * "please answer my E-mail" ends like a word and its tag, so that one line says little. Several do:
- * they have as many fields each, their tags follow one another as those of a scheme do, and some are
- * O and some are not.
+ * they have as many fields each, their tags follow one another as those of a scheme do, and some
+ * are O and some are not.
  */
 #include <string.h>
 
@@ -28,8 +28,8 @@ bool conll_is_tag(const char *s, size_t n)
 /* How comments of CoNLL-U begin, and of shared tasks: those that leave no doubt come first, and the
  * first of all begins a document. */
 enum { CERTAIN = 4 };
-static const char *const comments[] = {"# newdoc", "# sent_id = ", "# global.columns",
-                                       "# text = ", "# newpar",    "# id "};
+static const char *const comments[] = {"# newdoc",  "# sent_id = ", "# global.columns",
+                                       "# text = ", "# newpar",     "# id "};
 
 static bool is_known_comment(const char *line, size_t n, size_t known)
 {
@@ -56,9 +56,9 @@ enum lines_role conll_role(const char *line, size_t n)
 /* What the lines so far have in common. */
 struct look {
         size_t rows, odd, columns; /* odd: rows that do not agree */
-        size_t outside, entities; /* tags */
-        bool tabs, single, unit;  /* tags S- and U- */
-        char part;                /* of the last tag, and its type; O at a sentence's beginning */
+        size_t outside, entities;  /* tags */
+        bool tabs, single, unit;   /* tags S- and U- */
+        char part;                 /* of the last tag, and its type; O at a sentence's beginning */
         const char *type;
         size_t type_n;
 };
@@ -129,13 +129,6 @@ static bool is_other(const struct look *look, const char *line, size_t n, bool i
         return !inside && (n == 1 || memchr(" #\t", line[1], 3) != NULL);
 }
 
-static bool is_blank(const char *s, size_t n)
-{
-        while (n > 0 && (s[n - 1] == ' ' || s[n - 1] == '\t'))
-                n--;
-        return n == 0;
-}
-
 enum import_match conll_guess(const struct sample *sample)
 {
         struct look look = {.part = 'O'};
@@ -144,7 +137,7 @@ enum import_match conll_guess(const struct sample *sample)
         bool known = false, inside = false;
 
         for (size_t i = 0; i < SAMPLE_LINES && sample_next(sample, &at, &line, &n); i++) {
-                const bool blank = is_blank(line, n);
+                const bool blank = sample_is_blank(line, n);
                 if (blank)
                         look.part = 'O';
                 inside &= !blank;

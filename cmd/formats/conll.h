@@ -18,7 +18,8 @@ struct conll {
 /* Whether the first lines of a file begin a document or a sentence, or agree in columns that end in
  * tags of a scheme. (conll-guess.c) */
 enum import_match conll_guess(const struct sample *sample);
-/* Whether a field is a tag of a scheme, as people write it: O, B-PER, but no B-12. (conll-guess.c) */
+/* Whether a field is a tag of a scheme, as people write it: O, B-PER, but no B-12. (conll-guess.c)
+ */
 bool conll_is_tag(const char *s, size_t n);
 /* What a line is, whatever the columns: a comment that no word can be, or a document's beginning.
  * (conll-guess.c) */

@@ -63,8 +63,7 @@ static bool is_encoding(const struct ran_record *record, const struct ran_member
         bool vocab = false, ids = false;
         char type;
 
-        while (m->type == 'o' &&
-               ran_json_next(record->line, m->value, &pos, &name, &item, &type)) {
+        while (m->type == 'o' && ran_json_next(record->line, m->value, &pos, &name, &item, &type)) {
                 vocab |= is_named(record->line, name, "vocab");
                 ids |= is_named(record->line, name, "ids");
         }
@@ -171,9 +170,9 @@ static const struct {
         {SPANS, "label", are_spans, false},    /* doccano */
         {SPANS, "labels", are_spans, false},   /* doccano */
         {SPANS, "annotations", are_spans, false},
-        {CHOICE, "accept", is_choice, false}, /* Prodigy */
+        {CHOICE, "accept", is_choice, false},     /* Prodigy */
         {MARKS, "annotations", are_marks, false}, /* doccano */
-        {CATS, "cats", are_cats, false},      /* spaCy */
+        {CATS, "cats", are_cats, false},          /* spaCy */
         {GROUP, "doc", is_group, false},
 };
 

@@ -3,7 +3,8 @@
  *      columns   {"text": {"0": "a", "1": "b"}, "label": {"0": "x", "1": "y"}}
  *      index     {"0": {"text": "a", "label": "x"}, "1": {"text": "b", "label": "y"}}
  *      split     {"columns": ["text", "label"], "index": [0, 1], "data": [["a", "x"], ["b", "y"]]}
- *      table     {"schema": {"fields": ...}, "data": [{"index": 0, "text": "a", "label": "x"}, ...]}
+ *      table     {"schema": {"fields": ...}, "data": [{"index": 0, "text": "a", "label": "x"},
+ * ...]}
  *
  * Columns have to be in memory to be rows, so this reads a whole file.
  */

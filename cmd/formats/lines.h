@@ -51,7 +51,7 @@ struct lines {
         enum lines_role (*role)(const char *line, size_t n); /* of sentences */
         struct table_scan table;                             /* of rows */
         struct values_scan values;                           /* of JSON values */
-        bool peeking; /* no group has been read: an array need not have a line end */
+        bool peeking;     /* no group has been read: an array need not have a line end */
         char **next_file; /* LINES_FILE: those still to be read */
         size_t files;
         const char *file;

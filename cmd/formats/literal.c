@@ -1,8 +1,8 @@
 /* literal.c - a list or an object in a cell of a table, as JSON.
  *
- * pandas writes lists into cells as Python prints them. A pass over the bytes turns Python's quotes,
- * words and brackets into those of JSON and adds the commas that NumPy leaves out; the scan of
- * records then says whether that is JSON.
+ * pandas writes lists into cells as Python prints them. A pass over the bytes turns Python's
+ * quotes, words and brackets into those of JSON and adds the commas that NumPy leaves out; the scan
+ * of records then says whether that is JSON.
  */
 #include "cmd/formats/literal.h"
 
@@ -68,10 +68,9 @@ static bool add_string(const char *s, size_t n, size_t *at, struct ran_buf *out)
 /* A number or a word. */
 static bool add_word(const char *s, size_t n, size_t *at, struct ran_buf *out)
 {
-        static const char *const words[][2] = {{"True", "true"},   {"False", "false"},
-                                               {"None", "null"},   {"nan", "null"},
-                                               {"true", "true"},   {"false", "false"},
-                                               {"null", "null"},   {"NaN", "null"}};
+        static const char *const words[][2] = {
+                {"True", "true"}, {"False", "false"}, {"None", "null"}, {"nan", "null"},
+                {"true", "true"}, {"false", "false"}, {"null", "null"}, {"NaN", "null"}};
         const size_t begin = *at;
         double x;
 
@@ -116,7 +115,8 @@ static bool convert(const char *s, size_t n, struct ran_buf *out)
                         if (opens)
                                 ran_buf_char(out, c == '(' ? '[' : s[at]);
                         at += opens;
-                        if (!opens && !(c == '"' || c == '\'' ? add_string : add_word)(s, n, &at, out))
+                        if (!opens &&
+                            !(c == '"' || c == '\'' ? add_string : add_word)(s, n, &at, out))
                                 return false;
                         value = !opens;
                 }

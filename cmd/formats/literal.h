@@ -1,4 +1,5 @@
-/* literal.h - a list or an object in a cell of a table: as JSON, or as Python and NumPy print it. */
+/* literal.h - a list or an object in a cell of a table: as JSON, or as Python and NumPy print it.
+ */
 #ifndef CMD_FORMATS_LITERAL_H
 #define CMD_FORMATS_LITERAL_H
 

@@ -16,7 +16,7 @@ bool sample_next(const struct sample *sample, size_t *at, const char **line, siz
         return true;
 }
 
-static bool is_blank(const char *s, size_t n)
+bool sample_is_blank(const char *s, size_t n)
 {
         while (n > 0 && (s[n - 1] == ' ' || s[n - 1] == '\t' || s[n - 1] == '\r'))
                 n--;
@@ -26,7 +26,7 @@ static bool is_blank(const char *s, size_t n)
 bool sample_next_full(const struct sample *sample, size_t *at, const char **line, size_t *n)
 {
         while (sample_next(sample, at, line, n))
-                if (!is_blank(*line, *n))
+                if (!sample_is_blank(*line, *n))
                         return true;
         return false;
 }

@@ -16,6 +16,9 @@ struct sample {
         bool all; /* the file ends here */
 };
 
+/* Whether a line, without its LF, has nothing but white space. */
+bool sample_is_blank(const char *s, size_t n);
+
 /* The next line from *at on, which is 0 at first, without its end; false behind the last. */
 bool sample_next(const struct sample *sample, size_t *at, const char **line, size_t *n);
 /* The same for lines that are not blank. */

@@ -202,8 +202,7 @@ static int import_task(const char *s, size_t n, struct ran_buf *out, struct ran_
         struct ran_span text, results;
         int rc = ran_record_scan(&r, s, n, err);
 
-        if (rc == RAN_OK && is_task(&r) &&
-            find_text(s, json_member(&r, "data")->value, &text)) {
+        if (rc == RAN_OK && is_task(&r) && find_text(s, json_member(&r, "data")->value, &text)) {
                 json_begin(out, '{');
                 json_name(out, "text");
                 add_raw(s, text, out);

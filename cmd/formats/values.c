@@ -103,13 +103,15 @@ static size_t string_end(const char *s, size_t n, size_t at)
 bool values_begin_line(const char *line, size_t n, size_t at)
 {
         bool object = false;
+        size_t brackets = 0;
 
         while (at < n && !object && (line[at] == '[' || line[at] == '{')) {
                 object = line[at] == '{';
                 at = skip(line, n, at + 1);
+                brackets++;
         }
         if (at == n)
-                return true;
+                return brackets < 3;
         if (line[at] == '"') {
                 at = skip(line, n, string_end(line, n, at));
                 return at == n || memchr(object ? ":::" : ",]}", line[at], 3) != NULL;
@@ -171,8 +173,9 @@ static int import(const struct import *i, const struct text_line *text, struct r
         if (memchr(text->s, '\n', text->n) == NULL && memchr(text->s, '\r', text->n) == NULL)
                 return tuple_import(i, text->s, text->n, out, err);
         values_flatten(text->s, text->n, &flat);
-        int rc = flat.failed ? ran_fail(err, RAN_ENOMEM, "no memory for a value of %zu bytes", text->n)
-                             : tuple_import(i, flat.data, flat.len, out, err);
+        int rc = flat.failed
+                         ? ran_fail(err, RAN_ENOMEM, "no memory for a value of %zu bytes", text->n)
+                         : tuple_import(i, flat.data, flat.len, out, err);
         if (rc == RAN_OK && out->len == begin)
                 ran_buf_add(out, flat.data, flat.len);
         ran_buf_release(&flat);

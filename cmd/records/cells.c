@@ -1,5 +1,5 @@
-/* cells.c - cells of a table as the numbers and lists that they are. A reader gets strings of all of
- * them, and would take ["a", "b"] for a label. */
+/* cells.c - cells of a table as the numbers and lists that they are. A reader gets strings of all
+ * of them, and would take ["a", "b"] for a label. */
 #include "cmd/records/cells.h"
 
 #include <string.h>
@@ -9,9 +9,9 @@
 bool cells_are_lists(const char *name, size_t n)
 {
         static const char *const lists[] = {
-                "tokens", "ids",     "tags", "ner_tags", "spans",    "entities",  "annotations",
-                "accept", "options", "cats", "encoding", "segments", "masked_at", "masked_ids",
-                "labels", "label",   "prediction"};
+                "tokens",      "ids",        "tags",    "ner_tags", "spans",     "entities",
+                "annotations", "accept",     "options", "cats",     "encoding",  "segments",
+                "masked_at",   "masked_ids", "labels",  "label",    "prediction"};
 
         for (size_t i = 0; i < sizeof(lists) / sizeof(lists[0]); i++)
                 if (strlen(lists[i]) == n && memcmp(lists[i], name, n) == 0)

@@ -362,8 +362,8 @@ static int choose_members(struct cmd_run *run, const struct lines *lines, struct
         struct ran_error why;
 
         members_release(&run->members);
-        if (format->unit != LINES_ROW && format != &import_jsonl && format != &import_json && c->text_member.n == 0 &&
-            c->label_member == NULL && c->id_member == NULL)
+        if (format->unit != LINES_ROW && format != &import_jsonl && format != &import_json &&
+            c->text_member.n == 0 && c->label_member == NULL && c->id_member == NULL)
                 return RAN_OK;
         int code = scan_first(run, lines->count > 0 ? &lines->line[0] : NULL, &json, &record, &why);
         if (code == RAN_OK)

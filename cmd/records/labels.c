@@ -146,15 +146,14 @@ int cmd_labels_read(struct cmd_labels *l, const struct ran_record *record, struc
 {
         const struct ran_member *one = find_label(l, record),
                                 *several = json_member(record, "labels");
-        const struct ran_member *choice = foreign_choice(record),
-                                *marks = foreign_marks(record), *cats = foreign_cats(record);
+        const struct ran_member *choice = foreign_choice(record), *marks = foreign_marks(record),
+                                *cats = foreign_cats(record);
 
         l->n = l->names.len = 0;
         if (one != NULL && several != NULL && one->type != 'a' && several->type != 'a')
                 several = NULL; /* a count, perhaps */
-        l->present =
-                one != NULL || several != NULL || choice != NULL || marks != NULL ||
-                says_something(record, cats);
+        l->present = one != NULL || several != NULL || choice != NULL || marks != NULL ||
+                     says_something(record, cats);
         l->several = several != NULL;
         l->either = false;
         if (one != NULL && several != NULL)

@@ -11,10 +11,9 @@
 #include "cmd/formats/csv.h"
 #include "cmd/formats/foreign.h"
 #include "cmd/formats/json.h"
-#include "cmd/formats/literal.h"
 #include "cmd/formats/roles.h"
-#include "cmd/options/message.h"
 #include "cmd/records/cells.h"
+#include "cmd/records/members-say.h"
 
 /* No member of a record has this name: it is not UTF-8. */
 static const char hidden[] = "\xff";
@@ -58,13 +57,6 @@ static bool is_set(struct ran_span name)
         return name.end > name.begin;
 }
 
-static bool is_listed(const char *const *list, const char *name)
-{
-        while (*list != NULL && strcmp(*list, name) != 0)
-                list++;
-        return *list != NULL;
-}
-
 /* ---- by options ----------------------------------------------------------------------------- */
 
 /* "title,body" is a name if a member is called so, else two. */
@@ -94,27 +86,14 @@ static int ask(struct members *m, const struct import_columns *c, const struct r
 
 /* ---- by usual names ------------------------------------------------------------------------- */
 
-/* Whether a value can be meant. Cells are strings; an empty one may be anything. */
-static bool fits(const struct members *m, const struct ran_record *record,
-                 const struct ran_member *member, const char *name)
-{
-        const size_t begin = member->value.begin + 1, end = member->value.end - 1;
-
-        if (member->type == '0' || (m->table && begin == end))
-                return true;
-        if (m->table && cells_are_lists(name, strlen(name)) && !is_listed(of_label, name))
-                return literal_begins(record->line + begin, end - begin);
-        return m->table || foreign_fits(record, member, name);
-}
-
 /* Whether a member that the program reads is there. */
 static bool has_any(const struct members *m, const struct cmd_loop *loop,
                     const struct ran_record *record, const char *const *names)
 {
         for (; *names != NULL; names++) {
                 const struct ran_member *found = ran_record_find(record, *names, NULL);
-                if (found != NULL && is_listed(loop->reads, *names) &&
-                    fits(m, record, found, *names))
+                if (found != NULL && members_listed(loop->reads, *names) &&
+                    members_fit(m, record, found, *names))
                         return true;
         }
         return false;
@@ -150,13 +129,15 @@ static const struct ran_member *most_usual(const struct ran_record *record, enum
 static int guess(struct members *m, const struct cmd_loop *loop, const struct ran_record *first,
                  struct ran_error *err)
 {
-        static const char *const documents[] = {"text", "tokens", "ids", "encoding", "source", NULL};
+        static const char *const documents[] = {"text",     "tokens", "ids",
+                                                "encoding", "source", NULL};
         static const char *const labels[] = {"label", "labels", "accept", "cats", "source", NULL};
         const struct ran_member *text = NULL, *label = NULL, *id = NULL;
 
-        if (m->texts == 0 && is_listed(loop->reads, "text") && !has_any(m, loop, first, documents))
+        if (m->texts == 0 && members_listed(loop->reads, "text") &&
+            !has_any(m, loop, first, documents))
                 text = most_usual(first, ROLE_TEXT);
-        if (!is_set(m->label) && loop->accepted && is_listed(loop->reads, "cats") &&
+        if (!is_set(m->label) && loop->accepted && members_listed(loop->reads, "cats") &&
             !has_any(m, loop, first, labels))
                 label = most_usual(first, ROLE_LABEL);
         if (!is_set(m->id) && m->table && ran_record_find(first, "id", NULL) == NULL)
@@ -171,78 +152,6 @@ static int guess(struct members *m, const struct cmd_loop *loop, const struct ra
         if (id != NULL)
                 m->id = add_name(m, names + id->name.begin, id->name.end - id->name.begin);
         return RAN_OK;
-}
-
-static void say_one(struct ran_buf *out, const char *what, const struct members *m,
-                    struct ran_span name, bool asked)
-{
-        if (!is_set(name) || asked)
-                return;
-        ran_buf_printf(out, "%s the %s is \"", out->len > 0 ? "," : "", what);
-        ran_buf_add(out, m->names.data + name.begin, name.end - name.begin);
-        ran_buf_char(out, '"');
-}
-
-/* Members that have our names, but values that are something else to whoever wrote them. */
-static void say_others(struct ran_buf *out, const struct members *m, const struct cmd_loop *loop,
-                       const struct ran_record *first)
-{
-        static const char *const names[] = {"encoding", "ids", "tokens", "doc", NULL};
-        const size_t begin = out->len;
-
-        for (const char *const *name = names; *name != NULL; name++) {
-                const struct ran_member *found = ran_record_find(first, *name, NULL);
-                if (found != NULL && !m->asked && is_listed(loop->reads, *name) &&
-                    !fits(m, first, found, *name) &&
-                    (m->texts > 0 || foreign_text(first) != NULL))
-                        ran_buf_printf(out, "%s \"%s\"", out->len > begin ? "," : begin > 0 ? ";" : "",
-                                       *name);
-        }
-        if (out->len > begin)
-                ran_buf_str(out, " is not what ran calls so, and is not read");
-}
-
-/* What the result takes the place of, unless it is one of an earlier run. */
-static void say_replaced(struct ran_buf *out, const struct cmd_loop *loop,
-                         const struct ran_record *first)
-{
-        const bool named = loop->output != NULL && loop->output->into != NULL;
-        const char *into = named ? loop->output->into : loop->into;
-        const struct ran_member *found = NULL;
-
-        if (loop->output != NULL && loop->take == NULL && !loop->output->lines && into != NULL)
-                found = ran_record_find(first, into, NULL);
-        if (found != NULL && found->type != 'o' && found->type != '0')
-                ran_buf_printf(out, "%s the result replaces \"%s\" (--into gives it another name)",
-                               out->len > 0 ? ";" : "", into);
-}
-
-/* What was chosen without being asked for, once for many files alike. */
-static void say(const struct members *m, const struct cmd_loop *loop, const struct import *import,
-                const struct ran_record *first, const char *file, struct ran_buf *said)
-{
-        const struct import_columns *c = import->columns;
-        struct ran_buf out = {0};
-
-        if (m->texts > 0)
-                say_one(&out, "text", m, m->text[0], m->asked);
-        say_one(&out, "label", m, m->label, c->label_member != NULL);
-        say_one(&out, "id", m, m->id, c->id_member != NULL);
-        if (out.len > 0)
-                ran_buf_str(&out, " (--text-member, --label-member and --id-member name others)");
-        if (out.len == 0 && import->assumed != NULL)
-                ran_buf_printf(&out, " no header: %s (--columns names them otherwise)",
-                               import->assumed);
-        say_others(&out, m, loop, first);
-        say_replaced(&out, loop, first);
-        ran_buf_char(&out, '\0');
-        if (out.len > 1 && !out.failed &&
-            (said->len != out.len || memcmp(said->data, out.data, out.len) != 0)) {
-                cmd_note("%s:%s", strcmp(file, "-") == 0 ? "standard input" : file, out.data);
-                said->len = 0;
-                ran_buf_add(said, out.data, out.len);
-        }
-        ran_buf_release(&out);
 }
 
 /* ---- tables --------------------------------------------------------------------------------- */
@@ -270,7 +179,8 @@ static int check_table(const struct members *m, const struct cmd_loop *loop,
                        const struct import *import, const struct ran_record *first,
                        struct ran_error *err)
 {
-        static const char *const documents[] = {"text", "tokens", "ids", "encoding", "source", NULL};
+        static const char *const documents[] = {"text",     "tokens", "ids",
+                                                "encoding", "source", NULL};
         static const char *const labels[] = {"label",   "labels", "accept", "cats",
                                              "options", "source", NULL};
         const char *columns = csv_columns(import);
@@ -280,7 +190,8 @@ static int check_table(const struct members *m, const struct cmd_loop *loop,
                         RAN_TRY(check_column(m, first, columns, m->text[i], "text-member", err));
         RAN_TRY(check_column(m, first, columns, m->label, "label-member", err));
         RAN_TRY(check_column(m, first, columns, m->id, "id-member", err));
-        if (m->texts == 0 && is_listed(loop->reads, "text") && !has_any(m, loop, first, documents))
+        if (m->texts == 0 && members_listed(loop->reads, "text") &&
+            !has_any(m, loop, first, documents))
                 return ran_fail(
                         err, RAN_EFORMAT,
                         "which column is the text? give --text-member NAME, one of %.200s%s",
@@ -289,7 +200,7 @@ static int check_table(const struct members *m, const struct cmd_loop *loop,
                                 ? "; if the first row is no header, --header=no"
                                 : "; or name the columns, for example --columns id,label,text");
         /* Of a program that learns from labels of documents or compares with them. */
-        if (is_set(m->label) || !loop->accepted || !is_listed(loop->reads, "cats") ||
+        if (is_set(m->label) || !loop->accepted || !members_listed(loop->reads, "cats") ||
             import->folder_label || has_any(m, loop, first, labels))
                 return RAN_OK;
         return ran_fail(
@@ -306,12 +217,12 @@ int members_choose(struct members *m, const struct cmd_loop *loop, const struct 
         if (loop->reads == NULL)
                 return RAN_OK;
         m->table = import->format->unit == LINES_ROW;
-        m->tags = is_listed(loop->reads, "tags");
+        m->tags = members_listed(loop->reads, "tags");
         RAN_TRY(ask(m, import->columns, first, err));
         RAN_TRY(guess(m, loop, first, err));
         if (m->table)
                 RAN_TRY(check_table(m, loop, import, first, err));
-        say(m, loop, import, first, file, said);
+        members_say(m, loop, import, first, file, said);
         m->any |= m->table; /* numbers, and cells without a label */
         if (m->table && !is_set(m->label)) {
                 const bool many = ran_record_find(first, "label", NULL) == NULL;

@@ -50,7 +50,7 @@ struct cmd_run {
 
         char *alone; /* a file that is one document, though nothing said so before it was opened */
         const struct import_format *said_format; /* the last one that was said to be guessed */
-        bool said_columns; /* which columns have words and tags */
+        bool said_columns;                       /* which columns have words and tags */
         bool said_document, said_text; /* that files are read as documents, and lines as texts */
 
         struct shard shard;
@@ -73,7 +73,7 @@ struct cmd_run {
         size_t next;           /* the first slot of the group that has not been delivered */
         size_t kept;           /* the sum of slots[].kept */
         struct ran_buf out;
-        double written; /* when results that could have waited were written */
+        double written;            /* when results that could have waited were written */
         struct ran_writer *writer; /* NULL: standard output */
         int rejects;               /* a descriptor, or -1 */
         struct cmd_counts counts;

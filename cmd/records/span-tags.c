@@ -141,8 +141,7 @@ static void nearest_words(const struct spans *s, const struct span *span, size_t
         if (a + 1 < s->words && s->word[a + 1].start < span->end &&
             distance(s->word[a + 1].start, span->start) <= distance(s->word[a].start, span->start))
                 a++;
-        if (b > 0 &&
-            distance(s->word[b - 1].end, span->end) <= distance(s->word[b].end, span->end))
+        if (b > 0 && distance(s->word[b - 1].end, span->end) <= distance(s->word[b].end, span->end))
                 b--;
         *first = a;
         *last = b > a ? b : a;

@@ -28,7 +28,8 @@ static int read_kind(struct train_scratch *s, const struct train_source *source,
         if (pair && !from && !json_member(record, "target"))
                 return ran_fail(err, RAN_EFORMAT, "there is neither \"source\" nor \"target\"");
         if (pair && !(from && json_member(record, "target")))
-                return ran_fail(err, RAN_EFORMAT, "there is a \"%s\", but no \"%s\" (--text-member names another "
+                return ran_fail(err, RAN_EFORMAT,
+                                "there is a \"%s\", but no \"%s\" (--text-member names another "
                                 "member, as a text)",
                                 from ? "source" : "target", from ? "target" : "source");
         s->mask = source->mask;

@@ -230,11 +230,8 @@ static void adapt_to_dev(struct train_session *s)
                          C);
 }
 
-static const char *const members[] = {CMD_DOCUMENT_MEMBERS,
-                                      CMD_LABELS_TAG_MEMBERS,
-                                      CMD_SPAN_TAGS_MEMBERS,
-                                      SENTENCE_GROUP_MEMBER,
-                                      NULL};
+static const char *const members[] = {CMD_DOCUMENT_MEMBERS, CMD_LABELS_TAG_MEMBERS,
+                                      CMD_SPAN_TAGS_MEMBERS, SENTENCE_GROUP_MEMBER, NULL};
 
 /* The defaults that were best on the development data of CoNLL-2003, see share/recipes. */
 static const struct train_preset presets[] = {

@@ -35,7 +35,6 @@ setup_file() {
   printf '\357\273\277sep=;\r\ntext;label\r\na;x\r\n' >sep.csv
   printf '[{"text":"a"},\n{"text":"b"}]\n' >array.json
   printf '{\n  "text": "a"\n}\n' >pretty.json
-  printf '{"data":[{"text":"a"}]}\n' >nested.json
   printf '{"review_body":"a","y":1}\n' >other.jsonl
   printf '{"text":"a"}\n' >nolabel.jsonl
   printf '{"text":"a","label":"x"}\n{"text":"b","label":"x"}\n' >onelabel.jsonl
@@ -91,7 +90,7 @@ END
 }
 
 @test "mistakes: tables and JSON" {
-  each 18 <<'END'
+  each 17 <<'END'
 3|ran-classify -m m.ran --input-format jsonl x.csv|x.csv: the first line is no record, it looks like a table: give --input-format=csv, or leave out --input-format
 1|ran-classify -m m.ran wide.csv|wide.csv:2: the row has 3 cells, the header has 2: a cell with the delimiter, a line end or a quote needs quotes around it (--delimiter, --quotes)
 1|ran-classify -m m.ran open.csv|open.csv:2: a quote opens a cell of this row and is never closed: write quotes inside a cell twice, or give --quotes=no
@@ -106,7 +105,6 @@ END
 3|ran-train classify -o n.ran --label-member stars x.csv|x.csv: no column "stars": the columns are text, label (--label-member)
 3|ran-classify -m m.ran --input-format jsonl array.json|array.json: the first line is no record, it looks like a JSON array, or JSON with line ends within records: give --input-format=json, or leave out --input-format
 3|ran-classify -m m.ran --input-format jsonl pretty.json|pretty.json: the first line is no record, it looks like a JSON array, or JSON with line ends
-1|ran-classify -m m.ran nested.json|no document: give one of encoding, ids, tokens and text (--text-member names another member)
 1|ran-classify -m m.ran other.jsonl|(--text-member names another member)
 3|ran-classify -m m.ran --eval nolabel.jsonl|no record has a label: there is nothing to compare with (--label-member names the member or column with the label)
 3|ran-train classify -o n.ran onelabel.jsonl|all documents have the label "x": training needs at least two

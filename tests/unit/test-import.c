@@ -135,8 +135,7 @@ TEST(formats_are_told_by_the_first_line)
         for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
                 enum import_match match;
                 const struct sample sample = {cases[i].line, strlen(cases[i].line), true};
-                const struct import_format *f =
-                        import_guess(cases[i].file, &sample, &match);
+                const struct import_format *f = import_guess(cases[i].file, &sample, &match);
                 CHECK_STR(f != NULL ? import_name(f) : NULL, cases[i].name);
         }
 }
