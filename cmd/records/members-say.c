@@ -32,7 +32,7 @@ bool members_fit(const struct members *m, const struct ran_record *record,
 static void say_one(struct ran_buf *out, const char *what, const struct members *m,
                     struct ran_span name, bool asked)
 {
-        if (!name.end > name.begin || asked)
+        if (name.end <= name.begin || asked)
                 return;
         ran_buf_printf(out, "%s the %s is \"", out->len > 0 ? "," : "", what);
         ran_buf_add(out, m->names.data + name.begin, name.end - name.begin);

@@ -6,7 +6,22 @@
 #include "cmd/formats/conll.h"
 #include "cmd/formats/csv.h"
 #include "cmd/formats/import.h"
+#include "cmd/formats/frame.h"
 #include "cmd/formats/kinds.h"
+#include "cmd/formats/literal.h"
+
+/* As a table of pandas, as a cell that is a list, and as the beginning of a file. */
+static void whole(const char *s, size_t n)
+{
+        struct ran_buf out = {0};
+        bool is;
+
+        (void)frame_begins(s, n);
+        (void)frame_lines(s, n, &out, &is, NULL);
+        (void)literal_json(s, n, &out, &is, NULL);
+        import_guess("x", &(struct sample){s, n, false}, &(enum import_match){0});
+        ran_buf_release(&out);
+}
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -69,6 +84,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         import(&import_csv, &piece);
         import(&import_tsv, &piece);
         import(&import_json, &piece);
+        whole(line, size);
         if (memchr(line, '\n', size) != NULL)
                 return 0; /* a line has none */
         kind_of(line, size);
