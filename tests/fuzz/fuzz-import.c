@@ -46,8 +46,8 @@ static void import(const struct import_format *format, const struct text_line *p
         struct ran_error err = {0};
         size_t line;
 
-        if (format->set_table != NULL)
-                format->set_table(&how, piece->s, piece->n);
+        if (format->look != NULL && piece->n > 0)
+                format->look(&how, &(struct sample){piece->s, piece->n, true});
         int rc = import_begin(&how, piece, &err);
         if (rc == RAN_OK && format->unit == LINES_ROW) {
                 csv_example(&how, &out);
@@ -57,6 +57,8 @@ static void import(const struct import_format *format, const struct text_line *p
 
         if (rc == RAN_OK)
                 rc = import_text_line(&how, piece, &out, &line, &err);
+        if (format == &import_json) /* one line of what may be no JSON: the record's scan says so */
+                out.len = 0;
         check(rc, &out, &err);
         if (rc == RAN_OK && format == &import_conll) {
                 const struct ran_buf none = {0};
