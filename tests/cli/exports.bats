@@ -26,7 +26,7 @@ same() {
   [ "$(jq -Sc '{n, text, l: .label, ids: .added.ids}' <<<"$output")" = "$expected" ]
 }
 
-@test "exports: records in an array, and with line ends within" {
+@test "exports: records in an array, and with line ends within [all]" {
   expected=$(encode --into added records.jsonl | jq -Sc '{n, text, l: .label, ids: .added.ids}')
   jq -cs . records.jsonl >array.json
   jq -s . records.jsonl >indented.json
@@ -73,7 +73,7 @@ same() {
   [ "$output" -eq 300000 ]
 }
 
-@test "exports: tables as pandas writes them" {
+@test "exports: tables as pandas writes them [all]" {
   expected=$(encode --into added records.jsonl | jq -Sc '{n, text, l: .label, ids: .added.ids}')
   columns='(.[0] | keys_unsorted) as $k | . as $r | $k | map(. as $c | {key: $c, value: ($r | to_entries | map({key: (.key | tostring), value: .value[$c]}) | from_entries)}) | from_entries'
   jq -cs "$columns" records.jsonl >columns.json
@@ -92,7 +92,7 @@ same() {
   [ "$(encode record.json | ids)" = '[5]' ]
 }
 
-@test "exports: tasks of Label Studio" {
+@test "exports: tasks of Label Studio [all]" {
   task() { echo "{\"id\":$1,\"annotations\":[{\"was_cancelled\":true,\"result\":[]},{\"result\":$2}],\"data\":{\"n\":\"7\",\"$3\":\"a met b\"}}"; }
   choice() { echo "[{\"value\":{\"choices\":$1},\"type\":\"choices\"}]"; }
   (task 1 "$(choice '["x"]')" text; task 2 "$(choice '["y"]')" review) | jq -s . >one.json

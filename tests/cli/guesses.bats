@@ -31,7 +31,7 @@ texts() {
   printf "$1" | jq -cR 'select(test("[^ ]")) | {text: .}'
 }
 
-@test "guesses: lines of prose that end like tags are texts, each, and that is said" {
+@test "guesses: lines of prose that end like tags are texts, each, and that is said [all]" {
   for prose in 'please answer my E-mail\n' 'I like rain S-bahn\nHe likes storms U-boat\n' 'rain is wet O\n' \
     'I like my S-bahn\nYou hate my S-bahn\n' 'a B-PER\n' 'vitamin B-carotene\njust words\n' \
     'the vitamin O\nmy own E-mail\na steel I-beam\n' \
@@ -78,7 +78,7 @@ texts() {
   [ "$(wc -l <out)" -eq 1 ]
 }
 
-@test "guesses: comments of CoNLL are no words, whatever separates the columns" {
+@test "guesses: comments of CoNLL are no words, whatever separates the columns [all]" {
   piped '# newdoc\na B-PER\nb O\n\n# newdoc\nc B-PER\n'
   [ "$output" = '{"doc":1,"tokens":["a","b"],"tags":["B-PER","O"]}
 {"doc":2,"tokens":["c"],"tags":["B-PER"]}' ]

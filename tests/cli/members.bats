@@ -19,7 +19,7 @@ setup() {
   set -o pipefail
 }
 
-@test "members: what cannot be meant passes through, beside a text" {
+@test "members: what cannot be meant passes through, beside a text [all]" {
   result=$(ran-classify -m labels.ran - <<<'{"text":"a b"}' | jq -c .prediction)
   while IFS='|' read -r member said; do
     echo "{\"text\":\"a b\",$member}" >x.jsonl
@@ -50,7 +50,7 @@ END
   [[ $stderr == *'"text" must be a string'* ]]
 }
 
-@test "members: a usual name of a text wins over a member of ours that means something else" {
+@test "members: a usual name of a text wins over a member of ours that means something else [all]" {
   while IFS='|' read -r name content; do
     printf "$content" >x.$name
     run -0 --separate-stderr encode x.$name
@@ -83,7 +83,7 @@ END
   [ "$(jq -c .labels <<<"$output")" = '{"p":1,"q":1}' ]
 }
 
-@test "members: the weight in a table is a number, and one that is none can be left out" {
+@test "members: the weight in a table is a number, and one that is none can be left out [all]" {
   for i in 1 2 3 4; do printf 'a %d,x,3\nb %d,y,\n' $i $i; done | sed '1i text,label,weight' >x.csv
   jq -cRn '[inputs / ","] | .[1:][] | {text: .[0], label: .[1]} + (if .[2] == "" then {} else {weight: (.[2] | tonumber)} end)' x.csv >x.jsonl
   for f in csv jsonl; do
@@ -105,7 +105,7 @@ END
   run -0 ran-train classify -q --replay w.ran w.csv
 }
 
-@test "members: labels with one value, and true and false, are labels" {
+@test "members: labels with one value, and true and false, are labels [all]" {
   printf '{"text":"a","labels":"x"}\n{"text":"b","labels":"y"}\n{"text":"c","labels":7}\n' >x.jsonl
   [ "$(ran-train classify --check x.jsonl | jq -c '[.labels, .multilabel]')" = '[{"x":1,"y":1,"7":1},false]' ] ||
     [ "$(ran-train classify --check x.jsonl | jq -c .labels)" = '{"7":1,"x":1,"y":1}' ]
@@ -118,7 +118,7 @@ END
   [[ $output$stderr == *'both \"label\" and \"labels\" (--label-member'* || $output$stderr == *'both "label" and "labels" (--label-member'* ]]
 }
 
-@test "members: a cell is the list that it is, as JSON, Python or NumPy write it" {
+@test "members: a cell is the list that it is, as JSON, Python or NumPy write it [all]" {
   for cell in "['a', 'b']" '[""a"", ""b""]' "('a', 'b',)" "['a' 'b']"; do
     printf 'tokens,n\n"%s",5\n' "$cell" >x.csv
     run -0 --separate-stderr encode x.csv
@@ -134,7 +134,7 @@ END
   [ "$(ran-train classify --check x.csv | jq -Sc .labels)" = '{"[x":2}' ]
 }
 
-@test "members: a tagger reads spans although tags are those of an article" {
+@test "members: a tagger reads spans although tags are those of an article [all]" {
   for foreign in '"tags":["news"]' '"tags":"a,b"' '"tokens":3' '"ner_tags":[1]' '"spans":3' '"doc":{}'; do
     printf '{"text":"a met b","entities":[[0,1,"X"]],%s}\n{"text":"c","entities":[],%s}\n' "$foreign" "$foreign" >x.jsonl
     run -0 --separate-stderr ran-train tag --vocab vocab.json --check -q x.jsonl
