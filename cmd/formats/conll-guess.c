@@ -126,7 +126,7 @@ static bool is_other(const struct look *look, const char *line, size_t n, bool i
                 return false;
         if (look->tabs && memchr(line, '\t', n) == NULL)
                 return true;
-        return !inside && (n == 1 || memchr(" #\t", line[1], 3) != NULL);
+        return !inside && (n == 1 || (line[1] != '\0' && strchr(" #\t", line[1]) != NULL));
 }
 
 enum import_match conll_guess(const struct sample *sample)

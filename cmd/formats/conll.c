@@ -88,7 +88,8 @@ static bool is_comment(const struct conll *c, const char *line, size_t n, bool i
 
         if (c->tabs && memchr(line, '\t', n) == NULL)
                 return true;
-        if (c->columns == 0 || inside || !(n == 1 || memchr(" #\t", line[1], 3) != NULL))
+        if (c->columns == 0 || inside ||
+            !(n == 1 || (line[1] != '\0' && strchr(" #\t", line[1]) != NULL)))
                 return false;
         if (conll_fields(c->tabs, line, n, &last) != c->columns)
                 return true;

@@ -20,7 +20,7 @@
 
 static size_t skip(const char *s, size_t n, size_t at)
 {
-        while (at < n && memchr(" \t\r\n", s[at], 4) != NULL)
+        while (at < n && s[at] != '\0' && strchr(" \t\r\n", s[at]) != NULL)
                 at++;
         return at;
 }
@@ -216,7 +216,7 @@ int frame_lines(const char *s, size_t n, struct ran_buf *out, bool *is, struct r
         int rc = flat.failed ? ran_fail(err, RAN_ENOMEM, "no memory for a file of %zu bytes", n)
                              : ran_record_scan(&r, flat.data, flat.len, err);
         if (rc == RAN_OK)
-                *is = add_lines(&r, out, err);
+                *is = r.line != NULL && add_lines(&r, out, err);
         if (rc == RAN_OK && out->failed)
                 rc = ran_fail(err, RAN_ENOMEM, "no memory for the rows of %zu bytes", n);
         if (!*is)

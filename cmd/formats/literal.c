@@ -19,7 +19,7 @@ bool literal_begins(const char *s, size_t n)
 
         while (at < n && is_space(s[at]))
                 at++;
-        return at < n && memchr("[({", s[at], 3) != NULL;
+        return at < n && s[at] != '\0' && strchr("[({", s[at]) != NULL;
 }
 
 /* A character after a backslash. False for one that JSON cannot have. */
@@ -36,7 +36,7 @@ static bool add_escaped(const char *s, size_t n, size_t *at, struct ran_buf *out
         } else if (c == '\'') {
                 ran_buf_char(out, c);
         } else {
-                if (memchr("\"\\/bfnrtu", c, 9) == NULL) /* Python keeps the backslash */
+                if (c == '\0' || strchr("\"\\/bfnrtu", c) == NULL) /* Python keeps the backslash */
                         ran_buf_char(out, '\\');
                 ran_buf_char(out, '\\');
                 ran_buf_char(out, c);
@@ -74,7 +74,8 @@ static bool add_word(const char *s, size_t n, size_t *at, struct ran_buf *out)
         const size_t begin = *at;
         double x;
 
-        while (*at < n && !is_space(s[*at]) && memchr("[](){},:'\"", s[*at], 10) == NULL)
+        while (*at < n && !is_space(s[*at]) &&
+               (s[*at] == '\0' || strchr("[](){},:'\"", s[*at]) == NULL))
                 ++*at;
         for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
                 if (strlen(words[i][0]) == *at - begin &&

@@ -8,7 +8,8 @@ bool units_begun_array(const struct lines *l)
         size_t at = l->begin + ran_utf8_mark(l->data + l->begin, l->end - l->begin);
         size_t brackets = 0;
 
-        while (l->peeking && at < l->end && memchr(" \t\r\n[", l->data[at], 5) != NULL)
+        while (l->peeking && at < l->end && l->data[at] != '\0' &&
+               strchr(" \t\r\n[", l->data[at]) != NULL)
                 brackets += l->data[at++] == '[';
         return brackets > 0 && at < l->end && l->data[at] == '{' &&
                memchr(l->data + at, '}', l->end - at) != NULL;

@@ -16,6 +16,11 @@ static bool is_space(char c)
         return c == ' ' || c == '\t' || c == '\n' || c == '\r';
 }
 
+static bool is_one_of(char c, const char *bytes)
+{
+        return c != '\0' && strchr(bytes, c) != NULL;
+}
+
 /* ---- where values are ----------------------------------------------------------------------- */
 
 size_t values_skip(struct values_scan *v, const char *s, size_t n, size_t at)
@@ -114,7 +119,7 @@ bool values_begin_line(const char *line, size_t n, size_t at)
                 return brackets < 3;
         if (line[at] == '"') {
                 at = skip(line, n, string_end(line, n, at));
-                return at == n || memchr(object ? ":::" : ",]}", line[at], 3) != NULL;
+                return at == n || is_one_of(line[at], object ? ":" : ",]");
         }
         if (object)
                 return line[at] == '}' || line[at] == '\''; /* Python's, which went wrong */
@@ -149,7 +154,7 @@ bool values_guess(const struct sample *sample)
         if (line[begin] == '[' && first < n)
                 return line[first] == '{' || line[first] == '[';
         if (line[begin] == '[')
-                return next == 0 || memchr("{[]", next, 3) != NULL;
+                return next == 0 || is_one_of(next, "{[]");
         if (first == n)
                 return next == 0 || next == '"' || next == '}';
         return (next == '"' || next == '}' || next == ']') &&
