@@ -38,7 +38,7 @@ static bool next_field(bool tabs, const char *line, size_t n, size_t *at, struct
         return true;
 }
 
-static size_t count_fields(bool tabs, const char *line, size_t n, struct ran_span *last)
+size_t conll_fields(bool tabs, const char *line, size_t n, struct ran_span *last)
 {
         size_t at = 0, fields = 0;
 
@@ -80,15 +80,33 @@ enum kind {
         RANGE, /* CoNLL-U: several words written as one, or a word that is not written */
 };
 
-static enum kind kind_of(const struct conll *c, const char *line, size_t n)
+/* Whether a line that begins with # is a comment. Where the columns are those of a word, its tag
+ * says whether it is one. Only a comment between sentences may have what words have. */
+static bool is_comment(const struct conll *c, const char *line, size_t n, bool inside)
+{
+        struct ran_span last, tag;
+
+        if (c->tabs && memchr(line, '\t', n) == NULL)
+                return true;
+        if (c->columns == 0 || inside ||
+            !(n == 1 || (line[1] != '\0' && strchr(" #\t", line[1]) != NULL)))
+                return false;
+        if (conll_fields(c->tabs, line, n, &last) != c->columns)
+                return true;
+        tag = find_field(c, line, n, c->tag);
+        return c->scheme && !conll_is_tag(line + tag.begin, tag.end - tag.begin);
+}
+
+/* inside: a word of the same sentence precedes it. */
+static enum kind kind_of(const struct conll *c, const char *line, size_t n, bool inside)
 {
         size_t digits = 0, blank = 0;
 
         while (blank < n && separates(false, line[blank]))
                 blank++;
-        if (blank == n || begins_with(line, n, "-DOCSTART-"))
+        if (blank == n || (conll_role(line, n) != LINES_WORD && !inside))
                 return OTHER;
-        if (line[0] == '#' && c->tabs && memchr(line, '\t', n) == NULL)
+        if (line[0] == '#' && is_comment(c, line, n, inside))
                 return OTHER;
         while (c->universal && digits < n && is_digit(line[digits]))
                 digits++;
@@ -122,34 +140,11 @@ static bool next_line(struct walk *w)
 
 /* ---- what a file is like -------------------------------------------------------------------- */
 
-static bool looks_like_tag(const char *s, size_t n)
-{
-        if (n == 1)
-                return s[0] == 'O';
-        return n > 2 && strchr("BIESLU", s[0]) != NULL && s[0] != '\0' && s[1] == '-' &&
-               !is_digit(s[2]);
-}
-
-static bool is_universal(const char *line, size_t n)
+bool conll_is_universal(const char *line, size_t n)
 {
         struct ran_span last;
 
-        return n > 0 && is_digit(line[0]) && count_fields(true, line, n, &last) == UNIVERSAL;
-}
-
-bool conll_guess(const char *line, size_t n)
-{
-        static const char *const first[] = {"-DOCSTART-", "# newdoc",
-                                            "# sent_id = ", "# global.columns"};
-        bool tabs = memchr(line, '\t', n) != NULL;
-        struct ran_span last = {0, 0};
-
-        for (size_t i = 0; i < sizeof(first) / sizeof(first[0]); i++) {
-                if (begins_with(line, n, first[i]))
-                        return true;
-        }
-        return is_universal(line, n) || (count_fields(tabs, line, n, &last) > 1 &&
-                                         looks_like_tag(line + last.begin, last.end - last.begin));
+        return n > 0 && is_digit(line[0]) && conll_fields(true, line, n, &last) == UNIVERSAL;
 }
 
 static int check_column(size_t column, size_t columns, const char *what, struct ran_error *err)
@@ -160,38 +155,61 @@ static int check_column(size_t column, size_t columns, const char *what, struct 
                         columns, what);
 }
 
-/* By the first line of a sentence that is no comment, if comments there may be. */
-static void find_separator(struct conll *c, const char *block, size_t n)
+/* The first line of a sentence that is no comment, if comments there may be: else the first that is
+ * not blank. False without one. */
+static bool find_word(struct walk *w)
 {
-        struct walk w = {.block = block, .size = n};
+        const struct walk begin = *w;
+        const struct conll none = {0};
 
-        c->tabs = c->universal = false;
-        while (next_line(&w)) {
-                if (kind_of(c, w.line, w.n) == OTHER || w.line[0] == '#')
-                        continue;
-                c->tabs = memchr(w.line, '\t', w.n) != NULL;
-                c->universal = is_universal(w.line, w.n);
-                return;
-        }
+        while (next_line(w))
+                if (w->n > 0 && w->line[0] != '#' && kind_of(&none, w->line, w->n, false) != OTHER)
+                        return true;
+        *w = begin;
+        while (next_line(w))
+                if (kind_of(&none, w->line, w->n, false) != OTHER)
+                        return true;
+        return false;
+}
+
+/* Whether a line and the next one begin with 1 and 2, as in CoNLL-U. */
+static bool is_numbered(const struct walk *at)
+{
+        struct walk w = *at;
+
+        if (!(w.n > 2 && w.line[0] == '1' && w.line[1] == '\t') || !next_line(&w))
+                return false;
+        return w.n > 2 && w.line[0] == '2' && w.line[1] == '\t';
 }
 
 int conll_begin(struct conll *c, const char *block, size_t n, struct ran_error *err)
 {
         struct walk w = {.block = block, .size = n};
-        struct ran_span last;
+        struct ran_span tag, last;
 
-        find_separator(c, block, n);
+        c->tabs = c->universal = c->numbered = c->scheme = false;
         c->columns = 0;
-        while (c->columns == 0 && next_line(&w)) {
-                if (kind_of(c, w.line, w.n) != OTHER)
-                        c->columns = count_fields(c->tabs, w.line, w.n, &last);
+        if (find_word(&w)) {
+                c->tabs = memchr(w.line, '\t', w.n) != NULL;
+                c->universal = conll_is_universal(w.line, w.n);
+                c->columns = conll_fields(c->tabs, w.line, w.n, &last);
+                c->numbered = c->columns > 2 && is_numbered(&w);
         }
         if (c->word == 0)
-                c->word = c->universal ? 2 : 1;
+                c->word = c->universal || c->numbered ? 2 : 1;
+        if (c->tag == 0 && c->numbered && !c->universal) { /* the outermost of nested tags */
+                tag = find_field(c, w.line, w.n, 3);
+                c->tag = conll_is_tag(w.line + tag.begin, tag.end - tag.begin) ? 3 : c->columns;
+        }
         if (c->tag == 0 && c->columns > 1)
                 c->tag = c->universal ? 4 : c->columns;
         RAN_TRY(check_column(c->word, c->columns, "word-column", err));
-        return check_column(c->tag, c->columns, "tag-column", err);
+        RAN_TRY(check_column(c->tag, c->columns, "tag-column", err));
+        if (c->columns > 0 && c->tag > 0) {
+                tag = find_field(c, w.line, w.n, c->tag);
+                c->scheme = conll_is_tag(w.line + tag.begin, tag.end - tag.begin);
+        }
+        return RAN_OK;
 }
 
 /* ---- a sentence as a record ----------------------------------------------------------------- */
@@ -199,7 +217,7 @@ int conll_begin(struct conll *c, const char *block, size_t n, struct ran_error *
 static int check_line(const struct conll *c, const struct walk *w, struct ran_error *err)
 {
         struct ran_span last, word = find_field(c, w->line, w->n, c->word);
-        size_t columns = count_fields(c->tabs, w->line, w->n, &last);
+        size_t columns = conll_fields(c->tabs, w->line, w->n, &last);
 
         if (columns != c->columns)
                 return ran_fail(err, RAN_EFORMAT,
@@ -231,7 +249,7 @@ static int list_rows(struct rows *rows, const struct conll *c, const char *block
 
         while (next_line(&w)) {
                 *line = w.number;
-                if (kind_of(c, w.line, w.n) != WORD)
+                if (kind_of(c, w.line, w.n, rows->n > 0) != WORD)
                         continue;
                 RAN_TRY(check_line(c, &w, err));
                 struct row *row = ran_grow(rows->row, &rows->cap, rows->n + 1, sizeof(*row), err);
@@ -350,9 +368,11 @@ void conll_add_column(const struct conll *c, const char *block, size_t n,
 {
         struct walk w = {.block = block, .size = n};
         size_t at = 0;
+        bool inside = false;
 
         while (next_line(&w)) {
-                enum kind kind = kind_of(c, w.line, w.n);
+                enum kind kind = kind_of(c, w.line, w.n, inside);
+                inside |= kind == WORD;
                 bool begins = kind == OTHER && begins_with(w.line, w.n, "-DOCSTART-");
                 ran_buf_add(out, w.line, w.n);
                 if (kind != OTHER || begins)
@@ -368,10 +388,27 @@ void conll_add_column(const struct conll *c, const char *block, size_t n,
 
 /* ---- the format ----------------------------------------------------------------------------- */
 
-/* In the columns of CoNLL-2003, and in CoNLL-U. */
-static bool begins_document(const char *line, size_t n)
+/* Where tabs separate columns, a comment needs no look at them. */
+static enum lines_role role_with_tabs(const char *line, size_t n)
 {
-        return begins_with(line, n, "-DOCSTART-") || begins_with(line, n, "# newdoc");
+        const enum lines_role role = conll_role(line, n);
+        const bool comment = n > 0 && line[0] == '#' && memchr(line, '\t', n) == NULL;
+
+        return role == LINES_WORD && comment ? LINES_COMMENT : role;
+}
+
+static void look(struct import *i, const struct sample *sample)
+{
+        const char *line;
+        size_t at = 0, n;
+
+        i->role = conll_role;
+        while (sample_next_full(sample, &at, &line, &n))
+                if (line[0] != '#' && !begins_with(line, n, "-DOCSTART-")) {
+                        if (memchr(line, '\t', n) != NULL)
+                                i->role = role_with_tabs;
+                        return;
+                }
 }
 
 static int begin(struct import *i, const struct text_line *first, struct ran_error *err)
@@ -382,7 +419,11 @@ static int begin(struct import *i, const struct text_line *first, struct ran_err
                 return RAN_ENOMEM;
         *c = (struct conll){.word = i->word_column, .tag = i->tag_column};
         i->state = c;
-        return conll_begin(c, first->s, first->n, err);
+        RAN_TRY(conll_begin(c, first->s, first->n, err));
+        if (c->numbered && !c->universal && i->word_column == 0)
+                i->assumed = c->tag == 3 ? "the second column has the words, the third the tags"
+                                         : "the second column has the words, the last the tags";
+        return RAN_OK;
 }
 
 static int import(const struct import *i, const struct text_line *sentence, struct ran_buf *out,
@@ -399,9 +440,10 @@ const struct conll *conll_of(const struct import *i)
 const struct import_format import_conll = {
         .unit = LINES_SENTENCE,
         .looks_like = "CoNLL columns",
-        .endings = (const char *const[]){".conll", ".conllu", NULL},
+        .endings = (const char *const[]){".conll", ".conllu", ".iob", ".iob2", ".bio", NULL},
+        .by_ending = true,
         .guess = conll_guess,
-        .begins_document = begins_document,
+        .look = look,
         .begin = begin,
         .import = import,
 };

@@ -11,11 +11,24 @@ struct conll {
         size_t columns;   /* of the first line with a word; later lines have as many */
         bool tabs;        /* tabs separate them, and nothing else */
         bool universal;   /* CoNLL-U: ten columns, comments, lines that are no words */
+        bool numbered;    /* the first column counts words: 1, 2, ... */
+        bool scheme;      /* the first tag is one of a scheme */
 };
 
-/* Whether this first line of a file begins a document, or has columns that end in a tag of a
- * scheme. */
-bool conll_guess(const char *line, size_t n);
+/* Whether the first lines of a file begin a document or a sentence, or agree in columns that end in
+ * tags of a scheme. (conll-guess.c) */
+enum import_match conll_guess(const struct sample *sample);
+/* Whether a field is a tag of a scheme, as people write it: O, B-PER, but no B-12. (conll-guess.c)
+ */
+bool conll_is_tag(const char *s, size_t n);
+/* What a line is, whatever the columns: a comment that no word can be, or a document's beginning.
+ * (conll-guess.c) */
+enum lines_role conll_role(const char *line, size_t n);
+
+/* The fields of a line, and the last of them. */
+size_t conll_fields(bool tabs, const char *line, size_t n, struct ran_span *last);
+/* Whether a line is a word of CoNLL-U. */
+bool conll_is_universal(const char *line, size_t n);
 
 /* Reads the first sentence of a file; word and tag have been set. RAN_EFORMAT: there are no such
  * columns. */

@@ -5,6 +5,7 @@
  * is the label and one the text; others are column1, column2 and so on.
  */
 #include "cmd/formats/csv.h"
+#include "cmd/formats/csv-look.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -25,137 +26,6 @@ struct csv {
         bool rest;    /* the last column takes the rest of a row as it stands */
         size_t maybe; /* the column, from 1, that is left out where it is empty; 0: none */
 };
-
-/* ---- the first row -------------------------------------------------------------------------- */
-
-enum { LONGEST_NAME = 64 };
-
-/* What the first row is like, if its cells are names, or if they are data. */
-struct look {
-        size_t cells;
-        size_t texts, labels, others; /* cells that are usual names of these */
-        bool asked;                   /* a cell is what an option names */
-        bool words;                   /* no cell has a space */
-        bool names;                   /* all could be names of columns */
-        size_t length[2];             /* of the first two cells, and whether they are one word */
-        bool word[2];
-};
-
-static bool is_asked(const struct import_columns *c, const char *s, size_t n)
-{
-        const char *one[] = {c->label_member, c->id_member};
-
-        for (size_t i = 0; i < sizeof(one) / sizeof(one[0]); i++)
-                if (one[i] != NULL && strlen(one[i]) == n && memcmp(one[i], s, n) == 0)
-                        return true;
-        for (size_t i = 0; i < c->text_member.n; i++) {
-                const char *name = c->text_member.item[i];
-                while (name != NULL) {
-                        const char *comma = strchr(name, ',');
-                        size_t length = comma != NULL ? (size_t)(comma - name) : strlen(name);
-                        if (length == n && memcmp(name, s, n) == 0)
-                                return true;
-                        name = comma != NULL ? comma + 1 : NULL;
-                }
-        }
-        return false;
-}
-
-static bool is_number(const char *s, size_t n)
-{
-        double x;
-
-        return ran_parse_double(s, n, &x);
-}
-
-static size_t count_spaces(const char *s, size_t n)
-{
-        size_t spaces = 0;
-
-        for (size_t i = 0; i < n; i++)
-                spaces += s[i] == ' ';
-        return spaces;
-}
-
-static void look_at(struct look *look, const struct import_columns *c, const char *s, size_t n)
-{
-        size_t rank, spaces = count_spaces(s, n);
-        enum role role = role_of(s, n, &rank);
-
-        if (look->cells < 2) {
-                look->length[look->cells] = n;
-                look->word[look->cells] = n > 0 && n <= LONGEST_NAME && spaces == 0;
-        }
-        look->cells++;
-        look->texts += role == ROLE_TEXT;
-        look->labels += role == ROLE_LABEL;
-        look->others += role == ROLE_OTHER;
-        look->asked |= c != NULL && is_asked(c, s, n);
-        look->words &= spaces == 0;
-        look->names &= n <= LONGEST_NAME && spaces < 4 && !is_number(s, n) &&
-                       (n == 0 || strchr(".!?", s[n - 1]) == NULL);
-}
-
-static struct look look_at_row(const struct table_scan *scan, const struct import_columns *c,
-                               const char *s, size_t n)
-{
-        struct look look = {.words = true, .names = true};
-        struct ran_buf text = {0};
-        struct table_cell cell;
-        size_t at = 0;
-
-        while (table_next_cell(scan, s, n, &at, &cell)) {
-                text.len = 0;
-                if (cell.escaped)
-                        table_decode(s, &cell, &text);
-                if (cell.escaped)
-                        look_at(&look, c, text.data != NULL ? text.data : "", text.len);
-                else
-                        look_at(&look, c, s + cell.span.begin, cell.span.end - cell.span.begin);
-        }
-        ran_buf_release(&text);
-        return look;
-}
-
-/* Whether names in a row are those that columns usually have. */
-static bool is_usual(const struct look *look)
-{
-        return look->names && (look->texts + look->others > 0 || (look->labels > 0 && look->words));
-}
-
-static bool is_header(const struct import *i, const struct look *look)
-{
-        const struct import_columns *c = i->columns;
-
-        if (c->header != IMPORT_AUTO)
-                return c->header == IMPORT_YES;
-        if (c->names != NULL)
-                return false;
-        if (look->asked || is_usual(look))
-                return true;
-        return i->format == &import_csv && look->cells > 1 && look->names;
-}
-
-static char delimiter_of(const struct import *i, const char *line, size_t n)
-{
-        if (i->columns->delimiter != NULL)
-                return table_delimiter(i->columns->delimiter);
-        return i->format == &import_tsv ? '\t' : table_guess_delimiter(line, n);
-}
-
-/* A table of labels and texts with tabs, but without a header, is seldom of a program that writes
- * quotes around cells. */
-static void set_table(struct import *i, const char *line, size_t n)
-{
-        const int quotes = i->columns->quotes;
-
-        i->table = (struct table_scan){.delimiter = delimiter_of(i, line, n),
-                                       .no_quotes = quotes == IMPORT_NO};
-        if (quotes == IMPORT_AUTO && i->format == &import_tsv) {
-                const struct look look = look_at_row(&i->table, i->columns, line, n);
-                i->table.no_quotes = !is_header(i, &look) && i->columns->names == NULL;
-        }
-}
 
 /* ---- names of the columns ------------------------------------------------------------------- */
 
@@ -220,7 +90,7 @@ static int name_by_option(struct csv *csv, const char *names, struct ran_error *
 
 /* Whether the text comes before the label: the label is the cell that is one word; else the first
  * one, in a CSV the shorter one. */
-static bool is_text_first(const struct import *i, const struct look *look)
+static bool is_text_first(const struct import *i, const struct csv_look *look)
 {
         if (look->length[0] == 0)
                 return false;
@@ -229,7 +99,7 @@ static bool is_text_first(const struct import *i, const struct look *look)
         return i->format == &import_csv && !look->word[0] && look->length[1] < look->length[0];
 }
 
-static int name_by_shape(struct csv *csv, struct import *i, const struct look *look,
+static int name_by_shape(struct csv *csv, struct import *i, const struct csv_look *look,
                          struct ran_error *err)
 {
         bool tabs = i->format == &import_tsv;
@@ -333,8 +203,8 @@ static int begin(struct import *i, const struct text_line *first, struct ran_err
                 return RAN_ENOMEM;
         i->state = csv;
         csv->scan = i->table;
-        const struct look look = look_at_row(&csv->scan, c, first->s, first->n);
-        csv->header = i->header = is_header(i, &look);
+        const struct csv_look look = csv_look_at_row(&csv->scan, c, first->s, first->n);
+        csv->header = i->header = csv_is_header(i, &look);
         const size_t valid = ran_utf8_valid(first->s, first->n);
         if (csv->header && valid < first->n)
                 return ran_fail(err, RAN_EFORMAT, "the header is not valid UTF-8 (%s)",
@@ -455,44 +325,13 @@ void csv_example(const struct import *i, struct ran_buf *out)
         json_end(out, '}');
 }
 
-bool csv_is_asked(const struct import_columns *c, const char *line, size_t n)
-{
-        const struct table_scan scan = {.delimiter = table_guess_delimiter(line, n)};
-        const struct look look = look_at_row(&scan, c, line, n);
-
-        return look.cells > 1 && look.asked;
-}
-
-/* ---- the formats ---------------------------------------------------------------------------- */
-
-/* A header with usual names. */
-static bool guess_csv(const char *line, size_t n)
-{
-        const struct table_scan scan = {.delimiter = table_guess_delimiter(line, n)};
-        const struct look look = look_at_row(&scan, NULL, line, n);
-
-        return scan.delimiter != '\t' && look.cells > 1 && look.texts + look.others > 0 &&
-               is_usual(&look);
-}
-
-/* A header with usual names; a label and a text, in either order. */
-static bool guess_tsv(const char *line, size_t n)
-{
-        const struct table_scan scan = {.delimiter = '\t'};
-        const struct look look = look_at_row(&scan, NULL, line, n);
-
-        if (look.cells < 2)
-                return false;
-        return is_usual(&look) || look.word[0] || (look.cells == 2 && look.word[1]);
-}
-
 const struct import_format import_csv = {
         .unit = LINES_ROW,
         .looks_like = "a table",
         .endings = (const char *const[]){".csv", NULL},
         .by_ending = true,
-        .set_table = set_table,
-        .guess = guess_csv,
+        .look = csv_look,
+        .guess = csv_guess,
         .begin = begin,
         .import = import,
         .end = end_file,
@@ -502,8 +341,8 @@ const struct import_format import_tsv = {
         .looks_like = "label, tab, text",
         .endings = (const char *const[]){".tsv", ".tab", NULL},
         .by_ending = true,
-        .set_table = set_table,
-        .guess = guess_tsv,
+        .look = csv_look,
+        .guess = csv_guess_tsv,
         .begin = begin,
         .import = import,
         .end = end_file,

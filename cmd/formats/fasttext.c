@@ -144,7 +144,7 @@ static int import_several(const struct import *i, const struct text_line *text, 
         return RAN_OK;
 }
 
-static bool guess(const char *line, size_t n)
+static bool has_label(const char *line, size_t n)
 {
         size_t word, end = 0;
 
@@ -152,6 +152,24 @@ static bool guess(const char *line, size_t n)
                 if (is_label(line + word, end - word))
                         return true;
         return false;
+}
+
+/* A label comes first, or most lines have one somewhere. */
+static enum import_match guess(const struct sample *sample)
+{
+        size_t at = 0, n, word, end, lines = 0, labelled = 0;
+        const char *line;
+
+        while (lines < SAMPLE_LINES && sample_next_full(sample, &at, &line, &n)) {
+                if (lines == 0 && next_word(line, n, 0, &word, &end) &&
+                    is_label(line + word, end - word))
+                        return IMPORT_CLEAR;
+                lines++;
+                labelled += has_label(line, n);
+                if (lines == 1 && labelled == 0)
+                        return IMPORT_UNLIKE;
+        }
+        return labelled * 2 > lines ? IMPORT_LIKE : IMPORT_UNLIKE;
 }
 
 const struct import_format import_fasttext = {

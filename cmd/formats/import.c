@@ -52,12 +52,15 @@ static bool has_ending_of(const struct import_format *format, const char *file)
         return false;
 }
 
-const struct import_format *import_guess(const char *file, const char *line, size_t n)
+const struct import_format *import_guess(const char *file, const struct sample *sample,
+                                         enum import_match *match)
 {
         for (size_t i = 0; i < FORMATS; i++) {
                 const struct import_format *f = formats[i].format;
-                if ((f->guess != NULL && f->guess(line, n)) ||
-                    (f->by_ending && file != NULL && has_ending_of(f, file)))
+                *match = f->guess != NULL ? f->guess(sample) : IMPORT_UNLIKE;
+                if (f->by_ending && file != NULL && has_ending_of(f, file))
+                        *match = IMPORT_CLEAR;
+                if (*match != IMPORT_UNLIKE)
                         return f;
         }
         return NULL;
@@ -135,7 +138,7 @@ int import_text_line(const struct import *i, const struct text_line *text, struc
         int code = import_any(i, text, out, line, &why);
         if (code == RAN_EFORMAT && i->guessed && !i->header && i->format->looks_like != NULL)
                 return ran_fail(err, code,
-                                "%s (the first line of the file looks like %s; set the format with "
+                                "%s (the first lines of the file look like %s; set the format with "
                                 "--input-format)",
                                 why.text, i->format->looks_like);
         return code == RAN_OK ? RAN_OK : ran_fail(err, (enum ran_code)code, "%s", why.text);

@@ -7,12 +7,14 @@
 #define CMD_FORMATS_IMPORT_H
 
 #include "cmd/formats/lines.h"
+#include "cmd/formats/sample.h"
 #include "ran.h"
 
 /* Each format: import_SYMBOL is its entry, NAME its word for --input-format, HELP its text in
  * --help. --help lists formats in this order, and guessing tries them in this order. */
 #define IMPORT_FORMATS(X)                                                    \
         X(jsonl, "jsonl", "JSON objects, one a line")                        \
+        X(json, "json", "the same in an array, or with line ends within")    \
         X(csv, "csv", "a table, one row a record")                           \
         X(fasttext, "fasttext", "labels __label__NAME and text")             \
         X(fasttext_labels, "fasttext-labels", "always a list of labels")     \
@@ -36,34 +38,42 @@ struct import_columns {
 /* An input format: the parts of a file, and their conversion to records. */
 struct import {
         const struct import_format *format;
-        bool guessed;                   /* by the first line */
+        bool guessed;                   /* by the first lines */
         size_t word_column, tag_column; /* --word-column, --tag-column */
         bool folder_label;              /* --folder-label */
         const struct import_columns *columns;
+        /* Set by `look`. */
         struct table_scan table; /* of tables: how rows are written */
+        bool below;              /* of tables: the rows below the first are unlike it */
+        enum lines_role (*role)(const char *line, size_t n); /* of sentences: what lines are */
         /* Set by `begin`. */
         bool header;         /* the first text is no record, but the header */
-        const char *assumed; /* what was assumed about columns without a header; NULL: nothing */
+        const char *assumed; /* what was assumed about columns without names; NULL: nothing */
         void *state; /* for the format; NULL, or of malloc: import_end frees it after `end` */
+};
+
+enum import_match {
+        IMPORT_UNLIKE,
+        IMPORT_LIKE,  /* prose may look so, too: worth a message */
+        IMPORT_CLEAR, /* or something else says what was guessed */
 };
 
 struct import_format {
         enum lines_unit unit; /* what becomes a record */
         bool any_bytes;       /* `import` checks itself that its text is UTF-8 */
-        /* Describes a first line that `guess` accepts: "fastText's format". */
+        /* Describes what `guess` accepts: "fastText's format". */
         const char *looks_like;
         /* Name endings of files with many records, which are never one document, even in a
          * folder; NULL at the end. NULL: none. */
         const char *const *endings;
         bool by_ending; /* a file with such an ending is of this format, if no earlier one claims it
                          */
-        /* Of tables: sets i->table by the first line of the file. NULL otherwise. */
-        void (*set_table)(struct import *i, const char *line, size_t n);
-        /* Whether the first non-blank line of a file looks like this format. NULL: cannot be
-         * guessed. */
-        bool (*guess)(const char *line, size_t n);
-        /* Of sentences: whether a line begins a document. NULL otherwise. */
-        bool (*begins_document)(const char *line, size_t n);
+        /* Of tables and sentences: sets i->table, i->below or i->role by the first lines of the
+         * file. NULL otherwise. */
+        void (*look)(struct import *i, const struct sample *sample);
+        /* Whether the first lines of a file look like this format, and agree on it. NULL: cannot
+         * be guessed. */
+        enum import_match (*guess)(const struct sample *sample);
         /* Reads the first text of a file and fills i->state. RAN_EFORMAT: no text of the file
          * can become a record. NULL: files have no header. */
         int (*begin)(struct import *i, const struct text_line *first, struct ran_error *err);
@@ -91,8 +101,10 @@ const struct import_format *import_choice(int choice);
 /* Its word. */
 const char *import_name(const struct import_format *format);
 
-/* The format guessed from the name of a file (NULL: it has none) and its first line; NULL: none. */
-const struct import_format *import_guess(const char *file, const char *line, size_t n);
+/* The format guessed from the name of a file (NULL: it has none) and its first lines; NULL: none.
+ * *match says how sure that is. */
+const struct import_format *import_guess(const char *file, const struct sample *sample,
+                                         enum import_match *match);
 /* Whether the name of a file has an ending for many records. */
 bool import_has_ending(const char *file);
 

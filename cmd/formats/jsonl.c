@@ -1,79 +1,33 @@
-/* jsonl.c - a JSON object a line; or spaCy's tuple. */
+/* jsonl.c - a JSON object a line; or what other tools have instead (tuple.c). */
 #include <string.h>
 
 #include "cmd/formats/import.h"
-#include "cmd/formats/json.h"
-
-/* The length of the prefix made of these bytes. */
-static size_t skip(const char *s, size_t n, const char *bytes, size_t kinds)
-{
-        size_t at = 0;
-
-        while (at < n && memchr(bytes, s[at], kinds) != NULL)
-                at++;
-        return at;
-}
+#include "cmd/formats/tuple.h"
+#include "cmd/formats/values.h"
 
 /* Also a line of only white space and NULs, which no other format claims. */
-static bool guess(const char *line, size_t n)
+static enum import_match guess(const struct sample *sample)
 {
         static const char spaces[] = " \t\n\v\f\r"; /* and NUL */
-        size_t at = skip(line, n, spaces, sizeof(spaces));
+        size_t begin = 0, at = 0, n;
+        const char *line;
 
-        return at == n || line[at] == '{' || line[at] == '[';
-}
-
-/* The two items of a tuple: a string and an object. */
-static bool split_tuple(const struct ran_record *r, struct ran_span *text, struct ran_span *members)
-{
-        struct ran_span rest;
-        char first = 0, second = 0, third;
-        size_t pos = 0;
-
-        return r->count == 1 && r->members[0].type == 'a' &&
-               ran_json_next(r->line, r->members[0].value, &pos, NULL, text, &first) &&
-               ran_json_next(r->line, r->members[0].value, &pos, NULL, members, &second) &&
-               !ran_json_next(r->line, r->members[0].value, &pos, NULL, &rest, &third) &&
-               first == 's' && second == 'o';
-}
-
-/* spaCy's ["text", {"entities": ...}] becomes {"text": "text", "entities": ...}. Anything else
- * is unchanged: the scan of the record refuses it. */
-static int import_tuple(const char *s, size_t n, struct ran_buf *out, struct ran_error *err)
-{
-        struct ran_record r = {0};
-        struct ran_buf object = {0}; /* only objects can be scanned */
-        struct ran_span text, members;
-
-        ran_buf_str(&object, "{\"\":");
-        ran_buf_add(&object, s, n);
-        ran_buf_char(&object, '}');
-        int code = object.failed ? ran_fail(err, RAN_ENOMEM, "no memory for a line of %zu bytes", n)
-                                 : ran_record_scan(&r, object.data, object.len, err);
-        if (code == RAN_OK && split_tuple(&r, &text, &members)) {
-                struct ran_span name, item;
-                size_t pos = 0;
-                char type;
-                ran_buf_str(out, "{\"text\":");
-                ran_buf_add(out, r.line + text.begin, text.end - text.begin);
-                if (ran_json_next(r.line, members, &pos, &name, &item, &type))
-                        ran_buf_char(out, ',');
-                ran_buf_add(out, r.line + members.begin + 1, members.end - members.begin - 1);
-        }
-        ran_record_release(&r);
-        ran_buf_release(&object);
-        return code == RAN_ENOMEM ? code : RAN_OK;
+        if (!sample_next(sample, &begin, &line, &n))
+                return IMPORT_UNLIKE;
+        while (at < n && memchr(spaces, line[at], sizeof(spaces)) != NULL)
+                at++;
+        if (at == n)
+                return IMPORT_CLEAR;
+        if ((line[at] != '{' && line[at] != '[') || !values_begin_line(line, n, at))
+                return IMPORT_UNLIKE;
+        return at + 1 < n && !values_guess(sample) ? IMPORT_CLEAR : IMPORT_UNLIKE;
 }
 
 static int import(const struct import *i, const struct text_line *text, struct ran_buf *out,
                   size_t *line, struct ran_error *err)
 {
-        size_t at = skip(text->s, text->n, " \t", 2);
-
-        (void)i;
         (void)line;
-        return at < text->n && text->s[at] == '[' ? import_tuple(text->s, text->n, out, err)
-                                                  : RAN_OK;
+        return tuple_import(i, text->s, text->n, out, err);
 }
 
 const struct import_format import_jsonl = {
@@ -82,5 +36,6 @@ const struct import_format import_jsonl = {
         .looks_like = "JSON",
         .endings = (const char *const[]){".jsonl", ".ndjson", NULL},
         .guess = guess,
+        .begin = tuple_begin,
         .import = import,
 };

@@ -11,10 +11,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "cmd/formats/units.h"
 #include "cmd/formats/unpack.h"
 
 /* Bounds of a group: enough to keep many threads busy, small enough for memory with its results. */
-enum { GROUP_BYTES = 4 << 20, GROUP_LINES = 4096 };
+enum { GROUP_BYTES = 4 << 20, GROUP_LINES = UNITS_MOST };
 
 const char *lines_name(const struct lines *l)
 {
@@ -46,7 +47,7 @@ static void close_file(struct lines *l)
 
 int lines_open(struct lines *l, const char *file, struct ran_error *err)
 {
-        *l = (struct lines){.unit = LINES_EACH};
+        *l = (struct lines){.unit = LINES_EACH, .peeking = true};
         return open_file(l, file, err);
 }
 
@@ -151,11 +152,13 @@ static int read_more(struct lines *l, size_t begin, struct ran_error *err)
         return l->fresh ? look_inside(l, begin, err) : RAN_OK;
 }
 
-/* Whether a line ends in [s, s + n). */
+/* Whether a line ends in [s, s + n), or another unit may. */
 static bool has_line_end(const struct lines *l, const char *s, size_t n)
 {
-        return n > 0 &&
-               (memchr(s, '\n', n) != NULL || (l->unit == LINES_ROW && memchr(s, '\r', n) != NULL));
+        if (n == 0 || memchr(s, '\n', n) != NULL)
+                return n > 0;
+        return (l->unit == LINES_ROW && memchr(s, '\r', n) != NULL) ||
+               (l->unit == LINES_VALUE && memchr(s, '}', n) != NULL) || units_begun_array(l);
 }
 
 /* ---- texts that are too long ---------------------------------------------------------------- */
@@ -163,18 +166,6 @@ static bool has_line_end(const struct lines *l, const char *s, size_t n)
 static bool is_too_long(const struct lines *l)
 {
         return l->most > 0 && l->end - l->begin > l->most;
-}
-
-static size_t count_feeds(const char *s, size_t n)
-{
-        const char *end = s + n;
-        size_t count = 0;
-
-        while (s < end && (s = memchr(s, '\n', (size_t)(end - s))) != NULL) {
-                count++;
-                s++;
-        }
-        return count;
 }
 
 /* Lets go of the first bytes of data, and of the memory for a long text. */
@@ -203,7 +194,7 @@ static int skip(struct lines *l, struct ran_error *err)
         if (grown == NULL)
                 return RAN_ENOMEM;
         l->skipped = grown;
-        size_t gone = l->end, feeds = count_feeds(l->data + at, gone - at);
+        size_t gone = l->end, feeds = units_count_feeds(l->data + at, gone - at);
         bool ends = gone > 0 && l->data[gone - 1] == '\n';
         while (!ends && !l->ended) {
                 discard(l, gone);
@@ -218,6 +209,7 @@ static int skip(struct lines *l, struct ran_error *err)
         l->scanned = l->kept = 0;
         l->table.state = TABLE_START;
         l->table.returned = false;
+        l->values = (struct values_scan){.array = l->values.array};
         return RAN_OK;
 }
 
@@ -261,218 +253,6 @@ static int fill(struct lines *l, struct ran_error *err)
         return RAN_OK;
 }
 
-/* ---- splitting ------------------------------------------------------------------------------ */
-
-static bool is_blank(const char *s, size_t n)
-{
-        while (n > 0 && (s[n - 1] == ' ' || s[n - 1] == '\t' || s[n - 1] == '\r'))
-                n--;
-        return n == 0;
-}
-
-/* Strips a byte order mark, which files that were put together have in the middle, too, and the CR
- * of the line end. */
-static void strip(const char **s, size_t *n)
-{
-        size_t mark = ran_utf8_mark(*s, *n);
-
-        *s += mark;
-        *n -= mark;
-        if (*n > 0 && (*s)[*n - 1] == '\r')
-                --*n;
-}
-
-static int add_text(struct lines *l, struct text_line text, struct ran_error *err)
-{
-        struct text_line *grown =
-                ran_grow(l->line, &l->line_cap, l->count + 1, sizeof(*l->line), err);
-
-        if (grown == NULL)
-                return RAN_ENOMEM;
-        l->line = grown;
-        text.file = l->file;
-        if (l->unit != LINES_FILE && l->most > 0 && text.n > l->most) {
-                text.n = 0;
-                text.why = l->too_long;
-        }
-        if (text.s != NULL && !l->packed)
-                text.offset = l->offset + (size_t)(text.s - l->data);
-        l->line[l->count++] = text;
-        return RAN_OK;
-}
-
-static int add_line(struct lines *l, const char *s, size_t n, struct ran_error *err)
-{
-        struct lines_count before = l->at;
-
-        strip(&s, &n);
-        l->at.number++;
-        if (is_blank(s, n)) {
-                l->at.blank++;
-                return RAN_OK;
-        }
-        return add_text(
-                l, (struct text_line){.s = s, .n = n, .number = l->at.number, .before = before},
-                err);
-}
-
-/* The whole line at `from`: its length and the start of the next; false without one. */
-static bool whole_line(const struct lines *l, size_t from, size_t *n, size_t *next)
-{
-        const char *s = l->data + from;
-        const char *feed = from < l->end ? memchr(s, '\n', l->end - from) : NULL;
-
-        if (from == l->end || (feed == NULL && !l->ended))
-                return false;
-        *n = feed != NULL ? (size_t)(feed - s) : l->end - from;
-        *next = from + *n + (feed != NULL);
-        return true;
-}
-
-/* Makes a group of the whole lines. */
-static int split_each(struct lines *l, struct ran_error *err)
-{
-        size_t n, next;
-
-        while (!l->more && whole_line(l, l->begin, &n, &next)) {
-                RAN_TRY(add_line(l, l->data + l->begin, n, err));
-                l->begin = next;
-                l->more = l->count == GROUP_LINES;
-        }
-        return RAN_OK;
-}
-
-/* ---- blocks --------------------------------------------------------------------------------- */
-
-/* The block ends before the byte `end`; the next one begins at `next`. */
-static int end_block(struct lines *l, size_t end, size_t next, size_t doc, struct ran_error *err)
-{
-        const char *s = l->data + l->begin;
-        size_t n = end - l->begin;
-        int code = RAN_OK;
-
-        strip(&s, &n);
-        if (l->first > 0)
-                code = add_text(
-                        l,
-                        (struct text_line){
-                                .s = s, .n = n, .number = l->first, .doc = doc, .before = l->began},
-                        err);
-        l->more = l->count == GROUP_LINES;
-        l->began = l->at;
-        l->begin = next;
-        l->first = l->scanned = 0;
-        return code;
-}
-
-/* One line of a block. A line that begins a document belongs to the sentence after it, and ends the
- * one before it if no blank line does. */
-static int scan_line(struct lines *l, const char *s, size_t n, size_t from, size_t next,
-                     struct ran_error *err)
-{
-        bool begins;
-
-        strip(&s, &n);
-        begins = l->begins_document != NULL && l->begins_document(s, n);
-        if (begins && l->first > 0)
-                return end_block(l, from - (from > l->begin), from, l->at.doc, err);
-        l->at.number++;
-        l->at.doc += begins;
-        l->scanned = next - l->begin;
-        if (!is_blank(s, n)) {
-                if (!begins && l->first == 0)
-                        l->first = l->at.number;
-                return RAN_OK;
-        }
-        l->at.blank++;
-        if (l->first > 0)
-                return end_block(l, from - 1, next, l->at.doc, err);
-        if (from == l->begin) { /* only blank lines precede it */
-                l->began = l->at;
-                l->begin = next;
-                l->scanned = 0;
-        }
-        return RAN_OK;
-}
-
-static int split_blocks(struct lines *l, struct ran_error *err)
-{
-        size_t n, next;
-
-        while (!l->more && whole_line(l, l->begin + l->scanned, &n, &next)) {
-                size_t from = l->begin + l->scanned;
-                RAN_TRY(scan_line(l, l->data + from, n, from, next, err));
-        }
-        l->kept = l->scanned;
-        if (!l->ended || l->more)
-                return RAN_OK;
-        size_t end = l->end;
-        if (end > l->begin && l->data[end - 1] == '\n')
-                end--;
-        return end_block(l, end, l->end, l->at.doc, err);
-}
-
-/* ---- rows ----------------------------------------------------------------------------------- */
-
-/* A row of nothing but delimiters, as spreadsheets leave them at the end, is blank. */
-static bool is_blank_row(const struct lines *l, const char *s, size_t n)
-{
-        while (n > 0 && (is_blank(s + n - 1, 1) || s[n - 1] == l->table.delimiter))
-                n--;
-        return n == 0;
-}
-
-static int add_row(struct lines *l, const char *s, size_t n, struct ran_error *err)
-{
-        struct lines_count before = l->at;
-        size_t mark = ran_utf8_mark(s, n);
-
-        l->at.number += 1 + table_line_ends(s, n);
-        if (is_blank_row(l, s + mark, n - mark)) {
-                l->at.blank++;
-                return RAN_OK;
-        }
-        return add_text(l,
-                        (struct text_line){.s = s + mark,
-                                           .n = n - mark,
-                                           .number = before.number + 1,
-                                           .before = before},
-                        err);
-}
-
-/* A mark before a quote must not hide it. False if more bytes must tell. */
-static bool pass_mark(struct lines *l)
-{
-        const size_t n = l->end - l->begin;
-
-        if (l->scanned > 0)
-                return true;
-        if (n < 3 && !l->ended && memcmp(l->data + l->begin, "\xef\xbb\xbf", n) == 0)
-                return false;
-        l->scanned = ran_utf8_mark(l->data + l->begin, n);
-        return true;
-}
-
-static int split_rows(struct lines *l, struct ran_error *err)
-{
-        size_t end, next;
-
-        if (l->begin < l->end && l->table.returned) {
-                l->begin += l->data[l->begin] == '\n';
-                l->table.returned = false;
-        }
-        while (!l->more && l->begin < l->end && pass_mark(l) &&
-               table_row_end(&l->table, l->data + l->begin, l->end - l->begin, l->ended,
-                             &l->scanned, &end, &next)) {
-                RAN_TRY(add_row(l, l->data + l->begin, end, err));
-                l->begin += next;
-                l->scanned = 0;
-                l->more = l->count == GROUP_LINES;
-        }
-        l->kept = l->scanned;
-        return RAN_OK;
-}
-
 /* ---- whole files ---------------------------------------------------------------------------- */
 
 /* The bytes of a file that begins at `begin`, as --shard counts them. */
@@ -506,7 +286,7 @@ static int read_file(struct lines *l, struct ran_error *err)
                 return code;
         if (l->why != NULL)
                 l->end = begin;
-        return add_text(
+        return units_add(
                 l,
                 (struct text_line){.n = l->end - begin, .number = 1, .why = l->why, .size = size},
                 err);
@@ -550,13 +330,13 @@ static int add_skipped(struct lines *l, struct ran_error *err)
         for (size_t i = 0; i < l->skips; i++) {
                 const size_t number = l->first > 0 ? l->first : l->at.number + 1;
                 const struct lines_count before = l->first > 0 ? l->began : l->at;
-                RAN_TRY(add_text(l,
-                                 (struct text_line){.s = l->data + l->begin,
-                                                    .number = number,
-                                                    .doc = l->at.doc,
-                                                    .before = before,
-                                                    .why = l->too_long},
-                                 err));
+                RAN_TRY(units_add(l,
+                                  (struct text_line){.s = l->data + l->begin,
+                                                     .number = number,
+                                                     .doc = l->at.doc,
+                                                     .before = before,
+                                                     .why = l->too_long},
+                                  err));
                 l->at.number += l->skipped[i];
                 l->began = l->at;
                 l->first = 0;
@@ -565,27 +345,92 @@ static int add_skipped(struct lines *l, struct ran_error *err)
         return RAN_OK;
 }
 
-int lines_peek(struct lines *l, struct text_line *line, struct ran_error *err)
+/* Of the lines from `at` on, those that are whole, up to the bound after the first. */
+static struct sample sample_of(const struct lines *l, size_t at)
+{
+        size_t n, next, from = at;
+        struct sample sample = {.s = l->data + at, .all = l->ended};
+
+        while (from - at < SAMPLE_BYTES && units_line(l, from, &n, &next))
+                from = next;
+        sample.n = from - at;
+        sample.all = l->ended && from == l->end;
+        return sample;
+}
+
+/* Reads on in a file on disk, which may be compressed, to the end of a sample. */
+static int fill_sample(struct lines *l, size_t at, struct ran_error *err)
+{
+        struct stat status;
+
+        if (fstat(l->fd, &status) != 0 || !S_ISREG(status.st_mode))
+                return RAN_OK;
+        while (!l->ended && l->why == NULL && l->end - at < 2 * SAMPLE_BYTES) {
+                int code = read_more(l, 0, err);
+                if (code != RAN_OK && l->why == NULL)
+                        return code; /* else the lines that were read come first */
+        }
+        return RAN_OK;
+}
+
+int lines_peek(struct lines *l, struct text_line *line, struct sample *sample,
+               struct ran_error *err)
 {
         size_t at = 0, next, n;
 
         *line = (struct text_line){.file = l->file};
+        *sample = (struct sample){0};
         do {
                 const size_t skips = l->skips;
                 RAN_TRY(fill(l, err));
                 at = skips == l->skips ? at : 0;
-                for (; whole_line(l, at, &n, &next); at = next) {
+                for (; units_line(l, at, &n, &next); at = next) {
                         const char *s = l->data + at;
-                        strip(&s, &n);
-                        if (!is_blank(s, n)) {
-                                line->s = s;
-                                line->n = n;
-                                l->kept = 0;
-                                return RAN_OK;
-                        }
+                        units_strip(&s, &n);
+                        if (sample_is_blank(s, n))
+                                continue;
+                        const size_t begin = (size_t)(s - l->data);
+                        RAN_TRY(fill_sample(l, begin, err));
+                        *sample = sample_of(l, begin);
+                        line->s = l->data + begin;
+                        line->n = n;
+                        l->kept = 0;
+                        return RAN_OK;
                 }
                 l->kept = l->end;
         } while (!l->ended);
+        return RAN_OK;
+}
+
+int lines_peek_on(struct lines *l, struct text_line *line, struct sample *sample,
+                  struct ran_error *err)
+{
+        const int patience = 200; /* milliseconds: nobody who types notices */
+
+        if (l->unpack == NULL && !l->ended)
+                poll(&(struct pollfd){.fd = l->fd, .events = POLLIN}, 1, patience);
+        return lines_peek(l, line, sample, err);
+}
+
+int lines_read_all(struct lines *l, struct ran_error *err)
+{
+        while (!l->ended)
+                RAN_TRY(read_more(l, 0, err));
+        return RAN_OK;
+}
+
+int lines_replace(struct lines *l, const struct ran_buf *with, struct ran_error *err)
+{
+        char *grown = ran_grow(l->data, &l->cap, with->len, 1, err);
+
+        if (grown == NULL)
+                return RAN_ENOMEM;
+        l->data = grown;
+        if (with->len > 0)
+                memcpy(grown, with->data, with->len);
+        l->begin = l->kept = 0;
+        l->end = with->len;
+        l->packed = true;
         return RAN_OK;
 }
 
@@ -599,15 +444,14 @@ int lines_next(struct lines *l, struct ran_error *err)
 {
         if (l->unit == LINES_FILE)
                 return next_files(l, err);
+        l->peeking = false;
         do {
                 if (!l->more)
                         RAN_TRY(fill(l, err));
                 l->count = l->kept = 0;
                 l->more = false;
                 RAN_TRY(add_skipped(l, err));
-                RAN_TRY(l->unit == LINES_SENTENCE ? split_blocks(l, err)
-                        : l->unit == LINES_ROW    ? split_rows(l, err)
-                                                  : split_each(l, err));
+                RAN_TRY(units_split(l, err));
         } while (l->count == 0 && !l->ended);
         return RAN_OK;
 }

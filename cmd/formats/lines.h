@@ -3,7 +3,9 @@
 #ifndef CMD_FORMATS_LINES_H
 #define CMD_FORMATS_LINES_H
 
+#include "cmd/formats/sample.h"
 #include "cmd/formats/table.h"
+#include "cmd/formats/values.h"
 #include "ran.h"
 
 /* What a text is. */
@@ -11,7 +13,15 @@ enum lines_unit {
         LINES_EACH,     /* each line that is not blank */
         LINES_SENTENCE, /* a block: the lines up to a blank one */
         LINES_ROW,      /* a row of a table, which may have line ends in quotes */
+        LINES_VALUE,    /* a JSON value, also in an array */
         LINES_FILE,     /* all of a file */
+};
+
+/* Of sentences: what a line is. */
+enum lines_role {
+        LINES_WORD,     /* or unknown */
+        LINES_COMMENT,  /* belongs to the sentence after it */
+        LINES_DOCUMENT, /* begins a document: ends a sentence and belongs to the one after it */
 };
 
 /* Counts before a line. */
@@ -41,8 +51,10 @@ enum { LINES_TOO_LONG = 80 };
 struct lines {
         int fd;
         enum lines_unit unit;
-        bool (*begins_document)(const char *line, size_t n); /* of sentences */
+        enum lines_role (*role)(const char *line, size_t n); /* of sentences */
         struct table_scan table;                             /* of rows */
+        struct values_scan values;                           /* of JSON values */
+        bool peeking;     /* no group has been read: an array need not have a line end */
         char **next_file; /* LINES_FILE: those still to be read */
         size_t files;
         const char *file;
@@ -77,9 +89,18 @@ int lines_open(struct lines *l, const char *file, struct ran_error *err);
 void lines_open_files(struct lines *l, char **files, size_t n);
 /* The current file, for messages. */
 const char *lines_name(const struct lines *l);
-/* The first line that is not blank (*line has file, s and n); s is NULL without one. Only before
- * the first group: set unit, and begins_document or table, then. */
-int lines_peek(struct lines *l, struct text_line *line, struct ran_error *err);
+/* The first line that is not blank (*line has file, s and n), and the lines from there on that have
+ * arrived; of a file on disk, as many as a sample may have. s is NULL without one. Only before the
+ * first group: set unit, and role or table, then. */
+int lines_peek(struct lines *l, struct text_line *line, struct sample *sample,
+               struct ran_error *err);
+/* The same after waiting a moment for more than one line. */
+int lines_peek_on(struct lines *l, struct text_line *line, struct sample *sample,
+                  struct ran_error *err);
+/* Reads on to the end of the file: all of it is then in [begin, end) of data. */
+int lines_read_all(struct lines *l, struct ran_error *err);
+/* After that, other lines in the place of those of the file. */
+int lines_replace(struct lines *l, const struct ran_buf *with, struct ran_error *err);
 /* The first bytes of the file, after a peek. */
 const char *lines_first_bytes(const struct lines *l, size_t *n);
 /* The next group: at least one text, and as many more as have arrived, within bounds that keep

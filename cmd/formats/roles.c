@@ -34,6 +34,7 @@ static const struct {
         {ROLE_TEXT, "description"},
         {ROLE_TEXT, "headline"},
         {ROLE_TEXT, "title"},
+        {ROLE_TEXT, ROLE_LAST_TEXT}, /* of doccano; in many languages a date */
         {ROLE_LABEL, "label"},
         {ROLE_LABEL, "labels"},
         {ROLE_LABEL, "class"},

@@ -4,6 +4,9 @@
 
 #include "ran.h"
 
+/* A usual name of texts that counts only where nothing else has one. */
+#define ROLE_LAST_TEXT "data"
+
 enum role { ROLE_NONE, ROLE_TEXT, ROLE_LABEL, ROLE_ID, ROLE_OTHER };
 
 /* What a column or member of this name usually is; case, and '-', '_' and spaces, make no

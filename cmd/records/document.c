@@ -334,9 +334,8 @@ int cmd_document_read_member(struct cmd_document *d, const struct ran_record *re
 static int read_source(struct cmd_document *d, const struct ran_record *record,
                        const struct ran_tokenizer *tokenizer, size_t V, struct ran_error *err)
 {
-        const struct ran_member *encoding = json_member(record, "encoding"),
-                                *ids = json_member(record, "ids"), *tokens = foreign_tokens(record),
-                                *text = foreign_text(record);
+        const struct ran_member *encoding = foreign_encoding(record), *ids = foreign_ids(record),
+                                *tokens = foreign_tokens(record), *text = foreign_text(record);
         bool encoding_ok = !d->by_words && d->spelling == 0;
 
         if (!encoding_ok)

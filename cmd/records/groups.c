@@ -8,6 +8,7 @@
 
 #include "cmd/formats/conll.h"
 #include "cmd/formats/csv.h"
+#include "cmd/formats/frame.h"
 #include "cmd/formats/kinds.h"
 #include "cmd/options/message.h"
 #include "cmd/options/common.h"
@@ -126,13 +127,16 @@ static void keep_shard(struct cmd_run *run)
         run->count = run->unit[end];
 }
 
-/* The format by options alone; NULL: the file decides. Options of tables ask for a table. */
+/* The format by options alone; NULL: the file decides. Options of tables ask for a table, and those
+ * of columns of words for these. */
 static const struct import_format *chosen_format(const struct cmd_input *input)
 {
         const struct import_columns *c = &input->columns;
 
         if (input->input_format == 0 && (c->delimiter != NULL || c->names != NULL))
                 return &import_csv;
+        if (input->input_format == 0 && (input->word_column > 0 || input->tag_column > 0))
+                return &import_conll;
         return import_choice(input->input_format);
 }
 
@@ -186,30 +190,6 @@ static void take_unlike_any(struct cmd_run *run, struct lines *lines, const stru
         take_as_text(run, lines);
 }
 
-/* A JSON array of records, and a record with line ends, are not JSON lines. */
-static int check_json(const struct lines *lines, const struct text_line *first,
-                      struct ran_error *err)
-{
-        const char *s = first->s;
-        size_t n = first->n, at = 1;
-
-        if (s == NULL || (s[0] != '[' && s[0] != '{'))
-                return RAN_OK;
-        while (at < n && (s[at] == ' ' || s[at] == '\t'))
-                at++;
-        if (s[0] == '[' && (at == n || s[at] == '{'))
-                return ran_fail(err, RAN_EFORMAT,
-                                "%s is a JSON array of records: jq -c '.[]' FILE makes lines of it",
-                                lines_name(lines));
-        if (s[0] == '{' && at == n)
-                return ran_fail(
-                        err, RAN_EFORMAT,
-                        "%s is JSON with line ends within records: jq -c . FILE makes a line of "
-                        "each",
-                        lines_name(lines));
-        return RAN_OK;
-}
-
 /* Excel writes "sep=;" above a table to tell itself the delimiter. */
 static bool is_separator(const struct cmd_run *run, const struct text_line *first)
 {
@@ -222,39 +202,126 @@ static bool is_separator(const struct cmd_run *run, const struct text_line *firs
 
 /* One message about a file that cannot be what it should, instead of one a line. */
 static int check_kind(const struct cmd_run *run, const struct lines *lines,
-                      const struct text_line *first, struct ran_error *err)
+                      const struct text_line *first, const struct sample *sample,
+                      struct ran_error *err)
 {
         size_t n;
         const char *s = lines_first_bytes(lines, &n);
         const struct kind *kind = kind_of(s, n);
         const struct import_format *like = NULL;
+        enum import_match match;
 
         if (kind != NULL)
                 return ran_fail(err, RAN_EFORMAT, "%s is %s: %s", lines_name(lines), kind->is,
                                 kind->advice);
-        if (run->import.format == NULL || run->import.format == &import_jsonl)
-                RAN_TRY(check_json(lines, first, err));
         if (is_separator(run, first))
                 return ran_fail(err, RAN_EFORMAT,
                                 "%s: the first line, sep=, is for spreadsheets only: leave it out "
                                 "(tail -n +2 FILE)",
                                 lines_name(lines));
         if (run->import.format == &import_jsonl && first->s != NULL)
-                like = import_guess(NULL, first->s, first->n);
+                like = import_guess(NULL, sample, &match);
         if (like == NULL || like == &import_jsonl)
                 return RAN_OK;
         return ran_fail(
                 err, RAN_EFORMAT,
-                "%s: the first line is no JSON, it looks like %s: give --input-format=%s, or "
+                "%s: the first line is no record, it looks like %s: give --input-format=%s, or "
                 "leave out --input-format",
                 lines_name(lines), like->looks_like, import_name(like));
 }
 
-/* The format of the file: that of --input-format, or guessed from the first line. */
+/* Says which format was guessed, once for files alike. */
+static void say_format(struct cmd_run *run, const struct lines *lines, enum import_match match)
+{
+        const struct import_format *format = run->import.format;
+
+        if (cmd_common.verbose)
+                cmd_note("%s is read as %s", lines_name(lines), import_name(format));
+        else if (match == IMPORT_LIKE && run->said_format != format)
+                cmd_note("%s looks like %s (--input-format names another format)",
+                         lines_name(lines), format->looks_like);
+        else
+                return;
+        run->said_format = format;
+}
+
+static const struct import_format *guess(const struct cmd_run *run, const struct lines *lines,
+                                         const struct text_line *first, const struct sample *sample,
+                                         enum import_match *match)
+{
+        const char *name = strcmp(lines->file, "-") != 0 ? lines->file : NULL;
+        const struct import_format *format = NULL;
+
+        *match = IMPORT_UNLIKE;
+        if (first->s != NULL)
+                format = import_guess(name, sample, match);
+        if (format == NULL && first->s != NULL &&
+            csv_is_asked(&run->loop->input->columns, first->s, first->n))
+                format = &import_csv;
+        return format;
+}
+
+/* Whether a sample is one line, and more may come. */
+static bool is_short(const struct lines *lines, const struct sample *sample)
+{
+        const char *line;
+        size_t at = 0, n, count = 0;
+
+        while (count < 2 && sample_next_full(sample, &at, &line, &n))
+                count++;
+        return count == 1 && !sample->all && !lines->ended;
+}
+
+/* Guesses the format from the first lines. Where one line has arrived that could be of several
+ * formats, the next one decides, if it comes at once. */
+static int guess_format(struct cmd_run *run, struct lines *lines, struct text_line *first,
+                        struct sample *sample, struct ran_error *err)
+{
+        enum import_match match;
+
+        run->import.guessed = true;
+        run->import.format = guess(run, lines, first, sample, &match);
+        if (run->import.format != &import_jsonl && run->import.format != &import_json &&
+            is_short(lines, sample)) {
+                RAN_TRY(lines_peek_on(lines, first, sample, err));
+                run->import.format = guess(run, lines, first, sample, &match);
+        }
+        if (run->import.format == NULL)
+                take_unlike_any(run, lines, first);
+        if (first->s != NULL)
+                say_format(run, lines, match);
+        return RAN_OK;
+}
+
+/* A table in one JSON object becomes lines, for which all of it has to be in memory. */
+static int unfold(struct cmd_run *run, struct lines *lines, const struct sample *sample,
+                  struct ran_error *err)
+{
+        struct ran_buf rows = {0};
+        bool is;
+
+        if ((run->import.format != &import_jsonl && run->import.format != &import_json) ||
+            !frame_begins(sample->s, sample->n))
+                return RAN_OK;
+        RAN_TRY(lines_read_all(lines, err));
+        const size_t mark = ran_utf8_mark(lines->data, lines->end);
+        int rc = frame_lines(lines->data + mark, lines->end - mark, &rows, &is, err);
+        if (rc == RAN_OK && is)
+                rc = lines_replace(lines, &rows, err);
+        ran_buf_release(&rows);
+        if (rc != RAN_OK || !is)
+                return rc;
+        cmd_note("%s is a table in one JSON object: messages number its rows", lines_name(lines));
+        run->import.format = &import_jsonl;
+        return RAN_OK;
+}
+
+/* The format of the file: that of --input-format, or guessed. */
 static int set_format(struct cmd_run *run, struct lines *lines, struct ran_error *err)
 {
         const struct cmd_input *input = run->loop->input;
         struct text_line first;
+        struct sample sample;
 
         run->import = (struct import){
                 .format = lines->unit == LINES_FILE ? &import_file : chosen_format(input),
@@ -272,46 +339,41 @@ static int set_format(struct cmd_run *run, struct lines *lines, struct ran_error
                 run->import.format = plain;
                 return RAN_OK;
         }
-        RAN_TRY(lines_peek(lines, &first, err));
-        RAN_TRY(check_kind(run, lines, &first, err));
-        if (run->import.format == NULL) {
-                const char *name = strcmp(lines->file, "-") != 0 ? lines->file : NULL;
-                if (first.s != NULL)
-                        run->import.format = import_guess(name, first.s, first.n);
-                if (run->import.format == NULL && first.s != NULL &&
-                    csv_is_asked(&input->columns, first.s, first.n))
-                        run->import.format = &import_csv;
-                run->import.guessed = true;
-                if (run->import.format == NULL)
-                        take_unlike_any(run, lines, &first);
-                if (cmd_common.verbose && first.s != NULL)
-                        cmd_note("%s is read as %s", lines_name(lines),
-                                 import_name(run->import.format));
-        }
+        RAN_TRY(lines_peek(lines, &first, &sample, err));
+        RAN_TRY(check_kind(run, lines, &first, &sample, err));
+        if (run->import.format == NULL)
+                RAN_TRY(guess_format(run, lines, &first, &sample, err));
         if (run->import.format->unit == LINES_FILE)
                 return RAN_OK;
+        if (first.s != NULL)
+                RAN_TRY(unfold(run, lines, &sample, err));
         lines->unit = run->import.format->unit;
-        lines->begins_document = run->import.format->begins_document;
-        if (run->import.format->set_table != NULL && first.s != NULL)
-                run->import.format->set_table(&run->import, first.s, first.n);
+        if (run->import.format->look != NULL && first.s != NULL)
+                run->import.format->look(&run->import, &sample);
+        lines->role = run->import.role;
         lines->table = run->import.table;
         return RAN_OK;
 }
 
-/* Scans a record that has the members of the file; one without any, if its first text is bad. */
+/* Scans the first record, or one that has the members of the file: of a table without a good row
+ * empty cells, else none. text: NULL if there is none. */
 static int scan_first(struct cmd_run *run, const struct text_line *text, struct ran_buf *json,
                       struct ran_record *record, struct ran_error *err)
 {
+        const bool table = run->import.format->unit == LINES_ROW;
         size_t line = 0;
-        int code = RAN_OK;
+        int code = RAN_EFORMAT;
 
-        if (run->import.format->unit == LINES_ROW)
-                csv_example(&run->import, json);
-        else
+        if (text != NULL)
                 code = import_text_line(&run->import, text, json, &line, err);
+        if (code == RAN_EFORMAT && table) {
+                json->len = 0;
+                csv_example(&run->import, json);
+                code = RAN_OK;
+        }
         if (code == RAN_OK && json->failed)
                 code = ran_fail(err, RAN_ENOMEM, "no memory for the first record");
-        if (code == RAN_OK && json->len == 0)
+        if (code == RAN_OK && json->len == 0 && text != NULL)
                 code = ran_record_scan(record, text->s, text->n, err);
         else if (code == RAN_OK)
                 code = ran_record_scan(record, json->data, json->len, err);
@@ -338,6 +400,7 @@ static void note_named(struct cmd_run *run, const struct ran_record *first)
         named_note_first(d, first);
 }
 
+/* By text i of the group, the first that can be read, if any has arrived. */
 static int choose_members(struct cmd_run *run, const struct lines *lines, size_t i,
                           struct ran_error *err)
 {
@@ -345,20 +408,21 @@ static int choose_members(struct cmd_run *run, const struct lines *lines, size_t
         const struct import_format *format = run->import.format;
         struct ran_record record = {0};
         struct ran_buf json = {0};
+        struct ran_error why;
 
         members_release(&run->members);
-        if (format != &import_jsonl && format->unit != LINES_ROW && c->text_member.n == 0 &&
-            c->label_member == NULL && c->id_member == NULL)
+        if (format->unit != LINES_ROW && format != &import_jsonl && format != &import_json &&
+            c->text_member.n == 0 && c->label_member == NULL && c->id_member == NULL)
                 return RAN_OK;
-        int code = scan_first(run, &lines->line[i], &json, &record, err);
+        int code = scan_first(run, i < lines->count ? &lines->line[i] : NULL, &json, &record, &why);
         if (code == RAN_OK)
                 code = members_choose(&run->members, run->loop, &run->import, &record, lines->file,
-                                      &run->said, err);
+                                      &run->said, &why);
         if (code == RAN_OK)
                 note_named(run, &record);
         ran_record_release(&record);
         ran_buf_release(&json);
-        return code;
+        return code == RAN_OK ? code : ran_fail(err, code, "%s: %s", lines_name(lines), why.text);
 }
 
 /* The first text of the group that can be read; the count if there is none. */
@@ -377,11 +441,16 @@ static int begin_file(struct cmd_run *run, struct lines *lines, size_t i, struct
         struct ran_error why;
         int code = import_begin(&run->import, &lines->line[i], &why);
 
-        if (code == RAN_OK)
-                code = choose_members(run, lines, i, &why);
-        if (code == RAN_OK && run->import.header)
+        if (code != RAN_OK)
+                return ran_fail(err, code, "%s: %s", lines_name(lines), why.text);
+        if (run->import.header)
                 lines_drop(lines, i);
-        return code == RAN_OK ? code : ran_fail(err, code, "%s: %s", lines_name(lines), why.text);
+        if (run->import.format->unit == LINES_SENTENCE && run->import.assumed != NULL &&
+            !run->said_columns)
+                cmd_note("%s: %s (--word-column and --tag-column name others)", lines_name(lines),
+                         run->import.assumed);
+        run->said_columns |= run->import.assumed != NULL;
+        return RAN_OK;
 }
 
 static void work_task(void *arg, size_t i)
@@ -397,26 +466,30 @@ static void work_task(void *arg, size_t i)
 
 static int run_groups(struct cmd_run *run, struct lines *lines, struct ran_error *err)
 {
-        bool first = true;
+        bool begun = false, chosen = false;
 
         RAN_TRY(set_format(run, lines, err));
         while (!atomic_load(&run->ended) && !run->past) {
                 RAN_TRY(lines_next(lines, err));
                 if (lines->count == 0)
                         break;
-                const size_t i = first ? first_text(lines) : lines->count;
-                if (i < lines->count) {
+                const size_t i = first_text(lines);
+                if (!begun && i < lines->count) {
                         RAN_TRY(begin_file(run, lines, i, err));
-                        first = false;
+                        begun = true;
                 }
                 if (lines->count == 0)
                         continue; /* only a header has arrived */
+                if (begun && !chosen && first_text(lines) < lines->count) {
+                        RAN_TRY(choose_members(run, lines, first_text(lines), err));
+                        chosen = true;
+                }
                 RAN_TRY(fill_slots(run, err));
                 split_units(run, lines);
                 keep_shard(run);
                 ran_parallel(run->loop->pool, run->units - run->first, work_task, run);
         }
-        return RAN_OK;
+        return begun && !chosen ? choose_members(run, lines, lines->count, err) : RAN_OK;
 }
 
 void run_lines(struct cmd_run *run, struct lines *lines)

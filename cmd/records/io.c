@@ -13,7 +13,8 @@ static const char *const on_error_names[] = {"emit", "skip", "stop", NULL};
 const struct ran_field cmd_input_fields[] = {
         {"input_format", 0, RAN_FIELD_CHOICE, INPUT(input_format), .choices = import_names,
          .value = "NAME", .initial = "auto",
-         .help = "format of the input; auto: by the first line of each file, and file for files in "
+         .help = "format of the input; auto: by the first lines of each file, and file for files "
+                 "in "
                  "a folder" IMPORT_HELP,
          .first = true},
         {"files_from", 0, RAN_FIELD_TEXT, INPUT(files_from), .value = "FILE", .local = true,

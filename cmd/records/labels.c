@@ -29,6 +29,10 @@ int cmd_labels_add_name(const struct cmd_names *called, const char *what, const 
 
         if (type == 's')
                 return ran_json_decode(line, value, out, err);
+        if ((type == 't' || type == 'f') && strcmp(what, "label") == 0) {
+                ran_buf_add(out, name, n);
+                return RAN_OK;
+        }
         if (type != 'n')
                 return ran_fail(err, RAN_EFORMAT, "a %s must be a string or a number", what);
         if (has_names(called) && cmd_names_find(called, name, n, &name, &n, &why) != RAN_OK)
@@ -61,7 +65,8 @@ static int add_labels(struct cmd_labels *l, const char *what, const char *line,
         char type;
 
         if (m->type != 'a')
-                return ran_fail(err, RAN_EFORMAT, "\"%ss\" must be an array", what);
+                return ran_fail(err, RAN_EFORMAT, "\"%ss\" must be an array%s", what,
+                                what[0] == 'l' ? " (--label-member names another member)" : "");
         while (ran_json_next(line, m->value, &pos, NULL, &item, &type))
                 RAN_TRY(add_label(l, what, line, item, type, err));
         return RAN_OK;
@@ -199,6 +204,26 @@ static int add_cats(struct cmd_labels *l, const char *line, const struct ran_mem
         return RAN_OK;
 }
 
+/* Those of objects. */
+static int add_marks(struct cmd_labels *l, const char *line, const struct ran_member *marks,
+                     struct ran_error *err)
+{
+        struct ran_span item, label;
+        size_t pos = 0;
+        char type;
+
+        while (ran_json_next(line, marks->value, &pos, NULL, &item, &type))
+                if (type == 'o' && foreign_mark(line, item, &label, &type))
+                        RAN_TRY(add_label(l, "label", line, label, type, err));
+        return RAN_OK;
+}
+
+/* A single label. */
+static bool is_one(const struct ran_member *m)
+{
+        return m->type == 's' || m->type == 'n';
+}
+
 /* `label`; if numbers have names, -1 means no label, as in data sets of Hugging Face. */
 static const struct ran_member *find_label(const struct cmd_labels *l,
                                            const struct ran_record *record)
@@ -214,28 +239,37 @@ static const struct ran_member *find_label(const struct cmd_labels *l,
 bool cmd_labels_there(const struct ran_record *record)
 {
         return json_member(record, "label") != NULL || json_member(record, "labels") != NULL ||
-               foreign_choice(record) != NULL ||
-               says_something(record, json_member(record, "cats"));
+               foreign_choice(record) != NULL || foreign_marks(record) != NULL ||
+               says_something(record, foreign_cats(record));
 }
 
 int cmd_labels_read(struct cmd_labels *l, const struct ran_record *record, struct ran_error *err)
 {
         const struct ran_member *one = find_label(l, record),
                                 *several = json_member(record, "labels");
-        const struct ran_member *choice = foreign_choice(record),
-                                *cats = json_member(record, "cats");
+        const struct ran_member *choice = foreign_choice(record), *marks = foreign_marks(record),
+                                *cats = foreign_cats(record);
 
         l->n = l->names.len = 0;
-        l->present =
-                one != NULL || several != NULL || choice != NULL || says_something(record, cats);
+        if (one != NULL && several != NULL && one->type != 'a' && several->type != 'a')
+                several = NULL; /* a count, perhaps */
+        l->present = one != NULL || several != NULL || choice != NULL || marks != NULL ||
+                     says_something(record, cats);
         l->several = several != NULL;
         l->either = false;
         if (one != NULL && several != NULL)
-                return ran_fail(err, RAN_EFORMAT, "the record has both \"label\" and \"labels\"");
+                return ran_fail(err, RAN_EFORMAT,
+                                "the record has both \"label\" and \"labels\" (--label-member "
+                                "names the one to read)");
         const struct ran_member *text = one != NULL ? one : several;
         if (l->separator != '\0' && text != NULL && (text->type == 's' || text->type == 'n')) {
                 l->several = true;
                 return split_label(l, record->line, text, err);
+        }
+        if (several != NULL && is_one(several)) {
+                l->several = false;
+                l->either = true;
+                return add_label(l, "label", record->line, several->value, several->type, err);
         }
         if (several != NULL)
                 return add_labels(l, "label", record->line, several, err);
@@ -243,6 +277,8 @@ int cmd_labels_read(struct cmd_labels *l, const struct ran_record *record, struc
                 return add_label(l, "label", record->line, one->value, one->type, err);
         if (one != NULL || choice != NULL)
                 RAN_TRY(add_labels(l, "label", record->line, one != NULL ? one : choice, err));
+        else if (marks != NULL)
+                RAN_TRY(add_marks(l, record->line, marks, err));
         else if (l->present)
                 RAN_TRY(add_cats(l, record->line, cats, err));
         l->either = l->present && l->n == 1;

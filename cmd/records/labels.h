@@ -10,7 +10,7 @@
  * unless numbers have names, and then -1 is no label) or in `labels` (a list of them, perhaps
  * empty). Other tools have a list `label`, a list `accept` of the chosen `options`, or an object
  * `cats` of 1 and 0. With a separator a text is a list, too. */
-#define CMD_LABELS_MEMBERS "label", "labels", FOREIGN_CHOICE, "cats"
+#define CMD_LABELS_MEMBERS "label", "labels", FOREIGN_CHOICE, FOREIGN_MARKS, "cats"
 /* Kinds of tags. A data set has tags of schemes (and outside), or numbers, or other names (and "O"
  * among them). */
 enum cmd_tag_kind {

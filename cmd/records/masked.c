@@ -194,8 +194,8 @@ int cmd_masked_read(struct cmd_masked *g, const struct cmd_masked_how *how,
                     const struct ran_record *record, struct ran_error *err)
 {
         const struct ran_member *tokens = foreign_tokens(record), *text = foreign_text(record);
-        bool written = how->tokenizer != NULL && json_member(record, "encoding") == NULL &&
-                       json_member(record, "ids") == NULL;
+        bool written = how->tokenizer != NULL && foreign_encoding(record) == NULL &&
+                       foreign_ids(record) == NULL;
 
         g->L = g->n = 0;
         if (written && tokens != NULL)

@@ -9,16 +9,18 @@
 #include <string.h>
 
 #include "cmd/formats/csv.h"
+#include "cmd/formats/foreign.h"
 #include "cmd/formats/json.h"
 #include "cmd/formats/roles.h"
-#include "cmd/options/message.h"
+#include "cmd/records/cells.h"
+#include "cmd/records/members-say.h"
 
 /* No member of a record has this name: it is not UTF-8. */
 static const char hidden[] = "\xff";
 
-/* What readers look for in the place of a text and a label. `encoding` stays: a program of ran made
- * it from the text. */
-static const char *const of_text[] = {"text", "data", "tokens", "ids", NULL};
+/* What readers look for in the place of a text and a label. `encoding` is the first: unless an
+ * option names the text, it stays, since a program of ran made it from the text. */
+static const char *const of_text[] = {"encoding", "text", "data", "tokens", "ids", NULL};
 static const char *const of_label[] = {"label",    "labels",      "accept",   "options",
                                        "cats",     "tags",        "ner_tags", "spans",
                                        "entities", "annotations", NULL};
@@ -55,13 +57,6 @@ static bool is_set(struct ran_span name)
         return name.end > name.begin;
 }
 
-static bool is_listed(const char *const *list, const char *name)
-{
-        while (*list != NULL && strcmp(*list, name) != 0)
-                list++;
-        return *list != NULL;
-}
-
 /* ---- by options ----------------------------------------------------------------------------- */
 
 /* "title,body" is a name if a member is called so, else two. */
@@ -81,7 +76,8 @@ static int ask(struct members *m, const struct import_columns *c, const struct r
         for (size_t i = 0; i < c->text_member.n; i++)
                 RAN_TRY(ask_text(m, c->text_member.item[i], first, err));
         m->asked = m->texts > 0;
-        if (c->label_member != NULL)
+        m->label_asked = c->label_member != NULL;
+        if (m->label_asked)
                 m->label = add_name(m, c->label_member, strlen(c->label_member));
         if (c->id_member != NULL)
                 m->id = add_name(m, c->id_member, strlen(c->id_member));
@@ -90,28 +86,41 @@ static int ask(struct members *m, const struct import_columns *c, const struct r
 
 /* ---- by usual names ------------------------------------------------------------------------- */
 
-/* Whether a member that readers look for is there. */
-static bool has_any(const struct ran_record *record, const char *const *names)
+/* Whether a member that the program reads is there. */
+static bool has_any(const struct members *m, const struct cmd_loop *loop,
+                    const struct ran_record *record, const char *const *names)
 {
-        while (*names != NULL && ran_record_find(record, *names, NULL) == NULL)
-                names++;
-        return *names != NULL;
+        for (; *names != NULL; names++) {
+                const struct ran_member *found = ran_record_find(record, *names, NULL);
+                if (found != NULL && members_listed(loop->reads, *names) &&
+                    members_fit(m, record, found, *names))
+                        return true;
+        }
+        return false;
+}
+
+static const char *name_of(const struct ran_record *record, const struct ran_member *m, size_t *n)
+{
+        *n = m->name.end - m->name.begin;
+        return *n > 0 ? record->names.data + m->name.begin : "";
 }
 
 /* The member with the most usual name for a role. */
 static const struct ran_member *most_usual(const struct ran_record *record, enum role wanted)
 {
         const struct ran_member *best = NULL;
-        size_t rank, lowest = SIZE_MAX;
+        size_t rank, last, n, lowest = SIZE_MAX;
 
+        role_of(ROLE_LAST_TEXT, strlen(ROLE_LAST_TEXT), &last);
         for (size_t i = 0; i < record->count; i++) {
-                const struct ran_member *m = &record->members[i];
-                size_t n = m->name.end - m->name.begin;
-                const char *name = n > 0 ? record->names.data + m->name.begin : "";
-                bool fits = m->type == 's' || (m->type == 'n' && wanted == ROLE_LABEL);
-                if (fits && role_of(name, n, &rank) == wanted && rank < lowest) {
+                const struct ran_member *member = &record->members[i];
+                const char *name = name_of(record, member, &n);
+                bool may = member->type == 's' ||
+                           (wanted == ROLE_LABEL && strchr("ntf", member->type) != NULL);
+                if (may && role_of(name, n, &rank) == wanted && rank < lowest &&
+                    (rank != last || foreign_fits(record, member, ROLE_LAST_TEXT))) {
                         lowest = rank;
-                        best = m;
+                        best = member;
                 }
         }
         return best;
@@ -120,18 +129,18 @@ static const struct ran_member *most_usual(const struct ran_record *record, enum
 static int guess(struct members *m, const struct cmd_loop *loop, const struct ran_record *first,
                  struct ran_error *err)
 {
-        static const char *const documents[] = {"text",     "data",   "tokens", "ids",
+        static const char *const documents[] = {"text",     "tokens", "ids",
                                                 "encoding", "source", NULL};
         static const char *const labels[] = {"label", "labels", "accept", "cats", "source", NULL};
-        static const char *const ids[] = {"id", NULL};
         const struct ran_member *text = NULL, *label = NULL, *id = NULL;
 
-        if (m->texts == 0 && is_listed(loop->reads, "text") && !has_any(first, documents))
+        if (m->texts == 0 && members_listed(loop->reads, "text") &&
+            !has_any(m, loop, first, documents))
                 text = most_usual(first, ROLE_TEXT);
-        if (!is_set(m->label) && loop->accepted && is_listed(loop->reads, "cats") &&
-            !has_any(first, labels))
+        if (!is_set(m->label) && loop->accepted && members_listed(loop->reads, "cats") &&
+            !has_any(m, loop, first, labels))
                 label = most_usual(first, ROLE_LABEL);
-        if (!is_set(m->id) && m->table && !has_any(first, ids))
+        if (!is_set(m->id) && m->table && ran_record_find(first, "id", NULL) == NULL)
                 id = most_usual(first, ROLE_ID);
         const char *names = first->names.data;
         if (text != NULL)
@@ -143,42 +152,6 @@ static int guess(struct members *m, const struct cmd_loop *loop, const struct ra
         if (id != NULL)
                 m->id = add_name(m, names + id->name.begin, id->name.end - id->name.begin);
         return RAN_OK;
-}
-
-static void say_one(struct ran_buf *out, const char *what, const struct members *m,
-                    struct ran_span name, bool asked)
-{
-        if (!is_set(name) || asked)
-                return;
-        ran_buf_printf(out, "%s the %s is \"", out->len > 0 ? "," : "", what);
-        ran_buf_add(out, m->names.data + name.begin, name.end - name.begin);
-        ran_buf_char(out, '"');
-}
-
-/* What was chosen without being asked for, once for many files alike. */
-static void say(const struct members *m, const struct import *import, const char *file,
-                struct ran_buf *said)
-{
-        const struct import_columns *c = import->columns;
-        struct ran_buf out = {0};
-
-        if (m->texts > 0)
-                say_one(&out, "text", m, m->text[0], m->asked);
-        say_one(&out, "label", m, m->label, c->label_member != NULL);
-        say_one(&out, "id", m, m->id, c->id_member != NULL);
-        if (out.len > 0)
-                ran_buf_str(&out, " (--text-member, --label-member and --id-member name others)");
-        if (out.len == 0 && import->assumed != NULL)
-                ran_buf_printf(&out, " no header: %s (--columns names them otherwise)",
-                               import->assumed);
-        ran_buf_char(&out, '\0');
-        if (out.len > 1 && !out.failed &&
-            (said->len != out.len || memcmp(said->data, out.data, out.len) != 0)) {
-                cmd_note("%s:%s", strcmp(file, "-") == 0 ? "standard input" : file, out.data);
-                said->len = 0;
-                ran_buf_add(said, out.data, out.len);
-        }
-        ran_buf_release(&out);
 }
 
 /* ---- tables --------------------------------------------------------------------------------- */
@@ -206,7 +179,7 @@ static int check_table(const struct members *m, const struct cmd_loop *loop,
                        const struct import *import, const struct ran_record *first,
                        struct ran_error *err)
 {
-        static const char *const documents[] = {"text",     "data",   "tokens", "ids",
+        static const char *const documents[] = {"text",     "tokens", "ids",
                                                 "encoding", "source", NULL};
         static const char *const labels[] = {"label",   "labels", "accept", "cats",
                                              "options", "source", NULL};
@@ -217,7 +190,8 @@ static int check_table(const struct members *m, const struct cmd_loop *loop,
                         RAN_TRY(check_column(m, first, columns, m->text[i], "text-member", err));
         RAN_TRY(check_column(m, first, columns, m->label, "label-member", err));
         RAN_TRY(check_column(m, first, columns, m->id, "id-member", err));
-        if (m->texts == 0 && is_listed(loop->reads, "text") && !has_any(first, documents))
+        if (m->texts == 0 && members_listed(loop->reads, "text") &&
+            !has_any(m, loop, first, documents))
                 return ran_fail(
                         err, RAN_EFORMAT,
                         "which column is the text? give --text-member NAME, one of %.200s%s",
@@ -226,8 +200,8 @@ static int check_table(const struct members *m, const struct cmd_loop *loop,
                                 ? "; if the first row is no header, --header=no"
                                 : "; or name the columns, for example --columns id,label,text");
         /* Of a program that learns from labels of documents or compares with them. */
-        if (is_set(m->label) || !loop->accepted || !is_listed(loop->reads, "cats") ||
-            import->folder_label || has_any(first, labels))
+        if (is_set(m->label) || !loop->accepted || !members_listed(loop->reads, "cats") ||
+            import->folder_label || has_any(m, loop, first, labels))
                 return RAN_OK;
         return ran_fail(
                 err, RAN_EFORMAT,
@@ -244,15 +218,17 @@ int members_choose(struct members *m, const struct cmd_loop *loop, const struct 
                 return RAN_OK;
         m->table = import->format->unit == LINES_ROW;
         m->separated = import->columns->label_separator != NULL;
-        m->tags = is_listed(loop->reads, "tags");
+        m->tags = members_listed(loop->reads, "tags");
         RAN_TRY(ask(m, import->columns, first, err));
         RAN_TRY(guess(m, loop, first, err));
         if (m->table)
                 RAN_TRY(check_table(m, loop, import, first, err));
-        say(m, import, file, said);
+        members_say(m, loop, import, first, file, said);
         m->any |= m->table; /* numbers, and cells without a label */
-        if (m->table && !is_set(m->label))
-                m->label = add_name(m, "label", 5);
+        if (m->table && !is_set(m->label)) {
+                const bool many = ran_record_find(first, "label", NULL) == NULL;
+                m->label = add_name(m, many ? "labels" : "label", many ? 6 : 5);
+        }
         if (m->table && !is_set(m->id))
                 m->id = add_name(m, "id", 2);
         return m->names.failed ? ran_fail(err, RAN_ENOMEM, "no memory for names of members")
@@ -317,21 +293,13 @@ static const char *label_name(const struct members *m, const struct ran_record *
         return m->tags ? "tags" : "labels";
 }
 
-/* Cells are strings: one without anything says nothing, and digits are a number, which may have a
- * name. */
+/* Cells are strings: one without anything says nothing, and digits are a number. */
 static void read_cell(struct ran_record *r, struct ran_member *member, bool number)
 {
-        const char *s = r->line + member->value.begin + 1;
-        size_t n = member->value.end - member->value.begin - 2, x;
-
-        if (member->type == 's' && n == 0) {
+        if (member->type == 's' && member->value.end - member->value.begin == 2)
                 rename_member(r, member, hidden);
-        } else if (number && member->type == 's' &&
-                   ((ran_parse_size(s, n, &x) && (n == 1 || *s != '0')) ||
-                    (n == 2 && memcmp(s, "-1", 2) == 0))) {
-                member->type = 'n';
-                member->value = (struct ran_span){member->value.begin + 1, member->value.end - 1};
-        }
+        else if (number)
+                cells_read_number(r, member);
 }
 
 /* Which of the texts a member is; texts, if none. */
@@ -410,6 +378,17 @@ static int join_texts(const struct members *m, struct ran_record *r, struct ran_
         return code;
 }
 
+/* Whether a cell may be a list: of labels, of tags, or of the words that a tagger reads. */
+static bool may_be_list(const struct members *m, const struct ran_record *r,
+                        const struct ran_member *member)
+{
+        size_t n;
+        const char *name = name_of(r, member, &n);
+        const bool text = which_text(m, r, member) < m->texts;
+
+        return text ? m->tags : cells_are_lists(name, n) || is_named(m, m->label, r, member);
+}
+
 /* One member to the name that readers look for; others of such names are hidden. */
 static void rename_one(const struct members *m, struct ran_record *r, struct ran_member *member,
                        bool text, bool label)
@@ -427,7 +406,7 @@ static void rename_one(const struct members *m, struct ran_record *r, struct ran
                 rename_member(r, member, "id");
                 if (m->table)
                         read_cell(r, member, false);
-        } else if ((text && is_one_of(r, member, of_text)) ||
+        } else if ((text && is_one_of(r, member, of_text + !m->asked)) ||
                    (label && is_one_of(r, member, of_label))) {
                 rename_member(r, member, hidden);
         }
@@ -453,7 +432,10 @@ int members_rename(const struct members *m, struct ran_record *r, struct ran_buf
                 text |= is_there(m, r, m->text[i]);
         if (m->asked && !text)
                 return refuse_missing(m, 0, err);
-        label = is_there(m, r, m->label);
+        label = m->label_asked || is_there(m, r, m->label);
+        for (size_t i = 0; m->table && i < r->count; i++)
+                if (may_be_list(m, r, &r->members[i]))
+                        RAN_TRY(cells_read_list(r, &r->members[i], line, err));
         for (size_t i = 0; i < r->count; i++)
                 rename_one(m, r, &r->members[i], text, label);
         if (m->texts > 1)

@@ -13,7 +13,7 @@ struct members {
         struct ran_span *text; /* (texts) */
         size_t texts, cap;
         struct ran_span label, id; /* empty: none was chosen */
-        bool asked;                /* --text-member chose the text */
+        bool asked, label_asked;   /* --text-member chose the text, --label-member the label */
         bool table;                /* all values are strings */
         bool separated;            /* --label-separator: no label is a label, too */
         bool tags;                 /* the label member holds tags or spans */

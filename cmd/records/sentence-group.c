@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "cmd/formats/foreign.h"
 #include "cmd/formats/json.h"
 
 void sentence_group_release(struct sentence_group *doc)
@@ -20,7 +21,7 @@ static bool is_same(const struct sentence_group *doc, const char *file, const ch
 bool sentence_group_goes_on(struct sentence_group *doc, const char *file,
                             const struct ran_record *record, size_t most)
 {
-        const struct ran_member *m = json_member(record, SENTENCE_GROUP_MEMBER);
+        const struct ran_member *m = foreign_group(record);
         const char *id = m != NULL ? record->line + m->value.begin : "";
         size_t n = m != NULL ? m->value.end - m->value.begin : 0;
 

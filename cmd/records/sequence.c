@@ -188,11 +188,11 @@ int cmd_sequence_read(struct cmd_sequence *s, const struct cmd_sequence_how *how
         const bool prefix = how->mask == RAN_MASK_PREFIX;
 
         d->empty = false;
-        if (prefix && how->tokenizer != NULL && json_member(record, "ids") == NULL)
+        if (prefix && how->tokenizer != NULL && foreign_ids(record) == NULL)
                 return read_pair(s, how, record, err);
-        if (!prefix && json_member(record, "source") != NULL &&
-            json_member(record, "encoding") == NULL && json_member(record, "ids") == NULL &&
-            foreign_tokens(record) == NULL && foreign_text(record) == NULL)
+        if (!prefix && json_member(record, "source") != NULL && foreign_encoding(record) == NULL &&
+            foreign_ids(record) == NULL && foreign_tokens(record) == NULL &&
+            foreign_text(record) == NULL)
                 return ran_fail(
                         err, RAN_EFORMAT,
                         "a \"source\" needs a model with --mask prefix; this one reads a \"text\"");

@@ -125,13 +125,38 @@ static size_t word_at(const struct spans *s, size_t point)
         return low;
 }
 
-static int not_at_words(const struct spans *s, size_t i, size_t first, size_t last,
-                        struct ran_error *err)
+static size_t distance(size_t a, size_t b)
 {
+        return a > b ? a - b : b - a;
+}
+
+/* The words of which the first starts, and the last ends, nearest to the span: of two as near, the
+ * one within. `first` is the first word that ends behind its start. */
+static void nearest_words(const struct spans *s, const struct span *span, size_t *first,
+                          size_t *last)
+{
+        size_t a = *first, b = word_at(s, span->end);
+
+        b = b < s->words ? b : s->words - 1;
+        if (a + 1 < s->words && s->word[a + 1].start < span->end &&
+            distance(s->word[a + 1].start, span->start) <= distance(s->word[a].start, span->start))
+                a++;
+        if (b > 0 && distance(s->word[b - 1].end, span->end) <= distance(s->word[b].end, span->end))
+                b--;
+        *first = a;
+        *last = b > a ? b : a;
+}
+
+static int not_at_words(const struct spans *s, size_t i, size_t first, struct ran_error *err)
+{
+        const struct span *span = &s->at[i];
+        size_t last;
+
+        nearest_words(s, span, &first, &last);
         return ran_fail(err, RAN_EFORMAT,
                         "%s[%zu], %zu to %zu, does not start and end at words: the nearest go "
                         "from %zu to %zu",
-                        s->name, i, s->at[i].start, s->at[i].end, s->word[first].start,
+                        s->name, i, span->start, span->end, s->word[first].start,
                         s->word[last].end);
 }
 
@@ -154,7 +179,7 @@ static int own(struct spans *s, size_t i, size_t points, struct ran_error *err)
         if (first > last)
                 first = last;
         if (s->word[first].start != start || s->word[last].end != end)
-                return not_at_words(s, i, first, last, err);
+                return not_at_words(s, i, first, err);
         for (size_t word = first; word <= last; word++) {
                 if (s->word[word].owner > 0)
                         return ran_fail(err, RAN_EFORMAT, "%s[%zu], %zu to %zu, overlaps %s[%zu]",

@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "cmd/formats/foreign.h"
 #include "cmd/formats/json.h"
 #include "cmd/options/message.h"
 #include "cmd/options/options.h"
@@ -156,8 +157,7 @@ static int decode_record(void *arg, void *scratch, const struct cmd_line *line,
         const struct conversion *c = arg;
         struct scratch *s = scratch;
 
-        if (json_member(&line->record, "encoding") == NULL &&
-            json_member(&line->record, "ids") == NULL)
+        if (foreign_encoding(&line->record) == NULL && foreign_ids(&line->record) == NULL)
                 return ran_fail(err, RAN_EFORMAT, "no ids: one of encoding and ids is needed");
         RAN_TRY(cmd_document_read(&s->document, &line->record, c->tokenizer,
                                   ran_tokenizer_size(c->tokenizer), NULL, err));

@@ -168,6 +168,7 @@ int train_take(void *arg, const struct cmd_line *line, const struct ran_buf *res
         RAN_TRY(number_labels(r, line, &d, err));
         RAN_TRY(add_document(r, line, &d, err));
         data->soft_target += head->soft_target;
+        data->weighted += head->weight < 1 || head->weight > 1;
         if (task->note != NULL)
                 task->note(data, line, &d);
         for (size_t t = 0; t < head->L; t++)
@@ -211,6 +212,10 @@ void train_finish(struct train_reader *r)
         d->set.multilabel = d->several.file != NULL;
         if (ran_dataset_finish(&d->set, &err) != RAN_OK)
                 cmd_die(cmd_status_of(&err), "%s", err.text);
+        if (d->weighted > 0)
+                cmd_note("%zu of %zu documents have another weight than 1, by \"%s\" "
+                         "(--weight-member none: all weigh the same)",
+                         d->weighted, d->set.B, r->source->weight);
         if (d->lone > TRAIN_LISTED)
                 cmd_warn("... and %zu more documents of one id", d->lone - TRAIN_LISTED);
         if (d->unknown > TRAIN_LISTED)
@@ -238,12 +243,14 @@ struct cmd_loop train_loop(struct train_reader *r)
         const char *const *name = source->task->members;
         size_t n = 0;
 
-        while (*name != NULL && n < TRAIN_MEMBERS - 2)
+        while (*name != NULL && n < TRAIN_MEMBERS - 3)
                 r->members[n++] = *name++;
         if (source->soft_label != NULL)
                 r->members[n++] = source->soft_label;
         if (source->group != NULL)
                 r->members[n++] = source->group;
+        if (source->weight != NULL)
+                r->members[n++] = source->weight;
         r->members[n] = NULL;
         r->named[0] = (struct cmd_named){"soft-label", source->judge ? NULL : source->soft_label,
                                          CMD_IS_LOOKED_FOR};

@@ -35,6 +35,7 @@ struct train_data {
         size_t unknown;                    /* labels outside the given classes */
         const char *soft_label;            /* of the source */
         size_t soft_target;                /* documents that have that member */
+        size_t weighted;                   /* documents with another weight than 1 */
         const char *group;                 /* of the source */
         size_t grouped;                    /* documents that have that member */
         size_t V;                          /* 1 + the largest id */
@@ -78,8 +79,9 @@ struct train_source {
         const char *soft_label;
         double soft_share;
         bool several, judge;
-        const char *group; /* member whose equal values keep documents together in a split; or
-                            * NULL */
+        const char *weight; /* member with the weight of a document; NULL: none */
+        const char *group;  /* member whose equal values keep documents together in a split; or
+                             * NULL */
         /* Word vectors whose words a learned vocabulary includes, too; NULL: none. */
         struct ran_vectors *vectors;
         size_t vector_words;

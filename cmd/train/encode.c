@@ -20,18 +20,26 @@ void train_scratch_release(struct train_scratch *s)
 
 /* ---- reading -------------------------------------------------------------------------------- */
 
-/* A weight that is absent or null is 1. */
-static int read_weight(const struct ran_record *record, double *weight, struct ran_error *err)
+/* A weight that is absent, null or an empty cell is 1. Tables have numbers as strings. */
+static int read_weight(const struct train_source *source, const struct ran_record *record,
+                       double *weight, struct ran_error *err)
 {
-        const struct ran_member *m = json_member(record, "weight");
+        const char *name = source->weight;
+        const struct ran_member *m = name != NULL ? json_member(record, name) : NULL;
 
         *weight = 1;
         if (m == NULL)
                 return RAN_OK;
-        const char *text = record->line + m->value.begin;
-        if (m->type != 'n' || !ran_parse_double(text, m->value.end - m->value.begin, weight) ||
+        const size_t quote = m->type == 's', n = m->value.end - m->value.begin - 2 * quote;
+        const char *text = record->line + m->value.begin + quote;
+        if (quote > 0 && n == 0)
+                return RAN_OK;
+        if ((m->type != 'n' && m->type != 's') || !ran_parse_double(text, n, weight) ||
             !isfinite(*weight) || *weight < 0 || *weight > 1e6)
-                return ran_fail(err, RAN_EFORMAT, "\"weight\" is not a number from 0 to 1e6");
+                return ran_fail(err, RAN_EFORMAT,
+                                "\"%s\" is not a number from 0 to 1e6: if it is no weight in "
+                                "training, give --weight-member none",
+                                name);
         return RAN_OK;
 }
 
@@ -55,7 +63,7 @@ int train_read_labels(struct train_scratch *s, const struct train_source *source
         s->labels.separator = cmd_input_separator(source->input);
         if (source->task->read != NULL)
                 RAN_TRY(source->task->read(s, source, record, err));
-        return read_weight(record, &s->weight, err);
+        return read_weight(source, record, &s->weight, err);
 }
 
 int train_refuse_nul(const struct cmd_labels *labels, const struct train_source *source,

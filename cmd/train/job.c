@@ -166,6 +166,11 @@ static void describe_data(const struct train_session *s, struct ran_buf *trainin
                 ran_buf_str(training, ",\"soft_share\":");
                 ran_buf_double(training, file->soft_share);
         }
+        if (file->weight_member != NULL) {
+                ran_buf_str(training, training->len > 0 ? "," : "");
+                ran_buf_str(training, "\"weight_member\":");
+                ran_buf_json(training, file->weight_member, strlen(file->weight_member));
+        }
         if (storage_of(s) != RAN_STORAGE_F32)
                 ran_buf_printf(training, "%s\"weights\":\"%s\"", training->len > 0 ? "," : "",
                                ran_storage_names[storage_of(s)]);

@@ -93,7 +93,7 @@ static void release_spool(struct spool *s)
 /* Whether it has ids already. Those have no spelling: where that is read, so is the text. */
 static bool is_encoded(const struct learner *l, const struct ran_record *record)
 {
-        return json_member(record, "encoding") != NULL && l->reader.source->spelling == 0;
+        return foreign_encoding(record) != NULL && l->reader.source->spelling == 0;
 }
 
 /* Packs ids, or collects the words of a text. */
@@ -110,7 +110,7 @@ static int count(void *arg, void *scratch, const struct cmd_line *line, struct r
                                 "\"encoding\" needs its vocabulary: give --vocab FILE");
         if (encoded)
                 __atomic_store_n(&l->encoded, true, __ATOMIC_RELAXED);
-        if (encoded || json_member(&line->record, "ids") != NULL)
+        if (encoded || foreign_ids(&line->record) != NULL)
                 return train_encode(&l->reader, s, line, result, err);
         RAN_TRY(train_read_labels(s, l->reader.source, &line->record, err));
         if (s->labels.several)
@@ -129,7 +129,7 @@ static int take_counted(void *arg, const struct cmd_line *line, const struct ran
                         struct ran_error *err)
 {
         struct learner *l = arg;
-        bool ids = json_member(&line->record, "ids") != NULL || is_encoded(l, &line->record);
+        bool ids = foreign_ids(&line->record) != NULL || is_encoded(l, &line->record);
         struct train_location *first = ids ? &l->first_ids : &l->first_words;
 
         if (first->file == NULL)

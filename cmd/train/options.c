@@ -54,6 +54,9 @@ const struct ran_field train_file_fields[] = {
         {"soft_share", 0, RAN_FIELD_REAL, FILE_AT(soft_share), 0, 1, .value = "X", .initial = "0.5",
          .help = "weight of these probabilities where a record has a label, too; the label gets "
                  "the rest"},
+        {"weight_member", 0, RAN_FIELD_TEXT, FILE_AT(weight_member), .value = "NAME",
+         .help = "member or column with the weight of a document, a number from 0 to 1e6; none: "
+                 "all weigh the same. Default: weight"},
         {"weights", 0, RAN_FIELD_CHOICE, FILE_AT(weights), .choices = ran_storage_names,
          .value = "TYPE", .initial = "f32", .help = TRAIN_WEIGHTS_HELP},
         {"no_dev", 0, RAN_FIELD_BOOL, FILE_AT(no_dev), .local = true,

@@ -11,6 +11,7 @@
 
 struct train_file_options {
         char *output, *vocab, *dev, *dev_group, *label_names, *soft_label;
+        char *weight_member;      /* NULL: weight; "none": there is none */
         struct ran_list pretrain; /* files */
         struct train_init_options init;
         char *vector_cache;

@@ -231,6 +231,9 @@ static void init_source(struct train_session *s)
         source->soft_share = file->soft_share;
         source->several = s->config.multilabel;
         source->group = file->dev_group;
+        source->weight = file->weight_member == NULL                ? "weight"
+                         : strcmp(file->weight_member, "none") == 0 ? NULL
+                                                                    : file->weight_member;
         source->vectors = s->init.file;
         source->vector_words = file->init.vector_words;
 }

@@ -62,7 +62,7 @@ static void check_text(struct ran_buf *out, const struct train_summary *s)
         train_check_labels_text(out, "labels", s, d->set.B);
 }
 
-static const char *const members[] = {CMD_DOCUMENT_MEMBERS, CMD_LABELS_MEMBERS, "weight", NULL};
+static const char *const members[] = {CMD_DOCUMENT_MEMBERS, CMD_LABELS_MEMBERS, NULL};
 
 /* The defaults that were best on the development data of ten collections, see share/experiments:
  * above all the linear model; and subwords if documents are short, because few words of a new

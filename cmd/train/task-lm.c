@@ -11,11 +11,11 @@
 /* Many records have a "source" that names their origin: with a text, it is ignored. */
 static bool is_pair(const struct train_source *source, const struct ran_record *record)
 {
-        if (json_member(record, "ids"))
+        if (foreign_ids(record))
                 return false;
         return source->mask == RAN_MASK_PREFIX ||
                ((json_member(record, "source") || json_member(record, "target")) &&
-                !json_member(record, "encoding") && foreign_tokens(record) == NULL &&
+                !foreign_encoding(record) && foreign_tokens(record) == NULL &&
                 foreign_text(record) == NULL);
 }
 
@@ -28,11 +28,13 @@ static int read_kind(struct train_scratch *s, const struct train_source *source,
         if (pair && !from && !json_member(record, "target"))
                 return ran_fail(err, RAN_EFORMAT, "there is neither \"source\" nor \"target\"");
         if (pair && !(from && json_member(record, "target")))
-                return ran_fail(err, RAN_EFORMAT, "there is a \"%s\", but no \"%s\"",
+                return ran_fail(err, RAN_EFORMAT,
+                                "there is a \"%s\", but no \"%s\" (--text-member names another "
+                                "member, as a text)",
                                 from ? "source" : "target", from ? "target" : "source");
         s->mask = source->mask;
         if (s->mask == RAN_MASK_NONE)
-                s->mask = pair || (json_member(record, "ids") && json_member(record, "segments"))
+                s->mask = pair || (foreign_ids(record) && json_member(record, "segments"))
                                   ? RAN_MASK_PREFIX
                                   : RAN_MASK_CAUSAL;
         s->words.pairs = pair;
@@ -126,7 +128,7 @@ static void adapt(struct train_session *s)
                                    "records with a source and a target");
 }
 
-static const char *const members[] = {CMD_SEQUENCE_MEMBERS, "weight", NULL};
+static const char *const members[] = {CMD_SEQUENCE_MEMBERS, NULL};
 
 static const struct train_preset presets[] = {
         {"task", "lm"},      {"mask", "causal"},

@@ -122,8 +122,7 @@ static void check_text(struct ran_buf *out, const struct train_summary *s)
                 ran_buf_printf(out, "  words: %zu\n", set->label_first[set->B]);
 }
 
-static const char *const members[] = {CMD_DOCUMENT_MEMBERS, "masked_at", "masked_ids", "weight",
-                                      NULL};
+static const char *const members[] = {CMD_DOCUMENT_MEMBERS, "masked_at", "masked_ids", NULL};
 
 static const struct train_preset presets[] = {
         {"task", "mlm"},

@@ -25,7 +25,7 @@ static int read_tags(struct train_scratch *s, const struct train_source *source,
                      const struct ran_record *record, struct ran_error *err)
 {
         struct cmd_labels *tags = &s->labels;
-        const struct ran_member *m = json_member(record, "ids");
+        const struct ran_member *m = foreign_ids(record);
         const char *name, *words_name = "ids";
         const struct ran_member *spans = foreign_spans(record, &name);
 
@@ -230,12 +230,8 @@ static void adapt_to_dev(struct train_session *s)
                          C);
 }
 
-static const char *const members[] = {CMD_DOCUMENT_MEMBERS,
-                                      CMD_LABELS_TAG_MEMBERS,
-                                      CMD_SPAN_TAGS_MEMBERS,
-                                      SENTENCE_GROUP_MEMBER,
-                                      "weight",
-                                      NULL};
+static const char *const members[] = {CMD_DOCUMENT_MEMBERS, CMD_LABELS_TAG_MEMBERS,
+                                      CMD_SPAN_TAGS_MEMBERS, SENTENCE_GROUP_MEMBER, NULL};
 
 /* The defaults that were best on the development data of CoNLL-2003, see share/recipes. */
 static const struct train_preset presets[] = {

@@ -35,7 +35,6 @@ setup_file() {
   printf '\357\273\277sep=;\r\ntext;label\r\na;x\r\n' >sep.csv
   printf '[{"text":"a"},\n{"text":"b"}]\n' >array.json
   printf '{\n  "text": "a"\n}\n' >pretty.json
-  printf '{"data":[{"text":"a"}]}\n' >nested.json
   printf '{"review_body":"a","y":1}\n' >other.jsonl
   printf '{"text":"a"}\n' >nolabel.jsonl
   printf '{"text":"a","label":"x"}\n{"text":"b","label":"x"}\n' >onelabel.jsonl
@@ -91,8 +90,8 @@ END
 }
 
 @test "mistakes: tables and JSON" {
-  each 18 <<'END'
-3|ran-classify -m m.ran --input-format jsonl x.csv|x.csv: the first line is no JSON, it looks like a table: give --input-format=csv, or leave out --input-format
+  each 17 <<'END'
+3|ran-classify -m m.ran --input-format jsonl x.csv|x.csv: the first line is no record, it looks like a table: give --input-format=csv, or leave out --input-format
 1|ran-classify -m m.ran wide.csv|wide.csv:2: the row has 3 cells, the header has 2: a cell with the delimiter, a line end or a quote needs quotes around it (--delimiter, --quotes)
 1|ran-classify -m m.ran open.csv|open.csv:2: a quote opens a cell of this row and is never closed: write quotes inside a cell twice, or give --quotes=no
 3|ran-classify -m m.ran latin.csv|latin.csv: the header is not valid UTF-8 (Windows-1252? iconv -f WINDOWS-1252 -t UTF-8 FILE)
@@ -104,9 +103,8 @@ END
 3|ran-classify -m m.ran --eval --text-member Satz german.csv|which column is the label? give --label-member NAME, one of Satz, Klasse
 3|ran-classify -m m.ran --text-member Text x.csv|x.csv: no column "Text": the columns are text, label (--text-member)
 3|ran-train classify -o n.ran --label-member stars x.csv|x.csv: no column "stars": the columns are text, label (--label-member)
-3|ran-classify -m m.ran array.json|array.json is a JSON array of records: jq -c '.[]' FILE makes lines of it
-3|ran-classify -m m.ran pretty.json|pretty.json is JSON with line ends within records: jq -c . FILE makes a line of each
-1|ran-classify -m m.ran nested.json|no document: give one of encoding, ids, tokens and text (--text-member names another member)
+3|ran-classify -m m.ran --input-format jsonl array.json|array.json: the first line is no record, it looks like a JSON array, or JSON with line ends within records: give --input-format=json, or leave out --input-format
+3|ran-classify -m m.ran --input-format jsonl pretty.json|pretty.json: the first line is no record, it looks like a JSON array, or JSON with line ends
 1|ran-classify -m m.ran other.jsonl|(--text-member names another member)
 3|ran-classify -m m.ran --eval nolabel.jsonl|no record has a label: there is nothing to compare with (--label-member names the member or column with the label)
 3|ran-train classify -o n.ran onelabel.jsonl|all documents have the label "x": training needs at least two

@@ -352,7 +352,7 @@ encodes() {
   echo '{"text":"a"}' >one.jsonl
   run -3 sh -c 'ran-tokenize encode --vocab vocab.json one.jsonl >/dev/full'
   [ "$output" = 'ran-tokenize: cannot write standard output: No space left on device' ]
-  run -3 encode --rejects /dev/full -o out.jsonl <<<'{x'
+  run -3 encode --rejects /dev/full -o out.jsonl <<<'{"x'
   [[ $output == *'cannot write /dev/full: No space left on device'* ]]
 }
 

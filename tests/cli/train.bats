@@ -126,7 +126,7 @@ shape='--dim 16 --layers 1 --heads 2 --head-dim 8 --window 16 --min-window 4 --n
     --no-dev -q -o m.ran right.jsonl wrong.jsonl
   [ "$(ran-classify -m m.ran right.jsonl | jq -r 'select(.label == .prediction.label) | .id' | wc -l)" -ge 88 ]
   refused 3 'the "weight" of every document is 0' ran-train classify -o w.ran wrong.jsonl
-  for w in -1 '"2"' 1e7 true; do
+  for w in -1 '"2 kg"' 1e7 true; do
     { cat right.jsonl; echo "{\"text\": \"rain\", \"label\": \"wet\", \"weight\": $w}"; } >bad.jsonl
     refused 3 'bad.jsonl:91: "weight" is not a number' ran-train classify -o w.ran bad.jsonl
   done

@@ -6,7 +6,22 @@
 #include "cmd/formats/conll.h"
 #include "cmd/formats/csv.h"
 #include "cmd/formats/import.h"
+#include "cmd/formats/frame.h"
 #include "cmd/formats/kinds.h"
+#include "cmd/formats/literal.h"
+
+/* As a table of pandas, as a cell that is a list, and as the beginning of a file. */
+static void whole(const char *s, size_t n)
+{
+        struct ran_buf out = {0};
+        bool is;
+
+        (void)frame_begins(s, n);
+        (void)frame_lines(s, n, &out, &is, NULL);
+        (void)literal_json(s, n, &out, &is, NULL);
+        import_guess("x", &(struct sample){s, n, false}, &(enum import_match){0});
+        ran_buf_release(&out);
+}
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -31,8 +46,8 @@ static void import(const struct import_format *format, const struct text_line *p
         struct ran_error err = {0};
         size_t line;
 
-        if (format->set_table != NULL)
-                format->set_table(&how, piece->s, piece->n);
+        if (format->look != NULL && piece->n > 0)
+                format->look(&how, &(struct sample){piece->s, piece->n, true});
         int rc = import_begin(&how, piece, &err);
         if (rc == RAN_OK && format->unit == LINES_ROW) {
                 csv_example(&how, &out);
@@ -42,6 +57,8 @@ static void import(const struct import_format *format, const struct text_line *p
 
         if (rc == RAN_OK)
                 rc = import_text_line(&how, piece, &out, &line, &err);
+        if (format == &import_json) /* one line of what may be no JSON: the record's scan says so */
+                out.len = 0;
         check(rc, &out, &err);
         if (rc == RAN_OK && format == &import_conll) {
                 const struct ran_buf none = {0};
@@ -68,10 +85,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         import(&import_file, &piece);
         import(&import_csv, &piece);
         import(&import_tsv, &piece);
+        import(&import_json, &piece);
+        whole(line, size);
         if (memchr(line, '\n', size) != NULL)
                 return 0; /* a line has none */
         kind_of(line, size);
-        import_guess(NULL, line, size);
+        import_guess(NULL, &(struct sample){line, size, true}, &(enum import_match){0});
         for (int i = 1; import_names[i] != NULL; i++)
                 if (import_choice(i)->unit == LINES_EACH)
                         import(import_choice(i), &piece);

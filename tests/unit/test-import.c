@@ -60,7 +60,7 @@ TEST(formats_have_a_name_and_an_entry_each)
                 CHECK_STR(import_name(f), import_names[i]);
                 CHECK((f->guess != NULL) == (f->looks_like != NULL));
         }
-        CHECK_SIZE(n, 8);
+        CHECK_SIZE(n, 9);
 }
 
 TEST(formats_are_told_by_the_first_line)
@@ -73,7 +73,46 @@ TEST(formats_are_told_by_the_first_line)
                 {"__label__a b", "fasttext", NULL},
                 {"b __label__a", "fasttext", NULL},
                 {"-DOCSTART- -X- O", "conll", NULL},
-                {"EU B-ORG", "conll", NULL},
+                {"EU B-ORG", NULL, NULL}, /* "vitamin B-carotene" */
+                {"EU B-ORG\nmet O", "conll", NULL},
+                {"EU B-ORG\n\nmet O\n", "conll", NULL},
+                {"EU\tB-ORG", "conll", NULL},
+                {"EU B-ORG", "conll", "x.conll"},
+                {"[ O", "conll", "x.conll"},
+                {"# text = x", "conll", NULL},
+                {"# text = x", "conll", "x.conllu"},
+                {"# text\nof a page", NULL, NULL},
+                {"# id 7\nEU B-ORG\nmet O", "conll", NULL},
+                {"# id card\n\nAsk for one.", NULL, NULL},
+                {"#\thttp://x [1]\n1\tEU\tB-ORG\tO\n", "conll", NULL},
+                {"I like rain S-bahn\nHe likes storms U-boat", NULL, NULL},
+                {"I like my S-bahn\nYou hate my S-bahn", NULL, NULL},
+                {"mail my E-mail\nthe vitamin O\nan I-beam too", NULL, NULL},
+                {"an E-mail\nvitamin O", NULL, NULL},
+                {"a B-PER\nb O\nc O\nd O\ne O\nf\ng O", "conll", NULL},
+                {"a B-PER\nb O\nbut this is prose", NULL, NULL},
+                {"a long text about it\tO\nanother text of words\tB-minus", "tsv", NULL},
+                {"[Music] rain", NULL, NULL},
+                {"[[a link]] and text", NULL, NULL},
+                {"[ ] to do", NULL, NULL},
+                {"[\"Rain,\" she said]", NULL, NULL},
+                {"{{Infobox}} rain", NULL, NULL},
+                {"{\"rain\"} storm", NULL, NULL},
+                {"{\nint x;", NULL, NULL},
+                {"{\"a", "jsonl", NULL},
+                {"{'a': 1}", "jsonl", NULL},
+                {"[", "json", NULL},
+                {"[{\"text\":\"x\"},", "json", NULL},
+                {"[\n  {\n", "json", NULL},
+                {"{\n  \"text\": \"x\"", "json", NULL},
+                {"{ \"id\": 1,\n  \"text\": \"x\" }", "json", NULL},
+                {"{\"id\": 8, \"text\": \"And th\n{\"id\": 9}", "jsonl", NULL},
+                {"about __label__ words\nand others", NULL, NULL},
+                {"b __label__a\nc __label__a", "fasttext", NULL},
+                {"Question, anyone\nNobody knows.", NULL, NULL},
+                {"text,label\na,b", "csv", NULL},
+                {"text,label\n\"a\nb", "csv", NULL},
+                {"So\tthis\nis prose\nand more", NULL, NULL},
                 {"# newdoc id = 1", "conll", NULL},
                 {"sports\ta ball", "tsv", NULL},
                 {"a ball", NULL, NULL},
@@ -94,8 +133,9 @@ TEST(formats_are_told_by_the_first_line)
         };
 
         for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-                const struct import_format *f =
-                        import_guess(cases[i].file, cases[i].line, strlen(cases[i].line));
+                enum import_match match;
+                const struct sample sample = {cases[i].line, strlen(cases[i].line), true};
+                const struct import_format *f = import_guess(cases[i].file, &sample, &match);
                 CHECK_STR(f != NULL ? import_name(f) : NULL, cases[i].name);
         }
 }

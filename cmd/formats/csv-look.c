@@ -1,0 +1,288 @@
+/* csv-look.c - what the first rows of a table are like: whether it is one, and has a header. */
+#include "cmd/formats/csv-look.h"
+
+#include <string.h>
+
+#include "cmd/formats/csv.h"
+#include "cmd/formats/roles.h"
+
+/* ---- a row ---------------------------------------------------------------------------------- */
+
+static bool is_asked(const struct import_columns *c, const char *s, size_t n)
+{
+        const char *one[] = {c->label_member, c->id_member};
+
+        for (size_t i = 0; i < sizeof(one) / sizeof(one[0]); i++)
+                if (one[i] != NULL && strlen(one[i]) == n && memcmp(one[i], s, n) == 0)
+                        return true;
+        for (size_t i = 0; i < c->text_member.n; i++) {
+                const char *name = c->text_member.item[i];
+                while (name != NULL) {
+                        const char *comma = strchr(name, ',');
+                        size_t length = comma != NULL ? (size_t)(comma - name) : strlen(name);
+                        if (length == n && memcmp(name, s, n) == 0)
+                                return true;
+                        name = comma != NULL ? comma + 1 : NULL;
+                }
+        }
+        return false;
+}
+
+static bool is_number(const char *s, size_t n)
+{
+        double x;
+
+        return ran_parse_double(s, n, &x);
+}
+
+static size_t count_spaces(const char *s, size_t n)
+{
+        size_t spaces = 0;
+
+        for (size_t i = 0; i < n; i++)
+                spaces += s[i] == ' ';
+        return spaces;
+}
+
+static void look_at(struct csv_look *look, const struct import_columns *c, const char *s, size_t n)
+{
+        size_t rank, spaces = count_spaces(s, n);
+        enum role role = role_of(s, n, &rank);
+
+        if (look->cells < 2) {
+                look->length[look->cells] = n;
+                look->word[look->cells] = n > 0 && n <= LONGEST_NAME && spaces == 0;
+        }
+        look->cells++;
+        look->texts += role == ROLE_TEXT;
+        look->labels += role == ROLE_LABEL;
+        look->others += role == ROLE_OTHER;
+        look->asked |= c != NULL && is_asked(c, s, n);
+        look->words &= spaces == 0;
+        look->names &= n <= LONGEST_NAME && spaces < 4 && !is_number(s, n) &&
+                       (n == 0 || strchr(".!?", s[n - 1]) == NULL);
+}
+
+struct csv_look csv_look_at_row(const struct table_scan *scan, const struct import_columns *c,
+                                const char *s, size_t n)
+{
+        struct csv_look look = {.words = true, .names = true};
+        struct ran_buf text = {0};
+        struct table_cell cell;
+        size_t at = 0;
+
+        while (table_next_cell(scan, s, n, &at, &cell)) {
+                text.len = 0;
+                if (cell.escaped)
+                        table_decode(s, &cell, &text);
+                if (cell.escaped)
+                        look_at(&look, c, text.data != NULL ? text.data : "", text.len);
+                else
+                        look_at(&look, c, s + cell.span.begin, cell.span.end - cell.span.begin);
+        }
+        ran_buf_release(&text);
+        return look;
+}
+
+/* Whether names in a row are those that columns usually have. */
+static bool is_usual(const struct csv_look *look)
+{
+        return look->names && (look->texts + look->others > 0 || (look->labels > 0 && look->words));
+}
+
+bool csv_is_header(const struct import *i, const struct csv_look *look)
+{
+        const struct import_columns *c = i->columns;
+
+        if (c->header != IMPORT_AUTO)
+                return c->header == IMPORT_YES;
+        if (c->names != NULL)
+                return false;
+        if (look->asked || is_usual(look))
+                return true;
+        return look->cells > 1 && (i->below || (i->format == &import_csv && look->names));
+}
+
+static char delimiter_of(const struct import *i, const char *line, size_t n)
+{
+        if (i->columns->delimiter != NULL)
+                return table_delimiter(i->columns->delimiter);
+        return i->format == &import_tsv ? '\t' : table_guess_delimiter(line, n);
+}
+
+/* A column below its first cell. */
+struct below {
+        size_t cells, numbers, length; /* bytes of all cells together */
+        bool same;                     /* one is what the first row has */
+};
+
+static struct ran_span text_of(const struct table_cell *cell)
+{
+        return cell->escaped ? (struct ran_span){cell->span.begin + 1, cell->span.end - 1}
+                             : cell->span;
+}
+
+/* Adds row `row` to column `column` of the first row. */
+static void look_below(const struct table_scan *t, struct below *below, const char *name, size_t n,
+                       const char *row, size_t length, size_t column)
+{
+        struct table_cell cell;
+        size_t at = 0;
+
+        for (size_t c = 0; table_next_cell(t, row, length, &at, &cell); c++) {
+                if (c != column)
+                        continue;
+                const struct ran_span text = text_of(&cell);
+                const size_t m = text.end - text.begin;
+                below->cells += m > 0;
+                below->numbers += m > 0 && is_number(row + text.begin, m);
+                below->length += m;
+                below->same |= m == n && memcmp(row + text.begin, name, n) == 0;
+                return;
+        }
+}
+
+/* Whether the rows below the first say that it is a header: no column has its cell again, and one
+ * is of another kind: numbers, or, if texts say something, much longer texts. */
+static bool is_unlike_below(const struct table_scan *t, bool texts, const struct sample *sample)
+{
+        enum { MOST_COLUMNS = 64, ROWS = 16, LONG = 3, TEXT = 20 };
+        struct table_scan scan = *t;
+        size_t at = 0, end, next, first, column_at = 0, rows;
+        struct table_cell name;
+        bool unlike = false;
+
+        if (!table_row_end(&scan, sample->s, sample->n, sample->all, &at, &first, &next))
+                return false;
+        for (size_t c = 0; table_next_cell(t, sample->s, first, &column_at, &name); c++) {
+                const struct ran_span text = text_of(&name);
+                const size_t n = text.end - text.begin;
+                struct below below = {0};
+                scan = *t;
+                size_t begin = next, more;
+                at = 0;
+                for (rows = 0;
+                     rows < ROWS && table_row_end(&scan, sample->s + begin, sample->n - begin,
+                                                  sample->all, &at, &end, &more);
+                     rows++, begin += more, at = 0)
+                        look_below(t, &below, sample->s + text.begin, n, sample->s + begin, end, c);
+                if (c == MOST_COLUMNS || n > 2 * LONGEST_NAME || below.same)
+                        return false;
+                const bool numbers = below.cells > 0 && below.numbers == below.cells;
+                if (numbers && is_number(sample->s + text.begin, n))
+                        return false;
+                unlike |= numbers || (texts && below.length > TEXT * below.cells &&
+                                      below.length > LONG * n * below.cells);
+        }
+        return unlike;
+}
+
+/* A table of labels and texts with tabs, but without a header, is seldom of a program that writes
+ * quotes around cells. */
+void csv_look(struct import *i, const struct sample *sample)
+{
+        const int quotes = i->columns->quotes;
+        const char *line = "";
+        size_t at = 0, n = 0;
+
+        (void)sample_next(sample, &at, &line, &n);
+        i->table = (struct table_scan){.delimiter = delimiter_of(i, line, n),
+                                       .no_quotes = quotes == IMPORT_NO};
+        i->below = is_unlike_below(&i->table, i->format == &import_csv, sample);
+        if (quotes == IMPORT_AUTO && i->format == &import_tsv) {
+                const struct csv_look look = csv_look_at_row(&i->table, i->columns, line, n);
+                i->table.no_quotes = !csv_is_header(i, &look) && i->columns->names == NULL;
+        }
+}
+
+bool csv_is_asked(const struct import_columns *c, const char *line, size_t n)
+{
+        const struct table_scan scan = {.delimiter = table_guess_delimiter(line, n)};
+        const struct csv_look look = csv_look_at_row(&scan, c, line, n);
+
+        return look.cells > 1 && look.asked;
+}
+
+/* ---- guesses -------------------------------------------------------------------------------- */
+
+/* Whether a row after the first has as many cells as it. A sample without any decides nothing,
+ * and a row whose quotes are open at its end may have them. */
+static bool rows_agree(const struct table_scan *table, const struct sample *sample, size_t cells,
+                       size_t *rows)
+{
+        struct table_scan scan = *table;
+        size_t at = 0, end, next, begin = 0;
+
+        for (*rows = 0; *rows < SAMPLE_LINES && begin < sample->n; begin += next, at = 0) {
+                const char *row = sample->s + begin;
+                bool whole = table_row_end(&scan, row, sample->n - begin, false, &at, &end, &next);
+                if (!whole && scan.state == TABLE_QUOTED)
+                        return true;
+                if (!whole)
+                        end = next = sample->n - begin;
+                if (begin > 0 && end > 0) {
+                        ++*rows;
+                        if (csv_look_at_row(table, NULL, row, end).cells == cells)
+                                return true;
+                }
+        }
+        return false;
+}
+
+/* A header with usual names, and a row like it; without a row, names without spaces. */
+static bool is_table(const struct table_scan *scan, const struct csv_look *look,
+                     const struct sample *sample)
+{
+        size_t rows;
+
+        if (look->cells < 2 || !is_usual(look))
+                return false;
+        return rows_agree(scan, sample, look->cells, &rows) || (rows == 0 && look->words);
+}
+
+enum import_match csv_guess(const struct sample *sample)
+{
+        size_t at = 0, n;
+        const char *line;
+
+        if (!sample_next(sample, &at, &line, &n))
+                return IMPORT_UNLIKE;
+        const struct table_scan scan = {.delimiter = table_guess_delimiter(line, n)};
+        const struct csv_look look = csv_look_at_row(&scan, NULL, line, n);
+        return scan.delimiter != '\t' && look.texts + look.others > 0 &&
+                               is_table(&scan, &look, sample)
+                       ? IMPORT_CLEAR
+                       : IMPORT_UNLIKE;
+}
+
+/* Whether most of the lines after the first have a tab. */
+static bool tabs_agree(const struct sample *sample)
+{
+        size_t at = 0, n, lines = 0, tabs = 0;
+        const char *line;
+
+        while (lines < SAMPLE_LINES && sample_next_full(sample, &at, &line, &n)) {
+                lines++;
+                tabs += memchr(line, '\t', n) != NULL;
+        }
+        return tabs * 2 > lines;
+}
+
+/* A header with usual names; a label and a text, in either order. */
+enum import_match csv_guess_tsv(const struct sample *sample)
+{
+        const struct table_scan scan = {.delimiter = '\t'};
+        size_t at = 0, n;
+        const char *line;
+
+        if (!sample_next(sample, &at, &line, &n))
+                return IMPORT_UNLIKE;
+        const struct csv_look look = csv_look_at_row(&scan, NULL, line, n);
+        if (look.cells < 2)
+                return IMPORT_UNLIKE;
+        return is_table(&scan, &look, sample) ||
+                               ((look.word[0] || (look.cells == 2 && look.word[1])) &&
+                                tabs_agree(sample))
+                       ? IMPORT_CLEAR
+                       : IMPORT_UNLIKE;
+}

@@ -1,0 +1,280 @@
+/* units.c - divides what has arrived of a file into its units: lines, sentences, rows, values. */
+#include "cmd/formats/units.h"
+
+#include <string.h>
+
+bool units_begun_array(const struct lines *l)
+{
+        size_t at = l->begin + ran_utf8_mark(l->data + l->begin, l->end - l->begin);
+        size_t brackets = 0;
+
+        while (l->peeking && at < l->end && l->data[at] != '\0' &&
+               strchr(" \t\r\n[", l->data[at]) != NULL)
+                brackets += l->data[at++] == '[';
+        return brackets > 0 && at < l->end && l->data[at] == '{' &&
+               memchr(l->data + at, '}', l->end - at) != NULL;
+}
+
+/* ---- lines ---------------------------------------------------------------------------------- */
+
+void units_strip(const char **s, size_t *n)
+{
+        size_t mark = ran_utf8_mark(*s, *n);
+
+        *s += mark;
+        *n -= mark;
+        if (*n > 0 && (*s)[*n - 1] == '\r')
+                --*n;
+}
+
+size_t units_count_feeds(const char *s, size_t n)
+{
+        size_t feeds = 0;
+
+        for (const char *end = s + n; (s = memchr(s, '\n', (size_t)(end - s))) != NULL; s++)
+                feeds++;
+        return feeds;
+}
+
+int units_add(struct lines *l, struct text_line text, struct ran_error *err)
+{
+        struct text_line *grown =
+                ran_grow(l->line, &l->line_cap, l->count + 1, sizeof(*l->line), err);
+
+        if (grown == NULL)
+                return RAN_ENOMEM;
+        l->line = grown;
+        text.file = l->file;
+        if (l->unit != LINES_FILE && l->most > 0 && text.n > l->most) {
+                text.n = 0;
+                text.why = l->too_long;
+        }
+        if (text.s != NULL && !l->packed)
+                text.offset = l->offset + (size_t)(text.s - l->data);
+        l->line[l->count++] = text;
+        return RAN_OK;
+}
+
+static int add_line(struct lines *l, const char *s, size_t n, struct ran_error *err)
+{
+        struct lines_count before = l->at;
+
+        units_strip(&s, &n);
+        l->at.number++;
+        if (sample_is_blank(s, n)) {
+                l->at.blank++;
+                return RAN_OK;
+        }
+        return units_add(
+                l, (struct text_line){.s = s, .n = n, .number = l->at.number, .before = before},
+                err);
+}
+
+bool units_line(const struct lines *l, size_t from, size_t *n, size_t *next)
+{
+        const char *s = l->data + from;
+        const char *feed = from < l->end ? memchr(s, '\n', l->end - from) : NULL;
+
+        if (from == l->end || (feed == NULL && !l->ended && !units_begun_array(l)))
+                return false;
+        *n = feed != NULL ? (size_t)(feed - s) : l->end - from;
+        *next = from + *n + (feed != NULL);
+        return true;
+}
+
+/* Makes a group of the whole lines. */
+static int split_each(struct lines *l, struct ran_error *err)
+{
+        size_t n, next;
+
+        while (!l->more && units_line(l, l->begin, &n, &next)) {
+                RAN_TRY(add_line(l, l->data + l->begin, n, err));
+                l->begin = next;
+                l->more = l->count == UNITS_MOST;
+        }
+        return RAN_OK;
+}
+
+/* ---- blocks --------------------------------------------------------------------------------- */
+
+/* The block ends before the byte `end`; the next one begins at `next`. */
+static int end_block(struct lines *l, size_t end, size_t next, size_t doc, struct ran_error *err)
+{
+        const char *s = l->data + l->begin;
+        size_t n = end - l->begin;
+        int code = RAN_OK;
+
+        units_strip(&s, &n);
+        if (l->first > 0)
+                code = units_add(
+                        l,
+                        (struct text_line){
+                                .s = s, .n = n, .number = l->first, .doc = doc, .before = l->began},
+                        err);
+        l->more = l->count == UNITS_MOST;
+        l->began = l->at;
+        l->begin = next;
+        l->first = l->scanned = 0;
+        return code;
+}
+
+/* One line of a block. A line that begins a document belongs to the sentence after it, and ends the
+ * one before it if no blank line does. */
+static int scan_line(struct lines *l, const char *s, size_t n, size_t from, size_t next,
+                     struct ran_error *err)
+{
+        units_strip(&s, &n);
+        const enum lines_role role = l->role != NULL ? l->role(s, n) : LINES_WORD;
+        const bool begins = role == LINES_DOCUMENT;
+        if (begins && l->first > 0)
+                return end_block(l, from - (from > l->begin), from, l->at.doc, err);
+        l->at.number++;
+        l->at.doc += begins;
+        l->scanned = next - l->begin;
+        if (!sample_is_blank(s, n)) {
+                if (role == LINES_WORD && l->first == 0)
+                        l->first = l->at.number;
+                return RAN_OK;
+        }
+        l->at.blank++;
+        if (l->first > 0)
+                return end_block(l, from - 1, next, l->at.doc, err);
+        if (from == l->begin) { /* only blank lines precede it */
+                l->began = l->at;
+                l->begin = next;
+                l->scanned = 0;
+        }
+        return RAN_OK;
+}
+
+static int split_blocks(struct lines *l, struct ran_error *err)
+{
+        size_t n, next;
+
+        while (!l->more && units_line(l, l->begin + l->scanned, &n, &next)) {
+                size_t from = l->begin + l->scanned;
+                RAN_TRY(scan_line(l, l->data + from, n, from, next, err));
+        }
+        l->kept = l->scanned;
+        if (!l->ended || l->more)
+                return RAN_OK;
+        size_t end = l->end;
+        if (end > l->begin && l->data[end - 1] == '\n')
+                end--;
+        return end_block(l, end, l->end, l->at.doc, err);
+}
+
+/* ---- rows ----------------------------------------------------------------------------------- */
+
+/* A row of nothing but delimiters, as spreadsheets leave them at the end, is blank. */
+static bool is_blank_row(const struct lines *l, const char *s, size_t n)
+{
+        while (n > 0 && (sample_is_blank(s + n - 1, 1) || s[n - 1] == l->table.delimiter))
+                n--;
+        return n == 0;
+}
+
+static int add_row(struct lines *l, const char *s, size_t n, struct ran_error *err)
+{
+        struct lines_count before = l->at;
+        size_t mark = ran_utf8_mark(s, n);
+
+        l->at.number += 1 + table_line_ends(s, n);
+        if (is_blank_row(l, s + mark, n - mark)) {
+                l->at.blank++;
+                return RAN_OK;
+        }
+        return units_add(l,
+                         (struct text_line){.s = s + mark,
+                                            .n = n - mark,
+                                            .number = before.number + 1,
+                                            .before = before},
+                         err);
+}
+
+/* A mark before a quote must not hide it. False if more bytes must tell. */
+static bool pass_mark(struct lines *l)
+{
+        const size_t n = l->end - l->begin;
+
+        if (l->scanned > 0)
+                return true;
+        if (n < 3 && !l->ended && memcmp(l->data + l->begin, "\xef\xbb\xbf", n) == 0)
+                return false;
+        l->scanned = ran_utf8_mark(l->data + l->begin, n);
+        return true;
+}
+
+static int split_rows(struct lines *l, struct ran_error *err)
+{
+        size_t end, next;
+
+        if (l->begin < l->end && l->table.returned) {
+                l->begin += l->data[l->begin] == '\n';
+                l->table.returned = false;
+        }
+        while (!l->more && l->begin < l->end && pass_mark(l) &&
+               table_row_end(&l->table, l->data + l->begin, l->end - l->begin, l->ended,
+                             &l->scanned, &end, &next)) {
+                RAN_TRY(add_row(l, l->data + l->begin, end, err));
+                l->begin += next;
+                l->scanned = 0;
+                l->more = l->count == UNITS_MOST;
+        }
+        l->kept = l->scanned;
+        return RAN_OK;
+}
+
+/* ---- JSON values ---------------------------------------------------------------------------- */
+
+/* Moves to where a value begins. at.number: the lines that have ended. */
+static void pass_to_value(struct lines *l)
+{
+        size_t from = l->begin, to;
+
+        if (l->offset + l->begin == 0)
+                from += ran_utf8_mark(l->data, l->end);
+        to = values_skip(&l->values, l->data, l->end, from);
+        l->at.number += units_count_feeds(l->data + l->begin, to - l->begin);
+        l->begin = to;
+}
+
+static int split_values(struct lines *l, struct ran_error *err)
+{
+        while (!l->more) {
+                if (l->scanned == 0)
+                        pass_to_value(l);
+                const char *s = l->data + l->begin;
+                if (l->begin == l->end ||
+                    !values_end(&l->values, s, l->end - l->begin, l->ended, &l->scanned))
+                        break;
+                RAN_TRY(units_add(l,
+                                  (struct text_line){.s = s,
+                                                     .n = l->scanned,
+                                                     .number = l->at.number + 1,
+                                                     .before = l->at},
+                                  err));
+                l->at.number += units_count_feeds(s, l->scanned);
+                l->begin += l->scanned;
+                l->scanned = 0;
+                l->more = l->count == UNITS_MOST;
+        }
+        l->kept = l->scanned;
+        return RAN_OK;
+}
+
+/* ---- any ------------------------------------------------------------------------------------ */
+
+int units_split(struct lines *l, struct ran_error *err)
+{
+        switch (l->unit) {
+        case LINES_SENTENCE:
+                return split_blocks(l, err);
+        case LINES_ROW:
+                return split_rows(l, err);
+        case LINES_VALUE:
+                return split_values(l, err);
+        default:
+                return split_each(l, err);
+        }
+}

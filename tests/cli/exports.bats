@@ -1,0 +1,127 @@
+#!/usr/bin/env bats
+# JSON as other programs export it: arrays, tables of pandas, tasks of Label Studio, doccano.
+
+bats_require_minimum_version 1.5.0
+load records.bash
+
+setup_file() {
+  PATH=${RAN_BIN:-$PWD/build}:$PATH
+  cd "$BATS_FILE_TMPDIR"
+  abc
+}
+
+setup() {
+  PATH=${RAN_BIN:-$PWD/build}:$PATH
+  cd "$BATS_TEST_TMPDIR"
+  cp "$BATS_FILE_TMPDIR"/*.* .
+  set -o pipefail
+  for i in 1 2 3; do echo "{\"n\":$i,\"text\":\"a {b] \\\"c\\\\\\\\\",\"label\":\"x$i\"}"; done >records.jsonl
+}
+
+# same FILE [ARGUMENT...]: whether a file, and a pipe, give the records of records.jsonl.
+same() {
+  run -0 --separate-stderr encode -q --into added "$@"
+  [ "$(jq -Sc '{n, text, l: .label, ids: .added.ids}' <<<"$output")" = "$expected" ] || { echo "$1: $output" >&2; false; }
+  run -0 --separate-stderr bash -c 'cat "$1" | ran-tokenize encode --vocab vocab.json -q --into added' - "$1"
+  [ "$(jq -Sc '{n, text, l: .label, ids: .added.ids}' <<<"$output")" = "$expected" ]
+}
+
+@test "exports: records in an array, and with line ends within [all]" {
+  expected=$(encode --into added records.jsonl | jq -Sc '{n, text, l: .label, ids: .added.ids}')
+  jq -cs . records.jsonl >array.json
+  jq -s . records.jsonl >indented.json
+  jq --indent 4 . records.jsonl >pretty.json
+  (printf '[\n'; sed '$!s/$/,/' records.jsonl; printf ']\n') >lines.json
+  printf '\xef\xbb\xbf' | cat - array.json | sed 's/$/\r/' >mark.json
+  tr -d '\n' <array.json >unended.json
+  for f in array indented pretty lines mark unended; do same $f.json; done
+  same array.json --input-format json
+  gzip -k indented.json
+  run -0 --separate-stderr encode -q --into added indented.json.gz
+  [ "$(jq -Sc '{n, text, l: .label, ids: .added.ids}' <<<"$output")" = "$expected" ]
+  # Each record comes back on one line, with its bytes but for the indentation.
+  [ "$(encode -q --only --into x pretty.json | wc -l)" -eq 3 ]
+  [[ $(encode -q --drop encoding pretty.json | head -n 1) == '{"n": 1,"text": "a {b] '* ]]
+}
+
+@test "exports: a bad record in an array is one bad record, at its line" {
+  printf '[\n  {"text": "a"},\n  {"text": "b",\n   "x": nothing},\n  "just a string",\n  {"text": "c"},\n  {"text": "d' >x.json
+  run -1 --separate-stderr encode x.json
+  [ "$(jq -c '[.ran_error.line, .encoding.ids]' <<<"$output")" = '[null,[5]]
+[3,null]
+[5,null]
+[null,[7]]
+[7,null]' ]
+}
+
+@test "exports: records of an array leave as soon as they are there" {
+  mkfifo in
+  encode --only <in >out 2>errors &
+  exec 5>in
+  printf '[{"text":"a"},{"text":"b"},' >&5
+  for _ in $(seq 100); do [ "$(wc -l <out)" -lt 2 ] || break; sleep 0.1; done
+  [ "$(ids <out)" = $'[5]\n[6]' ]
+  printf '{"text":"c"}]\n' >&5
+  exec 5>&-
+  wait $!
+  [ "$(ids <out)" = $'[5]\n[6]\n[7]' ]
+}
+
+@test "exports: an array of one line takes no more memory than its records [all]" {
+  jq -cn '[range(300000) | {text: "a b c a b c a b c a b c a b c a b c a b c a b c a b c a b c a b c"}]' | tr -d '\n' >big.json
+  run -0 bash -c 'ulimit -v 400000 && ran-tokenize encode -j 1 --vocab vocab.json --only big.json | wc -l'
+  [ "$output" -eq 300000 ]
+}
+
+@test "exports: tables as pandas writes them [all]" {
+  expected=$(encode --into added records.jsonl | jq -Sc '{n, text, l: .label, ids: .added.ids}')
+  columns='(.[0] | keys_unsorted) as $k | . as $r | $k | map(. as $c | {key: $c, value: ($r | to_entries | map({key: (.key | tostring), value: .value[$c]}) | from_entries)}) | from_entries'
+  jq -cs "$columns" records.jsonl >columns.json
+  jq -s "$columns" records.jsonl >indented.json
+  jq -cs 'to_entries | map({key: (.key | tostring), value}) | from_entries' records.jsonl >index.json
+  jq -cs '(.[0] | keys_unsorted) as $k | {columns: $k, index: [range(length)], data: map(. as $r | [$k[] | $r[.]])}' records.jsonl >split.json
+  jq -cs '{schema: {fields: [{name: "index", type: "integer"}]}, data: to_entries | map({index: .key} + .value)}' records.jsonl >table.json
+  for f in columns indented index split table; do same $f.json; done
+  run -0 --separate-stderr encode columns.json
+  [ "$stderr" = 'ran-tokenize: columns.json is a table in one JSON object: messages number its rows' ]
+  # What only begins like one is what it is.
+  echo '{"text":{"0":"a"},"label":{"1":"x"}}' >odd.json
+  run -1 --separate-stderr encode odd.json
+  [ "${#lines[@]}" -eq 1 ]
+  echo '{"meta":{"0":"a"},"text":"a"}' >record.json
+  [ "$(encode record.json | ids)" = '[5]' ]
+}
+
+@test "exports: tasks of Label Studio [all]" {
+  task() { echo "{\"id\":$1,\"annotations\":[{\"was_cancelled\":true,\"result\":[]},{\"result\":$2}],\"data\":{\"n\":\"7\",\"$3\":\"a met b\"}}"; }
+  choice() { echo "[{\"value\":{\"choices\":$1},\"type\":\"choices\"}]"; }
+  (task 1 "$(choice '["x"]')" text; task 2 "$(choice '["y"]')" review) | jq -s . >one.json
+  [ "$(ran-train classify --check one.json | jq -Sc .labels)" = '{"x":1,"y":1}' ]
+  (task 1 "$(choice '["x","y"]')" text; task 2 "$(choice '["y"]')" text) >several.jsonl
+  [ "$(ran-train classify --check several.jsonl | jq -Sc '[.labels, .multilabel]')" = '[{"x":1,"y":2},true]' ] ||
+    [ "$(ran-train classify --check several.jsonl | jq -Sc .labels)" = '{"x":1,"y":2}' ]
+  span='[{"value":{"start":0,"end":1,"text":"a","labels":["X"]},"type":"labels"}]'
+  (task 1 "$span" text; task 2 '[]' text) | jq -s . >spans.json
+  run -0 ran-train tag --check -q --vocab vocab.json spans.json
+  [ "$(jq -c .documents <<<"$output")" = 2 ]
+  [[ $output == *'X'* ]]
+  run -0 --separate-stderr encode --drop annotations --drop data --into added one.json
+  [ "$(jq -c 'del(.added)' <<<"$output")" = '{"text":"a met b","label":["x"],"spans":[],"id":1}
+{"text":"a met b","label":["y"],"spans":[],"id":2}' ]
+  # JSON-MIN.
+  echo '[{"text":"a met b","label":[{"start":0,"end":1,"text":"a","labels":["X"]}]},{"text":"c","label":[]}]' >min.json
+  run -0 ran-train tag --check -q --vocab vocab.json min.json
+  [[ $output == *'X'* ]]
+  run -0 --separate-stderr ran-train classify --check - <<<'[{"text":"a","sentiment":"x","annotator":1},{"text":"b","sentiment":"y","annotator":1}]'
+  [ "$(jq -Sc .labels <<<"$output")" = '{"x":1,"y":1}' ]
+}
+
+@test "exports: doccano, old and new" {
+  [ "$(ran-train classify --check - <<<'[{"text":"a","annotations":[{"label":1,"user":1}]},{"text":"b","annotations":[{"label":2,"user":1}]}]' |
+    jq -Sc .labels)" = '{"1":1,"2":1}' ]
+  [ "$(ran-train classify --check - <<<'[{"text":"a","label":["x"],"Comments":[]},{"text":"b","label":["y"]}]' | jq -Sc .labels)" = '{"x":1,"y":1}' ]
+  run -0 ran-train tag --check -q --vocab vocab.json - <<<'[{"text":"a met b","annotations":[{"label":"X","start_offset":0,"end_offset":1,"user":1}]}]'
+  [[ $output == *'X'* ]]
+  run -0 ran-train tag --check -q --vocab vocab.json - <<<'{"text":"a met b","entities":[{"id":1,"label":"X","start_offset":0,"end_offset":1}],"relations":[],"Comments":[]}'
+  [[ $output == *'X'* ]]
+}
