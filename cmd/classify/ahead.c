@@ -57,7 +57,7 @@ static float *room(float **x, size_t *cap, size_t n, size_t width)
 void ahead_score(struct ahead *a, const struct classifier *c, struct ran_state *state,
                  struct cmd_document *document, const struct cmd_item *items, size_t n)
 {
-        const bool embed = c->options->embed;
+        const bool embed = classify_options_embed(c->options);
         struct ran_error err;
         int rc = RAN_OK;
 

@@ -7,6 +7,8 @@
 
 #include "cmd/options/message.h"
 
+enum { COST_BYTES = 1 << 26 }; /* far more than any has */
+
 void decision_release(struct decision *d)
 {
         free(d->limit);
@@ -88,7 +90,7 @@ static void read_cost_file(struct decision *d, const char *file)
         struct ran_bytes bytes;
         struct ran_error err;
 
-        if (ran_bytes_open(&bytes, file, &err) != RAN_OK ||
+        if (ran_bytes_open_within(&bytes, file, COST_BYTES, &err) != RAN_OK ||
             decision_read_costs(d, (const char *)bytes.data, bytes.size, file, &err) != RAN_OK)
                 cmd_die(CMD_FAILED, "%s", err.text);
         ran_bytes_release(&bytes);

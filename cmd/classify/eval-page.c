@@ -156,11 +156,10 @@ static void fact_number(struct ran_buf *out, const char *name, double x, const c
 static void write_facts(const struct ran_eval_report *r, struct ran_buf *out)
 {
         struct ran_interval i = ran_interval_share(r->accuracy * (double)r->n, (double)r->n);
-        size_t most = 0, tp = 0, errors = 0;
+        size_t tp = 0, errors = 0;
         char note[96];
 
         for (size_t c = 0; c < r->C; c++) {
-                most = r->classes[c].support > most ? r->classes[c].support : most;
                 tp += r->classes[c].tp;
                 errors += r->classes[c].fp + r->classes[c].fn;
         }
@@ -168,8 +167,7 @@ static void write_facts(const struct ran_eval_report *r, struct ran_buf *out)
         snprintf(note, sizeof note, "95 %% interval: %.1f to %.1f", 100 * i.low, 100 * i.high);
         fact_share(out, r->multilabel ? "all labels right" : "accuracy", r->accuracy, note);
         if (!r->multilabel)
-                fact_share(out, "baseline", (double)most / (double)r->n,
-                           "always the most frequent label");
+                fact_share(out, "baseline", r->baseline, "always the most frequent label");
         i = ran_interval_f1((double)tp, (double)errors);
         snprintf(note, sizeof note, "95 %% interval: about %.1f to %.1f", 100 * i.low,
                  100 * i.high);

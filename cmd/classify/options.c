@@ -49,6 +49,12 @@ static const struct ran_field prediction_fields[] = {
          .help = "add the vector of the document: of a classifier the input of its output layer; "
                  "of "
                  "any other model, such as english, one for comparing documents by its cosine"},
+        {"nearest", 0, RAN_FIELD_SIZE, OPTION(nearest), 0, 1000000, .value = "K", .initial = "0",
+         .help = "add the K documents of --among that are nearest, by the cosine of the vectors of "
+                 "--embed"},
+        {"among", 0, RAN_FIELD_LIST, OPTION(among), .value = "FILE", .local = true,
+         .help = "with --nearest: records to search, with the vectors of --embed or without; may "
+                 "be given again"},
         {"vector_cache", 0, RAN_FIELD_TEXT, OPTION(vector_cache), .value = "FILE", .local = true,
          .help = "keep the vectors that a pretrained encoder makes in FILE, and take from there "
                  "what "
@@ -70,6 +76,9 @@ static const struct ran_field eval_fields[] = {
          .help = "format of the report; csv, tsv: a table with a row for each label; html: a page "
                  "with charts and the worst errors",
          .first = true},
+        {"against", 0, RAN_FIELD_TEXT, OPTION(against), .value = "MODEL", .local = true,
+         .help = "compare with another model on the same records: the difference, its 95 % "
+                 "interval, and McNemar's test"},
         {"label_names", 0, RAN_FIELD_TEXT, OPTION(label_names), .value = "FILE", .local = true,
          .help = CMD_NAMES_HELP},
         {0},
@@ -102,9 +111,9 @@ const struct cmd_program classify_program = {
 static void check_eval(const struct classify_options *o)
 {
         static const char why[] = "--eval writes a report and no records";
-        static const char *const of_records[] = {"top",  "probs", "logits", "embed",
+        static const char *const of_records[] = {"top",  "probs", "logits", "embed", "nearest",
                                                  "into", "only",  "drop",   NULL};
-        static const char *const of_eval[] = {"eval_format", NULL};
+        static const char *const of_eval[] = {"eval_format", "against", NULL};
 
         cmd_requires(o->eval, "--eval", of_eval);
         cmd_excludes(o->eval, why, of_records);
@@ -112,24 +121,41 @@ static void check_eval(const struct classify_options *o)
                 cmd_usage("%s: leave out --evidence", why);
         if (o->eval && o->abstain)
                 cmd_usage("%s: leave out --abstain; the report says what it would do", why);
+        if (o->against != NULL && o->eval_format != CLASSIFY_EVAL_JSON &&
+            o->eval_format != CLASSIFY_EVAL_TEXT)
+                cmd_usage("--against adds to a report in JSON or text: leave out --eval-format or "
+                          "say text");
+        if (o->against != NULL && (o->cost != NULL || o->threshold_for.n > 0))
+                cmd_usage("--against compares what models give by themselves: leave out --cost and "
+                          "--threshold-for");
         if (o->label_names != NULL && !o->eval)
                 cmd_usage("--label-names is for --eval: the labels of the model have names");
+}
+
+bool classify_options_embed(const struct classify_options *o)
+{
+        return o->embed || o->nearest > 0;
 }
 
 void classify_options_check(struct classify_options *o)
 {
         static const char *const of_evidence[] = {"evidence_length", "offsets", NULL};
-        static const char *const not_in_lines[] = {"top",  "probs", "logits", "embed", "evidence",
-                                                   "eval", "into",  "only",   "drop",  NULL};
-        static const char *const not_in_tables[] = {"top",  "logits", "embed", "evidence", "eval",
-                                                    "into", "only",   "drop",  NULL};
-        static const char *const not_in_pages[] = {"logits", "embed", "offsets", "eval",
+        static const char *const not_in_lines[] = {"top",     "probs",    "logits", "embed",
+                                                   "nearest", "evidence", "eval",   "into",
+                                                   "only",    "drop",     NULL};
+        static const char *const not_in_tables[] = {"top",      "logits", "embed", "nearest",
+                                                    "evidence", "eval",   "into",  "only",
+                                                    "drop",     NULL};
+        static const char *const not_in_pages[] = {"logits", "embed", "nearest", "offsets", "eval",
                                                    "into",   "only",  "drop",    NULL};
         static const char *const of_tables[] = {"escape_formulas", NULL};
         bool table = o->output_format == CLASSIFY_CSV || o->output_format == CLASSIFY_TSV;
 
         if (o->model == NULL)
                 cmd_usage("no model: give --model FILE");
+        if ((o->nearest > 0) != (o->among.n > 0))
+                cmd_usage(o->nearest > 0 ? "--nearest K needs a collection: --among FILE"
+                                         : "--among FILE is for --nearest K");
         check_eval(o);
         cmd_requires(o->evidence.evidence > 0, "--evidence K", of_evidence);
         cmd_document_check(&o->document);
@@ -171,7 +197,7 @@ static void check_fasttext(const struct ran_model *m)
 /* A model without labels can only embed. */
 static void check_labels(const struct ran_model *m)
 {
-        static const char why[] = "the model is no classifier: it can only --embed";
+        static const char why[] = "the model is no classifier: it can only --embed and --nearest";
         static const char *const of_labels[] = {"top",   "threshold", "coverage", "abstain",
                                                 "probs", "logits",    "evidence", NULL};
 
@@ -192,7 +218,7 @@ void classify_options_check_model(const struct classify_options *o, const struct
                 cmd_usage("--coverage is for models with one label a document; %s has several: use "
                           "--threshold",
                           o->model);
-        if (o->embed)
+        if (classify_options_embed(o))
                 cmd_model_need_encoder(m, o->model);
         check_labels(m);
         if (o->output_format == CLASSIFY_FASTTEXT)

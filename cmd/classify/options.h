@@ -17,9 +17,9 @@ enum {
 enum { CLASSIFY_JSONL, CLASSIFY_FASTTEXT, CLASSIFY_CSV, CLASSIFY_TSV, CLASSIFY_HTML };
 
 struct classify_options {
-        char *model, *label_names, *cost, *vector_cache;
-        struct ran_list threshold_for;
-        size_t top;
+        char *model, *label_names, *cost, *against, *vector_cache;
+        struct ran_list threshold_for, among;
+        size_t top, nearest;
         double threshold, coverage;
         bool abstain, probs, logits, embed, eval, verify;
         int eval_format, output_format; /* CLASSIFY_... */
@@ -32,6 +32,8 @@ extern const struct cmd_program classify_program;
 
 /* The only one there is. */
 extern struct classify_options classify_options;
+/* Whether vectors of documents are needed. */
+bool classify_options_embed(const struct classify_options *o);
 /* Exits with 2 if options contradict each other or the model. */
 void classify_options_check(struct classify_options *o);
 void classify_options_check_model(const struct classify_options *o, const struct ran_model *m);

@@ -65,6 +65,7 @@ static void *make_scratch(void *arg, struct ran_error *err)
 
         if (s == NULL)
                 return NULL;
+        s->gold.separator = cmd_input_separator(&p->classifier.options->input);
         s->predict = classify_scratch_new(&p->classifier, err);
         s->used = ran_alloc(p->classifier.C, sizeof *s->used, err);
         if (s->predict != NULL && s->used != NULL)

@@ -1,11 +1,13 @@
 /* predict.c - labels and their probabilities for a document, and the prediction of its record. */
 #include "cmd/classify/predict.h"
+#include "cmd/classify/nearest.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "cmd/classify/ahead.h"
 #include "cmd/formats/fasttext.h"
+#include "cmd/options/message.h"
 #include "cmd/records/labels.h"
 #include "cmd/records/row.h"
 #include "cmd/records/shown.h"
@@ -56,18 +58,19 @@ void *classify_scratch_new(void *arg, struct ran_error *err)
         if (s == NULL)
                 return NULL;
         s->document.spelling = ran_model_config(c->model)->spelling;
+        s->document.with_fingerprint = c->known != NULL;
         s->state = ran_state_new(c->model, c->pool, err);
         s->logits = ran_alloc_floats(c->C, err);
         s->p = ran_alloc_floats(c->C, err);
         s->ranked = ran_alloc(c->C, sizeof(*s->ranked), err);
-        if (o->embed)
+        if (classify_options_embed(o))
                 s->embedding = ran_alloc_floats(c->D, err);
         if (o->evidence.evidence > 0) {
                 s->document.with_positions = true;
                 s->evidence = classify_evidence_new(&o->evidence, c->model, c->pool, err);
         }
         if (s->state == NULL || s->logits == NULL || s->p == NULL || s->ranked == NULL ||
-            (o->embed && s->embedding == NULL) ||
+            (classify_options_embed(o) && s->embedding == NULL) ||
             (o->evidence.evidence > 0 && s->evidence == NULL)) {
                 classify_scratch_free(s);
                 return NULL;
@@ -122,6 +125,16 @@ int classify_score(const struct classifier *c, void *scratch, const struct cmd_l
         return RAN_OK;
 }
 
+int classify_vector(const struct classifier *c, void *scratch, const struct cmd_line *line,
+                    const float **v, struct ran_error *err)
+{
+        struct scratch *s = scratch;
+
+        RAN_TRY(score(c, s, &line->record, err));
+        *v = s->embedding;
+        return RAN_OK;
+}
+
 int classify_probabilities(void *arg, void *scratch, const struct cmd_line *line,
                            struct ran_buf *result, struct ran_error *err)
 {
@@ -131,6 +144,8 @@ int classify_probabilities(void *arg, void *scratch, const struct cmd_line *line
         if (!cmd_labels_there(&line->record))
                 return RAN_OK;
         RAN_TRY(score(c, s, &line->record, err));
+        if (c->known != NULL)
+                cmd_known_note(c->known, c->model, s->document.fingerprint);
         ran_buf_add(result, s->p, c->C * sizeof(*s->p));
         if (c->options->eval_format != CLASSIFY_EVAL_HTML)
                 return RAN_OK;
@@ -143,6 +158,23 @@ int classify_probabilities(void *arg, void *scratch, const struct cmd_line *line
 void classify_probabilities_all(void *arg, void *scratch, struct cmd_item *items, size_t n)
 {
         work_all(arg, scratch, items, n, classify_probabilities);
+}
+
+/* ---- thresholds ------------------------------------------------------------------------------ */
+
+float *classify_thresholds(const struct ran_model *m, const struct classify_options *o)
+{
+        size_t C = ran_model_classes(m);
+        struct ran_error err;
+
+        if (!ran_model_config(m)->multilabel)
+                return NULL;
+        float *thresholds = ran_alloc_floats(C, &err);
+        if (thresholds == NULL)
+                cmd_die(CMD_FAILED, "%s", err.text);
+        for (size_t c = 0; c < C; c++)
+                thresholds[c] = o->threshold > 0 ? (float)o->threshold : ran_model_thresholds(m)[c];
+        return thresholds;
 }
 
 /* ---- predictions ---------------------------------------------------------------------------- */
@@ -333,7 +365,7 @@ static void add_labels(struct cmd_row *row, const struct classifier *c, const fl
                 if (p[i] < (limits != NULL ? limits[i] : limit))
                         continue;
                 ran_buf_str(&labels, labels.len > 0 ? "|" : "");
-                ran_buf_str(&labels, ran_model_label(c->model, i));
+                cmd_labels_join(&labels, ran_model_label(c->model, i), '|');
         }
         cmd_row_string(row, labels.data, labels.len);
         row->out->failed |= labels.failed;
@@ -392,6 +424,8 @@ int classify_predict(void *arg, void *scratch, const struct cmd_line *line, stru
                 add_floats(out, "logits", s->logits, c->C);
         if (o->embed)
                 add_floats(out, "embedding", s->embedding, c->D);
+        if (c->nearest != NULL)
+                RAN_TRY(classify_nearest_add(c->nearest, s->embedding, out, err));
         if (s->evidence != NULL && c->thresholds == NULL) {
                 size_t best = classify_best(c, s->p);
 

@@ -4,6 +4,7 @@
 
 #include "cmd/classify/decide.h"
 #include "cmd/classify/options.h"
+#include "cmd/records/known.h"
 #include "cmd/records/loop.h"
 
 struct classifier {
@@ -11,11 +12,16 @@ struct classifier {
         const struct ran_model *model;
         const struct ran_embedder *embedder; /* NULL: the vector of --embed comes with the logits */
         struct ran_pool *pool;
-        size_t C, D;              /* C 0: no classifier, which only embeds */
-        const float *thresholds;  /* (C) or, with a single label, NULL */
-        struct decision decision; /* with a single label */
-        float cut;                /* labels at least this probable make the prediction set */
+        size_t C, D;                            /* C 0: no classifier, which only embeds */
+        const float *thresholds;                /* (C) or, with a single label, NULL */
+        struct decision decision;               /* with a single label */
+        const struct classify_nearest *nearest; /* NULL without --nearest */
+        struct cmd_known *known; /* with --eval: counts training documents; else NULL */
+        float cut;               /* labels at least this probable make the prediction set */
 };
+
+/* From the command line, else from the model; NULL with a single label. The caller frees them. */
+float *classify_thresholds(const struct ran_model *m, const struct classify_options *o);
 
 /* Scratch of a thread, for cmd_loop; arg is a classifier. */
 void *classify_scratch_new(void *arg, struct ran_error *err);
@@ -29,6 +35,9 @@ struct classify_scored {
 };
 int classify_score(const struct classifier *c, void *scratch, const struct cmd_line *line,
                    struct classify_scored *scored, struct ran_error *err);
+/* The vector (D) of the document, with --embed or --nearest; belongs to the scratch. */
+int classify_vector(const struct classifier *c, void *scratch, const struct cmd_line *line,
+                    const float **v, struct ran_error *err);
 /* One label a document: the label to show, which is the most probable one unless an option decides
  * otherwise; and whether it is given, by these options, --threshold and --abstain. */
 size_t classify_best(const struct classifier *c, const float *p);

@@ -1,7 +1,9 @@
 /* ran-classify.c - labels and their probabilities for documents of any length. */
 #include <stdlib.h>
 
+#include "cmd/classify/against.h"
 #include "cmd/classify/ahead.h"
+#include "cmd/classify/collection.h"
 #include "cmd/classify/eval-page.h"
 #include "cmd/classify/eval.h"
 #include "cmd/classify/page.h"
@@ -18,24 +20,65 @@
 struct evaluation {
         struct classifier classifier;
         struct classify_eval eval;
-        struct classify_eval_page page; /* with --eval-format html */
+        struct cmd_known known;
+        struct classify_eval_page page;  /* with --eval-format html */
+        struct classify_against against; /* with --against */
 };
 
+/* Of a thread. */
+struct eval_scratch {
+        void *model, *against; /* classify_scratch_new; NULL without --against */
+};
+
+static bool compares(const struct evaluation *e)
+{
+        return e->classifier.options->against != NULL;
+}
+
+/* Of this model and then of the other. */
 static int probabilities(void *arg, void *scratch, const struct cmd_line *line,
                          struct ran_buf *result, struct ran_error *err)
 {
-        return classify_probabilities(&((struct evaluation *)arg)->classifier, scratch, line,
-                                      result, err);
+        struct evaluation *e = arg;
+        struct eval_scratch *s = scratch;
+
+        RAN_TRY(classify_probabilities(&e->classifier, s->model, line, result, err));
+        return compares(e)
+                       ? classify_probabilities(&e->against.other, s->against, line, result, err)
+                       : RAN_OK;
+}
+
+static void free_scratch(void *scratch)
+{
+        struct eval_scratch *s = scratch;
+
+        if (s->model != NULL)
+                classify_scratch_free(s->model);
+        if (s->against != NULL)
+                classify_scratch_free(s->against);
+        free(s);
 }
 
 static void probabilities_all(void *arg, void *scratch, struct cmd_item *items, size_t n)
 {
-        classify_probabilities_all(&((struct evaluation *)arg)->classifier, scratch, items, n);
+        classify_probabilities_all(&((struct evaluation *)arg)->classifier,
+                                   ((struct eval_scratch *)scratch)->model, items, n);
 }
 
 static void *make_scratch(void *arg, struct ran_error *err)
 {
-        return classify_scratch_new(&((struct evaluation *)arg)->classifier, err);
+        struct evaluation *e = arg;
+        struct eval_scratch *s = ran_alloc(1, sizeof *s, err);
+
+        if (s == NULL)
+                return NULL;
+        s->model = classify_scratch_new(&e->classifier, err);
+        s->against = compares(e) ? classify_scratch_new(&e->against.other, err) : NULL;
+        if (s->model == NULL || (compares(e) && s->against == NULL)) {
+                free_scratch(s);
+                return NULL;
+        }
+        return s;
 }
 
 static int compare_labels(void *arg, const struct cmd_line *line, const struct ran_buf *result,
@@ -47,6 +90,9 @@ static int compare_labels(void *arg, const struct cmd_line *line, const struct r
         size_t skipped = e->eval.skipped, head = e->eval.C * sizeof *p;
 
         RAN_TRY(classify_eval_add(&e->eval, &line->record, p, err));
+        if (compares(e))
+                return classify_against_add(&e->against, &e->eval, &line->record, p,
+                                            p != NULL ? p + e->eval.C : NULL, err);
         if (e->classifier.options->eval_format != CLASSIFY_EVAL_HTML || e->eval.skipped > skipped)
                 return RAN_OK;
         return classify_eval_page_add(&e->page, &e->eval, line, p, result->data + head,
@@ -64,14 +110,19 @@ static void write_page(struct evaluation *e)
         classify_eval_page_release(&e->page);
 }
 
-static void write_report(const struct classify_eval *e, const struct classify_options *o)
+static void write_report(const struct evaluation *evaluation)
 {
+        const struct classify_options *o = evaluation->classifier.options;
+        const struct classify_eval *e = &evaluation->eval;
         struct ran_buf report = {0};
 
         if (o->eval_format == CLASSIFY_EVAL_CSV || o->eval_format == CLASSIFY_EVAL_TSV)
                 classify_eval_table(e, o->eval_format == CLASSIFY_EVAL_CSV ? ',' : '\t', &report);
         else
                 classify_eval_report(e, o->eval_format == CLASSIFY_EVAL_TEXT, &report);
+        if (compares(evaluation))
+                classify_against_report(&evaluation->against, o->eval_format == CLASSIFY_EVAL_TEXT,
+                                        &report);
         cmd_write_file(o->output.output, &report);
         ran_buf_release(&report);
 }
@@ -87,16 +138,21 @@ static int evaluate(const struct classifier *c, struct cmd_loop loop, char **fil
         cmd_check_inputs("output", o->output.output, files);
         if (o->output.output != NULL)
                 cmd_check_writable(o->output.output);
+        e.classifier.known = &e.known;
         if (classify_eval_init(&e.eval, c->model, c->thresholds, &c->decision, &err) != RAN_OK)
                 cmd_die(CMD_FAILED, "%s", err.text);
         if (o->coverage > 0)
                 ran_eval_sets(e.eval.eval, c->cut);
         cmd_names_open(&names, o->label_names, false);
         e.eval.labels.called = &names;
+        e.eval.labels.separator = cmd_input_separator(&o->input);
+        if (compares(&e))
+                classify_against_open(&e.against, c, &names);
         loop.make_scratch = make_scratch;
+        loop.free_scratch = free_scratch;
         loop.work = probabilities;
-        if (loop.work_all != NULL)
-                loop.work_all = probabilities_all;
+        if (loop.work_all != NULL) /* two models have no documents together */
+                loop.work_all = compares(&e) ? NULL : probabilities_all;
         loop.take = compare_labels;
         loop.accepted = true;
         loop.arg = &e;
@@ -106,10 +162,13 @@ static int evaluate(const struct classifier *c, struct cmd_loop loop, char **fil
                         cmd_label_advice(&counts));
         if (e.eval.skipped > 0)
                 cmd_note("%zu records have no label and are left out", e.eval.skipped);
+        cmd_known_warn(&e.known, e.eval.compared, o->model);
         if (o->eval_format == CLASSIFY_EVAL_HTML)
                 write_page(&e);
         else
-                write_report(&e.eval, o);
+                write_report(&e);
+        if (compares(&e))
+                classify_against_close(&e.against);
         classify_eval_release(&e.eval);
         cmd_names_release(&names);
         return status;
@@ -158,8 +217,9 @@ static int run(struct classifier *c, char **files)
 
 static struct ran_model *open_model(const struct classify_options *o)
 {
-        struct ran_model *m = o->embed ? cmd_model_open_any(o->model, o->verify)
-                                       : cmd_model_open(o->model, o->verify, RAN_TASK_CLASSIFY);
+        struct ran_model *m = classify_options_embed(o)
+                                      ? cmd_model_open_any(o->model, o->verify)
+                                      : cmd_model_open(o->model, o->verify, RAN_TASK_CLASSIFY);
 
         classify_options_check_model(o, m);
         return m;
@@ -171,7 +231,7 @@ static struct ran_embedder *embedder_of(const struct ran_model *m, const struct 
         const struct ran_config *c = ran_model_config(m);
         struct ran_error err;
 
-        if (!o->embed || (c->task == RAN_TASK_CLASSIFY && !c->frozen))
+        if (!classify_options_embed(o) || (c->task == RAN_TASK_CLASSIFY && !c->frozen))
                 return NULL;
         struct ran_embedder *e = ran_embedder_new(m, &err);
         if (e == NULL)
@@ -186,7 +246,7 @@ static struct ran_vector_cache *open_vectors(struct ran_model *m, const struct c
 
         if (o->vector_cache == NULL)
                 return NULL;
-        if (!o->embed && !ran_model_config(m)->frozen)
+        if (!classify_options_embed(o) && !ran_model_config(m)->frozen)
                 cmd_usage("--vector-cache is for --embed, and for classifiers with a frozen "
                           "pretrained encoder");
         k = ran_vector_cache_open(o->vector_cache, &err);
@@ -209,22 +269,6 @@ static void close_vectors(struct ran_vector_cache *k, const struct classify_opti
         else
                 cmd_note("%s: %zu vectors taken from it, %zu added", o->vector_cache, found,
                          computed);
-}
-
-/* From the command line, else from the model; NULL with a single label. The caller frees them. */
-static float *thresholds_of(const struct ran_model *m, const struct classify_options *o)
-{
-        size_t C = ran_model_classes(m);
-        struct ran_error err;
-
-        if (!ran_model_config(m)->multilabel)
-                return NULL;
-        float *thresholds = ran_alloc_floats(C, &err);
-        if (thresholds == NULL)
-                cmd_die(CMD_FAILED, "%s", err.text);
-        for (size_t c = 0; c < C; c++)
-                thresholds[c] = o->threshold > 0 ? (float)o->threshold : ran_model_thresholds(m)[c];
-        return thresholds;
 }
 
 /* With several labels, each has a threshold already. */
@@ -270,7 +314,7 @@ int main(int argc, char **argv)
         struct ran_model *model = open_model(o);
         struct ran_vector_cache *vectors = open_vectors(model, o);
         struct ran_embedder *embedder = embedder_of(model, o);
-        float *thresholds = thresholds_of(model, o);
+        float *thresholds = classify_thresholds(model, o);
         struct classifier c = {
                 .options = o,
                 .model = model,
@@ -285,7 +329,11 @@ int main(int argc, char **argv)
         decision_open(&c.decision, model, &o->threshold_for, o->cost);
         if (thresholds != NULL)
                 set_thresholds(thresholds, &c.decision);
+        struct classify_nearest *nearest = o->nearest > 0 ? classify_collection_read(&c) : NULL;
+        c.nearest = nearest;
         int status = run(&c, files);
+
+        classify_nearest_free(nearest);
 
         decision_release(&c.decision);
         close_vectors(vectors, o);

@@ -147,11 +147,13 @@ static int generate_records(struct continuation_how *g, char **files)
                 member[n] = evaluation.reference;
         const char *const reads[] = {"id",      "ran_error", CMD_SEQUENCE_MEMBERS,
                                      member[0], member[1],   NULL};
+        const struct cmd_named named[] = {{"begin-with", options.begin_with, CMD_IS_NEEDED}, {0}};
         const struct cmd_loop loop = {
                 .input = &input,
                 .output = &output,
                 .into = "lm",
                 .reads = reads,
+                .named = named,
                 .pool = lm_loop_pool(&g->lm),
                 .make_scratch = continuation_new,
                 .free_scratch = continuation_free,

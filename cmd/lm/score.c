@@ -10,6 +10,7 @@
 #include "cmd/options/write.h"
 #include "cmd/records/io.h"
 #include "cmd/records/files.h"
+#include "cmd/records/known.h"
 #include "cmd/records/loop.h"
 #include "cmd/records/parallel.h"
 #include "cmd/lm/perplexity.h"
@@ -104,6 +105,7 @@ static const struct cmd_program program = {
 struct scorer {
         struct lm lm;
         struct perplexity total;   /* with --total */
+        struct cmd_known known;    /* likewise */
         struct lm_score_page page; /* with --output-format html */
 };
 
@@ -142,6 +144,7 @@ static void *make_scratch(void *arg, struct ran_error *err)
                 return NULL;
         if (options.output_format == HTML || options.unknown_cost > 0)
                 s->sequence.document.unit = RAN_UNIT_BYTE;
+        s->sequence.document.with_fingerprint = options.total;
         const bool cache = model_options.cache.positions > 0 && lm->context == NULL;
         if (cache)
                 s->cache = ran_cache_new(ran_model_config(lm->model), &model_options.cache, err);
@@ -316,13 +319,15 @@ static void add_per_token(struct ran_buf *out, const struct lm *lm, const struct
 static int score_record(void *arg, void *scratch, const struct cmd_line *line, struct ran_buf *out,
                         struct ran_error *err)
 {
-        struct lm *lm = &((struct scorer *)arg)->lm;
+        struct scorer *c = arg;
+        struct lm *lm = &c->lm;
         struct scratch *s = scratch;
         struct perplexity p;
 
         RAN_TRY(score(lm, s, &line->record, err));
         RAN_TRY(measure(lm, s, &line->record, &p, err));
         if (options.total) {
+                cmd_known_note(&c->known, lm->model, s->sequence.fingerprint);
                 ran_buf_add(out, &p, sizeof p);
                 return RAN_OK;
         }
@@ -411,8 +416,10 @@ static int run(struct scorer *c, char **files)
         if (all && output.output != NULL)
                 cmd_check_writable(output.output);
         int status = cmd_records(&loop, files, NULL);
-        if (options.total)
+        if (options.total) {
+                cmd_known_warn(&c->known, c->total.records, model_options.model);
                 write_total(c);
+        }
         if (page)
                 write_page(c);
         return status;

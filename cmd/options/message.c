@@ -172,15 +172,22 @@ void cmd_warn(const char *format, ...)
         va_end(ap);
 }
 
-void cmd_caution(const char *sentence)
+void cmd_caution(const char *format, ...)
 {
+        char *sentence = NULL;
         struct ran_error line;
+        va_list args;
 
         if (is_quiet)
                 return;
-        ran_fail(&line, RAN_OK, "%s", sentence);
+        va_start(args, format);
+        if (vasprintf(&sentence, format, args) < 0)
+                sentence = NULL;
+        va_end(args);
+        ran_fail(&line, RAN_OK, "%s", sentence != NULL ? sentence : "out of memory");
         put_name("");
         fprintf(stderr, "%swarning:%s %s\n", colour(YELLOW), colour(NORMAL), line.text);
+        free(sentence);
 }
 
 void cmd_note(const char *format, ...)

@@ -21,7 +21,8 @@ int cmd_status_of(const struct ran_error *err);
 _Noreturn void cmd_die(int status, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void cmd_warn(const char *format, ...) __attribute__((format(printf, 1, 2)));
 void cmd_note(const char *format, ...) __attribute__((format(printf, 1, 2))); /* not with -q */
-void cmd_caution(const char *sentence); /* with "warning: " before it; not with -q */
+/* With "warning: " before it; not with -q. */
+void cmd_caution(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* Whether stderr is a terminal that can redraw a line. */
 bool cmd_can_redraw(void);
 /* Draws a line on the terminal, which the next one replaces, and any message; NULL: removes it.

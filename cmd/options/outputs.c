@@ -138,10 +138,24 @@ void cmd_check_beside(const struct cmd_program *program, const char *path, char 
         cmd_check_inputs("output", path, inputs);
 }
 
+/* The program whose outputs were checked last. */
+static const struct cmd_program *checked;
+
+void cmd_check_read(const char *path)
+{
+        const struct cmd_group *g;
+
+        for (size_t i = 0; checked != NULL && (g = cmd_group_at(checked, i)) != NULL; i++)
+                for (const struct ran_field *f = g->fields; f->name != NULL; f++)
+                        if (is_written(f))
+                                cmd_check_input(cmd_option_name(f).text, file_of(f, g->base), path);
+}
+
 void cmd_check_outputs(const struct cmd_program *program)
 {
         const struct cmd_group *g;
 
+        checked = program;
         for (size_t i = 0; (g = cmd_group_at(program, i)) != NULL; i++) {
                 for (const struct ran_field *f = g->fields; f->name != NULL; f++) {
                         const char *path = is_written(f) ? file_of(f, g->base) : NULL;

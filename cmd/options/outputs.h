@@ -17,4 +17,8 @@ void cmd_check_standard_output(char **inputs);
 /* Exits with 2 if an option writes a file that another one reads or writes. */
 void cmd_check_outputs(const struct cmd_program *program);
 
+/* A file that is read although no option has its path, such as a model that was found by its name:
+ * exits with 2 if an option writes it. */
+void cmd_check_read(const char *path);
+
 #endif

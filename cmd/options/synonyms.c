@@ -1,10 +1,10 @@
 /* synonyms.c - what fastText, PyTorch, Hugging Face, spaCy and scikit-learn call options and verbs.
  *
- * A program suggests the first of our names that it has.
+ * A program suggests the first of our names that it has: see nearest.c.
  */
 #include "cmd/options/synonyms.h"
 
-#include <string.h>
+#include <stddef.h>
 
 static const struct {
         const char *theirs, *ours;
@@ -81,6 +81,8 @@ static const struct {
         {"max-tokens", "max-new-tokens"},
         {"silent", "quiet"},
         {"debug", "verbose"},
+        {"embedding", "embed"},
+        {"embeddings", "embed"},
         /* Verbs. */
         {"train", "learn"},
         {"classification", "classify"},
@@ -96,21 +98,10 @@ static const struct {
         {"detokenize", "decode"},
 };
 
-/* '_' is as good as '-', as elsewhere. */
-static int is_called(const char *given, const char *name)
+const char *cmd_synonym_at(unsigned i, const char **ours)
 {
-        for (; *given != '\0' && *name != '\0'; given++, name++)
-                if (*given != *name && !(*given == '_' && *name == '-'))
-                        return 0;
-        return *given == *name;
-}
-
-const char *cmd_synonym_next(const char *theirs, unsigned *at)
-{
-        while (*at < sizeof synonyms / sizeof *synonyms) {
-                unsigned i = (*at)++;
-                if (is_called(theirs, synonyms[i].theirs))
-                        return synonyms[i].ours;
-        }
-        return NULL;
+        if (i >= sizeof synonyms / sizeof *synonyms)
+                return NULL;
+        *ours = synonyms[i].ours;
+        return synonyms[i].theirs;
 }

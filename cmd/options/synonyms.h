@@ -2,7 +2,7 @@
 #ifndef CMD_OPTIONS_SYNONYMS_H
 #define CMD_OPTIONS_SYNONYMS_H
 
-/* From *at = 0 on, the next of our names for what other tools call so; NULL at the end. */
-const char *cmd_synonym_next(const char *theirs, unsigned *at);
+/* The i-th name that other tools use, and ours for the same; NULL at the end. */
+const char *cmd_synonym_at(unsigned i, const char **ours);
 
 #endif

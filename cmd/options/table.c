@@ -1,10 +1,9 @@
 /* table.c - the option table of a program: its fields one by one, their names, and mistakes in it.
  */
 #include "cmd/options/common.h"
+#include "cmd/options/nearest.h"
 #include "cmd/options/table.h"
-#include "cmd/options/synonyms.h"
 
-#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -106,56 +105,19 @@ const struct ran_field *cmd_table_clash(const struct cmd_program *program)
 
 /* ---- misspelt names ------------------------------------------------------------------------- */
 
-enum { LONGEST_NAME = 63 };
-
-static unsigned min3(unsigned a, unsigned b, unsigned c)
+static const char *name_at(const void *program, unsigned i)
 {
-        unsigned m = a < b ? a : b;
-
-        return m < c ? m : c;
-}
-
-unsigned cmd_distance(const char *a, const char *b)
-{
-        unsigned char d[LONGEST_NAME + 1][LONGEST_NAME + 1]; /* of the first i and j letters */
-        size_t n = strlen(a), m = strlen(b);
-
-        if (n > LONGEST_NAME || m > LONGEST_NAME)
-                return UINT_MAX;
-        for (size_t i = 0; i <= n; i++) {
-                for (size_t j = 0; j <= m; j++) {
-                        if (i == 0 || j == 0) {
-                                d[i][j] = (unsigned char)(i + j);
-                                continue;
-                        }
-                        unsigned best = min3(d[i - 1][j] + 1, d[i][j - 1] + 1,
-                                             d[i - 1][j - 1] + (a[i - 1] != b[j - 1]));
-                        if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
-                                best = min3(best, best, d[i - 2][j - 2] + 1);
-                        d[i][j] = (unsigned char)best;
-                }
-        }
-        return d[n][m];
+        for (struct cmd_option o = {0}; cmd_option_next(program, &o); i--)
+                if (i == 0)
+                        return o.field->name;
+        return NULL;
 }
 
 const struct ran_field *cmd_option_nearest(const struct cmd_program *program, const char *name)
 {
-        const struct ran_field *best = NULL;
-        const char *ours;
-        unsigned at = 0;
+        const char *nearest = cmd_nearest(name, name_at, program);
+        struct cmd_option o;
 
-        while ((ours = cmd_synonym_next(name, &at)) != NULL)
-                for (struct cmd_option o = {0}; cmd_option_next(program, &o);)
-                        if (strcmp(cmd_option_name(o.field).text, ours) == 0)
-                                return o.field;
-        unsigned limit = (unsigned)strlen(name) / 3 + 1;
-
-        for (struct cmd_option o = {0}; cmd_option_next(program, &o);) {
-                unsigned d = cmd_distance(name, cmd_option_name(o.field).text);
-                if (d < limit || (d == limit && best == NULL)) {
-                        best = o.field;
-                        limit = d;
-                }
-        }
-        return best;
+        return nearest != NULL && cmd_option_find(program, nearest, strlen(nearest), &o) ? o.field
+                                                                                         : NULL;
 }

@@ -19,9 +19,6 @@ bool cmd_option_next(const struct cmd_program *program, struct cmd_option *o);
 bool cmd_option_find(const struct cmd_program *program, const char *name, size_t n,
                      struct cmd_option *o);
 /* The field whose option is most similar to `name` ('-' between words), or NULL if none is. */
-/* The edit distance of a and b: letters to insert, remove, replace, or swap with a neighbour. Large
- * when either is too long for a name. */
-unsigned cmd_distance(const char *a, const char *b);
 const struct ran_field *cmd_option_nearest(const struct cmd_program *program, const char *name);
 
 /* The long option of a field without its dashes; names are short identifiers of our own. */

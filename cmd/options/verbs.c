@@ -4,36 +4,17 @@
 #include <string.h>
 
 #include "cmd/options/message.h"
-#include "cmd/options/synonyms.h"
-#include "cmd/options/table.h"
+#include "cmd/options/nearest.h"
 
-static bool has_verb(const struct cmd_verb *verbs, const char *name)
+static const char *verb_at(const void *verbs, unsigned i)
 {
-        while (verbs->name != NULL && strcmp(verbs->name, name) != 0)
-                verbs++;
-        return verbs->name != NULL;
-}
+        const struct cmd_verb *v = verbs;
 
-/* The verb that was cut short, misspelt, or called as other tools call it; NULL: none. */
-static const char *nearest_verb(const struct cmd_verb *verbs, const char *given)
-{
-        const char *best = NULL, *ours;
-        unsigned at = 0, limit = (unsigned)strlen(given) / 3 + 1;
-
-        while ((ours = cmd_synonym_next(given, &at)) != NULL)
-                if (has_verb(verbs, ours))
-                        return ours;
-        for (const struct cmd_verb *v = verbs; v->name != NULL; v++)
-                if (given[0] != '\0' && strncmp(v->name, given, strlen(given)) == 0)
-                        return v->name;
-        for (const struct cmd_verb *v = verbs; v->name != NULL; v++) {
-                unsigned d = cmd_distance(given, v->name);
-                if (d <= limit && d < strlen(v->name)) {
-                        best = v->name;
-                        limit = d;
-                }
+        while (i > 0 && v->name != NULL) {
+                v++;
+                i--;
         }
-        return best;
+        return v->name;
 }
 
 static _Noreturn void refuse_verb(const struct cmd_verb *verbs, const char *given)
@@ -45,7 +26,7 @@ static _Noreturn void refuse_verb(const struct cmd_verb *verbs, const char *give
                 ran_buf_str(&names, v->name);
         }
         ran_buf_char(&names, '\0');
-        const char *like = given != NULL ? nearest_verb(verbs, given) : NULL;
+        const char *like = given != NULL ? cmd_nearest(given, verb_at, verbs) : NULL;
         if (like != NULL)
                 cmd_warn("unknown verb '%s'; did you mean %s?", given, like);
         else if (given != NULL)

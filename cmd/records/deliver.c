@@ -124,6 +124,8 @@ static void deliver_passed(struct cmd_run *run, const struct cmd_line *line)
 
 static void deliver(struct cmd_run *run, struct slot *slot)
 {
+        if (slot->scanned)
+                named_count(&run->named, slot->named);
         if (slot->status == RECORD_GOOD)
                 deliver_good(run, slot);
         switch (slot->status) {

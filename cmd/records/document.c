@@ -5,6 +5,7 @@
 #include "cmd/formats/json.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -117,6 +118,57 @@ static int read_encoding(struct cmd_document *d, const char *line, const struct 
         return read_ids(d, line, ids, ids_type, V, err);
 }
 
+/* ---- fingerprints --------------------------------------------------------------------------- */
+
+static void begin_fingerprint(struct cmd_document *d)
+{
+        if (d->with_fingerprint)
+                ran_fingerprint_begin(&d->print);
+}
+
+static void end_fingerprint(struct cmd_document *d)
+{
+        if (d->with_fingerprint)
+                d->fingerprint = ran_fingerprint_end(&d->print);
+}
+
+/* Of a text or a word, which d->text holds. */
+static void note_text(struct cmd_document *d)
+{
+        if (d->with_fingerprint)
+                ran_fingerprint_add(&d->print, d->text.data, d->text.len);
+}
+
+/* Ids beside a text have the fingerprint of the text; others that of their decimals. */
+static int print_ids(struct cmd_document *d, const struct ran_record *record, struct ran_error *err)
+{
+        const struct ran_member *tokens = foreign_tokens(record), *text = foreign_text(record);
+        const struct ran_member *m = tokens != NULL ? tokens : text;
+        struct ran_span item;
+        size_t pos = 0;
+        char type, number[16];
+
+        begin_fingerprint(d);
+        if (m != NULL && m->type == 's') {
+                d->text.len = 0;
+                RAN_TRY(ran_json_decode(record->line, m->value, &d->text, err));
+                note_text(d);
+        }
+        while (m != NULL && m->type == 'a' &&
+               ran_json_next(record->line, m->value, &pos, NULL, &item, &type)) {
+                d->text.len = 0;
+                if (type == 's')
+                        RAN_TRY(ran_json_decode(record->line, item, &d->text, err));
+                note_text(d);
+        }
+        for (size_t t = 0; m == NULL && t < d->L; t++)
+                ran_fingerprint_add(
+                        &d->print, number,
+                        (size_t)snprintf(number, sizeof number, "%u,", (unsigned)d->ids[t]));
+        end_fingerprint(d);
+        return RAN_OK;
+}
+
 /* ---- words ---------------------------------------------------------------------------------- */
 
 /* Adds spelling of the tokens from `first` on, those of a text of n bytes, and converts their
@@ -147,6 +199,7 @@ static int read_tokens(struct cmd_document *d, const char *line, const struct ra
                 size_t first = d->encoding.n;
                 d->text.len = 0;
                 RAN_TRY(ran_json_decode(line, item, &d->text, err));
+                note_text(d);
                 RAN_TRY(ran_tokenizer_encode_word(tokenizer, d->text.data, d->text.len,
                                                   &d->encoding, err));
                 RAN_TRY(add_details(d, first, d->text.data, d->text.len, err));
@@ -231,6 +284,7 @@ static int read_text(struct cmd_document *d, const char *line, const struct ran_
                 return ran_fail(err, RAN_EFORMAT, "\"%s\" must be a string", name);
         d->text.len = 0;
         RAN_TRY(ran_json_decode(line, m->value, &d->text, err));
+        note_text(d);
         if (d->split > 0)
                 return read_segments(d, tokenizer, err);
         RAN_TRY(ran_tokenizer_encode(tokenizer, d->text.data, d->text.len, &d->encoding, err));
@@ -241,8 +295,10 @@ static int read_words(struct cmd_document *d, const char *line, const struct ran
                       const char *name, bool list, const struct ran_tokenizer *tokenizer,
                       struct ran_error *err)
 {
+        begin_fingerprint(d);
         int code = (list ? read_tokens : read_text)(d, line, m, name, tokenizer, err);
 
+        end_fingerprint(d);
         d->from = list ? CMD_FROM_TOKENS : CMD_FROM_TEXT;
         d->ids = d->encoding.ids;
         d->L = d->uncut = d->encoding.n;
@@ -408,6 +464,8 @@ int cmd_document_read(struct cmd_document *d, const struct ran_record *record,
         d->sentences = 0;
         int code = read_source(d, record, tokenizer, V, err);
 
+        if (code == RAN_OK && d->with_fingerprint && d->ids == d->given && d->L > 0)
+                code = print_ids(d, record, err);
         if (code == RAN_OK && d->by_words)
                 code = find_positions(d, err);
         d->empty = code == RAN_OK && (d->L == 0 || (d->by_words && d->words == 0));

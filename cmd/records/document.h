@@ -27,14 +27,16 @@ struct cmd_document {
         int split;              /* words and sentences of a text: 0 as the vocabulary splits, or 1 +
                                  * RAN_SEGMENT_... */
         struct ran_marks marks; /* with split, to write the words with */
+        bool with_fingerprint;
         /* Filled by a read. */
-        const uint32_t *ids; /* (L) */
-        size_t L;            /* at least 1 after a successful read */
-        size_t uncut;        /* tokens before truncation */
-        size_t head, tail;   /* by words, ids are not truncated: use the first `head` and the
-                              * last `tail` */
-        int from;            /* the member: CMD_FROM_... */
-        uint32_t *positions; /* (words) the first token of each word */
+        const uint32_t *ids;  /* (L) */
+        size_t L;             /* at least 1 after a successful read */
+        size_t uncut;         /* tokens before truncation */
+        size_t head, tail;    /* by words, ids are not truncated: use the first `head` and the
+                               * last `tail` */
+        int from;             /* the member: CMD_FROM_... */
+        uint32_t fingerprint; /* of the text or its words, else of ids, if wanted */
+        uint32_t *positions;  /* (words) the first token of each word */
         size_t words, positions_cap;
         size_t *sentence; /* (sentences) with split, the token that begins each */
         size_t sentences, sentence_cap;
@@ -42,6 +44,7 @@ struct cmd_document {
         struct ran_encoding encoding;
         uint32_t *given; /* of encoding and ids: the same */
         size_t given_cap;
+        struct ran_fingerprint print;
         bool empty;          /* the read failed because the document has no token */
         struct ran_buf text; /* of text: the text; else scratch */
 };

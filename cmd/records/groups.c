@@ -319,6 +319,25 @@ static int scan_first(struct cmd_run *run, const struct text_line *text, struct 
                                                          : code;
 }
 
+/* Members that options name: those of the input, as this file has them. Labels matter to programs
+ * that learn from them or compare with them. */
+static void note_named(struct cmd_run *run, const struct ran_record *first)
+{
+        const struct import_columns *c = run->import.columns;
+        const struct members *m = &run->members;
+        struct named *d = &run->named;
+
+        for (size_t i = 0; m->asked && i < m->texts; i++)
+                named_add(d, "text-member", m->names.data + m->text[i].begin,
+                          m->text[i].end - m->text[i].begin, CMD_IS_NEEDED);
+        if (c->label_member != NULL && run->loop->accepted)
+                named_add(d, "label-member", c->label_member, strlen(c->label_member),
+                          CMD_IS_NEEDED);
+        if (c->id_member != NULL)
+                named_add(d, "id-member", c->id_member, strlen(c->id_member), CMD_IS_NEEDED);
+        named_note_first(d, first);
+}
+
 static int choose_members(struct cmd_run *run, const struct lines *lines, size_t i,
                           struct ran_error *err)
 {
@@ -335,6 +354,8 @@ static int choose_members(struct cmd_run *run, const struct lines *lines, size_t
         if (code == RAN_OK)
                 code = members_choose(&run->members, run->loop, &run->import, &record, lines->file,
                                       &run->said, err);
+        if (code == RAN_OK)
+                note_named(run, &record);
         ran_record_release(&record);
         ran_buf_release(&json);
         return code;

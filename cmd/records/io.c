@@ -28,6 +28,9 @@ const struct ran_field cmd_input_fields[] = {
          .first = true},
         {"label_member", 0, RAN_FIELD_TEXT, INPUT(columns.label_member), .value = "NAME",
          .help = "member or column with the label, labels or tags", .first = true},
+        {"label_separator", 0, RAN_FIELD_TEXT, INPUT(columns.label_separator), .value = "CHARACTER",
+         .help = "split the label at each CHARACTER (or comma, semicolon, pipe, tab or space): a "
+                 "record has several labels; a backslash before it keeps it"},
         {"id_member", 0, RAN_FIELD_TEXT, INPUT(columns.id_member), .value = "NAME",
          .help = "member or column with the id"},
         {"delimiter", 0, RAN_FIELD_TEXT, INPUT(columns.delimiter), .value = "CHARACTER",
@@ -67,6 +70,14 @@ const struct ran_field cmd_input_fields[] = {
         {0},
 };
 
+char cmd_input_separator(const struct cmd_input *input)
+{
+        const char *s = input->columns.label_separator;
+        const char c = s != NULL ? table_delimiter(s) : '\0';
+
+        return c != '\\' ? c : '\0';
+}
+
 void cmd_input_check(const struct cmd_input *input)
 {
         const struct import_columns *c = &input->columns;
@@ -76,6 +87,10 @@ void cmd_input_check(const struct cmd_input *input)
                           "pipe "
                           "or space",
                           c->delimiter);
+        if (c->label_separator != NULL && cmd_input_separator(input) == '\0')
+                cmd_usage("--label-separator %s: give one character of ASCII, or comma, semicolon, "
+                          "pipe, tab or space",
+                          c->label_separator);
         if (c->names != NULL && c->header == IMPORT_YES)
                 cmd_usage("--columns names the columns of a table without a header: leave out "
                           "--header=yes");

@@ -67,6 +67,107 @@ static int add_labels(struct cmd_labels *l, const char *what, const char *line,
         return RAN_OK;
 }
 
+/* ---- several labels in one text ------------------------------------------------------------- */
+
+static bool is_escaped(const char *s, size_t n, size_t i, char separator)
+{
+        return s[i] == '\\' && i + 1 < n &&
+               (s[i + 1] == separator || s[i + 1] == '\\' || s[i + 1] == ' ');
+}
+
+void cmd_labels_join(struct ran_buf *out, const char *name, char separator)
+{
+        const size_t n = strlen(name);
+
+        for (size_t i = 0; i < n; i++) {
+                const bool edge = name[i] == ' ' && (i == 0 || i + 1 == n);
+                const bool doubled =
+                        name[i] == '\\' && (i + 1 == n || is_escaped(name, n, i, separator));
+
+                if (name[i] == separator || edge || doubled)
+                        ran_buf_char(out, '\\');
+                ran_buf_char(out, name[i]);
+        }
+}
+
+/* One of the labels, s without spaces around it: its backslashes go. */
+static int add_part(struct cmd_labels *l, const char *s, size_t n, struct ran_error *err)
+{
+        const struct ran_span all = {0, n};
+        size_t number, *grown = ran_grow(l->end, &l->cap, l->n + 1, sizeof(*grown), err);
+
+        if (grown == NULL)
+                return RAN_ENOMEM;
+        l->end = grown;
+        if (has_names(l->called) && ran_parse_size(s, n, &number)) {
+                RAN_TRY(cmd_labels_add_name(l->called, "label", s, all, 'n', &l->names, err));
+        } else {
+                for (size_t i = 0; i < n; i++) {
+                        i += is_escaped(s, n, i, l->separator);
+                        ran_buf_char(&l->names, s[i]);
+                }
+        }
+        if (l->names.failed)
+                return ran_fail(err, RAN_ENOMEM, "no memory for the labels of a record");
+        l->end[l->n++] = l->names.len;
+        return RAN_OK;
+}
+
+static bool is_space(char c)
+{
+        return c == ' ' || c == '\t' || c == '\n' || c == '\r';
+}
+
+/* An odd number of backslashes stands before the last character. */
+static bool ends_escaped(const char *s, size_t n)
+{
+        size_t k = 0;
+
+        while (k + 1 < n && s[n - 2 - k] == '\\')
+                k++;
+        return k % 2 == 1;
+}
+
+/* A part of the text: empty ones count for nothing. */
+static int add_trimmed(struct cmd_labels *l, const char *s, size_t n, struct ran_error *err)
+{
+        while (n > 0 && is_space(s[0])) {
+                s++;
+                n--;
+        }
+        while (n > 0 && is_space(s[n - 1]) && !ends_escaped(s, n))
+                n--;
+        return n > 0 ? add_part(l, s, n, err) : RAN_OK;
+}
+
+static int split_label(struct cmd_labels *l, const char *line, const struct ran_member *m,
+                       struct ran_error *err)
+{
+        struct ran_buf text = {0};
+        size_t begin = 0;
+        int code = RAN_OK;
+
+        if (m->type == 's')
+                code = ran_json_decode(line, m->value, &text, err);
+        else
+                ran_buf_add(&text, line + m->value.begin, m->value.end - m->value.begin);
+        for (size_t i = 0; i <= text.len && code == RAN_OK && !text.failed; i++) {
+                if (i < text.len && is_escaped(text.data, text.len, i, l->separator)) {
+                        i++;
+                } else if (i == text.len || text.data[i] == l->separator) {
+                        code = add_trimmed(l, text.len > 0 ? text.data + begin : "", i - begin,
+                                           err);
+                        begin = i + 1;
+                }
+        }
+        if (code == RAN_OK && text.failed)
+                code = ran_fail(err, RAN_ENOMEM, "no memory for the labels of a record");
+        ran_buf_release(&text);
+        return code;
+}
+
+/* ---- labels of a record --------------------------------------------------------------------- */
+
 /* Whether there is an object with a member. */
 static bool says_something(const struct ran_record *record, const struct ran_member *cats)
 {
@@ -131,6 +232,11 @@ int cmd_labels_read(struct cmd_labels *l, const struct ran_record *record, struc
         l->either = false;
         if (one != NULL && several != NULL)
                 return ran_fail(err, RAN_EFORMAT, "the record has both \"label\" and \"labels\"");
+        const struct ran_member *text = one != NULL ? one : several;
+        if (l->separator != '\0' && text != NULL && (text->type == 's' || text->type == 'n')) {
+                l->several = true;
+                return split_label(l, record->line, text, err);
+        }
         if (several != NULL)
                 return add_labels(l, "label", record->line, several, err);
         if (one != NULL && one->type != 'a')

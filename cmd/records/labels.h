@@ -9,7 +9,7 @@
 /* The gold labels of a record are in `label` (a string or a number; a number stays as written
  * unless numbers have names, and then -1 is no label) or in `labels` (a list of them, perhaps
  * empty). Other tools have a list `label`, a list `accept` of the chosen `options`, or an object
- * `cats` of 1 and 0. */
+ * `cats` of 1 and 0. With a separator a text is a list, too. */
 #define CMD_LABELS_MEMBERS "label", "labels", FOREIGN_CHOICE, "cats"
 /* Kinds of tags. A data set has tags of schemes (and outside), or numbers, or other names (and "O"
  * among them). */
@@ -23,6 +23,7 @@ enum cmd_tag_kind {
 struct cmd_labels {
         const struct cmd_names
                 *called;      /* set by the caller: names of numbers; NULL or empty: none */
+        char separator;       /* set by the caller: of several labels in one text; NUL: none */
         struct ran_buf names; /* decoded, one after another */
         size_t *end;          /* (n) where each ends in names */
         size_t n, cap;
@@ -36,6 +37,10 @@ struct cmd_labels {
         struct ran_tag_census census;
 };
 void cmd_labels_release(struct cmd_labels *l);
+/* Appends a label so that it comes back from a text of several with this separator: a backslash
+ * stands before the separator, before a space at either end, and before a backslash that would
+ * otherwise do that. */
+void cmd_labels_join(struct ran_buf *out, const char *name, char separator);
 /* Whether a record has labels, perhaps an empty list. */
 bool cmd_labels_there(const struct ran_record *record);
 /* RAN_EFORMAT when two members contradict each other, or one has another type. */

@@ -130,6 +130,21 @@ static void sum_up(const struct cmd_counts *c)
                 cmd_note("%zu records, %zu blank lines", all, c->blank);
 }
 
+/* Members that the options of a program name, and those to leave out. */
+static void add_named(struct cmd_run *run)
+{
+        const struct cmd_output *output = run->loop->output;
+        const struct cmd_named *named = run->loop->named;
+
+        for (; named != NULL && named->option != NULL; named++)
+                if (named->member != NULL)
+                        named_add(&run->named, named->option, named->member, strlen(named->member),
+                                  named->absent);
+        for (size_t i = 0; output != NULL && i < output->drop.n; i++)
+                named_add(&run->named, "drop", output->drop.item[i], strlen(output->drop.item[i]),
+                          CMD_MAY_LACK);
+}
+
 /* Names of members with another meaning. */
 static void check_into(const struct cmd_output *output)
 {
@@ -159,11 +174,15 @@ int cmd_records(const struct cmd_loop *loop, char **operands, struct cmd_counts 
         shard_init(&run.shard, loop->input->shard, files.name);
         open_outputs(&run, files.name);
         add_header(&run);
+        add_named(&run);
         if (!loop->own_progress && loop->input->shard == NULL)
                 progress_begin(&run.progress, &files, loop->take == NULL && run.writer == NULL);
         run_files(&run, &files);
         progress_end(&run.progress);
         release(&run);
+        if (!loop->again && !atomic_load(&run.ended) && run.counts.good > 0)
+                named_report(&run.named, loop->input->shard != NULL);
+        named_release(&run.named);
         if (loop->finish != NULL && !atomic_load(&run.ended))
                 loop->finish(loop->arg, &run);
         repeats_end(&run.repeats);

@@ -38,8 +38,8 @@ struct cmd_run;
  *
  * work_all replaces work if a result depends on neighbouring records: it gets all sentences of a
  * document (sentence-group.h), at most `together` (0: one). The last ones wait for the first record
- * of another document, or for the end of the file. With `abreast` it gets up to so many records that
- * are there, whatever they are: results must not depend on which are together.
+ * of another document, or for the end of the file. With `abreast` it gets up to so many records
+ * that are there, whatever they are: results must not depend on which are together.
  *
  * Filters leave take NULL: the loop writes the record with the result as member `into`. With take,
  * the loop writes nothing and calls take in the order of the input, one call at a time (but from
@@ -56,6 +56,15 @@ struct cmd_loop {
                     struct ran_error *err);
         void (*work_all)(void *arg, void *scratch, struct cmd_item *items, size_t n);
         size_t together, abreast; /* at most one of them is above 0 */
+        /* Members that options of the program name, or NULL; {0} at the end. */
+        const struct cmd_named {
+                const char *option, *member; /* NULL: the option is not used */
+                enum cmd_named_if {
+                        CMD_IS_NEEDED, /* the loop exits if no record has it, and warns of few */
+                        CMD_IS_LOOKED_FOR, /* the loop warns of few: the program says the rest */
+                        CMD_MAY_LACK,      /* the loop warns if no record has it */
+                } absent;
+        } * named;
         bool own_progress; /* the program says how far it is; otherwise a live line does */
         bool again;        /* the files are read once more later, which reports bad lines */
         bool accepted;     /* skip records that an annotator rejected or ignored (foreign.h) */

@@ -243,6 +243,7 @@ int members_choose(struct members *m, const struct cmd_loop *loop, const struct 
         if (loop->reads == NULL)
                 return RAN_OK;
         m->table = import->format->unit == LINES_ROW;
+        m->separated = import->columns->label_separator != NULL;
         m->tags = is_listed(loop->reads, "tags");
         RAN_TRY(ask(m, import->columns, first, err));
         RAN_TRY(guess(m, loop, first, err));
@@ -420,7 +421,7 @@ static void rename_one(const struct members *m, struct ran_record *r, struct ran
                         rename_member(r, member, tokens ? "tokens" : "text");
         } else if (is_named(m, m->label, r, member)) {
                 rename_member(r, member, label_name(m, r, member));
-                if (m->table)
+                if (m->table && !(m->separated && member->value.end - member->value.begin == 2))
                         read_cell(r, member, true);
         } else if (is_named(m, m->id, r, member)) {
                 rename_member(r, member, "id");

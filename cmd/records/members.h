@@ -15,6 +15,7 @@ struct members {
         struct ran_span label, id; /* empty: none was chosen */
         bool asked;                /* --text-member chose the text */
         bool table;                /* all values are strings */
+        bool separated;            /* --label-separator: no label is a label, too */
         bool tags;                 /* the label member holds tags or spans */
         bool any;                  /* anything was chosen */
 };

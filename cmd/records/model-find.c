@@ -5,9 +5,12 @@
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
+#include "cmd/options/beside.h"
 #include "cmd/options/message.h"
+#include "cmd/options/outputs.h"
 
 static const char ending[] = ".ran";
 
@@ -16,6 +19,7 @@ struct search {
         const char *name;
         struct ran_buf looked, path;
         bool found;
+        bool here, both; /* it is the file of that name; there are a file and a model */
 };
 
 static bool ends_with(const char *name, const char *end)
@@ -49,53 +53,44 @@ static void look_in_list(struct search *s, const char *list)
         }
 }
 
-static bool is_source(const char *folder, size_t n)
+/* Whether there is another file of the name here than the model that was found. */
+static bool is_another(const char *name, const char *found)
 {
-        char *header;
-        bool is = asprintf(&header, "%.*s/lib/ran.h", (int)n, folder) >= 0 &&
-                  access(header, F_OK) == 0;
+        struct stat here, there;
 
-        if (header != NULL)
-                free(header);
-        return is;
+        return stat(name, &here) == 0 && !S_ISDIR(here.st_mode) && stat(found, &there) == 0 &&
+               (here.st_dev != there.st_dev || here.st_ino != there.st_ino);
 }
 
-/* Beside the program: PREFIX/bin is installed with PREFIX/share/ran/models, and BUILD or BUILD/NAME
- * is in the source tree, which has share/models. */
-static void look_beside_program(struct search *s)
-{
-        char *program = realpath("/proc/self/exe", NULL), *folder;
-        const char *below = "share/ran/models";
-
-        for (int up = 0; program != NULL && up < 3; up++) {
-                char *slash = strrchr(program, '/');
-
-                if (slash == NULL || slash == program)
-                        break;
-                *slash = '\0';
-                if (up == 0)
-                        continue;
-                bool source = is_source(program, strlen(program));
-                if (up > 1 && !source)
-                        break;
-                if (asprintf(&folder, "%s/%s", program, source ? "share/models" : below) < 0)
-                        break;
-                look_in(s, folder, strlen(folder));
-                free(folder);
-                if (source)
-                        break;
-        }
-        free(program);
-}
-
+/* A bare name means a model that is installed, unless it ends like a file; ./NAME means a file. */
 static void search(struct search *s, const char *name)
 {
         *s = (struct search){.name = name};
-        if (strchr(name, '/') != NULL || access(name, F_OK) == 0)
+        if (strchr(name, '/') != NULL)
                 return;
         look_in_list(s, getenv("RAN_MODELS"));
-        look_beside_program(s);
+        char *beside = cmd_beside_program("models");
+        look_in(s, beside, beside != NULL ? strlen(beside) : 0);
+        free(beside);
         ran_buf_char(&s->looked, '\0');
+        s->both = s->found && is_another(name, s->path.data);
+        s->here = access(name, F_OK) == 0 && (ends_with(name, ending) || !s->found);
+        s->found &= !s->here;
+}
+
+/* Says once which of two models was taken. */
+static void say_taken(const struct search *s)
+{
+        static bool said;
+
+        if (!s->both || said)
+                return;
+        said = true;
+        if (s->found)
+                cmd_note("%s is the model %s (the file here is ./%s)", s->name, s->path.data,
+                         s->name);
+        else
+                cmd_note("%s is the file here (the installed model is %s)", s->name, s->path.data);
 }
 
 static void release(struct search *s)
@@ -123,8 +118,11 @@ struct ran_model *cmd_model_load(const char *name, bool verify, struct ran_error
         struct search s;
 
         search(&s, name);
+        say_taken(&s);
+        if (s.found)
+                cmd_check_read(s.path.data);
         struct ran_model *m = NULL;
-        if (!s.found && s.looked.len > 1 && !s.looked.failed)
+        if (!s.found && !s.here && s.looked.len > 1 && !s.looked.failed)
                 ran_fail(err, RAN_EIO,
                          "cannot open %s: %s, and there is no model of that name in %s", name,
                          strerror(ENOENT), s.looked.data);

@@ -6,6 +6,8 @@
 
 #include "cmd/options/message.h"
 
+enum { NAMES_BYTES = 1 << 26 }; /* far more than any has */
+
 void cmd_names_release(struct cmd_names *names)
 {
         ran_buf_release(&names->text);
@@ -245,7 +247,7 @@ void cmd_names_open(struct cmd_names *names, const char *file, bool tags)
         *names = (struct cmd_names){.file = file};
         if (file == NULL)
                 return;
-        if (ran_bytes_open(&bytes, file, &err) != RAN_OK ||
+        if (ran_bytes_open_within(&bytes, file, NAMES_BYTES, &err) != RAN_OK ||
             cmd_names_read(names, (const char *)bytes.data, bytes.size, tags, &err) != RAN_OK)
                 cmd_die(CMD_FAILED, "%s", err.text);
         ran_bytes_release(&bytes);

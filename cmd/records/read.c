@@ -80,7 +80,9 @@ void run_read(struct cmd_run *run, struct slot *slot)
         slot->read = true;
         slot->line.renamed = run->members.any;
         int code = read_record(run, slot, &slot->err);
+        slot->scanned = code == RAN_OK;
         if (code == RAN_OK) {
+                slot->named = named_in(&run->named, &slot->line.record);
                 const struct ran_member *error =
                         ran_record_find(&slot->line.record, "ran_error", NULL);
                 if (error != NULL && error->type == 'o') {

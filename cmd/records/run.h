@@ -15,6 +15,7 @@
 #include "cmd/formats/import.h"
 #include "cmd/records/loop.h"
 #include "cmd/records/members.h"
+#include "cmd/records/named.h"
 #include "cmd/records/progress.h"
 #include "cmd/records/repeats.h"
 #include "cmd/records/shard.h"
@@ -37,8 +38,10 @@ struct slot {
         struct ran_error err;
         const struct text_line *text;
         enum record_status status;
-        bool read; /* the record was scanned, and status is set */
-        bool done; /* under the lock */
+        uint64_t named; /* which of run.named the record has */
+        bool scanned;   /* there is a record */
+        bool read;      /* the record was scanned, and status is set */
+        bool done;      /* under the lock */
 };
 
 struct cmd_run {
@@ -47,6 +50,7 @@ struct cmd_run {
         struct import import;   /* of this file */
         struct members members; /* of this file */
         struct ran_buf said;    /* about the members of the last file of which anything was said */
+        struct named named;     /* of all files */
         bool unlike_any;        /* its first line matches no format; it is read as JSON lines */
 
         char *alone; /* a file that is one document, though nothing said so before it was opened */

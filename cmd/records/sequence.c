@@ -120,11 +120,13 @@ static int read_pair(struct cmd_sequence *s, const struct cmd_sequence_how *how,
                 return ran_fail(err, RAN_EFORMAT, "a \"source\", but no \"target\"");
         RAN_TRY(cmd_document_read_member(d, record, "source", how->tokenizer, err));
         RAN_TRY(add_source(s, how, err));
+        s->fingerprint = d->fingerprint;
         if (how->ask)
                 return add_beginning(s, how, record, err);
         int code = cmd_document_read_member(d, record, "target", how->tokenizer, err);
         d->empty = false; /* a target may be */
         RAN_TRY(code);
+        s->fingerprint += d->fingerprint;
         RAN_TRY(add_document(s, err));
         return add_end(s, how, err);
 }
@@ -195,5 +197,6 @@ int cmd_sequence_read(struct cmd_sequence *s, const struct cmd_sequence_how *how
                         err, RAN_EFORMAT,
                         "a \"source\" needs a model with --mask prefix; this one reads a \"text\"");
         RAN_TRY(cmd_document_read(d, record, how->tokenizer, how->V, NULL, err));
+        s->fingerprint = d->fingerprint;
         return d->from == CMD_FROM_IDS ? add_ids(s, how, record, err) : add_text(s, how, err);
 }

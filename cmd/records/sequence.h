@@ -37,6 +37,7 @@ struct cmd_sequence {
         size_t shown;   /* where the ids of `document` begin: all from `first` on, except [END] */
         size_t begun;   /* of a question: the last ids, which begin the target */
         bool ended;     /* the last id is [END] */
+        uint32_t fingerprint; /* if `document` is to have one: of source and target together */
 };
 void cmd_sequence_release(struct cmd_sequence *s);
 

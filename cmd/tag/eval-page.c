@@ -1,6 +1,8 @@
 /* eval-page.c - the figures of an evaluation, for a page. */
 #include "cmd/tag/eval-page.h"
 
+#include <string.h>
+
 #include "cmd/pages/page.h"
 
 static void write_score(const struct ran_tag_score *s, bool all, struct ran_buf *out)
@@ -64,6 +66,19 @@ static void write_kinds(const struct ran_strict_report *r, struct ran_buf *out)
         ran_buf_str(out, "</table>\n");
 }
 
+static void write_baseline(const struct tag_eval *e, const struct ran_conll_report *r,
+                           struct ran_buf *out)
+{
+        const char *tag;
+        const double share = tag_eval_baseline(e, r, &tag);
+
+        ran_buf_str(out, "<tr><th scope=\"row\">baseline: always ");
+        page_text(out, tag, strlen(tag));
+        ran_buf_str(out, "</th><td class=\"n\">");
+        page_percent(out, share, 2);
+        ran_buf_str(out, "</td></tr>\n");
+}
+
 void tag_eval_page_write(const struct tag_eval *e, struct ran_buf *out)
 {
         struct ran_conll_report conll;
@@ -74,6 +89,7 @@ void tag_eval_page_write(const struct tag_eval *e, struct ran_buf *out)
         page_interval(out, conll.accuracy,
                       ran_interval_share((double)conll.correct_tokens, (double)conll.tokens));
         ran_buf_str(out, "</td></tr>\n");
+        write_baseline(e, &conll, out);
         write_count("words", conll.tokens, out);
         if (e->unknown > 0)
                 write_count("tags that the model does not have", e->unknown, out);

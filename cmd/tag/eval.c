@@ -18,7 +18,8 @@ int tag_eval_init(struct tag_eval *e, const struct ran_model *model, const struc
         *e = (struct tag_eval){.model = model, .tags = tags};
         e->conll = ran_conll_new(err);
         e->strict = ran_strict_new(err);
-        if (e->conll == NULL || e->strict == NULL) {
+        e->words = ran_alloc(ran_model_classes(model), sizeof *e->words, err);
+        if (e->conll == NULL || e->strict == NULL || e->words == NULL) {
                 tag_eval_release(e);
                 return RAN_ENOMEM;
         }
@@ -31,6 +32,7 @@ void tag_eval_release(struct tag_eval *e)
         ran_strict_free(e->strict);
         free(e->gold);
         free(e->found);
+        free(e->words);
         ran_buf_release(&e->columns);
         *e = (struct tag_eval){0};
 }
@@ -118,20 +120,29 @@ int tag_eval_pack(const struct tag_eval *e, const struct tag_scratch *s, const s
 
 /* ---- one record, in order ------------------------------------------------------------------- */
 
-static bool is_known(const struct tag_eval *e, const char *name, size_t n)
+/* The class of a tag; their number, if the model does not have it. */
+static size_t class_of(const struct tag_eval *e, const char *name, size_t n)
 {
-        for (size_t c = 0; c < ran_model_classes(e->model); c++) {
+        const size_t C = ran_model_classes(e->model);
+        size_t c = 0;
+
+        for (; c < C; c++) {
                 const char *known = ran_model_label(e->model, c);
                 if (strlen(known) == n && memcmp(known, name, n) == 0)
-                        return true;
+                        break;
         }
-        return false;
+        return c;
 }
 
-static void note_unknown(struct tag_eval *e, const struct cmd_line *line, const char *name,
-                         size_t n)
+static void note_tag(struct tag_eval *e, const struct cmd_line *line, const char *name, size_t n)
 {
-        if (is_known(e, name, n) || ++e->unknown > LISTED)
+        const size_t c = class_of(e, name, n);
+
+        if (c < ran_model_classes(e->model))
+                e->words[c]++;
+        else
+                e->unknown++;
+        if (c < ran_model_classes(e->model) || e->unknown > LISTED)
                 return;
         cmd_warn("%s:%zu: the model does not know the tag \"%.*s\": any answer counts as wrong",
                  strcmp(line->file, "-") == 0 ? "standard input" : line->file, line->number,
@@ -184,7 +195,7 @@ static int compare(struct tag_eval *e, const struct cmd_line *line, const struct
                 const char *found = found_name(e, tags[i]), *name = names + begin;
                 size_t n = end[i] - begin;
                 code = ran_conll_add_token(e->conll, name, n, found, strlen(found), err);
-                note_unknown(e, line, name, n);
+                note_tag(e, line, name, n);
                 if (e->with_columns)
                         add_columns(e, &text, name, n, found);
                 if (code == RAN_OK && e->tags != NULL)
@@ -221,6 +232,37 @@ int tag_eval_add(struct tag_eval *e, const struct cmd_line *line, const struct r
 
 /* ---- the report ----------------------------------------------------------------------------- */
 
+double tag_eval_baseline(const struct tag_eval *e, const struct ran_conll_report *r,
+                         const char **tag)
+{
+        size_t most = 0;
+
+        for (size_t c = 1; c < ran_model_classes(e->model); c++)
+                if (e->words[c] > e->words[most])
+                        most = c;
+        *tag = ran_model_label(e->model, most);
+        return r->tokens > 0 ? (double)e->words[most] / (double)r->tokens : 0;
+}
+
+static void add_baseline(const struct tag_eval *e, const struct ran_conll_report *r, bool json,
+                         struct ran_buf *out)
+{
+        const char *tag;
+        const double share = tag_eval_baseline(e, r, &tag);
+
+        if (json) {
+                ran_buf_str(out, ",\"baseline\":{\"tag\":");
+                ran_buf_json(out, tag, strlen(tag));
+                ran_buf_str(out, ",\"accuracy\":");
+                ran_buf_double(out, share);
+                ran_buf_char(out, '}');
+        } else {
+                ran_buf_str(out, "baseline, always ");
+                ran_buf_shown(out, tag, strlen(tag));
+                ran_buf_printf(out, ": accuracy %.2f%%\n", 100 * share);
+        }
+}
+
 /* Tags of no scheme only have an accuracy. */
 static void report_plain(struct tag_eval *e, int format, struct ran_buf *out)
 {
@@ -234,6 +276,7 @@ static void report_plain(struct tag_eval *e, int format, struct ran_buf *out)
         if (format == TAG_EVAL_TEXT) {
                 ran_buf_printf(out, "%zu records, %zu words; accuracy: %.2f%%\n", e->compared,
                                r.tokens, 100 * r.accuracy);
+                add_baseline(e, &r, false, out);
                 return;
         }
         ran_buf_printf(out,
@@ -241,6 +284,7 @@ static void report_plain(struct tag_eval *e, int format, struct ran_buf *out)
                        "\"accuracy\":",
                        e->compared, e->skipped, e->unknown, r.tokens);
         ran_buf_double(out, r.accuracy);
+        add_baseline(e, &r, true, out);
         ran_buf_str(out, "}\n");
 }
 
@@ -298,6 +342,7 @@ void tag_eval_report(struct tag_eval *e, int format, struct ran_buf *out)
                                e->compared, e->skipped, e->unknown);
                 ran_buf_str(out, ",\"conlleval\":");
                 ran_conll_json(&conll, out);
+                add_baseline(e, &conll, true, out);
                 ran_buf_str(out, ",\"strict\":");
                 ran_strict_json(&strict, out);
                 ran_buf_str(out, "}\n");
@@ -307,5 +352,7 @@ void tag_eval_report(struct tag_eval *e, int format, struct ran_buf *out)
         if (format == TAG_EVAL_TEXT) {
                 ran_buf_char(out, '\n');
                 ran_strict_text(&strict, out);
+                ran_buf_char(out, '\n');
+                add_baseline(e, &conll, false, out);
         }
 }

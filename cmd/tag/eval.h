@@ -26,6 +26,7 @@ struct tag_eval {
         struct ran_buf columns;       /* with them: the file that conlleval reads */
         size_t compared, skipped;     /* records; skipped: those without tags */
         size_t unknown;               /* gold tags that the model does not have */
+        size_t *words;                /* (C) by gold tag */
         struct ran_tag *gold, *found; /* of one record */
         size_t gold_cap, found_cap;
 };
@@ -34,6 +35,9 @@ int tag_eval_init(struct tag_eval *e, const struct ran_model *model, const struc
                   struct ran_error *err);
 void tag_eval_release(struct tag_eval *e);
 
+/* The gold tag of most words, and the accuracy of always predicting it. */
+double tag_eval_baseline(const struct tag_eval *e, const struct ran_conll_report *r,
+                         const char **tag);
 /* Whether the record has tags, or spans, to compare with. */
 bool tag_eval_tagged(const struct ran_record *record);
 /* In any thread: packs predicted and gold tags of a record (its item is `item`), and with columns

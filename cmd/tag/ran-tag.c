@@ -11,6 +11,7 @@
 #include "cmd/records/loop.h"
 #include "cmd/records/sentence-group.h"
 #include "cmd/records/document.h"
+#include "cmd/records/known.h"
 #include "cmd/records/labels.h"
 #include "cmd/records/model.h"
 #include "ran.h"
@@ -30,6 +31,7 @@ struct program_state {
         struct tagger tagger;
         struct tag_eval eval;   /* with --eval */
         struct cmd_names names; /* of the records' tags, with --eval */
+        struct cmd_known known; /* training documents among them */
         struct tag_page page;   /* with html */
 };
 
@@ -162,6 +164,23 @@ static int compare_for_page(struct program_state *p, const struct cmd_line *line
         return tag_page_add(&p->page, &page, err);
 }
 
+/* The records of the items are sentences of one document. */
+static void note_known(struct program_state *p, const struct scratch *s,
+                       const struct cmd_item *items, size_t n)
+{
+        uint32_t fingerprint = 0;
+        size_t compared = 0;
+
+        for (size_t i = 0; i < n; i++) {
+                if (items[i].code != RAN_OK)
+                        continue;
+                fingerprint += s->tags->record[i].document.fingerprint;
+                compared += items[i].result->len > 0;
+        }
+        for (size_t i = 0; i < compared; i++)
+                cmd_known_note(&p->known, p->tagger.model, fingerprint);
+}
+
 /* For take; a record without tags gives nothing. */
 static void tag_tagged(void *arg, void *scratch, struct cmd_item *items, size_t n)
 {
@@ -172,6 +191,7 @@ static void tag_tagged(void *arg, void *scratch, struct cmd_item *items, size_t 
         for (size_t i = 0; i < n; i++)
                 if (items[i].code == RAN_OK && tag_eval_tagged(&items[i].line->record))
                         items[i].code = pack(p, s, i, &items[i]);
+        note_known(p, s, items, n);
 }
 
 static int compare_tags(void *arg, const struct cmd_line *line, const struct ran_buf *result,
@@ -223,6 +243,7 @@ static int evaluate(struct program_state *p, struct cmd_loop *loop, char **files
                 cmd_check_writable(tag_options.conll_out);
         if (tag_eval_init(eval, p->tagger.model, p->tagger.tags, &err) != RAN_OK)
                 cmd_die(CMD_FAILED, "%s", err.text);
+        p->tagger.fingerprints = true;
         eval->with_columns = tag_options.conll_out != NULL;
         cmd_names_open(&p->names, tag_options.label_names, true);
         loop->work_all = tag_tagged;
@@ -234,6 +255,7 @@ static int evaluate(struct program_state *p, struct cmd_loop *loop, char **files
                 cmd_die(CMD_FAILED, "no record has tags: there is nothing to compare with");
         if (eval->skipped > 0)
                 cmd_note("%zu records have no tags and are left out", eval->skipped);
+        cmd_known_warn(&p->known, eval->compared, tag_options.model);
         write_report(p, &counts);
         tag_eval_release(eval);
         cmd_names_release(&p->names);

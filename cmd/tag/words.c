@@ -147,6 +147,7 @@ static void read_record(const struct tagger *t, struct tag_scratch *s, struct ta
         struct cmd_document *d = &r->document;
 
         d->by_words = true;
+        d->with_fingerprint = t->fingerprints;
         d->split = t->split;
         memcpy(d->marks.own, t->marks.own, sizeof d->marks.own);
         d->marks.n = t->marks.n;

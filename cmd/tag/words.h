@@ -16,6 +16,7 @@ struct tagger {
         int split;   /* of a text: as in struct cmd_document */
         struct ran_marks marks;
         struct tag_spare *spare; /* of tag_parts */
+        bool fingerprints;       /* wanted, of the document of each record */
 };
 
 #define TAG_NOT_READ SIZE_MAX

@@ -28,8 +28,8 @@ static const struct ran_field vocab_fields[] = {
          .type = RAN_FIELD_TEXT,
          .offset = offsetof(struct conversion, vocab),
          .value = "FILE",
-         .help = "vocabulary: a tokenizer.json (WordLevel, WordPiece or BPE) or a vocab.txt of "
-                 "BERT",
+         .help = "vocabulary: a tokenizer.json (WordLevel, WordPiece, BPE or Unigram), a "
+                 "vocab.txt of BERT, or the folder of an encoder",
          .local = true},
         {.name = "model",
          .letter = 'm',

@@ -10,6 +10,7 @@ int main(int argc, char **argv)
                 {"import", "convert BERT's vocab.txt", tokenize_import},
                 {"encode", "add subwords, ids and offsets to records", tokenize_encode},
                 {"decode", "turn ids back into text", tokenize_decode},
+                {"records", "write records of any format as JSON lines", tokenize_records},
                 {NULL, NULL, NULL},
         };
 

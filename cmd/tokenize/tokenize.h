@@ -8,5 +8,7 @@ int tokenize_import(int argc, char **argv);
 /* tokenize/encode.c */
 int tokenize_encode(int argc, char **argv);
 int tokenize_decode(int argc, char **argv);
+/* tokenize/records.c */
+int tokenize_records(int argc, char **argv);
 
 #endif

@@ -1,6 +1,7 @@
 /* about.c - what a model, a checkpoint or a vocabulary says about itself. */
 #include "cmd/train/about.h"
 
+#include <math.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -72,11 +73,15 @@ static void read_figure(struct about *a)
         struct ran_record object;
 
         f->n = a->validated;
+        f->baseline = NAN;
         if (train_about_object(&a->training, "dev_metric", &object))
                 for (const char *const *name = ran_metric_names; *name != NULL; name++)
                         if (train_about_number(&object, *name, &f->value))
                                 f->metric = *name;
         ran_record_release(&object);
+        if (f->metric != NULL && (is_share(a, f->metric) || strcmp(f->metric, "accuracy") == 0) &&
+            !train_about_number(&a->training, "dev_baseline", &f->baseline))
+                f->baseline = NAN;
         if (f->metric == NULL || f->n == 0 || !is_share(a, f->metric) || !(f->value >= 0) ||
             !(f->value <= 1))
                 return;
@@ -151,7 +156,12 @@ static bool open_vocabulary(struct about *a)
         struct ran_bytes file;
         struct ran_error err;
 
-        if ((strchr(a->path, '/') == NULL && access(a->path, F_OK) != 0) || is_folder(a->path))
+        struct ran_buf found = {0};
+        const bool named = cmd_model_find(a->path, &found);
+
+        ran_buf_release(&found);
+        if (named || (strchr(a->path, '/') == NULL && access(a->path, F_OK) != 0) ||
+            is_folder(a->path))
                 return false; /* the name of a model, or a folder that is one */
         if (ran_bytes_open(&file, a->path, &err) != RAN_OK)
                 cmd_die(CMD_FAILED, "%s", err.text);

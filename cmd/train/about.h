@@ -11,7 +11,8 @@ struct about_figure {
         const char *metric; /* "accuracy"; NULL: there is none */
         double value;
         struct ran_interval interval;
-        size_t n; /* validation documents */
+        size_t n;        /* validation documents */
+        double baseline; /* with an accuracy: that of the most frequent label; NaN: unknown */
         bool has_interval;
 };
 

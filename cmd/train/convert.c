@@ -14,6 +14,7 @@
 struct convert {
         char *output;
         int weights; /* RAN_STORAGE_... */
+        bool fingerprints;
 };
 
 #define CONVERT(member) offsetof(struct convert, member)
@@ -22,6 +23,8 @@ static const struct ran_field fields[] = {
          .help = "write the converted model to FILE; required"},
         {"weights", 0, RAN_FIELD_CHOICE, CONVERT(weights), .choices = ran_storage_names,
          .value = "TYPE", .initial = "i8", .help = TRAIN_WEIGHTS_HELP},
+        {"fingerprints", 0, RAN_FIELD_BOOL, CONVERT(fingerprints), .initial = "true",
+         .help = "keep the fingerprints by which the model knows its training documents"},
         {0},
 };
 
@@ -43,7 +46,8 @@ static void convert(const struct convert *k, const char *path)
         struct ran_error err = {0};
         struct ran_model *m = cmd_model_load(path, true, &err);
 
-        if (m == NULL || ran_model_convert(m, k->weights, k->output, &err) != RAN_OK)
+        if (m == NULL ||
+            ran_model_convert(m, k->weights, k->fingerprints, k->output, &err) != RAN_OK)
                 cmd_die(cmd_status_of(&err), "%s", err.text);
         const double bytes = (double)ran_model_bytes(m);
         ran_model_free(m);

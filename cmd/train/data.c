@@ -130,6 +130,7 @@ static int add_document(struct train_reader *r, const struct cmd_line *line,
                 RAN_TRY(ran_dataset_spell(&data->set, d->spelling, head->L, err));
         if (r->source->soft_label != NULL)
                 RAN_TRY(train_add_soft_target(r, d, err));
+        RAN_TRY(ran_dataset_fingerprint(&data->set, head->fingerprint, err));
         if (data->set.B == before)
                 return RAN_OK;
         if (r->source->group != NULL)
@@ -244,11 +245,17 @@ struct cmd_loop train_loop(struct train_reader *r)
         if (source->group != NULL)
                 r->members[n++] = source->group;
         r->members[n] = NULL;
+        r->named[0] = (struct cmd_named){"soft-label", source->judge ? NULL : source->soft_label,
+                                         CMD_IS_LOOKED_FOR};
+        r->named[1] = (struct cmd_named){"dev-group", source->judge ? NULL : source->group,
+                                         CMD_IS_LOOKED_FOR};
+        r->named[2] = (struct cmd_named){0};
         return (struct cmd_loop){
                 .input = source->input,
                 .accepted = source->task->label != NULL,
                 .own_progress = true,
                 .reads = r->members,
+                .named = r->named,
                 .pool = source->pool,
                 .make_scratch = scratch_new,
                 .free_scratch = scratch_free,

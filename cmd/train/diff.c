@@ -159,7 +159,7 @@ static void add_value(struct ran_buf *out, const char *text, size_t n)
 /* Results have lines of their own. */
 static bool is_result(const struct difference *d)
 {
-        static const char *const results[] = {"dev_metric", "calibration", NULL};
+        static const char *const results[] = {"dev_metric", "dev_baseline", "calibration", NULL};
 
         for (const char *const *name = results; *name != NULL; name++)
                 if (strlen(*name) == d->name_n && memcmp(*name, d->name, d->name_n) == 0)

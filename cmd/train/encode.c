@@ -52,6 +52,7 @@ int train_read_labels(struct train_scratch *s, const struct train_source *source
 {
         read_group(s, source, record);
         s->labels.called = source->names;
+        s->labels.separator = cmd_input_separator(source->input);
         if (source->task->read != NULL)
                 RAN_TRY(source->task->read(s, source, record, err));
         return read_weight(record, &s->weight, err);
@@ -69,6 +70,7 @@ int train_refuse_nul(const struct cmd_labels *labels, const struct train_source 
 int train_document_read(struct train_scratch *s, const struct train_source *source,
                         const struct ran_record *record, struct ran_error *err)
 {
+        s->document.with_fingerprint = true;
         s->document.spelling = source->spelling;
         s->document.with_positions = source->texts != NULL;
         int code = cmd_document_read(&s->document, record, source->tokenizer, source->V, NULL, err);
@@ -97,6 +99,7 @@ void train_pack(const struct train_scratch *s, const struct train_source *source
         size_t soft_names = n_soft > 0 ? soft->names.len : 0;
         const struct train_packed head = {
                 .weight = s->weight,
+                .fingerprint = document->fingerprint,
                 .n = labels->n,
                 .L = document->L,
                 .words = s->masked > 0 ? s->masked : document->words,
@@ -132,6 +135,7 @@ void train_pack_text(const struct train_scratch *s, size_t L, struct ran_buf *re
 {
         const struct cmd_sequence *q = &s->sequence;
         const struct train_packed head = {.weight = s->weight,
+                                          .fingerprint = q->fingerprint,
                                           .L = L,
                                           .sources = q->sources,
                                           .group = s->group_n,

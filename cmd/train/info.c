@@ -1,6 +1,7 @@
 /* info.c - `ran-train info`: what a model is, what it was trained on, how well it did. */
 #include "cmd/train/info.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,9 +12,11 @@
 #include "cmd/records/model.h"
 #include "cmd/train/about.h"
 #include "cmd/train/pretrained.h"
+#include "cmd/train/top.h"
 
 static struct info_options {
         int format;
+        struct train_top_options top;
 } options;
 
 const char *const train_info_formats[] = {"text", "json", NULL};
@@ -24,7 +27,23 @@ static const struct ran_field fields[] = {
          .help = "text: for people; json: an object a line for each file"},
         {0},
 };
-static const struct cmd_group groups[] = {{"Output", fields, &options}, {0}};
+static const struct ran_field top_fields[] = {
+        {"top", 0, RAN_FIELD_SIZE, offsetof(struct train_top_options, top), 0, 1000000,
+         .value = "N", .initial = "0",
+         .help = "add the N words that speak most for each label of the linear model",
+         .first = true},
+        {"texts", 0, RAN_FIELD_LIST, offsetof(struct train_top_options, texts), .value = "FILE",
+         .local = true, .first = true,
+         .help = "with --top: n-grams of all lengths, those of the records in FILE, such as the "
+                 "training data; may be given again"},
+        {0},
+};
+static const struct cmd_group groups[] = {
+        {"Output", fields, &options},
+        {"N-grams", top_fields, &options.top},
+        {"Input of --texts", cmd_input_fields, &options.top.input},
+        {0},
+};
 static const struct cmd_program program = {
         .name = "ran-train info",
         .usage = "[option...] file...",
@@ -125,6 +144,8 @@ static void put_figure(const struct about_figure *f, struct ran_buf *out)
                 ran_buf_double(out, f->interval.high);
                 json_end(out, ']');
         }
+        if (!isnan(f->baseline))
+                put_real(out, "baseline", f->baseline);
         json_end(out, '}');
 }
 
@@ -177,13 +198,15 @@ static void put_model(const struct about *a, struct ran_buf *out)
                 put_ensemble(a, out);
         if (a->calibrated > 0)
                 json_put_size(out, "calibrated_on", a->calibrated);
+        if (ran_model_fingerprints(a->model) > 0)
+                json_put_size(out, "fingerprints", ran_model_fingerprints(a->model));
         json_put_raw(out, "config", a->settings.data, a->settings.len);
         if (a->training.count > 0)
                 json_put_raw(out, "training", a->training.line, a->training.length);
         train_pretrained_json(a, out);
 }
 
-static void write_json(const struct about *a, struct ran_buf *out)
+static void write_json(const struct about *a, struct ran_buf *out, int *status)
 {
         static const char *const kinds[] = {"model", "checkpoint", "vocabulary"};
 
@@ -196,6 +219,8 @@ static void write_json(const struct about *a, struct ran_buf *out)
                 put_parts(a, out);
         }
         put_vocabulary(a, out);
+        if (options.top.top > 0)
+                train_top_json(&options.top, a->model, a->path, out, status);
         json_end(out, '}');
         ran_buf_char(out, '\n');
 }
@@ -203,8 +228,9 @@ static void write_json(const struct about *a, struct ran_buf *out)
 void train_info_json(const struct about *a)
 {
         struct ran_buf out = {0};
+        int status = CMD_OK; /* no texts are read */
 
-        write_json(a, &out);
+        write_json(a, &out, &status);
         if (out.failed)
                 cmd_die(CMD_FAILED, "out of memory");
         cmd_write_file(NULL, &out);
@@ -372,6 +398,9 @@ static void text_figure(const struct about *a, struct ran_buf *out)
         if (f->has_interval)
                 ran_buf_printf(&v, " (95 %% interval: %.1f to %.1f)", 100 * f->interval.low,
                                100 * f->interval.high);
+        if (f->metric != NULL && f->n > 0 && !isnan(f->baseline))
+                ran_buf_printf(&v, ", %.2f%% for always the most frequent %s", 100 * f->baseline,
+                               ran_model_config(a->model)->task == RAN_TASK_TAG ? "tag" : "label");
         if (f->metric != NULL && f->n > 0)
                 ran_buf_printf(
                         &v, "; these documents chose the model: measure it on others with %s%s",
@@ -485,6 +514,17 @@ static void text_calibration(const struct about *a, struct ran_buf *out)
         row(out, "calibration", &v);
 }
 
+static void text_fingerprints(const struct about *a, struct ran_buf *out)
+{
+        struct ran_buf v = {0};
+
+        if (ran_model_fingerprints(a->model) == 0)
+                return;
+        ran_buf_printf(&v, "of %zu documents that it was trained on, to know them again",
+                       ran_model_fingerprints(a->model));
+        row(out, "fingerprints", &v);
+}
+
 static void text_vocabulary(const struct about *a, struct ran_buf *out)
 {
         struct ran_buf v = {0}, type = {0};
@@ -583,6 +623,7 @@ void train_info_text(const struct about *a, struct ran_buf *out)
                 text_labels(a, out);
                 text_training(a, out);
                 text_calibration(a, out);
+                text_fingerprints(a, out);
         }
         text_vocabulary(a, out);
         if (a->model != NULL)
@@ -598,26 +639,43 @@ void train_info_text(const struct about *a, struct ran_buf *out)
 
 /* ---- the verb -------------------------------------------------------------------------------- */
 
+static void write_text(const struct about *a, struct ran_buf *out, int *status)
+{
+        train_info_text(a, out);
+        if (options.top.top > 0)
+                train_top_text(&options.top, a->model, a->path, out, status);
+}
+
+static void check(char **files)
+{
+        if (*files == NULL)
+                cmd_usage("no file: give a model, a checkpoint or a vocabulary");
+        if (options.top.texts.n > 0 && options.top.top == 0)
+                cmd_usage("--texts is for --top N");
+}
+
 int train_info(int argc, char **argv)
 {
         char **files = argv + cmd_parse(&program, argc, argv);
         struct ran_buf out = {0};
+        int status = CMD_OK;
         struct about a;
 
-        if (*files == NULL)
-                cmd_usage("no file: give a model, a checkpoint or a vocabulary");
+        check(files);
         for (size_t i = 0; files[i] != NULL; i++) {
                 train_about_open(&a, files[i]);
+                if (options.top.top > 0 && a.model == NULL)
+                        cmd_die(CMD_FAILED, "%s: --top: a vocabulary has no labels", files[i]);
                 ran_buf_str(&out, i > 0 && options.format == TRAIN_INFO_TEXT ? "\n" : "");
                 if (options.format == TRAIN_INFO_JSON)
-                        write_json(&a, &out);
+                        write_json(&a, &out, &status);
                 else
-                        train_info_text(&a, &out);
+                        write_text(&a, &out, &status);
                 train_about_release(&a);
         }
         if (out.failed)
                 cmd_die(CMD_FAILED, "out of memory");
         cmd_write_file(NULL, &out);
         ran_buf_release(&out);
-        return cmd_finish(CMD_OK);
+        return cmd_finish(status);
 }

@@ -3,10 +3,13 @@
  */
 #include "cmd/train/init.h"
 
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
 #include "cmd/options/message.h"
+#include "cmd/options/outputs.h"
 #include "cmd/options/was-set.h"
 #include "cmd/records/model.h"
 
@@ -121,6 +124,21 @@ bool train_init_is_folder(const struct train_init_options *options)
         return options->vectors != NULL && stat(options->vectors, &st) == 0 && S_ISDIR(st.st_mode);
 }
 
+/* Its files are read, but no option names them. */
+static void check_folder(const char *name)
+{
+        static const char *const files[] = {"model.safetensors", "tokenizer.json", "config.json"};
+
+        for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
+                char *path;
+
+                if (asprintf(&path, "%s/%s", name, files[i]) < 0)
+                        cmd_die(CMD_FAILED, "out of memory");
+                cmd_check_read(path);
+                free(path);
+        }
+}
+
 static void open_folder(struct train_init *s, struct ran_config *config)
 {
         const char *name = s->options->vectors;
@@ -128,6 +146,7 @@ static void open_folder(struct train_init *s, struct ran_config *config)
 
         if (ran_vector_folder_open(&s->folder, name, &err) != RAN_OK)
                 cmd_die(CMD_FAILED, "%s", err.text);
+        check_folder(name);
         if (cmd_was_set("dim") && config->dim != s->folder.rows.D)
                 cmd_usage("%s: its vectors have %zu numbers each, not %zu, as --dim says", name,
                           s->folder.rows.D, config->dim);

@@ -1,4 +1,5 @@
 /* job.c - runs a job on the data: training, search, replay or measurement. */
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -27,18 +28,88 @@ static void tell_held_out(const struct train_session *s, size_t all, size_t own)
                          s->options->file.dev_group != NULL ? "groups of documents" : "documents");
 }
 
+static void split(struct train_session *s, const bool *known)
+{
+        struct ran_error err = {0};
+
+        ran_dataset_release(&s->dev.set);
+        if (ran_dataset_split(&s->train.set, s->options->file.dev_share, s->settings.seed, known,
+                              s->held_out, &s->dev.set, &err) != RAN_OK)
+                cmd_die(cmd_status_of(&err), "%s", err.text);
+}
+
+/* Fewer say nothing, unless no more were wanted. */
+static bool is_enough(const struct train_session *s, size_t n)
+{
+        const double least = 10, wanted = s->options->file.dev_share * (double)s->train.set.B;
+
+        return (double)n >= fmin(least, floor(wanted));
+}
+
+/* Which documents the model of --init was trained on; NULL: none. The caller frees it. */
+static bool *find_known(const struct train_session *s, size_t *n)
+{
+        struct ran_error err = {0};
+        bool *known = ran_alloc(s->train.set.B, sizeof *known, &err);
+
+        if (known == NULL)
+                cmd_die(cmd_status_of(&err), "%s", err.text);
+        *n = ran_train_find_known(&s->train.set, s->init.model, s->config.task, known);
+        if (*n > 0)
+                return known;
+        free(known);
+        return NULL;
+}
+
+size_t train_job_held_out(const struct train_session *s)
+{
+        const double share = s->options->file.dev_share;
+        struct ran_error err;
+        size_t of_known, n;
+        bool *known = find_known(s, &of_known);
+        int rc = ran_dataset_split_size(&s->train.set, share, s->settings.seed, known, &n, &err);
+
+        if (rc == RAN_OK && known != NULL && !is_enough(s, n))
+                rc = ran_dataset_split_size(&s->train.set, share, s->settings.seed, NULL, &n, &err);
+        free(known);
+        if (rc != RAN_OK)
+                cmd_die(cmd_status_of(&err), "%s", err.text);
+        return n;
+}
+
+/* Documents that the model of --init was trained on do not judge its successor, if others can. */
+static void split_known(struct train_session *s)
+{
+        const size_t all = s->train.set.B;
+        size_t n;
+        bool *known = find_known(s, &n);
+
+        split(s, known);
+        free(known);
+        if (n > 0 && is_enough(s, s->dev.set.B)) {
+                cmd_note("%zu of %zu documents are not held out: %s was trained on them", n, all,
+                         s->init.options->model);
+        } else if (n > 0) {
+                split(s, NULL);
+                cmd_caution("%s was trained on %zu of the %zu documents, and too few others are "
+                            "left for validation: its figures will be far too good, and the "
+                            "prediction sets of --coverage too small; give new documents with "
+                            "--dev FILE",
+                            s->init.options->model, n, all);
+        }
+}
+
 static void hold_out(struct train_session *s)
 {
         struct ran_error err = {0};
-        double share = s->options->file.dev_share;
         size_t all = s->train.set.B, own = all - ran_dataset_guessed(&s->train.set);
 
-        if (s->has_dev || share == 0)
+        if (s->has_dev || s->options->file.dev_share == 0)
                 return;
         s->held_out = ran_alloc(all, sizeof *s->held_out, &err);
-        if (s->held_out == NULL || ran_dataset_split(&s->train.set, share, s->settings.seed,
-                                                     s->held_out, &s->dev.set, &err) != RAN_OK)
+        if (s->held_out == NULL)
                 cmd_die(cmd_status_of(&err), "%s", err.text);
+        split_known(s);
         s->has_dev = s->dev.set.B > 0;
         tell_held_out(s, all, own);
 }

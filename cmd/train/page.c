@@ -319,6 +319,9 @@ static void write_lead(const struct train_page *p, const struct about *a, struct
         if (f->has_interval)
                 ran_buf_printf(&lead, " (95 %% interval: %.1f to %.1f)", 100 * f->interval.low,
                                100 * f->interval.high);
+        if (f->metric != NULL && !isnan(f->baseline))
+                ran_buf_printf(&lead, ", %.2f %% for always the most frequent label",
+                               100 * f->baseline);
         if (p->last.decision.why != RAN_ENCODER_KEPT) {
                 ran_buf_str(&lead, "; ");
                 ran_train_decision_tell(&p->last.decision, &lead);

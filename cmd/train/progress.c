@@ -245,6 +245,8 @@ static void add_validation(const struct train_progress *p, const struct ran_trai
         ran_buf_printf(b, "},\"metric\":\"%s\"", p->metric);
         add_number(b, "value", r->metric);
         ran_buf_printf(b, ",\"documents\":%zu", r->validation);
+        if (!p->texts && !isnan(r->baseline))
+                add_number(b, "baseline", r->baseline);
         if (r->interval.low <= r->interval.high) {
                 ran_buf_str(b, ",\"interval\":[");
                 ran_buf_double(b, r->interval.low);

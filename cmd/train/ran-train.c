@@ -109,7 +109,15 @@ static bool left_out(const struct train_session *s)
 static void say_warnings(const struct train_problems *warnings)
 {
         for (size_t i = 0; i < warnings->n; i++)
-                cmd_caution(warnings->sentence[i]);
+                cmd_caution("%s", warnings->sentence[i]);
+}
+
+/* The documents that will validate, held out or given. */
+static size_t validation_size(const struct train_session *s)
+{
+        if (s->has_dev || s->options->file.dev_share <= 0 || !s->train.task->of_documents)
+                return s->has_dev ? s->dev.set.B : 0;
+        return train_job_held_out(s);
 }
 
 static int run(struct train_session *s, char **files)
@@ -130,8 +138,9 @@ static int run(struct train_session *s, char **files)
                             o->input.on_error == CMD_ON_ERROR_SKIP);
         train_texts_find_problems(&problems, s);
         train_find_warnings(&warnings, &s->train, s->has_dev ? &s->dev : NULL, files, o->file.dev,
-                            o->file.dev_share);
+                            validation_size(s));
         train_find_forgotten(&warnings, &s->train, s->init.model, o->file.init.model);
+        train_find_known(&warnings, s->has_dev ? &s->dev : NULL, s->init.model, o->file.init.model);
         if (o->mode.check) {
                 status = check(s, &checked);
         } else {

@@ -24,6 +24,7 @@ struct train_reader {
         const struct train_source *source;
         struct train_data *data;
         const char *members[TRAIN_MEMBERS + 1]; /* of train_loop */
+        struct cmd_named named[3];              /* likewise */
         struct ran_sha256 digest;
         uint32_t *labels; /* scratch of train_take: class of each label of a document */
         float *soft;
@@ -66,6 +67,7 @@ void train_scratch_release(struct train_scratch *s);
 struct train_packed {
         double weight;
         size_t n, L, words, spelling, sources, masked, soft, names, group;
+        uint32_t fingerprint;
         bool several, either, paired, soft_target, guessed;
         enum cmd_tag_kind kind;
         struct ran_tag_census census;

@@ -93,6 +93,24 @@ struct neighbours {
         char **files; /* that are read */
 };
 
+/* Nobody named this file, so it must be ours to replace: what a symbolic link points to is not, and
+ * a pipe would wait for somebody at its other end. */
+static void check_kind(const char *name)
+{
+        struct stat st;
+
+        if (lstat(name, &st) != 0 || S_ISREG(st.st_mode))
+                return;
+        cmd_die(CMD_FAILED,
+                "%s is %s, and the training would write a file there: remove it, or give another "
+                "name after -o",
+                name,
+                S_ISLNK(st.st_mode)    ? "a symbolic link"
+                : S_ISDIR(st.st_mode)  ? "a folder"
+                : S_ISFIFO(st.st_mode) ? "a pipe"
+                                       : "not a regular file");
+}
+
 /* The name of a file beside the output. */
 static char *beside(const struct neighbours *n, const char *suffix)
 {
@@ -100,6 +118,7 @@ static char *beside(const struct neighbours *n, const char *suffix)
 
         if (asprintf(&name, "%s%s", n->output, suffix) < 0)
                 cmd_die(CMD_FAILED, "out of memory");
+        check_kind(name);
         cmd_check_beside(n->program, name, n->files);
         cmd_check_writable(name);
         return name;
@@ -220,6 +239,19 @@ static void tell_figure(const struct train_progress *p, const char *model, doubl
         ran_buf_release(&line);
 }
 
+/* What anyone achieves who looks at no document. */
+static void tell_baseline(const struct train_progress *p)
+{
+        const struct ran_train_report *last = &p->last;
+        const bool of_words = !p->single;
+
+        if (last->best_epoch == 0 || isnan(last->baseline) ||
+            strcmp(train_progress_name(p), "accuracy") != 0)
+                return;
+        cmd_note("baseline, always the most frequent %s: validation accuracy %.2f",
+                 of_words ? "tag" : "label", 100 * last->baseline);
+}
+
 static void tell_linear(const struct train_progress *p)
 {
         const struct ran_train_report *last = &p->last;
@@ -278,6 +310,37 @@ static void tell_cost(const struct ran_train_job *job, const struct ran_train_re
                          train_amount(moved, (double)last->moved));
 }
 
+/* Why a training with --minutes needed less; NULL: no reason but a good guess of the speed. */
+static const char *why_short(const struct ran_train_job *job, const struct ran_train_report *last)
+{
+        if (last->no_encoder)
+                return "a linear model takes no longer";
+        if (last->decision.why == RAN_ENCODER_NO_ROOM || last->decision.why == RAN_ENCODER_NO_GAIN)
+                return "the encoder was given up";
+        if (last->limit > 0)
+                return last->linear_only ? "the rest was for a refit of the encoder, which is left "
+                                           "out"
+                                         : NULL;
+        return last->stale >= job->settings->patience
+                       ? "more epochs did not improve the validation results (--patience)"
+                       : "all epochs are done (--epochs)";
+}
+
+static void tell_limit(const struct ran_train_job *job, const struct ran_train_report *last)
+{
+        static const double much = 0.2; /* of the time, to be worth a word */
+        char time[32], all[32];
+
+        if (last->limit > 0)
+                cmd_note("time limit: the encoder was trained for %zu steps", last->limit);
+        if (last->aborted)
+                cmd_note("time limit: the encoder is not refitted on all documents");
+        const char *why = last->seconds < (1 - much) * job->seconds ? why_short(job, last) : NULL;
+        if (why != NULL)
+                cmd_note("%s of %s were needed: %s", train_duration(time, last->seconds),
+                         train_duration(all, job->seconds), why);
+}
+
 static void summarise(const struct ran_train_job *job, const struct train_progress *p)
 {
         const struct ran_train_report *last = &p->last;
@@ -290,6 +353,7 @@ static void summarise(const struct ran_train_job *job, const struct train_progre
                 cmd_note("%zu epochs, training loss %.4f; the last epoch is kept, without "
                          "validation documents",
                          last->epoch, last->loss);
+        tell_baseline(p);
         if (last->first_encoder)
                 cmd_note("the encoder of the first training is kept: the refitted one does worse "
                          "on the validation documents");
@@ -299,10 +363,7 @@ static void summarise(const struct ran_train_job *job, const struct train_progre
                 cmd_note("encoder only: the linear model did not improve results on %zu "
                          "validation documents",
                          last->validation);
-        if (last->limit > 0)
-                cmd_note("time limit: the encoder was trained for %zu steps", last->limit);
-        if (last->aborted)
-                cmd_note("time limit: the encoder is not refitted on all documents");
+        tell_limit(job, last);
         tell_cost(job, last);
 }
 
@@ -462,10 +523,16 @@ int train_run(const struct ran_train_job *job, struct train_run *run)
 
 /* Seconds after which a measurement ends, of the linear model and of the encoder; and the share of
  * the linear model's work that says something, unless it takes long. */
-static const double enough = 3, too_long = 10, enough_share = 0.1;
+static const double enough = 3, too_long = 10, enough_share = 0.1, of_refit = 0.25;
+
+static bool refits(const struct ran_train_job *job)
+{
+        return job->settings->refit && job->held_out != NULL;
+}
 
 struct measurement {
         double seconds; /* of the whole training, estimated */
+        double again;   /* what the refit takes beside the first fit, which finds C as well */
         bool whole;     /* it came to its end */
 };
 
@@ -481,7 +548,7 @@ static int on_measured_pass(void *arg, const struct ran_train_report *report)
         m->whole = report->event == RAN_REPORT_END;
         if (report->event != RAN_REPORT_LINEAR || report->refit || !over)
                 return 0;
-        m->seconds = report->seconds / share;
+        m->seconds = report->seconds / share * (1 + m->again);
         return 1;
 }
 
@@ -502,7 +569,7 @@ static struct measurement measure(const struct ran_train_job *job, const struct 
 {
         struct ran_train_settings settings = *job->settings;
         struct ran_train_job trial = *job;
-        struct measurement m = {0};
+        struct measurement m = {.again = refits(job) ? of_refit : 0};
         struct ran_error err = {0};
 
         settings.patience = settings.epochs; /* so that nothing else ends it */
@@ -515,11 +582,6 @@ static struct measurement measure(const struct ran_train_job *job, const struct 
         if (code != RAN_OK && code != RAN_EINTR)
                 cmd_die(cmd_status_of(&err), "%s", err.text);
         return m;
-}
-
-static bool refits(const struct ran_train_job *job)
-{
-        return job->settings->refit && job->held_out != NULL;
 }
 
 static void tell_linear_time(const struct ran_train_job *job)

@@ -49,6 +49,7 @@ static int read_text(struct train_scratch *s, const struct train_source *source,
                                        .end = true,
                                        .before = RAN_NO_ID};
 
+        q->document.with_fingerprint = true;
         RAN_TRY(cmd_reserved_find(&how.reserved, source->tokenizer, source->task->task, s->mask,
                                   err));
         RAN_TRY(cmd_sequence_read(q, &how, record, err));

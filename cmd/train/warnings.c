@@ -9,19 +9,10 @@
 
 #include "cmd/formats/roles.h"
 #include "cmd/options/message.h"
+#include "cmd/records/known.h"
+#include "cmd/train/alike.h"
 #include "cmd/train/check.h"
 #include "cmd/train/task.h"
-
-/* The bytes of a name that a sentence has room for: whole characters. */
-static int shown(const char *name)
-{
-        size_t n = strlen(name);
-
-        if (n > 100)
-                for (n = 100; n > 0 && ((unsigned char)name[n] & 0xc0) == 0x80;)
-                        n--;
-        return (int)n;
-}
 
 /* ---- labels --------------------------------------------------------------------------------- */
 
@@ -78,7 +69,7 @@ static void find_header(struct train_problems *w, const struct labels *l,
                         w,
                         "%s:1: is this a header? no other document has its label \"%.*s\" "
                         "(--header=yes)",
-                        d->location[0].file, shown(l->set->names[l->first_label]),
+                        d->location[0].file, train_shown(l->set->names[l->first_label]),
                         l->set->names[l->first_label]);
 }
 
@@ -119,58 +110,103 @@ static void find_single(struct train_problems *w, const struct labels *l,
         ran_buf_release(&names);
 }
 
-/* A label without case and spaces. */
-struct folded {
-        char *text;
-        size_t label;
+/* ---- several labels in one text ------------------------------------------------------------- */
+
+/* Parts of labels, between separators and without spaces around them. */
+struct parts {
+        struct part {
+                const char *s;
+                size_t n;
+        } * part;
+        size_t n, cap;
+        size_t joint; /* labels that have several parts */
+        size_t first; /* one of these; C: none */
 };
 
-static char *fold(const char *name)
+static void add_part(struct parts *p, const char *s, size_t n)
 {
-        char *text = must_alloc(strlen(name) + 1, 1), *to = text;
+        struct ran_error err = {0};
 
-        for (; *name != '\0'; name++) {
-                char c = *name;
-                if (c == ' ' || c == '\t' || c == '_')
-                        continue;
-                *to++ = (char)(c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c);
+        while (n > 0 && *s == ' ')
+                s++, n--;
+        while (n > 0 && s[n - 1] == ' ')
+                n--;
+        struct part *grown = ran_grow(p->part, &p->cap, p->n + 1, sizeof *grown, &err);
+        if (grown == NULL)
+                cmd_die(CMD_FAILED, "%s", err.text);
+        p->part = grown;
+        grown[p->n++] = (struct part){s, n};
+}
+
+static void split_labels(struct parts *p, const struct ran_dataset *set, char separator)
+{
+        p->n = p->joint = 0;
+        p->first = set->C;
+        for (size_t c = 0; c < set->C; c++) {
+                const char *s = set->names[c], *end;
+
+                if (strchr(s, separator) != NULL) {
+                        p->joint++;
+                        p->first = p->first < c ? p->first : c;
+                }
+                for (; (end = strchr(s, separator)) != NULL; s = end + 1)
+                        add_part(p, s, (size_t)(end - s));
+                add_part(p, s, strlen(s));
         }
-        *to = '\0';
-        return text;
 }
 
-static int by_text(const void *a, const void *b)
+static int by_bytes(const void *a, const void *b)
 {
-        const struct folded *x = a, *y = b;
-        int order = strcmp(x->text, y->text);
+        const struct part *x = a, *y = b;
+        int order = memcmp(x->s, y->s, x->n < y->n ? x->n : y->n);
 
-        return order != 0 ? order : (x->label > y->label) - (x->label < y->label);
+        return order != 0 ? order : (x->n > y->n) - (x->n < y->n);
 }
 
-static void find_alike(struct train_problems *w, const struct labels *l, const char *word)
+/* Parts that occur more than once, of those of several labels: names that only contain the
+ * character have parts of their own. */
+static bool are_lists(struct parts *p, size_t C)
 {
-        const struct ran_dataset *set = l->set;
-        struct folded *folded = must_alloc(set->C, sizeof *folded);
-        size_t found = 0;
+        size_t alone = 0, different = 0;
 
-        for (size_t c = 0; c < set->C; c++)
-                folded[c] = (struct folded){fold(set->names[c]), c};
-        if (set->C > 0)
-                qsort(folded, set->C, sizeof *folded, by_text);
-        for (size_t i = 1; i < set->C && found < SHOWN; i++) {
-                size_t a = folded[i - 1].label, b = folded[i].label;
-                if (strcmp(folded[i - 1].text, folded[i].text) != 0)
+        if (p->joint < 2)
+                return false;
+        qsort(p->part, p->n, sizeof *p->part, by_bytes);
+        for (size_t i = 0, next; i < p->n; i = next) {
+                for (next = i + 1; next < p->n && by_bytes(&p->part[i], &p->part[next]) == 0;)
+                        next++;
+                different++;
+                if (p->part[i].n == 0)
+                        return false;
+                alone += next == i + 1;
+        }
+        /* Labels without the character are parts that are alone, too, if no list has them. */
+        const size_t whole = C - p->joint;
+        return different < C && (alone <= whole || alone - whole <= (p->n - whole) / 5);
+}
+
+static bool find_joint(struct train_problems *w, const struct ran_dataset *set)
+{
+        static const struct {
+                char separator;
+                const char *option;
+        } tried[] = {{'|', "'|'"}, {';', "';'"}, {',', "comma"}};
+        struct parts p = {0};
+        bool found = false;
+
+        for (size_t i = 0; i < sizeof tried / sizeof *tried && !found; i++) {
+                split_labels(&p, set, tried[i].separator);
+                found = are_lists(&p, set->C);
+                if (!found)
                         continue;
-                found++;
                 train_add_problem(w,
-                                  "the %ss \"%.*s\" (%zu times) and \"%.*s\" (%zu times) differ in "
-                                  "case or spaces only: write them alike in the data",
-                                  word, shown(set->names[a]), set->names[a], l->count[a],
-                                  shown(set->names[b]), set->names[b], l->count[b]);
+                                  "%zu of %zu labels look like lists of labels, for example "
+                                  "\"%.*s\": --label-separator %s makes several labels of each",
+                                  p.joint, set->C, train_shown(set->names[p.first]),
+                                  set->names[p.first], tried[i].option);
         }
-        for (size_t c = 0; c < set->C; c++)
-                free(folded[c].text);
-        free(folded);
+        free(p.part);
+        return found;
 }
 
 /* ---- labels of the model that training begins with ------------------------------------------ */
@@ -202,7 +238,8 @@ void train_find_forgotten(struct train_problems *w, const struct train_data *tra
         for (size_t c = 0; c < ran_model_classes(init); c++) {
                 const char *label = ran_model_label(init, c);
                 if (bsearch(&label, here, C, sizeof *here, by_name) == NULL && n++ < SHOWN_LABELS)
-                        ran_buf_printf(&lost, "%s\"%.*s\"", n > 1 ? ", " : "", shown(label), label);
+                        ran_buf_printf(&lost, "%s\"%.*s\"", n > 1 ? ", " : "", train_shown(label),
+                                       label);
         }
         if (n > SHOWN_LABELS)
                 ran_buf_printf(&lost, " and %zu more", n - SHOWN_LABELS);
@@ -217,6 +254,21 @@ void train_find_forgotten(struct train_problems *w, const struct train_data *tra
         free(here);
 }
 
+void train_find_known(struct train_problems *w, const struct train_data *dev,
+                      const struct ran_model *init, const char *name)
+{
+        const size_t n = dev != NULL && init != NULL
+                                 ? ran_train_find_known(&dev->set, init, dev->task->task, NULL)
+                                 : 0;
+
+        if (cmd_are_known(n, dev != NULL ? dev->set.B : 0))
+                train_add_problem(w,
+                                  "%zu of %zu documents of --dev are training documents of %s: "
+                                  "figures on them are too good, and the prediction sets of "
+                                  "--coverage too small",
+                                  n, dev->set.B, name != NULL ? name : "the base model");
+}
+
 static void find_in_labels(struct train_problems *w, const struct train_data *d)
 {
         struct labels l = count_labels(&d->set);
@@ -224,9 +276,10 @@ static void find_in_labels(struct train_problems *w, const struct train_data *d)
         if (d->task->of_documents) {
                 find_header(w, &l, d);
                 find_swapped(w, &l);
-                find_single(w, &l, d);
+                if (!find_joint(w, &d->set))
+                        find_single(w, &l, d);
         }
-        find_alike(w, &l, d->task->label);
+        train_find_alike(w, &d->set, l.count, d->task->label);
         free(l.count);
 }
 
@@ -309,7 +362,7 @@ static void find_repeats(struct train_problems *w, const struct train_data *trai
                         "validation are then known (--check lists them, --dev-group keeps "
                         "groups together)",
                         repeated, B);
-        if (dev != NULL && known > dev->set.B / 20)
+        if (dev != NULL && cmd_are_known(known, dev->set.B))
                 train_add_problem(
                         w,
                         "%zu of %zu documents of --dev are also training documents: figures "
@@ -333,7 +386,7 @@ static void find_small(struct train_problems *w, size_t n)
 
 void train_find_warnings(struct train_problems *w, const struct train_data *train,
                          const struct train_data *dev, char *const *files, const char *dev_file,
-                         double held_out)
+                         size_t validation)
 {
         size_t B = train->set.B;
 
@@ -345,5 +398,5 @@ void train_find_warnings(struct train_problems *w, const struct train_data *trai
         find_in_texts(w, train);
         find_repeats(w, train, dev);
         if (train->task->of_documents)
-                find_small(w, dev != NULL ? dev->set.B : (size_t)((double)B * held_out));
+                find_small(w, validation);
 }

@@ -5,13 +5,17 @@
 #include "cmd/train/problems.h"
 
 /* Adds a sentence for each, with what answers it. dev: NULL without --dev; dev_file: its name.
- * held_out: the share of documents that will be held out for validation. */
+ * validation: how many documents will validate. */
 void train_find_warnings(struct train_problems *w, const struct train_data *train,
                          const struct train_data *dev, char *const *files, const char *dev_file,
-                         double held_out);
+                         size_t validation);
 /* Adds a sentence if labels of the model of --init, which is `name`, have no document. NULL: none
  * is named. */
 void train_find_forgotten(struct train_problems *w, const struct train_data *train,
                           const struct ran_model *init, const char *name);
+
+/* Adds a sentence if documents of --dev are training documents of that model. */
+void train_find_known(struct train_problems *w, const struct train_data *dev,
+                      const struct ran_model *init, const char *name);
 
 #endif

@@ -1,9 +1,11 @@
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -12,7 +14,17 @@
 
 /* ---- reading --------------------------------------------------------------------------------- */
 
-static int read_all(struct ran_bytes *b, int fd, const char *path, struct ran_error *err)
+/* Refuses more than `most` bytes as soon as it knows. */
+static int check_size(uintmax_t size, const char *path, size_t most, struct ran_error *err)
+{
+        if (size <= most)
+                return RAN_OK;
+        return ran_fail(err, RAN_EFORMAT, "%s has more than %zu bytes, too many for such a file",
+                        path, most);
+}
+
+static int read_all(struct ran_bytes *b, int fd, const char *path, size_t most,
+                    struct ran_error *err)
 {
         unsigned char *data = NULL;
         size_t size = 0, cap = 0;
@@ -37,12 +49,17 @@ static int read_all(struct ran_bytes *b, int fd, const char *path, struct ran_er
                 if (n == 0)
                         break;
                 size += (size_t)n;
+                if (check_size(size, path, most, err) != RAN_OK) {
+                        free(data);
+                        return RAN_EFORMAT;
+                }
         }
         *b = (struct ran_bytes){data, size, false};
         return RAN_OK;
 }
 
-static int map_or_read(struct ran_bytes *b, int fd, const char *path, struct ran_error *err)
+static int map_or_read(struct ran_bytes *b, int fd, const char *path, size_t most,
+                       struct ran_error *err)
 {
         struct stat st;
 
@@ -58,19 +75,48 @@ static int map_or_read(struct ran_bytes *b, int fd, const char *path, struct ran
                         return RAN_OK;
                 }
         }
-        return read_all(b, fd, path, err);
+        return read_all(b, fd, path, most, err);
 }
 
-int ran_bytes_open(struct ran_bytes *b, const char *path, struct ran_error *err)
+enum { DEVICE_BYTES = 1 << 24 };
+
+static int open_bytes(struct ran_bytes *b, const char *path, size_t most, bool stored,
+                      struct ran_error *err)
 {
-        int fd = open(path, O_RDONLY | O_CLOEXEC);
+        int fd = open(path, O_RDONLY | O_CLOEXEC | (stored ? O_NONBLOCK : 0));
+        struct stat st;
+        int rc = RAN_OK;
 
         *b = (struct ran_bytes){0};
         if (fd < 0)
                 return ran_fail(err, RAN_EIO, "cannot open %s: %s", path, strerror(errno));
-        int code = map_or_read(b, fd, path, err);
+        if (fstat(fd, &st) != 0)
+                rc = ran_fail(err, RAN_EIO, "cannot read %s: %s", path, strerror(errno));
+        else if (stored && !S_ISREG(st.st_mode))
+                rc = ran_fail(err, RAN_EFORMAT, "%s is not a regular file", path);
+        else if (S_ISREG(st.st_mode))
+                rc = check_size((uintmax_t)st.st_size, path, most, err);
+        else if (S_ISCHR(st.st_mode) && most > DEVICE_BYTES) /* /dev/zero has no end */
+                most = DEVICE_BYTES;
+        if (rc == RAN_OK)
+                rc = map_or_read(b, fd, path, most, err);
         close(fd);
-        return code;
+        return rc;
+}
+
+int ran_bytes_open(struct ran_bytes *b, const char *path, struct ran_error *err)
+{
+        return open_bytes(b, path, SIZE_MAX, false, err);
+}
+
+int ran_bytes_open_within(struct ran_bytes *b, const char *path, size_t most, struct ran_error *err)
+{
+        return open_bytes(b, path, most, false, err);
+}
+
+int ran_bytes_open_stored(struct ran_bytes *b, const char *path, size_t most, struct ran_error *err)
+{
+        return open_bytes(b, path, most, true, err);
 }
 
 void ran_bytes_release(struct ran_bytes *b)
@@ -89,6 +135,7 @@ void ran_bytes_release(struct ran_bytes *b)
  * name of its own beside the other. */
 struct ran_writer {
         int fd;
+        int lock;      /* another number of the same open file, which stays until it is renamed */
         int error;     /* errno of the first write that failed */
         char *path;    /* symbolic links resolved: the link stays, what it points to is replaced */
         char *temp;    /* the name for a moment, or all the time; NULL when written in place */
@@ -135,6 +182,8 @@ static void writer_free(struct ran_writer *w)
         forget_name(w);
         if (w->fd >= 0)
                 close(w->fd);
+        if (w->lock >= 0)
+                close(w->lock);
         free(w->path);
         free(w->temp);
         free(w);
@@ -173,13 +222,75 @@ static int open_nameless(const char *path)
         return fd;
 }
 
+/* Says that somebody writes the file. Where a file system knows no locks, nobody removes it. */
+static void lock(struct ran_writer *w, int fd)
+{
+        if (w->lock >= 0)
+                close(w->lock);
+        w->lock = flock(fd, LOCK_EX | LOCK_NB) == 0 ? fcntl(fd, F_DUPFD_CLOEXEC, 0) : -1;
+}
+
 static int open_named(struct ran_writer *w)
 {
-        int fd = open(w->temp, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+        enum { TRIES = 8 };
 
-        if (fd >= 0)
-                note_name(w);
-        return fd;
+        for (int i = 0; i < TRIES; i++) {
+                int fd = open(w->temp, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+                struct stat st;
+
+                if (fd < 0)
+                        return fd;
+                lock(w, fd);
+                if (fstat(fd, &st) != 0 || st.st_nlink > 0) {
+                        note_name(w);
+                        return fd;
+                }
+                close(fd); /* removed before it was locked */
+        }
+        errno = EAGAIN;
+        return -1;
+}
+
+/* ---- what killed processes left ----------------------------------------------------------------
+ */
+
+/* Whether it is NAME.tmp.NUMBER. */
+static bool is_temporary_of(const char *entry, const char *name)
+{
+        static const char middle[] = ".tmp.";
+        const size_t n = strlen(name), m = sizeof middle - 1;
+
+        if (strncmp(entry, name, n) != 0 || strncmp(entry + n, middle, m) != 0)
+                return false;
+        const char *number = entry + n + m;
+        return number[0] != '\0' && number[strspn(number, "0123456789")] == '\0';
+}
+
+/* A writer holds a lock on its file, on whatever machine it runs. */
+static void remove_if_left(int folder, const char *entry)
+{
+        int fd = openat(folder, entry, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+        struct stat st;
+
+        if (fd < 0)
+                return;
+        if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && flock(fd, LOCK_EX | LOCK_NB) == 0)
+                unlinkat(folder, entry, 0);
+        close(fd);
+}
+
+static void remove_left(const char *path)
+{
+        const char *slash = strrchr(path, '/'), *name = slash != NULL ? slash + 1 : path;
+        char *folder = folder_of(path);
+        DIR *d = folder != NULL ? opendir(folder) : NULL;
+
+        for (const struct dirent *e; d != NULL && (e = readdir(d)) != NULL;)
+                if (is_temporary_of(e->d_name, name))
+                        remove_if_left(dirfd(d), e->d_name);
+        if (d != NULL)
+                closedir(d);
+        free(folder);
 }
 
 /* A new file with the permissions of the one that it will replace. */
@@ -193,9 +304,12 @@ static int open_temporary(struct ran_writer *w, const struct stat *old)
          * cannot be is found out here, not at the end. */
         if (unlink(w->temp) != 0 && errno != ENOENT)
                 return -1;
+        remove_left(w->path);
         w->fd = open_nameless(w->path);
         w->nameless = w->fd >= 0;
-        if (w->fd < 0)
+        if (w->nameless)
+                lock(w, w->fd);
+        else
                 w->fd = open_named(w);
         if (w->fd < 0)
                 return -1;
@@ -252,7 +366,7 @@ struct ran_writer *ran_writer_open(const char *path, struct ran_error *err)
 
         if (w == NULL)
                 return NULL;
-        w->fd = -1;
+        w->fd = w->lock = -1;
         if (writer_start(w, path) != 0) {
                 ran_fail(err, RAN_EIO, "cannot write %s: %s", path, strerror(errno));
                 ran_writer_abort(w);

@@ -438,6 +438,10 @@ void ran_eval_finish(struct ran_eval *e, struct ran_eval_report *report)
                 .n_unknown = e->n_unknown,
                 .unknown_total = e->unknown_total,
         };
+        for (size_t c = 1; c < e->C; c++)
+                if (e->classes[c].support > e->classes[report->most_frequent].support)
+                        report->most_frequent = c;
+        report->baseline = (double)e->classes[report->most_frequent].support / (double)e->n;
         for (size_t k = 0; k < RAN_EVAL_TOP; k++)
                 report->top[k] = (double)e->top[k] / (double)e->n;
         finish_rates(e, report);

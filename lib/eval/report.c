@@ -70,6 +70,14 @@ static void json_top(const struct ran_eval_report *r, struct ran_buf *out)
         ran_buf_char(out, '}');
 }
 
+static void json_baseline(const struct ran_eval_report *r, struct ran_buf *out)
+{
+        ran_buf_str(out, ",\"baseline\":{\"label\":");
+        json_label(r, r->most_frequent, out);
+        json_number(out, ",", "accuracy", r->baseline);
+        ran_buf_char(out, '}');
+}
+
 static void json_classes(const struct ran_eval_report *r, struct ran_buf *out)
 {
         ran_buf_str(out, ",\"per_class\":[");
@@ -142,6 +150,8 @@ void ran_eval_json(const struct ran_eval_report *r, struct ran_buf *out)
 {
         ran_buf_printf(out, "{\"n\":%zu,\"n_skipped\":%zu", r->n, r->n_skipped);
         json_number(out, ",", "accuracy", r->accuracy);
+        if (!r->multilabel)
+                json_baseline(r, out);
         json_average(out, "micro", &r->micro);
         json_average(out, "macro", &r->macro);
         json_average(out, "weighted", &r->weighted);
@@ -282,6 +292,11 @@ void ran_eval_text(const struct ran_eval_report *r, struct ran_buf *out)
                 ran_buf_printf(out, "without a label    %zu (left out)\n", r->n_skipped);
         ran_buf_printf(out, "accuracy           %.4f%s\n", r->accuracy,
                        r->multilabel ? " (all labels of a document right)" : "");
+        if (!r->multilabel) {
+                ran_buf_printf(out, "baseline           %.4f (always ", r->baseline);
+                text_label(r, r->most_frequent, 0, out);
+                ran_buf_str(out, ")\n");
+        }
         for (size_t k = 2; !r->multilabel && k <= RAN_EVAL_TOP && k < r->C; k++)
                 ran_buf_printf(out, "among the first %zu  %.4f\n", k, r->top[k - 1]);
         if (r->n_known > 0) { /* else they would be 0 / 0 */

@@ -163,6 +163,20 @@ size_t ran_linear_model_features(const struct ran_config *c)
         return c->ngrams + (c->affixes ? RAN_AFFIXES : 0);
 }
 
+/* Where a chunk of a long document's features has room beside the buckets. */
+size_t ran_linear_model_room(const struct ran_config *c, size_t L)
+{
+        const size_t features = ran_linear_model_features(c), most = c->wide + features;
+
+        return L < most / features ? L * features : most;
+}
+
+/* Whether its features do not fit there: they are counted instead of sorted. */
+static bool is_long(const struct ran_config *c, size_t L)
+{
+        return L > ran_linear_model_room(c, L) / ran_linear_model_features(c);
+}
+
 static uint32_t kind(const uint32_t *affixes, uint32_t id)
 {
         return affixes[(size_t)id * RAN_AFFIX_ROW + RAN_AFFIXES];
@@ -173,10 +187,8 @@ static bool is_last(const uint32_t *affixes, const uint32_t *ids, size_t L, size
         return t + 1 == L || kind(affixes, ids[t + 1]) != RAN_SUBWORD_CONTINUES;
 }
 
-/* The longest n-gram from t on: `ngrams` tokens, but it stops at the document's end and before a
- * word of several subwords. */
-static size_t longest_run(const struct ran_config *c, const uint32_t *affixes, const uint32_t *ids,
-                          size_t L, size_t t)
+size_t ran_linear_model_longest(const struct ran_config *c, const uint32_t *affixes,
+                                const uint32_t *ids, size_t L, size_t t)
 {
         size_t n = 0;
 
@@ -215,15 +227,22 @@ static size_t list_affixes(uint32_t *to, const uint32_t *affixes, const uint32_t
         return n;
 }
 
-/* The buckets of all n-grams; rows: NULL, or where each will be looked up. */
+/* The document that is listed, and the tokens of it, [from, end). */
+struct tokens {
+        const uint32_t *ids;
+        size_t L, from, end;
+};
+
+/* The buckets of n-grams that begin there; rows: NULL, or where each will be looked up. */
 static size_t list_ngrams(uint32_t *to, const struct ran_config *c, const uint32_t *affixes,
-                          const struct ran_linear_rows *rows, const uint32_t *ids, size_t L)
+                          const struct ran_linear_rows *rows, const struct tokens *tokens)
 {
-        const size_t buckets = ran_linear_model_ngram_buckets(c);
+        const size_t buckets = ran_linear_model_ngram_buckets(c), L = tokens->L;
+        const uint32_t *ids = tokens->ids;
         size_t n = 0;
 
-        for (size_t t = 0; t < L; t++) {
-                size_t most = longest_run(c, affixes, ids, L, t);
+        for (size_t t = tokens->from; t < tokens->end; t++) {
+                size_t most = ran_linear_model_longest(c, affixes, ids, L, t);
                 uint64_t hash = 0;
 
                 for (size_t i = 0; i < most; i++) {
@@ -237,13 +256,13 @@ static size_t list_ngrams(uint32_t *to, const struct ran_config *c, const uint32
         return n;
 }
 
-/* The affixes of all tokens, as the table has them. */
-static size_t list_all_affixes(uint32_t *to, const uint32_t *affixes, const uint32_t *ids, size_t L)
+/* The affixes of these tokens, as the table has them. */
+static size_t list_all_affixes(uint32_t *to, const uint32_t *affixes, const struct tokens *tokens)
 {
         size_t n = 0;
 
-        for (size_t t = 0; t < L && affixes != NULL; t++)
-                n += list_affixes(to + n, affixes, ids, L, t);
+        for (size_t t = tokens->from; t < tokens->end && affixes != NULL; t++)
+                n += list_affixes(to + n, affixes, tokens->ids, tokens->L, t);
         return n;
 }
 
@@ -257,14 +276,54 @@ static inline size_t same(const uint32_t *id, size_t n)
         return i;
 }
 
+/* The next chunk of a long document; false: it was the last. */
+static bool next_chunk(const struct ran_config *c, struct tokens *tokens)
+{
+        const size_t features = ran_linear_model_features(c);
+        const size_t n = ran_linear_model_room(c, tokens->L) / features;
+
+        tokens->from = tokens->end;
+        tokens->end = tokens->L - tokens->from < n ? tokens->L : tokens->from + n;
+        return tokens->from < tokens->end;
+}
+
+static void count_all(uint32_t *count, const uint32_t *id, size_t n)
+{
+        for (size_t i = 0; i < n; i++)
+                count[id[i]]++;
+}
+
+/* As below, of a long document. */
+static size_t list_long(struct ran_posting *to, struct ran_posting *spare,
+                        const struct ran_config *c, const uint32_t *affixes, const uint32_t *ids,
+                        size_t L)
+{
+        uint32_t *chunk = &to->id, *count = &spare->id;
+        struct tokens tokens = {ids, L, 0, 0};
+        size_t n = 0;
+
+        memset(count, 0, c->wide * sizeof *count);
+        while (next_chunk(c, &tokens)) {
+                count_all(count, chunk, list_ngrams(chunk, c, affixes, NULL, &tokens));
+                count_all(count, chunk, list_all_affixes(chunk, affixes, &tokens));
+        }
+        for (size_t g = 0; g < c->wide; g++)
+                if (count[g] > 0)
+                        to[n++] = (struct ran_posting){(uint32_t)g, count[g]};
+        return n;
+}
+
 size_t ran_linear_model_list(struct ran_posting *to, struct ran_posting *spare,
                              const struct ran_config *c, const uint32_t *affixes,
                              const uint32_t *ids, size_t L)
 {
+        if (is_long(c, L))
+                return list_long(to, spare, c, affixes, ids, L);
         uint32_t *id = &spare->id, *scratch = &to->id; /* half of either */
-        size_t n = 0, all = list_ngrams(id, c, affixes, NULL, ids, L);
+        const struct tokens tokens = {ids, L, 0, L};
+        size_t n = 0, all = list_ngrams(id, c, affixes, NULL, &tokens);
 
-        all += list_all_affixes(id + all, affixes, ids, L);
+        all += list_all_affixes(id + all, affixes, &tokens);
         ran_posting_sort_ids(id, scratch, all);
         for (size_t i = 0, times; i < all; i += times) {
                 times = same(id + i, all - i);
@@ -404,6 +463,42 @@ static size_t weigh_rows(struct ran_linear_features f, size_t to, size_t from, s
         return to;
 }
 
+/* Rows and their counts, ascending. */
+static size_t list_rows(struct ran_linear_features f, uint32_t *spare, const struct ran_config *c,
+                        const struct ran_params *p, const uint32_t *ids, size_t L)
+{
+        const struct tokens tokens = {ids, L, 0, L};
+        size_t n = find_rows(f.row, list_ngrams(f.row, c, p->affixes, p->rows, &tokens), p);
+
+        n += list_all_affixes(f.row + n, p->affixes, &tokens);
+        ran_posting_sort_ids(f.row, spare, n);
+        return count_rows(f, n, p);
+}
+
+/* The same of a long document. */
+static size_t list_long_rows(struct ran_linear_features f, uint32_t *count,
+                             const struct ran_config *c, const struct ran_params *p,
+                             const uint32_t *ids, size_t L)
+{
+        const size_t rows = p->rows != NULL ? p->rows->n : c->wide;
+        struct tokens tokens = {ids, L, 0, 0};
+        size_t n = 0;
+
+        memset(count, 0, rows * sizeof *count);
+        while (next_chunk(c, &tokens)) {
+                n = list_ngrams(f.row, c, p->affixes, p->rows, &tokens);
+                count_all(count, f.row, find_rows(f.row, n, p));
+                count_all(count, f.row, list_all_affixes(f.row, p->affixes, &tokens));
+        }
+        n = 0;
+        for (size_t row = 0; row < rows; row++)
+                if (count[row] > 0) {
+                        f.row[n] = (uint32_t)row;
+                        f.times[n++] = count[row];
+                }
+        return n;
+}
+
 size_t ran_linear_model_read(struct ran_linear_features f, uint32_t *spare,
                              const struct ran_config *c, const struct ran_params *p, size_t C,
                              const uint32_t *ids, size_t L)
@@ -415,10 +510,8 @@ size_t ran_linear_model_read(struct ran_linear_features f, uint32_t *spare,
 
         if (p->affix_source != NULL)
                 ran_linear_model_affixes_of(p->affix_source, ids, L);
-        n = find_rows(f.row, list_ngrams(f.row, c, p->affixes, p->rows, ids, L), p);
-        n += list_all_affixes(f.row + n, p->affixes, ids, L);
-        ran_posting_sort_ids(f.row, spare, n);
-        n = count_rows(f, n, p);
+        n = is_long(c, L) ? list_long_rows(f, spare, c, p, ids, L)
+                          : list_rows(f, spare, c, p, ids, L);
         while (first < n && f.row[first] < affix)
                 first++;
         size_t ngrams = weigh_rows(f, 0, 0, first, p, C, &counts, &squares[0]);
@@ -427,11 +520,20 @@ size_t ran_linear_model_read(struct ran_linear_features f, uint32_t *spare,
         return n;
 }
 
+bool ran_linear_model_is_apart(const struct ran_config *c, const struct ran_dims *size)
+{
+        return (double)size->B * (double)ran_linear_model_room(c, size->L) <
+               (double)size->L * (double)ran_linear_model_features(c);
+}
+
 /* Those of document b of w->packed. */
 static struct ran_linear_features features_of(const struct ran_workspace *w, size_t b)
 {
         const struct ran_head *h = &w->head;
-        size_t at = w->packed->doc[b] * ran_linear_model_features(w->c);
+        const size_t features = ran_linear_model_features(w->c);
+        const size_t each = ran_linear_model_room(w->c, w->size.L);
+        const size_t at =
+                ran_linear_model_is_apart(w->c, &w->size) ? b * each : w->packed->doc[b] * features;
 
         return (struct ran_linear_features){h->gram_row + at, h->gram_times + at, h->gram_x + at};
 }
@@ -540,7 +642,7 @@ void ran_linear_model_explain(const struct ran_workspace *w, const struct ran_pa
         size_t L = w->packed->L, runs = ran_linear_model_ngram_buckets(c);
 
         for (size_t t = 0; t < L; t++) {
-                size_t most = longest_run(c, p->affixes, ids, L, t);
+                size_t most = ran_linear_model_longest(c, p->affixes, ids, L, t);
 
                 for (size_t n = 1; n <= most; n++) {
                         uint32_t bucket = ran_linear_model_bucket(ids + t, n, runs);

@@ -75,15 +75,28 @@ struct ran_affix_source {
 /* Fills the rows of these ids. */
 void ran_linear_model_affixes_of(const struct ran_affix_source *s, const uint32_t *ids, size_t L);
 
+/* The longest n-gram from token t of L ids on: `ngrams` tokens, but it stops at the document's end
+ * and before a word of several subwords. affixes: of the vocabulary, NULL if c wants none. */
+size_t ran_linear_model_longest(const struct ran_config *c, const uint32_t *affixes,
+                                const uint32_t *ids, size_t L, size_t t);
+
 /* Whether the configuration needs affixes. */
 bool ran_linear_model_wants_affixes(const struct ran_config *c);
 
 /* The most features a token can have. */
 size_t ran_linear_model_features(const struct ran_config *c);
 
-/* Lists the buckets of L ids, ascending and each once, in `to` (room for L
- * ran_linear_model_features), id a bucket and `at` its count; spare: room for as many. affixes:
- * of the vocabulary, NULL if c wants none. Returns the number of buckets. */
+/* The most features of a document of L tokens that are in memory at once: of a long one there are
+ * no more than buckets, however many features its tokens have. */
+size_t ran_linear_model_room(const struct ran_config *c, size_t L);
+
+/* Whether documents of a packed batch of that size have so much room each, which is less than room
+ * for the features of all tokens. */
+bool ran_linear_model_is_apart(const struct ran_config *c, const struct ran_dims *size);
+
+/* Lists the buckets of L ids, ascending and each once, in `to` (room for ran_linear_model_room), id
+ * a bucket and `at` its count; spare: room for as many. affixes: of the vocabulary, NULL if c wants
+ * none. Returns the number of buckets. */
 size_t ran_linear_model_list(struct ran_posting *to, struct ran_posting *spare,
                              const struct ran_config *c, const uint32_t *affixes,
                              const uint32_t *ids, size_t L);

@@ -4,11 +4,11 @@
 
 #include <string.h>
 
-enum { OTHER = 7, HEADER = 8 };
+enum { OTHER = 8, HEADER = 9 };
 
 static const char *const part_names[RAN_MODEL_PARTS] = {
-        "embedding",  "encoder",    "output layer", "linear model", "CRF",
-        "vocabulary", "checkpoint", "other",        "header",
+        "embedding",  "encoder",      "output layer", "linear model", "CRF",
+        "vocabulary", "fingerprints", "checkpoint",   "other",        "header",
 };
 
 /* By how the names of tensors begin; the first that fits counts. */
@@ -22,7 +22,8 @@ static const struct {
         {"classify.out", 2},   {"classify.", 1},
         {"tag.", 2},           {"lm.", 2},
         {"wide.", 3},          {"crf.", 4},
-        {"tokenizer.json", 5}, {RAN_EXTRA_PREFIX, 6},
+        {"tokenizer.json", 5}, {RAN_KNOWN_TENSOR, 6},
+        {RAN_EXTRA_PREFIX, 7},
 };
 
 static size_t part_of(const char *name)

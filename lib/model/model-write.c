@@ -143,8 +143,9 @@ int ran_model_write_bytes(struct ran_bytes *to, const struct ran_parts *p, struc
 /* ---- converting ------------------------------------------------------------------------------ */
 
 static int write_converted(const struct ran_model *m, const struct ran_layout *layout, int storage,
-                           const char *path, struct ran_error *err)
+                           bool fingerprints, const char *path, struct ran_error *err)
 {
+        const struct ran_extra known = ran_model_known(m);
         const char *digest = ran_model_metadata(m, "digest");
         struct ran_parts parts = {.config = &m->config,
                                   .layout = layout,
@@ -156,6 +157,8 @@ static int write_converted(const struct ran_model *m, const struct ran_layout *l
                                   .training = ran_model_metadata(m, "training"),
                                   .pretrained = ran_model_metadata(m, "pretrained"),
                                   .prompts = ran_model_metadata(m, "prompts"),
+                                  .extra = &known,
+                                  .extras = fingerprints && known.n > 0,
                                   .storage = storage};
         struct ran_buf converted = {0};
 
@@ -169,13 +172,13 @@ static int write_converted(const struct ran_model *m, const struct ran_layout *l
         return rc;
 }
 
-int ran_model_convert(const struct ran_model *m, int storage, const char *path,
+int ran_model_convert(const struct ran_model *m, int storage, bool fingerprints, const char *path,
                       struct ran_error *err)
 {
         struct ran_layout layout;
 
         RAN_TRY(ran_layout_init(&layout, &m->config, m->C, err));
-        int rc = write_converted(m, &layout, storage, path, err);
+        int rc = write_converted(m, &layout, storage, fingerprints, path, err);
         ran_layout_release(&layout);
         return rc;
 }

@@ -237,6 +237,7 @@ static int read_contents(struct ran_model *m, const struct ran_layout *layout, b
         if (verify)
                 RAN_TRY(ran_tensors_verify(&m->tensors, err));
         RAN_TRY(ran_model_read_weights(m, layout, err));
+        RAN_TRY(ran_model_read_known(m, err));
         RAN_TRY(read_tokenizer(m, verify, err));
         RAN_TRY(make_affixes(m, err));
         if (ran_task_has_labels(m->config.task)) {
@@ -316,6 +317,7 @@ void ran_model_free(struct ran_model *m)
                 free(m->copy[i]);
         ran_linear_rows_release(&m->rows);
         free(m->buckets);
+        free(m->known_copy);
         ran_tokenizer_free(m->tokenizer);
         free(m->affixes.affixes);
         for (size_t c = 0; m->labels != NULL && c < m->C; c++)

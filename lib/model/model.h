@@ -28,6 +28,9 @@ struct ran_model {
         float *thresholds;                  /* (C) */
         struct ran_calibration calibration; /* of one label a document; or none */
         struct ran_tag_rules rules;         /* of a tagger */
+        const uint32_t *known;              /* (knows) fingerprints, in the mapped file or a copy */
+        uint32_t *known_copy;
+        size_t knows;
 };
 
 /* Tensors of a checkpoint that a model lacks: state of the run, moments, best weights. Their
@@ -35,10 +38,17 @@ struct ran_model {
 #define RAN_EXTRA_PREFIX "train."
 struct ran_extra {
         const char *name;
-        enum ran_dtype dtype; /* F32 or F64 */
+        enum ran_dtype dtype; /* F32 or F64; U32 of fingerprints */
         void *data;           /* (n) */
         size_t n;
 };
+
+/* known.c. The fingerprints of the training documents; older versions ignore this tensor. */
+#define RAN_KNOWN_TENSOR RAN_EXTRA_PREFIX "documents"
+int ran_model_read_known(struct ran_model *m, struct ran_error *err);
+struct ran_extra ran_model_known(const struct ran_model *m); /* n 0: none */
+/* Sorts fingerprints and removes duplicates; returns the number left. */
+size_t ran_known_sort(uint32_t *known, size_t n);
 
 /* model-tensors.c. Every tensor that the configuration asks for must be there, in its shape, and
  * none that it does not know: a part that we left out would change what the model says. Then the

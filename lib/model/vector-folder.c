@@ -14,6 +14,7 @@
 
 #include <cjson/cJSON.h>
 #include <math.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -21,7 +22,7 @@
 #include "base/error.h"
 #include "model/tensors.h"
 
-enum { WIDEST = 1 << 16 };
+enum { WIDEST = 1 << 16, CONFIG_BYTES = 1 << 20 };
 
 /* ---- the tensors ---------------------------------------------------------------------------- */
 
@@ -198,14 +199,14 @@ int ran_vector_folder_rows(struct ran_embedding *rows, size_t V, const struct ra
 
 /* Opens FOLDER/NAME, whose path is then in `path`. */
 static int open_file(struct ran_bytes *file, struct ran_buf *path, const char *folder,
-                     const char *name, struct ran_error *err)
+                     const char *name, size_t most, struct ran_error *err)
 {
         path->len = 0;
         ran_buf_printf(path, "%s/%s", folder, name);
         ran_buf_char(path, '\0');
         if (path->failed)
                 return ran_fail(err, RAN_ENOMEM, "out of memory");
-        return ran_bytes_open(file, path->data, err);
+        return ran_bytes_open_stored(file, path->data, most, err);
 }
 
 /* Puts the file's name in front of a sentence about its contents. */
@@ -239,7 +240,7 @@ static int open_tokenizer(struct ran_vector_folder *f, const char *path, struct 
 {
         struct ran_bytes file = {0};
 
-        RAN_TRY(open_file(&file, name, path, "tokenizer.json", err));
+        RAN_TRY(open_file(&file, name, path, "tokenizer.json", SIZE_MAX, err));
         f->tokenizer = ran_tokenizer_load((const char *)file.data, file.size, err);
         ran_bytes_release(&file);
         return f->tokenizer != NULL ? RAN_OK : blame(name, (int)err->code, err);
@@ -250,7 +251,7 @@ static int open_rows(struct ran_vector_folder *f, const char *path, bool *static
 {
         struct ran_bytes file = {0};
 
-        RAN_TRY(open_file(&file, name, path, "model.safetensors", err));
+        RAN_TRY(open_file(&file, name, path, "model.safetensors", SIZE_MAX, err));
         int rc = ran_vector_folder_rows(&f->rows, ran_tokenizer_size(f->tokenizer), &file,
                                         static_embedding, err);
         ran_bytes_release(&file);
@@ -261,7 +262,7 @@ static int open_config(struct ran_vector_folder *f, const char *path, bool neede
                        struct ran_buf *name, struct ran_error *err)
 {
         struct ran_bytes file = {0};
-        int rc = open_file(&file, name, path, "config.json", err);
+        int rc = open_file(&file, name, path, "config.json", CONFIG_BYTES, err);
 
         if (rc == RAN_EIO && !needed)
                 return RAN_OK;

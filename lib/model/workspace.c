@@ -38,13 +38,16 @@ static void lay_out_head(struct ran_workspace *w, struct ran_arena *k, struct ra
                 RAN_HEAD_ADJOINTS(RAN_ARENA_FIELD)
         }
         if (ran_has_linear_model(w->c)) {
-                double runs = L * (double)ran_linear_model_features(w->c);
+                const double room = (double)ran_linear_model_room(w->c, x->L);
+                const double runs = ran_linear_model_is_apart(w->c, x)
+                                            ? B * room
+                                            : L * (double)ran_linear_model_features(w->c);
 
                 out->grams = (size_t *)ran_arena_take(k, FLOATS_OF(size_t) * B);
                 out->gram_row = (uint32_t *)ran_arena_take(k, FLOATS_OF(uint32_t) * runs);
                 out->gram_times = (uint32_t *)ran_arena_take(k, FLOATS_OF(uint32_t) * runs);
                 out->gram_x = ran_arena_take(k, runs);
-                out->gram_spare = (uint32_t *)ran_arena_take(k, FLOATS_OF(uint32_t) * runs);
+                out->gram_spare = (uint32_t *)ran_arena_take(k, FLOATS_OF(uint32_t) * room);
         }
 }
 

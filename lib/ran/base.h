@@ -182,6 +182,14 @@ struct ran_bytes {
         bool mapped;
 };
 int ran_bytes_open(struct ran_bytes *b, const char *path, struct ran_error *err);
+/* The same for files that are small: RAN_EFORMAT for more than `most` bytes, before they take
+ * memory.
+ */
+int ran_bytes_open_within(struct ran_bytes *b, const char *path, size_t most,
+                          struct ran_error *err);
+/* The same for files of a folder: RAN_EFORMAT also for a pipe, a device, a folder. Never waits. */
+int ran_bytes_open_stored(struct ran_bytes *b, const char *path, size_t most,
+                          struct ran_error *err);
 void ran_bytes_release(struct ran_bytes *b);
 
 /* Writes a file atomically: nobody sees half of it. The bytes go to an unnamed file (or a temporary
@@ -210,6 +218,17 @@ struct ran_sha256 {
 void ran_sha256_init(struct ran_sha256 *s);
 void ran_sha256_add(struct ran_sha256 *s, const void *bytes, size_t n);
 void ran_sha256_hex(struct ran_sha256 *s, char hex[65]); /* ends it: 64 hex digits and a NUL */
+
+/* Fingerprints of documents (base/fingerprint.c): a model has those of its training documents, to
+ * know them again. It is the first 32 bits of the SHA-256 of the text without ASCII white space and
+ * with ASCII letters in lower case, so that another format or line width does not matter. A
+ * document of several records has the sum of theirs. */
+struct ran_fingerprint {
+        struct ran_sha256 sha256;
+};
+void ran_fingerprint_begin(struct ran_fingerprint *f);
+void ran_fingerprint_add(struct ran_fingerprint *f, const char *text, size_t n);
+uint32_t ran_fingerprint_end(struct ran_fingerprint *f);
 
 /* ---- settings (base/field.c) ---------------------------------------------------------------- */
 

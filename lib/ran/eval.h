@@ -72,6 +72,8 @@ struct ran_eval_report {
         bool multilabel;
         double accuracy; /* several labels: share of documents whose set is exactly the gold set;
                             NaN without any */
+        size_t most_frequent; /* one label: the gold class of most documents, */
+        double baseline;      /* and the accuracy of always predicting it */
         /* macro: mean over the classes that are gold or predicted; weighted: by support. */
         struct ran_prf micro, macro, weighted;
         /* Over the n_known documents whose labels are all known; NaN without any. One label: mean
@@ -97,6 +99,34 @@ void ran_eval_finish(struct ran_eval *e, struct ran_eval_report *report);
 /* Append the report as one JSON object, or as a table for people. */
 void ran_eval_json(const struct ran_eval_report *report, struct ran_buf *out);
 void ran_eval_text(const struct ran_eval_report *report, struct ran_buf *out);
+
+/* ---- two models on the same documents (eval/paired.c) ---------------------------------------- */
+
+/* What a model answered to a document: labels, or entities, that are right, wrong or missing. With
+ * one label a document, a wrong answer is a missed label as well. */
+struct ran_answer {
+        uint32_t right, wrong, missed;
+};
+struct ran_paired;
+struct ran_paired *ran_paired_new(bool several, struct ran_error *err);
+void ran_paired_free(struct ran_paired *p);
+/* Adds a document. Fails only for lack of memory. */
+int ran_paired_add(struct ran_paired *p, const struct ran_answer *first,
+                   const struct ran_answer *second, struct ran_error *err);
+struct ran_paired_report {
+        size_t n, both, first_only, second_only,
+                neither;      /* documents with nothing wrong or missed */
+        double first, second; /* accuracy; several: micro-F1 */
+        bool several;
+        struct ran_interval difference; /* 95 %, of first - second; without documents 0 to 0 */
+        double p;                       /* of McNemar's exact test, two-sided */
+};
+void ran_paired_finish(const struct ran_paired *p, struct ran_paired_report *report);
+/* Append the report as one JSON object, or as lines for people. */
+void ran_paired_json(const struct ran_paired_report *report, struct ran_buf *out);
+void ran_paired_text(const struct ran_paired_report *report, struct ran_buf *out);
+/* The probability of a split at least as uneven if both models are equally good. */
+double ran_mcnemar(size_t first_only, size_t second_only);
 
 /* Counts of a tagger for one type, or in all. */
 struct ran_tag_score {

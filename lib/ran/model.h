@@ -153,15 +153,20 @@ struct ran_model_part {
         const char *dtype; /* of its largest tensor: "F32"; "" for the header */
         size_t tensors, elements, bytes;
 };
-enum { RAN_MODEL_PARTS = 9 };
+enum { RAN_MODEL_PARTS = 10 };
 /* The parts that are there, and their number. Their bytes add up to those of the file. */
 size_t ran_model_parts(const struct ran_model *m, struct ran_model_part part[RAN_MODEL_PARTS]);
 size_t ran_model_bytes(const struct ran_model *m); /* of the file */
 /* Of a checkpoint: the epochs done and the steps of the optimiser so far. false: it is a model. */
 bool ran_model_progress(const struct ran_model *m, double *epochs, double *steps);
-/* Writes m with its weights stored in another way, RAN_STORAGE_... The tensors of a checkpoint that
- * hold the state of training are left out. */
-int ran_model_convert(const struct ran_model *m, int storage, const char *path,
+/* The fingerprints of the documents that it, and the models it was initialised from, learned from
+ * (base.h), and whether one of them is this: of 10,000 other documents and a million fingerprints,
+ * two or three are. 0: the model does not say. */
+size_t ran_model_fingerprints(const struct ran_model *m);
+bool ran_model_knows(const struct ran_model *m, uint32_t fingerprint);
+/* Writes m with its weights stored in another way, RAN_STORAGE_..., and with or without its
+ * fingerprints. The tensors of a checkpoint that hold the state of training are left out. */
+int ran_model_convert(const struct ran_model *m, int storage, bool fingerprints, const char *path,
                       struct ran_error *err);
 /* Writes a pretrained encoder in Hugging Face's form as a model: a folder with config.json,
  * model.safetensors (or shards) and tokenizer.json (model/hf-folder.c). The model has the same
@@ -344,6 +349,22 @@ void ran_vector_cache_counts(const struct ran_vector_cache *k, size_t *found, si
  * vectors that are worth it: RAN_EINVAL for others. RAN_EFORMAT: it serves another encoder. */
 int ran_model_use_vectors(struct ran_model *m, struct ran_vector_cache *k, struct ran_error *err);
 
+/* A collection of vectors, and those of them that are nearest to a vector by the cosine, exactly
+ * (model/nearest.c). Read-only, it may be shared by threads. */
+struct ran_nearest;
+struct ran_nearest *ran_nearest_new(size_t D, struct ran_error *err);
+void ran_nearest_free(struct ran_nearest *c);
+size_t ran_nearest_count(const struct ran_nearest *c);
+int ran_nearest_add(struct ran_nearest *c, const float *v, struct ran_error *err); /* v (D) */
+struct ran_neighbour {
+        size_t number; /* from 0, in the order of their addition */
+        double cosine; /* 0 with a vector of zeros */
+};
+/* The k nearest (list: room for k), the nearest first, of equals the earlier one first; returns how
+ * many there are. A vector of zeros, which is near nothing, has none. */
+size_t ran_nearest_find(const struct ran_nearest *c, const float *v, struct ran_neighbour *list,
+                        size_t k);
+
 size_t ran_most_probable(const float *p, size_t C); /* the first of equals */
 
 /* ---- attention probes (model/probe.c, probe-document.c) ------------------------------------- */
@@ -465,6 +486,30 @@ int ran_explain_label(struct ran_explainer *e, size_t row, size_t c, size_t step
  * rows. RAN_EINVAL for a Contextualizer. */
 int ran_explain_tokens(struct ran_explainer *e, size_t from, size_t to, size_t samples,
                        double *value, struct ran_error *err);
+
+/* ---- n-grams of a linear model (model/top-ngrams.c) -------------------------------------------
+ */
+
+/* Which n-grams speak most for each label. The model has hashes of n-grams; texts, or the
+ * vocabulary for single tokens, give them names. */
+struct ran_top_ngrams;
+/* RAN_EINVAL for a model without a linear model of n-grams or without a vocabulary. */
+struct ran_top_ngrams *ran_top_ngrams_new(const struct ran_model *m, struct ran_error *err);
+void ran_top_ngrams_free(struct ran_top_ngrams *t);
+/* The n-grams of a document of L ids below V. Memory grows with the rows of the linear model, not
+ * with the documents. Fails only for lack of memory. */
+int ran_top_ngrams_add(struct ran_top_ngrams *t, const uint32_t *ids, size_t L,
+                       struct ran_error *err);
+/* Each token of the vocabulary. */
+int ran_top_ngrams_add_vocabulary(struct ran_top_ngrams *t, struct ran_error *err);
+struct ran_top_ngram {
+        const uint32_t *ids; /* (n) valid until t changes */
+        size_t n, count;     /* count: how often it was there */
+        double weight;       /* for the label, times the n-gram's IDF: above 0 */
+};
+/* For each label, up to `most` n-grams (C, most), the strongest first, and how many (C). */
+int ran_top_ngrams_list(const struct ran_top_ngrams *t, struct ran_top_ngram *list, size_t most,
+                        size_t *n, struct ran_error *err);
 
 /* ---- sampling (model/sample.c) --------------------------------------------------------------- */
 

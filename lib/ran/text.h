@@ -304,4 +304,11 @@ void ran_segment_fit_word(struct ran_segment_fit *f, const char *word, size_t n)
 int ran_segment_fit_end(struct ran_segment_fit *f, struct ran_segment_count *count,
                         struct ran_error *err);
 
+/* ---- names that look alike (text/fold.c) ----------------------------------------------------- */
+
+/* Appends what two names that look alike have in common: letters in lower case, in composed and
+ * compatible form (NFKC), without white space, underscores and characters that cannot be seen; a
+ * whole number without leading zeros and decimals. RAN_EFORMAT for invalid UTF-8. */
+int ran_text_fold(const char *s, size_t n, struct ran_buf *out, struct ran_error *err);
+
 #endif

@@ -27,10 +27,11 @@ struct ran_dataset {
          * soft_first[b] on. A document without any keeps its labels. */
         uint32_t *soft_labels;
         float *soft;
-        size_t *soft_first; /* (B+1) */
-        bool *guessed;      /* (B) its labels are guessed from the soft target */
-        uint64_t *group;    /* (B) or NULL: a split never separates equal numbers */
-        char **names;       /* (C) label names, ordered by their bytes; owned */
+        size_t *soft_first;    /* (B+1) */
+        bool *guessed;         /* (B) its labels are guessed from the soft target */
+        uint64_t *group;       /* (B) or NULL: a split never separates equal numbers */
+        uint32_t *fingerprint; /* (B) or NULL: the model will know these documents again */
+        char **names;          /* (C) label names, ordered by their bytes; owned */
         size_t C;
         bool multilabel; /* records hold "labels": set by the caller */
         bool given;      /* mlm: positions are masked tokens, labels the original ones: set by the
@@ -39,11 +40,12 @@ struct ran_dataset {
         /* Memory of the arrays that grow with the documents and may be larger than memory. */
         struct {
                 struct ran_spool ids, first, labels, label_first, positions, begins, spelling,
-                        sources, weight, soft_labels, soft, soft_first, guessed, group;
+                        sources, weight, soft_labels, soft, soft_first, guessed, group, fingerprint;
         } spool;
         size_t keep; /* largest size of each in memory; 0: RAN_SPOOL_KEEP */
         /* While it is built. */
         bool fixed;                    /* the classes were given */
+        size_t fingerprints;           /* documents that have one */
         struct ran_known_names *known; /* to find a class by its name; NULL: there is none yet */
         size_t names_cap;
 };
@@ -68,6 +70,9 @@ int ran_dataset_soft_target(struct ran_dataset *d, const uint32_t *labels, const
 /* Sets the last document's group: a name of n bytes, or, n 0, a group of its own. Call it for
  * all documents or for none. */
 int ran_dataset_group(struct ran_dataset *d, const char *name, size_t n, struct ran_error *err);
+/* Adds to the last document's fingerprint, which is 0 at first. Call it for all documents, or
+ * sentences, or for none. */
+int ran_dataset_fingerprint(struct ran_dataset *d, uint32_t fingerprint, struct ran_error *err);
 /* Appends a document for tagging: word i stands at token positions[i] (ascending) and has the tag
  * tags[i]. A dataset holds documents of one kind. */
 int ran_dataset_add_words(struct ran_dataset *d, const uint32_t *ids, size_t L,
@@ -92,15 +97,25 @@ size_t ran_dataset_guessed(const struct ran_dataset *d); /* number of documents 
 /* Sorts new classes by the bytes of their names and renumbers the labels. RAN_EINVAL for a label
  * without a class. */
 int ran_dataset_finish(struct ran_dataset *d, struct ran_error *err);
+/* The accuracy of always predicting the class that most documents, or words, have; *most: that
+ * class. NaN with several labels a document, and without classes. */
+double ran_dataset_baseline(const struct ran_dataset *d, size_t *most);
 /* Marks a fraction `share` of the documents of d (finished) in held_out (B) and copies them to
  * dev (zeroed), in order: about that fraction of each class and exactly that fraction in all,
  * but never the last document of a class. The choice depends only on the seed and on a
  * document's index in d. With several labels a document, classes are ignored. Documents with
  * guessed labels are not held out, unless all are guessed; the copies have no soft target. If
  * documents have groups, whole groups are held out: about that fraction of all documents, but
- * never the last group of a class. After a failure dev is incomplete: release it. */
-int ran_dataset_split(const struct ran_dataset *d, double share, uint64_t seed, bool *held_out,
-                      struct ran_dataset *dev, struct ran_error *err);
+ * never the last group of a class. After a failure dev is incomplete: release it.
+ *
+ * Documents of `known` (B, or NULL) cannot judge the model, which begins as one that learned from
+ * them: they are not held out, nor are their groups. Others take their places, but no more than
+ * half of them, or that fraction if it is larger. */
+int ran_dataset_split(const struct ran_dataset *d, double share, uint64_t seed, const bool *known,
+                      bool *held_out, struct ran_dataset *dev, struct ran_error *err);
+/* How many that would be. */
+int ran_dataset_split_size(const struct ran_dataset *d, double share, uint64_t seed,
+                           const bool *known, size_t *n, struct ran_error *err);
 void ran_dataset_release(struct ran_dataset *d);
 
 enum { RAN_SCHEDULE_CONSTANT, RAN_SCHEDULE_LINEAR, RAN_SCHEDULE_COSINE };
@@ -188,9 +203,10 @@ struct ran_train_report {
         double tokens_per_second, eta_seconds; /* of the encoder */
         double accuracy, micro_f1, macro_f1;   /* REPORT_DEV and REPORT_FITTED */
         size_t validation;                     /* documents */
-        struct ran_interval interval;          /* of the metric; low above high: none */
-        struct ran_interval best_interval;     /* of `best` */
-        double linear_metric;                  /* of the linear model alone; NaN: unknown */
+        double baseline; /* the accuracy of their most frequent label; NaN: not known */
+        struct ran_interval interval;      /* of the metric; low above high: none */
+        struct ran_interval best_interval; /* of `best` */
+        double linear_metric;              /* of the linear model alone; NaN: unknown */
         struct ran_interval linear_interval;
         double metric, best;      /* of the dev set, larger is better (loss: negated) */
         size_t best_epoch, stale; /* epochs since the best */
@@ -202,7 +218,7 @@ struct ran_train_report {
                                model is used */
         bool encoder_only;  /* likewise: the linear model did not help */
         struct ran_train_decision decision;
-        size_t limit;    /* steps that the time left room for; 0: for all */
+        size_t limit;    /* steps after which time ended the encoder; 0: something else did */
         bool aborted;    /* with REPORT_END: time ended the refit of the encoder */
         bool no_encoder; /* there is none: epochs and steps say nothing */
 };
@@ -251,8 +267,8 @@ struct ran_train_job {
          * only if ran_train_keeps_head, and the embedding, which must fit. */
         const struct ran_embedding *vectors;
         const struct ran_model *init;
-        /* Of a frozen encoder of the family BERT: the vectors that it has made, and will have made; or
-         * NULL. */
+        /* Of a frozen encoder of the family BERT: the vectors that it has made, and will have made;
+         * or NULL. */
         struct ran_vector_cache *vector_cache;
         const char *output;     /* model file; written when training is complete, never before;
                                    NULL: none */
@@ -300,6 +316,12 @@ void ran_train_describe(const struct ran_train_job *job, struct ran_buf *out);
 bool ran_train_same_run(const char *a, size_t a_n, const char *b, size_t b_n);
 /* Whether the head of `init` can be used, too: same encoder, task and classes. */
 bool ran_train_keeps_head(const struct ran_train_job *job);
+/* Whether a training for this task that begins with the weights of init knows documents already:
+ * labels are learned from labels, texts from texts. */
+bool ran_train_knows(const struct ran_model *init, int task);
+/* Marks the documents that it knows in known (B), unless that is NULL; returns their number. */
+size_t ran_train_find_known(const struct ran_dataset *d, const struct ran_model *init, int task,
+                            bool *known);
 /* Loss and gradients of the first batch (the documents in order, no dropout, no shuffling) as a
  * safetensors file: "loss" (F64, 1) and "grad.NAME" for each tensor. Weights untouched. */
 int ran_dump_gradients(const char *model, const struct ran_dataset *data, size_t documents,

@@ -18,9 +18,10 @@ struct reading {
 void ran_encoding_trim(const struct ran_tokenizer *t, struct ran_encoding *e, size_t leading,
                        size_t trailing)
 {
+        const struct ran_encoding_scratch *scratch = e->scratch;
         size_t *start = &e->start[e->n - 1], *end = &e->end[e->n - 1];
 
-        if (t->keep && leading == 1 && (e->n == 1 || *start == 0))
+        if ((t->keep || scratch->passage.led) && leading == 1 && (e->n == 1 || *start == 0))
                 leading = 0; /* it was put there */
         if (leading > 0)
                 *start = leading < *end - *start ? *start + leading : *end;
@@ -55,8 +56,10 @@ void ran_encoding_trim_added(const struct ran_tokenizer *t, struct ran_encoding 
 static int add_words(struct reading *r, struct ran_stretch part)
 {
         struct ran_passage *p = r->p;
+        const bool lead = r->t->bytes && !r->numbered && r->e->words > 0;
 
-        RAN_TRY(ran_steps_split(r->t->steps, p, part, r->points, r->err));
+        RAN_TRY(ran_steps_split(r->t->steps, p, part, r->points,
+                                lead && r->points + part.begin == 0, r->err));
         for (size_t i = 0; i < p->spans; i++) {
                 const struct ran_stretch span = p->span[i];
                 struct ran_word word = {.s = p->word_s + span.begin, .n = span.end - span.begin};
@@ -123,6 +126,8 @@ int ran_tokenizer_encode_steps(const struct ran_tokenizer *t, const char *text, 
         struct ran_encoding_scratch *scratch = e->scratch;
         struct reading r = {t, e, &scratch->passage, numbered, 0, err};
         size_t from = 0, more;
+
+        scratch->passage.led = false;
 
         for (size_t taken = 0; taken < n;) {
                 const struct ran_found found =

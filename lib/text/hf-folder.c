@@ -36,6 +36,7 @@ static int open_file(const struct folder *f, const char *name, struct ran_bytes 
         struct ran_buf path = {0};
         int rc;
 
+        *file = (struct ran_bytes){0};
         ran_buf_printf(&path, "%s/%s", f->path, name);
         ran_buf_char(&path, '\0');
         rc = path.failed ? ran_fail(f->err, RAN_ENOMEM, "out of memory")
@@ -141,12 +142,24 @@ static int find_special(const struct folder *f, struct tokens *t, const char *co
         return RAN_OK;
 }
 
-/* The special tokens, each once; the mask takes the white space before it, except in BERT. */
+/* Whether the mask takes the white space before it, where the settings do not say: as in the files
+ * that RoBERTa and MPNet were published with, and not in BERT's. */
+static bool mask_strips(const struct folder *f, bool otherwise)
+{
+        const cJSON *settings = ran_hf_member(ran_hf_member(f->config, "mask_token"), "lstrip");
+
+        if (!cJSON_IsBool(settings))
+                settings = ran_hf_member(ran_hf_member(f->names, "mask_token"), "lstrip");
+        return cJSON_IsBool(settings) ? cJSON_IsTrue(settings) : otherwise;
+}
+
+/* The special tokens, each once. strips: see mask_strips. */
 static void put_added(const struct folder *f, const struct tokens *t, const char *const names[],
                       bool strips, struct ran_buf *out)
 {
         const char *between = "";
 
+        strips = mask_strips(f, strips);
         ran_buf_str(out, ",\"added_tokens\":[");
         for (int i = 0; i < RAN_TOKEN_ROLES; i++) {
                 bool again = false;
@@ -355,37 +368,27 @@ static int from_vocab_json(const struct folder *f, struct ran_buf *out)
 
 /* ---- the folder ----------------------------------------------------------------------------- */
 
-/* The document that a tokenizer.json would be, with the roles of the folder's settings. */
-static int from_tokenizer_json(const struct folder *f, struct ran_buf *out)
+/* The tokeniser of tokenizer.json, with the roles of the folder's settings. */
+static struct ran_tokenizer *from_tokenizer_json(const struct folder *f)
 {
+        struct ran_tokenizer *t;
         struct ran_bytes file;
-        const char *between = "";
+        struct ran_error why;
 
-        RAN_TRY(open_file(f, "tokenizer.json", &file));
+        if (open_file(f, "tokenizer.json", &file) != RAN_OK)
+                return NULL;
         const char *data = (const char *)file.data;
-        size_t pos = ran_utf8_mark(data, file.size);
-        while (pos < file.size && strchr(" \t\r\n", data[pos]) != NULL && data[pos] != '\0')
-                pos++;
-        if (pos == file.size || data[pos] != '{') {
-                ran_bytes_release(&file);
-                return ran_fail(f->err, RAN_EFORMAT, "%s/tokenizer.json is not a JSON object",
-                                f->path);
-        }
-        ran_buf_str(out, "{\"" HF_ROLES "\":{");
-        for (int i = 0; ran_token_roles[i] != NULL; i++) {
-                const char *name = token_of(f, ran_token_roles[i], NULL);
-                if (name == NULL)
-                        continue;
-                ran_buf_str(out, between);
-                put_text(out, ran_token_roles[i]);
-                ran_buf_char(out, ':');
-                put_text(out, name);
-                between = ",";
-        }
-        ran_buf_str(out, "},");
-        ran_buf_add(out, data + pos + 1, file.size - pos - 1);
+        const size_t mark = ran_utf8_mark(data, file.size);
+        t = ran_tokenizer_read_json(data + mark, file.size - mark, true, true, &why);
         ran_bytes_release(&file);
-        return RAN_OK;
+        if (t == NULL)
+                fail_in(f, "tokenizer.json", &why);
+        for (int i = 0; t != NULL && ran_token_roles[i] != NULL; i++) {
+                const char *name = token_of(f, ran_token_roles[i], NULL);
+                if (name != NULL)
+                        ran_tokenizer_find(t, name, strlen(name), &t->role[i]);
+        }
+        return t;
 }
 
 static int refuse(const struct folder *f)
@@ -413,13 +416,12 @@ static struct ran_tokenizer *read_folder(const struct folder *f)
         struct ran_buf document = {0};
         struct ran_tokenizer *t = NULL;
         struct ran_error why;
-        const char *name = "tokenizer.json";
+        const char *name = "vocab.txt";
         int rc;
 
+        if (has(f, "tokenizer.json"))
+                return from_tokenizer_json(f);
         if (has(f, name)) {
-                rc = from_tokenizer_json(f, &document);
-        } else if (has(f, "vocab.txt")) {
-                name = "vocab.txt";
                 rc = from_vocab_txt(f, &document);
         } else if (has(f, "vocab.json") && has(f, "merges.txt")) {
                 name = "vocab.json";

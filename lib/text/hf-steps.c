@@ -14,6 +14,16 @@ static int refuse(const char *part, const cJSON *object, struct ran_error *err)
                         ran_hf_type(object));
 }
 
+static int check_list(const cJSON *list, const char *part, const char *name, int nested,
+                      struct ran_error *err)
+{
+        if (!cJSON_IsArray(list))
+                return ran_fail(err, RAN_EFORMAT, "the %s has no list '%s'", part, name);
+        if (nested >= MOST_NESTED)
+                return ran_fail(err, RAN_EFORMAT, "the %s is too deep in others", part);
+        return RAN_OK;
+}
+
 /* A text member; RAN_EFORMAT without it. */
 static int need_text(const cJSON *object, const char *name, const char **text,
                      struct ran_error *err)
@@ -133,10 +143,7 @@ static int read_normalizer(struct ran_steps *s, const cJSON *object, int nested,
         if (ran_hf_is_null(object))
                 return RAN_OK;
         if (strcmp(type, "Sequence") == 0) {
-                if (!cJSON_IsArray(list) || nested >= MOST_NESTED)
-                        return ran_fail(err, RAN_EFORMAT,
-                                        "the normalizer Sequence has no list 'normalizers', or is "
-                                        "too deep in others");
+                RAN_TRY(check_list(list, "normalizer Sequence", "normalizers", nested, err));
                 cJSON_ArrayForEach(item, list)
                 {
                         RAN_TRY(read_normalizer(s, item, nested + 1, err));
@@ -326,10 +333,7 @@ static int read_pre_tokenizer(struct ran_steps *s, const cJSON *object, bool *by
                 return RAN_OK;
         if (strcmp(ran_hf_type(object), "Sequence") != 0)
                 return read_one(s, object, bytes, err);
-        if (!cJSON_IsArray(list) || nested >= MOST_NESTED)
-                return ran_fail(err, RAN_EFORMAT,
-                                "the pre_tokenizer Sequence has no list 'pretokenizers', or is too "
-                                "deep in others");
+        RAN_TRY(check_list(list, "pre_tokenizer Sequence", "pretokenizers", nested, err));
         cJSON_ArrayForEach(item, list)
         {
                 RAN_TRY(read_pre_tokenizer(s, item, bytes, nested + 1, err));

@@ -151,7 +151,7 @@ static int read_escape(struct reader *r, struct class_part *part, int32_t *c)
         }
         at = letter != '\0' ? strchr(names, letter) : NULL;
         if (at != NULL) {
-                *c = codes[at - names];
+                *c = (unsigned char)codes[at - names];
                 return RAN_OK;
         }
         r->pos--;
@@ -252,7 +252,7 @@ static int make_class(struct reader *r, struct class_part part, size_t *id)
 /* One character of the text: a class, an escape, a dot, or itself. */
 static int read_single(struct reader *r, size_t *id)
 {
-        struct class_part part;
+        struct class_part part = {CLASS_RANGE, false, 0, 0};
         int32_t c = -1;
 
         if (take(r, "["))

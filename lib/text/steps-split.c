@@ -137,7 +137,7 @@ static int split_runs(struct splitter *k, struct ran_stretch span, struct ran_er
         size_t length;
 
         for (size_t pos = span.begin, end, chars; pos < span.end; pos = end) {
-                kind = next = SPACE;
+                kind = SPACE;
                 for (end = pos, chars = 0; end < span.end; end += length, chars++) {
                         int32_t c = char_at(s + end, span.end - end, &length);
                         next = ran_unicode_is_word(c)    ? WORD
@@ -298,15 +298,21 @@ static bool changes(const struct ran_step *step, const struct ran_passage *p, si
 }
 
 int ran_steps_split(const struct ran_steps *s, struct ran_passage *p, struct ran_stretch part,
-                    size_t points, struct ran_error *err)
+                    size_t points, bool lead, struct ran_error *err)
 {
+        const struct ran_step space = {.kind = STEP_LEAD, .c = ' ', .lead = LEAD_ALWAYS};
+
         p->word_s = p->s;
         p->word_at = p->at;
         p->spans = p->other_n = 0;
+        p->led = false;
         if (part.begin == part.end)
                 return RAN_OK;
         RAN_TRY(push_span(p, part.begin, part.end, part.first, err));
         take_other(p);
+        p->led = lead && changes(&space, p, points);
+        if (p->led)
+                RAN_TRY(change(&space, p, points, err));
         for (size_t i = s->normal_n; i < s->n; i++) {
                 const struct ran_step *step = &s->at[i];
                 if (step->kind != STEP_META && step->kind != STEP_LEAD)

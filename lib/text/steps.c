@@ -187,6 +187,8 @@ int ran_steps_normalize(const struct ran_steps *s, struct ran_passage *p, const 
         p->s = text;
         p->n = n;
         p->at = NULL;
+        if (n >= UINT32_MAX)
+                return ran_fail(err, RAN_EINVAL, "%zu bytes are too many to be read at once", n);
         if (s->normal_n == 0) {
                 if (ran_utf8_valid(text, n) < n)
                         return ran_fail(err, RAN_EFORMAT, "the text is not valid UTF-8");

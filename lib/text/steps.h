@@ -86,6 +86,7 @@ struct ran_passage {
         const struct ran_glyph *word_at;
         struct ran_stretch *span; /* (spans) */
         size_t spans;
+        bool led; /* the words got a space in front that the text does not have */
 
         struct ran_stretch *other; /* the spans that a step makes */
         size_t span_cap, other_n, other_cap;
@@ -102,8 +103,9 @@ void ran_passage_release(struct ran_passage *p);
 int ran_steps_normalize(const struct ran_steps *s, struct ran_passage *p, const char *text,
                         size_t n, size_t *points, struct ran_error *err);
 /* Divides a part of the normalised passage into words: the spans, of word_s and word_at. `points`:
- * the code points of the document before the passage. RAN_ENOMEM. */
+ * the code points of the document before the passage. lead: a space goes in front, as between two
+ * words of a text. RAN_ENOMEM. */
 int ran_steps_split(const struct ran_steps *s, struct ran_passage *p, struct ran_stretch part,
-                    size_t points, struct ran_error *err);
+                    size_t points, bool lead, struct ran_error *err);
 
 #endif

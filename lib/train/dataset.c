@@ -10,6 +10,7 @@
 #include "base/string-table.h"
 #include "ran/train.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -276,6 +277,18 @@ int ran_dataset_group(struct ran_dataset *d, const char *name, size_t n, struct 
         return RAN_OK;
 }
 
+int ran_dataset_fingerprint(struct ran_dataset *d, uint32_t fingerprint, struct ran_error *err)
+{
+        const size_t b = d->B - 1, had = d->fingerprints;
+
+        err = ran_error_or_spare(err);
+        RAN_TRY(reserve(d, &d->spool.fingerprint, &d->fingerprint, b + 1, sizeof *d->fingerprint,
+                        err));
+        d->fingerprint[b] = fingerprint + (had == d->B ? d->fingerprint[b] : 0);
+        d->fingerprints = d->B;
+        return RAN_OK;
+}
+
 size_t ran_dataset_guessed(const struct ran_dataset *d)
 {
         size_t n = 0;
@@ -283,6 +296,26 @@ size_t ran_dataset_guessed(const struct ran_dataset *d)
         for (size_t b = 0; d->guessed != NULL && b < d->B; b++)
                 n += d->guessed[b];
         return n;
+}
+
+double ran_dataset_baseline(const struct ran_dataset *d, size_t *most)
+{
+        const size_t n = d->B > 0 ? d->label_first[d->B] : 0;
+        size_t *count =
+                d->C > 0 && n > 0 && !d->multilabel ? ran_alloc(d->C, sizeof *count, NULL) : NULL;
+
+        *most = 0;
+        if (count == NULL)
+                return NAN;
+        for (size_t i = 0; i < n; i++)
+                if (d->labels[i] < d->C)
+                        count[d->labels[i]]++;
+        for (size_t c = 1; c < d->C; c++)
+                if (count[c] > count[*most])
+                        *most = c;
+        const double share = (double)count[*most] / (double)n;
+        free(count);
+        return share;
 }
 
 struct ran_document ran_dataset_document(const struct ran_dataset *d, size_t b)
@@ -415,5 +448,6 @@ void ran_dataset_release(struct ran_dataset *d)
         ran_spool_release(&d->spool.soft_first);
         ran_spool_release(&d->spool.guessed);
         ran_spool_release(&d->spool.group);
+        ran_spool_release(&d->spool.fingerprint);
         *d = (struct ran_dataset){0};
 }

@@ -37,9 +37,12 @@ static void hash_document(void *arg, size_t i)
                                             k->d->first[b + 1] - k->d->first[b]);
 }
 
+/* A document of more tokens than a block is alone. */
 static int reserve_block(struct block *k, struct ran_error *err)
 {
-        size_t room = room_of(k, k->from + k->n);
+        const size_t tokens = k->d->first[k->from + k->n] - k->d->first[k->from];
+        const size_t room =
+                k->n == 1 ? ran_linear_model_room(k->c, tokens) : room_of(k, k->from + k->n);
         struct ran_posting *posting =
                 ran_grow(k->posting, &k->posting_cap, room, sizeof *posting, err);
 

@@ -1,4 +1,5 @@
 /* output.c - the description of a run, and its finished model. */
+#include "train/known.h"
 #include "train/pretrained.h"
 #include "train/trainer.h"
 #include "model/linear-model.h"
@@ -7,6 +8,7 @@
 #include "ran/train.h"
 #include "ran/math.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -172,7 +174,8 @@ static void copy_tensors(float *block, const struct ran_layout *layout, const st
 }
 
 /* An encoder without weight is not in the model, nor is such a linear model. */
-static int write_part(struct ran_trainer *t, const char *more, struct ran_error *err)
+static int write_part(struct ran_trainer *t, const char *more, const struct ran_extra *known,
+                      struct ran_error *err)
 {
         struct ran_config c = *t->c;
         struct ran_layout layout;
@@ -193,6 +196,8 @@ static int write_part(struct ran_trainer *t, const char *more, struct ran_error 
                 params.wide = t->p.wide;
                 params.idf = t->p.idf;
                 parts.storage = t->job->storage;
+                parts.extra = known;
+                parts.extras = known->n > 0;
                 parts.config = &c;
                 parts.layout = &layout;
                 parts.params = &params;
@@ -244,9 +249,15 @@ int ran_trainer_write(struct ran_trainer *t, struct ran_error *err)
 {
         struct ran_parts parts = ran_trainer_parts(t);
         struct ran_buf more = {0};
+        struct ran_extra known;
         int rc;
 
+        RAN_TRY(ran_known_make(t->job, t->at.refit != 0, &known, err));
+        if (t->as_begun)
+                known.n = 0; /* 0.1.0 wrote none */
         parts.storage = t->job->storage;
+        parts.extra = &known;
+        parts.extras = known.n > 0;
 
         /* Not in a checkpoint, which may resume elsewhere. */
         ran_buf_printf(&more, ",\"kernels\":\"%s\"", ran_isa());
@@ -258,6 +269,10 @@ int ran_trainer_write(struct ran_trainer *t, struct ran_error *err)
                 ran_buf_printf(&more, ",\"dev_metric\":{\"%s\":", ran_metric_names[t->s->metric]);
                 ran_buf_double(&more, t->s->metric == RAN_METRIC_LOSS ? -t->at.best : t->at.best);
                 ran_buf_char(&more, '}');
+                if (!isnan(t->baseline) && !t->as_begun) {
+                        ran_buf_str(&more, ",\"dev_baseline\":");
+                        ran_buf_double(&more, t->baseline);
+                }
         }
         if (t->stop.limit > 0 || t->stop.last > 0 || ran_budget_aborts_refit(t))
                 ran_buf_printf(&more,
@@ -308,9 +323,10 @@ int ran_trainer_write(struct ran_trainer *t, struct ran_error *err)
         if (more.failed)
                 rc = ran_fail(err, RAN_ENOMEM, "out of memory while the model was written");
         else if (drops(t))
-                rc = write_part(t, more.data, err);
+                rc = write_part(t, more.data, &known, err);
         else
                 rc = ran_trainer_write_parts(t, t->job->output, &parts, more.data, err);
+        free(known.data);
         ran_buf_release(&more);
         return rc;
 }

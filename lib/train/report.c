@@ -64,13 +64,16 @@ struct ran_train_report ran_trainer_report(const struct ran_trainer *t, int even
                 .best = t->at.best,
                 .share = t->linear_share,
                 .validation = ran_train_has_dev(t->job) ? t->job->dev->B : 0,
+                .baseline = t->baseline,
                 .interval = {t->stop.best_low, t->stop.best_high},
                 .best_interval = {t->stop.best_low, t->stop.best_high},
                 .linear_loss = t->stop.loss,
                 .linear_metric = t->stop.documents > 0 ? t->stop.metric : NAN,
                 .linear_interval = {t->stop.low, t->stop.high},
                 .decision = ran_trainer_decision(t),
-                .limit = (size_t)(t->stop.last > 0 ? t->stop.last : t->stop.limit),
+                .limit = !t->timed_out      ? 0
+                         : t->stop.last > 0 ? (size_t)t->stop.last
+                                            : (size_t)t->stop.limit,
                 .aborted = t->stop.aborted != 0,
                 .best_epoch = (size_t)t->at.best_epoch,
                 .stale = (size_t)t->at.stale,

@@ -84,12 +84,46 @@ static bool takes_no_last(const struct ran_dataset *d, const struct drawn *drawn
         return !vanishes;
 }
 
+/* Whether one of n documents may not be held out. */
+static bool has_known(const bool *known, const struct drawn *drawn, size_t n)
+{
+        for (size_t i = 0; known != NULL && i < n; i++)
+                if (known[drawn[i].document])
+                        return true;
+        return false;
+}
+
+/* Leaves out known documents, with their groups; returns the number left. */
+static size_t leave_out_known(const struct ran_dataset *d, const bool *known, struct drawn *drawn,
+                              size_t n)
+{
+        size_t kept = 0;
+
+        for (size_t i = 0, size; i < n; i += size) {
+                size = group_size(d, drawn + i, n - i);
+                if (has_known(known, drawn + i, size))
+                        continue;
+                memmove(drawn + kept, drawn + i, size * sizeof *drawn);
+                kept += size;
+        }
+        return kept;
+}
+
+/* The fraction of n candidates that are to make that fraction of all. */
+static double fraction_of(double fraction, size_t all, size_t n)
+{
+        const double most = fraction > 0.5 ? fraction : 0.5;
+        const double wanted = n > 0 ? fraction * (double)all / (double)n : fraction;
+
+        return wanted < most ? wanted : most;
+}
+
 /* Without groups: shuffles the documents within each class, concatenates the classes, and takes
  * every 1/share-th document: the counts of each class and in all are then right to within one
  * document. The first of each class is skipped, because a class must not vanish from training.
  * Groups are shuffled, and a group is taken when at least half of it is due. */
-static int pick(const struct ran_dataset *d, double fraction, uint64_t seed, bool *held_out,
-                struct ran_error *err)
+static int pick(const struct ran_dataset *d, double fraction, uint64_t seed, const bool *known,
+                bool *held_out, struct ran_error *err)
 {
         struct drawn *drawn = ran_alloc(d->B, sizeof *drawn, err);
         size_t *left = ran_alloc(d->C + 1, sizeof *left, err);
@@ -103,7 +137,9 @@ static int pick(const struct ran_dataset *d, double fraction, uint64_t seed, boo
         for (size_t b = 0; b < d->B; b++)
                 if (has_one_label(d, b))
                         left[label_of(d, b)]++;
-        size_t n = draw(d, seed, drawn);
+        const size_t all = draw(d, seed, drawn), n = leave_out_known(d, known, drawn, all);
+        if (n < all)
+                fraction = fraction_of(fraction, all, n);
         for (size_t i = 0, size; i < n; i += size) {
                 bool first = i == 0 || drawn[i].stratum != drawn[i - 1].stratum;
                 size = group_size(d, drawn + i, n - i);
@@ -146,15 +182,29 @@ static int copy_document(struct ran_dataset *to, const struct ran_dataset *d, si
         return code;
 }
 
-int ran_dataset_split(const struct ran_dataset *d, double fraction, uint64_t seed, bool *held_out,
-                      struct ran_dataset *dev, struct ran_error *err)
+int ran_dataset_split_size(const struct ran_dataset *d, double fraction, uint64_t seed,
+                           const bool *known, size_t *n, struct ran_error *err)
+{
+        bool *held_out = ran_alloc(d->B, sizeof *held_out, err);
+        int rc = held_out != NULL ? pick(d, fraction, seed, known, held_out, err) : RAN_ENOMEM;
+
+        *n = 0;
+        for (size_t b = 0; b < d->B && rc == RAN_OK; b++)
+                *n += held_out[b];
+        free(held_out);
+        return rc;
+}
+
+int ran_dataset_split(const struct ran_dataset *d, double fraction, uint64_t seed,
+                      const bool *known, bool *held_out, struct ran_dataset *dev,
+                      struct ran_error *err)
 {
         memset(held_out, 0, d->B * sizeof *held_out);
         dev->multilabel = d->multilabel;
         dev->given = d->given;
         dev->keep = d->keep;
         memcpy(dev->digest, d->digest, sizeof dev->digest);
-        int code = pick(d, fraction, seed, held_out, err);
+        int code = pick(d, fraction, seed, known, held_out, err);
         if (code == RAN_OK)
                 code = ran_dataset_set_classes(dev, d->names, d->C, err);
         for (size_t b = 0; b < d->B && code == RAN_OK; b++)

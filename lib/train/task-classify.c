@@ -4,6 +4,8 @@
 #include "model/vector-cache.h"
 #include "train/task.h"
 #include "model/compact.h"
+#include "model/document-vector.h"
+#include "model/encoder.h"
 #include "model/head.h"
 #include "train/ahead.h"
 #include "train/evaluate.h"
@@ -231,13 +233,32 @@ static int held_out_loss(struct ran_trainer *t, double *sum, struct ran_error *e
 
 /* ---- the linear model ----------------------------------------------------------------------- */
 
-/* Of the time that a linear model takes, the reading of a frozen encoder, about. */
-static const double of_vectors = 0.5;
+/* Of the time that a linear model takes, the reading of a frozen encoder, about: its arithmetic
+ * beside that of the fits, each number of a row and class of which takes as long as so many
+ * operations of an encoder, in so many passes over the folds of cross-validation. */
+static double of_vectors(const struct ran_trainer *t)
+{
+        static const double slower = 8, passes = 100;
+        const struct ran_dataset *d = t->job->train;
+        const double F = (double)ran_document_vector_width(t->c);
+        const double numbers = (double)t->lists.first[d->B] + F * (double)d->B;
+        const double fits = slower * passes * numbers * (double)t->C;
+        double vectors = 0;
+
+        for (size_t b = 0; b < d->B; b++) {
+                const size_t L = d->first[b + 1] - d->first[b];
+                double flops = 0;
+
+                if (ran_encoder_of(t->c)->flops(t->c, L, 0, &flops, NULL) == RAN_OK)
+                        vectors += flops + 2 * F * (double)L;
+        }
+        return vectors / (vectors + fits);
+}
 
 static int fit_rows(struct ran_trainer *t, struct ran_svm *svm, struct ran_error *err)
 {
         const double of_validation = 0.75; /* its share of the time, about */
-        const double vectors = t->c->frozen ? of_vectors : 0;
+        const double vectors = t->c->frozen ? of_vectors(t) : 0;
         double cost = t->at.cost;
 
         svm->ratios = t->at.ratios != 0;
@@ -278,7 +299,7 @@ static int read_vectors(struct ran_trainer *t, struct ran_error *err)
 {
         RAN_TRY(use_cache(t, err));
         t->stage_from = 0;
-        t->stage_to = of_vectors;
+        t->stage_to = of_vectors(t);
         return t->dense.B > 0 ? RAN_OK
                               : ran_dense_read(&t->dense, t->c, &t->p, t->C, t->job->train,
                                                t->job->pool, ran_trainer_on_pass, t, err);

@@ -267,6 +267,8 @@ static int train_epochs(struct ran_trainer *t, struct ran_error *err)
                !ran_budget_aborts_refit(t) &&
                (!validates(t) || t->at.stale < (double)t->s->patience))
                 rc = run_epoch(t, err);
+        if (t->at.refit == 0)
+                t->timed_out = ran_budget_is_used(t) && !ran_trainer_is_decided(t);
         if (rc == RAN_OK && !validates(t) && !ran_budget_aborts_refit(t))
                 rc = check_last(t, err);
         return rc;

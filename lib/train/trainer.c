@@ -192,6 +192,8 @@ int ran_trainer_init(struct ran_trainer *t, const struct ran_train_job *job, str
             ran_ranks_leads(job->ranks))
                 return ran_fail(err, RAN_EINVAL,
                                 "a frozen encoder needs weights, and there is no initial model");
+        size_t most;
+        t->baseline = ran_train_has_dev(job) ? ran_dataset_baseline(job->dev, &most) : NAN;
         t->at.best = -INFINITY;
         t->at.threshold = 0.5;
         RAN_TRY(check_sizes(t, err));

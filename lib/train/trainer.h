@@ -78,11 +78,13 @@ struct ran_trainer {
         uint32_t *affixes;
         float *best_block, *best_table; /* NULL without dev data */
         bool first_encoder;             /* kept, although a refit followed */
+        bool timed_out;                 /* time ended the encoder's first training */
         struct ran_optimiser optimiser;
         struct ran_batcher batcher;
         struct ran_progress at;
         struct ran_decision stop;
         bool early_stop;        /* the setting, but for runs that 0.1.0 began */
+        double baseline;        /* accuracy on the dev documents of their most frequent label */
         double *losses, *alone; /* (B of dev) of the last validation; of the linear model alone */
         bool as_begun;          /* by 0.1.0, and written as it would have been */
         bool waits;             /* the linear model learned nothing: the encoder has time */

@@ -236,12 +236,54 @@ EOF2
   done
 }
 
+# ---- nearest documents ---------------------------------------------------------------------------
+
+@test "nearest: the documents whose vectors have the largest cosine, of texts or of vectors written before" {
+  ran-classify -q -m one.ran --embed one.jsonl >vectors.jsonl
+  head -n 5 one.jsonl | jq -c 'del(.id)' >queries.jsonl
+  ran-classify -q -m one.ran --nearest 4 --among one.jsonl queries.jsonl >near
+  ran-classify -q -m one.ran --nearest 4 --among vectors.jsonl queries.jsonl | cmp - near
+  # In parts, without the texts, by another number of threads.
+  jq -c 'select(.id <= 50) | del(.text)' vectors.jsonl >a; jq -c 'select(.id > 50)' vectors.jsonl >b
+  ran-classify -q -m one.ran -j 5 --nearest 4 --among a --among b queries.jsonl | cmp - near
+  jq -s --slurpfile v vectors.jsonl '
+    def dot($a; $b): [range($a | length) | $a[.] * $b[.]] | add;
+    def cosine($a; $b): dot($a; $b) / ((dot($a; $a) | sqrt) * (dot($b; $b) | sqrt));
+    [range(length) as $q | .[$q].prediction.nearest as $near | $v[$q].prediction.embedding as $e |
+      ([$v[] | cosine($e; .prediction.embedding)] | sort | reverse) as $all |
+      ($near | length) == 4 and all(range(4); ($near[.].cosine - $all[.] | fabs) < 1e-5)] | all' near | grep -qx true
+  jq -se 'all(.prediction.label and (.prediction | has("embedding") | not))' near
+  # A number, a string, none: ids as they came; more than there are: all.
+  printf '%s\n' '{"id":1e0,"text":"sun"}' '{"id":"a\"b","text":"rain"}' '{"text":"snow"}' >few.jsonl
+  ran-classify -q -m one.ran --nearest 9 --among few.jsonl - <<<'{"text":"sun"}' |
+    jq -e '.prediction.nearest | length == 3 and (map(.id) | sort == [1, "a\"b", "few.jsonl:3"])'
+}
+
+@test "nearest: what cannot be compared is refused" {
+  echo '{"text":"sun","prediction":{"embedding":[1,2]}}' >short.jsonl
+  run -3 --separate-stderr ran-classify -m one.ran --nearest 1 --among short.jsonl one.jsonl
+  [[ $stderr == *'short.jsonl:1: its embedding has 2 numbers, and those of the model have 16'* ]]
+  [[ $stderr == *'--among short.jsonl: no document to compare with'* ]]
+  echo '{"text":"sun","prediction":{"embedding":[1,"2"]}}' >short.jsonl
+  run -3 --separate-stderr ran-classify -m one.ran --nearest 1 --among short.jsonl one.jsonl
+  [[ $stderr == *'its embedding has an element that is no number in range'* ]]
+  run -3 ran-classify -m one.ran --nearest 1 --among nowhere.jsonl one.jsonl
+  run -2 --separate-stderr ran-classify -m one.ran --nearest 1 one.jsonl
+  [[ $stderr == *'--nearest K needs a collection: --among FILE'* ]]
+  run -2 ran-classify -m one.ran --among one.jsonl one.jsonl
+  run -2 ran-classify -m one.ran --eval --nearest 1 --among one.jsonl one.jsonl
+  run -2 ran-classify -m one.ran --output-format csv --nearest 1 --among one.jsonl one.jsonl
+  cp one.jsonl kept.jsonl
+  run -2 ran-classify -m one.ran --nearest 1 --among kept.jsonl -o kept.jsonl one.jsonl
+  cmp one.jsonl kept.jsonl
+}
+
 # ---- evaluation ----------------------------------------------------------------------------------
 
 @test "eval: the report says what the predictions say" {
   ran-classify -m one.ran one.jsonl >got
   right=$(jq -n '[inputs | select(.label == .prediction.label)] | length' got)
-  run -0 --separate-stderr ran-classify -m one.ran --eval one.jsonl
+  run -0 --separate-stderr ran-classify -q -m one.ran --eval one.jsonl
   [ -z "$stderr" ]
   jq -e --argjson right "$right" '.n == 120 and .n_skipped == 0 and .accuracy == $right / 120
     and ([.confusion.matrix[][]] | add) == 120 and .confusion.labels == ["dry", "wet", "white"]
@@ -282,6 +324,45 @@ EOF2
   ran-classify -m one.ran --eval more.jsonl >unknown
   jq -se '.[0] as $k | .[1] as $u | $u.micro.recall < $k.micro.recall and $u.accuracy < $k.accuracy
     and $u.macro.recall == $k.macro.recall and $u.weighted.recall == $k.weighted.recall' known unknown
+}
+
+@test "eval: --against counts what the predictions of two models say, with one label and with several" {
+  # Other models, of less data; two records no model can get right.
+  for kind in one several; do
+    jq -c 'select(.id % 7 == 0)' $kind.jsonl | ran-train classify -q --base none --encoder none --no-dev -o less.$kind.ran
+    jq -c 'if .id % 9 == 0 then del(.label, .labels) else . end' $kind.jsonl >some.jsonl
+    jq -c 'select(.id < 3) | if .label then .label = "odd" else .labels = ["odd"] end' $kind.jsonl >>some.jsonl
+    ran-classify -q -m $kind.ran --eval some.jsonl | jq -c '.micro.f1' >alone
+    ran-classify -q -m $kind.ran --eval --against less.$kind.ran some.jsonl | jq -c .against >against
+    ran-classify -q -m less.$kind.ran --eval --against $kind.ran some.jsonl | jq -c .against >back
+    ran-classify -q -m $kind.ran some.jsonl | ran-classify -q -m less.$kind.ran --into other |
+      jq -c 'select(.label or .labels) |
+        def given: (if .labels then [.labels[].label] else [.label] end) | unique;
+        ((.labels // [.label]) | unique) as $gold |
+        [(.prediction | given) == $gold, (.other | given) == $gold]' >right
+    jq -s --slurpfile a against '($a[0] | [.n, .both_right, .only_this_right, .only_other_right, .both_wrong]) ==
+      [length, (map(select(. == [true, true])) | length), (map(select(. == [true, false])) | length),
+       (map(select(. == [false, true])) | length), (map(select(. == [false, false])) | length)]' right | grep -q true
+    jq -e -s '.[0].this == .[1]' against alone
+    jq -e '.n == 109 and .both_wrong >= 2 and .difference_low <= .difference and .difference <= .difference_high and
+      .metric == (if $kind == "one" then "accuracy" else "micro_f1" end)' --arg kind $kind against
+    jq -e -s '.[0].difference == -.[1].difference and .[0].mcnemar_p == .[1].mcnemar_p and
+      .[0].only_this_right == .[1].only_other_right' against back
+  done
+  run -0 --separate-stderr ran-classify -m one.ran --eval --eval-format text --against less.one.ran one.jsonl
+  [[ $output == *$'\nAgainst less.one.ran, on the same documents:\naccuracy  '*$'\nMcNemar'* ]]
+  ran-classify -q -m one.ran --eval --against less.one.ran -j 1 one.jsonl >1
+  ran-classify -q -m one.ran --eval --against less.one.ran -j 5 one.jsonl | cmp - 1
+}
+
+@test "eval: --against refuses models and options that do not go with it" {
+  run -3 --separate-stderr ran-classify -m one.ran --eval --against several.ran one.jsonl
+  [[ $stderr == *'it gives several labels a document, and the other model does not'* ]]
+  run -3 --separate-stderr ran-classify -m one.ran --eval --against nowhere.ran one.jsonl
+  [[ $stderr == *'cannot open nowhere.ran'* ]]
+  run -2 --separate-stderr ran-classify -m one.ran --against one.ran one.jsonl
+  run -2 --separate-stderr ran-classify -m one.ran --eval --eval-format html --against one.ran one.jsonl
+  run -2 --separate-stderr ran-classify -m one.ran --eval --threshold-for dry=0.5 --against one.ran one.jsonl
 }
 
 @test "eval: labels that do not fit the model are errors" {

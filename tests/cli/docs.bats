@@ -38,7 +38,7 @@ source_map() {
 }
 
 @test "docs: options that the README names are options" {
-  for command in 'ran-tokenize learn' 'ran-tokenize encode' 'ran-train classify' ran-classify \
+  for command in 'ran-tokenize learn' 'ran-tokenize encode' 'ran-train classify' 'ran-train info' ran-classify \
     'ran-lm score' 'ran-lm generate' ran-attnmask ran-tag; do
     $command --help-all
   done | grep -oE -- '--[][a-z-]+' | sed 's/\[no-\]\(.*\)/\1\n--no-\1/' | sort -u >known
@@ -64,7 +64,19 @@ source_map() {
 }
 
 @test "docs: the README is short" {
-  [ "$(wc -l <"$root/README.md")" -le 200 ]
+  [ "$(wc -l <"$root/README.md")" -le 220 ]
+}
+
+@test "docs: the pipeline on the first screen of the README works in an empty folder, and labels as it says" {
+  sed -n '1,50{/^```sh$/,/^```$/p}' "$root/README.md" | sed '1d;$d' >pasted
+  [ "$(grep -c '^ran-' pasted)" -eq 3 ]
+  mkdir empty
+  cd empty
+  unset RAN_BASE # as a reader has it
+  bash -eo pipefail ../pasted >../said
+  said=$(sed -n '$s/.* # //p' ../pasted)
+  [ -n "$said" ]
+  [ "$(tail -n +2 <(grep -A 9 '^id,label,score,text' ../said) | cut -d , -f 2 | paste -s -d , | sed 's/,/, /g')" = "$said" ]
 }
 
 @test "docs: the Debian package has the version, and says what the programs need" {

@@ -376,6 +376,38 @@ values() {
   cmp out.jsonl again.jsonl
 }
 
+@test "cross-validate: reads what ran-train reads: tables, packed files, folders, several files" {
+  weather | jq -c '.id |= tostring' >records.jsonl
+  jq -r '["Title", "Body", "kind"], (inputs | ["day", .text, .label]) | @csv' -n records.jsonl | tr , ';' >"the table's.csv"
+  cross-validate --folds-only -k 4 -o table.jsonl "the table's.csv" --delimiter ';' --text-member Title,Body --label-member=kind
+  jq -se 'length == 16 and (map(.fold) | unique == [1, 2, 3, 4]) and all(.text | startswith("day\n")) and
+    (map(.id)[3] == "the table\u0027s.csv:5")' table.jsonl
+  mkdir -p folder/wet folder/dry
+  for i in 1 2 3 4 5 6; do
+    echo "wet $i" >folder/wet/$i.txt
+    echo "dry $i" | gzip >folder/dry/$i.txt.gz
+  done
+  cross-validate --folds-only -k 3 -o folder.jsonl folder --folder-label
+  jq -se 'map([.fold, .label]) | group_by(.) | length == 6 and all(length == 2)' folder.jsonl
+  gzip -c records.jsonl >packed.jsonl.gz
+  head -n 8 records.jsonl >one.jsonl; tail -n +9 records.jsonl >two.jsonl
+  cross-validate --folds-only -k 4 -o plain.jsonl records.jsonl
+  cross-validate --folds-only -k 4 -o packed.jsonl packed.jsonl.gz
+  cross-validate --folds-only -k 4 -o both.jsonl one.jsonl two.jsonl
+  cmp plain.jsonl packed.jsonl
+  cmp plain.jsonl both.jsonl
+  run -2 cross-validate --folds-only -k 4 -o no.jsonl "the table's.csv" --text-member
+  run -3 cross-validate --folds-only -k 4 -o no.jsonl nowhere.csv
+  [ ! -e no.jsonl ]
+}
+
+@test "cross-validate: a table is trained on and labelled as it is read [all]" {
+  weather | jq -r '[.text, .label] | @csv' | sed '1i "what was said","kind"' >table.csv
+  cross-validate -k 4 -o out.jsonl table.csv --text-member 'what was said' --label-member kind $tiny >table
+  jq -se 'length == 16 and all(.prediction.label and .label and .text)' out.jsonl
+  grep -q '^all  *16 ' table
+}
+
 @test "cross-validate: misuse, and records that cannot be used [all]" {
   weather >records.jsonl
   run -2 cross-validate

@@ -245,7 +245,7 @@ input.jsonl:3,wet,P,rain rain' ]
   [[ ${lines[1]} == *$'\tstorm|wet\t'* ]]
   for i in 1 2 3; do ran-classify -m labels.ran --output-format csv --shard $i/3 labels.txt; done >parts
   ran-classify -m labels.ran --output-format csv labels.txt | cmp - parts
-  run -0 ran-classify -m labels.ran --eval --eval-format csv labels.txt
+  run -0 ran-classify -q -m labels.ran --eval --eval-format csv labels.txt
   [ "${lines[0]}" = 'label,precision,recall,f1,support' ]
   [ "${lines[1]}" = 'dry,1,1,1,40' ] && [ "${lines[3]}" = 'micro average,1,1,1,80' ]
   run -2 ran-classify -m labels.ran --output-format csv --top 2 labels.txt
@@ -254,7 +254,7 @@ input.jsonl:3,wet,P,rain rain' ]
   [ "$(sed 's/0\.[0-9e-]*$/P/; s/,1$/,P/' <<<"$output")" = 'id,start,end,label,text,score
 7,0,3,PER,Ann,P
 7,8,12,LOC,Rome,P' ]
-  run -0 ran-tag -m names.ran --eval --eval-format tsv names.conll
+  run -0 ran-tag -q -m names.ran --eval --eval-format tsv names.conll
   [ "${lines[0]}" = $'label\tprecision\trecall\tf1\tgold\tfound\tcorrect' ]
   [ "${lines[3]}" = $'all\t1\t1\t1\t180\t180\t180' ]
 }

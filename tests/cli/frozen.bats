@@ -167,9 +167,10 @@ bytes_of() {
   refused 3 "cannot open nobase: No such file or directory, and there is no model of that name in $PWD/empty, $PWD/models" \
     ran-classify -m nobase test.jsonl
   refused 3 'cannot open ./base: No such file or directory' ran-classify -m ./base test.jsonl
-  # A file comes first.
+  # A file has a slash in its name.
   cp frozen.ran base
-  ran-train info base | grep -q 'labels documents'
+  ran-train info base | grep -q 'masked language model'
+  ran-train info ./base | grep -q 'labels documents'
 }
 
 @test "models: they are found beside an installed program" {

@@ -42,6 +42,54 @@ setup() {
   jq -S .training info | diff said -
 }
 
+# The words are the same in all documents of two labels, whose order tells; a third label has a word of its own.
+order() {
+  awk 'BEGIN { for (i = 0; i < 240; i++)
+    printf "{\"body\":\"number %d: %s\",\"label\":\"%s\"}\n", i,
+      i % 3 == 0 ? "hot not here" : i % 3 == 1 ? "not hot here" : "snow here", i % 3 == 0 ? "warm" : i % 3 == 1 ? "cold" : "white" }'
+}
+
+@test "info: --top names the n-grams that speak for a label, from texts or from the vocabulary" {
+  order >order.jsonl
+  for weights in f32 f16 i8; do
+    ran-train classify -q --encoder none --base none --no-dev --weights $weights --min-count 1 --text-member body \
+      -o order.ran order.jsonl
+    ran-train info --format json --top 3 --texts order.jsonl --text-member body order.ran >top
+    jq -e '.top | keys == ["cold", "warm", "white"] and all(.[]; length == 3 and (map(-.weight) | . == sort) and all(.[]; .weight > 0))' top
+    jq -e '.top | ([.warm[].ngram] | index("hot not")) != null and ([.cold[].ngram] | index("not hot")) != null and
+      ([.white[].ngram] | index("snow")) != null' top
+    jq -e '[.top[][] | select(.ngram == "snow" or .ngram == "hot not" or .ngram == "not hot") | .count] | unique == [80]' top
+    ran-train info --format json --top 3 order.ran >words
+    jq -e '.top | ([.white[].ngram] | index("snow")) != null and all(.[][]; (.ngram | test(" ") | not) and (has("count") | not))' words
+  done
+  run -0 ran-train info --top 3 --texts order.jsonl --text-member body order.ran
+  [[ $output == *$'\n  warm\n'*' 80  hot not'* ]]
+  # All of a table or of several files, as everywhere.
+  jq -r '[.body, .label] | @csv' order.jsonl | sed '1i "words","label"' >order.csv
+  head -n 120 order.jsonl >one.jsonl; tail -n +121 order.jsonl >two.jsonl
+  ran-train info --format json --top 3 --texts order.jsonl --text-member body order.ran | jq -S .top >whole
+  ran-train info --format json --top 3 --texts one.jsonl --texts two.jsonl --text-member body order.ran | jq -S .top | cmp - whole
+  ran-train info --format json --top 3 --texts order.csv --text-member words order.ran | jq -S .top | cmp - whole
+}
+
+@test "info: --top of several labels, of a hostile label, of what has no n-grams" {
+  order | jq -c '.labels = [.label, "all\u001b[31m"] | del(.label)' | ran-train classify -q --encoder none --base none --no-dev \
+    --min-count 1 --text-member body -o several.ran
+  run -0 ran-train info --top 1 several.ran
+  [[ $output != *$'\e'* ]]
+  ran-train info --format json --top 1 several.ran | jq -e '.top | has("all\u001b[31m") and length == 4'
+  run -2 ran-train info --texts order.jsonl linear.ran
+  ran-tokenize learn -q -o vocab.json train.jsonl
+  run -3 --separate-stderr ran-train info --top 1 vocab.json
+  [[ $stderr == *'a vocabulary has no labels'* ]]
+  ran-train classify -q --dim 8 --heads 1 --layers 1 --head-dim 8 --epochs 1 --wide 0 --base none -o encoder.ran train.jsonl
+  run -3 --separate-stderr ran-train info --top 1 encoder.ran
+  [[ $stderr == *'encoder.ran: --top: it has no linear model of n-grams'* ]]
+  echo '{"text": ""}' >bad.jsonl
+  run -1 --separate-stderr ran-train info --top 1 --texts bad.jsonl linear.ran
+  run -3 --separate-stderr ran-train info --top 1 --texts nowhere.jsonl linear.ran
+}
+
 @test "info: a vocabulary, a checkpoint, what is none of these" {
   ran-tokenize learn -q -o vocab.json train.jsonl
   run -0 ran-train info vocab.json

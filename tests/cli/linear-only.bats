@@ -54,7 +54,7 @@ training() {
   [[ $stderr == *'linear model: validation accuracy '*' of 12, '*'; it is refitted on all documents'* ]]
   [[ $stderr != *epoch* && $stderr != *step* ]]
   cmp m.ran none.ran
-  [ "$(tensors m.ran)" = 'tokenizer.json wide.bias wide.idf wide.rows wide.weight' ]
+  [ "$(tensors m.ran)" = 'tokenizer.json train.documents wide.bias wide.idf wide.rows wide.weight' ]
   training m.ran | jq -e '.paths.deep == 0 and .paths.wide > 0 and .learned_from == 120 and
     (.dev_metric | has("micro_f1")) and (has("best_epoch") or has("tried") | not)'
   ran-classify -m m.ran --eval test.jsonl | jq -e '.accuracy > 0.9'
@@ -115,7 +115,7 @@ training() {
 }
 
 @test "linear-only: a tagger learns, tags and evaluates" {
-  [ "$(tensors tags.ran)" = 'crf.end crf.start crf.transition tokenizer.json wide.bias wide.rows wide.weight' ]
+  [ "$(tensors tags.ran)" = 'crf.end crf.start crf.transition tokenizer.json train.documents wide.bias wide.rows wide.weight' ]
   ran-tag -m tags.ran --eval tags.jsonl | grep -q 'FB1: *100.00'
   echo '{"text":"word1 meets Bob Smith today"}' | ran-tag -m tags.ran |
     jq -e '[.prediction.entities[].text] == ["Bob Smith"]'

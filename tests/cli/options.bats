@@ -257,3 +257,33 @@ alone() {
   done
   [ ! -e x ]
 }
+
+@test "options: --config takes the name of a recipe; a file of that name comes first" {
+  root=$(cd "$BATS_TEST_DIRNAME/../.." && pwd)
+  mkdir -p "$BATS_TEST_TMPDIR/prefix/bin" "$BATS_TEST_TMPDIR/prefix/share/ran" "$BATS_TEST_TMPDIR/here"
+  cd "$BATS_TEST_TMPDIR/here"
+  cp "$RAN_BIN/ran-train" ../prefix/bin/
+  cp -r "$root/share/recipes" ../prefix/share/ran/
+  for name in small-and-fast small-and-fast.json; do
+    run -0 --separate-stderr ../prefix/bin/ran-train classify --config $name --print-config
+    [[ $stderr == "ran-train: --config $name: the recipe "*/prefix/share/ran/recipes/small-and-fast.json ]]
+    [ "$output" = "$(ran-train classify --config "$root/share/recipes/small-and-fast.json" --print-config)" ]
+  done
+  run -0 --separate-stderr ../prefix/bin/ran-train classify -q --config small-and-fast --print-config
+  [ -z "$stderr" ]
+  echo '{"epochs": 77}' >small-and-fast.json
+  run -0 --separate-stderr ../prefix/bin/ran-train classify --config small-and-fast.json --print-config
+  [ "$(jq .epochs <<<"$output")" -eq 77 ]
+  [[ $stderr == *'the file in this folder, not the recipe '*/prefix/share/ran/recipes/small-and-fast.json ]]
+  run -0 --separate-stderr ../prefix/bin/ran-train classify --config ./small-and-fast.json --print-config
+  [ "$(jq .epochs <<<"$output")" -eq 77 ]
+  [ -z "$stderr" ]
+  for name in nothing ../recipes/small-and-fast; do
+    run -3 --separate-stderr ../prefix/bin/ran-train classify --config $name --print-config
+    [[ $stderr == *"cannot open $name: No such file or directory"* ]]
+  done
+  run -3 --separate-stderr ../prefix/bin/ran-train classify --config nothing --print-config
+  [[ $stderr == *', and there is no recipe of that name in '*/prefix/share/ran/recipes ]]
+  run -3 --separate-stderr ran-train classify --config /dev/zero --print-config
+  [[ $stderr == *'/dev/zero has more than '*' bytes, too many for such a file'* ]]
+}

@@ -33,6 +33,8 @@ answers() {
       [[ $name == "$prefix"* ]] || continue
       asked=$((asked + 1))
       eval "$command" >answer 2>said </dev/null || echo "status $?" >>answer
+      # A member of reports that 0.1.0 did not have.
+      grep -q '"baseline":' "expected/$name" || sed -i 's/"baseline":{[^}]*},//' answer
       cmp -s answer "expected/$name" && continue
       echo "$version, $name: $command"
       cat said

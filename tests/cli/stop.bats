@@ -109,6 +109,7 @@ training() {
   settings="$shape --no-early-stop --dev-share 0.3 --patience 100000"
   run -0 --separate-stderr ran-train classify $settings --epochs 20000 --minutes 0.05 -o short.ran doubtful.jsonl
   [[ $stderr == *'time limit: the encoder was trained for '*' steps'* ]]
+  [[ $stderr != *'were needed: all epochs'* && $stderr != *'were needed: more epochs'* ]]
   training short.ran | jq -e '.time_limit | .steps > 0 or .last > 0'
   run -0 --separate-stderr ran-train classify --replay short.ran doubtful.jsonl
   [[ $stderr == *'is reproduced, byte for byte'* ]]
@@ -123,6 +124,23 @@ training() {
   [[ $stderr == *'is reproduced, byte for byte'* ]]
   refused 2 'leave out one of them' ran-train classify --minutes 1 --tune 1 -o no.ran clear.jsonl
   refused 2 'leave out --minutes' ran-train classify --minutes 1 --replay m.ran clear.jsonl
+}
+
+@test "stop: who gave more time than was needed learns why it was not, and no time limit is named" {
+  says() {
+    local why=$1
+    shift
+    run -0 --separate-stderr ran-train classify $shape --dev-share 0.3 --minutes 1000 "$@" -o s.ran doubtful.jsonl
+    [[ $stderr == *" of 16:40:00 were needed: $why"* ]] || { echo "$stderr"; false; }
+    [[ $stderr != *'time limit'* ]]
+  }
+  says 'a linear model takes no longer' --encoder none
+  says 'the encoder was given up' --learning-rate 1e-12 --early-stop --epochs 9
+  says 'all epochs are done (--epochs)' --no-early-stop --epochs 2 --patience 2
+  says 'more epochs did not improve the validation results (--patience)' --no-early-stop --wide 0 \
+    --learning-rate 1e-12 --epochs 50 --patience 1
+  run -0 --separate-stderr ran-train classify $shape --encoder none -o s.ran doubtful.jsonl
+  [[ $stderr != *'were needed'* ]]
 }
 
 @test "stop: the live line fits 80 columns, with the time left [all]" {

@@ -430,6 +430,28 @@ shape='--dim 16 --layers 1 --heads 2 --head-dim 8 --window 16 --min-window 4 --n
   cmp m.ran r.ran
 }
 
+@test "train: a checkpoint or journal that is a link, a pipe or a folder is refused, whatever else is asked" {
+  echo mine >mine
+  for suffix in ckpt tune; do
+    with=; [ $suffix = ckpt ] || with='--tune 1'
+    for kind in link nowhere pipe folder; do
+      rm -rf m.ran.*
+      case $kind in
+        link) ln -s mine m.ran.$suffix; is='a symbolic link' ;;
+        nowhere) ln -s nothing m.ran.$suffix; is='a symbolic link' ;;
+        pipe) mkfifo m.ran.$suffix; is='a pipe' ;;
+        folder) mkdir m.ran.$suffix; is='a folder' ;;
+      esac
+      for how in '' --resume --overwrite-checkpoint; do
+        refused 3 "m.ran.$suffix is $is, and the training would write a file there: remove it" \
+          timeout 20 ran-train classify $with $how -o m.ran train.jsonl
+      done
+    done
+  done
+  [ "$(cat mine)" = mine ]
+  [ ! -e nothing ]
+}
+
 @test "train: a second signal ends the training at once" {
   awk 'BEGIN { for (d = 0; d < 16; d++) { printf "{\"text\": \""
     for (i = 0; i < 20000; i++) printf "word%d ", i * i % 50

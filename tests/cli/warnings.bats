@@ -111,3 +111,16 @@ the labels "Rain" (2 times) and "rain" (500 times) differ in case or spaces only
   run -2 --separate-stderr ran-classify -m m.ran --coverage 0.999 - <<<'{"text":"wet"}'
   [[ $stderr == *'too few for a coverage of 0.999'* ]]
 }
+
+@test "warnings: as many validation documents as are held out" {
+  for n in 13 19 23 28; do
+    sound $n | jq -cR 'split("\t") | {label: .[0], text: .[1], id: .[1]}' >x.jsonl
+    for with in '' '--dev-group id' '--dev-share 0.27'; do
+      run -0 --separate-stderr ran-train classify --encoder none --base none $with -o x.ran x.jsonl
+      held=$(sed -n "s/^ran-train: \([0-9]*\) of $((2 * n)) documents are held out.*/\1/p" <<<"$stderr")
+      [ -n "$held" ]
+      [ "$(grep -o '[0-9]* validation documents\?' <<<"$stderr" | cut -d ' ' -f 1 | sort -u)" = "$held" ] ||
+        { echo "$stderr"; false; }
+    done
+  done
+}

@@ -318,6 +318,31 @@ TEST(sha256_examples_of_the_standard)
                              "248d6a61d20638b8e5c026930c3e6039a33ce45964ff2167f6ecedd419db06c1");
 }
 
+static uint32_t fingerprint_of(const char *text, size_t step)
+{
+        struct ran_fingerprint f;
+        size_t n = strlen(text);
+
+        ran_fingerprint_begin(&f);
+        for (size_t i = 0; i < n; i += step)
+                ran_fingerprint_add(&f, text + i, n - i < step ? n - i : step);
+        return ran_fingerprint_end(&f);
+}
+
+TEST(a_fingerprint_is_that_of_the_letters)
+{
+        char many[3000];
+
+        CHECK(fingerprint_of("", 1) == 0xe3b0c442); /* SHA-256 of nothing */
+        CHECK(fingerprint_of("abc", 3) == 0xba7816bf);
+        CHECK(fingerprint_of(" A\n\tbC\v\f\r", 2) == 0xba7816bf);
+        CHECK(fingerprint_of("a\xc3\xa4", 9) != fingerprint_of("a", 9));
+        for (size_t i = 0; i < sizeof many; i++)
+                many[i] = "Rain and sun "[i % 13];
+        many[sizeof many - 1] = '\0';
+        CHECK(fingerprint_of(many, sizeof many) == fingerprint_of(many, 7));
+}
+
 TEST(sha256_by_instructions_made_for_it)
 {
         unsigned char bytes[64 * 9];

@@ -238,7 +238,7 @@ static void check_storage(struct ran_config c, int storage)
         toy_init(&t, &c, 4, 0.3);
         exact = write_and_open(&t, RAN_STORAGE_F32, whole);
         REQUIRE(exact != NULL);
-        CHECK_OK(ran_model_convert(exact, storage, converted, &err), err);
+        CHECK_OK(ran_model_convert(exact, storage, true, converted, &err), err);
         m = write_and_open(&t, storage, path);
         other = ran_model_open(converted, true, &err);
         round_toy(&t, storage);

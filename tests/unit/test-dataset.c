@@ -230,7 +230,7 @@ TEST(an_empty_set_can_be_read)
         REQUIRE(CHECK_OK(ran_dataset_finish(&d, &err), err));
         CHECK_SIZE(d.first[d.B], 0);
         CHECK_SIZE(d.label_first[d.B], 0);
-        REQUIRE(CHECK_OK(ran_dataset_split(&d, 0.5, 1, held, &dev, &err), err));
+        REQUIRE(CHECK_OK(ran_dataset_split(&d, 0.5, 1, NULL, held, &dev, &err), err));
         CHECK_SIZE(dev.first[dev.B], 0);
         ran_dataset_release(&dev);
         ran_dataset_release(&d);
@@ -348,7 +348,7 @@ TEST(groups_are_held_out_whole)
                 bool held[ALL];
 
                 REQUIRE(build_groups(&d, GROUPS) && CHECK_SIZE(d.B, ALL));
-                REQUIRE(CHECK_OK(ran_dataset_split(&d, 0.2, seed, held, &dev, &err), err));
+                REQUIRE(CHECK_OK(ran_dataset_split(&d, 0.2, seed, NULL, held, &dev, &err), err));
                 CHECK(dev.B >= 58 && dev.B <= 62);
                 for (size_t b = 0; b < ALL; b++)
                         for (size_t other = 0; other < b; other++)
@@ -362,6 +362,67 @@ TEST(groups_are_held_out_whole)
         CHECK(seen[false] > 0 && seen[true] > 0);
 }
 
+TEST(known_documents_are_not_held_out)
+{
+        static const struct {
+                uint32_t known;
+                double share;
+                size_t held;
+        } want[] = {{100, 0.1, 20}, {170, 0.1, 15}, {170, 0.9, 27}, {0, 0.1, 20}, {200, 0.1, 0}};
+
+        for (size_t i = 0; i < sizeof want / sizeof *want; i++) {
+                struct ran_dataset d = {0}, dev = {0};
+                struct ran_error err = {0};
+                bool held[200], known[200];
+
+                for (uint32_t b = 0; b < 200; b++) {
+                        REQUIRE(CHECK_OK(add(&d, &b, 1, "a", &err), err));
+                        known[b] = b * 7 % 200 < want[i].known;
+                }
+                REQUIRE(CHECK_OK(ran_dataset_finish(&d, &err), err));
+                REQUIRE(CHECK_OK(ran_dataset_split(&d, want[i].share, 1, known, held, &dev, &err),
+                                 err));
+                CHECK_SIZE(dev.B, want[i].held);
+                for (size_t b = 0; b < 200; b++)
+                        CHECK(!held[b] || !known[b]);
+                ran_dataset_release(&dev);
+                ran_dataset_release(&d);
+        }
+}
+
+TEST(groups_with_a_known_document_are_not_held_out)
+{
+        enum { GROUPS = 100, ALL = 300 };
+        struct ran_dataset d = {0}, dev = {0};
+        struct ran_error err = {0};
+        bool held[ALL], known[ALL] = {0};
+
+        REQUIRE(build_groups(&d, GROUPS) && CHECK_SIZE(d.B, ALL));
+        for (size_t b = 0; b < GROUPS / 2; b++)
+                known[b] = true; /* the first document of half of the groups */
+        REQUIRE(CHECK_OK(ran_dataset_split(&d, 0.2, 1, known, held, &dev, &err), err));
+        CHECK(dev.B >= 58 && dev.B <= 62);
+        for (size_t b = 0; b < ALL; b++)
+                CHECK(!held[b] || d.ids[b] >= GROUPS / 2);
+        ran_dataset_release(&dev);
+        ran_dataset_release(&d);
+}
+
+TEST(a_fingerprint_adds_up_over_sentences)
+{
+        struct ran_dataset d = {0};
+        struct ran_error err = {0};
+        const uint32_t id = 1;
+
+        for (uint32_t b = 1; b <= 3; b++) {
+                REQUIRE(CHECK_OK(add(&d, &id, 1, "a", &err), err));
+                for (uint32_t i = 0; i < b; i++)
+                        REQUIRE(CHECK_OK(ran_dataset_fingerprint(&d, 1000 * b + i, &err), err));
+        }
+        CHECK(d.fingerprint[0] == 1000 && d.fingerprint[1] == 4001 && d.fingerprint[2] == 9003);
+        ran_dataset_release(&d);
+}
+
 TEST(documents_without_a_group_are_one_each)
 {
         struct ran_dataset d = {0}, dev = {0};
@@ -373,7 +434,7 @@ TEST(documents_without_a_group_are_one_each)
                 REQUIRE(CHECK_OK(ran_dataset_group(&d, "one", b < 100 ? 3 : 0, &err), err));
         }
         REQUIRE(CHECK_OK(ran_dataset_finish(&d, &err), err));
-        REQUIRE(CHECK_OK(ran_dataset_split(&d, 0.1, 1, held, &dev, &err), err));
+        REQUIRE(CHECK_OK(ran_dataset_split(&d, 0.1, 1, NULL, held, &dev, &err), err));
         CHECK_SIZE(dev.B, 20);
         for (size_t b = 0; b < 100; b++)
                 CHECK(!held[b]);
@@ -390,7 +451,7 @@ TEST(soft_targets_follow_their_documents)
         build_soft(&d);
         check_soft(&d);
         CHECK_SIZE(ran_dataset_guessed(&d), 100);
-        REQUIRE(CHECK_OK(ran_dataset_split(&d, 0.1, 1, held, &dev, &err), err));
+        REQUIRE(CHECK_OK(ran_dataset_split(&d, 0.1, 1, NULL, held, &dev, &err), err));
         CHECK_SIZE(dev.B, 10); /* of those that nobody guessed */
         CHECK_SIZE(ran_dataset_guessed(&dev), 0);
         CHECK_SIZE(dev.soft_first[dev.B], 0);
@@ -398,7 +459,7 @@ TEST(soft_targets_follow_their_documents)
         check_soft(&d);
         for (size_t b = 0; b < d.B; b++)
                 d.guessed[b] = true;
-        REQUIRE(CHECK_OK(ran_dataset_split(&d, 0.1, 1, held, &more, &err), err));
+        REQUIRE(CHECK_OK(ran_dataset_split(&d, 0.1, 1, NULL, held, &more, &err), err));
         CHECK_SIZE(more.B, 20); /* unless there are no others */
         CHECK_SIZE(ran_dataset_guessed(&more), 20);
         ran_dataset_release(&d);
@@ -433,7 +494,7 @@ TEST(what_is_held_out_is_copied_whole)
         size_t n = 0;
 
         REQUIRE(build(&d, false));
-        REQUIRE(CHECK_OK(ran_dataset_split(&d, 0.1, 1, held, &dev, &err), err));
+        REQUIRE(CHECK_OK(ran_dataset_split(&d, 0.1, 1, NULL, held, &dev, &err), err));
         CHECK_SIZE(d.B, DOCUMENTS);
         for (uint32_t id = 0; id < DOCUMENTS; id++) {
                 if (!held[id])
@@ -459,7 +520,7 @@ TEST(each_class_gives_its_fraction)
         bool held[DOCUMENTS];
 
         REQUIRE(build(&d, false));
-        REQUIRE(CHECK_OK(ran_dataset_split(&d, 0.1, 1, held, &dev, &err), err));
+        REQUIRE(CHECK_OK(ran_dataset_split(&d, 0.1, 1, NULL, held, &dev, &err), err));
         CHECK(dev.B >= 99 && dev.B <= 101);
         CHECK(count(&dev, "a") >= 58 && count(&dev, "a") <= 60);
         CHECK(count(&dev, "b") >= 39 && count(&dev, "b") <= 41);
@@ -480,7 +541,7 @@ TEST(no_class_vanishes_from_training)
                 REQUIRE(CHECK_OK(add(&d, &b, 1, name, &err), err));
         }
         REQUIRE(CHECK_OK(ran_dataset_finish(&d, &err), err));
-        REQUIRE(CHECK_OK(ran_dataset_split(&d, 0.9, 1, held, &dev, &err), err));
+        REQUIRE(CHECK_OK(ran_dataset_split(&d, 0.9, 1, NULL, held, &dev, &err), err));
         CHECK_SIZE(dev.B, 5);
         for (size_t b = 0; b < d.B; b += 2)
                 CHECK(held[b] != held[b + 1]);
@@ -498,7 +559,7 @@ TEST(holding_out_passes_over_labels_that_are_no_class)
                 CHECK_OK(add(&d, &b, 1, b % 2 ? "a" : "b", &err), err);
         CHECK_OK(ran_dataset_finish(&d, &err), err);
         d.labels[1] = d.labels[4] = RAN_LABEL_UNKNOWN;
-        CHECK_OK(ran_dataset_split(&d, 0.5, 1, held, &dev, &err), err);
+        CHECK_OK(ran_dataset_split(&d, 0.5, 1, NULL, held, &dev, &err), err);
         CHECK_SIZE(dev.B, 3);
         ran_dataset_release(&dev);
         ran_dataset_release(&d);
@@ -512,8 +573,9 @@ TEST(the_choice_depends_on_the_seed_alone)
 
         for (size_t i = 0; i < 3; i++) {
                 REQUIRE(build(&d[i], true));
-                REQUIRE(CHECK_OK(ran_dataset_split(&d[i], 0.1, i < 2 ? 1 : 2, held, &dev[i], &err),
-                                 err));
+                REQUIRE(CHECK_OK(
+                        ran_dataset_split(&d[i], 0.1, i < 2 ? 1 : 2, NULL, held, &dev[i], &err),
+                        err));
                 CHECK_SIZE(dev[i].B, 100);
         }
         size_t size = dev[0].first[dev[0].B];
@@ -541,7 +603,7 @@ TEST(texts_of_a_language_model_keep_their_sources)
                         err));
         }
         REQUIRE(CHECK_OK(ran_dataset_finish(&d, &err), err));
-        REQUIRE(CHECK_OK(ran_dataset_split(&d, 0.2, 1, held, &dev, &err), err));
+        REQUIRE(CHECK_OK(ran_dataset_split(&d, 0.2, 1, NULL, held, &dev, &err), err));
         CHECK_SIZE(dev.B, 20);
         for (size_t b = 0; b < dev.B; b++) {
                 uint32_t id = dev.ids[dev.first[b]];

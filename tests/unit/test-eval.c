@@ -288,7 +288,8 @@ TEST(eval_report_as_json)
         CHECK_OK(ran_record_scan(&json, out.data, out.len, &err), err);
         ran_buf_char(&out, '\0');
         CHECK(strstr(out.data,
-                     "{\"n\":2,\"n_skipped\":5,\"accuracy\":0.5,\"micro\":{\"precision\":0.5,"
+                     "{\"n\":2,\"n_skipped\":5,\"accuracy\":0.5,\"baseline\":{\"label\":\"ant\","
+                     "\"accuracy\":0.5},\"micro\":{\"precision\":0.5,"
                      "\"recall\":0.5,\"f1\":0.5},") != NULL);
         CHECK(strstr(out.data, "\"per_class\":[{\"label\":\"ant\",\"tp\":1,\"fp\":1,\"fn\":0,"
                                "\"support\":1,\"precision\":0.5,\"recall\":1,\"f1\":") != NULL);
@@ -338,6 +339,8 @@ TEST(eval_report_as_text)
         CHECK(strchr(out.data, '\x1b') == NULL && strstr(out.data, "\xc2\x9b") == NULL);
         CHECK(strstr(out.data, "\na<U+001B>[2J<U+009B>  ") != NULL);
         CHECK(strstr(out.data, "accuracy           1.0000\n") != NULL);
+        CHECK(strstr(out.data, "\nbaseline           1.0000 (always b\xc3\xa9"
+                               "e)\n") != NULL);
         CHECK(strstr(out.data,
                      "\nb\xc3\xa9"
                      "e                      1.0000  1.0000  1.0000          1       1       0") != NULL);
@@ -425,4 +428,77 @@ TEST(eval_intervals_of_f1)
         CHECK(x.low < 0.8 && x.high > 0.8);
         const struct ran_interval all = ran_interval_f1(9, 0), none = ran_interval_f1(0, 0);
         CHECK(all.high == 1 && all.low < 1 && none.low == 0 && none.high == 1);
+}
+
+/* ---- two models ------------------------------------------------------------------------------ */
+
+TEST(eval_mcnemar_is_the_exact_binomial_test)
+{
+        static const struct {
+                size_t b, c;
+                double p;
+        } cases[] = {{0, 0, 1},
+                     {0, 1, 1},
+                     {1, 3, 0.625},
+                     {0, 10, 0.001953125},
+                     {5, 15, 0.04138946533203125},
+                     {30, 60, 0.002060265680963076},
+                     {400, 500, 0.0009564441369189461},
+                     {100, 100, 1},
+                     {0, 1000000, 0}};
+
+        for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+                CHECK_NEAR(ran_mcnemar(cases[i].b, cases[i].c), cases[i].p, 1e-11);
+                CHECK_NEAR(ran_mcnemar(cases[i].c, cases[i].b), cases[i].p, 1e-11);
+        }
+}
+
+static void add_pair(struct ran_paired *p, struct ran_answer a, struct ran_answer b)
+{
+        CHECK(ran_paired_add(p, &a, &b, NULL) == RAN_OK);
+}
+
+TEST(eval_two_models_by_hand)
+{
+        const struct ran_answer right = {1, 0, 0}, wrong = {0, 1, 1};
+        struct ran_paired *p = ran_paired_new(false, NULL);
+        struct ran_paired_report r;
+
+        REQUIRE(p != NULL);
+        ran_paired_finish(p, &r);
+        CHECK(r.n == 0 && r.p == 1 && r.difference.low == 0 && r.difference.high == 0);
+        for (size_t i = 0; i < 100; i++)
+                add_pair(p, i < 80 ? right : wrong, i < 65 || i >= 95 ? right : wrong);
+        ran_paired_finish(p, &r);
+        CHECK(r.both == 65 && r.first_only == 15 && r.second_only == 5 && r.neither == 15);
+        CHECK_NEAR(r.first, 0.8, 1e-12);
+        CHECK_NEAR(r.second, 0.7, 1e-12);
+        CHECK_NEAR(r.p, 0.04138946533203125, 1e-11);
+        /* The normal approximation: 0.1 +- 1.96 sqrt((0.2 - 0.01) / 100). */
+        CHECK_NEAR(r.difference.low, 0.0146, 0.015);
+        CHECK_NEAR(r.difference.high, 0.1854, 0.015);
+        ran_paired_free(p);
+}
+
+TEST(eval_two_models_with_several_labels)
+{
+        struct ran_paired *p = ran_paired_new(true, NULL);
+        struct ran_paired_report r;
+
+        REQUIRE(p != NULL);
+        add_pair(p, (struct ran_answer){3, 1, 0}, (struct ran_answer){2, 0, 1});
+        add_pair(p, (struct ran_answer){0, 0, 0}, (struct ran_answer){0, 2, 0}); /* no label */
+        ran_paired_finish(p, &r);
+        CHECK_NEAR(r.first, 2 * 3.0 / (2 * 3 + 1), 1e-12);
+        CHECK_NEAR(r.second, 2 * 2.0 / (2 * 2 + 2 + 1), 1e-12);
+        CHECK(r.first_only == 1 && r.neither == 1);
+        ran_paired_free(p);
+        p = ran_paired_new(true, NULL);
+        REQUIRE(p != NULL);
+        for (size_t i = 0; i < 30; i++) /* the same answers: no resample differs */
+                add_pair(p, (struct ran_answer){1, i % 2, i % 3},
+                         (struct ran_answer){1, i % 2, i % 3});
+        ran_paired_finish(p, &r);
+        CHECK(r.difference.low == 0 && r.difference.high == 0 && r.p == 1);
+        ran_paired_free(p);
 }

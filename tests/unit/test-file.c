@@ -2,8 +2,10 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -271,6 +273,59 @@ TEST(writer_removes_what_a_killed_process_left)
         CHECK(ran_writer_commit(w, NULL) == RAN_OK);
         check_content(path, "x");
         check_alone(path);
+        free(path);
+}
+
+/* Of another process, on a file system that knows no files without a name, or between the two
+ * names. One that is still written is locked. */
+TEST(writer_removes_what_others_left_and_nothing_else)
+{
+        static const struct {
+                const char *end;
+                bool stays;
+        } files[] = {{".tmp.1", false}, {".tmp.4194305", false}, {".tmp.77", true},
+                     {".tmp.", true},   {".tmp.12a", true},      {".tmpx1", true},
+                     {"s.tmp.12", true}};
+        enum { FILES = sizeof files / sizeof *files, LOCKED = 2 };
+        char *path = test_path("left"), name[FILES][4200];
+
+        for (size_t i = 0; i < FILES; i++) {
+                snprintf(name[i], sizeof name[i], "%s%s", path, files[i].end);
+                put(name[i], "half");
+        }
+        int fd = open(name[LOCKED], O_WRONLY);
+        REQUIRE(fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) == 0);
+        struct ran_writer *w = ran_writer_open(path, NULL);
+        REQUIRE(w != NULL && ran_writer_commit(w, NULL) == RAN_OK);
+        for (size_t i = 0; i < FILES; i++) {
+                if (!CHECK((access(name[i], F_OK) == 0) == files[i].stays))
+                        printf("%s\n", files[i].end);
+                unlink(name[i]);
+        }
+        close(fd);
+        free(path);
+}
+
+TEST(bytes_of_more_than_a_limit_are_refused)
+{
+        char *path = test_path("limited"), want[4300];
+        struct ran_error err = {0};
+        struct ran_bytes b;
+
+        put(path, "12345");
+        CHECK_OK(ran_bytes_open_within(&b, path, 5, &err), err);
+        ran_bytes_release(&b);
+        CHECK(ran_bytes_open_within(&b, path, 4, &err) == RAN_EFORMAT);
+        snprintf(want, sizeof want, "%s has more than 4 bytes, too many for such a file", path);
+        CHECK_STR(err.text, want);
+        CHECK(ran_bytes_open_within(&b, "/dev/zero", 4, &err) == RAN_EFORMAT);
+        CHECK(ran_bytes_open(&b, "/dev/zero", &err) == RAN_EFORMAT);
+        CHECK(ran_bytes_open_stored(&b, "/dev/zero", SIZE_MAX, &err) == RAN_EFORMAT);
+        CHECK_STR(err.text, "/dev/zero is not a regular file");
+        unlink(path);
+        REQUIRE(mkfifo(path, 0600) == 0);
+        CHECK(ran_bytes_open_stored(&b, path, SIZE_MAX, &err) == RAN_EFORMAT);
+        unlink(path);
         free(path);
 }
 

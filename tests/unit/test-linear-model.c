@@ -25,8 +25,7 @@ static void check_list(struct dice *dice, size_t L, size_t V, size_t ngrams, boo
         struct ran_error err = {0};
         struct ran_config c = {.wide = buckets, .ngrams = ngrams, .affixes = affixed};
         size_t *count = ran_alloc(buckets, sizeof *count, &err), n, runs = 0, all = 0;
-        size_t room = L * ran_linear_model_features(&c),
-               of_runs = ran_linear_model_ngram_buckets(&c);
+        size_t room = ran_linear_model_room(&c, L), of_runs = ran_linear_model_ngram_buckets(&c);
         struct ran_posting *list = ran_alloc(2 * room, sizeof *list, &err);
         uint32_t *ids = ran_alloc(L, sizeof *ids, &err);
         bool *whole = ran_alloc(L, sizeof *whole, &err);
@@ -79,6 +78,15 @@ TEST(linear_model_list_has_each_bucket_once_and_counts_it)
                 for (size_t ngrams = 1; ngrams <= 8; ngrams += L < 50 ? 1 : 3)
                         for (size_t i = 0; i < 6; i++)
                                 check_list(&dice, L, 1 + L / 2, ngrams, i % 2 == 1, sizes[i]);
+}
+
+TEST(linear_model_room_of_a_long_document_does_not_grow)
+{
+        const struct ran_config c = {.wide = 1000, .ngrams = 2, .affixes = true};
+
+        CHECK_SIZE(ran_linear_model_room(&c, 7), 7 * ran_linear_model_features(&c));
+        CHECK(ran_linear_model_room(&c, 1000) < 1100);
+        CHECK_SIZE(ran_linear_model_room(&c, 1000), ran_linear_model_room(&c, (size_t)1 << 60));
 }
 
 TEST(linear_model_idf_is_that_of_tf_idf_and_leaves_out_what_is_rare)

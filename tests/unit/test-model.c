@@ -172,6 +172,29 @@ TEST(model_as_it_should_be_opens)
         draft_release(&d);
 }
 
+TEST(fingerprints_are_a_list_of_numbers)
+{
+        static const uint32_t numbers[] = {1, 7, 7, 3, UINT32_MAX}; /* no program wrote them so */
+        struct ran_error err = {0};
+        struct draft d;
+
+        draft_init(&d, small());
+        add_tensor(&d, "train.documents", 2, 2, d.toy.p.block);
+        draft_refused(&d, "train.documents");
+        d.tensor[d.tensors - 1] = (struct ran_tensor_source){.name = "train.documents",
+                                                             .dtype = RAN_DTYPE_U32,
+                                                             .rank = 1,
+                                                             .shape = {5},
+                                                             .data = numbers};
+        draft_write(&d);
+        struct ran_model *m = ran_model_open(d.path, true, &err);
+        REQUIRE(CHECK_OK(m == NULL, err));
+        CHECK_SIZE(ran_model_fingerprints(m), 5);
+        CHECK(ran_model_knows(m, 7) && ran_model_knows(m, 1) && !ran_model_knows(m, 2));
+        ran_model_free(m);
+        draft_release(&d);
+}
+
 TEST(model_lacking_a_tensor_is_refused)
 {
         struct draft d;

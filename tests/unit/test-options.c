@@ -6,6 +6,7 @@
 
 #include "cmd/options/message.h"
 #include "cmd/options/common.h"
+#include "cmd/options/nearest.h"
 #include "cmd/options/options.h"
 #include "cmd/options/table.h"
 #include "cmd/options/was-set.h"
@@ -284,6 +285,66 @@ TEST(options_refuse_with_a_hint)
         }
         parse_apart("--top", &said);
         CHECK(strstr(said, "\nTry 'ran-test --help' for more.\n") != NULL);
+}
+
+static const char *name_at(const void *arg, unsigned i)
+{
+        return ((const char *const *)arg)[i];
+}
+
+TEST(options_suggest_what_was_meant_or_nothing)
+{
+        static const char *const names[] = {"task",        "wide",      "base",
+                                            "weights",     "layers",    "text-member",
+                                            "vocab_size",  "drop",      "label-member",
+                                            "window",      "epochs",    "learning-rate",
+                                            "tag",         "lm",        "classify",
+                                            "convert",     "embed",     "evidence-length",
+                                            "target-file", "no-refits", "learning-curve",
+                                            NULL};
+        static const char *const cases[][2] = {
+                /* Letters left out, doubled, wrong, swapped; '_' for '-'. */
+                {"tsak", "task"},
+                {"clasify", "classify"},
+                {"tga", "tag"},
+                {"epohcs", "epochs"},
+                {"traget_file", "target-file"},
+                {"txet-membr", "text-member"},
+                {"vocab-size", "vocab_size"},
+                {"layes", "layers"},
+                /* The beginning of one name; words too many; what others call so, misspelt or not.
+                 */
+                {"cla", "classify"},
+                {"window-size", "window"},
+                {"train-epochs", "epochs"},
+                {"label-column", "label-member"},
+                {"label_colum", "label-member"},
+                {"num_train_epoch", "epochs"},
+                {"lr", "learning-rate"},
+                /* Other words. */
+                {"test", NULL},
+                {"size", NULL},
+                {"rate", NULL},
+                {"lenght", NULL},
+                {"length", NULL},
+                {"prob", NULL},
+                {"dropuot", NULL},
+                {"lables", NULL},
+                {"members", NULL},
+                {"c", NULL},
+                {"learning", NULL},
+                {"ml", NULL},
+                {"", NULL},
+                {"a-name-that-is-longer-than-any-that-a-program-of-this-project-has-or-will-have",
+                 NULL},
+        };
+
+        for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+                const char *got = cmd_nearest(cases[i][0], name_at, names), *want = cases[i][1];
+
+                if (!CHECK(want == NULL || got == NULL ? want == got : strcmp(want, got) == 0))
+                        printf("%s: %s\n", cases[i][0], got != NULL ? got : "none");
+        }
 }
 
 /* ---- configuration files -------------------------------------------------------------------- */

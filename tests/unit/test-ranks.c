@@ -218,7 +218,7 @@ TEST(ranks_learn_from_documents_that_were_held_out)
                         t.s.learning_rate = t.s.min_learning_rate = 1e-9;
                 if (i == 2)
                         t.c.encoder = RAN_ENCODER_NONE;
-                CHECK_OK(ran_dataset_split(&t.train, 0.3, 1, held_out, &dev, &err), err);
+                CHECK_OK(ran_dataset_split(&t.train, 0.3, 1, NULL, held_out, &dev, &err), err);
                 t.job.dev = &dev;
                 t.job.held_out = held_out;
                 check_ranks(&t, kinds[i]);

@@ -229,3 +229,52 @@ TEST(probabilities_are_what_they_should_be)
                 CHECK_NEAR(total, 1, 1e-6);
         }
 }
+
+/* ---- nearest vectors ------------------------------------------------------------------------- */
+
+/* Few different vectors, so that many are equally near; some are zeros. */
+TEST(nearest_are_those_of_a_full_sort)
+{
+        enum { N = 200, D = 3 };
+        struct ran_neighbour list[N + 5];
+        float v[N][D];
+        struct ran_nearest *c = ran_nearest_new(D, NULL);
+
+        REQUIRE(c != NULL);
+        for (size_t i = 0; i < N; i++) {
+                for (size_t d = 0; d < D; d++)
+                        v[i][d] = (float)(ran_random_draw(7, i * D + d) % 4) - 1;
+                CHECK(ran_nearest_add(c, v[i], NULL) == RAN_OK);
+        }
+        CHECK_SIZE(ran_nearest_count(c), N);
+        for (size_t q = 0; q < 20; q++)
+                for (size_t k = 0; k <= N + 5; k += k < 8 ? 1 : 66) {
+                        const double length = sqrt((double)(v[q][0] * v[q][0] + v[q][1] * v[q][1] +
+                                                            v[q][2] * v[q][2]));
+                        const size_t n = ran_nearest_find(c, v[q], list, k);
+                        CHECK_SIZE(n, length == 0 ? 0 : k < N ? k : N);
+                        for (size_t i = 0; i < n; i++) {
+                                const struct ran_neighbour *x = &list[i];
+                                size_t nearer = 0;
+
+                                for (size_t j = 0; j < N; j++) {
+                                        double dot = 0, square = 0;
+
+                                        for (size_t d = 0; d < D; d++) {
+                                                dot += (double)(v[q][d] * v[j][d]);
+                                                square += (double)(v[j][d] * v[j][d]);
+                                        }
+                                        const double is =
+                                                square > 0 ? dot / length / sqrt(square) : 0;
+                                        if (j == x->number)
+                                                CHECK_NEAR(x->cosine, is, 1e-6);
+                                        nearer += is > x->cosine + 1e-6;
+                                }
+                                CHECK(nearer <= i);
+                                CHECK(i == 0 || list[i - 1].cosine > x->cosine ||
+                                      (list[i - 1].cosine == x->cosine &&
+                                       list[i - 1].number < x->number));
+                        }
+                }
+        ran_nearest_free(c);
+}

@@ -242,8 +242,8 @@ TEST(spool_data_sets_on_disk_are_those_in_memory)
                 CHECK(same(&disk, &memory));
                 bool *held = ran_alloc(disk.B, sizeof *held, &err);
 
-                CHECK_OK(ran_dataset_split(&disk, 0.3, 1, held, &disk_dev, &err), err);
-                CHECK_OK(ran_dataset_split(&memory, 0.3, 1, held, &memory_dev, &err), err);
+                CHECK_OK(ran_dataset_split(&disk, 0.3, 1, NULL, held, &disk_dev, &err), err);
+                CHECK_OK(ran_dataset_split(&memory, 0.3, 1, NULL, held, &memory_dev, &err), err);
                 free(held);
                 CHECK(disk_dev.spool.ids.mapped);
                 CHECK(same(&disk, &memory) && same(&disk_dev, &memory_dev));

@@ -109,7 +109,7 @@ TEST(split_keeps_sentences_together)
                                  err);
         }
         CHECK_OK(ran_dataset_finish(&d, &err), err);
-        CHECK_OK(ran_dataset_split(&d, 0.3, 1, held, &dev, &err), err);
+        CHECK_OK(ran_dataset_split(&d, 0.3, 1, NULL, held, &dev, &err), err);
         CHECK_SIZE(dev.B, 6);
         for (size_t side = 0; side < 2; side++) {
                 const struct ran_dataset *s = side == 0 ? &d : &dev;

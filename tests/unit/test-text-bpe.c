@@ -696,9 +696,6 @@ TEST(added_tokens_have_white_space_of_their_own)
         check_file(p, "<m>ab<s>",
                    "<m>[0,3)|\xc4\xa0"
                    "ab[3,5)|<s>[5,8)");
-        p.normalizer = "{\"type\":\"NFC\"}";
-        refuse(p, "the added token '<s>' is \"normalized\": true, which is not supported");
-        p.normalizer = NULL;
         t = load_parts(p);
         REQUIRE(t != NULL);
         const uint32_t ids[] = {300, 256, 302, 301};
@@ -734,10 +731,6 @@ TEST(merges_are_texts_or_pairs)
 
 TEST(what_is_not_supported_is_refused_by_name)
 {
-        refuse((struct parts){.more = "\"byte_fallback\":true,"},
-               "\"byte_fallback\": true of the model BPE is supported only if the normalizer is "
-               "a "
-               "Replace of spaces by '\xe2\x96\x81'");
         refuse((struct parts){.more = "\"continuing_subword_prefix\":\"##\","},
                "'continuing_subword_prefix' of the model BPE is not supported");
         refuse((struct parts){.more = "\"end_of_word_suffix\":\"</w>\","},
@@ -748,39 +741,14 @@ TEST(what_is_not_supported_is_refused_by_name)
         refuse((struct parts){.pre_tokenizer = "{\"type\":\"Sequence\"}"},
                "the pre_tokenizer Sequence has no list 'pretokenizers'");
         refuse((struct parts){.pre_tokenizer = "{\"type\":\"Metaspace\"}"},
-               "the pre_tokenizer 'Metaspace' is not supported for the model BPE (ByteLevel is, by "
-               "itself or after Digits or one Split)");
-        static const char *const behind[][2] = {
-                {"{\"type\":\"Digits\"},{\"type\":\"ByteLevel\"}",
-                 "\"add_prefix_space\": true of the pre_tokenizer ByteLevel is not supported after "
-                 "another one"},
-                {GPT4_SPLIT ",{\"type\":\"ByteLevel\",\"add_prefix_space\":false}",
-                 "\"use_regex\": true of the pre_tokenizer ByteLevel is not supported after "
-                 "another one"},
-                {"{\"type\":\"Digits\"}",
-                 "the pre_tokenizer 'Sequence' is not supported for the "
-                 "model BPE (ByteLevel is, by itself or after Digits or one Split)"},
-                {"{\"type\":\"Digits\"}," GPT4_SPLIT,
-                 "the pre_tokenizer 'Split' is not supported for the model BPE (ByteLevel is, by "
-                 "itself or after Digits or one Split)"},
-                {"{\"type\":\"ByteLevel\"},{\"type\":\"ByteLevel\"}",
-                 "the pre_tokenizer 'ByteLevel' is not supported for the model BPE (ByteLevel is, "
-                 "by itself or after Digits or one Split)"},
-                {"{\"type\":\"Split\",\"pattern\":{\"String\":\"x\"},\"behavior\":\"Isolated\"}",
-                 "the pattern of the pre_tokenizer 'Split' is not supported (those of GPT-2, and "
-                 "of "
-                 "GPT-4, Llama 3 and Qwen, isolated, are): no Regex"},
-                {"{\"type\":\"Split\",\"pattern\":{\"Regex\":\"a+\"},\"behavior\":\"Isolated\"}",
-                 "the pattern of the pre_tokenizer 'Split' is not supported (those of GPT-2, and "
-                 "of "
-                 "GPT-4, Llama 3 and Qwen, isolated, are): a+"},
-        };
-        for (size_t i = 0; i < sizeof(behind) / sizeof(behind[0]); i++) {
-                char sequence[1000];
-                snprintf(sequence, sizeof sequence,
-                         "{\"type\":\"Sequence\",\"pretokenizers\":[%s]}", behind[i][0]);
-                refuse((struct parts){.pre_tokenizer = sequence}, behind[i][1]);
-        }
+               "'replacement' of 'Metaspace' must be one character");
+        refuse((struct parts){.pre_tokenizer =
+                                      "{\"type\":\"Sequence\",\"pretokenizers\":["
+                                      "{\"type\":\"ByteLevel\"},{\"type\":\"ByteLevel\"}]}"},
+               "the pre_tokenizer 'ByteLevel' is not supported behind ByteLevel");
+        refuse((struct parts){.pre_tokenizer = "{\"type\":\"Split\",\"pattern\":{\"Regex\":"
+                                               "\"(?<=a)b\"},\"behavior\":\"Isolated\"}"},
+               "the pattern \"(?<=a)b\" of 'Split': this kind of group at byte 2 is not supported");
         refuse((struct parts){.byte_level = ",\"use_regex\":1"},
                "'use_regex' of ByteLevel must be true or false");
         refuse((struct parts){.more = "\"unk_token\":\"<unk>\","},
@@ -888,20 +856,6 @@ TEST(files_with_tokens_of_characters_that_are_refused)
         } cases[] = {
                 {{.without = 'x'},
                  "the vocabulary has no token '<0x78>', which \"byte_fallback\" needs"},
-                {{.normalizer = PREPEND},
-                 "\"byte_fallback\": true of the model BPE is supported only if the normalizer is "
-                 "a Replace of spaces by '" META "'"},
-                {{.normalizer = STEPS(REPLACE ",{\"type\":\"NFC\"}")},
-                 "the normalizer 'NFC' is not supported after one that writes spaces as '" META
-                 "'"},
-                {{.normalizer = STEPS("{\"type\":\"Prepend\",\"prepend\":\"x\"}," REPLACE)},
-                 "the normalizer 'Prepend' is not supported (BertNormalizer, NFC, NFD, NFKC, NFKD, "
-                 "Lowercase, StripAccents, Strip and a Sequence of them are)"},
-                {{.pre_tokenizer = "{\"type\":\"Metaspace\"}"},
-                 "the pre_tokenizer 'Metaspace' is not supported for the model BPE with "
-                 "\"byte_fallback\" (null is)"},
-                {{.decoder = "{\"type\":\"ByteLevel\"}"},
-                 "the decoder 'ByteLevel' is not supported (Sequence and null are)"},
                 {{.more = "\"ignore_merges\":true,"},
                  "\"ignore_merges\": true of the model BPE is not supported with "
                  "\"byte_fallback\""},

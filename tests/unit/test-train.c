@@ -413,6 +413,30 @@ TEST(train_stops_when_it_gets_no_better_and_keeps_the_best)
         training_release(&t);
 }
 
+/* 3 epochs of 4 steps; the time has room for `steps`, known after step 1. What ended the encoder?
+ */
+static size_t timed_out_after(size_t steps, size_t patience)
+{
+        struct ran_error err = {0};
+        struct training t;
+
+        training_init(&t, "timed", 20, false);
+        t.s.patience = patience;
+        t.s.learning_rate = 1e-12;
+        t.job.limit = (struct ran_train_limit){.from = 1, .steps = steps};
+        CHECK_OK(training_run(&t, 1, &err), err);
+        const size_t limit = t.report[t.reports - 1].limit;
+        training_release(&t);
+        return limit;
+}
+
+TEST(train_says_that_time_ended_it_only_where_it_did)
+{
+        CHECK_SIZE(timed_out_after(6, 100), 6);
+        CHECK_SIZE(timed_out_after(11, 1), 0); /* no better after epoch 2 */
+        CHECK_SIZE(timed_out_after(1000, 100), 0);
+}
+
 /* The mean of -log p of the gold class. */
 static double log_loss(const char *model, const struct ran_dataset *d)
 {

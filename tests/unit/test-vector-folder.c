@@ -259,6 +259,35 @@ TEST(rows_that_are_not_there_and_numbers_that_are_not_finite_are_refused)
         remove_folder(folder);
 }
 
+/* A hostile folder: nothing waits for a pipe, and nothing reads without end. */
+TEST(files_without_an_end_are_refused)
+{
+        static const float rows[] = {1, 2, 3, 4, 5, 6, 7, 8};
+        static const char *const names[] = {"tokenizer.json", "model.safetensors", "config.json"};
+        char *folder = new_folder(), wanted[256], path[4200];
+
+        for (size_t i = 0; i < 6; i++) {
+                const char *name = names[i % 3];
+
+                put(folder, "tokenizer.json", TOKENIZER, strlen(TOKENIZER));
+                put_tensors(folder, "{" ROWS("F32", "4", "32") "}", rows, sizeof rows);
+                put(folder, "config.json", "{}", 2);
+                put(folder, name, NULL, 0);
+                snprintf(path, sizeof path, "%s/%s", folder, name);
+                REQUIRE((i < 3 ? mkfifo(path, 0600) : symlink("/dev/zero", path)) == 0);
+                snprintf(wanted, sizeof wanted, "error: FOLDER/%s is not a regular file", name);
+                CHECK_STR(read_folder(folder), wanted);
+                unlink(path);
+        }
+        put(folder, "tokenizer.json", TOKENIZER, strlen(TOKENIZER));
+        put_tensors(folder, "{" ROWS("F32", "4", "32") "}", rows, sizeof rows);
+        put(folder, "config.json", "{}", 2);
+        REQUIRE(truncate(path, (off_t)1 << 33) == 0); /* without blocks */
+        CHECK_STR(read_folder(folder), "error: FOLDER/config.json has more than 1048576 bytes, too "
+                                       "many for such a file");
+        remove_folder(folder);
+}
+
 TEST(each_missing_or_wrong_file_has_its_sentence)
 {
         static const float rows[] = {1, 2, 3, 4, 5, 6, 7, 8};

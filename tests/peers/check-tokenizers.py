@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
-"""Compares ran-tokenize with the Python library `tokenizers`: ids, offsets, and what surrounds a text.
+"""Compares ran-tokenize with the Python library `tokenizers`: ids and offsets.
 
-    tests/peers/tokens.py RAN_TOKENIZE [--texts FILE.jsonl]... [--folder FOLDER]... [--keep DIR]
+    RAN_BIN=build tests/peers/check-tokenizers.py [--texts FILE.jsonl]... [--folder FOLDER]...
 
-It trains a tokenizer of every kind on a few sentences and on the texts, adds those of the folders,
-and encodes the awkward texts below and the "text" of each line of the files with both. Prints a line
-for each tokenizer and each of the first differences; exit status 1 if there is one. `make
-check-peers` runs it. It needs tokenizers 0.21 or newer; with sentencepiece installed it also uses
-its maps of characters.
+It trains a tokenizer of every kind on a few sentences, adds those of the folders, and encodes the
+awkward texts below, and the "text" of each line of the files, with both. Prints a line for each
+tokenizer and each of the first differences; exit status 1 if there is one. `make check-peers` runs
+it. It needs tokenizers 0.21 or newer; with sentencepiece it also uses its maps of characters.
+--write-cases makes tests/cases/tokens.
 """
 
 import argparse
@@ -18,9 +18,13 @@ import sys
 import tempfile
 import time
 
-from tokenizers import AddedToken, Regex, Tokenizer, decoders, models, normalizers
-from tokenizers import pre_tokenizers as pre
-from tokenizers import processors, trainers
+try:
+    from tokenizers import AddedToken, Regex, Tokenizer, decoders, models, normalizers
+    from tokenizers import pre_tokenizers as pre
+    from tokenizers import processors, trainers
+except ImportError:
+    print("tokenizers is not installed: its tokenizers are not compared")
+    sys.exit(0)
 
 SENTENCES = [
     "The quick brown fox jumps over the lazy dog, and it's 12:30 o'clock.",
@@ -63,6 +67,9 @@ AWKWARD = SENTENCES + [
 ]
 
 
+VOCAB = 3000  # tokens of the tokenizers made here
+
+
 def added(t):
     """Tokens that are added later, with every flag. The library fails if a normalizer makes one empty."""
     t.add_tokens([
@@ -79,7 +86,7 @@ def bert(texts, lower=True, strip=None, template=False, with_added=False):
     t = Tokenizer(models.WordPiece(unk_token="[UNK]", max_input_chars_per_word=100))
     t.normalizer = normalizers.BertNormalizer(lowercase=lower, strip_accents=strip)
     t.pre_tokenizer = pre.BertPreTokenizer()
-    t.train_from_iterator(texts, trainers.WordPieceTrainer(vocab_size=3000, special_tokens=["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"], show_progress=False))
+    t.train_from_iterator(texts, trainers.WordPieceTrainer(vocab_size=VOCAB, special_tokens=["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"], show_progress=False))
     if template:
         t.post_processor = processors.TemplateProcessing("[CLS] $A [SEP]", "[CLS] $A [SEP] $B [SEP]", [("[CLS]", 2), ("[SEP]", 3)])
     else:
@@ -102,7 +109,7 @@ def wordpiece_steps(texts, normalizer, pre_tokenizer):
     t = Tokenizer(models.WordPiece(unk_token="[UNK]", max_input_chars_per_word=20))
     t.normalizer = normalizer
     t.pre_tokenizer = pre_tokenizer
-    t.train_from_iterator(texts, trainers.WordPieceTrainer(vocab_size=2000, special_tokens=["[UNK]"], show_progress=False))
+    t.train_from_iterator(texts, trainers.WordPieceTrainer(vocab_size=VOCAB, special_tokens=["[UNK]"], show_progress=False))
     return added(t)
 
 
@@ -115,7 +122,7 @@ def roberta(texts, prefix=False, trim=True, normalizer=None, pre_tokenizer=None,
     if normalizer:
         t.normalizer = normalizer
     t.pre_tokenizer = pre_tokenizer or pre.ByteLevel(add_prefix_space=prefix)
-    t.train_from_iterator(texts, trainers.BpeTrainer(vocab_size=3000, special_tokens=SPECIALS, initial_alphabet=pre.ByteLevel.alphabet(), show_progress=False))
+    t.train_from_iterator(texts, trainers.BpeTrainer(vocab_size=VOCAB, special_tokens=SPECIALS, initial_alphabet=pre.ByteLevel.alphabet(), show_progress=False))
     if post == "roberta":
         t.post_processor = processors.RobertaProcessing(("</s>", 2), ("<s>", 0), trim_offsets=trim, add_prefix_space=prefix)
     elif post == "bytes":
@@ -135,7 +142,7 @@ def bpe_chars(texts, **options):
     t = Tokenizer(models.BPE(unk_token="<unk>", **options))
     t.normalizer = normalizers.Sequence([normalizers.Prepend("▁"), normalizers.Replace(" ", "▁")])
     alphabet = [f"<0x{i:02X}>" for i in range(256)] if options.get("byte_fallback") else []
-    t.train_from_iterator(texts, trainers.BpeTrainer(vocab_size=2500, limit_alphabet=150, special_tokens=SPECIALS + alphabet, show_progress=False))
+    t.train_from_iterator(texts, trainers.BpeTrainer(vocab_size=VOCAB, limit_alphabet=150, special_tokens=SPECIALS + alphabet, show_progress=False))
     d = json.loads(t.to_str())
     d["added_tokens"] = [a for a in d["added_tokens"] if not a["content"].startswith("<0x")]
     return Tokenizer.from_str(json.dumps(d))
@@ -154,7 +161,7 @@ def unigram(texts, normalizer=None, pre_tokenizer=None, byte_fallback=False, wit
     if normalizer:
         t.normalizer = normalizer
     t.pre_tokenizer = pre_tokenizer or pre.Metaspace()
-    t.train_from_iterator(texts, trainers.UnigramTrainer(vocab_size=2500, special_tokens=SPECIALS, unk_token="<unk>", show_progress=False))
+    t.train_from_iterator(texts, trainers.UnigramTrainer(vocab_size=VOCAB, special_tokens=SPECIALS, unk_token="<unk>", show_progress=False))
     d = json.loads(t.to_str())
     if byte_fallback:
         d["model"]["byte_fallback"] = True
@@ -188,43 +195,91 @@ def charsmaps(texts, folder):
     return found
 
 
-def all_tokenizers(texts, folder):
+def all_tokenizers(texts, maps):
     n, seq = normalizers, pre.Sequence
     everything = n.Sequence([n.Nmt(), n.NFKC(), n.Replace(Regex(" {2,}"), " "), n.Strip(), n.Lowercase()])
-    yield "bert-uncased", bert(texts)
-    yield "bert-cased", bert(texts, lower=False, template=True)
-    yield "bert-accents", bert(texts, lower=True, strip=False)
-    yield "bert-added", bert(texts, with_added=True)
-    yield "mpnet", mpnet(texts)
-    yield "wordpiece-nfkd", wordpiece_steps(texts, n.Sequence([n.NFKD(), n.StripAccents(), n.Lowercase()]), pre.Whitespace())
-    yield "wordpiece-nfc", wordpiece_steps(texts, n.NFC(), seq([pre.WhitespaceSplit(), pre.Punctuation("contiguous"), pre.Digits(True)]))
-    yield "wordpiece-odd", wordpiece_steps(texts, n.Sequence([n.NFD(), n.Replace("e", "ee"), n.Replace(Regex(r"\p{P}+"), "")]), seq([pre.CharDelimiterSplit("a"), pre.Split(" ", "merged_with_previous")]))
+    yield "bert-uncased", lambda: bert(texts)
+    yield "bert-cased", lambda: bert(texts, lower=False, template=True)
+    yield "bert-accents", lambda: bert(texts, lower=True, strip=False)
+    yield "bert-added", lambda: bert(texts, with_added=True)
+    yield "mpnet", lambda: mpnet(texts)
+    yield "wordpiece-nfkd", lambda: wordpiece_steps(texts, n.Sequence([n.NFKD(), n.StripAccents(), n.Lowercase()]), pre.Whitespace())
+    yield "wordpiece-nfc", lambda: wordpiece_steps(texts, n.NFC(), seq([pre.WhitespaceSplit(), pre.Punctuation("contiguous"), pre.Digits(True)]))
+    yield "wordpiece-odd", lambda: wordpiece_steps(texts, n.Sequence([n.NFD(), n.Replace("e", "ee"), n.Replace(Regex(r"\p{P}+"), "")]), seq([pre.CharDelimiterSplit("a"), pre.Split(" ", "merged_with_previous")]))
     for behavior in ["removed", "isolated", "merged_with_previous", "merged_with_next", "contiguous"]:
-        yield f"split-{behavior}", wordpiece_steps(texts, n.Lowercase(), seq([pre.Split(Regex(r"[aeiou]+|\s"), behavior), pre.Split(Regex(r"\d{2,3}|[x-z]"), behavior, invert=True)]))
-        yield f"punctuation-{behavior}", wordpiece_steps(texts, n.NFKC(), seq([pre.Punctuation(behavior), pre.Digits(False)]))
-    yield "roberta", roberta(texts)
-    yield "roberta-prefix", roberta(texts, prefix=True, with_added=True)
-    yield "roberta-untrimmed", roberta(texts, prefix=True, trim=False)
-    yield "modernbert", modernbert(texts)
-    yield "bytes-gpt4", roberta(texts, pre_tokenizer=seq([pre.Split(Regex(GPT4), "isolated"), pre.ByteLevel(add_prefix_space=False, use_regex=False)]), post="bytes")
-    yield "bytes-split", roberta(texts, pre_tokenizer=seq([pre.Split(Regex(r" ?[\p{L}\p{M}]+| ?\p{N}| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+"), "isolated"), pre.ByteLevel(add_prefix_space=True, use_regex=False)]), post="bytes", prefix=True)
-    yield "bytes-digits", roberta(texts, pre_tokenizer=seq([pre.Digits(True), pre.ByteLevel(add_prefix_space=True)]), normalizer=n.NFKC())
-    yield "bytes-whole", roberta(texts, pre_tokenizer=pre.ByteLevel(add_prefix_space=False, use_regex=False))
-    yield "bytes-bare", bpe_bare(texts)
-    yield "bpe-fallback", bpe_chars(texts, byte_fallback=True, fuse_unk=True)
-    yield "bpe-fused", bpe_chars(texts, fuse_unk=True)
-    yield "bpe-unfused", bpe_chars(texts)
-    yield "unigram", unigram(texts)
-    yield "unigram-first", unigram(texts, n.NFKC(), pre.Metaspace(prepend_scheme="first"))
-    yield "unigram-never", unigram(texts, everything, pre.Metaspace(prepend_scheme="never"), byte_fallback=True)
-    yield "unigram-whole", unigram(texts, n.Sequence([n.NFKC(), n.Prepend("▁"), n.Replace(" ", "▁")]), pre.Metaspace(split=False), byte_fallback=True)
-    yield "unigram-words", unigram(texts, n.Nmt(), seq([pre.WhitespaceSplit(), pre.Metaspace()]), with_added=False)
-    for rule, charsmap in charsmaps(texts, folder).items():
-        t = unigram(texts, n.Sequence([n.Precompiled(charsmap), n.Replace(Regex(" {2,}"), " ")]), with_added=rule == "nfkc")
-        yield f"precompiled-{rule}", t
+        yield f"split-{behavior}", lambda behavior=behavior: wordpiece_steps(texts, n.Lowercase(), seq([pre.Split(Regex(r"[aeiou]+|\s"), behavior), pre.Split(Regex(r"\d{2,3}|[x-z]"), behavior, invert=True)]))
+        yield f"punctuation-{behavior}", lambda behavior=behavior: wordpiece_steps(texts, n.NFKC(), seq([pre.Punctuation(behavior), pre.Digits(False)]))
+    yield "roberta", lambda: roberta(texts)
+    yield "roberta-prefix", lambda: roberta(texts, prefix=True, with_added=True)
+    yield "roberta-untrimmed", lambda: roberta(texts, prefix=True, trim=False)
+    yield "modernbert", lambda: modernbert(texts)
+    yield "bytes-gpt4", lambda: roberta(texts, pre_tokenizer=seq([pre.Split(Regex(GPT4), "isolated"), pre.ByteLevel(add_prefix_space=False, use_regex=False)]), post="bytes")
+    yield "bytes-split", lambda: roberta(texts, pre_tokenizer=seq([pre.Split(Regex(r" ?[\p{L}\p{M}]+| ?\p{N}| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+"), "isolated"), pre.ByteLevel(add_prefix_space=True, use_regex=False)]), post="bytes", prefix=True)
+    yield "bytes-digits", lambda: roberta(texts, pre_tokenizer=seq([pre.Digits(True), pre.ByteLevel(add_prefix_space=True)]), normalizer=n.NFKC())
+    yield "bytes-whole", lambda: roberta(texts, pre_tokenizer=pre.ByteLevel(add_prefix_space=False, use_regex=False))
+    yield "bytes-bare", lambda: bpe_bare(texts)
+    yield "bpe-fallback", lambda: bpe_chars(texts, byte_fallback=True, fuse_unk=True)
+    yield "bpe-fused", lambda: bpe_chars(texts, fuse_unk=True)
+    yield "bpe-unfused", lambda: bpe_chars(texts)
+    yield "unigram", lambda: unigram(texts)
+    yield "unigram-first", lambda: unigram(texts, n.NFKC(), pre.Metaspace(prepend_scheme="first"))
+    yield "unigram-never", lambda: unigram(texts, everything, pre.Metaspace(prepend_scheme="never"), byte_fallback=True)
+    yield "unigram-whole", lambda: unigram(texts, n.Sequence([n.NFKC(), n.Prepend("▁"), n.Replace(" ", "▁")]), pre.Metaspace(split=False), byte_fallback=True)
+    yield "unigram-words", lambda: unigram(texts, n.Nmt(), seq([pre.WhitespaceSplit(), pre.Metaspace()]), with_added=False)
+    for rule, charsmap in maps.items():
+        squeezed = n.Sequence([n.Precompiled(charsmap), n.Replace(Regex(" {2,}"), " ")])
+        yield f"precompiled-{rule}", lambda squeezed=squeezed, rule=rule: unigram(texts, squeezed, with_added=rule == "nfkc")
         if rule == "nmt_nfkc":
-            t = unigram(texts, n.Precompiled(charsmap), seq([pre.WhitespaceSplit(), pre.Metaspace()]), with_added=False)
-            yield "xlm-roberta", t
+            alone, words = n.Precompiled(charsmap), seq([pre.WhitespaceSplit(), pre.Metaspace()])
+            yield "xlm-roberta", lambda alone=alone, words=words: unigram(texts, alone, words, with_added=False)
+
+
+RULES = [("ﬁ", "fi"), ("\u212b", "\u00c5"), ("①", "1"), ("\u3000", " "), ("\t", " "), ("\n", " "), ("\r", " "), ("\u200b", ""), ("\x01", ""),
+         ("e\u0301", "\u00e9"), ("ｱ", "ア"), ("ﾞ", "\u3099"), ("½", "1\u20442"), ("…", "..."), ("\u00ad", "")]
+
+
+def small(folder):
+    """Tokenizers for tests/cases/tokens, of our own sentences."""
+    import sentencepiece
+    from sentencepiece import sentencepiece_model_pb2 as pb
+    rules, model = os.path.join(folder, "rules.tsv"), os.path.join(folder, "own")
+    with open(rules, "w", encoding="utf-8") as f:
+        f.writelines(" ".join(f"{ord(c):X}" for c in a) + "\t" + " ".join(f"{ord(c):X}" for c in b) + "\n" for a, b in RULES)
+    with open(model + ".txt", "w", encoding="utf-8") as f:
+        f.writelines(t + "\n" for t in SENTENCES * 5)
+    sentencepiece.SentencePieceTrainer.train(input=model + ".txt", model_prefix=model, vocab_size=400, hard_vocab_limit=False, normalization_rule_tsv=rules, minloglevel=2)
+    m = pb.ModelProto()
+    with open(model + ".model", "rb") as f:
+        m.ParseFromString(f.read())
+    charsmap = bytes(m.normalizer_spec.precompiled_charsmap)
+    n, seq = normalizers, pre.Sequence
+    yield "bert", bert(SENTENCES, with_added=True)
+    yield "mpnet", mpnet(SENTENCES)
+    yield "roberta", roberta(SENTENCES, prefix=True)
+    yield "modernbert", modernbert(SENTENCES)
+    yield "unfused", bpe_chars(SENTENCES)
+    yield "fallback", bpe_chars(SENTENCES[:3], byte_fallback=True, fuse_unk=True)
+    yield "xlm-roberta", unigram(SENTENCES, n.Precompiled(charsmap), seq([pre.WhitespaceSplit(), pre.Metaspace()]), with_added=False)
+    yield "unigram", unigram(SENTENCES[:4], n.Sequence([n.Nmt(), n.NFKC(), n.Replace(Regex(" {2,}"), " "), n.Strip(), n.Lowercase()]), pre.Metaspace(prepend_scheme="first"), byte_fallback=True)
+    yield "odd", wordpiece_steps(SENTENCES, n.Sequence([n.NFD(), n.Replace("e", "ee"), n.Replace(Regex(r"\p{Pd}+"), ""), n.Prepend("x")]),
+                                 seq([pre.CharDelimiterSplit("a"), pre.Split(Regex(r"\s|[aeiou]+"), "merged_with_next"), pre.Digits(False), pre.Punctuation("merged_with_previous")]))
+
+
+def write_cases(folder):
+    texts = [t for t in AWKWARD if len(t) <= 60]
+    with open(os.path.join(folder, "texts.jsonl"), "w", encoding="utf-8") as f:
+        f.writelines(json.dumps({"text": t}) + "\n" for t in texts)
+    with tempfile.TemporaryDirectory() as scratch:
+        for name, t in small(scratch):
+            t.no_truncation()
+            with open(os.path.join(folder, name + ".json"), "w", encoding="utf-8") as f:
+                f.write(json.dumps(json.loads(t.to_str()), ensure_ascii=False, separators=(",", ":")).replace('],["', '],\n["') + "\n")
+            with open(os.path.join(folder, name + ".expected"), "w", encoding="utf-8") as f:
+                for text in texts:
+                    e = t.encode(text, add_special_tokens=False)
+                    f.write(json.dumps([e.ids, [x for o in e.offsets for x in o]], separators=(",", ":")) + "\n")
+                e = t.encode("a")
+                print(name, t.get_vocab_size(), e.ids)
 
 
 def ours(program, folder, texts):
@@ -270,29 +325,41 @@ def compare(name, t, folder, program, texts):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("program")
     parser.add_argument("--texts", action="append", default=[])
     parser.add_argument("--folder", action="append", default=[])
     parser.add_argument("--keep", help="keep the tokenizers here")
-    parser.add_argument("--only", help="of those that are made, this one")
+    parser.add_argument("--only", help="of those that are made, these: parts of names, with commas between")
+    parser.add_argument("--write-cases", help="instead, write the tokenizers of tests/cases/tokens, and what the library says, here")
     a = parser.parse_args()
+    if a.write_cases:
+        global VOCAB
+        VOCAB = 450
+        return write_cases(a.write_cases)
+    program = os.path.join(os.environ.get("RAN_BIN", "build"), "ran-tokenize")
     texts = []
     for path in a.texts:
         with open(path, encoding="utf-8") as f:
             texts += [t for t in (json.loads(line).get("text") for line in f) if isinstance(t, str) and t]
-    keep = a.keep or tempfile.mkdtemp()
+    with tempfile.TemporaryDirectory() as scratch:
+        return compare_all(a, program, texts, a.keep or scratch)
+
+
+def compare_all(a, program, texts, keep):
     wrong = 0
     for folder in a.folder:
-        wrong += compare(folder, Tokenizer.from_file(os.path.join(folder, "tokenizer.json")), folder, a.program, AWKWARD + texts)
-    for name, t in all_tokenizers(SENTENCES * 20 + texts[:2000], keep):
-        if a.only and a.only not in name:
+        wrong += compare(folder, Tokenizer.from_file(os.path.join(folder, "tokenizer.json")), folder, program, AWKWARD + texts)
+    os.makedirs(keep, exist_ok=True)
+    learn = SENTENCES * 20 + texts[:500]
+    for name, make in all_tokenizers(learn, charsmaps(learn, keep)):
+        if a.only and not any(part in name for part in a.only.split(",")):
             continue
+        t = make()
         folder = os.path.join(keep, name)
         os.makedirs(folder, exist_ok=True)
         t.save(os.path.join(folder, "tokenizer.json"))
-        wrong += compare(name, t, folder, a.program, AWKWARD + texts)
-    sys.exit(wrong > 0)
+        wrong += compare(name, t, folder, program, AWKWARD + texts)
+    return wrong > 0
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

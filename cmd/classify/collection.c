@@ -1,0 +1,155 @@
+/* collection.c - see collection.h. */
+#include "cmd/classify/collection.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cmd/classify/predict.h"
+#include "cmd/options/message.h"
+#include "cmd/options/outputs.h"
+
+struct reading {
+        const struct classifier *classifier;
+        struct classify_nearest *nearest;
+};
+
+/* ---- the vector of a record ------------------------------------------------------------------ */
+
+/* The array "embedding" of the record's member "prediction", or that of --into; false: none. */
+static bool find_embedding(const struct ran_record *r, const char *into, struct ran_span *array)
+{
+        const struct ran_member *m = ran_record_find(r, into != NULL ? into : "prediction", NULL);
+        struct ran_span name, item;
+        static const char ours[] = "\"embedding\"";
+        size_t pos = 0;
+        char type;
+
+        while (m != NULL && m->type == 'o' &&
+               ran_json_next(r->line, m->value, &pos, &name, &item, &type))
+                if (type == 'a' && name.end - name.begin == sizeof ours - 1 &&
+                    memcmp(r->line + name.begin, ours, sizeof ours - 1) == 0) {
+                        *array = item;
+                        return true;
+                }
+        return false;
+}
+
+static int read_embedding(const struct ran_record *r, struct ran_span array, size_t D,
+                          struct ran_buf *v, struct ran_error *err)
+{
+        struct ran_span item;
+        size_t pos = 0, n = 0;
+        double x;
+        char type;
+
+        while (ran_json_next(r->line, array, &pos, NULL, &item, &type)) {
+                if (type != 'n' ||
+                    !ran_parse_double(r->line + item.begin, item.end - item.begin, &x) ||
+                    !isfinite((float)x))
+                        return ran_fail(err, RAN_EFORMAT,
+                                        "its embedding has an element that is no "
+                                        "number in range");
+                const float f = (float)x;
+                if (++n <= D)
+                        ran_buf_add(v, &f, sizeof f);
+        }
+        if (n != D)
+                return ran_fail(err, RAN_EFORMAT,
+                                "its embedding has %zu numbers, and those of the model have %zu", n,
+                                D);
+        return RAN_OK;
+}
+
+/* The vector (D), then the id as JSON. */
+static int read_vector(void *arg, void *scratch, const struct cmd_line *line,
+                       struct ran_buf *result, struct ran_error *err)
+{
+        const struct classifier *c = ((struct reading *)arg)->classifier;
+        const struct ran_member *id = ran_record_find(&line->record, "id", NULL);
+        struct ran_span array;
+
+        if (find_embedding(&line->record, c->options->output.into, &array)) {
+                RAN_TRY(read_embedding(&line->record, array, c->D, result, err));
+        } else {
+                const float *v;
+
+                RAN_TRY(classify_vector(c, scratch, line, &v, err));
+                ran_buf_add(result, v, c->D * sizeof *v);
+        }
+        if (id != NULL && id->type != '0') {
+                ran_buf_add(result, line->record.line + id->value.begin,
+                            id->value.end - id->value.begin);
+                return RAN_OK;
+        }
+        struct ran_buf place = {0};
+        ran_buf_printf(&place, "%s:%zu", line->file, line->number);
+        ran_buf_json(result, place.data, place.len);
+        result->failed |= place.failed;
+        ran_buf_release(&place);
+        return RAN_OK;
+}
+
+static int take_vector(void *arg, const struct cmd_line *line, const struct ran_buf *result,
+                       struct ran_error *err)
+{
+        struct reading *r = arg;
+        const size_t head = r->classifier->D * sizeof(float);
+
+        (void)line;
+        return classify_nearest_put(r->nearest, (const float *)(const void *)result->data,
+                                    result->data + head, result->len - head, err);
+}
+
+/* ---- the collection -------------------------------------------------------------------------- */
+
+static char **names_of(const struct ran_list *list, struct ran_error *err)
+{
+        char **names = ran_alloc(list->n + 1, sizeof *names, err);
+
+        for (size_t i = 0; names != NULL && i < list->n; i++)
+                names[i] = list->item[i];
+        return names;
+}
+
+static void *make_scratch(void *arg, struct ran_error *err)
+{
+        return classify_scratch_new((void *)((struct reading *)arg)->classifier, err);
+}
+
+static void read_files(struct reading *r, char **files)
+{
+        const struct classify_options *o = r->classifier->options;
+        const char *const reads[] = {"id", "ran_error",
+                                     o->output.into != NULL ? o->output.into : "prediction",
+                                     CMD_DOCUMENT_MEMBERS, NULL};
+        struct cmd_input input = o->input;
+        const struct cmd_loop loop = {.input = &input,
+                                      .reads = reads,
+                                      .pool = r->classifier->pool,
+                                      .make_scratch = make_scratch,
+                                      .free_scratch = classify_scratch_free,
+                                      .work = read_vector,
+                                      .take = take_vector,
+                                      .arg = r};
+
+        input.files_from = input.rejects = input.shard = NULL; /* those of the records */
+        cmd_records(&loop, files, NULL);
+        if (classify_nearest_count(r->nearest) == 0)
+                cmd_die(CMD_FAILED, "--among %s: no document to compare with", files[0]);
+}
+
+struct classify_nearest *classify_collection_read(const struct classifier *c)
+{
+        const struct classify_options *o = c->options;
+        struct ran_error err;
+        struct reading r = {c, classify_nearest_new(c->D, o->nearest, &err)};
+        char **files = r.nearest != NULL ? names_of(&o->among, &err) : NULL;
+
+        if (files == NULL)
+                cmd_die(CMD_FAILED, "%s", err.text);
+        cmd_check_inputs("output", o->output.output, files);
+        read_files(&r, files);
+        free(files);
+        return r.nearest;
+}

@@ -1,0 +1,84 @@
+/* nearest.c - see nearest.h. */
+#include "cmd/classify/nearest.h"
+
+#include <stdlib.h>
+
+#include "cmd/formats/json.h"
+
+struct classify_nearest {
+        struct ran_nearest *vectors;
+        struct ran_buf ids; /* JSON, one after the other */
+        size_t *id_end;     /* (n) */
+        size_t n, cap, most;
+};
+
+struct classify_nearest *classify_nearest_new(size_t D, size_t most, struct ran_error *err)
+{
+        struct classify_nearest *n = ran_alloc(1, sizeof *n, err);
+
+        if (n == NULL)
+                return NULL;
+        n->most = most;
+        n->vectors = ran_nearest_new(D, err);
+        if (n->vectors == NULL) {
+                free(n);
+                return NULL;
+        }
+        return n;
+}
+
+void classify_nearest_free(struct classify_nearest *n)
+{
+        if (n == NULL)
+                return;
+        ran_nearest_free(n->vectors);
+        ran_buf_release(&n->ids);
+        free(n->id_end);
+        free(n);
+}
+
+size_t classify_nearest_count(const struct classify_nearest *n)
+{
+        return n->n;
+}
+
+int classify_nearest_put(struct classify_nearest *n, const float *v, const char *id, size_t length,
+                         struct ran_error *err)
+{
+        size_t *grown = ran_grow(n->id_end, &n->cap, n->n + 1, sizeof *grown, err);
+
+        if (grown == NULL)
+                return RAN_ENOMEM;
+        n->id_end = grown;
+        RAN_TRY(ran_nearest_add(n->vectors, v, err));
+        ran_buf_add(&n->ids, id, length);
+        if (n->ids.failed)
+                return ran_fail(err, RAN_ENOMEM, "out of memory for the ids of --among");
+        n->id_end[n->n++] = n->ids.len;
+        return RAN_OK;
+}
+
+int classify_nearest_add(const struct classify_nearest *n, const float *v, struct ran_buf *out,
+                         struct ran_error *err)
+{
+        const size_t k = n->most < n->n ? n->most : n->n;
+        struct ran_neighbour *list = ran_alloc(k, sizeof *list, err);
+
+        if (list == NULL)
+                return RAN_ENOMEM;
+        const size_t found = ran_nearest_find(n->vectors, v, list, k);
+        json_name(out, "nearest");
+        json_begin(out, '[');
+        for (size_t i = 0; i < found; i++) {
+                const size_t at = list[i].number, begin = at > 0 ? n->id_end[at - 1] : 0;
+
+                json_begin(out, '{');
+                json_put_raw(out, "id", n->ids.data + begin, n->id_end[at] - begin);
+                json_name(out, "cosine");
+                ran_buf_float(out, (float)list[i].cosine);
+                json_end(out, '}');
+        }
+        json_end(out, ']');
+        free(list);
+        return RAN_OK;
+}

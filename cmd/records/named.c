@@ -1,0 +1,130 @@
+/* named.c - members that options name, and how many records have them. */
+#include "cmd/records/named.h"
+
+#include <string.h>
+
+#include "cmd/formats/json.h"
+#include "cmd/options/message.h"
+
+void named_release(struct named *d)
+{
+        ran_buf_release(&d->names);
+        ran_buf_release(&d->first);
+        *d = (struct named){0};
+}
+
+static const char *name_of(const struct named *d, size_t i)
+{
+        return d->names.data + d->member[i].begin;
+}
+
+static size_t length_of(const struct named *d, size_t i)
+{
+        return d->member[i].end - d->member[i].begin;
+}
+
+static bool is_called(const struct named *d, size_t i, const char *name, size_t n)
+{
+        return length_of(d, i) == n && memcmp(name_of(d, i), name, n) == 0;
+}
+
+void named_add(struct named *d, const char *option, const char *name, size_t n,
+               enum cmd_named_if absent)
+{
+        if (n == 0 || d->n == NAMED_MOST)
+                return;
+        for (size_t i = 0; i < d->n; i++)
+                if (d->member[i].option == option && is_called(d, i, name, n))
+                        return;
+        const size_t begin = d->names.len;
+        ran_buf_add(&d->names, name, n);
+        if (d->names.failed)
+                cmd_die(CMD_FAILED, "out of memory for names of members");
+        d->member[d->n++] = (struct named_member){
+                .option = option, .begin = begin, .end = d->names.len, .absent = absent};
+}
+
+void named_note_first(struct named *d, const struct ran_record *record)
+{
+        const size_t most = 200;
+
+        for (size_t i = 0; d->records == 0 && i < record->count && d->first.len < most; i++) {
+                const struct ran_member *m = &record->members[i];
+                const size_t n = m->name.end - m->name.begin;
+
+                ran_buf_str(&d->first, i > 0 ? ", \"" : "\"");
+                ran_buf_shown(&d->first, n > 0 ? record->names.data + m->name.begin : "",
+                              n < most ? n : most);
+                ran_buf_char(&d->first, '"');
+        }
+}
+
+uint64_t named_in(const struct named *d, const struct ran_record *record)
+{
+        uint64_t has = 0;
+
+        for (size_t i = 0; i < record->count && d->n > 0; i++) {
+                const struct ran_member *m = &record->members[i];
+                const size_t n = m->name.end - m->name.begin;
+
+                for (size_t k = 0; k < d->n && n > 0; k++)
+                        if (is_called(d, k, record->names.data + m->name.begin, n))
+                                has |= UINT64_C(1) << k;
+        }
+        return has;
+}
+
+void named_count(struct named *d, uint64_t has)
+{
+        d->records++;
+        for (size_t k = 0; k < d->n; k++)
+                d->member[k].records += has >> k & 1;
+}
+
+/* No record has the member. */
+static void tell_missing(const struct named *d, size_t i, bool part)
+{
+        const bool fatal = d->member[i].absent == CMD_IS_NEEDED && !part;
+        struct ran_buf out = {0};
+
+        if (d->member[i].absent == CMD_IS_LOOKED_FOR)
+                return;
+        ran_buf_str(&out, "no record has a member \"");
+        ran_buf_shown(&out, name_of(d, i), length_of(d, i));
+        ran_buf_printf(&out, "\" (--%s)", d->member[i].option);
+        if (d->first.len > 0 && !d->first.failed) {
+                ran_buf_str(&out, "; the first one has ");
+                ran_buf_add(&out, d->first.data, d->first.len);
+        }
+        ran_buf_char(&out, '\0');
+        if (out.failed || fatal)
+                cmd_die(CMD_FAILED, "%s", out.failed ? "out of memory" : out.data);
+        cmd_caution("%s", out.data);
+        ran_buf_release(&out);
+}
+
+static void tell_few(const struct named *d, size_t i)
+{
+        const struct named_member *m = &d->member[i];
+        struct ran_buf name = {0};
+
+        ran_buf_shown(&name, name_of(d, i), length_of(d, i));
+        ran_buf_char(&name, '\0');
+        if (!name.failed)
+                cmd_caution("only %zu of %zu records have a member \"%s\" (--%s): %.2g %%",
+                            m->records, d->records, name.data, m->option,
+                            100 * (double)m->records / (double)d->records);
+        ran_buf_release(&name);
+}
+
+void named_report(const struct named *d, bool part)
+{
+        for (size_t i = 0; i < d->n && d->records > 0; i++) {
+                const struct named_member *m = &d->member[i];
+
+                if (m->records == 0)
+                        tell_missing(d, i, part);
+                else if (m->absent != CMD_MAY_LACK && m->records < (d->records + 9) / 10)
+                        tell_few(d, i);
+        }
+}

@@ -1,0 +1,96 @@
+/* records.c - `ran-tokenize records`: what the programs read, as JSON lines with the members that
+ * they read it as. */
+#include "cmd/tokenize/tokenize.h"
+
+#include "cmd/options/message.h"
+#include "cmd/options/options.h"
+#include "cmd/options/outputs.h"
+#include "cmd/options/write.h"
+#include "cmd/records/document.h"
+#include "cmd/records/files.h"
+#include "cmd/records/labels.h"
+#include "cmd/records/loop.h"
+#include "cmd/records/members.h"
+
+struct conversion {
+        char *output;
+        struct cmd_input input;
+        struct cmd_sink sink;
+};
+
+static const struct ran_field output_fields[] = {
+        {"output", 'o', RAN_FIELD_TEXT, offsetof(struct conversion, output), .value = "FILE",
+         .help = "write the records to FILE, not to standard output", .local = true, .first = true},
+        {0},
+};
+
+/* All members, by the names under which they are read; an id if there is none. */
+static int convert(void *arg, void *scratch, const struct cmd_line *line, struct ran_buf *result,
+                   struct ran_error *err)
+{
+        struct ran_buf id = {0}, record = {0};
+
+        (void)arg;
+        (void)scratch;
+        members_write(&line->record, &record);
+        if (ran_record_find(&line->record, "id", NULL) == NULL && !record.failed) {
+                ran_buf_printf(&id, "%s:%zu", line->file, line->number);
+                ran_buf_str(result, "{\"id\":");
+                ran_buf_json(result, id.data, id.len);
+                ran_buf_str(result, record.len > 2 ? "," : "");
+                ran_buf_add(result, record.data + 1, record.len - 1);
+        } else {
+                ran_buf_add(result, record.data, record.len);
+        }
+        ran_buf_char(result, '\n');
+        const bool failed = id.failed || record.failed;
+        ran_buf_release(&id);
+        ran_buf_release(&record);
+        return failed ? ran_fail(err, RAN_ENOMEM, "out of memory") : RAN_OK;
+}
+
+static int write_record(void *arg, const struct cmd_line *line, const struct ran_buf *result,
+                        struct ran_error *err)
+{
+        struct conversion *c = arg;
+
+        (void)line;
+        (void)err;
+        ran_buf_add(&c->sink.buf, result->data, result->len);
+        cmd_sink_flush(&c->sink);
+        return RAN_OK;
+}
+
+int tokenize_records(int argc, char **argv)
+{
+        static const char *const reads[] = {"id", "ran_error", CMD_DOCUMENT_MEMBERS,
+                                            CMD_LABELS_MEMBERS, NULL};
+        static struct conversion c;
+        const struct cmd_group groups[] = {
+                {"Output", output_fields, &c},
+                {"Input", cmd_input_fields, &c.input},
+                {NULL, NULL, NULL},
+        };
+        const struct cmd_program program = {
+                .name = "ran-tokenize records",
+                .usage = "[option...] [file...]",
+                .summary = "Writes records of any format as JSON lines, with the names by which "
+                           "the programs read their members: id, text, label and so on.",
+                .groups = groups,
+        };
+        char **files = cmd_files(&c.input, argv + cmd_parse(&program, argc, argv));
+        const struct cmd_loop loop = {.input = &c.input,
+                                      .reads = reads,
+                                      .pool = cmd_pool(),
+                                      .work = convert,
+                                      .take = write_record,
+                                      .accepted = true,
+                                      .arg = &c};
+
+        cmd_check_inputs("output", c.output, files);
+        cmd_sink_open(&c.sink, c.output);
+        int status = cmd_records(&loop, files, NULL);
+        cmd_sink_close(&c.sink);
+        ran_pool_free(loop.pool);
+        return cmd_finish(status);
+}

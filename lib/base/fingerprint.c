@@ -1,0 +1,38 @@
+/* fingerprint.c - a number by which a text is known again, and from which it cannot be restored. */
+#include "ran/base.h"
+
+void ran_fingerprint_begin(struct ran_fingerprint *f)
+{
+        ran_sha256_init(&f->sha256);
+}
+
+void ran_fingerprint_add(struct ran_fingerprint *f, const char *text, size_t n)
+{
+        char folded[512];
+        size_t k = 0;
+
+        for (size_t i = 0; i < n; i++) {
+                const char c = text[i];
+
+                if (c == ' ' || (c >= '\t' && c <= '\r'))
+                        continue;
+                folded[k++] = (char)(c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c);
+                if (k == sizeof folded) {
+                        ran_sha256_add(&f->sha256, folded, k);
+                        k = 0;
+                }
+        }
+        if (k > 0)
+                ran_sha256_add(&f->sha256, folded, k);
+}
+
+uint32_t ran_fingerprint_end(struct ran_fingerprint *f)
+{
+        char hex[65];
+        uint32_t number = 0;
+
+        ran_sha256_hex(&f->sha256, hex);
+        for (size_t i = 0; i < 8; i++)
+                number = number << 4 | (uint32_t)(hex[i] <= '9' ? hex[i] - '0' : hex[i] - 'a' + 10);
+        return number;
+}

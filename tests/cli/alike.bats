@@ -1,0 +1,63 @@
+#!/usr/bin/env bats
+# Labels that look alike.
+
+bats_require_minimum_version 1.5.0
+load train.bash
+
+setup() {
+  export PATH=$RAN_BIN:$PATH
+  cd "$BATS_TEST_TMPDIR" || exit
+  set -o pipefail
+}
+
+# check LABEL OTHER: what --check says of documents with these labels, and a third one.
+check() {
+  documents 40 | jq -c --arg a "$1" --arg b "$2" '.label = (if .id % 3 == 0 then $a elif .id % 3 == 1 then $b else "third" end)' |
+    ran-train classify --base none --check --check-format text
+}
+
+@test "labels that differ in characters that nobody sees get a warning with these characters" {
+  while IFS=' ' read -r a b wanted; do
+    run -0 check "$(printf "$a")" "$(printf "$b")"
+    [[ $output == *"WARNING: the labels "*" look alike ($wanted): write them alike in the data"* ]] ||
+      { echo "$a $b: $output"; false; }
+  done <<'END'
+caf\u00e9 cafe\u0301 where one has U+0065, the other has U+00E9
+New\u00a0York New\u0020York where one has U+0020, the other has U+00A0
+sport\u200b sport where one has the end, the other has U+200B
+sport \ufeffsport where one has U+0073, the other has U+FEFF
+A\u00adB AB where one has U+0042, the other has U+00AD
+\uff21\uff22 ab where one has U+0061, the other has U+FF21
+\uac00 \u1100\u1161 where one has U+1100, the other has U+AC00
+1 1.0 where one has the end, the other has U+002E
+1 01 where one has U+0030, the other has U+0031
+STRA\u1e9eE stra\u00dfe where one has U+0053, the other has U+0073
+END
+}
+
+@test "labels that differ in case or spaces get the warning that they got before" {
+  run -0 check 'New York' new_york
+  [[ $output == *'WARNING: the labels "New York" ('*' differ in case or spaces only: write them alike in the data'* ]]
+}
+
+@test "labels that are not alike get none" {
+  while IFS=' ' read -r a b; do
+    run -0 check "$(printf "$a")" "$(printf "$b")"
+    [[ $output != *alike* ]] || { echo "$a $b: $output"; false; }
+  done <<'END'
+caf\u00e9 cafe
+1 1.5
+1.0 10
+1.2.0 1.2
+-1 1
+a+ a-
+END
+}
+
+@test "tags that look alike, too" {
+  for i in {1..20}; do
+    jq -nc --arg tag "$([ $((i % 2)) = 0 ] && printf 'B-caf\u00e9' || printf 'B-cafe\u0301')" '{tokens: ["a", "b"], tags: ["O", $tag]}'
+  done >t.jsonl
+  run -0 ran-train tag --check --check-format text t.jsonl
+  [[ $output == *'the tags "B-'*'look alike (where one has U+0065, the other has U+00E9)'* ]]
+}
