@@ -216,7 +216,7 @@ static void search_line(const struct problem *k, double *x, struct slope *s)
         double d[VARIABLES], size = 1;
 
         direction(k, x, s, d);
-        for (int halvings = 0; halvings < HALVINGS; halvings++, size /= 2) {
+        for (int halvings = 0; halvings < HALVINGS; halvings++) {
                 double next[VARIABLES];
 
                 for (int i = 0; i < VARIABLES; i++)
@@ -227,6 +227,7 @@ static void search_line(const struct problem *k, double *x, struct slope *s)
                         *s = there;
                         return;
                 }
+                size /= 2;
         }
 }
 

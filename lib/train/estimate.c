@@ -138,7 +138,8 @@ static int estimate(const struct ran_train_job *job, struct ran_train_estimate *
                 rc = ran_estimate_memory(&k, memory, err);
         free(document);
         e->steps = ran_config_trains_encoder(c) ? k.steps : 0;
-        memory->file += mapped_bytes(d);
+        if (rc == RAN_OK)
+                memory->file += mapped_bytes(d);
         return rc;
 }
 
