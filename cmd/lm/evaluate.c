@@ -184,7 +184,9 @@ static int judged_text(const struct evaluation *e, struct scratch *s,
         }
         RAN_TRY(e->read(s->continuation, record, err));
         RAN_TRY(continuation_make(s->continuation, record, NULL, NULL, err));
-        *text = &s->continuation->text.text;
+        s->text.len = 0; /* as a record would have it: with U+FFFD for what is no character */
+        lm_text_show(&s->continuation->text, 0, &s->text);
+        *text = &s->text;
         return RAN_OK;
 }
 

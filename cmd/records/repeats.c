@@ -10,27 +10,21 @@
 
 #include "cmd/options/message.h"
 
-static bool is_digit(char c)
+/* What a message says beside the column where it was found. */
+static const char *without_column(const char *text)
 {
-        return c >= '0' && c <= '9';
+        static const char column[] = "column ";
+        const char *end = text + strlen(column);
+
+        if (strncmp(text, column, strlen(column)) != 0)
+                return text;
+        return end + strspn(end, "0123456789");
 }
 
-/* Whether two messages are the same but for numbers. */
+/* Whether two messages say the same. */
 static bool is_like(const char *a, const char *b)
 {
-        for (;;) {
-                if (is_digit(*a) && is_digit(*b)) {
-                        a += strspn(a, "0123456789");
-                        b += strspn(b, "0123456789");
-                        continue;
-                }
-                if (*a != *b)
-                        return false;
-                if (*a == '\0')
-                        return true;
-                a++;
-                b++;
-        }
+        return strcmp(without_column(a), without_column(b)) == 0;
 }
 
 static void tell(const struct repeats_line *line, const char *text)

@@ -38,7 +38,8 @@ static void head(struct ran_workspace *w, const struct ran_params *p, size_t C)
                 ran_encoder_of(w->c)->documents(w, p);
                 drop_out(w, h->head);
                 /* documents that are scored abreast have the same logits as alone */
-                const size_t rows = w->training ? B : 1;
+                const bool alone = !w->training && ran_encoder_of(w->c)->rows_stand_alone;
+                const size_t rows = alone ? 1 : B;
                 for (size_t b = 0; b < B; b += rows)
                         ran_gemm_linear(w->pool, h->logits + b * C, C, h->head + b * D, D,
                                         p->head.out_w, p->head.out_b, rows, D, C);

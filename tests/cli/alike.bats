@@ -22,16 +22,16 @@ check() {
     [[ $output == *"WARNING: the labels "*" look alike ($wanted): write them alike in the data"* ]] ||
       { echo "$a $b: $output"; false; }
   done <<'END'
-caf\u00e9 cafe\u0301 where one has U+0065, the other has U+00E9
-New\u00a0York New\u0020York where one has U+0020, the other has U+00A0
-sport\u200b sport where one has the end, the other has U+200B
-sport \ufeffsport where one has U+0073, the other has U+FEFF
-A\u00adB AB where one has U+0042, the other has U+00AD
-\uff21\uff22 ab where one has U+0061, the other has U+FF21
-\uac00 \u1100\u1161 where one has U+1100, the other has U+AC00
+caf\xc3\xa9 cafe\xcc\x81 where one has U+0065, the other has U+00E9
+New\xc2\xa0York New\x20York where one has U+0020, the other has U+00A0
+sport\xe2\x80\x8b sport where one has the end, the other has U+200B
+sport \xef\xbb\xbfsport where one has U+0073, the other has U+FEFF
+A\xc2\xadB AB where one has U+0042, the other has U+00AD
+\xef\xbc\xa1\xef\xbc\xa2 ab where one has U+0061, the other has U+FF21
+\xea\xb0\x80 \xe1\x84\x80\xe1\x85\xa1 where one has U+1100, the other has U+AC00
 1 1.0 where one has the end, the other has U+002E
 1 01 where one has U+0030, the other has U+0031
-STRA\u1e9eE stra\u00dfe where one has U+0053, the other has U+0073
+STRA\xe1\xba\x9eE stra\xc3\x9fe where one has U+0053, the other has U+0073
 END
 }
 
@@ -45,7 +45,7 @@ END
     run -0 check "$(printf "$a")" "$(printf "$b")"
     [[ $output != *alike* ]] || { echo "$a $b: $output"; false; }
   done <<'END'
-caf\u00e9 cafe
+caf\xc3\xa9 cafe
 1 1.5
 1.0 10
 1.2.0 1.2
@@ -56,7 +56,7 @@ END
 
 @test "tags that look alike, too" {
   for i in {1..20}; do
-    jq -nc --arg tag "$([ $((i % 2)) = 0 ] && printf 'B-caf\u00e9' || printf 'B-cafe\u0301')" '{tokens: ["a", "b"], tags: ["O", $tag]}'
+    jq -nc --arg tag "$([ $((i % 2)) = 0 ] && printf 'B-caf\xc3\xa9' || printf 'B-cafe\xcc\x81')" '{tokens: ["a", "b"], tags: ["O", $tag]}'
   done >t.jsonl
   run -0 ran-train tag --check --check-format text t.jsonl
   [[ $output == *'the tags "B-'*'look alike (where one has U+0065, the other has U+00E9)'* ]]

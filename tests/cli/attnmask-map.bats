@@ -184,10 +184,10 @@ refused() {
   label=$(jq -r 'select(.label != "dry") | .label' train.jsonl | sed -n 1,2p)
   planted 20 10 >in.jsonl
   ran-attnmask -q -m odd.ran --map label --label "$label" --format text in.jsonl >label.txt
-  [ "$(sed -n 1p label.txt)" = 'for ?[31mr?x?y]]>&<??é' ]
+  [ "$(sed -n 1p label.txt)" = 'for <U+001B>[31mr<U+009B>x<U+000A>y]]>&<??é' ]
   run -1 grep -qP '[\x00-\x09\x0b-\x1f\x7f]|\xc2[\x80-\x9f]' label.txt
   ran-attnmask -q -m odd.ran --map label --label "$label" --format svg in.jsonl >label.svg
-  grep -q '>for ?\[31mr?x?y\]\]&gt;&amp;&lt;??é</text>' label.svg
+  grep -q '>for &lt;U+001B&gt;\[31mr&lt;U+009B&gt;x&lt;U+000A&gt;y\]\]&gt;&amp;&lt;??é</text>' label.svg
 }
 
 @test "attnmask map: what there is no map of" {

@@ -150,7 +150,7 @@ bytes_of() {
       def cosine($a; $b): dot($a; $b) / (dot($a; $a) * dot($b; $b) | sqrt);
       map(.prediction.embedding) | cosine(.[0]; .[1]) > 0.999 and cosine(.[0]; .[2]) < 0.9'
   ran-classify -m frozen.ran --embed test.jsonl | jq -es 'all(.[]; .prediction.label and (.prediction.embedding | length) == 8)'
-  refused 2 'no classifier: it can only --embed: leave out --top' ran-classify -m models/base.ran --embed --top 2 test.jsonl
+  refused 2 'no classifier: it can only --embed and --nearest: leave out --top' ran-classify -m models/base.ran --embed --top 2 test.jsonl
   refused 3 'this model predicts masked tokens: use ran-lm' ran-classify -m models/base.ran test.jsonl
 }
 

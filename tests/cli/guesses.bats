@@ -22,7 +22,7 @@ setup() {
 piped() {
   printf -- "$1" >pipe
   shift
-  run --separate-stderr bash -c 'cat pipe | ran-tokenize encode --vocab vocab.json --drop added --into added "$@" |
+  run --separate-stderr bash -c 'cat pipe | ran-tokenize encode --vocab vocab.json --into added "$@" |
     jq -c "del(.added, .ran_error)"' - "$@"
 }
 

@@ -415,7 +415,7 @@ random_ids() {
 @test "state: a run that fails leaves the old one" {
   echo '{"text":"a dog"}' | ran-lm score -m lm.ran --state-out log.state >/dev/null
   cp log.state before
-  echo '{nonsense' | run -3 --separate-stderr ran-lm score -m lm.ran --on-error stop --state-in log.state --state-out log.state
+  echo '{"text": nonsense' | run -3 --separate-stderr ran-lm score -m lm.ran --on-error stop --state-in log.state --state-out log.state
   cmp log.state before
   ! ls .log.state* 2>/dev/null
 }

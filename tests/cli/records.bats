@@ -175,11 +175,11 @@ encodes() {
 }
 
 @test "records: what nobody sees in a message is shown as a code" {
-  printf '{"text":"a"}\n{"a\u202e":1}x\n' >$'a\u202etxt.exe\u200b.jsonl'
-  run -1 --separate-stderr encode $'a\u202etxt.exe\u200b.jsonl'
+  printf '{"text":"a"}\n{"a\xe2\x80\xae":1}x\n' >$'a\xe2\x80\xaetxt.exe\xe2\x80\x8b.jsonl'
+  run -1 --separate-stderr encode $'a\xe2\x80\xaetxt.exe\xe2\x80\x8b.jsonl'
   [[ ${stderr_lines[0]} == 'ran-tokenize: a<U+202E>txt.exe<U+200B>.jsonl:2: '* ]]
-  [[ $stderr != *$'\u202e'* ]]
-  run -3 --separate-stderr encode $'b\e[31m\u2066'
+  [[ $stderr != *$'\xe2\x80\xae'* ]]
+  run -3 --separate-stderr encode $'b\e[31m\xe2\x81\xa6'
   [[ $stderr == *'b<U+001B>[31m<U+2066>'* ]]
 }
 

@@ -346,7 +346,7 @@ END
   printf '{"id":"\\r=1","text":"sun"}\n' | ran-classify -m awkward.ran --output-format csv | grep -q "^\"'"$'\r=1"'
   run -0 ran-classify -m awkward.ran --output-format tsv --probs --no-escape-formulas ids.jsonl
   [[ ${lines[0]} == $'id\tlabel\tscore\t=dry\tvery wet\ttext' && ${lines[1]} == $'=1+1\t=dry\t'* ]]
-  run -0 ran-classify -m awkward.ran --eval --eval-format csv awkward.jsonl
+  run -0 --separate-stderr ran-classify -m awkward.ran --eval --eval-format csv awkward.jsonl
   [[ ${lines[1]} == "'=dry,"* ]]
   run -2 --separate-stderr ran-classify -m awkward.ran --no-escape-formulas ids.jsonl
   [[ $stderr == *'--escape-formulas is for a table: '* ]]

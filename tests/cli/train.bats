@@ -570,7 +570,7 @@ END
   documents 30 >train.jsonl
   echo '{"text": "the one and the other", "label": "x\u009b2J\u001b[2J"}' >>train.jsonl
   run -0 --separate-stderr ran-train classify --check --check-format=text train.jsonl
-  [[ $output == *'"x?2J\u001b[2J"'* ]]
+  [[ $output == *'"x<U+009B>2J\u001b[2J"'* ]]
 }
 
 @test "train --dry-run: parameters, memory, arithmetic and time; no file [all]" {

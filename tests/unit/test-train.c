@@ -248,7 +248,7 @@ TEST(train_refuses_settings_that_are_out_of_range)
         check_invalid(&t, "--window must be a whole number from 1 to 1048576, not '0'");
         t.c = c;
         t.c.encoder = 9;
-        check_invalid(&t, "--encoder must be ran, contextualizer, transformer, none or static");
+        check_invalid(&t, "--encoder must be ran, contextualizer, transformer, none, static or bert");
         t.c = c;
         t.c.attention.item[0] = 200;
         check_invalid(&t, "--attention must be full, window, ");
