@@ -180,7 +180,8 @@ int cmd_records(const struct cmd_loop *loop, char **operands, struct cmd_counts 
         run_files(&run, &files);
         progress_end(&run.progress);
         release(&run);
-        if (!loop->again && !atomic_load(&run.ended))
+        /* Where every record failed, its message says why; but not that a label was misspelt. */
+        if (!loop->again && !atomic_load(&run.ended) && (run.counts.good > 0 || loop->accepted))
                 named_report(&run.named, loop->input->shard != NULL);
         named_release(&run.named);
         if (loop->finish != NULL && !atomic_load(&run.ended))

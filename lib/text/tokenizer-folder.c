@@ -1,4 +1,4 @@
-/* hf-folder.c - the tokeniser of a folder in Hugging Face's form. Without a tokenizer.json, the
+/* tokenizer-folder.c - the tokeniser of a folder in Hugging Face's form. Without a tokenizer.json, the
  * older files are turned into one: what their Python classes would make of them. */
 #include <errno.h>
 #include <stdlib.h>
