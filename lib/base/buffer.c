@@ -74,8 +74,9 @@ void ran_buf_shown(struct ran_buf *b, const char *s, size_t n)
                 uint32_t c;
                 size_t length = ran_utf8_unseen(s + pos, n - pos, &c);
 
-                if (length > 0)
-                        ran_buf_add(b, code, ran_utf8_code(code, c));
+                const size_t shown = length > 0 ? ran_utf8_code(code, c) : 0;
+                if (shown > 0)
+                        ran_buf_add(b, code, shown);
                 else
                         ran_buf_char(b, s[pos]);
                 pos += length > 0 ? length : 1;

@@ -210,34 +210,13 @@ static void whiten(const struct ran_embedder *e, float *v)
         }
 }
 
-int ran_embed_each(const struct ran_embedder *e, struct ran_state *s, const struct ran_document *d,
-                   size_t n, float *v, struct ran_error *err)
-{
-        const size_t width = ran_embedder_width(e);
-
-        err = ran_error_or_spare(err);
-        for (size_t i = 0; i < n && !encodes(e); i++)
-                RAN_TRY(ran_embed(e, s, &d[i], v + i * width, err));
-        if (!encodes(e))
-                return RAN_OK;
-        for (size_t i = 0; i < n; i++)
-                RAN_TRY(ran_model_check_document(e->m, &d[i], err));
-        for (size_t i = 0, k; i < n; i += k) {
-                k = ran_score_abreast(s, d + i, n - i);
-                RAN_TRY(ran_score_vectors(s, d + i, k, v + i * width, err));
-        }
-        return ran_score_check_result(v, n * width, err);
-}
-
-int ran_embed(const struct ran_embedder *e, struct ran_state *s, const struct ran_document *d,
-              float *v, struct ran_error *err)
+/* Of one document, from the rows of its tokens. */
+static int embed_rows(const struct ran_embedder *e, const struct ran_document *d, float *v,
+                      struct ran_error *err)
 {
         const size_t D = e->m->config.dim;
         double sum = 0;
 
-        err = ran_error_or_spare(err);
-        if (encodes(e))
-                return ran_embed_each(e, s, d, 1, v, err);
         RAN_TRY(ran_model_check_document(e->m, d, err));
         if (d->L == 0)
                 return ran_fail(err, RAN_EINVAL, "a document without tokens");
@@ -256,4 +235,29 @@ int ran_embed(const struct ran_embedder *e, struct ran_state *s, const struct ra
                 v[i] = (float)((double)v[i] / sum - (double)e->mean[i]);
         whiten(e, v);
         return ran_score_check_result(v, D, err);
+}
+
+int ran_embed_each(const struct ran_embedder *e, struct ran_state *s, const struct ran_document *d,
+                   size_t n, float *v, struct ran_error *err)
+{
+        const size_t width = ran_embedder_width(e);
+
+        err = ran_error_or_spare(err);
+        for (size_t i = 0; i < n && !encodes(e); i++)
+                RAN_TRY(embed_rows(e, &d[i], v + i * width, err));
+        if (!encodes(e))
+                return RAN_OK;
+        for (size_t i = 0; i < n; i++)
+                RAN_TRY(ran_model_check_document(e->m, &d[i], err));
+        for (size_t i = 0, k; i < n; i += k) {
+                k = ran_score_abreast(s, d + i, n - i);
+                RAN_TRY(ran_score_vectors(s, d + i, k, v + i * width, err));
+        }
+        return ran_score_check_result(v, n * width, err);
+}
+
+int ran_embed(const struct ran_embedder *e, struct ran_state *s, const struct ran_document *d,
+              float *v, struct ran_error *err)
+{
+        return ran_embed_each(e, s, d, 1, v, err);
 }

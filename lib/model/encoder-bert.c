@@ -260,10 +260,12 @@ static int flops(const struct ran_config *c, size_t length, size_t sources, doub
 {
         const double D = (double)c->dim, E = (double)(c->heads * c->head_dim);
         const size_t room = c->max_length - ran_bert_specials(c);
-        const double windows = (double)(length / room + (length % room > 0));
+        const size_t whole = length / room + (length % room > 0);
+        const double windows = (double)whole;
         const double rows = (double)length + windows * (double)ran_bert_specials(c);
         const double reach = (double)(c->window < c->max_length ? c->window : c->max_length);
-        const double global = (double)((c->layers + c->global_every - 1) / c->global_every);
+        const size_t all = (c->layers + c->global_every - 1) / c->global_every;
+        const double global = (double)all;
         const double keys = windows > 0 ? rows / windows : 0;
 
         (void)sources, (void)err;

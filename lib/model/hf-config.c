@@ -46,35 +46,36 @@ static bool is_decoder(const char *type)
         return false;
 }
 
-static int find_type(const char *name, const struct type **type, struct ran_error *err)
+static const struct type *find_type(const char *name, struct ran_error *err)
 {
         for (size_t i = 0; i < sizeof types / sizeof *types; i++)
-                if (strcmp(name, types[i].name) == 0) {
-                        *type = &types[i];
-                        return RAN_OK;
-                }
+                if (strcmp(name, types[i].name) == 0)
+                        return &types[i];
         if (strcmp(name, "model2vec") == 0)
-                return ran_fail(err, RAN_EFORMAT,
-                                "model_type \"model2vec\": these are vectors of tokens, no "
-                                "encoder: give the folder to --vectors");
-        if (is_decoder(name))
-                return ran_fail(err, RAN_EFORMAT,
-                                "model_type \"%s\" is a decoder, whose tokens see only those "
-                                "before them; an encoder is needed: " TYPES,
-                                name);
-        return ran_fail(err, RAN_EFORMAT, "model_type \"%s\" is not known: " TYPES, name);
+                ran_fail(err, RAN_EFORMAT,
+                         "model_type \"model2vec\": these are vectors of tokens, no encoder: give "
+                         "the folder to --vectors");
+        else if (is_decoder(name))
+                ran_fail(err, RAN_EFORMAT,
+                         "model_type \"%s\" is a decoder, whose tokens see only those before them; "
+                         "an encoder is needed: " TYPES,
+                         name);
+        else
+                ran_fail(err, RAN_EFORMAT, "model_type \"%s\" is not known: " TYPES, name);
+        return NULL;
 }
 
 static int read_type(struct ran_hf *f, const cJSON *all, double *eps, struct ran_error *err)
 {
         const char *name;
-        const struct type *type = NULL;
 
         RAN_TRY(ran_hf_string(all, "model_type", &name, err));
         if (name == NULL)
                 return ran_fail(err, RAN_EFORMAT,
                                 "it has no \"model_type\": add that of its library; " TYPES);
-        RAN_TRY(find_type(name, &type, err));
+        const struct type *type = find_type(name, err);
+        if (type == NULL)
+                return RAN_EFORMAT;
         f->family = type->family;
         *eps = type->eps;
         return ran_hf_copy(&f->type, name, err);

@@ -133,7 +133,7 @@ static void find_other(const char *path, const struct other **found, struct ran_
                 const struct other *o = other_of(entry->d_name);
 
                 if (o == NULL || (*found != NULL && o > *found) ||
-                    (o == *found && strcmp(entry->d_name, name->data) > 0))
+                    (o == *found && name->len > 0 && strcmp(entry->d_name, name->data) > 0))
                         continue;
                 *found = o;
                 name->len = 0;

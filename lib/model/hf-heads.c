@@ -42,7 +42,10 @@ static int read_names(struct ran_hf *f, const cJSON *map, struct ran_error *err)
         const cJSON *item;
 
         f->C = 0;
-        cJSON_ArrayForEach(item, map) f->C++;
+        cJSON_ArrayForEach(item, map)
+        {
+                f->C++;
+        }
         if (!cJSON_IsObject(map) || f->C == 0 || f->C > MOST_LABELS) {
                 f->C = 0;
                 return ran_fail(err, RAN_EFORMAT,
@@ -51,7 +54,10 @@ static int read_names(struct ran_hf *f, const cJSON *map, struct ran_error *err)
         f->label = ran_alloc(f->C, sizeof *f->label, err);
         if (f->label == NULL)
                 return RAN_ENOMEM;
-        cJSON_ArrayForEach(item, map) RAN_TRY(read_label(f, item, err));
+        cJSON_ArrayForEach(item, map)
+        {
+                RAN_TRY(read_label(f, item, err));
+        }
         return ran_labels_check(f->label, f->C, err);
 }
 
@@ -169,7 +175,7 @@ int ran_hf_read_head(struct ran_hf *f, const cJSON *all, struct ran_error *err)
 {
         const cJSON *list = cJSON_GetObjectItemCaseSensitive(all, "architectures"),
                     *first = cJSON_IsArray(list) ? cJSON_GetArrayItem(list, 0) : NULL;
-        const char *name = cJSON_IsString(first) ? first->valuestring : "";
+        const char *name = first != NULL && cJSON_IsString(first) ? first->valuestring : "";
 
         f->config.task = RAN_TASK_EMBED;
         f->tied = true;

@@ -119,7 +119,7 @@ int ran_hf_copy(char **to, const char *text, struct ran_error *err)
 
         if (copy == NULL)
                 return RAN_ENOMEM;
-        memcpy(copy, text, strlen(text));
+        memcpy(copy, text, strlen(text) + 1);
         free(*to);
         *to = copy;
         return RAN_OK;

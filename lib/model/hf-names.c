@@ -10,7 +10,7 @@ static const struct rule {
         size_t part, parts;
         bool pairs;
 } rules[] = {
-#define BOTH(name) [RAN_HF_BERT] = name, [RAN_HF_ROBERTA] = name
+#define BOTH(name) [RAN_HF_BERT] = (name), [RAN_HF_ROBERTA] = (name)
         {"attn_norm",
          {BOTH("encoder.layer.%.attention.output.LayerNorm"),
           [RAN_HF_DISTILBERT] = "transformer.layer.%.sa_layer_norm",
@@ -148,9 +148,11 @@ const char *ran_hf_name_of_decoder(const struct ran_hf *f)
 /* Appends text, with the layer for %, and the end of our name. */
 static void put_name(struct ran_hf_origin *from, const char *text, size_t layer, const char *end)
 {
-        const char *mark = strchr(text, '%');
+        const char *mark = text != NULL ? strchr(text, '%') : NULL;
 
-        if (mark != NULL)
+        if (text == NULL) /* a tensor that this family has not */
+                from->name[0] = '\0';
+        else if (mark != NULL)
                 snprintf(from->name, sizeof from->name, "%.*s%zu%s%s", (int)(mark - text), text,
                          layer, mark + 1, end);
         else

@@ -153,6 +153,8 @@ static struct ran_top_ngram name_of(const struct ran_top_ngrams *t, uint32_t row
                 if (best == NULL || name->count >= best->count) /* the earlier one of equals */
                         best = name;
         }
+        if (best == NULL) /* callers ask for rows that have names */
+                return (struct ran_top_ngram){0};
         return (struct ran_top_ngram){t->id + best->at, best->n, best->count, 0};
 }
 

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/error.h"
 #include "base/cjson.h"
 #include "record/json.h"
 #include "text/hf.h"
@@ -442,8 +443,7 @@ static struct ran_tokenizer *read_folder(const struct folder *f)
 
 struct ran_tokenizer *ran_tokenizer_open_folder(const char *folder, struct ran_error *err)
 {
-        struct ran_error mine;
-        struct folder f = {.path = folder, .err = err != NULL ? err : &mine};
+        struct folder f = {.path = folder, .err = ran_error_or_spare(err)};
         struct ran_tokenizer *t = NULL;
 
         if (read_json(&f, "tokenizer_config.json", &f.config) == RAN_OK &&
