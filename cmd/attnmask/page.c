@@ -296,7 +296,7 @@ static int read_table(struct page *p, size_t t, struct ran_probe *k, struct ran_
 static void add_row(const struct page *p, const struct ran_probe *k, const double *weight,
                     struct ran_buf *out)
 {
-        size_t width = ran_probe_width(k), at[KEYS], n = 0;
+        size_t width = ran_probe_width(k), at[KEYS] = {0}, n = 0;
         bool review = k->table == RAN_PROBE_REVIEW;
 
         for (size_t j = 0; j < width; j++) {

@@ -159,6 +159,17 @@ static void check_added_words(const struct train_session *s)
                 cmd_usage("--add-words and --pretrain exclude each other");
 }
 
+/* A pretrained encoder forgets what it knows at the rate of a new head: it learns at 3e-5 then, as its
+ * authors tune it. */
+static void spare_encoder(struct train_session *s)
+{
+        const double rate = 0.03;
+
+        if (s->config.encoder == RAN_ENCODER_BERT && ran_config_trains_encoder(&s->config) &&
+            s->init.model != NULL && !cmd_was_set("init_rate"))
+                s->settings.init_rate = rate;
+}
+
 /* In memory alone unless --vector-cache says otherwise: trials of a search and validation share it.
  */
 static void open_vectors(struct train_session *s)
@@ -196,6 +207,7 @@ void train_session_open(struct train_session *s, char **files)
         check_added_words(s);
         train_base_check(s);
         check_outputs(s, files);
+        spare_encoder(s);
         open_vectors(s);
         s->pool = s->source.pool = cmd_pool();
         s->source.keep = o->run.data_memory << 20;

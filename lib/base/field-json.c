@@ -260,11 +260,13 @@ static bool is_set(const struct ran_field *field, const void *base)
                *(char *const *)((const char *)base + field->offset) != NULL;
 }
 
-/* Whether a later setting has its default, and may be left out. */
+/* Whether a later setting has its default, and may be left out. A choice stands in quotes. */
 static bool is_as_before(const struct ran_field *field, const struct ran_buf *value)
 {
-        return field->later && value->data != NULL && value->len == strlen(field->initial) &&
-               memcmp(value->data, field->initial, value->len) == 0;
+        const size_t quote = field->type == RAN_FIELD_CHOICE && value->len >= 2, n = value->len;
+
+        return field->later && value->data != NULL && n - 2 * quote == strlen(field->initial) &&
+               memcmp(value->data + quote, field->initial, n - 2 * quote) == 0;
 }
 
 /* Appends a field that is set, with what goes before it; what_if: unless it is the same there. */

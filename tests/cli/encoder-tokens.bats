@@ -6,7 +6,7 @@ bats_require_minimum_version 1.5.0
 
 setup() {
   PATH=${RAN_BIN:-$PWD/build}:$PATH
-  cases=$PWD/tests/cases/tokens
+  cases=$PWD/tests/tokens
   cd "$BATS_TEST_TMPDIR"
   set -o pipefail
 }

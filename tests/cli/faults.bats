@@ -91,7 +91,7 @@ inject() {
   mkfifo pipe
   ran-tokenize encode --vocab vocab.json -o out.jsonl --rejects seen pipe 2>said 3>&- &
   exec 9>pipe
-  echo '{nonsense' >&9
+  echo '{"text": nonsense' >&9
   wait_for nonsense seen
   kill -TERM $!
   status=0

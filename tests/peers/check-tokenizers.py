@@ -7,7 +7,7 @@ It trains a tokenizer of every kind on a few sentences, adds those of the folder
 awkward texts below, and the "text" of each line of the files, with both. Prints a line for each
 tokenizer and each of the first differences; exit status 1 if there is one. `make check-peers` runs
 it. It needs tokenizers 0.21 or newer; with sentencepiece it also uses its maps of characters.
---write-cases makes tests/cases/tokens.
+--write-cases makes tests/tokens.
 """
 
 import argparse
@@ -239,7 +239,7 @@ RULES = [("ﬁ", "fi"), ("\u212b", "\u00c5"), ("①", "1"), ("\u3000", " "), ("\
 
 
 def small(folder):
-    """Tokenizers for tests/cases/tokens, of our own sentences."""
+    """Tokenizers for tests/tokens, of our own sentences."""
     import sentencepiece
     from sentencepiece import sentencepiece_model_pb2 as pb
     rules, model = os.path.join(folder, "rules.tsv"), os.path.join(folder, "own")
@@ -329,7 +329,7 @@ def main():
     parser.add_argument("--folder", action="append", default=[])
     parser.add_argument("--keep", help="keep the tokenizers here")
     parser.add_argument("--only", help="of those that are made, these: parts of names, with commas between")
-    parser.add_argument("--write-cases", help="instead, write the tokenizers of tests/cases/tokens, and what the library says, here")
+    parser.add_argument("--write-cases", help="instead, write the tokenizers of tests/tokens, and what the library says, here")
     a = parser.parse_args()
     if a.write_cases:
         global VOCAB
