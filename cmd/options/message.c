@@ -66,9 +66,9 @@ static bool has_colour(void)
         static int answer = -1;
 
         if (answer < 0) {
-                const char *without = getenv("NO_COLOR");
+                const char *without = getenv("NO_COLOR"), *terminal = getenv("TERM");
 
-                answer = cmd_can_redraw() && getenv("TERM")[0] != '\0' &&
+                answer = cmd_can_redraw() && terminal != NULL && terminal[0] != '\0' &&
                          (without == NULL || without[0] == '\0');
         }
         return answer == 1;

@@ -46,7 +46,7 @@ static bool is_formula(const char *s, size_t n)
 
         if (n > 0 && (*s == '+' || *s == '-'))
                 return !is_signed_number(s, n);
-        if (n > 0 && memchr("=@\t\r\n", *s, 5) != NULL)
+        if (n > 0 && *s != '\0' && strchr("=@\t\r\n", *s) != NULL)
                 return true;
         for (size_t i = 0; i < sizeof wide / sizeof wide[0]; i++)
                 if (n >= 3 && memcmp(s, wide[i], 3) == 0)

@@ -41,7 +41,7 @@ awkward() {
   for n in 1 2 3 7 64 1000; do
     parts $n encode --only a.jsonl empty.jsonl b.jsonl c.jsonl >joined
     cmp whole joined
-    # After twenty messages one process only counts.
+    # Messages that say the same are told once, with the other lines.
     grep -q 'c.jsonl:[0-9]' err
   done
 }

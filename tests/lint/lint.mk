@@ -14,6 +14,7 @@ lib/model/recurrent-state.c-except := -Wno-analyzer-double-free
 # - that memory which is kept in a list is kept (a sanitizer looks for what is lost);
 lib/base/field.c-except := -Wno-analyzer-malloc-leak
 cmd/records/files.c-except := -Wno-analyzer-malloc-leak
+cmd/records/repeats.c-except := -Wno-analyzer-malloc-leak
 cmd/train/journal.c-except := -Wno-analyzer-malloc-leak
 # - vectors, lane by lane.
 lib/math/simd-attention.c-except := -Wno-analyzer-shift-count-overflow
@@ -36,6 +37,8 @@ except += lib/text/counter.c:clang-analyzer-core.NullDereference lib/train/dense
 except += lib/base/field.c:clang-analyzer-core.NonNullParamChecker lib/base/file.c:clang-analyzer-core.NonNullParamChecker
 # - that what rank 0 sends is what the others receive;
 except += lib/train/broadcast.c:clang-analyzer-core.NonNullParamChecker lib/train/broadcast.c:clang-analyzer-core.NullDereference
+# - that the ticks of an axis are few;
+except += cmd/pages/chart.c:clang-analyzer-security.FloatLoopCounter cmd/pages/chart.c:cert-flp30-c
 # - that a table is written to be read, in this order;
 except += cmd/formats/foreign.c:clang-analyzer-optin.performance.Padding
 # - that the lines of a table are few;
