@@ -87,7 +87,8 @@ static void each_difference(const struct ran_record *a, const struct ran_record 
                 set_value(&d, first ? 0 : 1, in, m);
                 set_value(&d, first ? 1 : 0, first ? b : a, other);
                 if (d.value[0].n != d.value[1].n ||
-                    memcmp(d.value[0].text, d.value[1].text, d.value[0].n) != 0)
+                    (d.value[0].n > 0 &&
+                     memcmp(d.value[0].text, d.value[1].text, d.value[0].n) != 0))
                         take(arg, &d);
         }
 }
