@@ -217,13 +217,15 @@ static double peak_bytes(void)
 static double resident_bytes(void)
 {
         FILE *f = fopen("/proc/self/statm", "re");
-        unsigned long long all, resident = 0;
+        char line[128] = ""; /* all pages, those in memory, and more */
+        const char *second = NULL;
 
-        if (f != NULL && fscanf(f, "%llu %llu", &all, &resident) != 2)
-                resident = 0;
+        if (f != NULL && fgets(line, sizeof line, f) != NULL)
+                second = strchr(line, ' ');
         if (f != NULL)
                 fclose(f);
-        return resident > 0 ? (double)resident * (double)sysconf(_SC_PAGESIZE) : peak_bytes();
+        const double pages = second != NULL ? (double)strtoull(second, NULL, 10) : 0;
+        return pages > 0 ? pages * (double)sysconf(_SC_PAGESIZE) : peak_bytes();
 }
 
 /* "validation accuracy 84.00 (84 of 100, 76 to 90 %)" of a model. */

@@ -257,11 +257,11 @@ void train_find_forgotten(struct train_problems *w, const struct train_data *tra
 void train_find_known(struct train_problems *w, const struct train_data *dev,
                       const struct ran_model *init, const char *name)
 {
-        const size_t n = dev != NULL && init != NULL
-                                 ? ran_train_find_known(&dev->set, init, dev->task->task, NULL)
-                                 : 0;
+        if (dev == NULL || init == NULL)
+                return;
+        const size_t n = ran_train_find_known(&dev->set, init, dev->task->task, NULL);
 
-        if (cmd_are_known(n, dev != NULL ? dev->set.B : 0))
+        if (cmd_are_known(n, dev->set.B))
                 train_add_problem(w,
                                   "%zu of %zu documents of --dev are training documents of %s: "
                                   "figures on them are too good, and the prediction sets of "
