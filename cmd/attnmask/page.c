@@ -300,7 +300,7 @@ static void add_row(const struct page *p, const struct ran_probe *k, const doubl
         bool review = k->table == RAN_PROBE_REVIEW;
 
         for (size_t j = 0; j < width; j++) {
-                size_t i = n;
+                size_t i;
 
                 if (!(weight[j] >= 0.0015) || (n == p->keys && weight[j] <= weight[at[n - 1]]))
                         continue;
