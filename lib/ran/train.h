@@ -317,7 +317,7 @@ bool ran_train_same_run(const char *a, size_t a_n, const char *b, size_t b_n);
 /* Whether the head of `init` can be used, too: same encoder, task and classes. */
 bool ran_train_keeps_head(const struct ran_train_job *job);
 /* Whether a training for this task that begins with the weights of init knows documents already:
- * labels are learned from labels, texts from texts. */
+ * a training on texts says nothing of labels. */
 bool ran_train_knows(const struct ran_model *init, int task);
 /* Marks the documents that it knows in known (B), unless that is NULL; returns their number. */
 size_t ran_train_find_known(const struct ran_dataset *d, const struct ran_model *init, int task,

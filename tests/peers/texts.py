@@ -1,4 +1,4 @@
-"""The texts: what the small vocabularies are learned from, and what the encoders are asked."""
+"""The texts: for training the small vocabularies, and for the encoders to read."""
 
 SENTENCES = [
     "The old ferryman crosses the river at night, and nobody in the village asks him why.",
