@@ -39,7 +39,7 @@ override ALL_CFLAGS = -std=c11 -D_GNU_SOURCE -Ilib -I. $(PACKAGE_CFLAGS) $(DEFIN
         -ffile-prefix-map=$(call quote,$(CURDIR))=. $(WARNINGS)
 
 simd_sources := $(sort $(wildcard lib/math/simd.c lib/math/simd-*.c))
-lib_sources  := $(sort $(filter-out $(simd_sources),$(wildcard lib/*/*.c)))
+lib_sources  := $(sort $(filter-out $(simd_sources),$(wildcard lib/*/*.c lib/*/*/*.c)))
 mains        := $(sort $(wildcard cmd/*/ran-*.c))
 programs     := $(patsubst %.c,$(BUILD)/%,$(notdir $(mains)))
 cmd_shared   := $(sort $(filter-out $(mains),$(wildcard cmd/*/*.c)))
@@ -129,7 +129,7 @@ $(BUILD)/%.o: %.c $(BUILD)/flags $(BUILD)/packages
 	$(Q)$(compile)
 
 # Kernels gain from -O3, unless the user's CFLAGS say not to optimise.
-kernels := $(filter $(BUILD)/lib/math/% $(BUILD)/lib/mask/% $(BUILD)/lib/model/%,$(lib_objects))
+kernels := $(filter $(foreach folder,math mask nn part task file hf infer,$(BUILD)/lib/$(folder)/%),$(lib_objects))
 $(kernels): OPTIMISE = $(if $(filter -O0 -Og,$(CFLAGS)),,-O3)
 
 define simd_rule
@@ -142,13 +142,13 @@ $(foreach isa,$(simd),$(eval $(call simd_rule,$(isa))))
 
 # One object is different with MPI=1. The tests have their own, wherever MPI is.
 mpi_program := $(if $(filter 1,$(MPI)),$(BUILD)/ran-train,$(if $(MPI_LIBS),$(BUILD)/mpi/ran-train))
-mpi_object  := $(if $(filter 1,$(MPI)),$(BUILD)/lib/train/mpi.o,$(BUILD)/mpi/mpi.o)
+mpi_object  := $(if $(filter 1,$(MPI)),$(BUILD)/lib/ranks/mpi.o,$(BUILD)/mpi/mpi.o)
 ifneq ($(mpi_program),)
 $(mpi_program): private LIBS += $(MPI_LIBS)
 $(mpi_object): private override CPPFLAGS += -DRAN_MPI $(MPI_CFLAGS)
 $(mpi_object): $(BUILD)/mpi/there
 endif
-$(BUILD)/lib/train/mpi.o: $(BUILD)/mpi/flags
+$(BUILD)/lib/ranks/mpi.o: $(BUILD)/mpi/flags
 $(BUILD)/mpi/flags: FORCE
 	@mkdir -p $(@D)
 	@echo '$(MPI) $(MPI_CFLAGS) $(MPI_LIBS)' | cmp -s - $@ || echo '$(MPI) $(MPI_CFLAGS) $(MPI_LIBS)' >$@
@@ -157,7 +157,7 @@ $(BUILD)/mpi/there: $(BUILD)/mpi/flags
 	    echo 'make: MPI is missing; "share/setup mpi" installs Open MPI (Debian, Ubuntu), elsewhere' \
 	      'MPI_PACKAGE, or MPI_CFLAGS and MPI_LIBS, say where it is' >&2; exit 1; }
 	@touch $@
-$(BUILD)/mpi/mpi.o: lib/train/mpi.c lib/train/ranks.h $(wildcard lib/ran/*.h) $(BUILD)/flags
+$(BUILD)/mpi/mpi.o: lib/ranks/mpi.c lib/ranks/ranks.h $(wildcard lib/ran/*.h) $(BUILD)/flags
 	@echo '  CC    $@'
 	$(Q)$(compile)
 
@@ -366,7 +366,7 @@ $(BUILD)/fuzz-%: $(BUILD)/tests/fuzz/fuzz-%.o $(call object,$(fuzz_shared)) $(cm
 	$(Q)$(link) -fsanitize=fuzzer
 $(BUILD)/fuzz-%: private override LDFLAGS += -Wl,--wrap=exit
 # Words that the readers know, and that no fuzzer would guess.
-$(BUILD)/fuzz.dict: $(wildcard lib/text/*.c lib/record/*.c lib/model/*.c lib/train/*.c cmd/*/*.c)
+$(BUILD)/fuzz.dict: $(filter lib/%,$(lib_sources)) $(wildcard cmd/*/*.c)
 	@mkdir -p $(@D)
 	@grep -ohE '"[[:alnum:]_#.-]{2,40}"' $^ | sort -u >$@
 .PHONY: fuzz run-fuzzers
@@ -404,7 +404,7 @@ demo: ## set up, build, and run the main job on real documents
 .PHONY: format
 format: ## format the C sources with clang-format
 	@share/setup dev
-	clang-format -i $(wildcard lib/*.h lib/*/*.[ch] cmd/*/*.[ch] tests/*/*.[ch])
+	clang-format -i $(wildcard lib/*.h lib/*/*.[ch] lib/*/*/*.[ch] cmd/*/*.[ch] tests/*/*.[ch])
 
 # What is installed, as SOURCE:TARGET, the target below PREFIX (LIBDIR and ZSHDIR, too, for packagers:
 # Debian has lib/x86_64-linux-gnu and share/zsh/vendor-completions). Programs and scripts stay executable.

@@ -64,7 +64,7 @@ struct ran_simd {
         /* Adjoint with respect to the unscaled scores: dp = scale p (dp - p . dp), in place */
         void (*softmax_bwd)(float *dp, const float *p, float scale, size_t n);
 
-        /* Attention over single keys (model/sparse.c): paired rows x_i and y_i (N, d). out_i = x_i
+        /* Attention over single keys (nn/sparse.c): paired rows x_i and y_i (N, d). out_i = x_i
          * . y_i;  sum (x_i - y_i)^2;  sum |x_i - y_i| */
         void (*similarity)(int how, float *out, const float *x, size_t ldx, const float *y,
                            size_t ldy, size_t N, size_t d);

@@ -69,8 +69,9 @@ struct ran_config {
         struct ran_choices attention; /* RAN_ATTENTION_..., one of all heads or one of each */
         size_t dilation;
         int similarity;   /* RAN_SIMILARITY_... */
-        size_t shortlist; /* lm, mlm: ids below it in the first softmax, see model/lm.h; 0: all */
-        /* bert (model/bert.h), and what follows */
+        size_t shortlist; /* lm, mlm: ids below it in the first softmax, see task/lm-output.h; 0:
+                             all */
+        /* bert (part/bert/bert.h), and what follows */
         size_t max_length;     /* rows of a window, those around it included */
         size_t prefix, suffix; /* rows before and after the tokens of each window */
         bool positions;        /* learned ones */
@@ -95,7 +96,7 @@ bool ran_config_is_of_task(const char *name);
  * ran_fields_init gives the defaults; all zero is no model. */
 int ran_config_check(const struct ran_config *config, struct ran_error *err);
 
-/* A task (model/task.c): its name, as in configurations; whether its outputs are labels (of
+/* A task (task/task.c): its name, as in configurations; whether its outputs are labels (of
  * documents or words) rather than a vocabulary; whether its documents have word positions, or a
  * source. */
 const char *ran_task_name(int task);
@@ -112,14 +113,14 @@ bool ran_config_trains_encoder(const struct ran_config *config);
 bool ran_config_has_token_outputs(const struct ran_config *config);
 
 /* How a model file stores weights: RAN_STORAGE_..., and their names; NULL at the end
- * (model/compact.h). */
+ * (nn/compact.h). */
 enum { RAN_STORAGE_F32, RAN_STORAGE_F16, RAN_STORAGE_I8 };
 extern const char *const ran_storage_names[];
 
 /* A folder of vectors and their vocabulary, in the form of Model2Vec: tokenizer.json,
- * model.safetensors and config.json (model/vector-folder.c). Every token has a row, to which the
- * folder's mapping and weights are applied. normalize: the vector of a document, the mean of its
- * tokens' rows, is divided by its length. */
+ * model.safetensors and config.json (part/vectors/vector-folder.c). Every token has a row, to which
+ * the folder's mapping and weights are applied. normalize: the vector of a document, the mean of
+ * its tokens' rows, is divided by its length. */
 struct ran_vector_folder {
         struct ran_tokenizer *tokenizer;
         struct ran_embedding rows;
@@ -147,7 +148,7 @@ const char *ran_model_metadata(const struct ran_model *m, const char *key); /* N
 /* Whether the files of two models are the same bytes. If not, appends their differences to
  * `what`, tensors first: "tensor lm.bias: 3 of its 40 elements differ, ...". */
 bool ran_model_same(const struct ran_model *a, const struct ran_model *b, struct ran_buf *what);
-/* What a model file consists of (model/model-parts.c): a part is a group of its tensors. */
+/* What a model file consists of (file/model-parts.c): a part is a group of its tensors. */
 struct ran_model_part {
         const char *name;  /* "embedding", "linear model" ... */
         const char *dtype; /* of its largest tensor: "F32"; "" for the header */
@@ -169,7 +170,7 @@ bool ran_model_knows(const struct ran_model *m, uint32_t fingerprint);
 int ran_model_convert(const struct ran_model *m, int storage, bool fingerprints, const char *path,
                       struct ran_error *err);
 /* Writes a pretrained encoder in Hugging Face's form as a model: a folder with config.json,
- * model.safetensors (or shards) and tokenizer.json (model/hf-folder.c). The model has the same
+ * model.safetensors (or shards) and tokenizer.json (hf/folder.c). The model has the same
  * weights, in f32, as that of ran_model_open. RAN_EFORMAT: the sentence names the file of the
  * folder, and says what to do; nothing is written. */
 int ran_hf_folder_write(const char *folder, int storage, const char *path, struct ran_error *err);
@@ -178,14 +179,14 @@ int ran_hf_folder_write(const char *folder, int storage, const char *path, struc
 const float *ran_model_thresholds(const struct ran_model *m);
 /* One label a document: the labels at least as probable as *cut make a prediction set, which
  * contains the true label with probability `coverage`, 0 < coverage < 1, for documents like the
- * calibration documents of training (model/calibration.h). RAN_EINVAL if there were none or too
+ * calibration documents of training (eval/calibration.h). RAN_EINVAL if there were none or too
  * few; the sentence says what to do. */
 int ran_model_cut(const struct ran_model *m, double coverage, float *cut, struct ran_error *err);
 /* How exact that is: of models calibrated with as few documents, 19 of 20 reach at least this
  * coverage of new documents. 0 if ran_model_cut fails. *documents: the calibration documents. */
 double ran_model_cut_floor(const struct ran_model *m, double coverage, size_t *documents);
 
-/* ---- scoring (model/model-score.c) ---------------------------------------------------------- */
+/* ---- scoring (infer/model-score.c) ---------------------------------------------------------- */
 
 /* Scratch for scoring with m: one a thread, reused from document to document, after an error too.
  * pool: threads that may help with one long document, or NULL. m and pool must outlive it.
@@ -237,7 +238,7 @@ size_t ran_lm_context_tokens(const struct ran_lm_context *p); /* read so far */
 uint32_t ran_lm_context_pending(const struct ran_lm_context *p);
 void ran_lm_context_set_pending(struct ran_lm_context *p, uint32_t id);
 
-/* A cache over the recent past (model/cache.c): words that occurred recently occur again (Grave,
+/* A cache over the recent past (infer/cache.c): words that occurred recently occur again (Grave,
  * Joulin and Usunier, Improving neural language models with a continuous cache, ICLR 2017). It
  * needs no training. It changes the model's probabilities of the token after position t to
  *
@@ -322,7 +323,7 @@ int ran_lm_fill_each(const struct ran_model *m, struct ran_state *s, const uint3
 void ran_probabilities(const struct ran_config *config, const float *logits, size_t C, float *p);
 /* Vectors of documents by which documents that are alike are near each other, by the cosine: for a
  * model of any task with an encoder. An encoder of the family BERT has such vectors; others get
- * theirs from the embedding, best that of a language model (model/embed.c). An embedder is
+ * theirs from the embedding, best that of a language model (infer/embed.c). An embedder is
  * read-only and may be shared by threads; m must outlive it. */
 struct ran_embedder;
 struct ran_embedder *ran_embedder_new(const struct ran_model *m, struct ran_error *err);
@@ -337,7 +338,7 @@ int ran_embed(const struct ran_embedder *e, struct ran_state *s, const struct ra
               float *v, struct ran_error *err);
 
 /* Vectors that a pretrained encoder has made, by document, so that none is computed twice: in a
- * file, or in memory alone with path NULL (model/vector-cache.c). The file need not exist;
+ * file, or in memory alone with path NULL (part/vectors/vector-cache.c). The file need not exist;
  * RAN_EFORMAT if it is damaged, or something else. It serves one encoder and is written when it is
  * closed. */
 struct ran_vector_cache;
@@ -350,7 +351,7 @@ void ran_vector_cache_counts(const struct ran_vector_cache *k, size_t *found, si
 int ran_model_use_vectors(struct ran_model *m, struct ran_vector_cache *k, struct ran_error *err);
 
 /* A collection of vectors, and those of them that are nearest to a vector by the cosine, exactly
- * (model/nearest.c). Read-only, it may be shared by threads. */
+ * (infer/nearest.c). Read-only, it may be shared by threads. */
 struct ran_nearest;
 struct ran_nearest *ran_nearest_new(size_t D, struct ran_error *err);
 void ran_nearest_free(struct ran_nearest *c);
@@ -367,7 +368,7 @@ size_t ran_nearest_find(const struct ran_nearest *c, const float *v, struct ran_
 
 size_t ran_most_probable(const float *p, size_t C); /* the first of equals */
 
-/* ---- attention probes (model/probe.c, probe-document.c) ------------------------------------- */
+/* ---- attention probes (nn/probe.c, probe-document.c) ------------------------------------- */
 
 /* Attention is a table of weights: a row is a query, a column a key. The weights of a query add up
  * to 1; a key that it does not see has 0. Each layer has
@@ -432,7 +433,7 @@ uint64_t ran_review_scores(const struct ran_config *c, size_t L, size_t sources)
 int ran_probe(const struct ran_model *m, struct ran_state *s, const struct ran_document *d,
               size_t sources, struct ran_probe *probe, size_t n, struct ran_error *err);
 
-/* What a target looked at in its source (model/alignment.c), for a model under the prefix mask. d:
+/* What a target looked at in its source (infer/alignment.c), for a model under the prefix mask. d:
  * `sources` source tokens, then tokens of the target. weight (L - sources + 1, sources): row i is
  * the position that predicts token sources + i, the last row the one that predicts what would
  * follow. In each layer these are the weights of a head, or RAN_PROBE_MEAN: the mean of all, and
@@ -443,7 +444,7 @@ int ran_probe(const struct ran_model *m, struct ran_state *s, const struct ran_d
 int ran_alignment(const struct ran_model *m, struct ran_state *s, const struct ran_document *d,
                   size_t sources, size_t layer, size_t head, double *weight, struct ran_error *err);
 
-/* ---- explaining (model/explain.c) ------------------------------------------------------------ */
+/* ---- explaining (infer/explain.c) ------------------------------------------------------------ */
 
 /* Attribution: how each token of a document influences the model's outputs, by backward passes
  * through the whole document; exact at any distance. One a thread; memory as in training. m and
@@ -487,7 +488,8 @@ int ran_explain_label(struct ran_explainer *e, size_t row, size_t c, size_t step
 int ran_explain_tokens(struct ran_explainer *e, size_t from, size_t to, size_t samples,
                        double *value, struct ran_error *err);
 
-/* ---- n-grams of a linear model (model/top-ngrams.c) -------------------------------------------
+/* ---- n-grams of a linear model (part/linear/top-ngrams.c)
+ * -------------------------------------------
  */
 
 /* Which n-grams speak most for each label. The model has hashes of n-grams; texts, or the
@@ -511,7 +513,7 @@ struct ran_top_ngram {
 int ran_top_ngrams_list(const struct ran_top_ngrams *t, struct ran_top_ngram *list, size_t most,
                         size_t *n, struct ran_error *err);
 
-/* ---- sampling (model/sample.c) --------------------------------------------------------------- */
+/* ---- sampling (infer/sample.c) --------------------------------------------------------------- */
 
 /* How to draw a token from the logits of a language model. Set the first four members, leave the
  * rest zero; one a thread. Applied in this order: temperature, top_k, top_p. */
@@ -540,7 +542,7 @@ double ran_nll(const float *logits, size_t V, uint32_t id);
  * -INFINITY: no n adjacent tokens then occur twice. n 0: nothing. */
 void ran_ban_repeats(float *logits, const uint32_t *ids, size_t length, size_t n);
 
-/* ---- beam search (model/beam.c) ------------------------------------------------------------- */
+/* ---- beam search (infer/beam.c) ------------------------------------------------------------- */
 
 /* Finds the most probable continuations of a document. Of all continuations of n tokens the
  * `width` most probable ones, the beam, are extended by each token; those that end are finished,

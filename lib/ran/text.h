@@ -218,7 +218,8 @@ int ran_counter_extend(const struct ran_counter *c, const struct ran_tokenizer *
 int ran_vectors_want(struct ran_vectors *v, size_t n, struct ran_counter *c, size_t *wanted,
                      struct ran_error *err);
 
-/* ---- words and sentences of raw text (text/segment.c) --------------------------------------- */
+/* ---- words and sentences of raw text (text/raw/segment.c) ---------------------------------------
+ */
 
 /* Conventions by which corpora with words already split have split them:
  * spaces: at white space only; punctuation: each mark is a word; conll: as the data of CoNLL-2003;
@@ -246,7 +247,8 @@ void ran_segments_begin(struct ran_segments *s, int convention, const char *text
 /* The bytes [*begin, *end) of the next word; *first: it begins a sentence. false: there is none. */
 bool ran_segments_next(struct ran_segments *s, size_t *begin, size_t *end, bool *first);
 
-/* ---- marks as a corpus writes them (text/marks.c) ------------------------------------------- */
+/* ---- marks as a corpus writes them (text/raw/marks.c) -------------------------------------------
+ */
 
 /* The words " “ ” `` '' ' ‘ ’ ` 's ’s -- — ... … ( ) [ ] { } and -LRB- to -RCB-: several stand for
  * each other, and a corpus has one of them. 's means any word with an apostrophe in it. */
@@ -279,7 +281,7 @@ bool ran_marks_write(struct ran_marks *m, const char *text, size_t n, size_t beg
                      const char **word, size_t *length);
 
 /* How many words of a tokenised text each convention finds again once they are joined. Counts of
- * parts of a text add up (text/segment-fit.c). */
+ * parts of a text add up (text/raw/segment-fit.c). */
 struct ran_segment_count {
         size_t words;                                              /* of the text */
         size_t found[RAN_SEGMENT_COUNT], right[RAN_SEGMENT_COUNT]; /* by a convention; of these */
@@ -304,7 +306,8 @@ void ran_segment_fit_word(struct ran_segment_fit *f, const char *word, size_t n)
 int ran_segment_fit_end(struct ran_segment_fit *f, struct ran_segment_count *count,
                         struct ran_error *err);
 
-/* ---- names that look alike (text/fold.c) ----------------------------------------------------- */
+/* ---- names that look alike (text/raw/fold.c)
+ * ----------------------------------------------------- */
 
 /* Appends what two names that look alike have in common: letters in lower case, in composed and
  * compatible form (NFKC), without white space, underscores and characters that cannot be seen; a

@@ -7,7 +7,7 @@
 
 /* ---- training (train/) ---------------------------------------------------------------------- */
 
-/* Documents for training or evaluation (train/dataset.c, split.c). Zero-initialise; call
+/* Documents for training or evaluation (data/dataset.c, split.c). Zero-initialise; call
  * _set_classes if the classes are known already (development data, or a model's classes); _label
  * and _add for each document; _finish. After that you may read the members. */
 struct ran_dataset {
@@ -144,7 +144,7 @@ struct ran_train_settings {
         double layer_decay; /* of weights from `init` or `texts` of the job: learning rate of a
                              * layer, as a share of that of the layer above */
         double mask_share;  /* mlm: of the words; 0: RAN_MASK_SHARE, and of texts twice that */
-        double wide_cost;   /* C of the linear model, see train/svm.h; 0: chosen */
+        double wide_cost;   /* C of the linear model, see part/linear/svm.h; 0: chosen */
         bool refit;         /* after the best epoch is known, refit on all documents */
         bool early_stop;    /* end the encoder once it can no longer prove that it helps */
         size_t cell_memory; /* prenorm cells: windows that the slowest elements keep at first */
@@ -223,7 +223,7 @@ struct ran_train_report {
         bool no_encoder; /* there is none: epochs and steps say nothing */
 };
 
-/* Processes that train one model together (train/ranks.h). NULL stands for a single process. */
+/* Processes that train one model together (ranks/ranks.h). NULL stands for a single process. */
 struct ran_ranks;
 /* Joins the ranks that a launcher (mpirun) started; *ranks NULL: no launcher did. Fails if they
  * cannot work together; RAN_EINVAL if this library was built without MPI. One rank has the
@@ -340,7 +340,7 @@ struct ran_train_estimate {
 int ran_train_estimate(const struct ran_train_job *job, struct ran_train_estimate *e,
                        struct ran_error *err);
 
-/* A search for better settings (train/search.c has the table of settings and their values). A
+/* A search for better settings (search/search.c has the table of settings and their values). A
  * trial is one value of each. */
 enum { RAN_SEARCH_FIELDS = 24 };
 struct ran_trial {

@@ -5,8 +5,8 @@
 
 #include "ran/text.h"
 #include "text/bpe.h"
-#include "text/steps.h"
-#include "text/unigram.h"
+#include "text/steps/steps.h"
+#include "text/steps/unigram.h"
 #include "text/word-cache.h"
 #include "base/string-table.h"
 #include "text/words.h"

@@ -1,9 +1,9 @@
 /* checkpoint.c - what a checkpoint holds beside the weights, written and read by one list. */
-#include "train/crf-train.h"
+#include "part/crf/crf-train.h"
 #include "train/pretrained.h"
 #include "train/trainer.h"
-#include "model/model.h"
-#include "model/task.h"
+#include "file/model.h"
+#include "task/task.h"
 #include "ran/train.h"
 
 #include <math.h>

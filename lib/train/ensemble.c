@@ -1,9 +1,9 @@
 /* ensemble.c - see ensemble.h. Newton's method; in double, because the sums decide when it ends. */
 #include "train/ensemble.h"
 #include "math/elementary.h"
-#include "model/tagger.h"
-#include "train/crf-train.h"
-#include "train/loss.h"
+#include "infer/tagger.h"
+#include "part/crf/crf-train.h"
+#include "gradient/loss.h"
 #include "ran/train.h"
 
 #include <math.h>

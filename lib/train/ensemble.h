@@ -13,7 +13,7 @@
 #ifndef RAN_TRAIN_ENSEMBLE_H
 #define RAN_TRAIN_ENSEMBLE_H
 
-#include "model/crf.h"
+#include "part/crf/crf.h"
 #include "ran/train.h"
 
 struct ran_ensemble {

@@ -1,10 +1,10 @@
 /* estimate-linear.c - the memory of a linear model while it is fitted. Its features are made for
  * that, so that what they take is known and not guessed: it depends on how often words repeat. */
 #include "train/estimate.h"
-#include "model/linear-model.h"
-#include "model/linear-words.h"
-#include "train/ahead.h"
-#include "train/crf-train.h"
+#include "part/linear/linear-model.h"
+#include "part/linear/linear-words.h"
+#include "part/linear/ahead.h"
+#include "part/crf/crf-train.h"
 
 #include <stdlib.h>
 

@@ -6,10 +6,10 @@
  *      features                 until the linear model is refitted
  */
 #include "train/estimate.h"
-#include "model/encoder.h"
-#include "model/linear-model.h"
-#include "model/task.h"
-#include "train/crf-train.h"
+#include "nn/encoder.h"
+#include "part/linear/linear-model.h"
+#include "task/task.h"
+#include "part/crf/crf-train.h"
 
 #include <stdlib.h>
 

@@ -2,7 +2,7 @@
  * is which of them a step takes at the same time: long documents that never meet never need memory
  * together. */
 #include "train/estimate.h"
-#include "model/encoder.h"
+#include "nn/encoder.h"
 
 #include <stdlib.h>
 #include <string.h>

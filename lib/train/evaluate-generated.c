@@ -5,7 +5,7 @@
  * --eval` for a vocabulary that restores texts.
  */
 #include "train/evaluate.h"
-#include "model/encoder.h"
+#include "nn/encoder.h"
 #include "ran/eval.h"
 #include "ran/text.h"
 #include "ran/train.h"

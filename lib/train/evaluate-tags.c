@@ -1,7 +1,7 @@
 /* evaluate-tags.c - results of a tagger: all threads decode sentences; entities are counted as
  * in conlleval. */
 #include "train/evaluate.h"
-#include "model/tagger.h"
+#include "infer/tagger.h"
 #include "ran/train.h"
 #include "ran/math.h"
 

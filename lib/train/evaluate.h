@@ -3,11 +3,11 @@
 #ifndef RAN_TRAIN_EVALUATE_H
 #define RAN_TRAIN_EVALUATE_H
 
-#include "model/calibration.h"
-#include "model/crf.h"
-#include "model/params.h"
-#include "model/score.h"
-#include "train/ranks.h"
+#include "eval/calibration.h"
+#include "part/crf/crf.h"
+#include "nn/params.h"
+#include "infer/score.h"
+#include "ranks/ranks.h"
 
 #include <pthread.h>
 #include <stdatomic.h>

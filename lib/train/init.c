@@ -1,10 +1,10 @@
 /* init.c - initial weights: random, from another model, or from word vectors. */
 #include "math/elementary.h"
-#include "model/compact.h"
-#include "model/model.h"
+#include "nn/compact.h"
+#include "file/model.h"
 #include "train/pretrained.h"
 #include "train/trainer.h"
-#include "model/task.h"
+#include "task/task.h"
 #include "train/task.h"
 #include "ran/train.h"
 

@@ -2,7 +2,7 @@
 #ifndef RAN_TRAIN_KNOWN_H
 #define RAN_TRAIN_KNOWN_H
 
-#include "model/model.h"
+#include "file/model.h"
 #include "ran/train.h"
 
 /* The tensor for the model file: these, and those of the model that training began with. The caller

@@ -2,9 +2,9 @@
 #include "train/known.h"
 #include "train/pretrained.h"
 #include "train/trainer.h"
-#include "model/linear-model.h"
-#include "model/model.h"
-#include "model/task.h"
+#include "part/linear/linear-model.h"
+#include "file/model.h"
+#include "task/task.h"
 #include "ran/train.h"
 #include "ran/math.h"
 

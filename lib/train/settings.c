@@ -1,4 +1,4 @@
-/* settings.c - settings of training; those of the model are in model/config.c. */
+/* settings.c - settings of training; those of the model are in nn/config.c. */
 #include "base/field.h"
 #include "train/task.h"
 #include "ran/train.h"

@@ -1,15 +1,15 @@
 /* task-classify.c - training of classifiers: an output a document. The encoder learns from the
  * cross-entropy of its own logits, the linear model as a support vector machine (svm.h); the
  * development data decide their ensemble weights (ensemble.h). */
-#include "model/vector-cache.h"
+#include "part/vectors/vector-cache.h"
 #include "train/task.h"
-#include "model/compact.h"
-#include "model/document-vector.h"
-#include "model/encoder.h"
-#include "model/head.h"
-#include "train/ahead.h"
+#include "nn/compact.h"
+#include "part/vectors/document-vector.h"
+#include "nn/encoder.h"
+#include "nn/head.h"
+#include "part/linear/ahead.h"
 #include "train/evaluate.h"
-#include "train/loss.h"
+#include "gradient/loss.h"
 #include "train/trainer.h"
 #include "ran/train.h"
 

@@ -2,7 +2,7 @@
  * Also code in common with masked ones (task-mlm.c). */
 #include "train/task-lm.h"
 #include "train/task.h"
-#include "model/lm.h"
+#include "task/lm-output.h"
 #include "train/evaluate.h"
 #include "train/trainer.h"
 #include "ran/train.h"

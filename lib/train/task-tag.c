@@ -1,11 +1,11 @@
 /* task-tag.c - training of taggers: an output a word, independent or, with a CRF, a sentence at
  * a time. The linear model is a CRF of its own (crf-train.h). */
 #include "train/task.h"
-#include "model/head.h"
-#include "model/tagger.h"
-#include "train/crf-train.h"
+#include "nn/head.h"
+#include "infer/tagger.h"
+#include "part/crf/crf-train.h"
 #include "train/evaluate.h"
-#include "train/loss.h"
+#include "gradient/loss.h"
 #include "train/trainer.h"
 #include "ran/train.h"
 

@@ -3,7 +3,7 @@
 #ifndef RAN_TRAIN_TASK_H
 #define RAN_TRAIN_TASK_H
 
-#include "model/task.h"
+#include "task/task.h"
 #include "train/ensemble.h"
 
 struct ran_batch_scratch;

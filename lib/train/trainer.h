@@ -2,13 +2,13 @@
 #ifndef RAN_TRAIN_TRAINER_H
 #define RAN_TRAIN_TRAINER_H
 
-#include "model/calibration.h"
-#include "model/model.h"
-#include "train/batch.h"
+#include "eval/calibration.h"
+#include "file/model.h"
+#include "gradient/batch.h"
 #include "train/ensemble.h"
-#include "train/cross-validate.h"
+#include "part/linear/cross-validate.h"
 #include "train/gain.h"
-#include "train/optimiser.h"
+#include "gradient/optimiser.h"
 
 struct ran_evaluate_rates;
 struct ran_pretrain;

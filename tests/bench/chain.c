@@ -13,7 +13,7 @@
  * -o: the figures, a JSON line each.
  */
 #include "bench.h"
-#include "model/crf.h"
+#include "part/crf/crf.h"
 
 #include <stdlib.h>
 

@@ -14,8 +14,8 @@
  * document's first label as its class, to time `liblinear-train -s 1 -B 1 -c C` on the same.
  */
 #include "bench.h"
-#include "model/linear-model.h"
-#include "train/cross-validate.h"
+#include "part/linear/linear-model.h"
+#include "part/linear/cross-validate.h"
 
 #include <errno.h>
 #include <math.h>

@@ -1,8 +1,8 @@
 /* products.c - see products.h. */
 #include "products.h"
 #include "bench.h"
-#include "model/lm.h"
-#include "model/sparse.h"
+#include "task/lm-output.h"
+#include "nn/sparse.h"
 
 #include <cblas.h>
 #include <errno.h>

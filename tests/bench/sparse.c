@@ -12,8 +12,8 @@
  * -o: the figures, a JSON line each.
  */
 #include "bench.h"
-#include "model/encoder.h"
-#include "model/sparse.h"
+#include "nn/encoder.h"
+#include "nn/sparse.h"
 
 #include <stdlib.h>
 #include <string.h>

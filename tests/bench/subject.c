@@ -1,7 +1,7 @@
 /* subject.c - see subject.h. */
 #include "subject.h"
 #include "products.h"
-#include "model/score.h"
+#include "infer/score.h"
 
 #include <math.h>
 #include <stdatomic.h>
@@ -392,7 +392,7 @@ static void score(struct subject *s, struct order *o)
 }
 
 /* What sgemm makes of the same. A document is scored by itself; a batch is trained on in shards,
- * see train/batch.c. */
+ * see gradient/batch.c. */
 static void judge(const struct subject *s, struct order *o)
 {
         double mean = (double)s->d.first[s->d.B] / (double)s->d.B;

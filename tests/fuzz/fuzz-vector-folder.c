@@ -3,7 +3,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "model/vector-folder.h"
+#include "part/vectors/vector-folder.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

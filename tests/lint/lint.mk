@@ -10,7 +10,7 @@ linted: lint-floors lint-scripts lint-manual lint-together $(analysed)
 
 # Where gcc's analyser is wrong. It does not know
 # - that lists which are freed one after another are others;
-lib/model/recurrent-state.c-except := -Wno-analyzer-double-free
+lib/nn/recurrent-state.c-except := -Wno-analyzer-double-free
 # - that memory which is kept in a list is kept (a sanitizer looks for what is lost);
 lib/base/field.c-except := -Wno-analyzer-malloc-leak
 cmd/records/files.c-except := -Wno-analyzer-malloc-leak
@@ -24,14 +24,14 @@ lib/math/simd-sparse.c-except := -Wno-analyzer-shift-count-overflow
 
 # Where clang-tidy is wrong, as FILE:CHECK. It does not know
 # - that a function of ours which fails returns something else than RAN_OK;
-except := lib/model/lm-context.c:clang-analyzer-core.NullDereference \
-  lib/train/cross-validate.c:clang-analyzer-core.NonNullParamChecker
+except := lib/infer/lm-context.c:clang-analyzer-core.NullDereference \
+  lib/part/linear/cross-validate.c:clang-analyzer-core.NonNullParamChecker
 # - that what is counted is there, and that there is nothing where the count is 0;
-except += lib/text/counter.c:clang-analyzer-core.NullDereference lib/train/dense.c:clang-analyzer-core.NullDereference \
-  lib/train/estimate-linear.c:clang-analyzer-core.NullDereference lib/train/batch.c:clang-analyzer-core.DivideZero \
-  lib/train/grad.c:clang-analyzer-core.NullDereference cmd/attnmask/page.c:clang-analyzer-core.NullDereference \
-  lib/model/encoder-contextualizer.c:clang-analyzer-core.DivideZero lib/train/plan.c:clang-analyzer-core.DivideZero \
-  lib/train/search.c:clang-analyzer-core.DivideZero
+except += lib/text/learn/counter.c:clang-analyzer-core.NullDereference lib/part/vectors/dense.c:clang-analyzer-core.NullDereference \
+  lib/train/estimate-linear.c:clang-analyzer-core.NullDereference lib/gradient/batch.c:clang-analyzer-core.DivideZero \
+  lib/gradient/grad.c:clang-analyzer-core.NullDereference cmd/attnmask/page.c:clang-analyzer-core.NullDereference \
+  lib/part/contextualizer/encoder.c:clang-analyzer-core.DivideZero lib/gradient/plan.c:clang-analyzer-core.DivideZero \
+  lib/search/search.c:clang-analyzer-core.DivideZero
 # - what goes together: a field that an exception names is in its table, a file without a name has one
 #   to be given;
 except += lib/base/field.c:clang-analyzer-core.NonNullParamChecker lib/base/file.c:clang-analyzer-core.NonNullParamChecker
@@ -44,7 +44,7 @@ except += cmd/formats/foreign.c:clang-analyzer-optin.performance.Padding
 # - that the lines of a table are few;
 except += cmd/attnmask/count.c:misc-no-recursion
 # - that what is nested has a limit.
-except += $(foreach file,hf-frame hf-steps pattern-class pattern-read,lib/text/$(file).c:misc-no-recursion)
+except += $(foreach file,hf/frame hf/steps steps/pattern-class steps/pattern-read,lib/text/$(file).c:misc-no-recursion)
 empty :=
 space := $(empty) $(empty)
 comma := ,

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "doubles.h"
-#include "model/linear-model.h"
+#include "part/linear/linear-model.h"
 #include "naive.h"
 
 /* ---- parameters ------------------------------------------------------------------------------ */

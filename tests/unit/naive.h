@@ -1,5 +1,5 @@
-/* naive.h - the classifier as the equations of lib/model/layer.h and encoder-ran.c stand there: one
- * document, in double, one window after another, cell and tokens together; that of
+/* naive.h - the classifier as the equations of lib/part/ran/layer.h and encoder-ran.c stand there:
+ * one document, in double, one window after another, cell and tokens together; that of
  * contextualizer.c, token by token; those of encoder-transformer.c and, in naive-bert.c, of
  * encoder-bert.c with a whole array of scores. What lib/model must equal.
  *
@@ -8,8 +8,8 @@
 #ifndef RAN_TESTS_UNIT_NAIVE_H
 #define RAN_TESTS_UNIT_NAIVE_H
 
-#include "model/params.h"
-#include "model/workspace.h"
+#include "nn/params.h"
+#include "nn/workspace.h"
 
 struct naive {
         const struct ran_config *c;
@@ -46,8 +46,8 @@ void naive_encode(const struct naive *n, double *x, double *last, const uint32_t
  * of training. */
 void naive_classify(const struct naive *n, double *logits, double *head, const uint32_t *ids,
                     size_t L);
-/* v: the vector of a document with an encoder of the BERT family (naive-bert.c), from the rows x (L,
- * D) of its tokens. */
+/* v: the vector of a document with an encoder of the BERT family (naive-bert.c), from the rows x
+ * (L, D) of its tokens. */
 void naive_bert(const struct naive *n, double *v, const double *x, size_t L);
 /* Cross-entropy, with label smoothing: a share of the target that all classes divide among
  * them (one label) or that goes to 0.5 (several). */

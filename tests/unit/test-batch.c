@@ -8,7 +8,7 @@
 #include "doubles.h"
 #include "test.h"
 #include "toy.h"
-#include "train/batch.h"
+#include "gradient/batch.h"
 
 /* ---- sparse rows ----------------------------------------------------------------------------- */
 

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "model/encoder.h"
-#include "model/model.h"
+#include "nn/encoder.h"
+#include "file/model.h"
 #include "test.h"
 #include "toy.h"
 

@@ -6,9 +6,9 @@
 #include <string.h>
 
 #include "doubles.h"
-#include "model/cache.h"
-#include "model/encoder.h"
-#include "model/score.h"
+#include "infer/cache.h"
+#include "nn/encoder.h"
+#include "infer/score.h"
 #include "naive.h"
 #include "test.h"
 #include "toy.h"

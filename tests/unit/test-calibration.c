@@ -1,6 +1,6 @@
 /* Sets of labels: ranks by hand, the promise by many draws, and files that say odd things. */
 #include "dice.h"
-#include "model/calibration.h"
+#include "eval/calibration.h"
 #include "test.h"
 #include "train/evaluate.h"
 

@@ -4,9 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "model/compact.h"
-#include "model/linear-rows.h"
-#include "model/model.h"
+#include "nn/compact.h"
+#include "part/linear/linear-rows.h"
+#include "file/model.h"
 #include "test.h"
 #include "toy.h"
 

@@ -6,9 +6,9 @@
 #include <string.h>
 
 #include "doubles.h"
-#include "model/contextualizer.h"
-#include "model/encoder.h"
-#include "model/head.h"
+#include "part/contextualizer/contextualizer.h"
+#include "nn/encoder.h"
+#include "nn/head.h"
 #include "naive.h"
 #include "test.h"
 #include "toy.h"

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "dice.h"
-#include "model/crf.h"
+#include "part/crf/crf.h"
 #include "record/tags.h"
 #include "test.h"
 

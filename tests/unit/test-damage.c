@@ -15,8 +15,8 @@
 #include <unistd.h>
 
 #include "cmd/train/journal.h"
-#include "model/model.h"
-#include "model/score.h"
+#include "file/model.h"
+#include "infer/score.h"
 #include "test.h"
 #include "toy.h"
 #include "train/trainer.h"

@@ -5,7 +5,7 @@
 #include <unistd.h>
 
 #include "corpus.h"
-#include "model/model.h"
+#include "file/model.h"
 #include "test.h"
 #include "toy.h"
 #include "training.h"

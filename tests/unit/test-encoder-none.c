@@ -6,7 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "model/model.h"
+#include "file/model.h"
 #include "test.h"
 #include "toy.h"
 #include "training.h"

@@ -5,10 +5,10 @@
 #include <string.h>
 
 #include "doubles.h"
-#include "model/document-vector.h"
-#include "model/encoder.h"
-#include "model/head.h"
-#include "model/layer.h"
+#include "part/vectors/document-vector.h"
+#include "nn/encoder.h"
+#include "nn/head.h"
+#include "part/ran/layer.h"
 #include "naive.h"
 #include "test.h"
 #include "toy.h"

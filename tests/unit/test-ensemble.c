@@ -6,7 +6,7 @@
 #include "corpus.h"
 #include "test.h"
 #include "train/ensemble.h"
-#include "train/loss.h"
+#include "gradient/loss.h"
 #include "train/gain.h"
 
 enum { B = 300 };

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "corpus.h"
-#include "model/score.h"
+#include "infer/score.h"
 #include "test.h"
 #include "toy.h"
 #include "train/evaluate.h"

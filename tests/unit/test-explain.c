@@ -4,10 +4,10 @@
 #include <string.h>
 
 #include "dice.h"
-#include "model/encoder.h"
-#include "model/model.h"
-#include "model/linear-words.h"
-#include "model/linear-model.h"
+#include "nn/encoder.h"
+#include "file/model.h"
+#include "part/linear/linear-words.h"
+#include "part/linear/linear-model.h"
 #include "test.h"
 #include "toy.h"
 

@@ -4,7 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "model/model.h"
+#include "file/model.h"
 #include "test.h"
 #include "training.h"
 #include "vocabulary.h"

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "dice.h"
-#include "model/linear-model.h"
+#include "part/linear/linear-model.h"
 #include "test.h"
 #include "toy.h"
 

@@ -2,8 +2,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "model/linear-rows.h"
-#include "model/model.h"
+#include "part/linear/linear-rows.h"
+#include "file/model.h"
 #include "test.h"
 #include "toy.h"
 

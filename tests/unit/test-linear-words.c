@@ -5,12 +5,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "model/tagger.h"
-#include "model/linear-words.h"
+#include "infer/tagger.h"
+#include "part/linear/linear-words.h"
 #include "test.h"
 #include "toy.h"
 #include "train/ensemble.h"
-#include "train/crf-train.h"
+#include "part/crf/crf-train.h"
 
 enum { BUCKETS = 97, SPELLING = 50, LONGEST = 11, MOST = 200, C = TOY_C };
 

@@ -6,12 +6,12 @@
 #include <string.h>
 
 #include "doubles.h"
-#include "model/encoder.h"
-#include "model/lm.h"
+#include "nn/encoder.h"
+#include "task/lm-output.h"
 #include "naive.h"
 #include "test.h"
 #include "toy.h"
-#include "train/grad.h"
+#include "gradient/grad.h"
 
 enum { MOST = 64 };
 

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "model/encoder.h"
+#include "nn/encoder.h"
 #include "test.h"
 #include "toy.h"
 

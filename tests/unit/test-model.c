@@ -8,8 +8,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "model/model.h"
-#include "model/score.h"
+#include "file/model.h"
+#include "infer/score.h"
 #include "test.h"
 #include "toy.h"
 

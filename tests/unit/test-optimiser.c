@@ -6,7 +6,7 @@
 #include "doubles.h"
 #include "test.h"
 #include "toy.h"
-#include "train/optimiser.h"
+#include "gradient/optimiser.h"
 
 static struct ran_train_settings plain_settings(void)
 {

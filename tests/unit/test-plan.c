@@ -7,7 +7,7 @@
 #include "dice.h"
 #include "test.h"
 #include "toy.h"
-#include "train/plan.h"
+#include "gradient/plan.h"
 
 enum { MOST = 40 };
 

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "kernels.h"
-#include "model/score.h"
+#include "infer/score.h"
 #include "test.h"
 #include "toy.h"
 #include "training.h"

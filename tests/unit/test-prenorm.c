@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "dice.h"
-#include "model/encoder.h"
+#include "nn/encoder.h"
 #include "test.h"
 #include "toy.h"
 

@@ -5,7 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "model/model.h"
+#include "file/model.h"
 #include "test.h"
 #include "train/trainer.h"
 #include "training.h"

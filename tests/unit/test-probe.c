@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "doubles.h"
-#include "model/model.h"
-#include "model/score.h"
+#include "file/model.h"
+#include "infer/score.h"
 #include "naive.h"
 #include "test.h"
 #include "toy.h"

@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "test.h"
-#include "train/ranks.h"
+#include "ranks/ranks.h"
 #include "training.h"
 
 /* ---- ranks ----------------------------------------------------------------------------------- */

@@ -6,9 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "model/encoder.h"
-#include "model/lm.h"
-#include "model/score.h"
+#include "nn/encoder.h"
+#include "task/lm-output.h"
+#include "infer/score.h"
 #include "test.h"
 #include "toy.h"
 

@@ -6,9 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "model/encoder.h"
-#include "model/layer.h"
-#include "model/lm.h"
+#include "nn/encoder.h"
+#include "part/ran/layer.h"
+#include "task/lm-output.h"
 #include "test.h"
 #include "toy.h"
 

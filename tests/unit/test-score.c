@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "model/model.h"
-#include "model/score.h"
+#include "file/model.h"
+#include "infer/score.h"
 #include "test.h"
 #include "toy.h"
 

@@ -7,7 +7,7 @@
 
 #include "dice.h"
 #include "doubles.h"
-#include "model/sparse.h"
+#include "nn/sparse.h"
 #include "test.h"
 
 struct setting {

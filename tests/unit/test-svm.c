@@ -8,10 +8,10 @@
 #include "corpus.h"
 #include "dice.h"
 #include "doubles.h"
-#include "model/linear-model.h"
+#include "part/linear/linear-model.h"
 #include "test.h"
-#include "train/cross-validate.h"
-#include "train/plan.h"
+#include "part/linear/cross-validate.h"
+#include "gradient/plan.h"
 
 enum { BUCKETS = 200, C = CORPUS_C };
 

@@ -3,11 +3,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "model/head.h"
-#include "model/tagger.h"
+#include "nn/head.h"
+#include "infer/tagger.h"
 #include "test.h"
 #include "toy.h"
-#include "train/batch.h"
+#include "gradient/batch.h"
 #include "train/evaluate.h"
 
 enum { SENTENCES = 5, LONGEST = 9, WORDS = SENTENCES * LONGEST };

@@ -8,8 +8,8 @@
 
 #include "ran.h"
 #include "test.h"
-#include "text/charsmap.h"
-#include "text/pattern.h"
+#include "text/steps/charsmap.h"
+#include "text/steps/pattern.h"
 #include "vocabulary.h"
 
 static struct ran_error err;

@@ -6,10 +6,10 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "model/model.h"
+#include "file/model.h"
 #include "test.h"
 #include "toy.h"
-#include "train/batch.h"
+#include "gradient/batch.h"
 #include "train/evaluate.h"
 #include "training.h"
 

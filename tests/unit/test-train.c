@@ -6,9 +6,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "model/model.h"
+#include "file/model.h"
 #include "test.h"
-#include "train/optimiser.h"
+#include "gradient/optimiser.h"
 #include "training.h"
 
 /* ---- learning -------------------------------------------------------------------------------- */
@@ -248,7 +248,8 @@ TEST(train_refuses_settings_that_are_out_of_range)
         check_invalid(&t, "--window must be a whole number from 1 to 1048576, not '0'");
         t.c = c;
         t.c.encoder = 9;
-        check_invalid(&t, "--encoder must be ran, contextualizer, transformer, none, static or bert");
+        check_invalid(&t,
+                      "--encoder must be ran, contextualizer, transformer, none, static or bert");
         t.c = c;
         t.c.attention.item[0] = 200;
         check_invalid(&t, "--attention must be full, window, ");

@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "model/linear-model.h"
+#include "part/linear/linear-model.h"
 #include "test.h"
 #include "toy.h"
 

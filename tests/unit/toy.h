@@ -3,9 +3,9 @@
 #define RAN_TESTS_UNIT_TOY_H
 
 #include "dice.h"
-#include "model/params.h"
-#include "model/packed.h"
-#include "model/linear-model.h"
+#include "nn/params.h"
+#include "nn/packed.h"
+#include "part/linear/linear-model.h"
 
 /* Gated, two layers, D = 12, two heads of 8, windows of 5. */
 struct ran_config toy_config(void);

@@ -1,0 +1,211 @@
+/* The element types of tensors: names, sizes, conversion to float32. */
+#include "base/error.h"
+#include "nn/compact.h"
+#include "file/tensors.h"
+
+#include <math.h>
+#include <string.h>
+
+static const struct {
+        const char *name;
+        unsigned bits;
+} dtypes[RAN_DTYPES] = {
+        [RAN_DTYPE_BOOL] = {"BOOL", 8},
+        [RAN_DTYPE_F4] = {"F4", 4},
+        [RAN_DTYPE_F6_E2M3] = {"F6_E2M3", 6},
+        [RAN_DTYPE_F6_E3M2] = {"F6_E3M2", 6},
+        [RAN_DTYPE_U8] = {"U8", 8},
+        [RAN_DTYPE_I8] = {"I8", 8},
+        [RAN_DTYPE_F8_E5M2] = {"F8_E5M2", 8},
+        [RAN_DTYPE_F8_E4M3] = {"F8_E4M3", 8},
+        [RAN_DTYPE_F8_E8M0] = {"F8_E8M0", 8},
+        [RAN_DTYPE_F8_E4M3FNUZ] = {"F8_E4M3FNUZ", 8},
+        [RAN_DTYPE_F8_E5M2FNUZ] = {"F8_E5M2FNUZ", 8},
+        [RAN_DTYPE_I16] = {"I16", 16},
+        [RAN_DTYPE_U16] = {"U16", 16},
+        [RAN_DTYPE_F16] = {"F16", 16},
+        [RAN_DTYPE_BF16] = {"BF16", 16},
+        [RAN_DTYPE_I32] = {"I32", 32},
+        [RAN_DTYPE_U32] = {"U32", 32},
+        [RAN_DTYPE_F32] = {"F32", 32},
+        [RAN_DTYPE_C64] = {"C64", 64},
+        [RAN_DTYPE_F64] = {"F64", 64},
+        [RAN_DTYPE_I64] = {"I64", 64},
+        [RAN_DTYPE_U64] = {"U64", 64},
+};
+
+const char *ran_dtype_name(enum ran_dtype dtype)
+{
+        return dtypes[dtype].name;
+}
+
+bool ran_dtype_find(const char *name, enum ran_dtype *dtype)
+{
+        for (int i = 0; i < RAN_DTYPES; i++) {
+                if (strcmp(name, dtypes[i].name) == 0) {
+                        *dtype = (enum ran_dtype)i;
+                        return true;
+                }
+        }
+        return false;
+}
+
+size_t ran_dtype_number(enum ran_dtype dtype)
+{
+        if (dtype == RAN_DTYPE_C64)
+                return 4;
+        return dtypes[dtype].bits > 8 ? dtypes[dtype].bits / 8 : 1;
+}
+
+/* From left to right, as the format's validator does: [2^40, 2^40, 0] overflows, [0, 2^63] does
+ * not. */
+int ran_dtype_size(enum ran_dtype dtype, const size_t *shape, size_t rank, size_t *elements,
+                   size_t *bytes, struct ran_error *err)
+{
+        const unsigned bits = dtypes[dtype].bits;
+        size_t n = 1;
+
+        for (size_t i = 0; i < rank; i++) {
+                if (shape[i] != 0 && n > SIZE_MAX / shape[i])
+                        return ran_fail(err, RAN_EFORMAT, "the product of its shape overflows");
+                n *= shape[i];
+        }
+        if (n > SIZE_MAX / bits)
+                return ran_fail(err, RAN_EFORMAT, "its size overflows");
+        if (n * bits % 8 != 0)
+                return ran_fail(err, RAN_EFORMAT, "%zu elements of type %s do not fill whole bytes",
+                                n, dtypes[dtype].name);
+        *elements = n;
+        *bytes = n * bits / 8;
+        return RAN_OK;
+}
+
+/* ---- conversion ------------------------------------------------------------------------------ */
+
+static uint64_t load(const unsigned char *p, size_t bytes)
+{
+        uint64_t x = 0;
+
+        for (size_t i = 0; i < bytes; i++)
+                x |= (uint64_t)p[i] << 8 * i;
+        return x;
+}
+
+static float float_of_bits(uint32_t bits)
+{
+        float x;
+
+        memcpy(&x, &bits, sizeof(x));
+        return x;
+}
+
+static double double_of_bits(uint64_t bits)
+{
+        double x;
+
+        memcpy(&x, &bits, sizeof(x));
+        return x;
+}
+
+const struct ran_tensor *ran_tensor_scales(const struct ran_tensors *t,
+                                           const struct ran_tensor *tensor, struct ran_error *err)
+{
+        const struct ran_tensor *scales = NULL;
+        struct ran_buf name = {0};
+
+        ran_buf_printf(&name, "%s" RAN_SCALE_SUFFIX, tensor->name);
+        ran_buf_char(&name, '\0');
+        if (name.failed)
+                ran_fail(err, RAN_ENOMEM, "out of memory");
+        else
+                scales = ran_tensors_find(t, name.data);
+        ran_buf_release(&name);
+        if (scales != NULL && tensor->rank == 2 && scales->dtype == RAN_DTYPE_F32 &&
+            scales->rank == 1 && scales->elements == tensor->shape[0])
+                return scales;
+        if (!name.failed)
+                ran_fail(err, RAN_EFORMAT,
+                         "tensor %s is I8 without a scale for each row: %s" RAN_SCALE_SUFFIX
+                         " must be a vector of F32",
+                         tensor->name, tensor->name);
+        return NULL;
+}
+
+static int codes_to_floats(const struct ran_tensors *t, const struct ran_tensor *tensor, float *out,
+                           struct ran_error *err)
+{
+        err = ran_error_or_spare(err);
+        const struct ran_tensor *scales = ran_tensor_scales(t, tensor, err);
+        if (scales == NULL)
+                return (int)err->code;
+        const unsigned char *p = t->data + tensor->begin, *s = t->data + scales->begin;
+        for (size_t r = 0; r < tensor->shape[0]; r++) {
+                const float scale = float_of_bits((uint32_t)load(s + 4 * r, 4));
+
+                for (size_t i = 0; i < tensor->shape[1]; i++)
+                        *out++ = scale * (float)(int8_t)*p++;
+        }
+        return RAN_OK;
+}
+
+int ran_tensor_floats(const struct ran_tensors *t, const struct ran_tensor *tensor, float *out,
+                      struct ran_error *err)
+{
+        const unsigned char *p = t->data + tensor->begin;
+        const size_t n = tensor->elements;
+
+        switch (tensor->dtype) {
+        case RAN_DTYPE_F32:
+                for (size_t i = 0; i < n; i++)
+                        out[i] = float_of_bits((uint32_t)load(p + 4 * i, 4));
+                break;
+        case RAN_DTYPE_F64:
+                for (size_t i = 0; i < n; i++)
+                        out[i] = (float)double_of_bits(load(p + 8 * i, 8));
+                break;
+        case RAN_DTYPE_F16:
+                for (size_t i = 0; i < n; i++)
+                        out[i] = ran_float_of_half((uint16_t)load(p + 2 * i, 2));
+                break;
+        case RAN_DTYPE_BF16: /* the upper half of a float32 */
+                for (size_t i = 0; i < n; i++)
+                        out[i] = float_of_bits((uint32_t)load(p + 2 * i, 2) << 16);
+                break;
+        case RAN_DTYPE_I8:
+                return codes_to_floats(t, tensor, out, err);
+        default:
+                return ran_fail(err, RAN_EFORMAT,
+                                "tensor \"%s\" has elements of type %s: F32, F16, BF16, F64 or I8 "
+                                "is needed",
+                                tensor->name, dtypes[tensor->dtype].name);
+        }
+        return RAN_OK;
+}
+
+const void *ran_tensor_elements(const struct ran_tensors *t, const struct ran_tensor *tensor)
+{
+        const unsigned char *p = t->data + tensor->begin;
+        const size_t width = ran_dtype_number(tensor->dtype);
+        bool same_order = width == 1 || __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__;
+
+        return same_order && (uintptr_t)p % width == 0 ? p : NULL;
+}
+
+const float *ran_tensor_in_place(const struct ran_tensors *t, const struct ran_tensor *tensor)
+{
+        return tensor->dtype == RAN_DTYPE_F32 ? ran_tensor_elements(t, tensor) : NULL;
+}
+
+const uint32_t *ran_tensor_integers(const struct ran_tensors *t, const struct ran_tensor *tensor,
+                                    uint32_t **copy, struct ran_error *err)
+{
+        const unsigned char *p = t->data + tensor->begin;
+        const uint32_t *there = ran_tensor_elements(t, tensor);
+
+        if (there != NULL)
+                return there;
+        *copy = ran_alloc(tensor->elements, sizeof **copy, err);
+        for (size_t i = 0; *copy != NULL && i < tensor->elements; i++)
+                (*copy)[i] = (uint32_t)load(p + 4 * i, 4);
+        return *copy;
+}

@@ -1,0 +1,419 @@
+/* model.c - opening a model file. The file is hostile until all of it has been compared with the
+ * configuration; only then is anything of its size allocated. */
+#include "base/cjson.h"
+#include "part/vectors/document-vector.h"
+#include "file/model.h"
+#include "nn/encoder.h"
+#include "part/linear/linear-model.h"
+#include "part/vectors/vector-cache.h"
+#include "base/error.h"
+#include "ran/model.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+/* ---- what the header says ------------------------------------------------------------------- */
+
+static const char *metadata(const struct ran_model *m, const char *key, size_t *n)
+{
+        const struct ran_metadata *found = ran_tensors_metadata(&m->tensors, key);
+
+        if (found != NULL && n != NULL)
+                *n = found->text_n;
+        return found != NULL ? found->text : NULL;
+}
+
+static int read_config(struct ran_model *m, struct ran_error *err)
+{
+        const char *format = metadata(m, "format", NULL), *text;
+        const char *version = metadata(m, "format_version", NULL);
+        size_t n;
+
+        if (format == NULL || strcmp(format, RAN_FORMAT) != 0)
+                return ran_fail(err, RAN_EFORMAT,
+                                "a safetensors file, but not a model of ran (its "
+                                "metadata has no \"format\": \"ran\"); of a pretrained encoder, "
+                                "give the folder that it is in");
+        if (version == NULL || strcmp(version, RAN_FORMAT_VERSION) != 0)
+                return ran_fail(
+                        err, RAN_EFORMAT,
+                        "model format version %s; this program reads version " RAN_FORMAT_VERSION,
+                        version != NULL ? version : "(none)");
+        text = metadata(m, "config", &n);
+        if (text == NULL)
+                return ran_fail(err, RAN_EFORMAT, "the model file has no configuration");
+        RAN_TRY(ran_fields_init(ran_config_fields, &m->config, err));
+        RAN_TRY(ran_fields_parse(ran_config_fields, &m->config, text, n, false, err));
+        return ran_config_check(&m->config, err);
+}
+
+/* The dimension that the configuration leaves open: the only one of a vector, or the rows of a
+ * matrix. */
+static int read_size(const struct ran_model *m, const char *name, size_t *size,
+                     struct ran_error *err)
+{
+        const struct ran_tensor *t = ran_tensors_find(&m->tensors, name);
+
+        if (t == NULL || t->rank == 0 || t->shape[0] == 0)
+                return ran_fail(err, RAN_EFORMAT, "the model file has no tensor %s", name);
+        *size = t->shape[0];
+        return RAN_OK;
+}
+
+/* ---- contents ------------------------------------------------------------------------------- */
+
+static int make_affixes(struct ran_model *m, struct ran_error *err)
+{
+        if (!ran_linear_model_wants_affixes(&m->config))
+                return RAN_OK;
+        if (m->tokenizer == NULL)
+                return ran_fail(err, RAN_EFORMAT,
+                                "the linear model uses prefixes and suffixes, but the model has no "
+                                "tokenizer");
+        size_t rows = ran_tokenizer_size(m->tokenizer), all;
+        uint32_t *affixes = NULL;
+        if (!__builtin_mul_overflow(rows, RAN_AFFIX_ROW, &all))
+                affixes = ran_alloc(all, sizeof *affixes, err);
+        m->affixes = (struct ran_affix_source){m->tokenizer, &m->config, &m->params, affixes};
+        m->params.affixes = affixes;
+        m->params.affix_source = &m->affixes;
+        return affixes != NULL ? RAN_OK : RAN_ENOMEM;
+}
+
+/* verify: it will be written or compared, not only used. */
+static int read_tokenizer(struct ran_model *m, bool verify, struct ran_error *err)
+{
+        const struct ran_tensor *t = ran_tensors_find(&m->tensors, "tokenizer.json");
+
+        if (t == NULL)
+                return RAN_OK;
+        if (t->dtype != RAN_DTYPE_U8)
+                return ran_fail(err, RAN_EFORMAT, "the tokenizer in the model file is not bytes");
+        m->tokenizer = (verify ? ran_tokenizer_load : ran_tokenizer_load_quick)(
+                (const char *)m->tensors.data + t->begin, t->end - t->begin, err);
+        if (m->tokenizer == NULL)
+                return RAN_EFORMAT;
+        if (!ran_config_has_encoder(&m->config))
+                m->V = ran_tokenizer_size(m->tokenizer);
+        if (ran_tokenizer_size(m->tokenizer) != m->V)
+                return ran_fail(err, RAN_EFORMAT,
+                                "the model's tokenizer has %zu tokens and its embedding "
+                                "%zu",
+                                ran_tokenizer_size(m->tokenizer), m->V);
+        return RAN_OK;
+}
+
+static char *copy(const char *s, struct ran_error *err)
+{
+        char *p = ran_alloc(strlen(s) + 1, 1, err);
+
+        return p != NULL ? memcpy(p, s, strlen(s) + 1) : NULL;
+}
+
+/* Parses metadata as JSON, without U+0000, which no name can contain; the caller deletes the
+ * value; NULL if absent. */
+static int read_json(const struct ran_model *m, const char *key, cJSON **value,
+                     struct ran_error *err)
+{
+        size_t n = 0;
+        const char *text = metadata(m, key, &n);
+        int rc = RAN_OK;
+
+        *value = NULL;
+        if (text != NULL && ran_cjson_nul(text, n) != NULL)
+                return ran_fail(err, RAN_EFORMAT, "the \"%s\" of the model file hold U+0000", key);
+        if (text != NULL)
+                *value = ran_cjson_parse(text, n, NULL, &rc);
+        if (rc == RAN_ENOMEM)
+                return ran_fail(err, rc, "no memory for the \"%s\" of the model file", key);
+        if (rc != RAN_OK)
+                return ran_fail(err, rc, "the \"%s\" of the model file is not JSON", key);
+        return RAN_OK;
+}
+
+static int read_labels(struct ran_model *m, struct ran_error *err)
+{
+        cJSON *names, *name;
+        size_t c = 0;
+        int rc = read_json(m, "labels", &names, err);
+
+        if (rc != RAN_OK)
+                return rc;
+        m->named = names != NULL;
+        m->labels = ran_alloc(m->C, sizeof *m->labels, err);
+        if (m->labels == NULL) {
+                rc = RAN_ENOMEM;
+        } else if (names == NULL) {
+                for (char number[32]; c < m->C && rc == RAN_OK; c++) {
+                        snprintf(number, sizeof number, "%zu", c);
+                        m->labels[c] = copy(number, err);
+                        rc = m->labels[c] != NULL ? RAN_OK : RAN_ENOMEM;
+                }
+        } else {
+                cJSON_ArrayForEach(name, names)
+                {
+                        if (rc != RAN_OK || !cJSON_IsString(name) || c == m->C)
+                                break;
+                        m->labels[c] = copy(name->valuestring, err);
+                        rc = m->labels[c++] != NULL ? RAN_OK : RAN_ENOMEM;
+                }
+                if (rc == RAN_OK && (!cJSON_IsArray(names) || c != m->C || name != NULL))
+                        rc = ran_fail(err, RAN_EFORMAT,
+                                      "the labels in the model file are not a list of "
+                                      "%zu names",
+                                      m->C);
+        }
+        cJSON_Delete(names);
+        return rc == RAN_OK ? ran_labels_check(m->labels, m->C, err) : rc;
+}
+
+/* `thresholds` of the training metadata: (C) numbers from 0 to 1. */
+static int read_thresholds(struct ran_model *m, const cJSON *training, struct ran_error *err)
+{
+        const cJSON *list = cJSON_GetObjectItemCaseSensitive(training, "thresholds"), *x;
+        size_t c = 0;
+
+        m->thresholds = ran_alloc(m->C, sizeof *m->thresholds, err);
+        if (m->thresholds == NULL)
+                return RAN_ENOMEM;
+        for (; list == NULL && c < m->C; c++)
+                m->thresholds[c] = 0.5f;
+        cJSON_ArrayForEach(x, list)
+        {
+                if (c == m->C || !cJSON_IsNumber(x) || !(x->valuedouble >= 0) ||
+                    !(x->valuedouble <= 1))
+                        break;
+                m->thresholds[c++] = (float)x->valuedouble;
+        }
+        if (c != m->C || (list != NULL && x != NULL))
+                return ran_fail(err, RAN_EFORMAT,
+                                "the thresholds in the model file are not a list of %zu "
+                                "numbers from 0 to 1",
+                                m->C);
+        return RAN_OK;
+}
+
+/* `seed` of the training metadata; 0 if it is not there. */
+static int read_seed(struct ran_model *m, const cJSON *training, struct ran_error *err)
+{
+        const cJSON *seed = cJSON_GetObjectItemCaseSensitive(training, "seed");
+
+        if (seed == NULL)
+                return RAN_OK;
+        if (!cJSON_IsNumber(seed) || !(seed->valuedouble >= 0) || !(seed->valuedouble <= 0x1p53) ||
+            seed->valuedouble != floor(seed->valuedouble))
+                return ran_fail(err, RAN_EFORMAT,
+                                "the seed in the model file is not a whole number");
+        m->params.seed = (uint64_t)seed->valuedouble;
+        return RAN_OK;
+}
+
+static int read_members(struct ran_model *m, const cJSON *training, struct ran_error *err)
+{
+        RAN_TRY(read_thresholds(m, training, err));
+        RAN_TRY(read_seed(m, training, err));
+        return ran_calibration_read(&m->calibration, training, err);
+}
+
+static int read_training(struct ran_model *m, struct ran_error *err)
+{
+        cJSON *training;
+
+        RAN_TRY(read_json(m, "training", &training, err));
+        int rc = read_members(m, training, err);
+        cJSON_Delete(training);
+        return rc;
+}
+
+/* ---- open and free -------------------------------------------------------------------------- */
+
+/* Loads weights and the rest, once the header has been checked against the configuration. */
+static int read_contents(struct ran_model *m, const struct ran_layout *layout, bool verify,
+                         struct ran_error *err)
+{
+        RAN_TRY(ran_model_check_tensors(m, layout, err));
+        if (verify)
+                RAN_TRY(ran_tensors_verify(&m->tensors, err));
+        RAN_TRY(ran_model_read_weights(m, layout, err));
+        RAN_TRY(ran_model_read_known(m, err));
+        RAN_TRY(read_tokenizer(m, verify, err));
+        RAN_TRY(make_affixes(m, err));
+        if (ran_task_has_labels(m->config.task)) {
+                RAN_TRY(read_labels(m, err));
+                RAN_TRY(read_training(m, err));
+        }
+        if (ran_task_of(&m->config)->output == RAN_OUTPUT_WORD)
+                RAN_TRY(ran_tag_rules_init(&m->rules, m->labels, m->C, err));
+        return RAN_OK;
+}
+
+static int open_checked(struct ran_model *m, bool verify, struct ran_error *err)
+{
+        struct ran_layout layout;
+
+        RAN_TRY(ran_tensors_read(&m->tensors, &m->file, err));
+        RAN_TRY(read_config(m, err));
+        bool encodes = ran_config_has_encoder(&m->config);
+        m->V = RAN_ANY_ID;
+        if (encodes)
+                RAN_TRY(read_size(m, "embed.weight", &m->V, err));
+        const bool linear = !encodes || m->config.frozen;
+        const char *bias = linear ? "wide.bias" : ran_task_of(&m->config)->bias;
+        if (bias != NULL)
+                RAN_TRY(read_size(m, bias, &m->C, err));
+        if (ran_task_is_tied(&m->config) && m->C != m->V)
+                return ran_fail(err, RAN_EFORMAT,
+                                "tensor lm.bias has %zu elements, one for each of the %zu tokens "
+                                "of the embedding was expected",
+                                m->C, m->V);
+        RAN_TRY(ran_layout_init(&layout, &m->config, m->C, err));
+        int rc = read_contents(m, &layout, verify, err);
+        ran_layout_release(&layout);
+        return rc;
+}
+
+/* A folder in Hugging Face's form is made a model in memory; its digest is right by making. */
+static int open_folder(struct ran_model *m, const char *path, struct ran_error *err)
+{
+        RAN_TRY(ran_hf_folder_bytes(&m->file, path, err));
+        return open_checked(m, false, err);
+}
+
+static bool is_folder(const char *path)
+{
+        struct stat st;
+
+        return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
+}
+
+struct ran_model *ran_model_open(const char *path, bool verify, struct ran_error *err)
+{
+        struct ran_model *m = ran_alloc(1, sizeof *m, err);
+        struct ran_error why = {0};
+        const bool folder = is_folder(path);
+
+        if (m == NULL)
+                return NULL;
+        if (!folder && ran_bytes_open(&m->file, path, err) != RAN_OK) {
+                ran_model_free(m);
+                return NULL;
+        }
+        if ((folder ? open_folder(m, path, &why) : open_checked(m, verify, &why)) != RAN_OK) {
+                ran_fail(err, why.code, "%s: %s", path, why.text);
+                ran_model_free(m);
+                return NULL;
+        }
+        return m;
+}
+
+void ran_model_free(struct ran_model *m)
+{
+        if (m == NULL)
+                return;
+        ran_params_release(&m->params);
+        for (size_t i = 0; i < RAN_MAPPED_TABLES; i++)
+                free(m->copy[i]);
+        ran_linear_rows_release(&m->rows);
+        free(m->buckets);
+        free(m->known_copy);
+        ran_tokenizer_free(m->tokenizer);
+        free(m->affixes.affixes);
+        for (size_t c = 0; m->labels != NULL && c < m->C; c++)
+                free(m->labels[c]);
+        free(m->labels);
+        free(m->thresholds);
+        ran_calibration_release(&m->calibration);
+        ran_tag_rules_release(&m->rules);
+        ran_fields_release(ran_config_fields, &m->config);
+        ran_tensors_release(&m->tensors);
+        ran_bytes_release(&m->file);
+        free(m);
+}
+
+int ran_model_use_vectors(struct ran_model *m, struct ran_vector_cache *k, struct ran_error *err)
+{
+        err = ran_error_or_spare(err);
+        if (ran_encoder_of(&m->config)->vector == NULL)
+                return ran_fail(err, RAN_EINVAL,
+                                "only the vectors of a pretrained encoder are kept in a file");
+        RAN_TRY(ran_vector_cache_bind(k, &m->config, &m->params, m->V, err));
+        m->params.vectors = k;
+        return RAN_OK;
+}
+
+void ran_model_token_weights(const struct ran_model *m, float *weight)
+{
+        const struct ran_params *p = &m->params;
+
+        for (size_t i = 0; i < m->V; i++)
+                weight[i] = p->token_weight != NULL ? p->token_weight[i] : 1;
+        if (p->head.lm_b != NULL)
+                ran_document_vector_weights(weight, &m->config, &p->head, m->V);
+}
+
+bool ran_model_has_extra(const struct ran_model *m, const char *name)
+{
+        return ran_tensors_find(&m->tensors, name) != NULL;
+}
+
+int ran_model_read_extra(const struct ran_model *m, const struct ran_extra *extra,
+                         struct ran_error *err)
+{
+        const struct ran_tensor *t = ran_tensors_find(&m->tensors, extra->name);
+
+        if (t == NULL || t->dtype != extra->dtype || t->elements != extra->n)
+                return ran_fail(err, RAN_EFORMAT, "the checkpoint has no tensor %s of %zu numbers",
+                                extra->name, extra->n);
+        memcpy(extra->data, m->tensors.data + t->begin, t->end - t->begin);
+        return RAN_OK;
+}
+
+/* ---- what others may ask -------------------------------------------------------------------- */
+
+const struct ran_config *ran_model_config(const struct ran_model *m)
+{
+        return &m->config;
+}
+
+const struct ran_tokenizer *ran_model_tokenizer(const struct ran_model *m)
+{
+        return m->tokenizer;
+}
+
+size_t ran_model_vocabulary(const struct ran_model *m)
+{
+        return m->V;
+}
+
+size_t ran_model_classes(const struct ran_model *m)
+{
+        return m->C;
+}
+
+const char *ran_model_label(const struct ran_model *m, size_t c)
+{
+        return m->labels != NULL && c < m->C ? m->labels[c] : NULL;
+}
+
+const char *ran_model_metadata(const struct ran_model *m, const char *key)
+{
+        return metadata(m, key, NULL);
+}
+
+const float *ran_model_thresholds(const struct ran_model *m)
+{
+        return m->thresholds;
+}
+
+int ran_model_cut(const struct ran_model *m, double coverage, float *cut, struct ran_error *err)
+{
+        return ran_calibration_cut(&m->calibration, coverage, cut, err);
+}
+
+double ran_model_cut_floor(const struct ran_model *m, double coverage, size_t *documents)
+{
+        *documents = m->calibration.documents;
+        return ran_calibration_floor(&m->calibration, coverage);
+}

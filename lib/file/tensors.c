@@ -1,0 +1,450 @@
+/* Reading safetensors files. The header goes through the scanner of records, which checks JSON and
+ * UTF-8 without recursion and leaves numbers as text: a double would lose 64-bit offsets. Every
+ * number in it is checked before it is used, every sum and product before it is taken. */
+#include "file/tensors.h"
+#include "ran/record.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { LENGTH_BYTES = 8, MAX_HEADER = 100000000 /* the format's own limit */ };
+
+struct reader {
+        struct ran_tensors *t;
+        const char *header;
+        size_t strings_n, shapes_n; /* used in t->strings and t->shapes */
+        size_t shapes_cap, tensors_cap, metadata_cap;
+        bool metadata_seen;
+        struct ran_error *err;
+};
+
+/* ---- values ---------------------------------------------------------------------------------- */
+
+/* Decodes a string of the header and keeps it. Decoding never makes it longer, and its quotes
+ * leave room for a NUL: t->strings, as large as the header, has room for all. */
+static int read_string(struct reader *r, struct ran_span value, const char **s, size_t *n)
+{
+        struct ran_buf text = {0};
+        int rc = ran_json_decode(r->header, value, &text, r->err);
+
+        if (rc == RAN_OK) {
+                char *copy = r->t->strings + r->strings_n;
+
+                if (text.len > 0)
+                        memcpy(copy, text.data, text.len);
+                copy[text.len] = '\0';
+                r->strings_n += text.len + 1;
+                *s = copy;
+                *n = text.len;
+        }
+        ran_buf_release(&text);
+        return rc;
+}
+
+static int read_dtype(struct reader *r, struct ran_span value, char type, enum ran_dtype *dtype)
+{
+        const char *name;
+        size_t n;
+
+        if (type != 's')
+                return ran_fail(r->err, RAN_EFORMAT, "dtype is not a string");
+        RAN_TRY(read_string(r, value, &name, &n));
+        if (strlen(name) != n || !ran_dtype_find(name, dtype))
+                return ran_fail(r->err, RAN_EFORMAT, "unknown dtype \"%s\"", name);
+        return RAN_OK;
+}
+
+static int read_size(struct reader *r, struct ran_span item, const char *what, size_t *x)
+{
+        const char *text = r->header + item.begin;
+        size_t n = item.end - item.begin;
+
+        if (ran_parse_size(text, n, x))
+                return RAN_OK;
+        return ran_fail(r->err, RAN_EFORMAT,
+                        "%s holds %.*s: a whole number from 0 to %zu is needed", what,
+                        (int)(n < 40 ? n : 40), text, SIZE_MAX);
+}
+
+/* Appends the numbers of an array to t->shapes. */
+static int read_sizes(struct reader *r, struct ran_span value, char type, const char *what,
+                      size_t *count)
+{
+        struct ran_span none, item;
+        size_t pos = 0;
+
+        if (type != 'a')
+                return ran_fail(r->err, RAN_EFORMAT, "%s is not an array", what);
+        for (*count = 0; ran_json_next(r->header, value, &pos, &none, &item, &type); ++*count) {
+                size_t *shapes = ran_grow(r->t->shapes, &r->shapes_cap, r->shapes_n + 1,
+                                          sizeof *shapes, r->err);
+
+                if (shapes == NULL)
+                        return RAN_ENOMEM;
+                r->t->shapes = shapes;
+                RAN_TRY(read_size(r, item, what, &shapes[r->shapes_n]));
+                r->shapes_n++;
+        }
+        return RAN_OK;
+}
+
+static int read_offsets(struct reader *r, struct ran_span value, char type,
+                        struct ran_tensor *tensor)
+{
+        size_t n = 0;
+        RAN_TRY(read_sizes(r, value, type, "data_offsets", &n));
+        if (n != 2)
+                return ran_fail(r->err, RAN_EFORMAT, "data_offsets holds %zu numbers, not 2", n);
+        r->shapes_n -= n; /* only shapes are kept there */
+        tensor->begin = r->t->shapes[r->shapes_n];
+        tensor->end = r->t->shapes[r->shapes_n + 1];
+        return RAN_OK;
+}
+
+/* ---- tensors --------------------------------------------------------------------------------- */
+
+enum { DTYPE, SHAPE, OFFSETS, MEMBERS };
+static const char *const member_names[MEMBERS] = {"dtype", "shape", "data_offsets"};
+
+/* The member with this name, quotes included; MEMBERS: none. */
+static int find_member(struct reader *r, struct ran_span name, int *member)
+{
+        struct ran_buf text = {0};
+        int rc = ran_json_decode(r->header, name, &text, r->err);
+
+        for (*member = 0; rc == RAN_OK && *member < MEMBERS; ++*member) {
+                size_t n = strlen(member_names[*member]);
+
+                if (text.len == n && memcmp(text.data, member_names[*member], n) == 0)
+                        break;
+        }
+        ran_buf_release(&text);
+        return rc;
+}
+
+static int read_member(struct reader *r, int member, struct ran_span value, char type,
+                       struct ran_tensor *tensor)
+{
+        switch (member) {
+        case DTYPE:
+                return read_dtype(r, value, type, &tensor->dtype);
+        case SHAPE:
+                return read_sizes(r, value, type, "shape", &tensor->rank);
+        case OFFSETS:
+                return read_offsets(r, value, type, tensor);
+        default:
+                return RAN_OK; /* the format ignores what it does not know */
+        }
+}
+
+static int read_described(struct reader *r, struct ran_span object, struct ran_tensor *tensor)
+{
+        struct ran_span name, value;
+        bool seen[MEMBERS + 1] = {false};
+        size_t pos = 0;
+        char type;
+
+        while (ran_json_next(r->header, object, &pos, &name, &value, &type)) {
+                int member;
+
+                RAN_TRY(find_member(r, name, &member));
+                if (member < MEMBERS && seen[member])
+                        return ran_fail(r->err, RAN_EFORMAT, "%s is given twice",
+                                        member_names[member]);
+                RAN_TRY(read_member(r, member, value, type, tensor));
+                seen[member] = true;
+        }
+        for (int i = 0; i < MEMBERS; i++) {
+                if (!seen[i])
+                        return ran_fail(r->err, RAN_EFORMAT, "%s is missing", member_names[i]);
+        }
+        return RAN_OK;
+}
+
+/* The size by type and shape must equal the size by the offsets. */
+static int check_size(struct reader *r, struct ran_tensor *tensor)
+{
+        const size_t *shape = r->t->shapes + r->shapes_n - tensor->rank;
+        size_t bytes;
+        RAN_TRY(ran_dtype_size(tensor->dtype, shape, tensor->rank, &tensor->elements, &bytes,
+                               r->err));
+        if (tensor->end < tensor->begin || tensor->end - tensor->begin != bytes)
+                return ran_fail(
+                        r->err, RAN_EFORMAT,
+                        "data_offsets are [%zu, %zu], but its type and shape take %zu bytes",
+                        tensor->begin, tensor->end, bytes);
+        return RAN_OK;
+}
+
+/* One member of the header: its name, decoded, and its value. */
+struct member {
+        const char *name;
+        size_t name_n;
+        struct ran_span value;
+        char type;
+};
+
+static int read_tensor(struct reader *r, const struct member *m)
+{
+        struct ran_tensors *t = r->t;
+        struct ran_tensor *grown =
+                ran_grow(t->tensor, &r->tensors_cap, t->n + 1, sizeof *grown, r->err);
+
+        if (grown == NULL)
+                return RAN_ENOMEM;
+        t->tensor = grown;
+        struct ran_tensor *tensor = &grown[t->n++];
+        *tensor = (struct ran_tensor){.name = m->name, .name_n = m->name_n};
+        int rc = m->type == 'o' ? read_described(r, m->value, tensor)
+                                : ran_fail(r->err, RAN_EFORMAT, "it is not an object");
+        if (rc == RAN_OK)
+                rc = check_size(r, tensor);
+        if (rc != RAN_OK && r->err != NULL)
+                ran_fail(r->err, rc, "tensor \"%s\": %s", m->name, r->err->text);
+        return rc;
+}
+
+/* ---- metadata -------------------------------------------------------------------------------- */
+
+static int read_pair(struct reader *r, struct ran_span key, struct ran_span value, char type)
+{
+        struct ran_tensors *t = r->t;
+        struct ran_metadata *grown =
+                ran_grow(t->metadata, &r->metadata_cap, t->metadata_n + 1, sizeof *grown, r->err);
+
+        if (grown == NULL)
+                return RAN_ENOMEM;
+        t->metadata = grown;
+        struct ran_metadata *pair = &grown[t->metadata_n++];
+        RAN_TRY(read_string(r, key, &pair->key, &pair->key_n));
+        if (type != 's')
+                return ran_fail(r->err, RAN_EFORMAT, "__metadata__: \"%s\" is not a string",
+                                pair->key);
+        return read_string(r, value, &pair->text, &pair->text_n);
+}
+
+static int read_metadata(struct reader *r, const struct member *m)
+{
+        struct ran_span key, value;
+        size_t pos = 0;
+        char type;
+
+        if (r->metadata_seen)
+                return ran_fail(r->err, RAN_EFORMAT, "__metadata__ is given twice");
+        r->metadata_seen = true;
+        if (m->type == '0') /* null, as good as none */
+                return RAN_OK;
+        if (m->type != 'o')
+                return ran_fail(r->err, RAN_EFORMAT, "__metadata__ is not an object");
+        while (ran_json_next(r->header, m->value, &pos, &key, &value, &type)) {
+                RAN_TRY(read_pair(r, key, value, type));
+        }
+        return RAN_OK;
+}
+
+/* ---- the whole ------------------------------------------------------------------------------- */
+
+static int compare_bytes(const char *a, size_t a_n, const char *b, size_t b_n)
+{
+        int order = memcmp(a, b, a_n < b_n ? a_n : b_n);
+
+        return order != 0 ? order : (a_n > b_n) - (a_n < b_n);
+}
+
+static int by_name(const void *a, const void *b)
+{
+        const struct ran_tensor *x = a, *y = b;
+
+        return compare_bytes(x->name, x->name_n, y->name, y->name_n);
+}
+
+static int by_key(const void *a, const void *b)
+{
+        const struct ran_metadata *x = a, *y = b;
+
+        return compare_bytes(x->key, x->key_n, y->key, y->key_n);
+}
+
+static int by_offset(const void *a, const void *b)
+{
+        const struct ran_tensor *x = a, *y = b;
+
+        if (x->begin != y->begin)
+                return x->begin < y->begin ? -1 : 1;
+        return (x->end > y->end) - (x->end < y->end);
+}
+
+/* qsort and bsearch require an array even for 0 elements; t has none then. */
+static void sort(void *p, size_t n, size_t size, int (*compare)(const void *, const void *))
+{
+        if (n > 1)
+                qsort(p, n, size, compare);
+}
+
+static const void *search(const void *key, const void *p, size_t n, size_t size,
+                          int (*compare)(const void *, const void *))
+{
+        return n > 0 ? bsearch(key, p, n, size, compare) : NULL;
+}
+
+static int check_names(const struct ran_tensors *t, struct ran_error *err)
+{
+        for (size_t i = 1; i < t->n; i++) {
+                if (by_name(&t->tensor[i - 1], &t->tensor[i]) == 0)
+                        return ran_fail(err, RAN_EFORMAT, "tensor \"%s\" is given twice",
+                                        t->tensor[i].name);
+        }
+        for (size_t i = 1; i < t->metadata_n; i++) {
+                if (by_key(&t->metadata[i - 1], &t->metadata[i]) == 0)
+                        return ran_fail(err, RAN_EFORMAT, "__metadata__: \"%s\" is given twice",
+                                        t->metadata[i].key);
+        }
+        return RAN_OK;
+}
+
+/* Tensors, in the order of their offsets, must cover the data without overlap. */
+static int check_ranges(const struct ran_tensors *t, struct ran_error *err)
+{
+        size_t at = 0;
+
+        for (size_t i = 0; i < t->n; i++) {
+                const struct ran_tensor *tensor = &t->tensor[i];
+
+                if (tensor->begin != at)
+                        return ran_fail(
+                                err, RAN_EFORMAT,
+                                "tensor \"%s\" begins at byte %zu of the data, but the ones "
+                                "before it end at %zu",
+                                tensor->name, tensor->begin, at);
+                at = tensor->end;
+        }
+        if (at != t->size)
+                return ran_fail(err, RAN_EFORMAT,
+                                "%zu bytes of data follow the header, but the "
+                                "tensors take %zu: the file is damaged or cut short",
+                                t->size, at);
+        return RAN_OK;
+}
+
+/* After the whole header: gives each tensor, still in the order of the header, its shape, then
+ * sorts and checks them all. */
+static int finish(struct ran_tensors *t, struct ran_error *err)
+{
+        const size_t *shape = t->shapes;
+
+        for (size_t i = 0; i < t->n; i++) {
+                t->tensor[i].shape = shape;
+                shape += t->tensor[i].rank;
+        }
+        sort(t->tensor, t->n, sizeof *t->tensor, by_name);
+        sort(t->metadata, t->metadata_n, sizeof *t->metadata, by_key);
+        RAN_TRY(check_names(t, err));
+        sort(t->tensor, t->n, sizeof *t->tensor, by_offset);
+        int rc = check_ranges(t, err);
+        sort(t->tensor, t->n, sizeof *t->tensor, by_name);
+        return rc;
+}
+
+static int read_members(struct reader *r, struct ran_span object)
+{
+        static const char reserved[] = "__metadata__";
+        struct ran_span name;
+        struct member m;
+        size_t pos = 0;
+
+        while (ran_json_next(r->header, object, &pos, &name, &m.value, &m.type)) {
+                RAN_TRY(read_string(r, name, &m.name, &m.name_n));
+                if (m.name_n == strlen(reserved) && memcmp(m.name, reserved, m.name_n) == 0)
+                        RAN_TRY(read_metadata(r, &m));
+                else
+                        RAN_TRY(read_tensor(r, &m));
+        }
+        return RAN_OK;
+}
+
+static int read_header(struct ran_tensors *t, const char *header, size_t length,
+                       struct ran_error *err)
+{
+        struct reader r = {.t = t, .header = header, .err = err};
+        struct ran_record record = {0};
+        int rc = ran_record_scan(&record, header, length, err);
+        struct ran_span object = record.object;
+
+        ran_record_release(&record);
+        if (rc != RAN_OK)
+                return err != NULL ? ran_fail(err, rc, "bad header: %s", err->text) : rc;
+        t->strings = ran_alloc(length, 1, err);
+        if (t->strings == NULL)
+                return RAN_ENOMEM;
+        RAN_TRY(read_members(&r, object));
+        return finish(t, err);
+}
+
+int ran_tensors_read(struct ran_tensors *t, const struct ran_bytes *file, struct ran_error *err)
+{
+        uint64_t length = 0;
+
+        *t = (struct ran_tensors){0};
+        if (file->size < LENGTH_BYTES)
+                return ran_fail(err, RAN_EFORMAT, "%zu bytes are too few for a safetensors file",
+                                file->size);
+        for (int i = 0; i < LENGTH_BYTES; i++)
+                length |= (uint64_t)file->data[i] << 8 * i;
+        if (length > MAX_HEADER)
+                return ran_fail(err, RAN_EFORMAT,
+                                "not a safetensors file: its header would take "
+                                "%llu bytes",
+                                (unsigned long long)length);
+        if (length > file->size - LENGTH_BYTES)
+                return ran_fail(err, RAN_EFORMAT,
+                                "the header should take %zu bytes, but %zu follow: the file is no "
+                                "safetensors file, or cut short",
+                                (size_t)length, file->size - LENGTH_BYTES);
+        t->data = file->data + LENGTH_BYTES + length;
+        t->size = file->size - LENGTH_BYTES - (size_t)length;
+        int rc = read_header(t, (const char *)file->data + LENGTH_BYTES, (size_t)length, err);
+        if (rc != RAN_OK)
+                ran_tensors_release(t);
+        return rc;
+}
+
+void ran_tensors_release(struct ran_tensors *t)
+{
+        free(t->tensor);
+        free(t->metadata);
+        free(t->strings);
+        free(t->shapes);
+        *t = (struct ran_tensors){0};
+}
+
+const struct ran_tensor *ran_tensors_find(const struct ran_tensors *t, const char *name)
+{
+        struct ran_tensor key = {.name = name, .name_n = strlen(name)};
+
+        return search(&key, t->tensor, t->n, sizeof(key), by_name);
+}
+
+const struct ran_metadata *ran_tensors_metadata(const struct ran_tensors *t, const char *key)
+{
+        struct ran_metadata pair = {.key = key, .key_n = strlen(key)};
+
+        return search(&pair, t->metadata, t->metadata_n, sizeof(pair), by_key);
+}
+
+int ran_tensors_verify(const struct ran_tensors *t, struct ran_error *err)
+{
+        const struct ran_metadata *digest = ran_tensors_metadata(t, "digest");
+        struct ran_sha256 sha;
+        char hex[65];
+
+        if (digest == NULL)
+                return ran_fail(err, RAN_EFORMAT, "there is no digest to verify the data with");
+        ran_sha256_init(&sha);
+        ran_sha256_add(&sha, t->data, t->size);
+        ran_sha256_hex(&sha, hex);
+        if (strcmp(hex, digest->text) != 0)
+                return ran_fail(err, RAN_EFORMAT,
+                                "the data does not match its digest: the file is "
+                                "damaged");
+        return RAN_OK;
+}

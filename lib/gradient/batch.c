@@ -1,0 +1,382 @@
+/* batch.c - see batch.h. */
+#include "gradient/batch.h"
+#include "math/simd.h"
+#include "nn/encoder.h"
+#include "ranks/reduce.h"
+#include "train/task.h"
+#include "ran/train.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { LEAST_TOKENS = 256, SHARDS_AT_LEAST = 4 };
+
+int ran_batcher_init(struct ran_batcher *k, const struct ran_config *c, const struct ran_params *p,
+                     size_t V, size_t C, const struct ran_dataset *data, struct ran_pool *pool,
+                     struct ran_error *err)
+{
+        struct ran_layout layout;
+
+        *k = (struct ran_batcher){.c = c,
+                                  .task = ran_train_task_of(c),
+                                  .p = p,
+                                  .V = V,
+                                  .C = C,
+                                  .data = data,
+                                  .mask_share = RAN_MASK_SHARE,
+                                  .pool = pool};
+        int rc = ran_layout_init(&layout, c, C, err);
+        if (rc != RAN_OK)
+                return rc;
+        size_t size = layout.size;
+        ran_layout_release(&layout);
+        RAN_TRY(ran_tree_init(&k->tree, c, C, size, err));
+        if (pthread_mutex_init(&k->lock, NULL) != 0) {
+                ran_tree_release(&k->tree);
+                return ran_fail(err, RAN_ENOMEM, "no lock to be had");
+        }
+        return RAN_OK;
+}
+
+static void release_scratch(struct ran_batch_scratch *t)
+{
+        while (t != NULL) {
+                struct ran_batch_scratch *next = t->next;
+
+                ran_workspace_release(&t->work);
+                ran_packed_release(&t->packed);
+                free(t->crf);
+                free(t->gold);
+                free(t->scale);
+                free(t->position);
+                ran_masking_release(&t->masking);
+                free(t);
+                t = next;
+        }
+}
+
+/* Takes the idle scratch of long chunks off its list, under the lock, for the caller to release. */
+static struct ran_batch_scratch *take_idle_long(struct ran_batcher *k)
+{
+        struct ran_batch_scratch *all = k->idle_long;
+
+        k->idle_long = NULL;
+        return all;
+}
+
+void ran_batcher_rest(struct ran_batcher *k)
+{
+        pthread_mutex_lock(&k->lock);
+        struct ran_batch_scratch *idle = take_idle_long(k);
+        pthread_mutex_unlock(&k->lock);
+        release_scratch(idle);
+}
+
+/* Between steps, when all scratch is idle. */
+static void release_longest(struct ran_batcher *k)
+{
+        for (struct ran_batch_scratch **at = &k->idle_long, *t; (t = *at) != NULL;) {
+                if (t->tokens <= RAN_KEEP_TOKENS) {
+                        at = &t->next;
+                        continue;
+                }
+                *at = t->next;
+                t->next = NULL;
+                release_scratch(t);
+        }
+}
+
+void ran_batcher_release(struct ran_batcher *k)
+{
+        if (k->c == NULL)
+                return;
+        release_scratch(k->idle);
+        release_scratch(k->idle_long);
+        ran_tree_release(&k->tree);
+        pthread_mutex_destroy(&k->lock);
+        free(k->class_weight);
+        free(k->shard);
+        free(k->begin);
+        free(k->bound);
+        free(k->loss);
+        *k = (struct ran_batcher){0};
+}
+
+int ran_batcher_balance(struct ran_batcher *k, struct ran_error *err)
+{
+        const struct ran_dataset *d = k->data;
+        size_t labels = d->label_first[d->B];
+
+        k->class_weight = ran_alloc(k->C, sizeof *k->class_weight, err);
+        if (k->class_weight == NULL)
+                return RAN_ENOMEM;
+        for (size_t i = 0; i < labels; i++)
+                k->class_weight[d->labels[i]] += 1.0;
+        for (size_t c = 0; c < k->C; c++)
+                if (k->class_weight[c] > 0)
+                        k->class_weight[c] = (double)d->B / ((double)k->C * k->class_weight[c]);
+        return RAN_OK;
+}
+
+/* ---- shards --------------------------------------------------------------------------------- */
+
+double ran_batch_weight(const struct ran_batcher *k, size_t b, size_t i)
+{
+        const struct ran_dataset *d = k->data;
+        double weight = (double)d->weight[b];
+
+        if (k->class_weight != NULL && !k->c->multilabel && !k->c->crf)
+                weight *= k->class_weight[d->labels[d->label_first[b] + i]];
+        return weight;
+}
+
+/* How many shards so many tokens want. The sums of a gradient go by shards: a batch of fewer than
+ * twice LEAST_TOKENS has shards as in version 0.1.0 (0 here: as many as LEAST_TOKENS each give). */
+static size_t wanted_shards(size_t tokens)
+{
+        size_t even = tokens / LEAST_TOKENS, least = (tokens - 1) / RAN_SHARD_TOKENS + 1;
+
+        if (even < 2)
+                return 0;
+        even = even < SHARDS_AT_LEAST ? even : SHARDS_AT_LEAST;
+        return even > least ? even : least;
+}
+
+/* Whether a chunk of L tokens begins a shard, after one of `held` tokens; `left` are not in shards
+ * that are complete, and `wanted` shards are to hold them. */
+static bool begins_shard(size_t held, size_t L, size_t left, size_t wanted)
+{
+        if (wanted == 0)
+                return held + L > LEAST_TOKENS;
+        return held + L > RAN_SHARD_TOKENS || held + L / 2 > left / wanted;
+}
+
+size_t ran_batch_shards(const struct ran_chunk *chunk, size_t n, size_t *shard, size_t *begin)
+{
+        size_t tokens = 0, shards = 0, held = 0, wanted, left;
+
+        for (size_t i = 0; i < n; i++)
+                tokens += chunk[i].to - chunk[i].from;
+        wanted = wanted_shards(tokens);
+        left = tokens;
+        tokens = 0;
+        for (size_t i = 0; i < n; i++) {
+                size_t L = chunk[i].to - chunk[i].from;
+
+                if (i == 0 || begins_shard(held, L, left, wanted)) {
+                        begin[shards] = tokens;
+                        shard[shards++] = i;
+                        left -= held;
+                        wanted -= i > 0 && wanted > 1;
+                        held = 0;
+                }
+                held += L;
+                tokens += L;
+        }
+        begin[shards] = tokens;
+        shard[shards] = n;
+        return shards;
+}
+
+static int plan_shards(struct ran_batcher *k, const struct ran_chunk *chunk, size_t n,
+                       struct ran_error *err)
+{
+        k->chunk = chunk;
+        k->shards = 0;
+        k->terms = 0;
+        for (size_t i = 0; i < n; i++)
+                k->terms += k->task->terms(k, &chunk[i]);
+        size_t *shard = ran_grow(k->shard, &k->shard_cap, n + 1, sizeof *shard, err);
+        if (shard == NULL)
+                return RAN_ENOMEM;
+        k->shard = shard;
+        size_t *begin = ran_grow(k->begin, &k->begin_cap, n + 1, sizeof *begin, err);
+        if (begin == NULL)
+                return RAN_ENOMEM;
+        k->begin = begin;
+        double *loss = ran_grow(k->loss, &k->loss_cap, n, sizeof *loss, err);
+        if (loss == NULL)
+                return RAN_ENOMEM;
+        k->loss = loss;
+        k->shards = ran_batch_shards(chunk, n, shard, begin);
+        return RAN_OK;
+}
+
+/* Assigns shards to ranks, and moves the recurrent states to the ranks that need them. */
+static int assign_shards(struct ran_batcher *k, struct ran_error *err)
+{
+        if (k->bound == NULL && (k->bound = ran_ranks_bounds(k->ranks, err)) == NULL)
+                return RAN_ENOMEM;
+        ran_ranks_partition(k->ranks, k->begin, k->shards, k->bound);
+        for (size_t r = 0; r < ran_ranks_count(k->ranks); r++)
+                for (size_t i = k->shard[k->bound[r]]; i < k->shard[k->bound[r + 1]]; i++)
+                        RAN_TRY(ran_plan_move(&k->chunk[i], k->c, r, k->ranks, err));
+        return RAN_OK;
+}
+
+static struct ran_batch_scratch *new_scratch(struct ran_batcher *k, struct ran_error *err)
+{
+        struct ran_batch_scratch *t = ran_alloc(1, sizeof *t, err);
+
+        if (t != NULL && ran_workspace_init(&t->work, k->c, true, k->pool, err) != RAN_OK) {
+                free(t);
+                return NULL;
+        }
+        return t;
+}
+
+/* Takes the shortest idle scratch with room for a chunk of so many tokens off the list. */
+static struct ran_batch_scratch *find_long(struct ran_batcher *k, size_t tokens)
+{
+        struct ran_batch_scratch **best = NULL;
+
+        for (struct ran_batch_scratch **at = &k->idle_long; *at != NULL; at = &(*at)->next)
+                if ((*at)->tokens >= tokens && (best == NULL || (*at)->tokens < (*best)->tokens))
+                        best = at;
+        if (best == NULL)
+                return NULL;
+        struct ran_batch_scratch *t = *best;
+        *best = t->next;
+        return t;
+}
+
+static struct ran_batch_scratch *take_long(struct ran_batcher *k, size_t tokens,
+                                           struct ran_error *err)
+{
+        struct ran_batch_scratch *idle = NULL;
+
+        pthread_mutex_lock(&k->lock);
+        struct ran_batch_scratch *t = find_long(k, tokens);
+        if (t == NULL)
+                idle = take_idle_long(k);
+        pthread_mutex_unlock(&k->lock);
+        release_scratch(idle);
+        if (t == NULL && (t = new_scratch(k, err)) != NULL)
+                t->tokens = tokens;
+        return t;
+}
+
+static struct ran_batch_scratch *take_scratch(struct ran_batcher *k, size_t shard,
+                                              struct ran_error *err)
+{
+        size_t tokens = k->begin[shard + 1] - k->begin[shard];
+
+        if (tokens > RAN_SHARD_TOKENS)
+                return take_long(k, tokens, err);
+        pthread_mutex_lock(&k->lock);
+        struct ran_batch_scratch *t = k->idle;
+        if (t != NULL)
+                k->idle = t->next;
+        pthread_mutex_unlock(&k->lock);
+        return t != NULL ? t : new_scratch(k, err);
+}
+
+static void give_scratch(struct ran_batcher *k, struct ran_batch_scratch *t)
+{
+        struct ran_batch_scratch **list = t->tokens > 0 ? &k->idle_long : &k->idle;
+
+        pthread_mutex_lock(&k->lock);
+        t->next = *list;
+        *list = t;
+        pthread_mutex_unlock(&k->lock);
+}
+
+/* ---- one shard ------------------------------------------------------------------------------ */
+
+/* Replaces some ids of the last chunk by `unknown`. */
+static void drop_words(struct ran_batcher *k, struct ran_packed *rows, uint64_t record)
+{
+        uint64_t key = ran_random_key(k->noise.seed, RAN_FOR_WORDS, k->noise.epoch, record);
+        size_t at = rows->doc[rows->B - 1];
+
+        for (size_t i = at; k->word_dropout > 0 && i < rows->L; i++)
+                if (ran_random_uniform(key, i - at) < k->word_dropout)
+                        rows->ids[i] = k->unknown;
+}
+
+static int load_chunk(struct ran_batcher *k, struct ran_batch_scratch *t, const struct ran_chunk *p,
+                      struct ran_error *err)
+{
+        const struct ran_dataset *d = k->data;
+        size_t b = p->document;
+        const uint32_t *ids = d->ids + d->first[b] + p->from;
+        uint64_t record = b + (uint64_t)p->number * d->B; /* no two chunks drop out alike */
+
+        if (p->recurrent != NULL && p->from == 0)
+                ran_recurrent_state_clear(p->recurrent);
+        if (k->task->mask != NULL)
+                RAN_TRY(k->task->mask(k, t, b, &ids, err));
+        RAN_TRY(ran_packed_add_after(&t->packed, k->c, ids, p->to - p->from, record, p->recurrent,
+                                     err));
+        if (k->c->spelling > 0)
+                RAN_TRY(ran_packed_spell(
+                        &t->packed, d->spelling + (d->first[b] + p->from) * RAN_SPELLING, err));
+        drop_words(k, &t->packed, record);
+        return k->task->load != NULL ? k->task->load(k, t, p, err) : RAN_OK;
+}
+
+static int load(struct ran_batcher *k, struct ran_batch_scratch *t, size_t shard,
+                struct ran_error *err)
+{
+        ran_packed_clear(&t->packed);
+        for (size_t i = k->shard[shard]; i < k->shard[shard + 1]; i++)
+                RAN_TRY(load_chunk(k, t, &k->chunk[i], err));
+        return ran_workspace_fit(&t->work, &t->packed, k->C, err);
+}
+
+static int differentiate(struct ran_batcher *k, struct ran_batch_scratch *t, size_t shard,
+                         struct ran_grad *g, struct ran_error *err)
+{
+        RAN_TRY(load(k, t, shard, err));
+        t->work.noise = k->noise;
+        t->work.linear_weight = 0; /* each path learns by itself */
+        ran_encode(&t->work, k->p);
+        k->loss[shard] = k->task->loss(k, t, shard, g);
+        ran_encode_bwd(&t->work, k->p, &g->p);
+        return ran_grad_embed(g, t->packed.ids, k->c->spelling > 0 ? t->packed.spelling : NULL,
+                              k->V, t->work.dx, t->packed.L, k->c->dim, k->pool, err);
+}
+
+/* The n-th of this rank. */
+static void run_shard(void *arg, size_t n)
+{
+        struct ran_batcher *k = arg;
+        struct ran_error err = {0};
+        size_t shard = k->bound[ran_ranks_me(k->ranks)] + n;
+
+        ran_phase = RAN_PHASE_REST;
+        struct ran_batch_scratch *t = take_scratch(k, shard, &err);
+        struct ran_grad *g = t != NULL ? ran_tree_take(&k->tree) : NULL;
+
+        if (g != NULL && differentiate(k, t, shard, g, &err) == RAN_OK)
+                ran_tree_add(&k->tree, shard, g);
+        else if (g != NULL)
+                ran_tree_give(&k->tree, g);
+        if (err.code != RAN_OK)
+                ran_tree_fail(&k->tree, &err);
+        if (t != NULL)
+                give_scratch(k, t);
+}
+
+static int begin(struct ran_batcher *k, const struct ran_chunk *chunk, size_t n,
+                 struct ran_error *err)
+{
+        RAN_TRY(plan_shards(k, chunk, n, err));
+        RAN_TRY(ran_tree_begin(&k->tree, k->shards, err));
+        return assign_shards(k, err);
+}
+
+int ran_batch_gradient(struct ran_batcher *k, const struct ran_chunk *chunk, size_t n, double *loss,
+                       struct ran_grad **gradient, struct ran_error *err)
+{
+        size_t me = ran_ranks_me(k->ranks);
+        int rc = begin(k, chunk, n, err);
+
+        if (rc != RAN_OK)
+                return ran_ranks_break(k->ranks, rc);
+        if (!(k->terms > 0))
+                k->terms = 1; /* only documents of weight 0: no loss, no gradient */
+        ran_parallel(k->pool, k->bound[me + 1] - k->bound[me], run_shard, k);
+        release_longest(k);
+        return ran_reduce(&k->tree, k->ranks, k->bound, k->loss, loss, gradient, err);
+}

@@ -1,0 +1,337 @@
+/* grad.c - sums of gradients. See grad.h. */
+#include "gradient/grad.h"
+#include "base/phase.h"
+#include "base/posting.h"
+#include "math/simd.h"
+#include "task/task.h"
+#include "ran/train.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+void ran_grad_release(struct ran_grad *g)
+{
+        ran_params_release(&g->p);
+        free(g->rows.ids);
+        free(g->rows.rows);
+        *g = (struct ran_grad){0};
+}
+
+static void grad_free(struct ran_grad *g)
+{
+        if (g != NULL)
+                ran_grad_release(g);
+        free(g);
+}
+
+/* ---- rows of tables ------------------------------------------------------------------------- */
+
+static int room(struct ran_grad_rows *g, size_t n, size_t width, struct ran_error *err)
+{
+        uint32_t *ids = ran_grow(g->ids, &g->ids_cap, n, sizeof *ids, err);
+
+        if (ids == NULL)
+                return RAN_ENOMEM;
+        g->ids = ids;
+        float *rows = ran_grow(g->rows, &g->rows_cap, n * width, sizeof *rows, err);
+        if (rows == NULL)
+                return RAN_ENOMEM;
+        g->rows = rows;
+        return RAN_OK;
+}
+
+int ran_grad_room(struct ran_tree *t, struct ran_grad *g, size_t n, struct ran_error *err)
+{
+        return room(&g->rows, n, t->c->dim, err);
+}
+
+/* Ids and their runs of postings, divided among threads. */
+struct sums {
+        struct ran_grad_rows *to;
+        float *dense; /* or NULL */
+        const struct ran_posting *posting;
+        const uint32_t *first; /* (ids + 1) */
+        size_t ids, D;
+        const float *dx;
+};
+
+enum { IDS = 64 }; /* of a task */
+
+static void sum_ids(void *arg, size_t task)
+{
+        const struct sums *k = arg;
+        size_t D = k->D, end = (task + 1) * IDS < k->ids ? (task + 1) * IDS : k->ids;
+
+        for (size_t i = task * IDS; i < end; i++) {
+                const struct ran_posting *posting = k->posting + k->first[i],
+                                         *to = k->posting + k->first[i + 1];
+                float *row = k->to->rows + i * D;
+
+                if (k->dense != NULL) {
+                        row = k->dense + posting->id * D;
+                } else {
+                        k->to->ids[i] = posting->id;
+                        memcpy(row, k->dx + posting->at * D, D * sizeof *row);
+                        posting++;
+                }
+                for (; posting < to; posting++)
+                        ran_simd->add(row, k->dx + posting->at * D, D);
+        }
+}
+
+/* Where each id's postings begin, and at last their end. Returns the number of ids. */
+static size_t find_runs(uint32_t *first, const struct ran_posting *posting, size_t n)
+{
+        size_t ids = 0;
+
+        for (size_t i = 0; i < n; i++)
+                if (i == 0 || posting[i].id != posting[i - 1].id)
+                        first[ids++] = (uint32_t)i;
+        first[ids] = (uint32_t)n;
+        return ids;
+}
+
+static void list_postings(struct ran_posting *posting, const uint32_t *ids,
+                          const uint32_t *spelling, size_t features, size_t V, size_t L)
+{
+        for (size_t t = 0; t < L; t++) {
+                *posting++ = (struct ran_posting){ids[t], (uint32_t)t};
+                for (size_t i = t * features; i < (t + 1) * features; i++)
+                        *posting++ = (struct ran_posting){(uint32_t)(V + spelling[i]), (uint32_t)t};
+        }
+}
+
+int ran_grad_embed(struct ran_grad *g, const uint32_t *ids, const uint32_t *spelling, size_t V,
+                   const float *dx, size_t L, size_t D, struct ran_pool *pool,
+                   struct ran_error *err)
+{
+        bool dense = g->p.dembed != NULL;
+        size_t features = spelling != NULL && !dense ? RAN_SPELLING : 0, n = L * (1 + features);
+        struct ran_grad_rows *to = &g->rows;
+        struct sums k = {.to = to, .dense = g->p.dembed, .D = D, .dx = dx};
+        int rc = RAN_ENOMEM;
+
+        ran_phase = RAN_PHASE_EMBEDDING;
+        if (n >= UINT32_MAX)
+                return ran_fail(err, RAN_EINVAL, "%zu tokens are too many for one document", L);
+        struct ran_posting *posting = ran_alloc(2 * n, sizeof *posting, err);
+        uint32_t *first = ran_alloc(n + 1, sizeof *first, err);
+        if (posting != NULL && first != NULL) {
+                list_postings(posting, ids, spelling, features, V, L);
+                k.posting = ran_posting_sort(posting, posting + n, n);
+                k.first = first;
+                k.ids = find_runs(first, k.posting, n);
+                rc = dense ? RAN_OK : room(to, k.ids, D, err);
+        }
+        if (!dense)
+                to->n = rc == RAN_OK ? k.ids : 0;
+        if (rc == RAN_OK)
+                ran_parallel(pool, (k.ids + IDS - 1) / IDS, sum_ids, &k);
+        free(posting);
+        free(first);
+        return rc;
+}
+
+/* out = a + b; rows of equal ids are added */
+static void merge_rows(struct ran_grad_rows *out, const struct ran_grad_rows *a,
+                       const struct ran_grad_rows *b, size_t D)
+{
+        size_t i = 0, j = 0;
+
+        for (out->n = 0; i < a->n || j < b->n; out->n++) {
+                bool left = j == b->n || (i < a->n && a->ids[i] <= b->ids[j]);
+                bool both = left && j < b->n && a->ids[i] == b->ids[j];
+                float *row = out->rows + out->n * D;
+
+                out->ids[out->n] = left ? a->ids[i] : b->ids[j];
+                memcpy(row, left ? a->rows + i * D : b->rows + j * D, D * sizeof *row);
+                if (both)
+                        ran_simd->add(row, b->rows + j * D, D);
+                i += left;
+                j += both || !left;
+        }
+}
+
+void ran_tree_fail(struct ran_tree *t, const struct ran_error *err)
+{
+        pthread_mutex_lock(&t->lock);
+        if (t->error.code == RAN_OK)
+                t->error = *err;
+        pthread_mutex_unlock(&t->lock);
+}
+
+static void add_rows(struct ran_tree *t, struct ran_grad *g, const struct ran_grad *right,
+                     struct ran_grad_rows *spare)
+{
+        size_t n = g->rows.n + right->rows.n, D = t->c->dim;
+        struct ran_error err;
+
+        if (g->p.dembed != NULL) {
+                ran_simd->add(g->rows.rows, right->rows.rows, g->rows.n * D);
+                return;
+        }
+        if (n > 0 && room(spare, n, D, &err) != RAN_OK) {
+                ran_tree_fail(t, &err);
+                return;
+        }
+        merge_rows(spare, &g->rows, &right->rows, D);
+        struct ran_grad_rows old = g->rows; /* g takes the merged rows; its old ones become spare */
+        g->rows = *spare;
+        *spare = old;
+}
+
+/* ---- the tree ------------------------------------------------------------------------------- */
+
+int ran_tree_init(struct ran_tree *t, const struct ran_config *c, size_t C, size_t block,
+                  struct ran_error *err)
+{
+        size_t rows;
+
+        *t = (struct ran_tree){.c = c, .C = C, .size = block};
+        if (__builtin_mul_overflow(C, c->dim, &rows)) {
+                t->c = NULL;
+                return ran_fail(err, RAN_EINVAL, "the vocabulary is too large");
+        }
+        if (ran_task_is_tied(c))
+                t->V = C;
+        if (pthread_mutex_init(&t->lock, NULL) != 0)
+                return ran_fail(err, RAN_ENOMEM, "no lock to be had");
+        return RAN_OK;
+}
+
+void ran_tree_release(struct ran_tree *t)
+{
+        if (t->c == NULL)
+                return;
+        for (size_t i = 0; i < t->shards; i++)
+                grad_free(t->ready[i].sum);
+        while (t->free_list != NULL) {
+                struct ran_grad *g = t->free_list;
+
+                t->free_list = g->next;
+                grad_free(g);
+        }
+        free(t->ready);
+        free(t->touched);
+        pthread_mutex_destroy(&t->lock);
+        *t = (struct ran_tree){0};
+}
+
+int ran_tree_begin(struct ran_tree *t, size_t shards, struct ran_error *err)
+{
+        struct ran_subtree *ready = ran_grow(t->ready, &t->ready_cap, shards, sizeof *ready, err);
+
+        if (ready == NULL)
+                return RAN_ENOMEM;
+        t->ready = ready;
+        t->shards = shards;
+        memset(ready, 0, shards * sizeof *ready);
+        return RAN_OK;
+}
+
+static struct ran_grad *grad_new(struct ran_tree *t)
+{
+        struct ran_grad *g = ran_alloc(1, sizeof *g, &t->error);
+        struct ran_grad_rows *dense = g != NULL ? &g->rows : NULL;
+
+        if (g != NULL && ran_params_init(&g->p, t->c, t->C, &t->error) == RAN_OK &&
+            (t->V == 0 || (dense->rows = ran_alloc_floats(t->V * t->c->dim, &t->error)) != NULL)) {
+                g->p.dembed = dense->rows;
+                dense->n = t->V;
+                return g;
+        }
+        grad_free(g);
+        return NULL;
+}
+
+struct ran_grad *ran_tree_take(struct ran_tree *t)
+{
+        struct ran_grad *g;
+
+        ran_phase = RAN_PHASE_OPTIMISER;
+        pthread_mutex_lock(&t->lock);
+        g = t->free_list;
+        if (g != NULL) {
+                t->free_list = g->next;
+        } else {
+                g = grad_new(t);
+        }
+        pthread_mutex_unlock(&t->lock);
+        if (g == NULL)
+                return NULL;
+        memset(g->p.block, 0, t->size * sizeof(float));
+        if (g->p.dembed == NULL)
+                g->rows.n = 0;
+        else
+                memset(g->p.dembed, 0, t->V * t->c->dim * sizeof(float));
+        g->next = NULL;
+        return g;
+}
+
+void ran_tree_give(struct ran_tree *t, struct ran_grad *g)
+{
+        pthread_mutex_lock(&t->lock);
+        g->next = t->free_list;
+        t->free_list = g;
+        pthread_mutex_unlock(&t->lock);
+}
+
+/* The neighbour of the subtree [at, at + span): the first one ready waits in t->ready for the
+ * other. The left one receives the sum. */
+void ran_tree_join(struct ran_tree *t, size_t at, size_t span, struct ran_grad *g)
+{
+        struct ran_grad_rows spare = {0};
+
+        ran_phase = RAN_PHASE_OPTIMISER;
+        for (; span < t->shards; span *= 2) {
+                size_t left = at / (2 * span) * (2 * span), other = left == at ? at + span : left;
+                struct ran_grad *neighbour = NULL;
+
+                if (other >= t->shards)
+                        continue; /* the last subtree of an odd row goes up alone */
+                pthread_mutex_lock(&t->lock);
+                if (t->ready[other].sum != NULL && t->ready[other].span == span) {
+                        neighbour = t->ready[other].sum;
+                        t->ready[other].sum = NULL;
+                } else {
+                        t->ready[at] = (struct ran_subtree){g, span};
+                }
+                pthread_mutex_unlock(&t->lock);
+                if (neighbour == NULL)
+                        goto out;
+                if (left != at) {
+                        struct ran_grad *right = g;
+
+                        g = neighbour;
+                        neighbour = right;
+                }
+                ran_simd->add(g->p.block, neighbour->p.block, t->size);
+                add_rows(t, g, neighbour, &spare);
+                ran_tree_give(t, neighbour);
+                at = left;
+        }
+        pthread_mutex_lock(&t->lock);
+        t->ready[0] = (struct ran_subtree){g, span};
+        pthread_mutex_unlock(&t->lock);
+out:
+        free(spare.ids);
+        free(spare.rows);
+}
+
+void ran_tree_add(struct ran_tree *t, size_t shard, struct ran_grad *g)
+{
+        ran_tree_join(t, shard, 1, g);
+}
+
+struct ran_grad *ran_tree_sum(struct ran_tree *t)
+{
+        struct ran_grad *g = t->shards > 0 ? t->ready[0].sum : NULL;
+
+        if (g != NULL)
+                t->ready[0].sum = NULL;
+        if (g != NULL && t->error.code != RAN_OK) {
+                ran_tree_give(t, g);
+                return NULL;
+        }
+        return g;
+}

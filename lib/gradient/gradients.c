@@ -1,0 +1,154 @@
+/* gradients.c - writes loss and gradients of one batch to a file, for comparison with other
+ * implementations. */
+#include "base/error.h"
+#include "file/model.h"
+#include "gradient/batch.h"
+#include "ran/train.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Names of the gradients: "grad." and the tensor's. */
+struct names {
+        char (*name)[80];
+        struct ran_tensor_source *source;
+};
+
+static void add(struct names *k, size_t i, const char *tensor, size_t rows, size_t cols,
+                const float *data)
+{
+        snprintf(k->name[i], sizeof k->name[i], "grad.%s", tensor);
+        k->source[i] = (struct ran_tensor_source){.name = k->name[i],
+                                                  .dtype = RAN_DTYPE_F32,
+                                                  .rank = rows > 0 ? 2 : 1,
+                                                  .shape = {rows > 0 ? rows : cols, cols},
+                                                  .data = data};
+}
+
+/* table: the gradient of the embedding, every row. The linear model has none: see
+ * svm.h.
+ */
+static int write(const struct ran_model *m, const struct ran_layout *layout,
+                 const struct ran_grad *g, double loss, const float *table, const char *output,
+                 struct ran_error *err)
+{
+        size_t most = layout->n + 3, n = 0;
+        struct names k = {.name = ran_alloc(most, sizeof *k.name, err),
+                          .source = ran_alloc(most, sizeof *k.source, err)};
+        struct ran_metadata_source meta = {"format", "gradients"};
+        const struct ran_config *c = &m->config;
+        int rc = RAN_ENOMEM;
+
+        if (k.name == NULL || k.source == NULL)
+                goto out;
+        for (size_t i = 0; i < layout->n; i++) {
+                const struct ran_tensor_spec *s = &layout->spec[i];
+
+                if (strcmp(s->name, "wide.bias") == 0)
+                        continue;
+                add(&k, n++, s->name, s->rows, s->cols, g->p.block + s->offset);
+        }
+        add(&k, n++, "embed.weight", m->V, c->dim, table);
+        if (c->spelling > 0)
+                add(&k, n++, "spelling.weight", c->spelling, c->dim, table + m->V * c->dim);
+        k.source[n++] = (struct ran_tensor_source){
+                .name = "loss", .dtype = RAN_DTYPE_F64, .rank = 1, .shape = {1}, .data = &loss};
+        rc = ran_tensors_write(output, k.source, n, &meta, 1, err);
+out:
+        free(k.name);
+        free(k.source);
+        return rc;
+}
+
+/* Copies the rows of a gradient into the whole table. */
+static void spread(float *x, const struct ran_grad_rows *g, size_t width)
+{
+        for (size_t i = 0; i < g->n; i++) {
+                size_t row = g->ids != NULL ? g->ids[i] : i;
+
+                memcpy(x + row * width, g->rows + i * width, width * sizeof *x);
+        }
+}
+
+static int dump_batch(const struct ran_model *m, struct ran_batcher *k, struct ran_plan *plan,
+                      const struct ran_layout *layout, const char *output, struct ran_error *err)
+{
+        struct ran_table table;
+        struct ran_grad *g = NULL;
+        double loss;
+        int rc;
+
+        if (!ran_table_shape(&table, &m->config, m->V))
+                return ran_fail(err, RAN_EINVAL, "the model is too large for a gradient in memory");
+        table.x = ran_alloc_floats(table.rows * table.width, err);
+        if (table.x == NULL)
+                return RAN_ENOMEM;
+        rc = ran_batch_gradient(k, plan->chunk, plan->n, &loss, &g, err);
+        if (rc == RAN_OK) {
+                spread(table.x, &g->rows, table.width);
+                rc = write(m, layout, g, loss, table.x, output, err);
+        }
+        if (g != NULL)
+                ran_tree_give(&k->tree, g);
+        free(table.x);
+        return rc;
+}
+
+static int dump(const struct ran_model *m, struct ran_batcher *k, size_t documents,
+                const char *output, struct ran_error *err)
+{
+        size_t *order = ran_alloc(documents, sizeof *order, err);
+        struct ran_layout layout = {0};
+        struct ran_plan plan = {0};
+        int rc = order != NULL ? RAN_OK : RAN_ENOMEM;
+
+        for (size_t b = 0; b < documents && rc == RAN_OK; b++)
+                order[b] = b;
+        if (rc == RAN_OK)
+                rc = ran_layout_init(&layout, &m->config, m->C, err);
+        if (rc == RAN_OK)
+                rc = ran_plan_init(&plan, &m->config, k->data, documents, 0, err);
+        if (rc == RAN_OK) {
+                ran_plan_begin(&plan, order, documents);
+                ran_plan_next(&plan);
+                rc = dump_batch(m, k, &plan, &layout, output, err);
+        }
+        ran_layout_release(&layout);
+        ran_plan_release(&plan);
+        free(order);
+        return rc;
+}
+
+int ran_dump_gradients(const char *model, const struct ran_dataset *data, size_t documents,
+                       struct ran_pool *pool, const char *output, struct ran_error *err)
+{
+        struct ran_batcher k = {0};
+        struct ran_model *m;
+        int rc;
+
+        err = ran_error_or_spare(err);
+        m = ran_model_open(model, false, err);
+        if (m == NULL)
+                return err->code;
+        if (!ran_config_trains_encoder(&m->config)) {
+                const char *has = m->config.frozen ? "a frozen" : "no";
+
+                ran_model_free(m);
+                return ran_fail(err, RAN_EINVAL,
+                                "%s has %s encoder, and a linear model is not trained by "
+                                "gradients of batches",
+                                model, has);
+        }
+        rc = data->B > 0 && documents > 0
+                     ? ran_batch_check(data, &m->config, m->V, m->C, false, err)
+                     : ran_fail(err, RAN_EINVAL, "there are no documents to compute gradients of");
+        if (rc == RAN_OK)
+                rc = ran_batcher_init(&k, &m->config, &m->params, m->V, m->C, data, pool, err);
+        if (rc == RAN_OK && k.task->prepare != NULL)
+                rc = k.task->prepare(&k, m->tokenizer, err);
+        if (rc == RAN_OK)
+                rc = dump(m, &k, documents < data->B ? documents : data->B, output, err);
+        ran_batcher_release(&k);
+        ran_model_free(m);
+        return rc;
+}

@@ -1,0 +1,251 @@
+/* hf-config.c - config.json of an encoder: its type and sizes. See hf-folder.h. */
+#include "hf/folder.h"
+#include "ran/model.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+        WIDEST = 65536,
+        MOST_LAYERS = 1024,
+        MOST_HEADS = 4096,
+        MOST_FFN = 1 << 20,
+        MOST_ROWS = 1 << 20,
+        MOST_TOKENS = 1 << 28,
+        MOST_TYPES = 1 << 16
+};
+
+/* ---- types ----------------------------------------------------------------------------------- */
+
+static const struct type {
+        const char *name;
+        enum ran_hf_family family;
+        double eps; /* of norms, where the configuration says none */
+} types[] = {
+        {"bert", RAN_HF_BERT, 1e-12},
+        {"distilbert", RAN_HF_DISTILBERT, 1e-12},
+        {"roberta", RAN_HF_ROBERTA, 1e-12},
+        {"camembert", RAN_HF_ROBERTA, 1e-12},
+        {"xlm-roberta", RAN_HF_ROBERTA, 1e-12},
+        {"mpnet", RAN_HF_MPNET, 1e-12},
+        {"modernbert", RAN_HF_MODERNBERT, 1e-5},
+};
+#define TYPES "bert, distilbert, roberta, camembert, xlm-roberta, mpnet and modernbert can be read"
+
+static bool is_decoder(const char *type)
+{
+        static const char *const decoders[] = {
+                "gpt",     "llama",  "mistral",  "mixtral",  "qwen",      "gemma",
+                "phi",     "opt",    "bloom",    "falcon",   "mpt",       "codegen",
+                "olmo",    "cohere", "deepseek", "stablelm", "starcoder", "ctrl",
+                "granite", "mamba",  "rwkv",     "smollm",   "exaone",    "glm"};
+
+        for (size_t i = 0; i < sizeof decoders / sizeof *decoders; i++)
+                if (strncmp(type, decoders[i], strlen(decoders[i])) == 0)
+                        return true;
+        return false;
+}
+
+static const struct type *find_type(const char *name, struct ran_error *err)
+{
+        for (size_t i = 0; i < sizeof types / sizeof *types; i++)
+                if (strcmp(name, types[i].name) == 0)
+                        return &types[i];
+        if (strcmp(name, "model2vec") == 0)
+                ran_fail(err, RAN_EFORMAT,
+                         "model_type \"model2vec\": these are vectors of tokens, no encoder: give "
+                         "the folder to --vectors");
+        else if (is_decoder(name))
+                ran_fail(err, RAN_EFORMAT,
+                         "model_type \"%s\" is a decoder, whose tokens see only those before them; "
+                         "an encoder is needed: " TYPES,
+                         name);
+        else
+                ran_fail(err, RAN_EFORMAT, "model_type \"%s\" is not known: " TYPES, name);
+        return NULL;
+}
+
+static int read_type(struct ran_hf *f, const cJSON *all, double *eps, struct ran_error *err)
+{
+        const char *name;
+
+        RAN_TRY(ran_hf_string(all, "model_type", &name, err));
+        if (name == NULL)
+                return ran_fail(err, RAN_EFORMAT,
+                                "it has no \"model_type\": add that of its library; " TYPES);
+        const struct type *type = find_type(name, err);
+        if (type == NULL)
+                return RAN_EFORMAT;
+        f->family = type->family;
+        *eps = type->eps;
+        return ran_hf_copy(&f->type, name, err);
+}
+
+/* What would change the outputs and is not there. */
+static int check_variant(const struct ran_hf *f, const cJSON *all, struct ran_error *err)
+{
+        const char *positions;
+        bool decoder = false, cross = false;
+
+        RAN_TRY(ran_hf_flag(all, "is_decoder", &decoder, err));
+        RAN_TRY(ran_hf_flag(all, "add_cross_attention", &cross, err));
+        if (decoder || cross)
+                return ran_fail(err, RAN_EFORMAT,
+                                "\"%s\" is true: this is a decoder; an encoder is needed",
+                                decoder ? "is_decoder" : "add_cross_attention");
+        RAN_TRY(ran_hf_string(all, "position_embedding_type", &positions, err));
+        if (f->family != RAN_HF_MODERNBERT && positions != NULL &&
+            strcmp(positions, "absolute") != 0)
+                return ran_fail(err, RAN_EFORMAT,
+                                "position_embedding_type \"%s\" is not known: \"absolute\" is",
+                                positions);
+        if (ran_hf_said(all, "quantization_config"))
+                return ran_fail(err, RAN_EFORMAT,
+                                "its weights are quantised: get the model that they were made "
+                                "from; ran-train import --weights i8 makes it as small");
+        return RAN_OK;
+}
+
+/* ---- sizes ----------------------------------------------------------------------------------- */
+
+/* What members are called. */
+static const struct names {
+        const char *dim, *layers, *heads, *ffn, *activation, *eps;
+} names[RAN_HF_FAMILIES] = {
+        [RAN_HF_BERT] = {"hidden_size", "num_hidden_layers", "num_attention_heads",
+                         "intermediate_size", "hidden_act", "layer_norm_eps"},
+        [RAN_HF_ROBERTA] = {"hidden_size", "num_hidden_layers", "num_attention_heads",
+                            "intermediate_size", "hidden_act", "layer_norm_eps"},
+        [RAN_HF_DISTILBERT] = {"dim", "n_layers", "n_heads", "hidden_dim", "activation", NULL},
+        [RAN_HF_MPNET] = {"hidden_size", "num_hidden_layers", "num_attention_heads",
+                          "intermediate_size", "hidden_act", "layer_norm_eps"},
+        [RAN_HF_MODERNBERT] = {"hidden_size", "num_hidden_layers", "num_attention_heads",
+                               "intermediate_size", "hidden_activation", "norm_eps"},
+};
+
+static int read_sizes(struct ran_hf *f, const cJSON *all, struct ran_error *err)
+{
+        const struct names *k = &names[f->family];
+        struct ran_config *c = &f->config;
+
+        RAN_TRY(ran_hf_need_size(all, k->dim, 1, WIDEST, &c->dim, err));
+        RAN_TRY(ran_hf_need_size(all, k->layers, 1, MOST_LAYERS, &c->layers, err));
+        RAN_TRY(ran_hf_need_size(all, k->heads, 1, MOST_HEADS, &c->heads, err));
+        RAN_TRY(ran_hf_need_size(all, k->ffn, 1, MOST_FFN, &c->ffn_dim, err));
+        RAN_TRY(ran_hf_size(all, "vocab_size", 1, MOST_TOKENS, &f->vocabulary, err));
+        if (c->dim % c->heads != 0)
+                return ran_fail(err, RAN_EFORMAT, "\"%s\" %zu is not a multiple of \"%s\" %zu",
+                                k->dim, c->dim, k->heads, c->heads);
+        c->head_dim = c->dim / c->heads;
+        return RAN_OK;
+}
+
+/* The rows of positions, and the one of the first token: in RoBERTa that after the padding's. */
+static int read_positions(struct ran_hf *f, const cJSON *all, struct ran_error *err)
+{
+        struct ran_config *c = &f->config;
+
+        RAN_TRY(ran_hf_need_size(all, "max_position_embeddings", 1, MOST_ROWS, &f->rows, err));
+        if (f->family == RAN_HF_ROBERTA) {
+                f->first = 1;
+                RAN_TRY(ran_hf_size(all, "pad_token_id", 0, MOST_TOKENS, &f->first, err));
+                f->first++;
+        }
+        if (f->family == RAN_HF_MPNET) /* whatever the padding is */
+                f->first = 2;
+        if (f->rows < f->first + 3)
+                return ran_fail(err, RAN_EFORMAT,
+                                "\"max_position_embeddings\" %zu leaves no window: the first token "
+                                "has position %zu",
+                                f->rows, f->first);
+        c->positions = f->family != RAN_HF_MODERNBERT;
+        if (f->family == RAN_HF_BERT || f->family == RAN_HF_ROBERTA) {
+                f->token_types = 2;
+                RAN_TRY(ran_hf_size(all, "type_vocab_size", 0, MOST_TYPES, &f->token_types, err));
+        }
+        if (f->family == RAN_HF_MPNET) {
+                c->buckets = 32;
+                return ran_hf_size(all, "relative_attention_num_buckets", 4, WIDEST, &c->buckets,
+                                   err);
+        }
+        return RAN_OK;
+}
+
+static int read_block(struct ran_hf *f, const cJSON *all, double eps, struct ran_error *err)
+{
+        const struct names *k = &names[f->family];
+        struct ran_config *c = &f->config;
+        const char *activation;
+
+        c->norm_eps = eps;
+        if (k->eps != NULL)
+                RAN_TRY(ran_hf_real(all, k->eps, 0, 1, &c->norm_eps, err));
+        RAN_TRY(ran_hf_string(all, k->activation, &activation, err));
+        RAN_TRY(ran_hf_activation(activation != NULL ? activation : "gelu", &c->activation, err));
+        c->norm_first = c->gated = c->rotary = f->family == RAN_HF_MODERNBERT;
+        f->attention_bias = f->ffn_bias = f->norm_bias = f->dense_bias = f->lm_bias = true;
+        if (f->family != RAN_HF_MODERNBERT)
+                return RAN_OK;
+        f->attention_bias = f->ffn_bias = f->norm_bias = f->dense_bias = false;
+        RAN_TRY(ran_hf_flag(all, "attention_bias", &f->attention_bias, err));
+        RAN_TRY(ran_hf_flag(all, "mlp_bias", &f->ffn_bias, err));
+        RAN_TRY(ran_hf_flag(all, "norm_bias", &f->norm_bias, err));
+        RAN_TRY(ran_hf_flag(all, "classifier_bias", &f->dense_bias, err));
+        RAN_TRY(ran_hf_flag(all, "decoder_bias", &f->lm_bias, err));
+        c->bias = f->attention_bias || f->ffn_bias || f->norm_bias;
+        if (c->head_dim % 2 != 0)
+                return ran_fail(err, RAN_EFORMAT,
+                                "heads of %zu numbers cannot have rotary positions, which turn "
+                                "pairs",
+                                c->head_dim);
+        return ran_hf_read_layers(f, all, err);
+}
+
+static int read_all(struct ran_hf *f, const cJSON *all, struct ran_error *err)
+{
+        const char *license;
+        double eps = 0;
+
+        RAN_TRY(read_type(f, all, &eps, err));
+        RAN_TRY(check_variant(f, all, err));
+        RAN_TRY(read_sizes(f, all, err));
+        RAN_TRY(read_positions(f, all, err));
+        RAN_TRY(read_block(f, all, eps, err));
+        RAN_TRY(ran_hf_string(all, "license", &license, err));
+        if (license != NULL)
+                RAN_TRY(ran_hf_copy(&f->license, license, err));
+        return ran_hf_read_head(f, all, err);
+}
+
+int ran_hf_read_config(struct ran_hf *f, const char *text, size_t n, struct ran_error *err)
+{
+        cJSON *all;
+
+        RAN_TRY(ran_fields_init(ran_config_fields, &f->config, err));
+        f->config.encoder = RAN_ENCODER_BERT;
+        f->config.rotary = false;
+        f->config.pooling = RAN_POOL_MEAN;
+        f->include_prompt = true;
+        RAN_TRY(ran_hf_parse(&all, text, n, false, err));
+        int rc = read_all(f, all, err);
+        cJSON_Delete(all);
+        return rc;
+}
+
+void ran_hf_release(struct ran_hf *f)
+{
+        for (size_t c = 0; f->label != NULL && c < f->C; c++)
+                free(f->label[c]);
+        free(f->label);
+        free(f->type);
+        free(f->architecture);
+        free(f->license);
+        free(f->name);
+        free(f->base);
+        free(f->pooling_folder);
+        free(f->dense_folder);
+        free(f->prompts);
+        free(f->default_prompt);
+        ran_fields_release(ran_config_fields, &f->config);
+        *f = (struct ran_hf){0};
+}

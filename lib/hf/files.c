@@ -1,0 +1,190 @@
+/* hf-files.c - the files of a folder, and those that cannot be read. See hf-folder.h. */
+#include "hf/folder.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <string.h>
+#include <sys/stat.h>
+
+enum { JSON_MOST = 64 << 20 };
+
+static int join(struct ran_buf *path, const char *folder, const char *base, const char *name,
+                struct ran_error *err)
+{
+        ran_buf_printf(path, "%s/%s%s%s", folder, base, base[0] != '\0' ? "/" : "", name);
+        ran_buf_char(path, '\0');
+        return path->failed ? ran_fail(err, RAN_ENOMEM, "out of memory") : RAN_OK;
+}
+
+/* A pipe would be waited for, and a device may never end. */
+static int check_file(const char *path, const char *base, const char *name, size_t most,
+                      bool *absent, struct ran_error *err)
+{
+        const char *slash = base[0] != '\0' ? "/" : "";
+        struct stat st;
+
+        if (stat(path, &st) != 0) {
+                if (absent != NULL)
+                        *absent = errno == ENOENT || errno == ENOTDIR;
+                return ran_fail(err, RAN_EIO, "%s%s%s: %s", base, slash, name, strerror(errno));
+        }
+        if (!S_ISREG(st.st_mode))
+                return ran_fail(err, RAN_EFORMAT, "%s%s%s is not a regular file", base, slash,
+                                name);
+        if (st.st_size < 0 || (uintmax_t)st.st_size > most)
+                return ran_fail(err, RAN_EFORMAT,
+                                "%s%s%s takes %jd bytes; %zu is the most that such a file may take",
+                                base, slash, name, (intmax_t)st.st_size, most);
+        return RAN_OK;
+}
+
+int ran_hf_open(struct ran_bytes *file, const char *folder, const char *base, const char *name,
+                size_t most, bool *absent, struct ran_error *err)
+{
+        struct ran_buf path = {0};
+
+        if (absent != NULL)
+                *absent = false;
+        *file = (struct ran_bytes){0};
+        int rc = join(&path, folder, base, name, err);
+        if (rc == RAN_OK)
+                rc = check_file(path.data, base, name, most, absent, err);
+        if (rc == RAN_OK)
+                rc = ran_bytes_open(file, path.data, err);
+        ran_buf_release(&path);
+        return rc;
+}
+
+bool ran_hf_exists(const char *folder, const char *base, const char *name)
+{
+        struct ran_buf path = {0};
+        struct stat st;
+        const bool is =
+                join(&path, folder, base, name, NULL) == RAN_OK && stat(path.data, &st) == 0;
+
+        ran_buf_release(&path);
+        return is;
+}
+
+int ran_hf_read_file(struct ran_hf *f, const char *folder, const char *base, const char *name,
+                     bool optional, ran_hf_reader *read, struct ran_error *err)
+{
+        struct ran_bytes file;
+        struct ran_error why = {0};
+        bool absent;
+        int rc = ran_hf_open(&file, folder, base, name, JSON_MOST, &absent, err);
+
+        if (absent && optional)
+                return RAN_OK;
+        RAN_TRY(rc);
+        rc = read(f, (const char *)file.data, file.size, &why);
+        ran_bytes_release(&file);
+        return rc != RAN_OK ? ran_fail(err, rc, "%s%s%s: %s", base, base[0] != '\0' ? "/" : "",
+                                       name, why.text)
+                            : RAN_OK;
+}
+
+/* ---- what cannot be read --------------------------------------------------------------------- */
+
+/* Weights in other forms, by the end of their names. */
+static const struct other {
+        const char *end, *what, *remedy;
+} others[] = {
+        {".bin", "a pickle, which is a program and is not run",
+         "convert it, in that folder, with: python3 -c \"import glob,torch,safetensors.torch as s;"
+         "s.save_file({k:v.contiguous().clone() for f in glob.glob('pytorch_model*.bin') for k,v "
+         "in "
+         "torch.load(f,'cpu',weights_only=True).items()},'model.safetensors')\""},
+        {".gguf", "GGUF", "get the folder with model.safetensors that it was made from"},
+        {".onnx", "ONNX", "get the folder with model.safetensors that it was made from"},
+        {".h5", "Keras or TensorFlow",
+         "save it as safetensors first, with from_pretrained(..., from_tf=True) of the library "
+         "transformers"},
+        {".msgpack", "Flax",
+         "save it as safetensors first, with from_pretrained(..., from_flax=True) of the library "
+         "transformers"},
+        {".ckpt", "a checkpoint of PyTorch or TensorFlow", "save it as safetensors first"},
+        {".pt", "a pickle, which is a program and is not run", "save it as safetensors first"},
+        {".pth", "a pickle, which is a program and is not run", "save it as safetensors first"},
+        {".ot", "rust-bert", "get the folder with model.safetensors that it was made from"},
+};
+
+static const struct other *other_of(const char *name)
+{
+        const size_t n = strlen(name);
+
+        for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
+                const size_t end = strlen(others[i].end);
+
+                if (n > end && strcmp(name + n - end, others[i].end) == 0 &&
+                    strcmp(name, "training_args.bin") != 0)
+                        return &others[i];
+        }
+        return NULL;
+}
+
+/* The first of the list that the folder has; of equals, the first by name. */
+static void find_other(const char *path, const struct other **found, struct ran_buf *name)
+{
+        DIR *folder = opendir(path);
+        const struct dirent *entry;
+
+        while (folder != NULL && (entry = readdir(folder)) != NULL) {
+                const struct other *o = other_of(entry->d_name);
+
+                if (o == NULL || (*found != NULL && o > *found) ||
+                    (o == *found && name->len > 0 && strcmp(entry->d_name, name->data) > 0))
+                        continue;
+                *found = o;
+                name->len = 0;
+                ran_buf_add(name, entry->d_name, strlen(entry->d_name) + 1);
+                if (name->failed)
+                        break;
+        }
+        if (folder != NULL)
+                closedir(folder);
+}
+
+/* config: that is missing, not the weights. */
+static int refuse(const char *folder, const char *base, bool config, struct ran_error *err)
+{
+        const char *missing = config ? "config.json" : "model.safetensors";
+        struct ran_buf path = {0}, name = {0};
+        const struct other *found = NULL;
+        int rc;
+
+        if (ran_hf_exists(folder, base, "adapter_config.json"))
+                return ran_fail(err, RAN_EFORMAT,
+                                "it holds an adapter (PEFT), not a whole model: merge the two "
+                                "first, with merge_and_unload() of the library peft");
+        if (join(&path, folder, base, "", err) == RAN_OK)
+                find_other(path.data, &found, &name);
+        if (path.failed || name.failed)
+                rc = ran_fail(err, RAN_ENOMEM, "out of memory");
+        else if (found != NULL)
+                rc = ran_fail(err, RAN_EFORMAT, "it has no %s; %s is %s: %s", missing, name.data,
+                              found->what, found->remedy);
+        else if (ran_hf_exists(folder, base, "onnx/model.onnx"))
+                rc = ran_fail(err, RAN_EFORMAT,
+                              "it has no %s; onnx/model.onnx is ONNX: get the folder with "
+                              "model.safetensors that it was made from",
+                              missing);
+        else
+                rc = ran_fail(err, RAN_EFORMAT,
+                              "it has no %s: a folder in Hugging Face's form has config.json, "
+                              "model.safetensors and tokenizer.json",
+                              missing);
+        ran_buf_release(&path);
+        ran_buf_release(&name);
+        return rc;
+}
+
+int ran_hf_no_config(const char *folder, const char *base, struct ran_error *err)
+{
+        return refuse(folder, base, true, err);
+}
+
+int ran_hf_no_weights(const char *folder, const char *base, struct ran_error *err)
+{
+        return refuse(folder, base, false, err);
+}

@@ -1,0 +1,248 @@
+/* hf-folder.c - a folder in Hugging Face's form as a model. See hf-folder.h. */
+#include "hf/folder.h"
+#include "file/model.h"
+#include "ran/model.h"
+#include "base/error.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- what the folder says -------------------------------------------------------------------- */
+
+/* The licence in the front matter of a README.md: lines between two of "---". */
+int ran_hf_read_readme(struct ran_hf *f, const char *text, size_t n, struct ran_error *err)
+{
+        static const char key[] = "license:";
+        const char *end = text + n, *line = text;
+
+        for (size_t i = 0; line < end && i < 1000; i++) {
+                const char *feed = memchr(line, '\n', (size_t)(end - line));
+                const char *stop = feed != NULL ? feed : end;
+                size_t length = (size_t)(stop - line);
+                const bool fence = length >= 3 && memcmp(line, "---", 3) == 0;
+
+                if (fence != (i == 0))
+                        return RAN_OK;
+                if (length > sizeof key && memcmp(line, key, sizeof key - 1) == 0) {
+                        for (line += sizeof key - 1; line < stop && strchr(" '\"[", *line); line++)
+                                ;
+                        while (stop > line && strchr(" '\"]\r", stop[-1]) != NULL)
+                                stop--;
+                        char *name = strndup(line, (size_t)(stop - line));
+                        if (name == NULL)
+                                return ran_fail(err, RAN_ENOMEM, "out of memory");
+                        free(f->license);
+                        f->license = name[0] != '\0' ? name : (free(name), NULL);
+                        return RAN_OK;
+                }
+                line = feed != NULL ? feed + 1 : end;
+        }
+        return RAN_OK;
+}
+
+/* Files beside the encoder's, of Sentence Transformers. The first has had several names. */
+static int read_sentence(struct ran_hf *f, const char *folder, const char *base,
+                         struct ran_error *err)
+{
+        static const char *const names[] = {
+                "sentence_bert_config.json",        "sentence_roberta_config.json",
+                "sentence_distilbert_config.json",  "sentence_camembert_config.json",
+                "sentence_xlm-roberta_config.json", "sentence_mpnet_config.json"};
+
+        RAN_TRY(ran_hf_read_file(f, folder, f->pooling_folder, "config.json", false,
+                                 ran_hf_read_pooling, err));
+        if (f->dense_folder != NULL)
+                RAN_TRY(ran_hf_read_file(f, folder, f->dense_folder, "config.json", false,
+                                         ran_hf_read_dense, err));
+        for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+                if (ran_hf_exists(folder, base, names[i])) {
+                        RAN_TRY(ran_hf_read_file(f, folder, base, names[i], false,
+                                                 ran_hf_read_sentence, err));
+                        break;
+                }
+        return ran_hf_read_file(f, folder, "", "config_sentence_transformers.json", true,
+                                ran_hf_read_prompts, err);
+}
+
+static int read_texts(struct ran_hf *f, const char *folder, struct ran_error *err)
+{
+        RAN_TRY(ran_hf_read_file(f, folder, "", "modules.json", true, ran_hf_read_modules, err));
+        const char *base = f->base != NULL ? f->base : "";
+        if (!ran_hf_exists(folder, base, "config.json"))
+                return ran_hf_no_config(folder, base, err);
+        RAN_TRY(ran_hf_read_file(f, folder, base, "config.json", false, ran_hf_read_config, err));
+        if (f->sentence)
+                RAN_TRY(read_sentence(f, folder, base, err));
+        RAN_TRY(ran_hf_read_file(f, folder, base, "tokenizer_config.json", true,
+                                 ran_hf_read_tokenizer_config, err));
+        return ran_hf_read_file(f, folder, "", "README.md", true, ran_hf_read_readme, err);
+}
+
+/* The last part of its path, links resolved. */
+static int read_name(struct ran_hf *f, const char *folder, struct ran_error *err)
+{
+        char *path = realpath(folder, NULL);
+        const char *slash = path != NULL ? strrchr(path, '/') : NULL;
+        int rc = RAN_OK;
+
+        if (slash != NULL && slash[1] != '\0')
+                rc = ran_hf_copy(&f->name, slash + 1, err);
+        free(path);
+        return rc;
+}
+
+/* ---- metadata -------------------------------------------------------------------------------- */
+
+static void put_member(struct ran_buf *out, const char *name, const char *text)
+{
+        if (text == NULL)
+                return;
+        ran_buf_printf(out, ",\"%s\":", name);
+        ran_buf_json(out, text, strlen(text));
+}
+
+static void put_pretrained(struct ran_buf *out, const struct ran_hf *f)
+{
+        static const char *const poolings[] = {"max", "mean", "cls", "last"};
+        const bool documents =
+                f->config.task == RAN_TASK_EMBED || f->config.task == RAN_TASK_CLASSIFY;
+
+        ran_buf_str(out, "{\"model_type\":");
+        ran_buf_json(out, f->type, strlen(f->type));
+        put_member(out, "architecture", f->architecture);
+        put_member(out, "name", f->name);
+        put_member(out, "license", f->license);
+        ran_buf_printf(out, ",\"tokens\":%zu", f->config.max_length);
+        if (documents)
+                put_member(out, "pooling", poolings[f->config.pooling]);
+        if (f->config.task == RAN_TASK_EMBED && !f->sentence)
+                ran_buf_str(out, ",\"pooling_assumed\":true");
+        if (f->other_head)
+                ran_buf_str(out, ",\"head_left_out\":true");
+        if (!f->include_prompt)
+                ran_buf_str(out, ",\"include_prompt\":false");
+        put_member(out, "default_prompt", f->default_prompt);
+        ran_buf_add(out, "}", 2); /* with the NUL that ends it */
+}
+
+/* ---- the model ------------------------------------------------------------------------------- */
+
+/* LABEL_0 and so on, as the library names labels that have none. */
+static int name_labels(struct ran_hf *f, size_t C, struct ran_error *err)
+{
+        if (f->label != NULL || !ran_task_has_labels(f->config.task))
+                return RAN_OK;
+        f->label = ran_alloc(C, sizeof *f->label, err);
+        if (f->label == NULL)
+                return RAN_ENOMEM;
+        f->C = C;
+        for (size_t c = 0; c < C; c++) {
+                char name[32];
+
+                snprintf(name, sizeof name, "LABEL_%zu", c);
+                RAN_TRY(ran_hf_copy(&f->label[c], name, err));
+        }
+        return RAN_OK;
+}
+
+/* Where the model goes: to a file, or into memory. */
+struct goal {
+        const char *path;
+        struct ran_bytes *to;
+        int storage;
+};
+
+static int write_model(const struct ran_hf *f, const struct ran_hf_source *s,
+                       const struct ran_layout *layout, const struct ran_params *p,
+                       const struct goal *goal, struct ran_error *err)
+{
+        struct ran_buf pretrained = {0};
+        struct ran_parts parts = {.config = &f->config,
+                                  .layout = layout,
+                                  .params = p,
+                                  .V = s->V,
+                                  .C = s->C,
+                                  .labels = f->label,
+                                  .tokenizer = s->tokenizer,
+                                  .prompts = f->prompts,
+                                  .storage = goal->storage};
+
+        put_pretrained(&pretrained, f);
+        parts.pretrained = pretrained.data;
+        int rc = pretrained.failed  ? ran_fail(err, RAN_ENOMEM, "out of memory")
+                 : goal->to != NULL ? ran_model_write_bytes(goal->to, &parts, err)
+                                    : ran_model_write(goal->path, &parts, err);
+        ran_buf_release(&pretrained);
+        return rc;
+}
+
+static int make_params(const struct ran_hf *f, const struct ran_hf_source *s,
+                       const struct ran_layout *layout, const struct goal *goal,
+                       struct ran_error *err)
+{
+        struct ran_params p;
+        float *copy = NULL;
+
+        RAN_TRY(ran_hf_check_all(s, layout, err));
+        RAN_TRY(ran_params_init(&p, &f->config, s->C, err));
+        p.embed = ran_hf_table(ran_hf_find(&s->weights, ran_hf_name_of_embedding(f)),
+                               s->V * f->config.dim, &copy, err);
+        int rc = p.embed != NULL ? ran_hf_fill(s, layout, &p, err) : (int)err->code;
+        if (rc == RAN_OK)
+                rc = write_model(f, s, layout, &p, goal, err);
+        ran_params_release(&p);
+        free(copy);
+        return rc;
+}
+
+static int make(struct ran_hf *f, struct ran_hf_source *s, const char *folder,
+                const struct goal *goal, struct ran_error *err)
+{
+        struct ran_layout layout;
+
+        RAN_TRY(read_name(f, folder, err));
+        RAN_TRY(read_texts(f, folder, err));
+        RAN_TRY(ran_hf_weights_open(&s->weights, f, folder, err));
+        if (f->dense_folder != NULL)
+                RAN_TRY(ran_hf_weights_open_dense(&s->dense, f, folder, err));
+        RAN_TRY(ran_hf_tokens(f, folder, &s->tokenizer, err));
+        RAN_TRY(ran_hf_settle(f, s, err));
+        RAN_TRY(name_labels(f, s->C, err));
+        RAN_TRY(ran_layout_init(&layout, &f->config, s->C, err));
+        int rc = make_params(f, s, &layout, goal, err);
+        ran_layout_release(&layout);
+        return rc;
+}
+
+static int convert(const char *folder, const struct goal *goal, struct ran_error *err)
+{
+        struct ran_hf f = {0};
+        struct ran_hf_source s = {.f = &f};
+
+        int rc = make(&f, &s, folder, goal, ran_error_or_spare(err));
+        ran_hf_weights_release(&s.weights);
+        ran_hf_weights_release(&s.dense);
+        ran_tokenizer_free(s.tokenizer);
+        ran_hf_release(&f);
+        return rc;
+}
+
+int ran_hf_folder_bytes(struct ran_bytes *to, const char *folder, struct ran_error *err)
+{
+        const struct goal goal = {.to = to, .storage = RAN_STORAGE_F32};
+
+        return convert(folder, &goal, err);
+}
+
+int ran_hf_folder_write(const char *folder, int storage, const char *path, struct ran_error *err)
+{
+        const struct goal goal = {.path = path, .storage = storage};
+        struct ran_error why = {0};
+        int rc = convert(folder, &goal, &why);
+
+        if (rc == RAN_OK)
+                return RAN_OK;
+        if (strncmp(why.text, "cannot write ", 13) == 0)
+                return ran_fail(err, rc, "%s", why.text);
+        return ran_fail(err, rc, "%s: %s", folder, why.text);
+}

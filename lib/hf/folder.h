@@ -1,0 +1,196 @@
+/* hf-folder.h - pretrained encoders in Hugging Face's form: a folder with
+ *
+ *      config.json                     hf-config.c, hf-rope.c: what the encoder is
+ *      model.safetensors, or shards    hf-weights.c; hf-names.c: their names, and ours
+ *      tokenizer.json, or older files  hf-tokens.c
+ *      modules.json and what it names  hf-modules.c: pooling, dense layer, normalisation
+ *      README.md                       its licence
+ *
+ * It becomes a model of the encoder `bert` (bert.h): without a head, or as a classifier, tagger or
+ * masked language model. Everything is hostile until it is checked; sentences begin with the name
+ * of the file inside the folder.
+ */
+#ifndef RAN_MODEL_HF_FOLDER_H
+#define RAN_MODEL_HF_FOLDER_H
+
+#include "nn/params.h"
+#include "file/tensors.h"
+#include "base/cjson.h"
+
+/* How tensors are called. */
+enum ran_hf_family {
+        RAN_HF_BERT,
+        RAN_HF_ROBERTA,
+        RAN_HF_DISTILBERT,
+        RAN_HF_MPNET,
+        RAN_HF_MODERNBERT,
+        RAN_HF_FAMILIES
+};
+
+/* What the folder says; texts are its own. */
+struct ran_hf {
+        struct ran_config config;
+        enum ran_hf_family family;
+        char *type, *architecture, *license, *name; /* of the folder; NULL: not said */
+        size_t vocabulary;                          /* vocab_size; 0: not said */
+        size_t rows;        /* of the position table, or the longest window without one */
+        size_t first;       /* the row of the first token */
+        size_t token_types; /* rows of their table; 0: none */
+        bool attention_bias, ffn_bias, norm_bias; /* of config.bias, those that are there */
+        bool dense_bias, lm_bias;
+        bool tied;       /* the decoder of a masked language model is the embedding */
+        bool pools_cls;  /* modernbert: what its classifier reads */
+        bool other_head; /* the folder has a head that is left out */
+        int head_activation;
+        char **label; /* (C) or NULL: they are LABEL_0, LABEL_1 ... */
+        size_t C;     /* 0: not said */
+        /* modules.json */
+        bool sentence;        /* there is one */
+        char *base;           /* folders in the folder: of the encoder, "" if it is the same; */
+        char *pooling_folder; /* NULL: none */
+        char *dense_folder;
+        bool include_prompt, root_length, lower_case, normalize;
+        size_t most;          /* max_seq_length; 0: not said */
+        char *prompts;        /* a JSON object */
+        char *default_prompt; /* a name among them */
+};
+void ran_hf_release(struct ran_hf *f);
+
+/* ---- files (hf-files.c) ---------------------------------------------------------------------- */
+
+/* Opens FOLDER/BASE/NAME, a regular file of at most `most` bytes; BASE may be "". RAN_EIO with
+ * *absent set, unless that is NULL, if there is no such file. */
+int ran_hf_open(struct ran_bytes *file, const char *folder, const char *base, const char *name,
+                size_t most, bool *absent, struct ran_error *err);
+bool ran_hf_exists(const char *folder, const char *base, const char *name);
+/* Reads a text, without its file's name. */
+typedef int ran_hf_reader(struct ran_hf *f, const char *text, size_t n, struct ran_error *err);
+/* Opens a file of JSON and reads it; the sentence names the file. optional: it may be absent. */
+int ran_hf_read_file(struct ran_hf *f, const char *folder, const char *base, const char *name,
+                     bool optional, ran_hf_reader *read, struct ran_error *err);
+/* Refuse a folder without config.json, or without safetensors; the sentence says what it has
+ * instead, and what to do. */
+int ran_hf_no_config(const char *folder, const char *base, struct ran_error *err);
+int ran_hf_no_weights(const char *folder, const char *base, struct ran_error *err);
+
+/* ---- JSON (hf-json.c) ------------------------------------------------------------------------ */
+
+/* An object or, for modules.json, an array; the caller deletes it. */
+int ran_hf_parse(cJSON **value, const char *text, size_t n, bool array, struct ran_error *err);
+bool ran_hf_said(const cJSON *object, const char *name); /* there, and not null */
+/* The member, which must be a number of that kind; unsaid: *x stays as it is. */
+int ran_hf_size(const cJSON *object, const char *name, size_t low, size_t high, size_t *x,
+                struct ran_error *err);
+int ran_hf_need_size(const cJSON *object, const char *name, size_t low, size_t high, size_t *x,
+                     struct ran_error *err);
+int ran_hf_real(const cJSON *object, const char *name, double low, double high, double *x,
+                struct ran_error *err);
+int ran_hf_flag(const cJSON *object, const char *name, bool *x, struct ran_error *err);
+/* NULL: unsaid. RAN_EFORMAT if it is no string. */
+int ran_hf_string(const cJSON *object, const char *name, const char **x, struct ran_error *err);
+/* *to = a copy. */
+int ran_hf_copy(char **to, const char *text, struct ran_error *err);
+/* An activation by the name that the libraries have for it. */
+int ran_hf_activation(const char *name, int *activation, struct ran_error *err);
+
+/* ---- readers of texts ------------------------------------------------------------------------ */
+
+int ran_hf_read_config(struct ran_hf *f, const char *text, size_t n, struct ran_error *err);
+/* modernbert: which layers see the whole window, and rotary bases (hf-rope.c). */
+int ran_hf_read_layers(struct ran_hf *f, const cJSON *all, struct ran_error *err);
+/* The head by `architectures` (hf-heads.c), and its labels. */
+int ran_hf_read_head(struct ran_hf *f, const cJSON *all, struct ran_error *err);
+/* hf-modules.c */
+int ran_hf_read_modules(struct ran_hf *f, const char *text, size_t n, struct ran_error *err);
+int ran_hf_read_pooling(struct ran_hf *f, const char *text, size_t n, struct ran_error *err);
+int ran_hf_read_dense(struct ran_hf *f, const char *text, size_t n, struct ran_error *err);
+int ran_hf_read_sentence(struct ran_hf *f, const char *text, size_t n, struct ran_error *err);
+int ran_hf_read_prompts(struct ran_hf *f, const char *text, size_t n, struct ran_error *err);
+int ran_hf_read_readme(struct ran_hf *f, const char *text, size_t n, struct ran_error *err);
+int ran_hf_read_tokenizer_config(struct ran_hf *f, const char *text, size_t n,
+                                 struct ran_error *err);
+
+/* ---- tokens (hf-tokens.c) -------------------------------------------------------------------- */
+
+/* With lower case, if the folder asks for it. */
+int ran_hf_tokens(const struct ran_hf *f, const char *folder, struct ran_tokenizer **tokenizer,
+                  struct ran_error *err);
+
+/* ---- weights (hf-weights.c) ------------------------------------------------------------------ */
+
+struct ran_hf_tensor {
+        const char *name; /* without the prefix of the encoder */
+        const struct ran_tensors *file;
+        const struct ran_tensor *tensor;
+        bool used;
+};
+struct ran_hf_file {
+        struct ran_bytes bytes;
+        struct ran_tensors tensors;
+};
+struct ran_hf_weights {
+        struct ran_hf_file *file; /* (files) */
+        size_t files, cap;
+        struct ran_hf_tensor *tensor; /* (n) ordered by name */
+        size_t n;
+};
+int ran_hf_weights_open(struct ran_hf_weights *w, const struct ran_hf *f, const char *folder,
+                        struct ran_error *err);
+/* Of the dense layer. */
+int ran_hf_weights_open_dense(struct ran_hf_weights *w, const struct ran_hf *f, const char *folder,
+                              struct ran_error *err);
+void ran_hf_weights_release(struct ran_hf_weights *w);
+/* NULL: there is none. gamma and beta are weight and bias. */
+struct ran_hf_tensor *ran_hf_find(const struct ran_hf_weights *w, const char *name);
+/* Checks the type and the shape (rows, cols), or (cols) with rows 0, and marks it as used. */
+int ran_hf_check(struct ran_hf_tensor *t, size_t rows, size_t cols, struct ran_error *err);
+/* Numbers [from, from + n), which must be finite. */
+int ran_hf_numbers(const struct ran_hf_tensor *t, size_t from, size_t n, float *out,
+                   struct ran_error *err);
+/* The first n numbers where they lie, or as a copy in *copy, which the caller frees; NULL: failed.
+ */
+const float *ran_hf_table(const struct ran_hf_tensor *t, size_t n, float **copy,
+                          struct ran_error *err);
+/* Refuses tensors that are neither used nor known to be of no use. */
+int ran_hf_check_rest(const struct ran_hf_weights *w, const struct ran_hf *f,
+                      struct ran_error *err);
+
+/* ---- from weights to parameters (hf-params.c) ------------------------------------------------ */
+
+struct ran_hf_source {
+        const struct ran_hf *f;
+        struct ran_hf_weights weights, dense;
+        struct ran_surround around; /* the tokenizer's */
+        struct ran_tokenizer *tokenizer;
+        size_t V, C, rows; /* rows of the embedding: V or more */
+};
+/* V, C and what the configuration takes from the vocabulary and the weights. */
+int ran_hf_settle(struct ran_hf *f, struct ran_hf_source *s, struct ran_error *err);
+/* Compares all tensors with the layout. */
+int ran_hf_check_all(const struct ran_hf_source *s, const struct ran_layout *layout,
+                     struct ran_error *err);
+/* Fills the block; p->embed is there. */
+int ran_hf_fill(const struct ran_hf_source *s, const struct ran_layout *layout,
+                struct ran_params *p, struct ran_error *err);
+
+/* ---- names (hf-names.c) ---------------------------------------------------------------------- */
+
+/* Where a tensor of ours comes from. */
+struct ran_hf_origin {
+        char name[96];      /* "": all zero */
+        size_t part, parts; /* of its rows */
+        bool pairs;         /* rows of a head in the order of rotary positions */
+        bool dense;         /* in the weights of the dense layer */
+};
+/* false: it is made of others. */
+bool ran_hf_origin(const struct ran_hf *f, const struct ran_tensor_spec *spec,
+                   struct ran_hf_origin *from);
+/* Names without a layer. */
+const char *ran_hf_name_of_embedding(const struct ran_hf *f);
+const char *ran_hf_name_of_decoder(const struct ran_hf *f);
+#define RAN_HF_POSITIONS   "embeddings.position_embeddings.weight"
+#define RAN_HF_TOKEN_TYPES "embeddings.token_type_embeddings.weight"
+/* In front of the names of an encoder's tensors. */
+const char *ran_hf_prefix(const struct ran_hf *f);
+
+#endif

@@ -1,0 +1,197 @@
+/* hf-heads.c - which head a folder has, by the `architectures` of its config.json, and its labels.
+ *
+ *      ...Model, ...ForQuestionAnswering and others   embed: the encoder alone
+ *      ...ForMaskedLM, ...ForPreTraining              mlm
+ *      ...ForSequenceClassification                   classify
+ *      ...ForTokenClassification                      tag
+ *
+ * A folder of Sentence Transformers is an encoder alone, whatever it was made from. What stands
+ * between the encoder and the last linear layer of a head is the dense layer of bert.h.
+ */
+#include "hf/folder.h"
+#include "file/model.h"
+#include "ran/model.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { MOST_LABELS = 1 << 20 };
+
+/* ---- labels ---------------------------------------------------------------------------------- */
+
+/* "3": "sport" */
+static int read_label(struct ran_hf *f, const cJSON *item, struct ran_error *err)
+{
+        size_t c;
+
+        if (!ran_parse_size(item->string, strlen(item->string), &c) || c >= f->C)
+                return ran_fail(err, RAN_EFORMAT,
+                                "\"id2label\" names a label \"%s\": numbers from 0 to %zu are "
+                                "needed",
+                                item->string, f->C - 1);
+        if (f->label[c] != NULL)
+                return ran_fail(err, RAN_EFORMAT, "\"id2label\" names label %zu twice", c);
+        if (!cJSON_IsString(item))
+                return ran_fail(err, RAN_EFORMAT,
+                                "\"id2label\": the name of label %zu is no string", c);
+        return ran_hf_copy(&f->label[c], item->valuestring, err);
+}
+
+static int read_names(struct ran_hf *f, const cJSON *map, struct ran_error *err)
+{
+        const cJSON *item;
+
+        f->C = 0;
+        cJSON_ArrayForEach(item, map)
+        {
+                f->C++;
+        }
+        if (!cJSON_IsObject(map) || f->C == 0 || f->C > MOST_LABELS) {
+                f->C = 0;
+                return ran_fail(err, RAN_EFORMAT,
+                                "\"id2label\" is not an object with 1 to %d labels", MOST_LABELS);
+        }
+        f->label = ran_alloc(f->C, sizeof *f->label, err);
+        if (f->label == NULL)
+                return RAN_ENOMEM;
+        cJSON_ArrayForEach(item, map)
+        {
+                RAN_TRY(read_label(f, item, err));
+        }
+        return ran_labels_check(f->label, f->C, err);
+}
+
+static int read_labels(struct ran_hf *f, const cJSON *all, struct ran_error *err)
+{
+        size_t number = 0;
+
+        RAN_TRY(ran_hf_size(all, "num_labels", 1, MOST_LABELS, &number, err));
+        if (!ran_hf_said(all, "id2label")) {
+                f->C = number;
+                return RAN_OK;
+        }
+        RAN_TRY(read_names(f, cJSON_GetObjectItemCaseSensitive(all, "id2label"), err));
+        if (number > 0 && number != f->C)
+                return ran_fail(err, RAN_EFORMAT,
+                                "\"id2label\" names %zu labels, but \"num_labels\" is %zu", f->C,
+                                number);
+        return RAN_OK;
+}
+
+/* ---- heads ----------------------------------------------------------------------------------- */
+
+static void add_dense(struct ran_hf *f, int activation, bool norm)
+{
+        struct ran_config *c = &f->config;
+
+        c->dense = c->dim;
+        c->dense_activation = activation;
+        c->dense_norm = norm;
+}
+
+static int read_classifier(struct ran_hf *f, const cJSON *all, struct ran_error *err)
+{
+        const bool modern = f->family == RAN_HF_MODERNBERT;
+        const char *problem;
+
+        f->config.task = RAN_TASK_CLASSIFY;
+        f->config.pooling = modern && !f->pools_cls ? RAN_POOL_MEAN : RAN_POOL_CLS;
+        add_dense(f,
+                  modern                           ? f->head_activation
+                  : f->family == RAN_HF_DISTILBERT ? RAN_ACTIVATION_RELU
+                                                   : RAN_ACTIVATION_TANH,
+                  modern);
+        RAN_TRY(ran_hf_string(all, "problem_type", &problem, err));
+        if (problem != NULL && strcmp(problem, "regression") == 0)
+                return ran_fail(err, RAN_EFORMAT,
+                                "problem_type \"regression\": the model gives a number, and no "
+                                "program here does");
+        f->config.multilabel =
+                problem != NULL && strcmp(problem, "multi_label_classification") == 0;
+        return read_labels(f, all, err);
+}
+
+static int read_tagger(struct ran_hf *f, const cJSON *all, struct ran_error *err)
+{
+        f->config.task = RAN_TASK_TAG;
+        if (f->family == RAN_HF_MODERNBERT)
+                add_dense(f, f->head_activation, true);
+        return read_labels(f, all, err);
+}
+
+/* The layer in front of the decoder has the encoder's activation, or a fixed one. */
+static int read_masked(struct ran_hf *f, const cJSON *all, struct ran_error *err)
+{
+        const bool own = f->family == RAN_HF_BERT || f->family == RAN_HF_DISTILBERT;
+
+        (void)all, (void)err;
+        f->config.task = RAN_TASK_MLM;
+        add_dense(f, own ? f->config.activation : f->head_activation, true);
+        return RAN_OK;
+}
+
+/* modernbert: what its heads have in common. */
+static int read_common(struct ran_hf *f, const cJSON *all, struct ran_error *err)
+{
+        const char *activation = NULL, *pooling = NULL;
+
+        f->head_activation = RAN_ACTIVATION_GELU;
+        if (f->family != RAN_HF_MODERNBERT)
+                return RAN_OK;
+        RAN_TRY(ran_hf_string(all, "classifier_activation", &activation, err));
+        if (activation != NULL)
+                RAN_TRY(ran_hf_activation(activation, &f->head_activation, err));
+        RAN_TRY(ran_hf_string(all, "classifier_pooling", &pooling, err));
+        f->pools_cls = pooling == NULL || strcmp(pooling, "cls") == 0;
+        if (!f->pools_cls && strcmp(pooling, "mean") != 0)
+                return ran_fail(err, RAN_EFORMAT,
+                                "classifier_pooling \"%s\" is not known: \"cls\" and \"mean\" are",
+                                pooling);
+        return RAN_OK;
+}
+
+static bool ends_with(const char *text, const char *end)
+{
+        const size_t n = strlen(text), m = strlen(end);
+
+        return n >= m && strcmp(text + n - m, end) == 0;
+}
+
+typedef int head_reader(struct ran_hf *f, const cJSON *all, struct ran_error *err);
+static const struct {
+        const char *end;
+        head_reader *read; /* NULL: left out */
+} heads[] = {
+        {"ForSequenceClassification", read_classifier},
+        {"ForTokenClassification", read_tagger},
+        {"ForMaskedLM", read_masked},
+        {"ForPreTraining", read_masked},
+        {"ForQuestionAnswering", NULL},
+        {"ForMultipleChoice", NULL},
+        {"ForNextSentencePrediction", NULL},
+};
+
+int ran_hf_read_head(struct ran_hf *f, const cJSON *all, struct ran_error *err)
+{
+        const cJSON *list = cJSON_GetObjectItemCaseSensitive(all, "architectures"),
+                    *first = cJSON_IsArray(list) ? cJSON_GetArrayItem(list, 0) : NULL;
+        const char *name = first != NULL && cJSON_IsString(first) ? first->valuestring : "";
+
+        f->config.task = RAN_TASK_EMBED;
+        f->tied = true;
+        if (name[0] != '\0')
+                RAN_TRY(ran_hf_copy(&f->architecture, name, err));
+        if (f->sentence || name[0] == '\0' || ends_with(name, "Model"))
+                return RAN_OK;
+        RAN_TRY(read_common(f, all, err));
+        for (size_t i = 0; i < sizeof heads / sizeof *heads; i++) {
+                if (!ends_with(name, heads[i].end))
+                        continue;
+                f->other_head = heads[i].read == NULL;
+                return f->other_head ? RAN_OK : heads[i].read(f, all, err);
+        }
+        return ran_fail(err, RAN_EFORMAT,
+                        "the architecture \"%s\" is not known: ...Model, ...ForMaskedLM, "
+                        "...ForSequenceClassification and ...ForTokenClassification can be read",
+                        name);
+}

@@ -1,0 +1,327 @@
+/* hf-modules.c - what Sentence Transformers add to an encoder: modules.json and the files that it
+ * names, prompts, the length of windows. See hf-folder.h. */
+#include "hf/folder.h"
+#include "ran/model.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { MOST_ROWS = 1 << 20 };
+
+/* ---- modules.json ---------------------------------------------------------------------------- */
+
+/* Of a module's type, "sentence_transformers.models.Pooling", the last word. */
+static const char *last_word(const char *type)
+{
+        const char *dot = strrchr(type, '.');
+
+        return dot != NULL ? dot + 1 : type;
+}
+
+/* A path must stay in the folder. */
+static int check_path(const char *path, struct ran_error *err)
+{
+        if (path[0] != '/' && strstr(path, "..") == NULL)
+                return RAN_OK;
+        return ran_fail(err, RAN_EFORMAT, "the path \"%s\" leads out of the folder", path);
+}
+
+/* Their order: encoder, pooling, dense layer, normalisation. */
+enum stage { START, ENCODER, POOLING, DENSE, NORMALIZE };
+
+static int take_module(struct ran_hf *f, const char *type, const char *path, enum stage *stage,
+                       struct ran_error *err)
+{
+        static const struct {
+                const char *name;
+                enum stage stage;
+        } known[] = {{"Transformer", ENCODER},
+                     {"Pooling", POOLING},
+                     {"Dense", DENSE},
+                     {"Normalize", NORMALIZE}};
+        char **folder[] = {
+                [ENCODER] = &f->base, [POOLING] = &f->pooling_folder, [DENSE] = &f->dense_folder};
+
+        if (strcmp(type, "Dropout") == 0) /* nothing, outside training */
+                return RAN_OK;
+        if (strcmp(type, "StaticEmbedding") == 0)
+                return ran_fail(err, RAN_EFORMAT,
+                                "these are vectors of tokens, no encoder: give the folder to "
+                                "--vectors");
+        for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
+                if (strcmp(type, known[i].name) != 0)
+                        continue;
+                const enum stage next = known[i].stage;
+                if (next <= *stage || (*stage == START) != (next == ENCODER) ||
+                    (next > POOLING && *stage < POOLING))
+                        return ran_fail(err, RAN_EFORMAT,
+                                        "the module \"%s\" stands where it cannot be: the order "
+                                        "Transformer, Pooling, Dense, Normalize is known",
+                                        type);
+                *stage = next;
+                if (next == NORMALIZE)
+                        f->normalize = true;
+                return next == NORMALIZE ? RAN_OK : ran_hf_copy(folder[next], path, err);
+        }
+        return ran_fail(err, RAN_EFORMAT,
+                        "the module \"%s\" is not known: Transformer, Pooling, Dense and Normalize "
+                        "are",
+                        type);
+}
+
+static int read_modules(struct ran_hf *f, const cJSON *all, struct ran_error *err)
+{
+        enum stage stage = START;
+        const cJSON *item;
+
+        cJSON_ArrayForEach(item, all)
+        {
+                const char *type, *path;
+
+                RAN_TRY(ran_hf_string(item, "type", &type, err));
+                RAN_TRY(ran_hf_string(item, "path", &path, err));
+                if (type == NULL)
+                        return ran_fail(err, RAN_EFORMAT, "a module has no \"type\"");
+                path = path != NULL ? path : "";
+                RAN_TRY(check_path(path, err));
+                RAN_TRY(take_module(f, last_word(type), path, &stage, err));
+        }
+        if (stage < POOLING)
+                return ran_fail(err, RAN_EFORMAT, "it has no modules Transformer and Pooling");
+        return RAN_OK;
+}
+
+int ran_hf_read_modules(struct ran_hf *f, const char *text, size_t n, struct ran_error *err)
+{
+        cJSON *all;
+
+        RAN_TRY(ran_hf_parse(&all, text, n, true, err));
+        f->sentence = true;
+        int rc = read_modules(f, all, err);
+        cJSON_Delete(all);
+        return rc;
+}
+
+/* ---- pooling --------------------------------------------------------------------------------- */
+
+static const struct mode {
+        const char *name, *old; /* of pooling_mode, and the flag of older versions */
+        int pooling;            /* -1: not known */
+} modes[] = {
+        {"cls", "pooling_mode_cls_token", RAN_POOL_CLS},
+        {"mean", "pooling_mode_mean_tokens", RAN_POOL_MEAN},
+        {"max", "pooling_mode_max_tokens", RAN_POOL_MAX},
+        {"lasttoken", "pooling_mode_lasttoken", RAN_POOL_LAST},
+        {"mean_sqrt_len_tokens", "pooling_mode_mean_sqrt_len_tokens", RAN_POOL_MEAN},
+        {"weightedmean", "pooling_mode_weightedmean_tokens", -1},
+};
+enum { MODES = sizeof modes / sizeof *modes };
+
+static int add_mode(size_t *count, const struct mode **found, const char *name,
+                    struct ran_error *err)
+{
+        for (size_t i = 0; i < MODES; i++)
+                if (strcmp(name, modes[i].name) == 0 || strcmp(name, modes[i].old) == 0) {
+                        *found = &modes[i];
+                        ++*count;
+                        return RAN_OK;
+                }
+        return ran_fail(err, RAN_EFORMAT,
+                        "pooling_mode \"%s\" is not known: cls, mean, max and lasttoken are", name);
+}
+
+/* A name, a list of names or, in older versions, flags. */
+static int find_modes(const cJSON *all, size_t *count, const struct mode **found,
+                      struct ran_error *err)
+{
+        const cJSON *mode = cJSON_GetObjectItemCaseSensitive(all, "pooling_mode"), *item;
+
+        if (cJSON_IsString(mode))
+                return add_mode(count, found, mode->valuestring, err);
+        cJSON_ArrayForEach(item, mode)
+                RAN_TRY(add_mode(count, found, cJSON_IsString(item) ? item->valuestring : "", err));
+        cJSON_ArrayForEach(item, all) if (strncmp(item->string, "pooling_mode_", 13) == 0 &&
+                                          cJSON_IsTrue(item))
+                RAN_TRY(add_mode(count, found, item->string, err));
+        return RAN_OK;
+}
+
+static int take_pooling(struct ran_hf *f, const cJSON *all, struct ran_error *err)
+{
+        const struct mode *mode = NULL;
+        size_t count = 0, width = f->config.dim;
+
+        RAN_TRY(ran_hf_size(all, "word_embedding_dimension", 1, SIZE_MAX >> 16, &width, err));
+        RAN_TRY(ran_hf_size(all, "embedding_dimension", 1, SIZE_MAX >> 16, &width, err));
+        if (width != f->config.dim)
+                return ran_fail(err, RAN_EFORMAT,
+                                "it pools vectors of %zu numbers, but the "
+                                "encoder's have %zu",
+                                width, f->config.dim);
+        RAN_TRY(ran_hf_flag(all, "include_prompt", &f->include_prompt, err));
+        RAN_TRY(find_modes(all, &count, &mode, err));
+        if (count != 1)
+                return ran_fail(err, RAN_EFORMAT,
+                                "it has %zu pooling modes: one of cls, mean, max and lasttoken can "
+                                "be read",
+                                count);
+        if (mode->pooling < 0)
+                return ran_fail(
+                        err, RAN_EFORMAT,
+                        "the pooling mode %s is not known: cls, mean, max and lasttoken are",
+                        mode->name);
+        f->config.pooling = mode->pooling;
+        f->root_length = strcmp(mode->name, "mean_sqrt_len_tokens") == 0;
+        return RAN_OK;
+}
+
+/* The sum divided by the root of the length has the direction of the mean. */
+static int check_length(const struct ran_hf *f, struct ran_error *err)
+{
+        if (!f->root_length || (f->normalize && f->dense_folder == NULL))
+                return RAN_OK;
+        return ran_fail(err, RAN_EFORMAT,
+                        "the pooling mode mean_sqrt_len_tokens is known with Normalize after it "
+                        "only: cls, mean, max and lasttoken are");
+}
+
+static int read_object(struct ran_hf *f, const char *text, size_t n,
+                       int (*take)(struct ran_hf *, const cJSON *, struct ran_error *),
+                       struct ran_error *err)
+{
+        cJSON *all;
+
+        RAN_TRY(ran_hf_parse(&all, text, n, false, err));
+        int rc = take(f, all, err);
+        cJSON_Delete(all);
+        return rc;
+}
+
+int ran_hf_read_pooling(struct ran_hf *f, const char *text, size_t n, struct ran_error *err)
+{
+        RAN_TRY(read_object(f, text, n, take_pooling, err));
+        return check_length(f, err);
+}
+
+/* ---- dense layer ----------------------------------------------------------------------------- */
+
+static int find_activation(const char *name, int *activation, struct ran_error *err)
+{
+        static const struct {
+                const char *name;
+                int activation;
+        } known[] = {{"Tanh", RAN_ACTIVATION_TANH},
+                     {"Identity", RAN_ACTIVATION_NONE},
+                     {"GELU", RAN_ACTIVATION_GELU},
+                     {"ReLU", RAN_ACTIVATION_RELU},
+                     {"SiLU", RAN_ACTIVATION_SILU}};
+
+        for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+                if (strcmp(name, known[i].name) == 0) {
+                        *activation = known[i].activation;
+                        return RAN_OK;
+                }
+        return ran_fail(err, RAN_EFORMAT,
+                        "the activation_function %s is not known: Tanh, Identity, GELU, ReLU and "
+                        "SiLU are",
+                        name);
+}
+
+static int take_dense(struct ran_hf *f, const cJSON *all, struct ran_error *err)
+{
+        struct ran_config *c = &f->config;
+        const char *input, *output, *activation;
+        bool residual = false;
+        size_t width = 0;
+
+        RAN_TRY(ran_hf_need_size(all, "in_features", 1, SIZE_MAX >> 16, &width, err));
+        if (width != c->dim)
+                return ran_fail(err, RAN_EFORMAT,
+                                "it reads vectors of %zu numbers, but the encoder's have %zu",
+                                width, c->dim);
+        RAN_TRY(ran_hf_need_size(all, "out_features", 1, 65536, &c->dense, err));
+        f->dense_bias = true;
+        RAN_TRY(ran_hf_flag(all, "bias", &f->dense_bias, err));
+        RAN_TRY(ran_hf_flag(all, "use_residual", &residual, err));
+        RAN_TRY(ran_hf_string(all, "module_input_name", &input, err));
+        RAN_TRY(ran_hf_string(all, "module_output_name", &output, err));
+        if (residual || (input != NULL && strcmp(input, "sentence_embedding") != 0) ||
+            (output != NULL && strcmp(output, "sentence_embedding") != 0))
+                return ran_fail(err, RAN_EFORMAT,
+                                "%s is not known: one layer from sentence_embedding to itself is",
+                                residual ? "\"use_residual\"" : "a layer on other vectors");
+        RAN_TRY(ran_hf_string(all, "activation_function", &activation, err));
+        return find_activation(activation != NULL ? last_word(activation) : "Tanh",
+                               &c->dense_activation, err);
+}
+
+int ran_hf_read_dense(struct ran_hf *f, const char *text, size_t n, struct ran_error *err)
+{
+        return read_object(f, text, n, take_dense, err);
+}
+
+/* ---- texts ----------------------------------------------------------------------------------- */
+
+static int take_sentence(struct ran_hf *f, const cJSON *all, struct ran_error *err)
+{
+        RAN_TRY(ran_hf_size(all, "max_seq_length", 1, SIZE_MAX >> 16, &f->most, err));
+        return ran_hf_flag(all, "do_lower_case", &f->lower_case, err);
+}
+
+int ran_hf_read_sentence(struct ran_hf *f, const char *text, size_t n, struct ran_error *err)
+{
+        return read_object(f, text, n, take_sentence, err);
+}
+
+/* Libraries write 1e30 for no limit. */
+static int take_tokenizer_config(struct ran_hf *f, const cJSON *all, struct ran_error *err)
+{
+        const cJSON *most = cJSON_GetObjectItemCaseSensitive(all, "model_max_length");
+
+        (void)err;
+        if (cJSON_IsNumber(most) && most->valuedouble >= 3 && most->valuedouble <= MOST_ROWS &&
+            (f->most == 0 || most->valuedouble < (double)f->most))
+                f->most = (size_t)most->valuedouble;
+        return RAN_OK;
+}
+
+int ran_hf_read_tokenizer_config(struct ran_hf *f, const char *text, size_t n,
+                                 struct ran_error *err)
+{
+        return read_object(f, text, n, take_tokenizer_config, err);
+}
+
+static int take_prompts(struct ran_hf *f, const cJSON *all, struct ran_error *err)
+{
+        const cJSON *prompts = cJSON_GetObjectItemCaseSensitive(all, "prompts"), *item;
+        const char *name;
+        bool some = false, found = false;
+
+        if (!ran_hf_said(all, "prompts"))
+                return RAN_OK;
+        RAN_TRY(ran_hf_string(all, "default_prompt_name", &name, err));
+        if (!cJSON_IsObject(prompts))
+                return ran_fail(err, RAN_EFORMAT, "\"prompts\" is not an object");
+        cJSON_ArrayForEach(item, prompts)
+        {
+                if (!cJSON_IsString(item))
+                        return ran_fail(err, RAN_EFORMAT, "the prompt \"%s\" is no string",
+                                        item->string);
+                some = some || item->valuestring[0] != '\0';
+                found = found || (name != NULL && strcmp(item->string, name) == 0);
+        }
+        if (name != NULL && !found)
+                return ran_fail(err, RAN_EFORMAT,
+                                "default_prompt_name \"%s\" is none of the prompts", name);
+        if (!some)
+                return RAN_OK;
+        if (name != NULL)
+                RAN_TRY(ran_hf_copy(&f->default_prompt, name, err));
+        f->prompts = cJSON_PrintUnformatted(prompts);
+        return f->prompts != NULL ? RAN_OK : ran_fail(err, RAN_ENOMEM, "out of memory");
+}
+
+int ran_hf_read_prompts(struct ran_hf *f, const char *text, size_t n, struct ran_error *err)
+{
+        return read_object(f, text, n, take_prompts, err);
+}

@@ -1,0 +1,241 @@
+/* hf-names.c - what the tensors of bert.h are called in a folder. See hf-folder.h. */
+#include "hf/folder.h"
+#include "ran/model.h"
+
+#include <string.h>
+
+/* Without .weight and .bias; % is the layer. parts: ours is a part of theirs, in modernbert. */
+static const struct rule {
+        const char *ours, *theirs[RAN_HF_FAMILIES];
+        size_t part, parts;
+        bool pairs;
+} rules[] = {
+#define BOTH(name) [RAN_HF_BERT] = (name), [RAN_HF_ROBERTA] = (name)
+        {"attn_norm",
+         {BOTH("encoder.layer.%.attention.output.LayerNorm"),
+          [RAN_HF_DISTILBERT] = "transformer.layer.%.sa_layer_norm",
+          [RAN_HF_MPNET] = "encoder.layer.%.attention.LayerNorm",
+          [RAN_HF_MODERNBERT] = "layers.%.attn_norm"},
+         0,
+         1,
+         false},
+        {"attn.q",
+         {BOTH("encoder.layer.%.attention.self.query"),
+          [RAN_HF_DISTILBERT] = "transformer.layer.%.attention.q_lin",
+          [RAN_HF_MPNET] = "encoder.layer.%.attention.attn.q",
+          [RAN_HF_MODERNBERT] = "layers.%.attn.Wqkv"},
+         0,
+         3,
+         true},
+        {"attn.k",
+         {BOTH("encoder.layer.%.attention.self.key"),
+          [RAN_HF_DISTILBERT] = "transformer.layer.%.attention.k_lin",
+          [RAN_HF_MPNET] = "encoder.layer.%.attention.attn.k",
+          [RAN_HF_MODERNBERT] = "layers.%.attn.Wqkv"},
+         1,
+         3,
+         true},
+        {"attn.v",
+         {BOTH("encoder.layer.%.attention.self.value"),
+          [RAN_HF_DISTILBERT] = "transformer.layer.%.attention.v_lin",
+          [RAN_HF_MPNET] = "encoder.layer.%.attention.attn.v",
+          [RAN_HF_MODERNBERT] = "layers.%.attn.Wqkv"},
+         2,
+         3,
+         false},
+        {"attn.out",
+         {BOTH("encoder.layer.%.attention.output.dense"),
+          [RAN_HF_DISTILBERT] = "transformer.layer.%.attention.out_lin",
+          [RAN_HF_MPNET] = "encoder.layer.%.attention.attn.o",
+          [RAN_HF_MODERNBERT] = "layers.%.attn.Wo"},
+         0,
+         1,
+         false},
+        {"ffn_norm",
+         {BOTH("encoder.layer.%.output.LayerNorm"),
+          [RAN_HF_DISTILBERT] = "transformer.layer.%.output_layer_norm",
+          [RAN_HF_MPNET] = "encoder.layer.%.output.LayerNorm",
+          [RAN_HF_MODERNBERT] = "layers.%.mlp_norm"},
+         0,
+         1,
+         false},
+        {"ffn.up",
+         {BOTH("encoder.layer.%.intermediate.dense"),
+          [RAN_HF_DISTILBERT] = "transformer.layer.%.ffn.lin1",
+          [RAN_HF_MPNET] = "encoder.layer.%.intermediate.dense",
+          [RAN_HF_MODERNBERT] = "layers.%.mlp.Wi"},
+         0,
+         2,
+         false},
+        {"ffn.gate", {[RAN_HF_MODERNBERT] = "layers.%.mlp.Wi"}, 1, 2, false},
+        {"ffn.down",
+         {BOTH("encoder.layer.%.output.dense"),
+          [RAN_HF_DISTILBERT] = "transformer.layer.%.ffn.lin2",
+          [RAN_HF_MPNET] = "encoder.layer.%.output.dense", [RAN_HF_MODERNBERT] = "layers.%.mlp.Wo"},
+         0,
+         1,
+         false},
+        {"embed_norm",
+         {BOTH("embeddings.LayerNorm"), [RAN_HF_DISTILBERT] = "embeddings.LayerNorm",
+          [RAN_HF_MPNET] = "embeddings.LayerNorm", [RAN_HF_MODERNBERT] = "embeddings.norm"},
+         0,
+         1,
+         false},
+        {"norm", {[RAN_HF_MODERNBERT] = "final_norm"}, 0, 1, false},
+        {"relative", {[RAN_HF_MPNET] = "encoder.relative_attention_bias"}, 0, 1, false},
+};
+
+/* The same for heads: in front of the last layer, its norm, the last layer, and the decoder. */
+static const struct head {
+        const char *dense, *norm, *out;
+} classifiers[RAN_HF_FAMILIES] =
+        {
+                [RAN_HF_BERT] = {"pooler.dense", NULL, "classifier"},
+                [RAN_HF_ROBERTA] = {"classifier.dense", NULL, "classifier.out_proj"},
+                [RAN_HF_DISTILBERT] = {"pre_classifier", NULL, "classifier"},
+                [RAN_HF_MPNET] = {"classifier.dense", NULL, "classifier.out_proj"},
+                [RAN_HF_MODERNBERT] = {"head.dense", "head.norm", "classifier"},
+},
+  taggers[RAN_HF_FAMILIES] =
+          {
+                  [RAN_HF_BERT] = {NULL, NULL, "classifier"},
+                  [RAN_HF_ROBERTA] = {NULL, NULL, "classifier"},
+                  [RAN_HF_DISTILBERT] = {NULL, NULL, "classifier"},
+                  [RAN_HF_MPNET] = {NULL, NULL, "classifier"},
+                  [RAN_HF_MODERNBERT] = {"head.dense", "head.norm", "classifier"},
+},
+  decoders[RAN_HF_FAMILIES] = {
+          [RAN_HF_BERT] = {"cls.predictions.transform.dense", "cls.predictions.transform.LayerNorm",
+                           "cls.predictions"},
+          [RAN_HF_ROBERTA] = {"lm_head.dense", "lm_head.layer_norm", "lm_head"},
+          [RAN_HF_DISTILBERT] = {"vocab_transform", "vocab_layer_norm", "vocab_projector"},
+          [RAN_HF_MPNET] = {"lm_head.dense", "lm_head.layer_norm", "lm_head"},
+          [RAN_HF_MODERNBERT] = {"head.dense", "head.norm", "decoder"},
+};
+
+const char *ran_hf_prefix(const struct ran_hf *f)
+{
+        static const char *const prefixes[RAN_HF_FAMILIES] = {[RAN_HF_BERT] = "bert.",
+                                                              [RAN_HF_ROBERTA] = "roberta.",
+                                                              [RAN_HF_DISTILBERT] = "distilbert.",
+                                                              [RAN_HF_MPNET] = "mpnet.",
+                                                              [RAN_HF_MODERNBERT] = "model."};
+
+        return prefixes[f->family];
+}
+
+const char *ran_hf_name_of_embedding(const struct ran_hf *f)
+{
+        return f->family == RAN_HF_MODERNBERT ? "embeddings.tok_embeddings.weight"
+                                              : "embeddings.word_embeddings.weight";
+}
+
+/* Its bias is often there a second time, under the same name. */
+const char *ran_hf_name_of_decoder(const struct ran_hf *f)
+{
+        static const char *const names[RAN_HF_FAMILIES] = {[RAN_HF_BERT] =
+                                                                   "cls.predictions.decoder",
+                                                           [RAN_HF_ROBERTA] = "lm_head.decoder",
+                                                           [RAN_HF_DISTILBERT] = "vocab_projector",
+                                                           [RAN_HF_MPNET] = "lm_head.decoder",
+                                                           [RAN_HF_MODERNBERT] = "decoder"};
+
+        return names[f->family];
+}
+
+/* ---- from one name to another ---------------------------------------------------------------- */
+
+/* Appends text, with the layer for %, and the end of our name. */
+static void put_name(struct ran_hf_origin *from, const char *text, size_t layer, const char *end)
+{
+        const char *mark = text != NULL ? strchr(text, '%') : NULL;
+
+        if (text == NULL) /* a tensor that this family has not */
+                from->name[0] = '\0';
+        else if (mark != NULL)
+                snprintf(from->name, sizeof from->name, "%.*s%zu%s%s", (int)(mark - text), text,
+                         layer, mark + 1, end);
+        else
+                snprintf(from->name, sizeof from->name, "%s%s", text, end);
+}
+
+/* Whether a bias of ours is one of theirs, too; else it is zero. */
+static bool has_bias(const struct ran_hf *f, const char *stem)
+{
+        if (strstr(stem, "norm") != NULL)
+                return f->norm_bias;
+        return strncmp(stem, "attn", 4) == 0 ? f->attention_bias : f->ffn_bias;
+}
+
+static void of_layer(const struct ran_hf *f, const char *stem, size_t n, size_t layer,
+                     const char *end, struct ran_hf_origin *from)
+{
+        const bool bias = strcmp(end, ".bias") == 0;
+
+        for (size_t i = 0; i < sizeof rules / sizeof *rules; i++) {
+                const struct rule *r = &rules[i];
+
+                if (strlen(r->ours) != n || strncmp(r->ours, stem, n) != 0)
+                        continue;
+                if (f->family == RAN_HF_MODERNBERT) {
+                        from->part = r->part;
+                        from->parts = r->parts;
+                        from->pairs = r->pairs;
+                }
+                if (!bias || has_bias(f, r->ours))
+                        put_name(from, r->theirs[f->family], layer, end);
+                return;
+        }
+}
+
+static const struct head *head_of(const struct ran_hf *f)
+{
+        static const struct head dense_only = {"linear", NULL, NULL};
+        const struct head *all = f->config.task == RAN_TASK_CLASSIFY ? classifiers
+                                 : f->config.task == RAN_TASK_TAG    ? taggers
+                                                                     : decoders;
+
+        return f->config.task == RAN_TASK_EMBED ? &dense_only : &all[f->family];
+}
+
+static void of_head(const struct ran_hf *f, const char *name, const char *end,
+                    struct ran_hf_origin *from)
+{
+        const struct head *h = head_of(f);
+        const bool bias = strcmp(end, ".bias") == 0;
+
+        if (strncmp(name, "bert.dense_norm", 15) == 0) {
+                if (!bias || f->norm_bias)
+                        put_name(from, h->norm, 0, end);
+        } else if (strncmp(name, "bert.dense", 10) == 0) {
+                from->dense = f->config.task == RAN_TASK_EMBED;
+                if (!bias || f->dense_bias)
+                        put_name(from, h->dense, 0, end);
+        } else if (strcmp(name, "lm.bias") != 0 || f->lm_bias) {
+                put_name(from, h->out, 0, end);
+        }
+}
+
+bool ran_hf_origin(const struct ran_hf *f, const struct ran_tensor_spec *spec,
+                   struct ran_hf_origin *from)
+{
+        static const char *const made[] = {"bert.prefix.weight", "bert.suffix.weight",
+                                           "bert.position.weight"};
+        const char *name = spec->name, *end = strrchr(name, '.'), *stem;
+        size_t layer = 0, digits;
+
+        *from = (struct ran_hf_origin){.parts = 1};
+        for (size_t i = 0; i < sizeof made / sizeof *made; i++)
+                if (strcmp(name, made[i]) == 0)
+                        return false;
+        if (strncmp(name, "bert.", 5) != 0 || strncmp(name, "bert.dense", 10) == 0) {
+                of_head(f, name, end, from);
+                return true;
+        }
+        stem = name + 5;
+        digits = strspn(stem, "0123456789");
+        if (digits > 0 && ran_parse_size(stem, digits, &layer))
+                stem += digits + 1;
+        of_layer(f, stem, (size_t)(end - stem), layer, end, from);
+        return true;
+}

@@ -1,0 +1,276 @@
+/* hf-params.c - from the tensors of a folder to the parameters of a model. See hf-folder.h. */
+#include "hf/folder.h"
+#include "part/bert/bert.h"
+#include "ran/model.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- sizes ----------------------------------------------------------------------------------- */
+
+/* The tensor of the last layer of a head. */
+static int find_classes(struct ran_hf *f, struct ran_hf_source *s, struct ran_error *err)
+{
+        const bool tags = f->config.task == RAN_TASK_TAG;
+        const struct ran_tensor_spec spec = {.name = "classify.out.weight"},
+                                     tag_spec = {.name = "tag.out.weight"};
+        struct ran_hf_origin from;
+
+        ran_hf_origin(f, tags ? &tag_spec : &spec, &from);
+        const struct ran_hf_tensor *t = ran_hf_find(&s->weights, from.name);
+        if (t == NULL || t->tensor->rank != 2 || t->tensor->shape[0] == 0)
+                return ran_fail(err, RAN_EFORMAT,
+                                "there is no matrix %s, the last layer of %s: config.json and the "
+                                "weights do not belong together",
+                                from.name, f->architecture);
+        s->C = t->tensor->shape[0];
+        if (f->C > 0 && f->C != s->C)
+                return ran_fail(err, RAN_EFORMAT,
+                                "config.json has %zu labels, but tensor %s has %zu rows, one for "
+                                "each label",
+                                f->C, t->tensor->name, s->C);
+        if (s->C == 1 && !tags && !f->config.multilabel)
+                return ran_fail(
+                        err, RAN_EFORMAT,
+                        "the classifier has one output, as models have that score pairs of "
+                        "texts (cross-encoders) or predict a number: two labels are needed");
+        return RAN_OK;
+}
+
+static int check_around(const uint32_t *id, size_t n, size_t V, struct ran_error *err)
+{
+        for (size_t i = 0; i < n; i++)
+                if (id[i] >= V)
+                        return ran_fail(err, RAN_EFORMAT,
+                                        "the post_processor of tokenizer.json adds token %u, but "
+                                        "the vocabulary has %zu tokens",
+                                        (unsigned)id[i], V);
+        return RAN_OK;
+}
+
+/* The vocabulary may have fewer tokens than the embedding has rows: nobody can name the others. */
+static int find_vocabulary(const struct ran_hf *f, struct ran_hf_source *s, struct ran_error *err)
+{
+        struct ran_hf_tensor *t = ran_hf_find(&s->weights, ran_hf_name_of_embedding(f));
+
+        if (t == NULL)
+                return ran_fail(err, RAN_EFORMAT,
+                                "there is no tensor %s: config.json (model_type \"%s\") and the "
+                                "weights do not belong together",
+                                ran_hf_name_of_embedding(f), f->type);
+        s->rows = f->vocabulary > 0      ? f->vocabulary
+                  : t->tensor->rank == 2 ? t->tensor->shape[0]
+                                         : 0;
+        RAN_TRY(ran_hf_check(t, s->rows > 0 ? s->rows : 1, f->config.dim, err));
+        s->V = ran_tokenizer_size(s->tokenizer);
+        if (s->V > s->rows)
+                return ran_fail(err, RAN_EFORMAT,
+                                "the vocabulary has %zu tokens, but the embedding has %zu rows: "
+                                "the tokenizer is that of another model",
+                                s->V, s->rows);
+        s->around = ran_tokenizer_surround(s->tokenizer);
+        RAN_TRY(check_around(s->around.before, s->around.before_n, s->V, err));
+        return check_around(s->around.after, s->around.after_n, s->V, err);
+}
+
+int ran_hf_settle(struct ran_hf *f, struct ran_hf_source *s, struct ran_error *err)
+{
+        struct ran_config *c = &f->config;
+
+        c->max_length = f->rows - f->first;
+        if (f->most > 0 && f->most < c->max_length)
+                c->max_length = f->most;
+        c->l2_normalize = f->normalize;
+        RAN_TRY(find_vocabulary(f, s, err));
+        c->prefix = s->around.before_n;
+        c->suffix = s->around.after_n;
+        s->C = 0;
+        if (c->task == RAN_TASK_MLM)
+                s->C = s->V;
+        else if (c->task != RAN_TASK_EMBED)
+                RAN_TRY(find_classes(f, s, err));
+        return ran_config_check(c, err);
+}
+
+/* ---- checks ---------------------------------------------------------------------------------- */
+
+/* Several missing tensors are one mistake. */
+struct missing {
+        char first[96];
+        size_t n;
+};
+
+static int check_named(struct missing *m, const struct ran_hf_weights *w, const char *name,
+                       size_t rows, size_t cols, struct ran_error *err)
+{
+        struct ran_hf_tensor *t = ran_hf_find(w, name);
+
+        if (t != NULL)
+                return ran_hf_check(t, rows, cols, err);
+        if (m->n++ == 0)
+                snprintf(m->first, sizeof m->first, "%s", name);
+        return RAN_OK;
+}
+
+/* What positions are made of. */
+static int check_positions(struct missing *m, const struct ran_hf_source *s, struct ran_error *err)
+{
+        const struct ran_hf *f = s->f;
+
+        if (!f->config.positions)
+                return RAN_OK;
+        RAN_TRY(check_named(m, &s->weights, RAN_HF_POSITIONS, f->rows, f->config.dim, err));
+        return f->token_types > 0 ? check_named(m, &s->weights, RAN_HF_TOKEN_TYPES, f->token_types,
+                                                f->config.dim, err)
+                                  : RAN_OK;
+}
+
+static int check_spec(struct missing *m, const struct ran_hf_source *s,
+                      const struct ran_tensor_spec *spec, struct ran_error *err)
+{
+        struct ran_hf_origin from;
+        size_t rows = spec->rows, cols = spec->cols;
+
+        if (!ran_hf_origin(s->f, spec, &from) || from.name[0] == '\0')
+                return RAN_OK;
+        if (strcmp(spec->name, "lm.bias") == 0)
+                cols = s->rows;
+        else if (rows > 0)
+                rows *= from.parts;
+        else
+                cols *= from.parts;
+        return check_named(m, from.dense ? &s->dense : &s->weights, from.name, rows, cols, err);
+}
+
+/* A decoder of its own would say something else than the embedding. */
+static int check_decoder(const struct ran_hf_source *s, struct ran_error *err)
+{
+        const struct ran_hf *f = s->f;
+        const size_t n = s->V * f->config.dim;
+        const float *a, *b;
+        float *copies[2] = {NULL, NULL};
+        char name[96];
+
+        snprintf(name, sizeof name, "%s.weight", ran_hf_name_of_decoder(f));
+        struct ran_hf_tensor *t = ran_hf_find(&s->weights, name);
+        if (f->config.task != RAN_TASK_MLM || t == NULL)
+                return RAN_OK;
+        RAN_TRY(ran_hf_check(t, s->rows, f->config.dim, err));
+        a = ran_hf_table(t, n, &copies[0], err);
+        b = a == NULL ? NULL
+                      : ran_hf_table(ran_hf_find(&s->weights, ran_hf_name_of_embedding(f)), n,
+                                     &copies[1], err);
+        int rc = b == NULL ? RAN_EFORMAT
+                 : memcmp(a, b, n * sizeof *a) == 0
+                         ? RAN_OK
+                         : ran_fail(err, RAN_EFORMAT,
+                                    "tensor %s differs from the embedding: a masked "
+                                    "language model whose decoder is not tied to it "
+                                    "cannot be read",
+                                    t->tensor->name);
+        free(copies[0]);
+        free(copies[1]);
+        return rc;
+}
+
+int ran_hf_check_all(const struct ran_hf_source *s, const struct ran_layout *layout,
+                     struct ran_error *err)
+{
+        struct missing m = {.n = 0};
+
+        RAN_TRY(check_positions(&m, s, err));
+        for (size_t i = 0; i < layout->n; i++)
+                RAN_TRY(check_spec(&m, s, &layout->spec[i], err));
+        if (m.n == 1)
+                return ran_fail(err, RAN_EFORMAT,
+                                "there is no tensor %s, which config.json asks for", m.first);
+        if (m.n > 1)
+                return ran_fail(err, RAN_EFORMAT,
+                                "there are no tensors %s and %zu others, which config.json asks "
+                                "for",
+                                m.first, m.n - 1);
+        RAN_TRY(check_decoder(s, err));
+        return ran_hf_check_rest(&s->weights, s->f, err);
+}
+
+/* ---- numbers --------------------------------------------------------------------------------- */
+
+/* Rows of a head, of n numbers: from the order k, k + d_k / 2 of rotary pairs to 2k, 2k + 1. */
+static void pair_rows(float *head, float *scratch, size_t d_k, size_t n)
+{
+        memcpy(scratch, head, d_k * n * sizeof *head);
+        for (size_t k = 0; k < d_k / 2; k++) {
+                memcpy(head + 2 * k * n, scratch + k * n, n * sizeof *head);
+                memcpy(head + (2 * k + 1) * n, scratch + (k + d_k / 2) * n, n * sizeof *head);
+        }
+}
+
+static int pair_all(const struct ran_config *c, float *x, size_t n, struct ran_error *err)
+{
+        float *scratch = ran_alloc_floats(c->head_dim * n, err);
+
+        for (size_t h = 0; scratch != NULL && h < c->heads; h++)
+                pair_rows(x + h * c->head_dim * n, scratch, c->head_dim, n);
+        int rc = scratch != NULL ? RAN_OK : RAN_ENOMEM;
+        free(scratch);
+        return rc;
+}
+
+static int fill_spec(const struct ran_hf_source *s, const struct ran_tensor_spec *spec, float *x,
+                     struct ran_error *err)
+{
+        const size_t n = (spec->rows > 0 ? spec->rows : 1) * spec->cols;
+        struct ran_hf_origin from;
+
+        if (!ran_hf_origin(s->f, spec, &from) || from.name[0] == '\0')
+                return RAN_OK;
+        RAN_TRY(ran_hf_numbers(ran_hf_find(from.dense ? &s->dense : &s->weights, from.name),
+                               from.part * n, n, x, err));
+        return from.pairs ? pair_all(&s->f->config, x, spec->rows > 0 ? spec->cols : 1, err)
+                          : RAN_OK;
+}
+
+/* Rows from that of the first token on, each with token type 0. */
+static int fill_positions(const struct ran_hf_source *s, float *x, struct ran_error *err)
+{
+        const struct ran_hf *f = s->f;
+        const size_t D = f->config.dim, L = f->config.max_length;
+
+        RAN_TRY(ran_hf_numbers(ran_hf_find(&s->weights, RAN_HF_POSITIONS), f->first * D, L * D, x,
+                               err));
+        if (f->token_types == 0)
+                return RAN_OK;
+        float *type = ran_alloc_floats(D, err);
+        int rc = type != NULL ? ran_hf_numbers(ran_hf_find(&s->weights, RAN_HF_TOKEN_TYPES), 0, D,
+                                               type, err)
+                              : RAN_ENOMEM;
+        for (size_t i = 0; rc == RAN_OK && i < L * D; i++)
+                x[i] += type[i % D];
+        free(type);
+        return rc;
+}
+
+static void fill_around(const struct ran_hf_source *s, const float *embed, const uint32_t *id,
+                        size_t n, float *x)
+{
+        const size_t D = s->f->config.dim;
+
+        for (size_t i = 0; i < n; i++)
+                memcpy(x + i * D, embed + id[i] * D, D * sizeof *x);
+}
+
+int ran_hf_fill(const struct ran_hf_source *s, const struct ran_layout *layout,
+                struct ran_params *p, struct ran_error *err)
+{
+        const struct ran_bert_once *once = p->once;
+
+        for (size_t i = 0; i < layout->n; i++)
+                RAN_TRY(fill_spec(s, &layout->spec[i], p->block + layout->spec[i].offset, err));
+        if (once->position != NULL)
+                RAN_TRY(fill_positions(s, once->position, err));
+        if (once->prefix != NULL)
+                fill_around(s, p->embed, s->around.before, s->around.before_n, once->prefix);
+        if (once->suffix != NULL)
+                fill_around(s, p->embed, s->around.after, s->around.after_n, once->suffix);
+        return RAN_OK;
+}

@@ -1,0 +1,114 @@
+/* hf-rope.c - modernbert: which layers see the whole window, and the bases of their rotary
+ * positions, in the words of old and new configurations. See hf-folder.h. */
+#include "hf/folder.h"
+#include "ran/model.h"
+
+#include <string.h>
+
+static const char global_name[] = "full_attention", local_name[] = "sliding_attention";
+
+static bool is_global(const struct ran_config *c, size_t l)
+{
+        return l % c->global_every == 0;
+}
+
+/* Whether layer l of layer_types is global; RAN_EFORMAT if it is neither. */
+static int kind_of(const cJSON *item, bool *global, struct ran_error *err)
+{
+        const char *name = cJSON_IsString(item) ? item->valuestring : "";
+
+        *global = strcmp(name, global_name) == 0;
+        if (*global || strcmp(name, local_name) == 0)
+                return RAN_OK;
+        return ran_fail(err, RAN_EFORMAT,
+                        "\"layer_types\" holds something else than \"%s\" and \"%s\"", global_name,
+                        local_name);
+}
+
+/* layer_types must be what every n-th layer, from the first, gives for some n. That of
+ * global_attn_every_n_layers is tried first, then the position of the second global layer. */
+static int read_types(struct ran_config *c, const cJSON *list, struct ran_error *err)
+{
+        const cJSON *item;
+        size_t l = 0, second = 0;
+        bool global, fits = true;
+
+        if (!cJSON_IsArray(list) || (size_t)cJSON_GetArraySize(list) != c->layers)
+                return ran_fail(err, RAN_EFORMAT,
+                                "\"layer_types\" is not a list of %zu names, one for each layer",
+                                c->layers);
+        cJSON_ArrayForEach(item, list)
+        {
+                RAN_TRY(kind_of(item, &global, err));
+                if (global && l > 0 && second == 0)
+                        second = l;
+                fits = fits && global == is_global(c, l);
+                l++;
+        }
+        if (fits)
+                return RAN_OK;
+        c->global_every = second > 0 ? second : c->layers;
+        l = 0;
+        cJSON_ArrayForEach(item, list)
+        {
+                RAN_TRY(kind_of(item, &global, err));
+                if (global != is_global(c, l++))
+                        return ran_fail(err, RAN_EFORMAT,
+                                        "\"layer_types\" has no pattern that is known: every n-th "
+                                        "layer, from the first, must be \"%s\"",
+                                        global_name);
+        }
+        return RAN_OK;
+}
+
+static int read_rope(const cJSON *rope, double *base, struct ran_error *err)
+{
+        const char *type;
+
+        if (!cJSON_IsObject(rope))
+                return ran_fail(err, RAN_EFORMAT, "\"rope_parameters\" is not an object of them");
+        RAN_TRY(ran_hf_string(rope, "rope_type", &type, err));
+        if (type != NULL && strcmp(type, "default") != 0)
+                return ran_fail(err, RAN_EFORMAT, "rope_type \"%s\" is not known: \"default\" is",
+                                type);
+        return ran_hf_real(rope, "rope_theta", 1, 1e12, base, err);
+}
+
+/* One for both kinds of layers, or one each. */
+static int read_ropes(struct ran_config *c, const cJSON *ropes, struct ran_error *err)
+{
+        const cJSON *global = cJSON_GetObjectItemCaseSensitive(ropes, global_name),
+                    *local = cJSON_GetObjectItemCaseSensitive(ropes, local_name);
+
+        if (global == NULL && local == NULL) {
+                RAN_TRY(read_rope(ropes, &c->rotary_base, err));
+                return read_rope(ropes, &c->rotary_base_local, err);
+        }
+        if (global != NULL)
+                RAN_TRY(read_rope(global, &c->rotary_base, err));
+        return local != NULL ? read_rope(local, &c->rotary_base_local, err) : RAN_OK;
+}
+
+int ran_hf_read_layers(struct ran_hf *f, const cJSON *all, struct ran_error *err)
+{
+        struct ran_config *c = &f->config;
+
+        c->global_every = 3;
+        c->window = 128;
+        c->rotary_base = 160000;
+        c->rotary_base_local = 10000;
+        RAN_TRY(ran_hf_size(all, "global_attn_every_n_layers", 1, 1024, &c->global_every, err));
+        RAN_TRY(ran_hf_size(all, "local_attention", 1, 1 << 20, &c->window, err));
+        RAN_TRY(ran_hf_real(all, "global_rope_theta", 1, 1e12, &c->rotary_base, err));
+        if (cJSON_IsNull(cJSON_GetObjectItemCaseSensitive(all, "local_rope_theta")))
+                c->rotary_base_local = c->rotary_base;
+        RAN_TRY(ran_hf_real(all, "local_rope_theta", 1, 1e12, &c->rotary_base_local, err));
+        if (ran_hf_said(all, "layer_types"))
+                RAN_TRY(read_types(c, cJSON_GetObjectItemCaseSensitive(all, "layer_types"), err));
+        if (ran_hf_said(all, "rope_parameters"))
+                RAN_TRY(read_ropes(c, cJSON_GetObjectItemCaseSensitive(all, "rope_parameters"),
+                                   err));
+        return ran_hf_said(all, "rope_scaling")
+                       ? ran_fail(err, RAN_EFORMAT, "\"rope_scaling\" is not known")
+                       : RAN_OK;
+}

@@ -1,0 +1,308 @@
+/* hf-weights.c - the tensors of a folder, in one file or in shards, by their names without the
+ * prefix of the encoder. See hf-folder.h. */
+#include "hf/folder.h"
+#include "base/string-table.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- files ----------------------------------------------------------------------------------- */
+
+static int open_file(struct ran_hf_weights *w, const char *folder, const char *base,
+                     const char *name, bool *absent, struct ran_error *err)
+{
+        struct ran_error why = {0};
+        struct ran_hf_file *file = ran_grow(w->file, &w->cap, w->files + 1, sizeof *file, err);
+
+        if (absent != NULL)
+                *absent = false;
+        if (file == NULL)
+                return RAN_ENOMEM;
+        w->file = file;
+        file += w->files;
+        RAN_TRY(ran_hf_open(&file->bytes, folder, base, name, SIZE_MAX, absent, err));
+        int rc = ran_tensors_read(&file->tensors, &file->bytes, &why);
+        if (rc == RAN_OK) {
+                w->files++;
+                return RAN_OK;
+        }
+        ran_bytes_release(&file->bytes);
+        return ran_fail(err, rc, "%s%s%s: %s", base, base[0] != '\0' ? "/" : "", name, why.text);
+}
+
+/* Opens the shard of a tensor, unless it was opened. */
+static int open_shard(struct ran_hf_weights *w, struct ran_string_table *seen, const char *folder,
+                      const char *base, const char *name, struct ran_error *err)
+{
+        const uint64_t hash = ran_string_table_hash(ran_string_table_seed, name, strlen(name));
+
+        if (ran_string_table_find(seen, hash, "", 0, name, strlen(name)) != RAN_STRING_TABLE_NONE)
+                return RAN_OK;
+        if (strchr(name, '/') != NULL)
+                return ran_fail(err, RAN_EFORMAT,
+                                "model.safetensors.index.json: the shard \"%s\" is no name of a "
+                                "file",
+                                name);
+        if (ran_string_table_add(seen, hash, name, strlen(name), err) == RAN_STRING_TABLE_NONE)
+                return RAN_ENOMEM;
+        return open_file(w, folder, base, name, NULL, err);
+}
+
+static int open_map(struct ran_hf_weights *w, const cJSON *map, const char *folder,
+                    const char *base, struct ran_error *err)
+{
+        struct ran_string_table seen = {0};
+        const cJSON *item;
+        int rc = RAN_OK;
+
+        if (!cJSON_IsObject(map) || map->child == NULL)
+                rc = ran_fail(err, RAN_EFORMAT,
+                              "model.safetensors.index.json: it has no \"weight_map\"");
+        cJSON_ArrayForEach(item, map)
+        {
+                if (rc != RAN_OK)
+                        break;
+                rc = cJSON_IsString(item)
+                             ? open_shard(w, &seen, folder, base, item->valuestring, err)
+                             : ran_fail(err, RAN_EFORMAT,
+                                        "model.safetensors.index.json: the shard of %s is no name",
+                                        item->string);
+        }
+        ran_string_table_release(&seen);
+        return rc;
+}
+
+static int open_shards(struct ran_hf_weights *w, const char *folder, const char *base, bool *absent,
+                       struct ran_error *err)
+{
+        static const char name[] = "model.safetensors.index.json";
+        struct ran_bytes file;
+        struct ran_error why = {0};
+        cJSON *all;
+
+        RAN_TRY(ran_hf_open(&file, folder, base, name, 64 << 20, absent, err));
+        int rc = ran_hf_parse(&all, (const char *)file.data, file.size, false, &why);
+        ran_bytes_release(&file);
+        if (rc != RAN_OK)
+                return ran_fail(err, rc, "%s: %s", name, why.text);
+        rc = open_map(w, cJSON_GetObjectItemCaseSensitive(all, "weight_map"), folder, base, err);
+        cJSON_Delete(all);
+        return rc;
+}
+
+/* ---- names ----------------------------------------------------------------------------------- */
+
+static const char *without(const char *name, const char *prefix)
+{
+        return strncmp(name, prefix, strlen(prefix)) == 0 ? name + strlen(prefix) : name;
+}
+
+static int by_name(const void *a, const void *b)
+{
+        return strcmp(((const struct ran_hf_tensor *)a)->name,
+                      ((const struct ran_hf_tensor *)b)->name);
+}
+
+/* All tensors of all files, by name. */
+static int list(struct ran_hf_weights *w, const char *prefix, struct ran_error *err)
+{
+        size_t n = 0;
+
+        for (size_t i = 0; i < w->files; i++)
+                n += w->file[i].tensors.n;
+        w->tensor = ran_alloc(n, sizeof *w->tensor, err);
+        if (w->tensor == NULL)
+                return RAN_ENOMEM;
+        for (size_t i = 0; i < w->files; i++)
+                for (size_t j = 0; j < w->file[i].tensors.n; j++) {
+                        const struct ran_tensor *t = &w->file[i].tensors.tensor[j];
+                        const char *name = without(t->name, "0.auto_model.");
+
+                        w->tensor[w->n++] = (struct ran_hf_tensor){
+                                .name = without(without(name, "module."), prefix),
+                                .file = &w->file[i].tensors,
+                                .tensor = t};
+                }
+        qsort(w->tensor, w->n, sizeof *w->tensor, by_name);
+        for (size_t i = 1; i < w->n; i++)
+                if (by_name(&w->tensor[i - 1], &w->tensor[i]) == 0)
+                        return ran_fail(err, RAN_EFORMAT, "tensor %s is there twice, also as %s",
+                                        w->tensor[i - 1].tensor->name, w->tensor[i].tensor->name);
+        return RAN_OK;
+}
+
+int ran_hf_weights_open(struct ran_hf_weights *w, const struct ran_hf *f, const char *folder,
+                        struct ran_error *err)
+{
+        const char *base = f->base != NULL ? f->base : "";
+        bool absent;
+        int rc = open_file(w, folder, base, "model.safetensors", &absent, err);
+
+        if (absent)
+                rc = open_shards(w, folder, base, &absent, err);
+        if (absent)
+                return ran_hf_no_weights(folder, base, err);
+        return rc == RAN_OK ? list(w, ran_hf_prefix(f), err) : rc;
+}
+
+int ran_hf_weights_open_dense(struct ran_hf_weights *w, const struct ran_hf *f, const char *folder,
+                              struct ran_error *err)
+{
+        bool absent;
+        int rc = open_file(w, folder, f->dense_folder, "model.safetensors", &absent, err);
+
+        if (absent)
+                return ran_hf_no_weights(folder, f->dense_folder, err);
+        return rc == RAN_OK ? list(w, "", err) : rc;
+}
+
+void ran_hf_weights_release(struct ran_hf_weights *w)
+{
+        for (size_t i = 0; i < w->files; i++) {
+                ran_tensors_release(&w->file[i].tensors);
+                ran_bytes_release(&w->file[i].bytes);
+        }
+        free(w->file);
+        free(w->tensor);
+        *w = (struct ran_hf_weights){0};
+}
+
+static struct ran_hf_tensor *search(const struct ran_hf_weights *w, const char *name)
+{
+        const struct ran_hf_tensor key = {.name = name};
+
+        return w->n > 0 ? bsearch(&key, w->tensor, w->n, sizeof key, by_name) : NULL;
+}
+
+/* Of a norm in an old file: LayerNorm.gamma for LayerNorm.weight. */
+struct ran_hf_tensor *ran_hf_find(const struct ran_hf_weights *w, const char *name)
+{
+        static const char *const old[][2] = {{".weight", ".gamma"}, {".bias", ".beta"}};
+        struct ran_hf_tensor *found = search(w, name);
+        const size_t n = strlen(name);
+        char other[128];
+
+        for (size_t i = 0; i < 2 && found == NULL; i++) {
+                const size_t end = strlen(old[i][0]);
+
+                if (n < end || strcmp(name + n - end, old[i][0]) != 0 || n >= sizeof other)
+                        continue;
+                snprintf(other, sizeof other, "%.*s%s", (int)(n - end), name, old[i][1]);
+                found = search(w, other);
+        }
+        return found;
+}
+
+/* ---- numbers --------------------------------------------------------------------------------- */
+
+static void put_shape(struct ran_buf *out, const size_t *shape, size_t rank)
+{
+        for (size_t i = 0; i < rank && i < 8; i++)
+                ran_buf_printf(out, "%s%zu", i > 0 ? ", " : "", shape[i]);
+}
+
+int ran_hf_check(struct ran_hf_tensor *t, size_t rows, size_t cols, struct ran_error *err)
+{
+        const struct ran_tensor *x = t->tensor;
+        const size_t shape[] = {rows > 0 ? rows : cols, cols}, rank = rows > 0 ? 2 : 1;
+        struct ran_buf has = {0}, wants = {0};
+
+        t->used = true;
+        if (x->dtype != RAN_DTYPE_F32 && x->dtype != RAN_DTYPE_F16 && x->dtype != RAN_DTYPE_BF16 &&
+            x->dtype != RAN_DTYPE_F64)
+                return ran_fail(err, RAN_EFORMAT,
+                                "tensor %s is %s: F32, F16, BF16 or F64 is needed", x->name,
+                                ran_dtype_name(x->dtype));
+        if (x->rank == rank && memcmp(x->shape, shape, rank * sizeof *shape) == 0)
+                return RAN_OK;
+        put_shape(&has, x->shape, x->rank);
+        put_shape(&wants, shape, rank);
+        int rc = ran_fail(err, RAN_EFORMAT,
+                          "tensor %s has the shape [%.*s], but config.json asks for [%.*s]",
+                          x->name, (int)has.len, has.len > 0 ? has.data : "", (int)wants.len,
+                          wants.len > 0 ? wants.data : "");
+        ran_buf_release(&has);
+        ran_buf_release(&wants);
+        return rc;
+}
+
+static int not_finite(const struct ran_hf_tensor *t, struct ran_error *err)
+{
+        return ran_fail(err, RAN_EFORMAT,
+                        "tensor %s has a number that is not finite: the file is damaged, or its "
+                        "training failed",
+                        t->tensor->name);
+}
+
+int ran_hf_numbers(const struct ran_hf_tensor *t, size_t from, size_t n, float *out,
+                   struct ran_error *err)
+{
+        struct ran_tensor part = *t->tensor;
+        const size_t bytes = ran_dtype_number(part.dtype);
+
+        part.begin += from * bytes;
+        part.end = part.begin + n * bytes;
+        part.elements = n;
+        RAN_TRY(ran_tensor_floats(t->file, &part, out, err));
+        for (size_t i = 0; i < n; i++)
+                if (!isfinite(out[i]))
+                        return not_finite(t, err);
+        return RAN_OK;
+}
+
+const float *ran_hf_table(const struct ran_hf_tensor *t, size_t n, float **copy,
+                          struct ran_error *err)
+{
+        const float *there = ran_tensor_in_place(t->file, t->tensor);
+
+        for (size_t i = 0; there != NULL && i < n; i++)
+                if (!isfinite(there[i])) {
+                        not_finite(t, err);
+                        return NULL;
+                }
+        if (there != NULL)
+                return there;
+        *copy = ran_alloc_floats(n, err);
+        return *copy != NULL && ran_hf_numbers(t, 0, n, *copy, err) == RAN_OK ? *copy : NULL;
+}
+
+/* ---- what is left over ----------------------------------------------------------------------- */
+
+/* Heads of other tasks, the pooler of such a head, and numbers that no model needs. */
+static bool is_useless(const char *name)
+{
+        static const char *const begins[] = {"pooler.",           "cls.",
+                                             "lm_head.",          "vocab_transform.",
+                                             "vocab_layer_norm.", "vocab_projector.",
+                                             "classifier.",       "pre_classifier.",
+                                             "qa_outputs.",       "head.",
+                                             "decoder.",          "score."};
+        static const char *const ends[] = {"position_ids", "token_type_ids", "inv_freq"};
+        const size_t n = strlen(name);
+
+        for (size_t i = 0; i < sizeof begins / sizeof *begins; i++)
+                if (strncmp(name, begins[i], strlen(begins[i])) == 0)
+                        return true;
+        for (size_t i = 0; i < sizeof ends / sizeof *ends; i++)
+                if (n >= strlen(ends[i]) && strcmp(name + n - strlen(ends[i]), ends[i]) == 0)
+                        return true;
+        return false;
+}
+
+int ran_hf_check_rest(const struct ran_hf_weights *w, const struct ran_hf *f, struct ran_error *err)
+{
+        size_t n = 0, first = 0;
+
+        for (size_t i = 0; i < w->n; i++)
+                if (!w->tensor[i].used && !is_useless(w->tensor[i].name)) {
+                        first = n == 0 ? i : first;
+                        n++;
+                }
+        if (n == 0)
+                return RAN_OK;
+        return ran_fail(err, RAN_EFORMAT,
+                        "tensor %s%s not part of a model of model_type \"%s\" with the sizes in "
+                        "config.json: the two do not belong together",
+                        w->tensor[first].tensor->name, n > 1 ? " and others are" : " is", f->type);
+}

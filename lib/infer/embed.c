@@ -1,0 +1,263 @@
+/* embed.c - vectors of documents to compare documents by: whitened means of rows of an embedding.
+ *
+ *   v = L^-1 (Σ_t a_t x_t / Σ_t a_t - m)        x_t the row of token t, a_t = a / (a + p_t)
+ *   L L^T = Σ_id p_id a_id² (x_id - m)(x_id - m)^T,  m = Σ_id p_id x_id
+ *
+ * with p_id how often the model's language has a token, which the weights of tokens tell
+ * (document-vector.h). Without m all documents are alike, and without L the few directions in which
+ * most rows differ decide what is near: halves of the same news article, post or review find each
+ * other twice as often with it. A token that stands for whatever the vocabulary does not know has
+ * no meaning to compare: it counts nothing, and of a text of such tokens v = 0. No encoder runs:
+ * its outputs, averaged, tell documents apart less well than the rows. Only an encoder that was
+ * trained to make vectors of documents runs, and its vectors are taken as they are.
+ */
+#include "base/error.h"
+#include "math/gemm.h"
+#include "math/simd.h"
+#include "part/vectors/document-vector.h"
+#include "nn/encoder.h"
+#include "infer/model-check.h"
+#include "file/model.h"
+#include "infer/score.h"
+#include "ran/model.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Of the weights; that of a model's own is larger (document-vector.c). */
+static const double smooth = 1e-4;
+/* Added to the diagonal, as a part of its mean: rows may span fewer than D dimensions. */
+static const double ridge = 1e-3;
+/* Wider embeddings are not whitened: that takes D³ operations, and a file may say any width. */
+enum { WIDEST = 2048 };
+
+struct ran_embedder {
+        const struct ran_model *m;
+        float *weight;  /* (V) */
+        float *mean;    /* (D) */
+        double *whiten; /* (D, D) the lower triangle L; NULL: not whitened */
+};
+
+/* Whether the encoder makes the vectors. */
+static bool encodes(const struct ran_embedder *e)
+{
+        return ran_encoder_of(&e->m->config)->vector != NULL;
+}
+
+size_t ran_embedder_width(const struct ran_embedder *e)
+{
+        return encodes(e) ? ran_document_vector_width(&e->m->config) : e->m->config.dim;
+}
+
+void ran_embedder_free(struct ran_embedder *e)
+{
+        if (e == NULL)
+                return;
+        free(e->weight);
+        free(e->mean);
+        free(e->whiten);
+        free(e);
+}
+
+/* From weights of the model to frequencies; 1 each if it has none. They may be any numbers. */
+static int make_frequencies(const struct ran_embedder *e, double **frequency, struct ran_error *err)
+{
+        const size_t V = e->m->V;
+        double *p = ran_alloc(V, sizeof *p, err), sum = 0;
+
+        if (p == NULL)
+                return RAN_ENOMEM;
+        for (size_t id = 0; id < V; id++) {
+                const double weight = (double)e->weight[id];
+
+                p[id] = weight > 0 && weight < 1 ? ran_document_vector_smooth * (1 / weight - 1)
+                                                 : 0;
+                sum += p[id];
+        }
+        for (size_t id = 0; id < V; id++)
+                p[id] = sum > 0 ? p[id] / sum : 1 / (double)V;
+        *frequency = p;
+        return RAN_OK;
+}
+
+static void make_weights(struct ran_embedder *e, const double *p)
+{
+        const size_t D = e->m->config.dim;
+
+        for (size_t id = 0; id < e->m->V; id++) {
+                const float *row = e->m->params.embed + id * D;
+
+                e->weight[id] = (float)(smooth / (smooth + p[id]));
+                ran_simd->axpy(e->mean, (float)p[id], row, D);
+        }
+}
+
+/* The covariance of rows (lower triangle), by what documents have of them: a block of rows at a
+ * time in a product, blocks in double. */
+enum { BLOCK = 512 };
+
+static int make_covariance(struct ran_embedder *e, const double *p, struct ran_error *err)
+{
+        const size_t D = e->m->config.dim, V = e->m->V;
+        float *x = ran_alloc_floats(BLOCK * D, err), *product = ran_alloc_floats(D * D, err);
+        int rc = x != NULL && product != NULL ? RAN_OK : RAN_ENOMEM;
+
+        for (size_t from = 0; from < V && rc == RAN_OK; from += BLOCK) {
+                const size_t n = V - from < BLOCK ? V - from : BLOCK;
+
+                for (size_t i = 0; i < n; i++) {
+                        const size_t id = from + i;
+                        const double by = sqrt(p[id]) * (double)e->weight[id];
+
+                        for (size_t d = 0; d < D; d++)
+                                x[i * D + d] =
+                                        (float)(by * ((double)e->m->params.embed[id * D + d] -
+                                                      (double)e->mean[d]));
+                }
+                ran_gemm(product, D, x, 1, D, x, D, 1, D, D, n, false);
+                for (size_t i = 0; i < D * D; i++)
+                        e->whiten[i] += (double)product[i];
+        }
+        free(x);
+        free(product);
+        return rc;
+}
+
+/* Cholesky's decomposition of a (D, D), in place; a row without variance is one of the unit matrix.
+ */
+static void decompose(double *a, size_t D)
+{
+        double trace = 0;
+
+        for (size_t i = 0; i < D; i++)
+                trace += a[i * D + i];
+        for (size_t i = 0; i < D; i++) {
+                a[i * D + i] += ridge * trace / (double)D;
+                for (size_t j = 0; j <= i; j++) {
+                        double sum = a[i * D + j];
+
+                        for (size_t k = 0; k < j; k++)
+                                sum -= a[i * D + k] * a[j * D + k];
+                        if (i == j)
+                                a[i * D + i] = sum > 0 ? sqrt(sum) : 1;
+                        else
+                                a[i * D + j] = sum / a[j * D + j];
+                }
+        }
+}
+
+static int prepare(struct ran_embedder *e, struct ran_error *err)
+{
+        double *p = NULL;
+
+        ran_model_token_weights(e->m, e->weight);
+        int rc = make_frequencies(e, &p, err);
+        if (rc == RAN_OK)
+                make_weights(e, p);
+        if (rc == RAN_OK && e->whiten != NULL)
+                rc = make_covariance(e, p, err);
+        if (rc == RAN_OK && e->whiten != NULL)
+                decompose(e->whiten, e->m->config.dim);
+        const struct ran_tokenizer *t = ran_model_tokenizer(e->m);
+        const uint32_t unknown = t != NULL ? ran_tokenizer_unknown(t) : RAN_NO_ID;
+        if (unknown < e->m->V)
+                e->weight[unknown] = 0;
+        free(p);
+        return rc;
+}
+
+struct ran_embedder *ran_embedder_new(const struct ran_model *m, struct ran_error *err)
+{
+        struct ran_embedder *e;
+
+        err = ran_error_or_spare(err);
+        if (!ran_config_has_encoder(&m->config)) {
+                ran_fail(err, RAN_EINVAL,
+                         "the model has no encoder, and so no embedding of a document");
+                return NULL;
+        }
+        e = ran_alloc(1, sizeof *e, err);
+        if (e == NULL)
+                return NULL;
+        e->m = m;
+        if (encodes(e))
+                return e;
+        e->weight = ran_alloc_floats(m->V, err);
+        e->mean = ran_alloc_floats(m->config.dim, err);
+        const size_t D = m->config.dim;
+        if (D <= WIDEST)
+                e->whiten = ran_alloc(D * D, sizeof *e->whiten, err);
+        if (e->weight == NULL || e->mean == NULL || (e->whiten == NULL && D <= WIDEST) ||
+            prepare(e, err) != RAN_OK) {
+                ran_embedder_free(e);
+                return NULL;
+        }
+        return e;
+}
+
+/* v = L^-1 v, by forward substitution. */
+static void whiten(const struct ran_embedder *e, float *v)
+{
+        const size_t D = e->m->config.dim;
+
+        for (size_t i = 0; e->whiten != NULL && i < D; i++) {
+                double x = (double)v[i];
+
+                for (size_t k = 0; k < i; k++)
+                        x -= e->whiten[i * D + k] * (double)v[k];
+                v[i] = (float)(x / e->whiten[i * D + i]);
+        }
+}
+
+/* Of one document, from the rows of its tokens. */
+static int embed_rows(const struct ran_embedder *e, const struct ran_document *d, float *v,
+                      struct ran_error *err)
+{
+        const size_t D = e->m->config.dim;
+        double sum = 0;
+
+        RAN_TRY(ran_model_check_document(e->m, d, err));
+        if (d->L == 0)
+                return ran_fail(err, RAN_EINVAL, "a document without tokens");
+        memset(v, 0, D * sizeof *v);
+        for (size_t t = 0; t < d->L; t++) {
+                const float weight = e->weight[d->ids[t]];
+
+                ran_simd->axpy(v, weight, e->m->params.embed + d->ids[t] * D, D);
+                sum += (double)weight;
+        }
+        if (sum <= 0) {
+                memset(v, 0, D * sizeof *v);
+                return RAN_OK;
+        }
+        for (size_t i = 0; i < D; i++)
+                v[i] = (float)((double)v[i] / sum - (double)e->mean[i]);
+        whiten(e, v);
+        return ran_score_check_result(v, D, err);
+}
+
+int ran_embed_each(const struct ran_embedder *e, struct ran_state *s, const struct ran_document *d,
+                   size_t n, float *v, struct ran_error *err)
+{
+        const size_t width = ran_embedder_width(e);
+
+        err = ran_error_or_spare(err);
+        for (size_t i = 0; i < n && !encodes(e); i++)
+                RAN_TRY(embed_rows(e, &d[i], v + i * width, err));
+        if (!encodes(e))
+                return RAN_OK;
+        for (size_t i = 0; i < n; i++)
+                RAN_TRY(ran_model_check_document(e->m, &d[i], err));
+        for (size_t i = 0, k; i < n; i += k) {
+                k = ran_score_abreast(s, d + i, n - i);
+                RAN_TRY(ran_score_vectors(s, d + i, k, v + i * width, err));
+        }
+        return ran_score_check_result(v, n * width, err);
+}
+
+int ran_embed(const struct ran_embedder *e, struct ran_state *s, const struct ran_document *d,
+              float *v, struct ran_error *err)
+{
+        return ran_embed_each(e, s, d, 1, v, err);
+}

@@ -1,0 +1,301 @@
+/* explain.c - attribution: how each token of a document influences the model's outputs, by backward
+ * passes through the whole document; exact at any distance.
+ *
+ * A row of the Jacobian takes one pass, the whole Jacobian one for each output. Here few passes are
+ * enough: the gradient of one number, or sums of rows with random signs, whose squares are
+ * unbiased.
+ */
+#include "math/elementary.h"
+#include "math/simd.h"
+#include "part/vectors/document-vector.h"
+#include "nn/encoder.h"
+#include "nn/head.h"
+#include "infer/model-check.h"
+#include "part/linear/linear-words.h"
+#include "part/linear/linear-model.h"
+#include "ran/model.h"
+#include "ran/math.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct ran_explainer {
+        const struct ran_model *m;
+        struct ran_workspace workspace;
+        struct ran_packed packed;
+        struct ran_params none; /* no gradient of a weight is wanted */
+        bool moved;    /* the workspace holds another point of the path, not the document */
+        float *logits; /* (C) of the output in question */
+        /* For a tagger with a linear model: the current document, and scratch. */
+        struct ran_document words;
+        uint32_t *positions, *bucket;
+        bool *begins;
+        size_t positions_cap, begins_cap;
+};
+
+struct ran_explainer *ran_explainer_new(const struct ran_model *m, struct ran_pool *pool,
+                                        struct ran_error *err)
+{
+        struct ran_explainer *e = ran_alloc(1, sizeof *e, err);
+
+        if (e == NULL)
+                return NULL;
+        e->m = m;
+        e->logits = ran_alloc_floats(m->C, err);
+        e->bucket = ran_alloc(ran_linear_words_features(&m->config), sizeof *e->bucket, err);
+        if (e->logits == NULL || e->bucket == NULL ||
+            ran_params_none(&e->none, &m->config, err) != RAN_OK ||
+            ran_workspace_init(&e->workspace, &m->config, true, pool, err) != RAN_OK) {
+                ran_explainer_free(e);
+                return NULL;
+        }
+        e->workspace.scoring_keys = true;
+        return e;
+}
+
+void ran_explainer_free(struct ran_explainer *e)
+{
+        if (e == NULL)
+                return;
+        ran_workspace_release(&e->workspace);
+        ran_packed_release(&e->packed);
+        ran_params_release(&e->none);
+        free(e->logits);
+        free(e->positions);
+        free(e->begins);
+        free(e->bucket);
+        free(e);
+}
+
+/* ---- the document --------------------------------------------------------------------------- */
+
+/* Runs the model on the token rows at w->x[0]. */
+static void forward(struct ran_explainer *e)
+{
+        struct ran_workspace *w = &e->workspace;
+
+        ran_encoder_of(w->c)->forward(w, &e->m->params);
+        if (!ran_task_is_tied(w->c) && w->size.outputs > 0)
+                ran_head(w, &e->m->params, e->m->C);
+}
+
+static void restore_document(struct ran_explainer *e)
+{
+        if (!e->moved)
+                return;
+        ran_encode_embed(&e->workspace, &e->m->params);
+        e->workspace.linear_weight = 1;
+        forward(e);
+        e->moved = false;
+}
+
+/* Keeps the document's words for the linear model; the packed batch has ids and spelling only. */
+static int keep_words(struct ran_explainer *e, const struct ran_document *d, struct ran_error *err)
+{
+        uint32_t *positions =
+                ran_grow(e->positions, &e->positions_cap, d->words, sizeof *positions, err);
+
+        if (positions == NULL)
+                return RAN_ENOMEM;
+        e->positions = memcpy(positions, d->positions, d->words * sizeof *positions);
+        e->words = *d;
+        e->words.ids = e->packed.ids;
+        e->words.spelling = e->packed.spelling;
+        e->words.positions = positions;
+        if (d->begins == NULL)
+                return RAN_OK;
+        bool *begins = ran_grow(e->begins, &e->begins_cap, d->words, sizeof *begins, err);
+        if (begins == NULL)
+                return RAN_ENOMEM;
+        e->words.begins = e->begins = memcpy(begins, d->begins, d->words * sizeof *begins);
+        return RAN_OK;
+}
+
+int ran_explain_read(struct ran_explainer *e, const struct ran_document *d, size_t sources,
+                     struct ran_error *err)
+{
+        const struct ran_config *c = &e->m->config;
+        bool words = ran_task_of(c)->output == RAN_OUTPUT_WORD && d->words > 0;
+
+        ran_packed_clear(&e->packed);
+        if (d->L == 0 || sources > d->L)
+                return ran_fail(err, RAN_EINVAL, "a document of %zu tokens, %zu of them source",
+                                d->L, sources);
+        if (ran_model_check_document(e->m, d, err) != RAN_OK ||
+            (words && ran_model_check_positions(d, err) != RAN_OK))
+                return RAN_EINVAL;
+        if (ran_packed_add(&e->packed, c, d->ids, d->L, 0, err) != RAN_OK ||
+            (c->spelling > 0 && ran_packed_spell(&e->packed, d->spelling, err) != RAN_OK) ||
+            (words && ran_packed_positions(&e->packed, d->positions, d->words, err) != RAN_OK) ||
+            (words && keep_words(e, d, err) != RAN_OK) ||
+            ran_workspace_fit(&e->workspace, &e->packed, e->m->C, err) != RAN_OK) {
+                ran_packed_clear(&e->packed);
+                return RAN_ENOMEM;
+        }
+        e->packed.sources[0] = sources;
+        e->moved = true;
+        return RAN_OK;
+}
+
+/* ---- passes backward ------------------------------------------------------------------------ */
+
+/* The gradient of log(p / (1 - p)) by the logits (C), p being the probability of c. */
+static void odds_bwd(const struct ran_config *config, float *dlogits, const float *logits, size_t C,
+                     size_t c)
+{
+        double most = -INFINITY, sum = 0;
+
+        for (size_t i = 0; i < C; i++)
+                most = i != c && (double)logits[i] > most ? (double)logits[i] : most;
+        for (size_t i = 0; i < C; i++)
+                sum += i != c ? ran_exp((double)logits[i] - most) : 0;
+        for (size_t i = 0; i < C && !config->multilabel; i++)
+                dlogits[i] = (float)(-ran_exp((double)logits[i] - most) / sum);
+        dlogits[c] = 1;
+}
+
+/* Leaves in w->dx the gradient of the log odds of class c in output `row` by the token rows. */
+static void differentiate(struct ran_explainer *e, size_t row, size_t c)
+{
+        struct ran_workspace *w = &e->workspace;
+        size_t C = e->m->C;
+
+        memcpy(e->logits, w->head.logits + row * C, C * sizeof *e->logits);
+        if (ran_has_linear_words(w->c))
+                ran_linear_words_add_one(e->logits, e->bucket, &e->m->params, w->c, &e->words, C,
+                                         row, w->linear_weight);
+        memset(w->head.dlogits, 0, w->size.outputs * C * sizeof(float));
+        odds_bwd(w->c, w->head.dlogits + row * C, e->logits, C, c);
+        if (!ran_config_has_encoder(w->c))
+                return;
+        ran_head_bwd(w, &e->m->params, &e->none, C);
+        ran_encode_bwd(w, &e->m->params, &e->none);
+        if (w->c->frozen)
+                ran_document_vector_rows_bwd(w, &e->m->params, w->head.ddense);
+}
+
+/* ---- token to label ------------------------------------------------------------------------- */
+
+/* The document at the point u of the path. */
+static void move_to(struct ran_explainer *e, double u)
+{
+        struct ran_workspace *w = &e->workspace;
+
+        ran_encode_embed(w, &e->m->params);
+        for (size_t t = 0; t < e->packed.L; t++) {
+                float *x = w->x[0] + t * w->D;
+                double scale, speed;
+
+                ran_encoder_of(w->c)->path(x, w->D, u, &scale, &speed);
+                for (size_t d = 0; d < w->D; d++)
+                        x[d] = (float)(scale * (double)x[d]);
+        }
+        w->linear_weight = (float)u; /* evenly, as the rest */
+        forward(e);
+        e->moved = true;
+}
+
+/* The linear model's logits grow evenly along the path, so their adjoints weight each token's
+ * contribution. */
+static void add_linear(const struct ran_explainer *e, size_t row, double part, double *value)
+{
+        const struct ran_workspace *w = &e->workspace;
+        const float *weight = w->head.dlogits + row * e->m->C;
+
+        if (ran_has_linear_model(w->c))
+                ran_linear_model_explain(w, &e->m->params, e->m->C, weight, part, value);
+        if (ran_has_linear_words(w->c))
+                ran_linear_words_explain(value, &e->m->params, w->c, &e->words, e->m->C, row,
+                                         weight, part);
+}
+
+/* Adds to value the tokens' contributions to the log odds on a part of the path around u. */
+static void add_point(struct ran_explainer *e, size_t row, double u, double part, double *value)
+{
+        struct ran_workspace *w = &e->workspace;
+
+        ran_encode_embed(w, &e->m->params); /* later backward passes do not read it */
+        for (size_t t = 0; t < e->packed.L; t++) {
+                const float *x = w->x[0] + t * w->D;
+                double scale, speed;
+
+                ran_encoder_of(w->c)->path(x, w->D, u, &scale, &speed);
+                value[t] += part * speed * ran_dot(w->dx + t * w->D, x, w->D);
+        }
+        add_linear(e, row, part, value);
+}
+
+int ran_explain_label(struct ran_explainer *e, size_t row, size_t c, size_t steps, double *value,
+                      struct ran_error *err)
+{
+        struct ran_workspace *w = &e->workspace;
+        size_t rows = e->packed.L > 0 ? w->size.outputs : 0;
+
+        if (ran_task_is_tied(w->c))
+                return ran_fail(err, RAN_EINVAL, "a language model gives no labels to explain");
+        if (row >= rows || c >= e->m->C)
+                return ran_fail(err, RAN_EINVAL,
+                                "no label %zu of output %zu: there are %zu and %zu", c, row,
+                                e->m->C, rows);
+        memset(value, 0, e->packed.L * sizeof *value);
+        if (steps == 0) {
+                restore_document(e);
+                differentiate(e, row, c);
+                for (size_t t = 0; t < e->packed.L; t++)
+                        value[t] = ran_dot(w->dx + t * w->D, w->x[0] + t * w->D, w->D);
+                add_linear(e, row, 1, value);
+        }
+        for (size_t i = 0; i < steps; i++) {
+                double u = ((double)i + 0.5) / (double)steps;
+
+                move_to(e, u);
+                differentiate(e, row, c);
+                add_point(e, row, u, 1 / (double)steps, value);
+        }
+        return RAN_OK;
+}
+
+/* ---- token to token ------------------------------------------------------------------------- */
+
+/* Random signs in the rows [from, to) of the output's adjoint, nothing elsewhere. */
+static void sample(struct ran_explainer *e, size_t from, size_t to, size_t number)
+{
+        struct ran_workspace *w = &e->workspace;
+        uint64_t key = ran_random_key(0, RAN_FOR_HUTCHINSON, 0, number);
+
+        memset(w->dlast, 0, w->D * sizeof *w->dlast);
+        memset(w->dx, 0, e->packed.L * w->D * sizeof *w->dx);
+        for (size_t i = from * w->D; i < to * w->D; i++)
+                w->dx[i] = ran_random_draw(key, i) >> 63 != 0 ? 1.0f : -1.0f;
+        ran_encode_bwd(w, &e->m->params, &e->none);
+}
+
+int ran_explain_tokens(struct ran_explainer *e, size_t from, size_t to, size_t samples,
+                       double *value, struct ran_error *err)
+{
+        struct ran_workspace *w = &e->workspace;
+        size_t L = e->packed.L, D = w->D;
+
+        if (!ran_config_has_encoder(w->c))
+                return ran_fail(err, RAN_EINVAL,
+                                "the model has no encoder, and so no outputs of tokens");
+        if (!ran_encoder_of(w->c)->per_token)
+                return ran_fail(err, RAN_EINVAL,
+                                "a Contextualizer makes one vector of a document and none of a "
+                                "token: nothing bears on the output of a token");
+        if (from >= to || to > L || samples == 0)
+                return ran_fail(err, RAN_EINVAL,
+                                "rows %zu to %zu by %zu samples: of %zu tokens there are none",
+                                from, to, samples, L);
+        restore_document(e);
+        memset(value, 0, L * sizeof *value);
+        for (size_t i = 0; i < samples; i++) {
+                sample(e, from, to, i);
+                for (size_t t = 0; t < L; t++)
+                        value[t] += ran_dot(w->dx + t * D, w->dx + t * D, D);
+        }
+        for (size_t t = 0; t < L; t++)
+                value[t] *= ran_dot(w->x[0] + t * D, w->x[0] + t * D, D) / (double)(samples * D);
+        return RAN_OK;
+}

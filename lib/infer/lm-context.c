@@ -1,0 +1,499 @@
+/* lm-context.c - a language-model context, in memory and in a file.
+ *
+ * The file is a safetensors file: `cell` (N, D), `gates` (N, F), and for each layer l `key.{l}`,
+ * `value.{l}` (states, D) and `open.{l}` (1 + open, 3E); tensors without rows are left out. See
+ * recurrent-state.h. `pending` (1, 2) is a waiting token: two halves of its id, 16 bits each,
+ * because the digest covers tensors only. Of a cache, `cache.key` (rows, D) and `cache.next` (rows,
+ * 2), ids in halves. The metadata name the model it belongs to.
+ */
+#include "math/elementary.h"
+#include "infer/cache.h"
+#include "nn/encoder.h"
+#include "infer/model-check.h"
+#include "infer/score.h"
+#include "ran/model.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define FORMAT "ran-state"
+
+struct ran_lm_context {
+        const struct ran_model *m;
+        struct ran_recurrent_state recurrent;
+        uint32_t pending;
+};
+
+struct ran_lm_context *ran_lm_context_new(const struct ran_model *m, struct ran_error *err)
+{
+        struct ran_lm_context *p = ran_alloc(1, sizeof *p, err);
+
+        if (p == NULL)
+                return NULL;
+        p->m = m;
+        p->pending = RAN_NO_ID;
+        if (ran_encoder_state_init(&p->recurrent, &m->config, err) == RAN_OK)
+                return p;
+        free(p);
+        return NULL;
+}
+
+void ran_lm_context_free(struct ran_lm_context *p)
+{
+        if (p != NULL)
+                ran_recurrent_state_release(&p->recurrent);
+        free(p);
+}
+
+void ran_lm_context_clear(struct ran_lm_context *p)
+{
+        ran_recurrent_state_clear(&p->recurrent);
+        p->pending = RAN_NO_ID;
+}
+
+size_t ran_lm_context_tokens(const struct ran_lm_context *p)
+{
+        return p->recurrent.tokens;
+}
+
+uint32_t ran_lm_context_pending(const struct ran_lm_context *p)
+{
+        return p->pending;
+}
+
+void ran_lm_context_set_pending(struct ran_lm_context *p, uint32_t id)
+{
+        p->pending = id;
+}
+
+int ran_lm_context_fork(struct ran_lm_context *to, const struct ran_lm_context *from,
+                        struct ran_error *err)
+{
+        if (to->m != from->m)
+                return ran_fail(err, RAN_EINVAL, "the context belongs to another model");
+        if (to == from || from->recurrent.base == &to->recurrent)
+                return ran_fail(err, RAN_EINVAL,
+                                "a context cannot be a copy of what shares its text");
+        to->pending = from->pending;
+        int rc = ran_recurrent_state_fork(&to->recurrent, &from->recurrent, err);
+        if (rc != RAN_OK)
+                ran_lm_context_clear(to);
+        return rc;
+}
+
+/* ---- reading -------------------------------------------------------------------------------- */
+
+static int check_gold(const struct ran_model *m, const uint32_t *gold, size_t n,
+                      struct ran_error *err)
+{
+        for (size_t i = 0; gold != NULL && i < n; i++)
+                if (gold[i] != RAN_NO_ID && ran_model_check_ids(m, gold + i, 1, err) != RAN_OK)
+                        return RAN_EINVAL;
+        return RAN_OK;
+}
+
+static int check_wanted(const struct ran_model *m, const struct ran_lm_out *out, size_t n,
+                        struct ran_error *err)
+{
+        if (out->skip > 0 && out->skip >= n)
+                return ran_fail(err, RAN_EINVAL, "skip leaves none of %zu tokens", n);
+        if (out->cache != NULL && ran_cache_width(out->cache) != m->config.dim)
+                return ran_fail(err, RAN_EINVAL, "the cache is for a model of another width");
+        return check_gold(m, out->gold, n - out->skip, err);
+}
+
+/* Checks the results of n tokens; tokens without gold may have results that are not finite. */
+static int check_given(const struct ran_model *m, const float *nll, const float *logits, size_t n,
+                       struct ran_error *err)
+{
+        if (nll != NULL)
+                RAN_TRY(ran_score_check_result(nll, n, err));
+        return logits != NULL ? ran_score_check_scores(logits, n * m->V, err) : RAN_OK;
+}
+
+int ran_lm_read(const struct ran_model *m, struct ran_state *s, struct ran_lm_context *context,
+                const uint32_t *ids, size_t n, size_t sources, const struct ran_lm_out *out,
+                struct ran_error *err)
+{
+        if (ran_model_check_task(m, s, &ran_task_lm, err) != RAN_OK ||
+            ran_model_check_ids(m, ids, n, err) != RAN_OK || check_wanted(m, out, n, err) != RAN_OK)
+                return RAN_EINVAL;
+        if (context != NULL && context->m != m)
+                return ran_fail(err, RAN_EINVAL, "the context belongs to another model");
+        if (sources > n || (sources > 0 && m->config.mask != RAN_MASK_PREFIX))
+                return ran_fail(err, RAN_EINVAL,
+                                "the model has no source tokens: its mask is not 'prefix'");
+        if (sources > 0 && context != NULL && context->recurrent.tokens > 0)
+                return ran_fail(err, RAN_EINVAL,
+                                "source tokens must be read at once, at the beginning");
+        RAN_TRY(ran_score_lm(s, context != NULL ? &context->recurrent : NULL, ids, n, sources, out,
+                             err));
+        RAN_TRY(check_given(m, out->nll, out->logits, n - out->skip, err));
+        return out->last != NULL ? ran_score_check_scores(out->last, m->V, err) : RAN_OK;
+}
+
+int ran_lm_read_each(const struct ran_model *m, struct ran_state *s,
+                     struct ran_lm_context *const *context, const uint32_t *ids, size_t n,
+                     float *logits, struct ran_error *err)
+{
+        RAN_TRY(ran_model_check_task(m, s, &ran_task_lm, err));
+        RAN_TRY(ran_model_check_ids(m, ids, n, err));
+        struct ran_recurrent_state **state = ran_alloc(n, sizeof *state, err);
+        int rc = state != NULL ? RAN_OK : RAN_ENOMEM;
+        for (size_t i = 0; i < n && rc == RAN_OK; i++) {
+                state[i] = &context[i]->recurrent;
+                if (context[i]->m != m || state[i]->tokens == 0)
+                        rc = ran_fail(err, RAN_EINVAL, "context %zu has read nothing", i);
+        }
+        if (rc == RAN_OK)
+                rc = ran_score_lm_each(s, state, ids, n, logits, err);
+        free(state);
+        for (size_t i = 0; i < n && rc == RAN_OK; i++)
+                rc = ran_score_check_scores(logits + i * m->V, m->V, err);
+        return rc;
+}
+
+static int check_masked(const struct ran_model *m, const struct ran_state *s, const uint32_t *ids,
+                        size_t L, const uint32_t *positions, size_t n, const uint32_t *gold,
+                        struct ran_error *err)
+{
+        if (ran_model_check_task(m, s, &ran_task_mlm, err) != RAN_OK ||
+            ran_model_check_ids(m, ids, L, err) != RAN_OK || check_gold(m, gold, n, err) != RAN_OK)
+                return RAN_EINVAL;
+        for (size_t i = 0; i < n; i++)
+                if (positions[i] >= L || (i > 0 && positions[i] <= positions[i - 1]))
+                        return ran_fail(err, RAN_EINVAL, "masked token %zu is not one of the %zu",
+                                        i, L);
+        return RAN_OK;
+}
+
+int ran_lm_fill(const struct ran_model *m, struct ran_state *s, const uint32_t *ids, size_t L,
+                const uint32_t *positions, size_t n, const uint32_t *gold, float *nll,
+                float *logits, struct ran_error *err)
+{
+        if (check_masked(m, s, ids, L, positions, n, gold, err) != RAN_OK)
+                return RAN_EINVAL;
+        RAN_TRY(ran_score_masked(s, ids, L, positions, n, gold, nll, logits, err));
+        return check_given(m, nll, logits, n, err);
+}
+
+/* Passes logits on to the caller's function. */
+struct checked {
+        const struct ran_model *m;
+        ran_lm_take *take;
+        void *arg;
+};
+
+static int take_checked(void *arg, size_t i, const float *logits, struct ran_error *err)
+{
+        const struct checked *k = arg;
+
+        RAN_TRY(ran_score_check_scores(logits, k->m->V, err));
+        return k->take(k->arg, i, logits, err);
+}
+
+int ran_lm_fill_each(const struct ran_model *m, struct ran_state *s, const uint32_t *ids, size_t L,
+                     const uint32_t *positions, size_t n, ran_lm_take *take, void *arg,
+                     struct ran_error *err)
+{
+        struct checked k = {m, take, arg};
+
+        if (check_masked(m, s, ids, L, positions, n, NULL, err) != RAN_OK)
+                return RAN_EINVAL;
+        return ran_score_masked_each(s, ids, L, positions, n, take_checked, &k, err);
+}
+
+/* ---- the file ------------------------------------------------------------------------------- */
+
+/* The tensors of a state, in one order for reading and writing. */
+struct part {
+        char name[32];
+        float *data;
+        size_t rows, cols;
+};
+
+/* Calls fn for each tensor with rows until a call fails. halves: of the pending token; NULL:
+ * none. */
+static int each_part(const struct ran_recurrent_state *c, float *halves,
+                     int (*fn)(void *arg, const struct part *part, struct ran_error *err),
+                     void *arg, struct ran_error *err)
+{
+        const struct part pending = {"pending", halves, 1, 2};
+        struct part part[5] = {{"cell", c->cell, c->layers, c->width},
+                               {"gates", c->pre, c->layers, c->projected}};
+
+        RAN_TRY(fn(arg, &part[0], err));
+        if (halves != NULL)
+                RAN_TRY(fn(arg, &pending, err));
+        if (c->open > 0)
+                RAN_TRY(fn(arg, &part[1], err));
+        for (size_t l = 0; l < c->layers; l++) {
+                part[2] = (struct part){"", c->key[l], c->states, c->width};
+                part[3] = (struct part){"", c->value[l], c->states, c->width};
+                part[4] = (struct part){"", c->qkv[l], c->open > 0 ? 1 + c->open : 0, 3 * c->E};
+                snprintf(part[2].name, sizeof part[2].name, "key.%zu", l);
+                snprintf(part[3].name, sizeof part[3].name, "value.%zu", l);
+                snprintf(part[4].name, sizeof part[4].name, "open.%zu", l);
+                for (size_t i = 2; i < 5; i++)
+                        if (part[i].rows > 0)
+                                RAN_TRY(fn(arg, &part[i], err));
+        }
+        return RAN_OK;
+}
+
+/* A cache as tensors: arrays of its own. */
+struct kept {
+        float *key, *halves; /* (rows, D), (rows, 2) */
+        uint32_t *next;      /* (rows) */
+        size_t rows, D;
+};
+
+static int kept_alloc(struct kept *k, const struct ran_cache *cache, size_t rows,
+                      struct ran_error *err)
+{
+        size_t D = ran_cache_width(cache), n;
+
+        *k = (struct kept){.rows = rows, .D = D};
+        if (__builtin_mul_overflow(rows, D, &n) || rows > SIZE_MAX / 2)
+                return ran_fail(err, RAN_ENOMEM, "no memory for %zu positions of a cache", rows);
+        k->key = ran_alloc_floats(n, err);
+        k->halves = ran_alloc_floats(2 * rows, err);
+        k->next = ran_alloc(rows, sizeof *k->next, err);
+        return k->key != NULL && k->halves != NULL && k->next != NULL ? RAN_OK : RAN_ENOMEM;
+}
+
+static void kept_release(struct kept *k)
+{
+        free(k->key);
+        free(k->halves);
+        free(k->next);
+}
+
+/* As each_part. */
+static int each_kept(const struct kept *k,
+                     int (*fn)(void *arg, const struct part *part, struct ran_error *err),
+                     void *arg, struct ran_error *err)
+{
+        const struct part key = {"cache.key", k->key, k->rows, k->D},
+                          next = {"cache.next", k->halves, k->rows, 2};
+
+        if (k->rows == 0)
+                return RAN_OK;
+        RAN_TRY(fn(arg, &key, err));
+        return fn(arg, &next, err);
+}
+
+static void split(float *halves, uint32_t id)
+{
+        halves[0] = (float)(id >> 16);
+        halves[1] = (float)(id & 0xffff);
+}
+
+static int keep(struct kept *k, const struct ran_cache *cache, struct ran_error *err)
+{
+        if (kept_alloc(k, cache, ran_cache_rows(cache), err) != RAN_OK)
+                return RAN_ENOMEM;
+        ran_cache_pack(cache, k->key, k->next);
+        for (size_t i = 0; i < k->rows; i++)
+                split(k->halves + 2 * i, k->next[i]);
+        return RAN_OK;
+}
+
+struct listing {
+        struct part *part;
+        struct ran_tensor_source *source;
+        size_t n;
+};
+
+static int list(void *arg, const struct part *part, struct ran_error *err)
+{
+        struct listing *k = arg;
+
+        (void)err;
+        k->part[k->n] = *part;
+        k->source[k->n] = (struct ran_tensor_source){.name = k->part[k->n].name,
+                                                     .dtype = RAN_DTYPE_F32,
+                                                     .rank = 2,
+                                                     .shape = {part->rows, part->cols},
+                                                     .data = part->data};
+        k->n++;
+        return RAN_OK;
+}
+
+int ran_lm_context_save(const struct ran_lm_context *p, const struct ran_cache *cache,
+                        const char *path, struct ran_error *err)
+{
+        const struct ran_recurrent_state *c = &p->recurrent;
+        const char *digest = ran_model_metadata(p->m, "digest");
+        struct listing k = {.part = ran_alloc(5 + 3 * c->layers, sizeof *k.part, err),
+                            .source = ran_alloc(5 + 3 * c->layers, sizeof *k.source, err)};
+        struct kept kept = {0};
+        float halves[2];
+        char tokens[32], sources[32];
+        struct ran_metadata_source meta[] = {{"format", FORMAT},
+                                             {"format_version", "1"},
+                                             {"model", digest},
+                                             {"tokens", tokens},
+                                             {"sources", sources}};
+        /* The last one is of a review of the source. */
+        size_t n = sizeof meta / sizeof *meta - (c->sources > 0 ? 0 : 1);
+        int rc = RAN_ENOMEM;
+
+        snprintf(tokens, sizeof tokens, "%zu", c->tokens);
+        snprintf(sources, sizeof sources, "%zu", c->sources);
+        split(halves, p->pending);
+        if (k.part == NULL || k.source == NULL ||
+            (cache != NULL && keep(&kept, cache, err) != RAN_OK))
+                goto out;
+        if (digest == NULL)
+                rc = ran_fail(
+                        err, RAN_EINVAL,
+                        "the model file has no digest, which a state needs to name its model");
+        else if (c->base != NULL)
+                rc = ran_fail(err, RAN_EINVAL,
+                              "a copy shares the text of another context: save that one");
+        else if (c->tokens == 0 && p->pending == RAN_NO_ID)
+                rc = ran_fail(err, RAN_EINVAL, "nothing was read: there is no state to keep");
+        else if ((rc = each_part(c, p->pending != RAN_NO_ID ? halves : NULL, list, &k, err)) ==
+                         RAN_OK &&
+                 (rc = each_kept(&kept, list, &k, err)) == RAN_OK)
+                rc = ran_tensors_write(path, k.source, k.n, meta, n, err);
+out:
+        free(k.part);
+        free(k.source);
+        kept_release(&kept);
+        return rc;
+}
+
+static int fill(void *arg, const struct part *part, struct ran_error *err)
+{
+        const struct ran_tensors *file = arg;
+        const struct ran_tensor *t = ran_tensors_find(file, part->name);
+
+        if (t == NULL || t->dtype != RAN_DTYPE_F32 || t->rank != 2 || t->shape[0] != part->rows ||
+            t->shape[1] != part->cols)
+                return ran_fail(err, RAN_EFORMAT, "no tensor %s of %zu by %zu", part->name,
+                                part->rows, part->cols);
+        RAN_TRY(ran_tensor_floats(file, t, part->data, err));
+        for (size_t i = 0; i < part->rows * part->cols; i++)
+                if (!isfinite(part->data[i]))
+                        return ran_fail(err, RAN_EFORMAT,
+                                        "tensor %s has an element that is no number", part->name);
+        return RAN_OK;
+}
+
+static const char *metadata(const struct ran_tensors *t, const char *key)
+{
+        const struct ran_metadata *m = ran_tensors_metadata(t, key);
+
+        return m != NULL ? m->text : "";
+}
+
+/* An id of its halves. */
+static int join(const struct ran_lm_context *p, const float *halves, uint32_t *id,
+                struct ran_error *err)
+{
+        *id = 0;
+        for (int i = 0; i < 2; i++) {
+                if (!(halves[i] >= 0 && halves[i] < 65536 && halves[i] == floorf(halves[i])))
+                        return ran_fail(err, RAN_EFORMAT, "it has an id that is no token");
+                *id = *id << 16 | (uint32_t)halves[i];
+        }
+        return ran_model_check_ids(p->m, id, 1, err);
+}
+
+static int parse(struct ran_lm_context *p, const struct ran_tensors *t, struct ran_error *err)
+{
+        const char *digest = ran_model_metadata(p->m, "digest"), *number = metadata(t, "tokens"),
+                   *sources = metadata(t, "sources");
+        struct ran_recurrent_state *c = &p->recurrent;
+        size_t each = ran_encoder_of(&p->m->config)->state_tokens(&p->m->config);
+        float halves[2], *pending = ran_tensors_find(t, "pending") != NULL ? halves : NULL;
+
+        if (strcmp(metadata(t, "format"), FORMAT) != 0)
+                return ran_fail(err, RAN_EFORMAT, "a safetensors file, but not a state of ran-lm");
+        if (strcmp(metadata(t, "format_version"), "1") != 0)
+                return ran_fail(err, RAN_EFORMAT, "state format version %s; this program reads 1",
+                                metadata(t, "format_version"));
+        if (digest == NULL || strcmp(metadata(t, "model"), digest) != 0)
+                return ran_fail(err, RAN_EINVAL, "the state of another model");
+        RAN_TRY(ran_tensors_verify(t, err));
+        if (!ran_parse_size(number, strlen(number), &c->tokens))
+                return ran_fail(err, RAN_EFORMAT, "it does not say how many tokens it has read");
+        if (*sources != '\0' &&
+            (!p->m->config.review_source ||
+             !ran_parse_size(sources, strlen(sources), &c->sources) || c->sources > c->tokens))
+                return ran_fail(err, RAN_EFORMAT,
+                                "no document has the number of source tokens "
+                                "that it says");
+        c->states = ran_encoder_states(&p->m->config, c->tokens) + c->sources;
+        c->open = c->tokens % each;
+        if (c->states > t->size || c->open > t->size) /* before allocating that much */
+                return ran_fail(err, RAN_EFORMAT, "it is too small for %zu tokens", c->tokens);
+        RAN_TRY(ran_recurrent_state_reserve(c, c->states, c->open, err));
+        RAN_TRY(each_part(c, pending, fill, (void *)t, err));
+        return pending == NULL ? RAN_OK : join(p, halves, &p->pending, err);
+}
+
+static int take(const struct ran_lm_context *p, const struct ran_tensors *t, struct kept *k,
+                struct ran_error *err)
+{
+        int rc = each_kept(k, fill, (void *)t, err);
+
+        for (size_t i = 0; i < k->rows && rc == RAN_OK; i++)
+                if (ran_dot(k->key + i * k->D, k->key + i * k->D, k->D) > 1.001)
+                        rc = ran_fail(err, RAN_EFORMAT,
+                                      "tensor cache.key has a row whose length is not 1");
+                else
+                        rc = join(p, k->halves + 2 * i, &k->next[i], err);
+        return rc;
+}
+
+/* A restored cache must remember the same positions as if all had been read at once. */
+static int parse_cache(const struct ran_lm_context *p, const struct ran_tensors *t,
+                       struct ran_cache *cache, struct ran_error *err)
+{
+        const struct ran_tensor *key = ran_tensors_find(t, "cache.key");
+        size_t D = ran_cache_width(cache), tokens = p->recurrent.tokens,
+               most = ran_cache_positions(cache);
+        size_t rows = key != NULL && key->rank == 2 && key->shape[1] == D ? key->shape[0] : 0;
+        struct kept k;
+
+        if (rows < tokens && rows < most)
+                return ran_fail(err, RAN_EINVAL,
+                                "it keeps %zu of %zu tokens for a cache, too few for %zu positions",
+                                rows, tokens, most);
+        int rc = kept_alloc(&k, cache, rows, err);
+        if (rc == RAN_OK)
+                rc = take(p, t, &k, err);
+        if (rc == RAN_OK)
+                rc = ran_cache_unpack(cache, k.key, k.next, rows, tokens, err);
+        kept_release(&k);
+        return rc;
+}
+
+struct ran_lm_context *ran_lm_context_load(const struct ran_model *m, struct ran_cache *cache,
+                                           const char *path, struct ran_error *err)
+{
+        struct ran_error why = {0};
+        struct ran_tensors t = {0};
+        struct ran_bytes file;
+        struct ran_lm_context *p = ran_lm_context_new(m, err);
+
+        if (p == NULL)
+                return NULL;
+        if (ran_bytes_open(&file, path, err) != RAN_OK) {
+                ran_lm_context_free(p);
+                return NULL;
+        }
+        if (ran_tensors_read(&t, &file, &why) != RAN_OK || parse(p, &t, &why) != RAN_OK ||
+            (cache != NULL && parse_cache(p, &t, cache, &why) != RAN_OK)) {
+                ran_fail(err, why.code, "%s: %s", path, why.text);
+                ran_lm_context_free(p);
+                p = NULL;
+        }
+        ran_tensors_release(&t);
+        ran_bytes_release(&file);
+        return p;
+}

@@ -1,0 +1,86 @@
+/* model-score.c - scoring with a model: checks arguments, then calls score.c and tagger.c. See
+ * ran/model.h. */
+#include "math/elementary.h"
+#include "nn/encoder.h"
+#include "infer/model-check.h"
+#include "infer/tagger.h"
+#include "ran/model.h"
+#include "ran/math.h"
+
+struct ran_state *ran_state_new(const struct ran_model *m, struct ran_pool *pool,
+                                struct ran_error *err)
+{
+        return ran_score_state_new(&m->config, &m->params, m->C, pool, err);
+}
+
+bool ran_model_scores_abreast(const struct ran_model *m)
+{
+        return ran_encoder_of(&m->config)->rows_stand_alone;
+}
+
+int ran_classify(const struct ran_model *m, struct ran_state *s, const struct ran_document *d,
+                 float *logits, float *embedding, struct ran_error *err)
+{
+        return ran_classify_each(m, s, d, 1, logits, embedding, err);
+}
+
+int ran_classify_each(const struct ran_model *m, struct ran_state *s, const struct ran_document *d,
+                      size_t n, float *logits, float *embedding, struct ran_error *err)
+{
+        if (ran_model_check_task(m, s, &ran_task_classify, err) != RAN_OK)
+                return RAN_EINVAL;
+        for (size_t i = 0; i < n; i++)
+                if (ran_model_check_document(m, &d[i], err) != RAN_OK)
+                        return RAN_EINVAL;
+        if (embedding != NULL && !ran_config_trains_encoder(&m->config))
+                return ran_fail(err, RAN_EINVAL,
+                                "the model has no encoder of its own, and so no embedding of a "
+                                "document");
+        for (size_t i = 0, k; i < n; i += k) {
+                k = ran_score_abreast(s, d + i, n - i);
+                RAN_TRY(ran_score_each(s, d + i, k, logits + i * m->C,
+                                       embedding != NULL ? embedding + i * m->config.dim : NULL,
+                                       err));
+        }
+        return ran_score_check_result(logits, n * m->C, err);
+}
+
+int ran_tag(const struct ran_model *m, struct ran_state *s, const struct ran_document *d,
+            uint32_t *tags, float *score, float *logits, struct ran_error *err)
+{
+        if (ran_model_check_task(m, s, &ran_task_tag, err) != RAN_OK ||
+            ran_model_check_document(m, d, err) != RAN_OK ||
+            ran_model_check_positions(d, err) != RAN_OK)
+                return RAN_EINVAL;
+        RAN_TRY(ran_tagger_tags(s, &m->rules, d, tags, score, logits, err));
+        RAN_TRY(ran_score_check_logits(s, d->words * m->C, err));
+        if (score != NULL) /* the CRF can overflow where the logits are finite */
+                RAN_TRY(ran_score_check_result(score, d->words, err));
+        return RAN_OK;
+}
+
+size_t ran_most_probable(const float *p, size_t C)
+{
+        size_t best = 0;
+
+        for (size_t c = 1; c < C; c++)
+                best = p[c] > p[best] ? c : best;
+        return best;
+}
+
+void ran_probabilities(const struct ran_config *config, const float *logits, size_t C, float *p)
+{
+        double most = (double)logits[0], sum = 0;
+
+        if (config->multilabel) {
+                for (size_t c = 0; c < C; c++)
+                        p[c] = (float)(1.0 / (1.0 + ran_exp(-(double)logits[c])));
+                return;
+        }
+        for (size_t c = 1; c < C; c++)
+                most = (double)logits[c] > most ? (double)logits[c] : most;
+        for (size_t c = 0; c < C; c++)
+                sum += ran_exp((double)logits[c] - most);
+        for (size_t c = 0; c < C; c++)
+                p[c] = (float)(ran_exp((double)logits[c] - most) / sum);
+}

@@ -1,0 +1,403 @@
+/* score.c - one document at a time through an encoder and its head.
+ *
+ * Each document is computed alone, never with others in one matrix product, so that its result
+ * depends on its ids only, whatever engine multiplies. */
+#include "infer/score.h"
+#include "math/gemm.h"
+#include "infer/cache.h"
+#include "part/vectors/document-vector.h"
+#include "nn/encoder.h"
+#include "nn/head.h"
+#include "task/lm-output.h"
+#include "part/linear/linear-words.h"
+#include "part/vectors/vector-cache.h"
+#include "ran/math.h"
+#include "ran/model.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct ran_state {
+        struct ran_workspace workspace;
+        struct ran_packed packed;
+        const struct ran_params *p;
+        size_t C;
+        double *chain; /* tagging: scratch of the CRF */
+        float *marginals;
+        uint32_t *bucket; /* features of a word */
+        float *logits;    /* of a block of masked tokens */
+        float *vector;    /* of a document, of a frozen encoder */
+        size_t chain_cap, marginals_cap, logits_cap, vector_cap;
+};
+
+struct ran_state *ran_score_state_new(const struct ran_config *c, const struct ran_params *p,
+                                      size_t C, struct ran_pool *pool, struct ran_error *err)
+{
+        struct ran_state *s = ran_alloc(1, sizeof *s, err);
+
+        if (s == NULL)
+                return NULL;
+        s->p = p;
+        s->C = C;
+        if (ran_has_linear_words(c))
+                s->bucket = ran_alloc(ran_linear_words_features(c), sizeof *s->bucket, err);
+        if ((ran_has_linear_words(c) && s->bucket == NULL) ||
+            ran_workspace_init(&s->workspace, c, false, pool, err) != RAN_OK) {
+                free(s->bucket);
+                free(s);
+                return NULL;
+        }
+        return s;
+}
+
+const struct ran_params *ran_score_params(const struct ran_state *s)
+{
+        return s->p;
+}
+
+void ran_state_free(struct ran_state *s)
+{
+        if (s == NULL)
+                return;
+        ran_workspace_release(&s->workspace);
+        ran_packed_release(&s->packed);
+        free(s->chain);
+        free(s->marginals);
+        free(s->bucket);
+        free(s->logits);
+        free(s->vector);
+        free(s);
+}
+
+/* Packs a checked document and fits the workspace. */
+static int load(struct ran_state *s, const struct ran_document *d, size_t sources,
+                struct ran_error *err)
+{
+        const struct ran_config *c = s->workspace.c;
+
+        ran_packed_clear(&s->packed);
+        if (ran_packed_add(&s->packed, c, d->ids, d->L, 0, err) != RAN_OK ||
+            (c->spelling > 0 && ran_packed_spell(&s->packed, d->spelling, err) != RAN_OK) ||
+            (d->words > 0 &&
+             ran_packed_positions(&s->packed, d->positions, d->words, err) != RAN_OK))
+                return RAN_ENOMEM;
+        s->packed.sources[0] = sources;
+        return ran_workspace_fit(&s->workspace, &s->packed, s->C, err);
+}
+
+/* Packs n checked documents without words and fits the workspace. */
+static int load_all(struct ran_state *s, const struct ran_document *const *d, size_t n,
+                    struct ran_error *err)
+{
+        const struct ran_config *c = s->workspace.c;
+
+        ran_packed_clear(&s->packed);
+        for (size_t i = 0; i < n; i++) {
+                if (d[i]->L == 0)
+                        return ran_fail(err, RAN_EINVAL, "a document without tokens");
+                RAN_TRY(ran_packed_add(&s->packed, c, d[i]->ids, d[i]->L, 0, err));
+                if (c->spelling > 0)
+                        RAN_TRY(ran_packed_spell(&s->packed, d[i]->spelling, err));
+                s->packed.sources[i] = 0;
+        }
+        return ran_workspace_fit(&s->workspace, &s->packed, s->C, err);
+}
+
+static int compute_vectors(struct ran_state *s, const struct ran_document *const *d, size_t n,
+                           float *const *v, struct ran_error *err)
+{
+        RAN_TRY(load_all(s, d, n, err));
+        ran_encode(&s->workspace, s->p);
+        for (size_t i = 0; i < n; i++)
+                ran_document_vector(&s->workspace, s->p, i, v[i]);
+        for (size_t i = 0; i < n && s->p->vectors != NULL; i++)
+                ran_vector_cache_add(s->p->vectors, d[i], v[i]);
+        return RAN_OK;
+}
+
+int ran_score_vectors(struct ran_state *s, const struct ran_document *d, size_t n, float *v,
+                      struct ran_error *err)
+{
+        const size_t width = ran_document_vector_width(s->workspace.c);
+        const struct ran_document *missing[RAN_SCORE_ABREAST];
+        float *at[RAN_SCORE_ABREAST];
+        size_t m = 0;
+
+        for (size_t i = 0; i < n; i++)
+                if (s->p->vectors == NULL ||
+                    !ran_vector_cache_find(s->p->vectors, &d[i], v + i * width)) {
+                        missing[m] = &d[i];
+                        at[m++] = v + i * width;
+                }
+        return m > 0 ? compute_vectors(s, missing, m, at, err) : RAN_OK;
+}
+
+size_t ran_score_abreast(const struct ran_state *s, const struct ran_document *d, size_t n)
+{
+        enum { TOKENS = 768 };
+        size_t tokens = d[0].L, all = 1;
+
+        if (!ran_encoder_of(s->workspace.c)->rows_stand_alone || !ran_gemm_rows_stand_alone())
+                return 1;
+        while (all < n && all < RAN_SCORE_ABREAST && tokens + d[all].L <= TOKENS)
+                tokens += d[all++].L;
+        return all;
+}
+
+/* Reads documents as far as the head wants: with a cache, the vectors of a frozen encoder are
+ * enough. */
+static int read_documents(struct ran_state *s, const struct ran_document *d, size_t n,
+                          struct ran_error *err)
+{
+        const struct ran_config *c = s->workspace.c;
+        const bool known = s->p->vectors != NULL && c->frozen;
+        const struct ran_document *each[RAN_SCORE_ABREAST];
+
+        for (size_t i = 0; i < n; i++)
+                each[i] = &d[i];
+        if (known) {
+                float *v = ran_grow(s->vector, &s->vector_cap, n * ran_document_vector_width(c),
+                                    sizeof *v, err);
+
+                if (v == NULL)
+                        return RAN_ENOMEM;
+                s->vector = v;
+                RAN_TRY(ran_score_vectors(s, d, n, v, err));
+        }
+        RAN_TRY(load_all(s, each, n, err));
+        s->workspace.given = known ? s->vector : NULL;
+        if (!known)
+                ran_encode(&s->workspace, s->p);
+        return RAN_OK;
+}
+
+int ran_score_each(struct ran_state *s, const struct ran_document *d, size_t n, float *logits,
+                   float *embedding, struct ran_error *err)
+{
+        RAN_TRY(read_documents(s, d, n, err));
+        ran_head(&s->workspace, s->p, s->C);
+        s->workspace.given = NULL;
+        memcpy(logits, s->workspace.head.logits, n * s->C * sizeof *logits);
+        if (embedding != NULL)
+                memcpy(embedding, s->workspace.head.head, n * s->workspace.D * sizeof *embedding);
+        return RAN_OK;
+}
+
+int ran_score(struct ran_state *s, const struct ran_document *d, float *logits, float *embedding,
+              struct ran_error *err)
+{
+        struct ran_document whole = *d;
+
+        whole.words = 0;
+        return ran_score_each(s, &whole, 1, logits, embedding, err);
+}
+
+int ran_score_parts(struct ran_state *s, const struct ran_document *d, float *encoder,
+                    float *linear, struct ran_error *err)
+{
+        float weight = s->workspace.linear_weight;
+
+        if (linear == NULL)
+                s->workspace.linear_weight = 0;
+        int rc = ran_score(s, d, encoder, NULL, err);
+        s->workspace.linear_weight = weight;
+        if (rc != RAN_OK || linear == NULL)
+                return rc;
+        memcpy(linear, s->workspace.head.linear, s->C * sizeof *linear);
+        for (size_t c = 0; c < s->C; c++)
+                encoder[c] -= linear[c];
+        return RAN_OK;
+}
+
+int ran_score_probed(struct ran_state *s, const struct ran_document *d, size_t sources,
+                     const struct ran_probes *probes, struct ran_error *err)
+{
+        struct ran_document whole = *d;
+
+        whole.words = 0;
+        s->workspace.probes = probes;
+        int rc = load(s, &whole, sources, err);
+        if (rc == RAN_OK)
+                ran_encode(&s->workspace, s->p);
+        s->workspace.probes = NULL;
+        return rc;
+}
+
+/* The logits (words, C) of the encoder alone, in the head. */
+static int read_words(struct ran_state *s, const struct ran_document *d, struct ran_error *err)
+{
+        if (d->L == 0 || d->words == 0)
+                return ran_fail(err, RAN_EINVAL, "a document without words");
+        RAN_TRY(load(s, d, 0, err));
+        ran_encode(&s->workspace, s->p);
+        ran_head(&s->workspace, s->p, s->C);
+        return RAN_OK;
+}
+
+int ran_score_word_parts(struct ran_state *s, const struct ran_document *d, float *encoder,
+                         float *linear, struct ran_error *err)
+{
+        size_t bytes = d->words * s->C * sizeof *encoder;
+        RAN_TRY(read_words(s, d, err));
+        memcpy(encoder, s->workspace.head.logits, bytes);
+        if (linear != NULL) {
+                memset(linear, 0, bytes);
+                ran_linear_words_add(linear, s->bucket, s->p, s->workspace.c, d, s->C);
+        }
+        return RAN_OK;
+}
+
+int ran_score_words(struct ran_state *s, const struct ran_document *d, struct ran_score_words *out,
+                    struct ran_error *err)
+{
+        size_t n = d->words, room = ran_crf_scratch(s->workspace.c->crf, n, s->C);
+
+        double *chain = ran_grow(s->chain, &s->chain_cap, room, sizeof *chain, err);
+        if (chain == NULL)
+                return RAN_ENOMEM;
+        s->chain = chain; /* more than n C, which therefore cannot overflow */
+        float *marginals =
+                ran_grow(s->marginals, &s->marginals_cap, n * s->C, sizeof *marginals, err);
+        if (marginals == NULL)
+                return RAN_ENOMEM;
+        s->marginals = marginals;
+        RAN_TRY(read_words(s, d, err));
+        if (ran_has_linear_words(s->workspace.c))
+                ran_linear_words_add(s->workspace.head.logits, s->bucket, s->p, s->workspace.c, d,
+                                     s->C);
+        *out = (struct ran_score_words){
+                ran_head_crf(s->p), s->workspace.head.logits, d->begins, s->C, chain, marginals};
+        return RAN_OK;
+}
+
+/* ---- language models ------------------------------------------------------------------------ */
+
+/* Makes the tokens [from, end) of the document its positions. */
+static int set_positions(struct ran_packed *packed, size_t from, size_t end, struct ran_error *err)
+{
+        packed->positions = packed->doc_position[0] = 0;
+        for (size_t t = from; t < end; t++) {
+                uint32_t at = (uint32_t)t;
+
+                if (ran_packed_positions(packed, &at, 1, err) != RAN_OK)
+                        return RAN_ENOMEM;
+        }
+        return RAN_OK;
+}
+
+int ran_score_lm(struct ran_state *s, struct ran_recurrent_state *recurrent, const uint32_t *ids,
+                 size_t n, size_t sources, const struct ran_lm_out *out, struct ran_error *err)
+{
+        bool all = out->gold != NULL || out->logits != NULL;
+        struct ran_cache *cache = out->gold != NULL ? out->cache : NULL;
+
+        if (n == 0 || n > UINT32_MAX)
+                return ran_fail(err, RAN_EINVAL, "%zu tokens cannot be read at once", n);
+        if (cache != NULL &&
+            ran_cache_reserve(cache, n - out->skip, out->logits != NULL ? s->C : 0, err) != RAN_OK)
+                return RAN_ENOMEM;
+        ran_packed_clear(&s->packed);
+        RAN_TRY(ran_packed_add_after(&s->packed, s->workspace.c, ids, n, 0, recurrent, err));
+        s->packed.sources[0] = sources;
+        if (set_positions(&s->packed, all ? out->skip : n - 1, n, err) != RAN_OK ||
+            ran_workspace_fit(&s->workspace, &s->packed, s->C, err) != RAN_OK)
+                return RAN_ENOMEM;
+        ran_encode(&s->workspace, s->p);
+        if (all)
+                ran_lm_score(&s->workspace, s->p, s->C, out->gold, out->nll, out->logits);
+        if (cache != NULL)
+                ran_cache_mix(cache, s->workspace.pool, s->workspace.head.head, out->gold,
+                              n - out->skip, out->nll, out->logits, s->C);
+        if (out->last == NULL)
+                return RAN_OK;
+        if (set_positions(&s->packed, n - 1, n, err) != RAN_OK)
+                return RAN_ENOMEM;
+        ran_lm_score(&s->workspace, s->p, s->C, NULL, NULL, out->last);
+        return RAN_OK;
+}
+
+int ran_score_lm_each(struct ran_state *s, struct ran_recurrent_state *const *recurrent,
+                      const uint32_t *ids, size_t n, float *logits, struct ran_error *err)
+{
+        const uint32_t first = 0;
+
+        ran_packed_clear(&s->packed);
+        for (size_t i = 0; i < n; i++) {
+                RAN_TRY(ran_packed_add_after(&s->packed, s->workspace.c, ids + i, 1, 0,
+                                             recurrent[i], err));
+                RAN_TRY(ran_packed_positions(&s->packed, &first, 1, err));
+        }
+        RAN_TRY(ran_workspace_fit(&s->workspace, &s->packed, s->C, err));
+        ran_encode(&s->workspace, s->p);
+        ran_lm_score(&s->workspace, s->p, s->C, NULL, NULL, logits);
+        return RAN_OK;
+}
+
+/* Encodes a document with masked tokens at n positions. */
+static int read_masked(struct ran_state *s, const uint32_t *ids, size_t L,
+                       const uint32_t *positions, size_t n, struct ran_error *err)
+{
+        if (L == 0 || n == 0)
+                return ran_fail(err, RAN_EINVAL, "a document without a masked token");
+        ran_packed_clear(&s->packed);
+        if (ran_packed_add(&s->packed, s->workspace.c, ids, L, 0, err) != RAN_OK ||
+            ran_packed_positions(&s->packed, positions, n, err) != RAN_OK ||
+            ran_workspace_fit(&s->workspace, &s->packed, s->C, err) != RAN_OK)
+                return RAN_ENOMEM;
+        ran_encode(&s->workspace, s->p);
+        return RAN_OK;
+}
+
+int ran_score_masked(struct ran_state *s, const uint32_t *ids, size_t L, const uint32_t *positions,
+                     size_t n, const uint32_t *gold, float *nll, float *logits,
+                     struct ran_error *err)
+{
+        RAN_TRY(read_masked(s, ids, L, positions, n, err));
+        ran_lm_score(&s->workspace, s->p, s->C, gold, nll, logits);
+        return RAN_OK;
+}
+
+int ran_score_masked_each(struct ran_state *s, const uint32_t *ids, size_t L,
+                          const uint32_t *positions, size_t n, ran_lm_take *take, void *arg,
+                          struct ran_error *err)
+{
+        size_t rows = n < RAN_LM_ROWS ? n : RAN_LM_ROWS, floats;
+
+        if (__builtin_mul_overflow(rows, s->C, &floats))
+                return ran_fail(err, RAN_ENOMEM, "no memory for the logits of %zu masked tokens",
+                                rows);
+        float *logits = ran_grow(s->logits, &s->logits_cap, floats, sizeof *logits, err);
+        if (logits == NULL)
+                return RAN_ENOMEM;
+        s->logits = logits;
+        RAN_TRY(read_masked(s, ids, L, positions, n, err));
+        return ran_lm_each(&s->workspace, s->p, s->C, logits, take, arg, err);
+}
+
+static int no_number(struct ran_error *err)
+{
+        return ran_fail(err, RAN_EFORMAT,
+                        "the model's result is no number: its weights are damaged or useless");
+}
+
+int ran_score_check_result(const float *x, size_t n, struct ran_error *err)
+{
+        for (size_t i = 0; i < n; i++)
+                if (!isfinite(x[i]))
+                        return no_number(err);
+        return RAN_OK;
+}
+
+int ran_score_check_scores(const float *x, size_t n, struct ran_error *err)
+{
+        for (size_t i = 0; i < n; i++)
+                if (!(x[i] < INFINITY))
+                        return no_number(err);
+        return RAN_OK;
+}
+
+int ran_score_check_logits(const struct ran_state *s, size_t n, struct ran_error *err)
+{
+        return ran_score_check_result(s->workspace.head.logits, n, err);
+}

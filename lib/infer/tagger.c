@@ -1,0 +1,44 @@
+/* tagger.c - see tagger.h. score.c encodes the document; this file decodes its logits. */
+#include "infer/tagger.h"
+#include "ran/model.h"
+
+#include <string.h>
+
+void ran_tagger_decode(const struct ran_score_words *k, const struct ran_tag_rules *rules, size_t n,
+                       uint32_t *tags)
+{
+        const struct ran_crf_rules allowed = {rules->start, rules->open, rules->type};
+
+        for (size_t from = 0, end; from < n; from = end) {
+                end = ran_crf_sentence_end(k->begins, from, n);
+                ran_crf_decode(tags + from, k->logits + from * k->C, &k->crf,
+                               rules->start != NULL ? &allowed : NULL, end - from, k->C, k->chain);
+        }
+}
+
+void ran_tagger_marginals(const struct ran_score_words *k, size_t n)
+{
+        for (size_t from = 0, end; from < n; from = end) {
+                end = ran_crf_sentence_end(k->begins, from, n);
+                ran_crf_marginals(k->marginals + from * k->C, k->logits + from * k->C, &k->crf,
+                                  end - from, k->C, k->chain);
+        }
+}
+
+int ran_tagger_tags(struct ran_state *s, const struct ran_tag_rules *rules,
+                    const struct ran_document *d, uint32_t *tags, float *score, float *logits,
+                    struct ran_error *err)
+{
+        struct ran_score_words k;
+        size_t n = d->words;
+        RAN_TRY(ran_score_words(s, d, &k, err));
+        ran_tagger_decode(&k, rules, n, tags);
+        if (logits != NULL)
+                memcpy(logits, k.logits, n * k.C * sizeof *logits);
+        if (score == NULL)
+                return RAN_OK;
+        ran_tagger_marginals(&k, n);
+        for (size_t i = 0; i < n; i++)
+                score[i] = k.marginals[i * k.C + tags[i]];
+        return RAN_OK;
+}

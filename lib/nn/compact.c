@@ -1,0 +1,231 @@
+/* compact.c - see compact.h. */
+#include "nn/compact.h"
+#include "ran/model.h"
+
+#include <float.h>
+#include <math.h>
+#include <stdlib.h>
+
+const char *const ran_storage_names[] = {"f32", "f16", "i8", NULL};
+
+enum { CODES = 127 };           /* the largest code, of either sign */
+enum { SHORT = sizeof(float) }; /* in so short a row, F16 takes no more than I8 and a scale */
+static const float largest_half = 65504;
+
+uint16_t ran_half_of_float(float x)
+{
+        uint32_t bits, sign, magnitude;
+
+        memcpy(&bits, &x, sizeof x);
+        sign = bits >> 16 & 0x8000;
+        magnitude = bits & 0x7fffffff;
+        if (magnitude > 0x7f800000)
+                return (uint16_t)(sign | 0x7e00); /* NaN */
+        if (magnitude >= 0x477ff000)              /* from 65520 on */
+                return (uint16_t)(sign | 0x7c00);
+        if (magnitude < 0x38800000) { /* below 2^-14: subnormal, steps of 2^-24 */
+                float steps = fabsf(x) * 0x1p24f;
+
+                return (uint16_t)(sign | (uint32_t)lrintf(steps));
+        }
+        /* The exponent's bias changes by 112; half of the last place kept, less one bit unless that
+         * place is odd, carries where it should. */
+        magnitude += (uint32_t)-112 * (1u << 23) + 0xfff + (magnitude >> 13 & 1);
+        return (uint16_t)(sign | magnitude >> 13);
+}
+
+static bool is_in_range(int storage, const float *x, size_t n)
+{
+        const float most = storage == RAN_STORAGE_F16 ? largest_half : FLT_MAX;
+
+        for (size_t i = 0; i < n; i++)
+                if (!(fabsf(x[i]) <= most))
+                        return false;
+        return true;
+}
+
+enum ran_dtype ran_compact_dtype(int storage, size_t rows, size_t cols)
+{
+        if (storage == RAN_STORAGE_F32 || rows == 0)
+                return RAN_DTYPE_F32;
+        return storage == RAN_STORAGE_F16 || cols <= SHORT ? RAN_DTYPE_F16 : RAN_DTYPE_I8;
+}
+
+enum ran_dtype ran_compact_dtype_of(int storage, const float *x, size_t rows, size_t cols)
+{
+        enum ran_dtype dtype = ran_compact_dtype(storage, rows, cols);
+
+        if (dtype == RAN_DTYPE_F32)
+                return dtype;
+        storage = dtype == RAN_DTYPE_F16 ? RAN_STORAGE_F16 : storage;
+        return is_in_range(storage, x, rows * cols) ? dtype : RAN_DTYPE_F32;
+}
+
+/* ---- rows ------------------------------------------------------------------------------------ */
+
+static float scale_of(const float *x, size_t cols)
+{
+        float most = 0;
+
+        for (size_t i = 0; i < cols; i++)
+                most = fabsf(x[i]) > most ? fabsf(x[i]) : most;
+        return most / CODES;
+}
+
+/* scale > 0; a subnormal one is so coarse that a quotient may be larger than any code. */
+static float code_of(float x, float scale)
+{
+        float code = rintf(x / scale);
+
+        return code > CODES ? CODES : code < -CODES ? -CODES : code;
+}
+
+float ran_compact_row(int8_t *code, const float *x, size_t cols)
+{
+        const float scale = scale_of(x, cols);
+
+        for (size_t i = 0; i < cols; i++)
+                code[i] = scale > 0 ? (int8_t)code_of(x[i], scale) : 0;
+        return scale;
+}
+
+static void round_row(float *x, size_t cols)
+{
+        const float scale = scale_of(x, cols);
+
+        for (size_t i = 0; i < cols; i++)
+                x[i] = scale > 0 ? scale * code_of(x[i], scale) : 0;
+}
+
+static void round_half(float *x, size_t n)
+{
+        for (size_t i = 0; i < n; i++)
+                x[i] = ran_float_of_half(ran_half_of_float(x[i]));
+}
+
+void ran_compact_round(int storage, float *x, size_t rows, size_t cols)
+{
+        switch (ran_compact_dtype_of(storage, x, rows, cols)) {
+        case RAN_DTYPE_F16:
+                round_half(x, rows * cols);
+                break;
+        case RAN_DTYPE_I8:
+                for (size_t r = 0; r < rows; r++)
+                        round_row(x + r * cols, cols);
+                break;
+        default:
+                break;
+        }
+}
+
+void ran_compact_round_idf(int storage, float *idf, size_t n)
+{
+        if (storage != RAN_STORAGE_F32)
+                round_half(idf, n);
+}
+
+/* ---- tensors to be written ------------------------------------------------------------------- */
+
+int ran_compact_add(struct ran_compact_tensors *t, const struct ran_tensor_source *source,
+                    struct ran_error *err)
+{
+        struct ran_tensor_source *grown =
+                ran_grow(t->source, &t->cap, t->n + 1, sizeof *grown, err);
+
+        if (grown == NULL)
+                return RAN_ENOMEM;
+        t->source = grown;
+        t->source[t->n++] = *source;
+        return RAN_OK;
+}
+
+/* Memory that goes with t. */
+static void *own(struct ran_compact_tensors *t, size_t n, size_t size, struct ran_error *err)
+{
+        void **grown = ran_grow(t->owned, &t->owned_cap, t->owned_n + 1, sizeof *grown, err);
+        void *p;
+
+        if (grown == NULL)
+                return NULL;
+        t->owned = grown;
+        p = ran_alloc(n, size, err);
+        if (p != NULL)
+                t->owned[t->owned_n++] = p;
+        return p;
+}
+
+static struct ran_tensor_source source_of(const char *name, enum ran_dtype dtype, const void *data,
+                                          size_t rows, size_t cols)
+{
+        return (struct ran_tensor_source){.name = name,
+                                          .dtype = dtype,
+                                          .rank = rows > 0 ? 2 : 1,
+                                          .shape = {rows > 0 ? rows : cols, rows > 0 ? cols : 0},
+                                          .data = data};
+}
+
+static int add_half(struct ran_compact_tensors *t, const char *name, const float *x, size_t rows,
+                    size_t cols, struct ran_error *err)
+{
+        size_t n = (rows > 0 ? rows : 1) * cols;
+        uint16_t *half = own(t, n, sizeof *half, err);
+
+        if (half == NULL)
+                return RAN_ENOMEM;
+        for (size_t i = 0; i < n; i++)
+                half[i] = ran_half_of_float(x[i]);
+        const struct ran_tensor_source source = source_of(name, RAN_DTYPE_F16, half, rows, cols);
+        return ran_compact_add(t, &source, err);
+}
+
+static int add_codes(struct ran_compact_tensors *t, const char *name, const float *x, size_t rows,
+                     size_t cols, struct ran_error *err)
+{
+        int8_t *code = own(t, rows * cols, sizeof *code, err);
+        float *scale = own(t, rows, sizeof *scale, err);
+        char *scale_name = own(t, strlen(name) + sizeof RAN_SCALE_SUFFIX, 1, err);
+
+        if (code == NULL || scale == NULL || scale_name == NULL)
+                return RAN_ENOMEM;
+        for (size_t r = 0; r < rows; r++)
+                scale[r] = ran_compact_row(code + r * cols, x + r * cols, cols);
+        memcpy(scale_name, name, strlen(name) + 1);
+        memcpy(scale_name + strlen(name), RAN_SCALE_SUFFIX, sizeof RAN_SCALE_SUFFIX);
+        const struct ran_tensor_source codes = source_of(name, RAN_DTYPE_I8, code, rows, cols);
+        const struct ran_tensor_source scales =
+                source_of(scale_name, RAN_DTYPE_F32, scale, 0, rows);
+        RAN_TRY(ran_compact_add(t, &codes, err));
+        return ran_compact_add(t, &scales, err);
+}
+
+int ran_compact_add_weights(struct ran_compact_tensors *t, int storage, const char *name,
+                            const float *x, size_t rows, size_t cols, struct ran_error *err)
+{
+        const struct ran_tensor_source source = source_of(name, RAN_DTYPE_F32, x, rows, cols);
+
+        switch (ran_compact_dtype_of(storage, x, rows, cols)) {
+        case RAN_DTYPE_F16:
+                return add_half(t, name, x, rows, cols, err);
+        case RAN_DTYPE_I8:
+                return add_codes(t, name, x, rows, cols, err);
+        default:
+                return ran_compact_add(t, &source, err);
+        }
+}
+
+int ran_compact_add_idf(struct ran_compact_tensors *t, int storage, const char *name,
+                        const float *idf, size_t n, struct ran_error *err)
+{
+        if (storage == RAN_STORAGE_F32)
+                return ran_compact_add_weights(t, storage, name, idf, 0, n, err);
+        return add_half(t, name, idf, 0, n, err);
+}
+
+void ran_compact_release(struct ran_compact_tensors *t)
+{
+        for (size_t i = 0; i < t->owned_n; i++)
+                free(t->owned[i]);
+        free(t->owned);
+        free(t->source);
+        *t = (struct ran_compact_tensors){0};
+}

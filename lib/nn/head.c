@@ -1,0 +1,69 @@
+/* head.c - see head.h. The heads themselves: task-classify.c, task-tag.c, lm.c. */
+#include "nn/head.h"
+#include "nn/encoder.h"
+#include "ran/model.h"
+
+#include <string.h>
+
+/* ---- outputs at word positions -------------------------------------------------------------- */
+
+static void drop_positions(struct ran_workspace *w, float *h)
+{
+        const struct ran_packed *packed = w->packed;
+
+        for (size_t b = 0; b < packed->B; b++)
+                ran_workspace_dropout(
+                        w, b, 0, RAN_DROP_HEAD, w->noise.dropout,
+                        h + packed->doc_position[b] * w->D,
+                        (packed->doc_position[b + 1] - packed->doc_position[b]) * w->D, 0);
+}
+
+void ran_head_positions(struct ran_workspace *w, const struct ran_params *p)
+{
+        const struct ran_encoder *encoder = ran_encoder_of(w->c);
+        const struct ran_packed *packed = w->packed;
+        size_t D = w->D;
+
+        for (size_t i = 0; i < packed->positions; i++)
+                memcpy(w->head.head + i * D, w->x[w->c->layers] + packed->position[i] * D,
+                       D * sizeof(float));
+        if (encoder->outputs != NULL)
+                encoder->outputs(w, p);
+        drop_positions(w, w->head.head);
+}
+
+void ran_head_positions_bwd(struct ran_workspace *w, const struct ran_params *p,
+                            struct ran_params *dp)
+{
+        const struct ran_encoder *encoder = ran_encoder_of(w->c);
+        const struct ran_packed *packed = w->packed;
+        size_t D = w->D;
+
+        drop_positions(w, w->head.dhead);
+        if (encoder->outputs_bwd != NULL)
+                encoder->outputs_bwd(w, p, dp);
+        memset(w->dx, 0, packed->L * D * sizeof(float));
+        memset(w->dlast, 0, packed->B * D * sizeof(float));
+        for (size_t i = 0; i < packed->positions; i++)
+                memcpy(w->dx + packed->position[i] * D, w->head.dhead + i * D, D * sizeof(float));
+}
+
+/* ---- by task -------------------------------------------------------------------------------- */
+
+void ran_head(struct ran_workspace *w, const struct ran_params *p, size_t C)
+{
+        ran_phase = RAN_PHASE_HEAD;
+        ran_task_of(w->c)->head(w, p, C);
+}
+
+void ran_head_bwd(struct ran_workspace *w, const struct ran_params *p, struct ran_params *dp,
+                  size_t C)
+{
+        ran_phase = RAN_PHASE_HEAD;
+        ran_task_of(w->c)->head_bwd(w, p, dp, C);
+}
+
+struct ran_crf ran_head_crf(const struct ran_params *p)
+{
+        return (struct ran_crf){p->head.crf_start, p->head.crf_end, p->head.crf_transition};
+}

@@ -1,0 +1,176 @@
+/* params.c - see params.h. */
+#include "nn/params.h"
+#include "nn/encoder.h"
+#include "math/elementary.h"
+#include "ran/model.h"
+#include "ran/math.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* All tensors of a configuration, in the order of the block. */
+static void walk_all(struct ran_tensor_walk *k, struct ran_params *p, const struct ran_config *c,
+                     size_t C)
+{
+        const struct ran_encoder *encoder = ran_encoder_of(c);
+
+        for (size_t l = 0; l < c->layers; l++)
+                encoder->layer_tensors(k, (char *)p->layers + l * encoder->layer_size, c, l);
+        if (encoder->once_size > 0)
+                encoder->once_tensors(k, p->once, c);
+        ran_task_of(c)->tensors(k, &p->head, c, C);
+}
+
+/* The structs that name the tensors of the encoder. */
+static int alloc_names(struct ran_params *p, const struct ran_config *c, struct ran_error *err)
+{
+        const struct ran_encoder *encoder = ran_encoder_of(c);
+
+        *p = (struct ran_params){0};
+        p->layers = ran_alloc(c->layers, encoder->layer_size, err);
+        if (p->layers == NULL)
+                return RAN_ENOMEM;
+        if (encoder->once_size == 0)
+                return RAN_OK;
+        p->once = ran_alloc(1, encoder->once_size, err);
+        if (p->once != NULL)
+                return RAN_OK;
+        ran_params_release(p);
+        return RAN_ENOMEM;
+}
+
+size_t ran_params_mapped_tables(struct ran_mapped_table mapped[RAN_MAPPED_TABLES],
+                                struct ran_params *p, const struct ran_config *c, size_t V,
+                                size_t C, size_t linear_rows)
+{
+        size_t n = 0;
+
+        if (ran_config_has_encoder(c))
+                mapped[n++] = (struct ran_mapped_table){"embed.weight", V, c->dim, &p->embed};
+        if (ran_config_has_encoder(c) && c->spelling > 0)
+                mapped[n++] = (struct ran_mapped_table){"spelling.weight", c->spelling, c->dim,
+                                                        &p->spelling};
+        if (c->frozen && ran_document_vector_is_weighted(c))
+                mapped[n++] = (struct ran_mapped_table){"token.weight", 0, V, &p->token_weight};
+        if (c->wide > 0) {
+                mapped[n++] = (struct ran_mapped_table){"wide.weight", linear_rows, C, &p->wide};
+                if (ran_has_linear_model(c))
+                        mapped[n++] =
+                                (struct ran_mapped_table){"wide.idf", 0, linear_rows, &p->idf};
+        }
+        return n;
+}
+
+bool ran_table_shape(struct ran_table *table, const struct ran_config *c, size_t V)
+{
+        size_t all;
+
+        *table = (struct ran_table){0};
+        if (!ran_config_has_encoder(c))
+                return true;
+        *table = (struct ran_table){NULL, V + c->spelling, c->dim};
+        return table->rows >= V && !__builtin_mul_overflow(table->rows, c->dim, &all) &&
+               all <= SIZE_MAX / sizeof(float);
+}
+
+int ran_params_none(struct ran_params *p, const struct ran_config *c, struct ran_error *err)
+{
+        return alloc_names(p, c, err);
+}
+
+int ran_layout_init(struct ran_layout *l, const struct ran_config *c, size_t C,
+                    struct ran_error *err)
+{
+        struct ran_tensor_walk w = {.layout = l, .err = err};
+        struct ran_params p;
+
+        *l = (struct ran_layout){0};
+        if (alloc_names(&p, c, err) != RAN_OK)
+                return RAN_ENOMEM;
+        walk_all(&w, &p, c, C);
+        ran_params_release(&p);
+        l->size = w.at;
+        if (w.rc != RAN_OK)
+                ran_layout_release(l);
+        return w.rc;
+}
+
+void ran_layout_release(struct ran_layout *l)
+{
+        free(l->spec);
+        *l = (struct ran_layout){0};
+}
+
+int ran_params_init(struct ran_params *p, const struct ran_config *c, size_t C,
+                    struct ran_error *err)
+{
+        struct ran_layout layout;
+        struct ran_tensor_walk w = {.err = err};
+
+        *p = (struct ran_params){0};
+        RAN_TRY(ran_layout_init(&layout, c, C, err));
+        if (alloc_names(p, c, err) == RAN_OK)
+                w.block = p->block = ran_alloc_floats(layout.size, err);
+        ran_layout_release(&layout);
+        if (p->block == NULL) {
+                ran_params_release(p);
+                return RAN_ENOMEM;
+        }
+        walk_all(&w, p, c, C);
+        return RAN_OK;
+}
+
+void ran_params_release(struct ran_params *p)
+{
+        free(p->block);
+        free(p->layers);
+        free(p->once);
+        *p = (struct ran_params){0};
+}
+
+/* Box and Muller, one number a position. */
+static double normal(uint64_t key, uint64_t i)
+{
+        double u = 1.0 - ran_random_uniform(key, 2 * i), v = ran_random_uniform(key, 2 * i + 1);
+
+        return sqrt(-2.0 * ran_log(u)) * ran_cos(6.283185307179586 * v);
+}
+
+static uint64_t hash(const char *s)
+{
+        uint64_t h = 14695981039346656037u;
+
+        for (; *s != '\0'; s++)
+                h = (h ^ (unsigned char)*s) * 1099511628211u;
+        return h;
+}
+
+void ran_tensor_init(float *x, const struct ran_tensor_spec *spec, uint64_t seed)
+{
+        size_t n = (spec->rows > 0 ? spec->rows : 1) * spec->cols;
+        uint64_t key = ran_random_key(seed, RAN_FOR_INIT, 0, hash(spec->name));
+        double deviation = sqrt(2.0 / (double)(spec->rows + spec->cols));
+
+        for (size_t i = 0; i < n; i++)
+                switch (spec->init) {
+                case RAN_INIT_ZERO:
+                        x[i] = 0.0f;
+                        break;
+                case RAN_INIT_ONE:
+                        x[i] = 1.0f;
+                        break;
+                case RAN_INIT_NORMAL:
+                        x[i] = (float)normal(key, i);
+                        break;
+                case RAN_INIT_GLOROT:
+                        x[i] = (float)(deviation * normal(key, i));
+                        break;
+                case RAN_INIT_QUARTER:
+                        x[i] = (float)(0.25 * deviation * normal(key, i));
+                        break;
+                case RAN_INIT_UNIFORM:
+                        x[i] = (float)(0.1 * ran_random_uniform(key, i) - 0.05);
+                        break;
+                }
+}

@@ -1,0 +1,127 @@
+/* params.h - the parameters of a model. Weights, gradients and the moments of the optimiser are
+ * blocks of the same layout: first the encoder's tensors, which its own lists declare (encoder.h),
+ * then those of the head. See tensor-walk.h for such lists.
+ */
+#ifndef RAN_MODEL_PARAMS_H
+#define RAN_MODEL_PARAMS_H
+
+#include "task/lm-groups.h"
+#include "task/task.h"
+#include "nn/tensor-walk.h"
+
+/* The vector of a document that a frozen encoder makes (document-vector.h). */
+size_t ran_document_vector_width(const struct ran_config *c);
+bool ran_document_vector_is_weighted(const struct ran_config *c);
+
+/* X(field, name, rows, cols, init, present when): the head, with C in scope; a list for each
+ * task (task.h), and one for the linear model. A language model's classes are its vocabulary: C
+ * = V. */
+#define RAN_CLASSIFY_PARAMS(X)                                                      \
+        X(out_w, "classify.out.weight", C, D, GLOROT, ran_config_trains_encoder(c)) \
+        X(out_b, "classify.out.bias", 0, C, ZERO, ran_config_trains_encoder(c))
+#define RAN_LINEAR_PARAMS(X)                            \
+        X(wide_b, "wide.bias", 0, C, ZERO, c->wide > 0) \
+        X(wide_dense, "wide.dense", ran_document_vector_width(c), C, ZERO, c->frozen)
+#define RAN_TAG_PARAMS(X)                                                   \
+        X(tag_w, "tag.out.weight", C, D, GLOROT, ran_config_has_encoder(c)) \
+        X(tag_b, "tag.out.bias", 0, C, ZERO, ran_config_has_encoder(c))     \
+        X(crf_start, "crf.start", 0, C, ZERO, c->crf)                       \
+        X(crf_end, "crf.end", 0, C, ZERO, c->crf)                           \
+        X(crf_transition, "crf.transition", C, C, ZERO, c->crf)
+#define RAN_LM_PARAMS(X)                                                                \
+        X(lm_b, "lm.bias", 0, C, ZERO, true)                                            \
+        X(lm_tail_w, "lm.tail.weight", ran_lm_tails(c, C), D, GLOROT, c->shortlist > 0) \
+        X(lm_tail_b, "lm.tail.bias", 0, ran_lm_tails(c, C), ZERO, c->shortlist > 0)
+
+struct ran_head_params {
+#define X(field, name, rows, cols, init, when) float *field;
+        RAN_CLASSIFY_PARAMS(X)
+        RAN_LINEAR_PARAMS(X)
+        RAN_TAG_PARAMS(X)
+        RAN_LM_PARAMS(X)
+#undef X
+};
+
+/* The linear model's table as a file has it in fewer bits (compact.h), in place of wide and idf. */
+struct ran_linear_compact {
+        const uint16_t *f16; /* (rows, C), or */
+        const int8_t *i8;    /* (rows, C), */
+        const float *scale;  /* (rows) of those; else NULL */
+        const uint16_t *idf; /* (rows) F16; NULL: p->idf has them, or there are none */
+        size_t rows;
+};
+
+/* One block of floats (weights, gradients or moments) seen by name; absent tensors are NULL. The
+ * mapped tables are not in the block: their weights may be mapped from a file, their gradients are
+ * sparse. */
+struct ran_linear_rows;
+struct ran_affix_source;
+struct ran_params {
+        float *block;
+        void *layers; /* (N) the tensors of each layer: structs of the encoder */
+        void *once;   /* tensors outside the layers, a struct of the encoder; NULL: none */
+        struct ran_head_params head;
+        const float *embed;               /* (V, D), a mapped table */
+        struct ran_vector_cache *vectors; /* what a frozen encoder has made, or NULL */
+        uint64_t seed;                    /* of the training: key of a random first context */
+        const float *spelling;            /* (c->spelling, D), mapped; NULL: none */
+        const float *token_weight;        /* (V), mapped: of tokens in the vector of a document
+                                             (document-vector.h); NULL: all are 1 */
+        const float *wide; /* (rows, C), mapped: the linear model; NULL: none, or compact */
+        const float *idf;  /* (rows), mapped: of a classifier's; NULL: none, or compact */
+        struct ran_linear_compact compact; /* read by linear-rows.h */
+        const struct ran_linear_rows
+                *rows;           /* of which buckets (linear-rows.h); NULL: all c->wide */
+        const uint32_t *affixes; /* (V, RAN_AFFIX_ROW) prefixes and suffixes of subwords, as rows of
+                                    the linear model; or NULL */
+        const struct ran_affix_source *affix_source; /* fills their rows; NULL: all are filled */
+        float *dembed; /* of a gradient where the output is tied to the embedding: (V, D); else NULL
+                        */
+};
+
+/* The attention pattern of a head: its own, or the common one. */
+static inline int ran_pattern_of(const struct ran_config *c, size_t head)
+{
+        return c->attention.item[c->attention.n > 1 ? head : 0];
+}
+
+/* Mapped tables: a document uses few of their rows, so they can stay in the file. */
+enum { RAN_MAPPED_TABLES = 5 };
+struct ran_mapped_table {
+        const char *name;
+        size_t rows, cols; /* rows 0: a vector */
+        const float **at;  /* where it is, in the params */
+};
+/* The mapped tables of a configuration, an encoder's embedding first. linear_rows: the rows that
+ * the linear model has, c->wide of them unless rows are left out. Returns their number. */
+size_t ran_params_mapped_tables(struct ran_mapped_table mapped[RAN_MAPPED_TABLES],
+                                struct ran_params *p, const struct ran_config *c, size_t V,
+                                size_t C, size_t linear_rows);
+
+/* Tables that learn row by row: the embedding, with the spelling table behind it. */
+struct ran_table {
+        float *x; /* (rows, width) */
+        size_t rows, width;
+};
+/* The table's shape. False if memory cannot address it. */
+bool ran_table_shape(struct ran_table *table, const struct ran_config *c, size_t V);
+
+int ran_layout_init(struct ran_layout *l, const struct ran_config *c, size_t C,
+                    struct ran_error *err);
+void ran_layout_release(struct ran_layout *l);
+
+/* Allocates a zeroed block and points into it. params->embed stays NULL. */
+int ran_params_init(struct ran_params *p, const struct ran_config *c, size_t C,
+                    struct ran_error *err);
+void ran_params_release(struct ran_params *p);
+/* No tensor at all. As a gradient: the backward pass skips the gradients of weights. */
+int ran_params_none(struct ran_params *p, const struct ran_config *c, struct ran_error *err);
+
+/* Initial values of a tensor: Glorot normal for matrices, uniform +-0.05 for embeddings, 0 for
+ * biases, 1 for scales. One bias is not 0: gpc_norm's, which alone is the first cell of the
+ * lowest layer. At 0 the cell's LN_in would divide by the deviation of zeros, and its gradient,
+ * some hundred times that of all other tensors together, would dominate clipping. Element i
+ * depends on (seed, name, i) alone. */
+void ran_tensor_init(float *x, const struct ran_tensor_spec *spec, uint64_t seed);
+
+#endif

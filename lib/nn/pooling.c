@@ -1,0 +1,77 @@
+/* pooling.c - see pooling.h. */
+#include "nn/pooling.h"
+#include "math/simd.h"
+#include "ran/model.h"
+
+#include <string.h>
+
+void ran_pooling_lay_out(struct ran_pooling *k, const struct ran_workspace *w,
+                         struct ran_arena *arena)
+{
+        bool pools = ran_task_of(w->c)->output == RAN_OUTPUT_DOCUMENT;
+        const double floats = pools ? (double)w->size.B * (double)w->D : 0;
+
+        k->pooled = ran_arena_take(arena, floats);
+        k->dpooled = ran_arena_take(arena, w->training ? floats : 0);
+        k->argmax = (uint32_t *)ran_arena_take(arena, floats);
+}
+
+static void pool_max(const struct ran_pooling *k, const struct ran_workspace *w, size_t b)
+{
+        const struct ran_packed *packed = w->packed;
+        size_t D = w->D;
+        float *restrict v = k->pooled + b * D;
+        uint32_t *restrict at = k->argmax + b * D;
+        const float *x = w->x[w->c->layers];
+
+        memcpy(v, x + packed->doc[b] * D, D * sizeof *v);
+        for (size_t d = 0; d < D; d++)
+                at[d] = (uint32_t)packed->doc[b];
+        for (size_t t = packed->doc[b] + 1; t < packed->doc[b + 1]; t++)
+                for (size_t d = 0; d < D; d++) { /* no branches: vectorised */
+                        bool more = x[t * D + d] > v[d];
+
+                        v[d] = more ? x[t * D + d] : v[d];
+                        at[d] = more ? (uint32_t)t : at[d];
+                }
+}
+
+static void pool_mean(const struct ran_pooling *k, const struct ran_workspace *w, size_t b)
+{
+        const struct ran_packed *packed = w->packed;
+        size_t D = w->D, n = packed->doc[b + 1] - packed->doc[b];
+        float *v = k->pooled + b * D;
+
+        memset(v, 0, D * sizeof *v);
+        ran_simd->bias_bwd(v, w->x[w->c->layers] + packed->doc[b] * D, D, n, D);
+        for (size_t d = 0; d < D; d++)
+                v[d] /= (float)n;
+}
+
+void ran_pooling(struct ran_pooling *k, const struct ran_workspace *w)
+{
+        for (size_t b = 0; b < w->packed->B; b++)
+                (w->c->pooling == RAN_POOL_MAX ? pool_max : pool_mean)(k, w, b);
+}
+
+static void pool_bwd(const struct ran_pooling *k, struct ran_workspace *w, size_t b)
+{
+        const struct ran_packed *packed = w->packed;
+        size_t D = w->D, n = packed->doc[b + 1] - packed->doc[b];
+        float *dx = w->dx + packed->doc[b] * D;
+        const float *dv = k->dpooled + b * D;
+
+        memset(dx, 0, n * D * sizeof *dx);
+        if (w->c->pooling == RAN_POOL_MAX)
+                for (size_t d = 0; d < D; d++)
+                        w->dx[k->argmax[b * D + d] * D + d] = dv[d];
+        else
+                for (size_t t = 0; t < n; t++)
+                        ran_simd->axpy(dx + t * D, 1.0f / (float)n, dv, D);
+}
+
+void ran_pooling_bwd(const struct ran_pooling *k, struct ran_workspace *w)
+{
+        for (size_t b = 0; b < w->packed->B; b++)
+                pool_bwd(k, w, b);
+}

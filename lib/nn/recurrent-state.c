@@ -1,0 +1,180 @@
+/* recurrent-state.c - see recurrent-state.h. */
+#include "nn/recurrent-state.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+int ran_recurrent_state_init(struct ran_recurrent_state *s, const struct ran_config *config,
+                             size_t width, struct ran_error *err)
+{
+        size_t N = config->layers, E = config->heads * config->head_dim;
+
+        *s = (struct ran_recurrent_state){
+                .layers = N,
+                .width = width,
+                .E = E,
+                .projected = 3 * E + (config->cell == RAN_CELL_GATED ? 2 * width : 0),
+        };
+        s->cell = ran_alloc_floats(N * width, err);
+        s->pre = ran_alloc_floats(N * s->projected, err);
+        s->key = ran_alloc(N, sizeof *s->key, err);
+        s->value = ran_alloc(N, sizeof *s->value, err);
+        s->qkv = ran_alloc(N, sizeof *s->qkv, err);
+        if (s->cell != NULL && s->pre != NULL && s->key != NULL && s->value != NULL &&
+            s->qkv != NULL)
+                return RAN_OK;
+        ran_recurrent_state_release(s);
+        return RAN_ENOMEM;
+}
+
+void ran_recurrent_state_clear(struct ran_recurrent_state *s)
+{
+        s->tokens = s->states = s->sources = s->open = s->shared = s->shared_rows = 0;
+        s->base = NULL;
+}
+
+void ran_recurrent_state_release(struct ran_recurrent_state *s)
+{
+        for (size_t l = 0; l < s->layers; l++) {
+                if (s->key != NULL)
+                        free(s->key[l]);
+                if (s->value != NULL)
+                        free(s->value[l]);
+                if (s->qkv != NULL)
+                        free(s->qkv[l]);
+        }
+        free(s->key);
+        free(s->value);
+        free(s->qkv);
+        free(s->cell);
+        free(s->pre);
+        *s = (struct ran_recurrent_state){0};
+}
+
+/* Grows one of several arrays that have the capacity *cap in common to n floats. After a failure
+ * some of them may have grown; *cap stays valid for all. */
+static int room(float **array, size_t layers, size_t *cap, size_t n, struct ran_error *err)
+{
+        size_t grown = *cap;
+
+        if (n <= *cap)
+                return RAN_OK;
+        for (size_t l = 0; l < layers; l++) {
+                size_t had = *cap;
+                float *moved = ran_grow(array[l], &had, n, sizeof *moved, err);
+
+                if (moved == NULL)
+                        return RAN_ENOMEM;
+                array[l] = moved;
+                grown = had;
+        }
+        *cap = grown;
+        return RAN_OK;
+}
+
+int ran_recurrent_state_reserve(struct ran_recurrent_state *s, size_t states, size_t open,
+                                struct ran_error *err)
+{
+        size_t floats, rows;
+
+        states -= s->shared < states ? s->shared : states;
+        if (__builtin_mul_overflow(states, s->width, &floats) ||
+            __builtin_add_overflow(open, 1, &rows) || __builtin_mul_overflow(rows, 3 * s->E, &rows))
+                return ran_fail(err, RAN_ENOMEM, "%zu states are more than memory can hold",
+                                states);
+        size_t cap = s->cap;
+        if (room(s->key, s->layers, &cap, floats, err) != RAN_OK ||
+            room(s->value, s->layers, &s->cap, floats, err) != RAN_OK ||
+            room(s->qkv, s->layers, &s->open_cap, rows, err) != RAN_OK)
+                return RAN_ENOMEM;
+        return RAN_OK;
+}
+
+/* ---- sharing -------------------------------------------------------------------------------- */
+
+static int copy_rows(struct ran_recurrent_state *s, const struct ran_recurrent_state *from,
+                     struct ran_error *err)
+{
+        size_t rows = from->open > 0 ? 1 + from->open - s->shared_rows : 0,
+               states = from->states - s->shared;
+
+        RAN_TRY(ran_recurrent_state_reserve(s, from->states, from->open, err));
+        for (size_t l = 0; l < s->layers; l++) {
+                if (states > 0) {
+                        memcpy(s->key[l], from->key[l], states * s->width * sizeof(float));
+                        memcpy(s->value[l], from->value[l], states * s->width * sizeof(float));
+                }
+                if (rows > 0)
+                        memcpy(s->qkv[l], from->qkv[l], rows * 3 * s->E * sizeof(float));
+        }
+        return RAN_OK;
+}
+
+int ran_recurrent_state_fork(struct ran_recurrent_state *s, const struct ran_recurrent_state *from,
+                             struct ran_error *err)
+{
+        bool shares = from->base != NULL;
+
+        s->base = shares ? from->base : from;
+        s->shared = shares ? from->shared : from->states;
+        s->shared_rows = shares ? from->shared_rows : from->open > 0 ? 1 + from->open : 0;
+        s->tokens = s->states = s->open = 0; /* unless there is memory */
+        if (shares)
+                RAN_TRY(copy_rows(s, from, err));
+        s->tokens = from->tokens;
+        s->states = from->states;
+        s->sources = from->sources;
+        s->open = from->open;
+        memcpy(s->cell, from->cell, s->layers * s->width * sizeof(float));
+        memcpy(s->pre, from->pre, s->layers * s->projected * sizeof(float));
+        return RAN_OK;
+}
+
+void ran_recurrent_state_recall(const struct ran_recurrent_state *s, size_t l, float *out)
+{
+        size_t row = 3 * s->E, own = 1 + s->open - s->shared_rows;
+
+        if (s->shared_rows > 0)
+                memcpy(out, s->base->qkv[l], s->shared_rows * row * sizeof *out);
+        if (own > 0)
+                memcpy(out + s->shared_rows * row, s->qkv[l], own * row * sizeof *out);
+}
+
+/* ---- as one run of floats ------------------------------------------------------------------- */
+
+size_t ran_recurrent_state_floats(const struct ran_recurrent_state *s)
+{
+        return s->layers * s->width * (1 + 2 * s->states);
+}
+
+void ran_recurrent_state_pack(const struct ran_recurrent_state *s, float *out)
+{
+        size_t n = s->states * s->width;
+
+        memcpy(out, s->cell, s->layers * s->width * sizeof *out);
+        out += s->layers * s->width;
+        for (size_t l = 0; l < s->layers && n > 0; l++, out += 2 * n) {
+                memcpy(out, s->key[l], n * sizeof *out);
+                memcpy(out + n, s->value[l], n * sizeof *out);
+        }
+}
+
+int ran_recurrent_state_unpack(struct ran_recurrent_state *s, const float *in, size_t tokens,
+                               size_t states, struct ran_error *err)
+{
+        size_t n = states * s->width;
+
+        if (ran_recurrent_state_reserve(s, states, 0, err) != RAN_OK)
+                return RAN_ENOMEM;
+        s->tokens = tokens;
+        s->states = states;
+        s->sources = 0;
+        s->open = 0;
+        memcpy(s->cell, in, s->layers * s->width * sizeof *in);
+        in += s->layers * s->width;
+        for (size_t l = 0; l < s->layers && n > 0; l++, in += 2 * n) {
+                memcpy(s->key[l], in, n * sizeof *in);
+                memcpy(s->value[l], in + n, n * sizeof *in);
+        }
+        return RAN_OK;
+}

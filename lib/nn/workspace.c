@@ -1,0 +1,148 @@
+/* workspace.c - memory of a computation, laid out in one arena. See workspace.h. */
+#include "nn/encoder.h"
+#include "part/linear/linear-model.h"
+#include "ran/model.h"
+
+#include <stdlib.h>
+
+/* SLAB_ROWS: eight windows of 256 tokens and their cells, or four of 512, or 64 of 32: two, four
+ * or eight threads can divide them evenly. KEEP_FLOATS: 512 MB. */
+enum { SLAB_ROWS = 2112, KEEP_FLOATS = 1 << 27 };
+
+/* Sizes that every encoder has. */
+static void measure(struct ran_workspace *w, const struct ran_packed *packed, size_t C)
+{
+        const struct ran_task *task = ran_task_of(w->c);
+        struct ran_dims *x = &w->size;
+
+        *x = (struct ran_dims){.B = packed->B, .L = packed->L, .C = C};
+        x->outputs = task->output == RAN_OUTPUT_DOCUMENT ? packed->B : packed->positions;
+        x->logit_rows = x->outputs;
+        x->logit_width = C;
+        if (task->measure != NULL)
+                task->measure(w->c, x);
+}
+
+#define FLOATS_OF(type) ((double)sizeof(type) / (double)sizeof(float))
+
+static void lay_out_head(struct ran_workspace *w, struct ran_arena *k, struct ran_head *out)
+{
+        const struct ran_dims *x = &w->size;
+        const double B = (double)x->B, L = (double)x->L, C = (double)x->C, D = (double)w->D;
+        const double outputs = (double)x->outputs, logit_rows = (double)x->logit_rows,
+                     logit_width = (double)x->logit_width, tail_width = (double)x->tail_width,
+                     dense_width = w->c->frozen ? (double)ran_document_vector_width(w->c) : 0;
+
+        RAN_HEAD(RAN_ARENA_FIELD)
+        if (w->training) {
+                RAN_HEAD_ADJOINTS(RAN_ARENA_FIELD)
+        }
+        if (ran_has_linear_model(w->c)) {
+                const double room = (double)ran_linear_model_room(w->c, x->L);
+                const double runs = ran_linear_model_is_apart(w->c, x)
+                                            ? B * room
+                                            : L * (double)ran_linear_model_features(w->c);
+
+                out->grams = (size_t *)ran_arena_take(k, FLOATS_OF(size_t) * B);
+                out->gram_row = (uint32_t *)ran_arena_take(k, FLOATS_OF(uint32_t) * runs);
+                out->gram_times = (uint32_t *)ran_arena_take(k, FLOATS_OF(uint32_t) * runs);
+                out->gram_x = ran_arena_take(k, runs);
+                out->gram_spare = (uint32_t *)ran_arena_take(k, FLOATS_OF(uint32_t) * room);
+        }
+}
+
+/* Lays everything out in order. Without k->base all pointers become NULL and only the count is
+ * valid. */
+static void lay_out(struct ran_workspace *w, struct ran_arena *k)
+{
+        const double floats = (double)w->size.L * (double)w->D;
+
+        w->x[0] = ran_arena_take(k, floats);
+        if (w->training) {
+                w->dx = ran_arena_take(k, floats);
+                w->dlast = ran_arena_take(k, (double)w->size.B * (double)w->D);
+        }
+        ran_encoder_of(w->c)->lay_out(w, k);
+        lay_out_head(w, k, &w->head);
+}
+
+static int prepare(struct ran_workspace *w, const struct ran_packed *packed, size_t C,
+                   struct ran_error *err)
+{
+        w->packed = packed;
+        measure(w, packed, C);
+        return ran_encoder_of(w->c)->prepare(w, err);
+}
+
+int ran_workspace_fit(struct ran_workspace *w, const struct ran_packed *packed, size_t C,
+                      struct ran_error *err)
+{
+        struct ran_arena k = {0};
+
+        ran_phase = RAN_PHASE_REST;
+        RAN_TRY(prepare(w, packed, C, err));
+        lay_out(w, &k);
+        if (k.count > (double)(SIZE_MAX / sizeof(float) / 2))
+                return ran_fail(err, RAN_ENOMEM,
+                                "%zu tokens at once need %.0f GB of memory: a smaller "
+                                "--dim, --heads or --head-dim needs less",
+                                packed->L, k.count * 4e-9);
+        if ((size_t)k.count > w->arena_floats) {
+                size_t floats = ran_rotary_ahead(w->arena_floats, (size_t)k.count);
+
+                free(w->arena);
+                w->arena_floats = 0;
+                w->arena = ran_alloc_floats(floats, err);
+                if (w->arena == NULL)
+                        return RAN_ENOMEM;
+                w->arena_floats = floats;
+        }
+        k = (struct ran_arena){.base = w->arena};
+        lay_out(w, &k);
+        return RAN_OK;
+}
+
+int ran_workspace_bytes(struct ran_workspace *w, const struct ran_packed *packed, size_t C,
+                        double *bytes, struct ran_error *err)
+{
+        struct ran_arena k = {0};
+
+        RAN_TRY(prepare(w, packed, C, err));
+        lay_out(w, &k);
+        *bytes = k.count * sizeof(float);
+        return RAN_OK;
+}
+
+int ran_workspace_init(struct ran_workspace *w, const struct ran_config *c, bool training,
+                       struct ran_pool *pool, struct ran_error *err)
+{
+        *w = (struct ran_workspace){.c = c,
+                                    .pool = pool,
+                                    .training = training,
+                                    .slab_rows = SLAB_ROWS,
+                                    .keep_floats = KEEP_FLOATS,
+                                    .linear_weight = 1,
+                                    .D = ran_config_has_encoder(c) ? c->dim : 0,
+                                    .E = c->heads * c->head_dim,
+                                    .h = c->heads,
+                                    .d_k = c->head_dim};
+        w->workers =
+                (struct ran_workers){.pool = pool, .n = pool != NULL ? ran_pool_threads(pool) : 1};
+        w->x = ran_alloc(c->layers + 1, sizeof *w->x, err);
+        w->own = ran_alloc(1, ran_encoder_of(c)->own_size, err);
+        if (w->x != NULL && w->own != NULL && ran_encoder_of(c)->init(w, err) == RAN_OK)
+                return RAN_OK;
+        ran_workspace_release(w);
+        return RAN_ENOMEM;
+}
+
+void ran_workspace_release(struct ran_workspace *w)
+{
+        if (w->own != NULL)
+                ran_encoder_of(w->c)->release(w);
+        free(w->own);
+        free(w->x);
+        ran_rotary_release(&w->rotary);
+        free(w->arena);
+        *w = (struct ran_workspace){0};
+}

@@ -1,0 +1,110 @@
+/* workspace.h - the scratch of one thread that computes with a model: laid out once for a batch and
+ * reused, never allocated in a loop.
+ *
+ * All encoders have the rows between layers, the head and the workers. An encoder keeps its own
+ * activations and adjoints in a struct of its own, w->own. Most of them cover a slab of some 2,048
+ * rows, not all rows: see layer.h.
+ */
+#ifndef RAN_MODEL_WORKSPACE_H
+#define RAN_MODEL_WORKSPACE_H
+
+#include "base/phase.h"
+#include "base/posting.h"
+#include "nn/arena.h"
+#include "nn/dropout.h"
+#include "nn/packed.h"
+#include "nn/params.h"
+#include "nn/probe.h"
+#include "nn/rotary.h"
+#include "nn/workers.h"
+
+#define RAN_LN_EPS 1e-5
+
+/* X(field, floats): the head. `outputs`: documents or word positions. logit_rows rows of
+ * logit_width logits are made at a time: outputs and C, but for language models a block and the
+ * width of the first softmax; tail_width is that of the widest tail (lm.h). Adjoints only for
+ * training. */
+#define RAN_HEAD(X)                                                                          \
+        X(head, outputs *D)                /* input of the last linear layer */              \
+        X(logits, logit_rows *logit_width) /* of language models: their adjoints in place */ \
+        X(linear,                                                                            \
+          ran_has_linear_model(w->c) ? logit_rows *logit_width : 0) /* its model's logits */ \
+        X(dense, outputs *dense_width)  /* vectors of documents, of a frozen encoder */      \
+        X(tail, logit_rows *tail_width) /* scores of a tail */                               \
+        X(tail_head, tail_width > 0 ? logit_rows * D : 0) /* rows of head that look into it */
+#define RAN_HEAD_ADJOINTS(X)                                \
+        X(dhead, outputs *D)                                \
+        X(ddense, outputs *dense_width)                     \
+        X(dlogits, ran_task_is_tied(w->c) ? 0 : outputs *C) \
+        X(dtail_head, tail_width > 0 ? logit_rows * D : 0)
+
+/* Sizes of a layout. */
+struct ran_dims {
+        size_t B, L, C;
+        size_t outputs, logit_rows, logit_width, tail_width;
+};
+
+struct ran_head {
+#define X(field, floats) float *field;
+        RAN_HEAD(X)
+        RAN_HEAD_ADJOINTS(X)
+#undef X
+        /* The linear model, where there is one (linear-model.h): features of document b from
+         * doc[b] ran_linear_model_features on, grams[b] of them. */
+        uint32_t *gram_row;   /* of the table, ascending */
+        uint32_t *gram_times; /* how often the feature is there, */
+        float *gram_x;        /* and its value, laid out as gram_row */
+        size_t *grams;        /* (B) */
+        uint32_t *gram_spare; /* scratch of a document */
+};
+
+struct ran_workspace {
+        const struct ran_config *c;
+        struct ran_pool *pool; /* may help; NULL: none does */
+        bool training;         /* adjoints are wanted */
+        bool scoring_keys;     /* random-number keys as in scoring: ids, not epoch and record */
+        struct ran_noise noise;
+        float linear_weight; /* weight of the linear model's logits: 1; less on a path to the
+                              * document (explain.c); 0: not computed */
+        size_t D, E, h, d_k; /* of the configuration; E = h d_k */
+        size_t slab_rows;    /* limit of a slab, unless it is one window; tests lower it */
+        size_t keep_floats;  /* limit for keeping activations of several slabs; tests lower it */
+        const float
+                *given; /* (B, width) vectors that a frozen encoder has made; NULL: it has read */
+        const struct ran_probes *probes; /* attention probes when scoring; NULL: none */
+        struct ran_rotary rotary;
+        struct ran_workers workers;
+
+        /* Laid out by ran_workspace_fit for the documents at hand. */
+        const struct ran_packed *packed;
+        struct ran_dims size;
+        float **x;    /* (N+1): (L, D) input of each layer and the output */
+        float *dx;    /* (L, D) adjoint of the rows between layers */
+        float *dlast; /* (B, D) adjoint of each document's last cell or context */
+        struct ran_head head;
+        void *own; /* the encoder's: see struct ran_encoder */
+        float *arena;
+        size_t arena_floats;
+};
+
+int ran_workspace_init(struct ran_workspace *w, const struct ran_config *c, bool training,
+                       struct ran_pool *pool, struct ran_error *err);
+void ran_workspace_release(struct ran_workspace *w);
+/* Lays the scratch out for these documents and C classes; grows it if they need more than any
+ * before. */
+int ran_workspace_fit(struct ran_workspace *w, const struct ran_packed *packed, size_t C,
+                      struct ran_error *err);
+/* Bytes that ran_workspace_fit would lay out for these documents; as a double, because it may be
+ * more than memory can address. */
+int ran_workspace_bytes(struct ran_workspace *w, const struct ran_packed *packed, size_t C,
+                        double *bytes, struct ran_error *err);
+
+/* Dropout, or its adjoint, on n values of document b; does nothing when scoring. */
+static inline void ran_workspace_dropout(const struct ran_workspace *w, size_t b, size_t layer,
+                                         int site, double p, float *x, size_t n, size_t at)
+{
+        if (w->training)
+                ran_dropout(&w->noise, w->packed->record[b], layer, site, p, x, n, at);
+}
+
+#endif

@@ -1,0 +1,313 @@
+/* encoder-bert.c - the BERT family as an encoder: its tensors, memory and passes. See bert.h. */
+#include "part/bert/bert.h"
+#include "nn/encoder.h"
+#include "ran/model.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- configuration and tensors -------------------------------------------------------------- */
+
+static int check(const struct ran_config *c, struct ran_error *err)
+{
+        if (ran_bert_specials(c) >= c->max_length)
+                return ran_fail(err, RAN_EINVAL,
+                                "a window of %zu tokens has no room beside %zu special tokens: "
+                                "max_length must be larger",
+                                c->max_length, ran_bert_specials(c));
+        if (c->task == RAN_TASK_LM)
+                return ran_fail(err, RAN_EINVAL,
+                                "the encoder 'bert' sees what follows: it cannot be a language "
+                                "model (lm), only a masked one (mlm)");
+        if (c->task != RAN_TASK_EMBED && !c->frozen && c->dense > 0 && c->dense != c->dim)
+                return ran_fail(err, RAN_EINVAL,
+                                "a head reads vectors of width dim: dense must be %zu or 0, not "
+                                "%zu",
+                                c->dim, c->dense);
+        if (c->task == RAN_TASK_TAG && c->spelling > 0)
+                return ran_fail(err, RAN_EINVAL,
+                                "a pretrained encoder knows no spelling features: spelling must "
+                                "be 0");
+        return RAN_OK;
+}
+
+static bool uses(const struct ran_config *c, const char *field)
+{
+        static const char *const fields[] = {
+                "ffn_dim", "pooling",  "max_length", "prefix", "suffix",     "positions", "buckets",
+                "bias",    "norm_eps", "norm_first", "gated",  "activation", "dense"};
+
+        if (strcmp(field, "window") == 0)
+                return c->global_every > 1;
+        for (size_t i = 0; i < sizeof fields / sizeof *fields; i++)
+                if (strcmp(fields[i], field) == 0)
+                        return true;
+        return false;
+}
+
+static void layer_tensors(struct ran_tensor_walk *k, void *layer, const struct ran_config *c,
+                          size_t l)
+{
+        const size_t D = c->dim, E = c->heads * c->head_dim, ffn_dim = c->ffn_dim;
+        const char *prefix = "bert";
+        struct ran_bert_params *p = layer;
+
+        RAN_BERT_PARAMS(RAN_TENSOR_FIELD)
+}
+
+static void once_tensors(struct ran_tensor_walk *k, void *once, const struct ran_config *c)
+{
+        const size_t D = c->dim, l = 0;
+        const char *prefix = NULL;
+        struct ran_bert_once *p = once;
+
+        RAN_BERT_ONCE(RAN_TENSOR_FIELD)
+}
+
+/* ---- memory --------------------------------------------------------------------------------- */
+
+static int init(struct ran_workspace *w, struct ran_error *err)
+{
+        struct ran_bert_memory *own = w->own;
+
+        own->act = ran_alloc(w->c->layers, sizeof *own->act, err);
+        return own->act != NULL ? RAN_OK : RAN_ENOMEM;
+}
+
+static void release(struct ran_workspace *w)
+{
+        struct ran_bert_memory *own = w->own;
+
+        free(own->act);
+        free(own->window);
+        free(own->doc);
+        free(own->group);
+        ran_rotary_release(&own->rotary);
+        ran_rotary_release(&own->rotary_local);
+}
+
+static int prepare(struct ran_workspace *w, struct ran_error *err)
+{
+        struct ran_bert_memory *own = w->own;
+        const struct ran_config *c = w->c;
+
+        RAN_TRY(ran_bert_windows(w, err));
+        if (!c->rotary)
+                return RAN_OK;
+        RAN_TRY(ran_rotary_reserve(&own->rotary, c->head_dim, c->rotary_base, own->longest, err));
+        return ran_rotary_reserve(&own->rotary_local, c->head_dim, c->rotary_base_local,
+                                  own->longest, err);
+}
+
+/* The sizes that the lists of bert.h have in scope. */
+#define SIZES                                                                                   \
+        const struct ran_bert_memory *z = w->own;                                               \
+        const struct ran_config *c = w->c;                                                      \
+        const bool of_documents = ran_task_of(c)->output == RAN_OUTPUT_DOCUMENT;                \
+        const double R = (double)z->R, D = (double)w->D, E = (double)w->E,                      \
+                     ffn_dim = (double)c->ffn_dim, ups = ffn_dim * (c->gated ? 2 : 1),          \
+                     norm_first = c->norm_first, norm_last = !c->norm_first,                    \
+                     training = w->training, blocks = (double)ran_bert_blocks(z->R),            \
+                     M = (double)z->M, B = (double)w->size.B,                                   \
+                     specials = (double)ran_bert_specials(c), dense = (double)c->dense,         \
+                     width = (double)ran_bert_width(c),                                         \
+                     units = of_documents   ? M                                                 \
+                             : c->dense > 0 ? (double)w->packed->positions                      \
+                                            : 0;                                                \
+        (void)R, (void)D, (void)E, (void)ffn_dim, (void)ups, (void)norm_first, (void)norm_last, \
+                (void)training, (void)blocks, (void)M, (void)B, (void)specials, (void)dense,    \
+                (void)width, (void)units
+
+static void lay_out_acts(struct ran_workspace *w, struct ran_arena *k, struct ran_bert_acts *out)
+{
+        SIZES;
+        RAN_BERT_ACTS(RAN_ARENA_FIELD)
+}
+
+static void lay_out_rows(struct ran_workspace *w, struct ran_arena *k, struct ran_bert_rows *out)
+{
+        SIZES;
+        RAN_BERT_ROWS(RAN_ARENA_FIELD)
+}
+
+static void lay_out_adjoints(struct ran_workspace *w, struct ran_arena *k,
+                             struct ran_bert_adjoints *out)
+{
+        SIZES;
+        RAN_BERT_ADJOINTS(RAN_ARENA_FIELD)
+}
+
+static void lay_out_vectors(struct ran_workspace *w, struct ran_arena *k,
+                            struct ran_bert_vectors *out)
+{
+        struct ran_bert_memory *own = w->own;
+        SIZES;
+        const bool max = of_documents && c->pooling == RAN_POOL_MAX;
+
+        RAN_BERT_VECTORS(RAN_ARENA_FIELD)
+        own->argmax = (uint32_t *)ran_arena_take(k, max ? M * D : 0);
+        own->join_argmax = (uint32_t *)ran_arena_take(k, max ? B * width : 0);
+        own->zero = ran_arena_take(k, c->bias ? 0 : D > width ? D : width);
+        own->sink = ran_arena_take(k, c->bias ? 0 : width);
+        own->bias = ran_arena_take(k, c->buckets > 0 ? (double)ran_bert_biases(c) : 0);
+        own->dbias =
+                ran_arena_take(k, training > 0 && c->buckets > 0 ? (double)ran_bert_biases(c) : 0);
+}
+
+/* A computation that only scores has one set of activations for all layers. */
+static void lay_out(struct ran_workspace *w, struct ran_arena *k)
+{
+        struct ran_bert_memory *own = w->own;
+
+        for (size_t l = 0; l < w->c->layers; l++) {
+                w->x[l + 1] = w->x[0];
+                if (l == 0 || w->training)
+                        lay_out_acts(w, k, &own->act[l]);
+                else
+                        own->act[l] = own->act[0];
+        }
+        if (w->training)
+                w->x[w->c->layers] = ran_arena_take(k, (double)w->size.L * (double)w->D);
+        lay_out_rows(w, k, &own->rows);
+        if (w->training)
+                lay_out_adjoints(w, k, &own->adj);
+        lay_out_vectors(w, k, &own->out);
+        ran_workers_lay_out(&w->workers, k, ran_bert_attention_scratch(w), false);
+}
+
+/* ---- forward and backward ------------------------------------------------------------------- */
+
+static void read_group(struct ran_workspace *w, const struct ran_params *p, size_t g)
+{
+        for (size_t l = 0; l < w->c->layers; l++) {
+                struct ran_bert_pass s = ran_bert_pass_of(w, p, NULL, l, g);
+
+                if (l == 0)
+                        ran_bert_embed(&s);
+                ran_bert_attention(&s);
+                ran_bert_feed(&s);
+                if (l + 1 == w->c->layers)
+                        ran_bert_scatter(&s);
+        }
+}
+
+static void forward(struct ran_workspace *w, const struct ran_params *p)
+{
+        struct ran_bert_memory *own = w->own;
+
+        if (own->zero != NULL)
+                memset(own->zero, 0,
+                       (w->D > ran_bert_width(w->c) ? w->D : ran_bert_width(w->c)) *
+                               sizeof *own->zero);
+        ran_bert_bias(w, p);
+        for (size_t g = 0; g < own->groups; g++)
+                read_group(w, p, g);
+}
+
+/* Activations are kept for one group: those of several are computed again, one by one. */
+static void backward(struct ran_workspace *w, const struct ran_params *p, struct ran_params *dp)
+{
+        struct ran_bert_memory *own = w->own;
+
+        ran_bert_bias_clear(w);
+        for (size_t g = 0; g < own->groups; g++) {
+                if (own->groups > 1)
+                        read_group(w, p, g);
+                for (size_t l = w->c->layers; l-- > 0;) {
+                        struct ran_bert_pass s = ran_bert_pass_of(w, p, dp, l, g);
+
+                        if (l + 1 == w->c->layers)
+                                ran_bert_gather(&s);
+                        ran_bert_feed_bwd(&s);
+                        ran_bert_attention_bwd(&s);
+                        if (l == 0)
+                                ran_bert_embed_bwd(&s);
+                }
+        }
+        ran_bert_bias_bwd(w, dp);
+}
+
+/* ---- state, probes, attribution and cost ---------------------------------------------------- */
+
+/* Windows leave nothing for the next ones. */
+static size_t state_width(const struct ran_config *c)
+{
+        (void)c;
+        return 0;
+}
+
+static size_t state_tokens(const struct ran_config *c)
+{
+        return c->max_length - ran_bert_specials(c);
+}
+
+static void probe_shape(const struct ran_config *c, struct ran_probe_shape *shape)
+{
+        (void)c;
+        shape->layers = 0;
+}
+
+/* As in a Transformer: the norms hardly depend on the size of a row. */
+static void path(const float *x, size_t D, double u, double *scale, double *speed)
+{
+        (void)x, (void)D;
+        *scale = u * u * u;
+        *speed = 3 * u * u;
+}
+
+static int flops(const struct ran_config *c, size_t length, size_t sources, double *flops,
+                 struct ran_error *err)
+{
+        const double D = (double)c->dim, E = (double)(c->heads * c->head_dim);
+        const size_t room = c->max_length - ran_bert_specials(c);
+        const size_t whole = length / room + (length % room > 0);
+        const double windows = (double)whole;
+        const double rows = (double)length + windows * (double)ran_bert_specials(c);
+        const double reach = (double)(c->window < c->max_length ? c->window : c->max_length);
+        const size_t all = (c->layers + c->global_every - 1) / c->global_every;
+        const double global = (double)all;
+        const double keys = windows > 0 ? rows / windows : 0;
+
+        (void)sources, (void)err;
+        *flops = (double)c->layers * 2 * rows * D *
+                         (4 * E + (double)c->ffn_dim * (c->gated ? 3 : 2)) +
+                 4 * E * rows *
+                         (global * keys +
+                          ((double)c->layers - global) * (reach < keys ? reach : keys));
+        return RAN_OK;
+}
+
+static size_t vector_width(const struct ran_config *c)
+{
+        return ran_bert_width(c);
+}
+
+const struct ran_encoder ran_encoder_bert = {
+        .per_token = true,
+        .rows_stand_alone = true,
+        .check = check,
+        .uses = uses,
+        .layer_size = sizeof(struct ran_bert_params),
+        .once_size = sizeof(struct ran_bert_once),
+        .layer_tensors = layer_tensors,
+        .once_tensors = once_tensors,
+        .own_size = sizeof(struct ran_bert_memory),
+        .init = init,
+        .release = release,
+        .prepare = prepare,
+        .lay_out = lay_out,
+        .forward = forward,
+        .backward = backward,
+        .documents = ran_bert_documents,
+        .documents_bwd = ran_bert_documents_bwd,
+        .outputs = ran_bert_outputs,
+        .outputs_bwd = ran_bert_outputs_bwd,
+        .vector_width = vector_width,
+        .vector = ran_bert_vector,
+        .vector_bwd = ran_bert_vectors_bwd,
+        .state_width = state_width,
+        .state_tokens = state_tokens,
+        .probe_shape = probe_shape,
+        .path = path,
+        .flops = flops,
+};

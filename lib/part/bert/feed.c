@@ -1,0 +1,223 @@
+/* bert-feed.c - activations, and the feed-forward part with its residual. See bert.h. */
+#include "part/bert/bert.h"
+#include "math/elementary.h"
+#include "math/gemm.h"
+#include "math/simd.h"
+#include "ran/model.h"
+
+#include <string.h>
+
+/* ---- activations ---------------------------------------------------------------------------- */
+
+/* gelu_tanh(x) = x (1 + tanh(√(2/π) (x + 0.044715 x³))) / 2 = x sigmoid(z), z = a (x + b x³). */
+static const float gelu_a = 1.5957691216f, gelu_b = 0.044715f;
+enum { CHUNK = 256 };
+
+static void gelu_tanh_gate(float *z, const float *x, size_t n)
+{
+        for (size_t i = 0; i < n; i++)
+                z[i] = gelu_a * (x[i] + gelu_b * x[i] * x[i] * x[i]);
+}
+
+static void gelu_tanh(float *y, const float *x, size_t n)
+{
+        float z[CHUNK], sum[CHUNK];
+
+        gelu_tanh_gate(z, x, n);
+        memset(sum, 0, n * sizeof *sum);
+        ran_simd->glu_add(sum, x, z, n);
+        memcpy(y, sum, n * sizeof *y);
+}
+
+static void gelu_tanh_bwd(float *dx, const float *x, const float *dy, size_t n)
+{
+        float z[CHUNK], dvalue[CHUNK], dgate[CHUNK];
+
+        gelu_tanh_gate(z, x, n);
+        ran_simd->glu_bwd(dvalue, dgate, dy, x, z, n);
+        for (size_t i = 0; i < n; i++)
+                dx[i] = dvalue[i] + dgate[i] * gelu_a * (1 + 3 * gelu_b * x[i] * x[i]);
+}
+
+/* tanh(x) = 2 sigmoid(2 x) - 1, but exact near 0. */
+static float hyperbolic(float x)
+{
+        const double u = (double)x, e = ran_exp(-2 * (u < 0 ? -u : u));
+        const double t = u > -1e-4 && u < 1e-4 ? (u < 0 ? -u : u) : (1 - e) / (1 + e);
+
+        return (float)(u < 0 ? -t : t);
+}
+
+static void activate(int activation, float *y, const float *x, size_t n)
+{
+        switch (activation) {
+        case RAN_ACTIVATION_GELU:
+                ran_simd->gelu(y, x, n);
+                return;
+        case RAN_ACTIVATION_GELU_TANH:
+                gelu_tanh(y, x, n);
+                return;
+        case RAN_ACTIVATION_SILU:
+                ran_simd->silu(y, x, n);
+                return;
+        case RAN_ACTIVATION_RELU:
+                for (size_t i = 0; i < n; i++)
+                        y[i] = x[i] > 0 ? x[i] : 0;
+                return;
+        case RAN_ACTIVATION_TANH:
+                for (size_t i = 0; i < n; i++)
+                        y[i] = hyperbolic(x[i]);
+                return;
+        default:
+                memmove(y, x, n * sizeof *y);
+        }
+}
+
+static void activate_bwd(int activation, float *dx, const float *x, const float *dy, size_t n)
+{
+        switch (activation) {
+        case RAN_ACTIVATION_GELU:
+                ran_simd->gelu_bwd(dx, x, dy, n);
+                return;
+        case RAN_ACTIVATION_GELU_TANH:
+                gelu_tanh_bwd(dx, x, dy, n);
+                return;
+        case RAN_ACTIVATION_SILU:
+                ran_simd->silu_bwd(dx, x, dy, n);
+                return;
+        case RAN_ACTIVATION_RELU:
+                for (size_t i = 0; i < n; i++)
+                        dx[i] = x[i] > 0 ? dy[i] : 0;
+                return;
+        case RAN_ACTIVATION_TANH:
+                for (size_t i = 0; i < n; i++) {
+                        const float t = hyperbolic(x[i]);
+
+                        dx[i] = dy[i] * (1 - t * t);
+                }
+                return;
+        default:
+                memmove(dx, dy, n * sizeof *dx);
+        }
+}
+
+void ran_bert_activate(int activation, float *y, const float *x, size_t n)
+{
+        for (size_t i = 0; i < n; i += CHUNK)
+                activate(activation, y + i, x + i, n - i < CHUNK ? n - i : CHUNK);
+}
+
+void ran_bert_activate_bwd(int activation, float *dx, const float *x, const float *dy, size_t n)
+{
+        for (size_t i = 0; i < n; i += CHUNK)
+                activate_bwd(activation, dx + i, x + i, dy + i, n - i < CHUNK ? n - i : CHUNK);
+}
+
+/* ---- forward -------------------------------------------------------------------------------- */
+
+/* Columns of up: the gate stands beside it. */
+static size_t columns(const struct ran_config *c)
+{
+        return c->gated ? 2 * c->ffn_dim : c->ffn_dim;
+}
+
+static void feed_rows(struct ran_bert_pass *s, size_t block, size_t from, size_t n)
+{
+        const struct ran_config *c = s->w->c;
+        const size_t F = c->ffn_dim, U = columns(c);
+
+        (void)block;
+        for (size_t r = from; r < from + n; r++) {
+                const float *up = s->act->up + r * U;
+                float *fed = s->own->rows.fed + r * F;
+
+                ran_bert_activate(c->activation, fed, up, F);
+                if (c->gated)
+                        ran_simd->mul(fed, fed, up + F, F);
+        }
+}
+
+/* The norm behind the feed-forward part, or none. */
+static struct ran_bert_norm sum_norm(const struct ran_bert_pass *s)
+{
+        return (struct ran_bert_norm){.y = s->out,
+                                      .stat = s->act->sum_stat,
+                                      .x = s->act->sum,
+                                      .w = s->p->ffn_norm_w,
+                                      .b = s->p->ffn_norm_b};
+}
+
+static void add_fed(struct ran_bert_pass *s, size_t block, size_t from, size_t n)
+{
+        const bool first = s->w->c->norm_first;
+        const size_t at = from * s->w->D, floats = n * s->w->D;
+        float *sum = (first ? s->out : s->act->sum) + at;
+
+        (void)block;
+        memcpy(sum, (first ? s->act->mid : s->act->y) + at, floats * sizeof *sum);
+        ran_simd->add(sum, s->own->rows.o + at, floats);
+}
+
+void ran_bert_feed(struct ran_bert_pass *s)
+{
+        struct ran_workspace *w = s->w;
+        const size_t D = w->D, F = w->c->ffn_dim, U = columns(w->c);
+        const struct ran_bert_norm norm = sum_norm(s);
+
+        ran_phase = RAN_PHASE_FEED;
+        ran_gemm_linear(w->pool, s->act->up, U, s->act->y, D, s->p->up_w, s->p->up_b, s->R, D, U);
+        ran_bert_each_block(s, feed_rows);
+        ran_gemm_linear(w->pool, s->own->rows.o, D, s->own->rows.fed, F, s->p->down_w, s->p->down_b,
+                        s->R, F, D);
+        ran_bert_drop(s, RAN_DROP_FEED, s->own->rows.o);
+        ran_bert_each_block(s, add_fed);
+        if (!w->c->norm_first)
+                ran_bert_norm(s, &norm);
+}
+
+/* ---- backward ------------------------------------------------------------------------------- */
+
+static void feed_rows_bwd(struct ran_bert_pass *s, size_t block, size_t from, size_t n)
+{
+        const struct ran_config *c = s->w->c;
+        const size_t F = c->ffn_dim, U = columns(c);
+
+        (void)block;
+        for (size_t r = from; r < from + n; r++) {
+                const float *up = s->act->up + r * U;
+                float *dup = s->own->adj.dup + r * U, *dfed = s->own->adj.dfed + r * F;
+
+                if (c->gated) {
+                        ran_bert_activate(c->activation, dup + F, up, F);
+                        ran_simd->mul(dup + F, dup + F, dfed, F);
+                        ran_simd->mul(dfed, dfed, up + F, F);
+                }
+                ran_bert_activate_bwd(c->activation, dup, up, dfed, F);
+        }
+}
+
+void ran_bert_feed_bwd(struct ran_bert_pass *s)
+{
+        struct ran_workspace *w = s->w;
+        struct ran_bert_memory *own = s->own;
+        const size_t D = w->D, F = w->c->ffn_dim, U = columns(w->c), floats = s->R * D;
+        const bool first = w->c->norm_first;
+        struct ran_bert_norm norm = sum_norm(s);
+
+        ran_phase = RAN_PHASE_FEED;
+        if (!first) {
+                norm.dx = norm.dy = own->adj.dh;
+                norm.dw = s->dp->ffn_norm_w;
+                norm.db = s->dp->ffn_norm_b;
+                ran_bert_norm_bwd(s, &norm);
+                memcpy(own->adj.dy, own->adj.dh, floats * sizeof(float));
+        }
+        float *d_o = memcpy(own->rows.o, own->adj.dh, floats * sizeof *d_o);
+        ran_bert_drop(s, RAN_DROP_FEED, d_o);
+        ran_bert_each_block(s, feed_rows);
+        ran_gemm_linear_bwd(w->pool, own->adj.dfed, F, false, s->dp->down_w, s->dp->down_b, d_o, D,
+                            own->rows.fed, F, s->p->down_w, s->R, F, D);
+        ran_bert_each_block(s, feed_rows_bwd);
+        ran_gemm_linear_bwd(w->pool, own->adj.dy, D, !first, s->dp->up_w, s->dp->up_b, own->adj.dup,
+                            U, s->act->y, D, s->p->up_w, s->R, D, U);
+}

@@ -1,0 +1,358 @@
+/* bert-rows.c - windows of documents, groups of windows, and what happens to their rows one by one.
+ * See bert.h. */
+#include "part/bert/bert.h"
+#include "base/error.h"
+#include "math/simd.h"
+#include "ran/model.h"
+
+#include <string.h>
+
+/* ---- windows -------------------------------------------------------------------------------- */
+
+/* Windows of n tokens: as few as hold them all. */
+static size_t windows_of(const struct ran_config *c, size_t n)
+{
+        const size_t room = c->max_length - ran_bert_specials(c);
+
+        return n / room + (n % room > 0);
+}
+
+/* The windows of document b, whose sizes differ by one at most. */
+static void add_windows(struct ran_workspace *w, size_t b)
+{
+        struct ran_bert_memory *own = w->own;
+        const struct ran_packed *packed = w->packed;
+        const size_t L = packed->doc[b + 1] - packed->doc[b], windows = windows_of(w->c, L);
+        size_t t = packed->doc[b], at = 0;
+
+        for (size_t i = 0; i < windows; i++) {
+                struct ran_bert_window *v = &own->window[own->M++];
+
+                *v = (struct ran_bert_window){
+                        .b = b, .t = t, .n = L / windows + (i < L % windows), .at = at};
+                t += v->n;
+                at += ran_bert_window_rows(w->c, v);
+        }
+}
+
+/* Closes a group before the window that would make it larger than a slab. */
+static void make_groups(struct ran_workspace *w)
+{
+        struct ran_bert_memory *own = w->own;
+        size_t rows = 0;
+
+        own->groups = own->R = own->longest = 0;
+        for (size_t i = 0; i < own->M; i++) {
+                const size_t more = ran_bert_window_rows(w->c, &own->window[i]);
+
+                if (i == 0 || rows + more > w->slab_rows) {
+                        own->group[own->groups++] = i;
+                        rows = 0;
+                }
+                own->window[i].row = rows;
+                rows += more;
+                own->longest = more > own->longest ? more : own->longest;
+                own->R = rows > own->R ? rows : own->R;
+        }
+        own->R = own->R > RAN_FEW_ROWS ? own->R : RAN_FEW_ROWS + 1;
+        own->group[own->groups] = own->M;
+}
+
+#define ROOM(array, want)                                                                       \
+        do {                                                                                    \
+                void *moved =                                                                   \
+                        ran_grow(own->array, &own->array##_cap, want, sizeof *own->array, err); \
+                if (moved == NULL)                                                              \
+                        return RAN_ENOMEM;                                                      \
+                own->array = moved;                                                             \
+        } while (0)
+
+int ran_bert_windows(struct ran_workspace *w, struct ran_error *err)
+{
+        struct ran_bert_memory *own = w->own;
+        const struct ran_packed *packed = w->packed;
+        size_t M = 0;
+
+        for (size_t b = 0; b < packed->B; b++)
+                M += windows_of(w->c, packed->doc[b + 1] - packed->doc[b]);
+        ROOM(window, M);
+        ROOM(group, M + 1);
+        ROOM(doc, packed->B + 1);
+        own->M = 0;
+        for (size_t b = 0; b < packed->B; b++) {
+                own->doc[b] = own->M;
+                add_windows(w, b);
+        }
+        own->doc[packed->B] = own->M;
+        make_groups(w);
+        return RAN_OK;
+}
+
+/* ---- passes --------------------------------------------------------------------------------- */
+
+struct ran_bert_pass ran_bert_pass_of(struct ran_workspace *w, const struct ran_params *p,
+                                      struct ran_params *dp, size_t l, size_t g)
+{
+        struct ran_bert_memory *own = w->own;
+        const struct ran_bert_window *last = &own->window[own->group[g + 1] - 1];
+        const size_t rows = last->row + ran_bert_window_rows(w->c, last);
+        const struct ran_bert_params *layer = p->layers;
+        struct ran_bert_params *dlayer = dp != NULL ? dp->layers : NULL;
+
+        return (struct ran_bert_pass){
+                .w = w,
+                .own = own,
+                .act = &own->act[l],
+                .p = &layer[l],
+                .dp = dlayer != NULL ? &dlayer[l] : NULL,
+                .once = p->once,
+                .donce = dp != NULL ? dp->once : NULL,
+                .l = l,
+                .g = g,
+                .R = rows > RAN_FEW_ROWS ? rows : RAN_FEW_ROWS + 1,
+                .out = l + 1 < w->c->layers ? own->act[l + 1].x : own->rows.last,
+        };
+}
+
+struct task {
+        struct ran_bert_pass *s;
+        ran_bert_block *fn;
+};
+
+static void run_task(void *arg, size_t i)
+{
+        const struct task *k = arg;
+        const size_t from = i * RAN_BERT_BLOCK, left = k->s->R - from;
+
+        k->fn(k->s, i, from, left < RAN_BERT_BLOCK ? left : RAN_BERT_BLOCK);
+}
+
+void ran_bert_each_block(struct ran_bert_pass *s, ran_bert_block *fn)
+{
+        struct task k = {s, fn};
+
+        ran_parallel(s->w->pool, ran_bert_blocks(s->R), run_task, &k);
+}
+
+void ran_bert_drop(const struct ran_bert_pass *s, int site, float *x)
+{
+        struct ran_workspace *w = s->w;
+        const size_t D = w->D;
+
+        if (!w->training || !(w->noise.dropout > 0))
+                return;
+        for (size_t i = s->own->group[s->g]; i < s->own->group[s->g + 1]; i++) {
+                const struct ran_bert_window *v = &s->own->window[i];
+
+                ran_workspace_dropout(w, v->b, s->l, site, w->noise.dropout, x + v->row * D,
+                                      ran_bert_window_rows(w->c, v) * D, v->at * D);
+        }
+}
+
+/* ---- norms ---------------------------------------------------------------------------------- */
+
+struct norm_task {
+        struct ran_bert_pass *s;
+        const struct ran_bert_norm *k;
+};
+
+static void norm_rows(void *arg, size_t block)
+{
+        const struct norm_task *task = arg;
+        const struct ran_bert_norm *k = task->k;
+        const struct ran_workspace *w = task->s->w;
+        const size_t D = w->D, from = block * RAN_BERT_BLOCK, left = task->s->R - from;
+
+        ran_simd->norm(k->y + from * D, D, k->stat + from * 2, k->x + from * D, D, k->w,
+                       k->b != NULL ? k->b : task->s->own->zero, w->c->norm_eps,
+                       left < RAN_BERT_BLOCK ? left : RAN_BERT_BLOCK, D);
+}
+
+void ran_bert_norm(struct ran_bert_pass *s, const struct ran_bert_norm *k)
+{
+        struct norm_task task = {s, k};
+
+        ran_parallel(s->w->pool, ran_bert_blocks(s->R), norm_rows, &task);
+}
+
+/* The gradients of the weights block by block, to be summed in order. */
+static void norm_rows_bwd(void *arg, size_t block)
+{
+        const struct norm_task *task = arg;
+        const struct ran_bert_norm *k = task->k;
+        const size_t D = task->s->w->D, from = block * RAN_BERT_BLOCK, left = task->s->R - from;
+        const size_t n = left < RAN_BERT_BLOCK ? left : RAN_BERT_BLOCK;
+        float *part = memset(task->s->own->adj.part + block * 2 * D, 0, 2 * D * sizeof *part);
+        float *dy = k->dy + from * D;
+
+        ran_simd->norm_bwd(dy, D, part, part + D, dy, D, k->x + from * D, D, k->stat + from * 2,
+                           k->w, n, D);
+        if (k->dx != k->dy)
+                ran_simd->add(k->dx + from * D, dy, n * D);
+}
+
+void ran_bert_norm_bwd(struct ran_bert_pass *s, const struct ran_bert_norm *k)
+{
+        struct norm_task task = {s, k};
+        const size_t D = s->w->D;
+
+        ran_parallel(s->w->pool, ran_bert_blocks(s->R), norm_rows_bwd, &task);
+        for (size_t i = 0; i < ran_bert_blocks(s->R); i++) {
+                const float *part = s->own->adj.part + i * 2 * D;
+
+                if (k->dw != NULL)
+                        ran_simd->add(k->dw, part, D);
+                if (k->db != NULL)
+                        ran_simd->add(k->db, part + D, D);
+        }
+}
+
+/* ---- into the layers, and out of them ------------------------------------------------------- */
+
+/* Calls fn for the windows of the group. */
+static void each_window(struct ran_bert_pass *s, void (*fn)(struct ran_bert_pass *s, size_t i))
+{
+        for (size_t i = s->own->group[s->g]; i < s->own->group[s->g + 1]; i++)
+                fn(s, i);
+}
+
+static void embed_window(struct ran_bert_pass *s, size_t i)
+{
+        const struct ran_workspace *w = s->w;
+        const struct ran_bert_window *v = &s->own->window[i];
+        const size_t D = w->D, prefix = w->c->prefix, suffix = w->c->suffix;
+        float *e = s->own->rows.e + v->row * D;
+
+        if (prefix > 0)
+                memcpy(e, s->once->prefix, prefix * D * sizeof *e);
+        memcpy(e + prefix * D, w->x[0] + v->t * D, v->n * D * sizeof *e);
+        if (suffix > 0)
+                memcpy(e + (prefix + v->n) * D, s->once->suffix, suffix * D * sizeof *e);
+        if (s->once->position != NULL)
+                ran_simd->add(e, s->once->position, ran_bert_window_rows(w->c, v) * D);
+}
+
+/* The norm of the embedded rows. */
+static struct ran_bert_norm embed_norm(const struct ran_bert_pass *s)
+{
+        const struct ran_bert_once *once = s->once;
+
+        return (struct ran_bert_norm){.y = s->act->x,
+                                      .stat = s->own->rows.e_stat,
+                                      .x = s->own->rows.e,
+                                      .w = once->embed_norm_w,
+                                      .b = once->embed_norm_b};
+}
+
+void ran_bert_embed(struct ran_bert_pass *s)
+{
+        const struct ran_bert_norm norm = embed_norm(s);
+
+        ran_phase = RAN_PHASE_EMBEDDING;
+        if (s->R == RAN_FEW_ROWS + 1)
+                memset(s->own->rows.e, 0, s->R * s->w->D * sizeof(float));
+        each_window(s, embed_window);
+        ran_bert_norm(s, &norm);
+}
+
+static void add_rows(float *to, const float *from, size_t floats)
+{
+        if (to != NULL && floats > 0)
+                ran_simd->add(to, from, floats);
+}
+
+static void embed_window_bwd(struct ran_bert_pass *s, size_t i)
+{
+        struct ran_workspace *w = s->w;
+        const struct ran_bert_window *v = &s->own->window[i];
+        const size_t D = w->D, prefix = w->c->prefix, suffix = w->c->suffix;
+        const float *de = s->own->adj.dh + v->row * D;
+
+        memcpy(w->dx + v->t * D, de + prefix * D, v->n * D * sizeof *de);
+        if (s->donce == NULL)
+                return;
+        add_rows(s->donce->prefix, de, prefix * D);
+        add_rows(s->donce->suffix, de + (prefix + v->n) * D, suffix * D);
+        add_rows(s->donce->position, de, ran_bert_window_rows(w->c, v) * D);
+}
+
+void ran_bert_embed_bwd(struct ran_bert_pass *s)
+{
+        struct ran_bert_norm norm = embed_norm(s);
+
+        ran_phase = RAN_PHASE_EMBEDDING;
+        norm.dx = norm.dy = s->own->adj.dh;
+        if (s->donce != NULL) {
+                norm.dw = s->donce->embed_norm_w;
+                norm.db = s->donce->embed_norm_b;
+        }
+        ran_bert_norm_bwd(s, &norm);
+        each_window(s, embed_window_bwd);
+}
+
+/* The encoder's outputs of the group. */
+static float *outputs(const struct ran_bert_pass *s)
+{
+        return s->w->c->norm_first ? s->own->rows.h : s->own->rows.last;
+}
+
+static void scatter_window(struct ran_bert_pass *s, size_t i)
+{
+        struct ran_workspace *w = s->w;
+        const struct ran_bert_window *v = &s->own->window[i];
+        const size_t D = w->D, prefix = w->c->prefix, suffix = w->c->suffix;
+        const float *h = outputs(s) + v->row * D;
+        float *special = s->own->out.special + i * (prefix + suffix) * D;
+
+        memcpy(w->x[w->c->layers] + v->t * D, h + prefix * D, v->n * D * sizeof *h);
+        memcpy(special, h, prefix * D * sizeof *h);
+        memcpy(special + prefix * D, h + (prefix + v->n) * D, suffix * D * sizeof *h);
+}
+
+static struct ran_bert_norm last_norm(const struct ran_bert_pass *s)
+{
+        return (struct ran_bert_norm){.y = s->own->rows.h,
+                                      .stat = s->own->rows.h_stat,
+                                      .x = s->own->rows.last,
+                                      .w = s->once->norm_w,
+                                      .b = s->once->norm_b};
+}
+
+void ran_bert_scatter(struct ran_bert_pass *s)
+{
+        const struct ran_bert_norm norm = last_norm(s);
+
+        if (s->w->c->norm_first)
+                ran_bert_norm(s, &norm);
+        each_window(s, scatter_window);
+}
+
+static void gather_window(struct ran_bert_pass *s, size_t i)
+{
+        const struct ran_workspace *w = s->w;
+        const struct ran_bert_window *v = &s->own->window[i];
+        const size_t D = w->D, prefix = w->c->prefix, suffix = w->c->suffix;
+        const float *special = s->own->out.dspecial + i * (prefix + suffix) * D;
+        float *dh = s->own->adj.dh + v->row * D;
+
+        memcpy(dh, special, prefix * D * sizeof *dh);
+        memcpy(dh + prefix * D, w->dx + v->t * D, v->n * D * sizeof *dh);
+        memcpy(dh + (prefix + v->n) * D, special + prefix * D, suffix * D * sizeof *dh);
+}
+
+void ran_bert_gather(struct ran_bert_pass *s)
+{
+        struct ran_bert_norm norm = last_norm(s);
+
+        if (s->R == RAN_FEW_ROWS + 1)
+                memset(s->own->adj.dh, 0, s->R * s->w->D * sizeof(float));
+        each_window(s, gather_window);
+        if (!s->w->c->norm_first)
+                return;
+        norm.dx = norm.dy = s->own->adj.dh;
+        if (s->donce != NULL) {
+                norm.dw = s->donce->norm_w;
+                norm.db = s->donce->norm_b;
+        }
+        ran_bert_norm_bwd(s, &norm);
+}

@@ -1,0 +1,289 @@
+/* bert-vector.c - vectors of documents, and the dense layer in front of heads. See bert.h. */
+#include "part/bert/bert.h"
+#include "math/gemm.h"
+#include "math/simd.h"
+#include "ran/model.h"
+
+#include <math.h>
+#include <string.h>
+
+/* ---- the dense layer: n rows from out.pooled to out.vector ---------------------------------- */
+
+static void dense(struct ran_workspace *w, const struct ran_params *p, size_t from, size_t n)
+{
+        const struct ran_config *c = w->c;
+        const struct ran_bert_once *once = p->once;
+        const struct ran_bert_memory *own = ran_bert_memory_of(w);
+        const size_t D = w->D, Q = c->dense;
+        float *vector = own->out.vector + from * ran_bert_width(c);
+        float *pre = own->out.pre + from * Q, *acted = own->out.acted + from * Q;
+
+        if (Q == 0) {
+                memcpy(vector, own->out.pooled + from * D, n * D * sizeof *vector);
+                return;
+        }
+        ran_gemm_linear(w->pool, pre, Q, own->out.pooled + from * D, D, once->dense_w,
+                        once->dense_b, n, D, Q);
+        ran_bert_activate(c->dense_activation, acted, pre, n * Q);
+        if (c->dense_norm)
+                ran_simd->norm(vector, Q, own->out.acted_stat + from * 2, acted, Q,
+                               once->dense_norm_w,
+                               once->dense_norm_b != NULL ? once->dense_norm_b : own->zero,
+                               c->norm_eps, n, Q);
+        else
+                memcpy(vector, acted, n * Q * sizeof *vector);
+}
+
+/* From out.dvector, which it changes, to out.dpooled. */
+static void dense_bwd(struct ran_workspace *w, const struct ran_params *p, struct ran_params *dp,
+                      size_t n)
+{
+        const struct ran_config *c = w->c;
+        const struct ran_bert_once *once = p->once;
+        struct ran_bert_once *donce = dp->once;
+        const struct ran_bert_memory *own = ran_bert_memory_of(w);
+        const size_t D = w->D, Q = c->dense;
+        float *d = own->out.dvector;
+
+        if (Q == 0) {
+                memcpy(own->out.dpooled, d, n * D * sizeof *d);
+                return;
+        }
+        if (c->dense_norm) {
+                float *dw = donce->dense_norm_w, *db = donce->dense_norm_b;
+
+                ran_simd->norm_bwd(d, Q, dw, db != NULL ? db : own->sink, d, Q, own->out.acted, Q,
+                                   own->out.acted_stat, once->dense_norm_w, n, Q);
+        }
+        ran_bert_activate_bwd(c->dense_activation, d, own->out.pre, d, n * Q);
+        ran_gemm_linear_bwd(w->pool, own->out.dpooled, D, false, donce->dense_w, donce->dense_b, d,
+                            Q, own->out.pooled, D, once->dense_w, n, D, Q);
+}
+
+/* ---- pooling of windows --------------------------------------------------------------------- */
+
+/* Row r of window i: its output, or with `adjoint` the adjoint of that. */
+static float *row_of(const struct ran_workspace *w, size_t i, size_t r, bool adjoint)
+{
+        const struct ran_bert_memory *own = ran_bert_memory_of(w);
+        const struct ran_bert_window *v = &own->window[i];
+        const size_t D = w->D, prefix = w->c->prefix, specials = ran_bert_specials(w->c);
+        float *special = (adjoint ? own->out.dspecial : own->out.special) + i * specials * D;
+
+        if (r < prefix)
+                return special + r * D;
+        if (r < prefix + v->n)
+                return (adjoint ? w->dx : w->x[w->c->layers]) + (v->t + r - prefix) * D;
+        return special + (r - v->n) * D;
+}
+
+static void pool_max(const struct ran_workspace *w, size_t i, size_t rows, float *v)
+{
+        const size_t D = w->D;
+        uint32_t *at = ran_bert_memory_of(w)->argmax + i * D;
+
+        memcpy(v, row_of(w, i, 0, false), D * sizeof *v);
+        memset(at, 0, D * sizeof *at);
+        for (size_t r = 1; r < rows; r++) {
+                const float *x = row_of(w, i, r, false);
+
+                for (size_t d = 0; d < D; d++) {
+                        const bool more = x[d] > v[d];
+
+                        v[d] = more ? x[d] : v[d];
+                        at[d] = more ? (uint32_t)r : at[d];
+                }
+        }
+}
+
+static void pool(const struct ran_workspace *w, size_t i)
+{
+        const struct ran_bert_memory *own = ran_bert_memory_of(w);
+        const size_t D = w->D, rows = ran_bert_window_rows(w->c, &own->window[i]);
+        float *v = own->out.pooled + i * D;
+
+        switch (w->c->pooling) {
+        case RAN_POOL_MAX:
+                pool_max(w, i, rows, v);
+                return;
+        case RAN_POOL_MEAN:
+                memset(v, 0, D * sizeof *v);
+                for (size_t r = 0; r < rows; r++)
+                        ran_simd->add(v, row_of(w, i, r, false), D);
+                for (size_t d = 0; d < D; d++)
+                        v[d] /= (float)rows;
+                return;
+        default:
+                memcpy(v, row_of(w, i, w->c->pooling == RAN_POOL_CLS ? 0 : rows - 1, false),
+                       D * sizeof *v);
+        }
+}
+
+static void pool_bwd(struct ran_workspace *w, size_t i)
+{
+        const struct ran_bert_memory *own = ran_bert_memory_of(w);
+        const size_t D = w->D, rows = ran_bert_window_rows(w->c, &own->window[i]);
+        const float *dv = own->out.dpooled + i * D;
+
+        switch (w->c->pooling) {
+        case RAN_POOL_MAX:
+                for (size_t d = 0; d < D; d++)
+                        row_of(w, i, own->argmax[i * D + d], true)[d] += dv[d];
+                return;
+        case RAN_POOL_MEAN:
+                for (size_t r = 0; r < rows; r++)
+                        ran_simd->axpy(row_of(w, i, r, true), 1.0f / (float)rows, dv, D);
+                return;
+        default:
+                ran_simd->add(row_of(w, i, w->c->pooling == RAN_POOL_CLS ? 0 : rows - 1, true), dv,
+                              D);
+        }
+}
+
+/* ---- windows to documents ------------------------------------------------------------------- */
+
+/* The share of window i in the mean of its document. */
+static float share_of(const struct ran_workspace *w, size_t i)
+{
+        const struct ran_bert_memory *own = ran_bert_memory_of(w);
+        const size_t b = own->window[i].b, last = own->doc[b + 1] - 1;
+        const size_t rows = own->window[last].at + ran_bert_window_rows(w->c, &own->window[last]);
+
+        if (w->c->pooling == RAN_POOL_MEAN)
+                return (float)((double)ran_bert_window_rows(w->c, &own->window[i]) / (double)rows);
+        return (float)(1 / (double)(last + 1 - own->doc[b]));
+}
+
+static void join(const struct ran_workspace *w, size_t b, float *v)
+{
+        const struct ran_bert_memory *own = ran_bert_memory_of(w);
+        const size_t Q = ran_bert_width(w->c), first = own->doc[b];
+        const float *x = own->out.vector;
+        uint32_t *at = own->join_argmax + b * Q;
+
+        if (w->c->pooling != RAN_POOL_MAX) {
+                memset(v, 0, Q * sizeof *v);
+                for (size_t i = first; i < own->doc[b + 1]; i++)
+                        ran_simd->axpy(v, share_of(w, i), x + i * Q, Q);
+                return;
+        }
+        for (size_t d = 0; d < Q; d++) {
+                at[d] = (uint32_t)first;
+                for (size_t i = first + 1; i < own->doc[b + 1]; i++)
+                        at[d] = x[i * Q + d] > x[at[d] * Q + d] ? (uint32_t)i : at[d];
+                v[d] = x[at[d] * Q + d];
+        }
+}
+
+static void join_bwd(const struct ran_workspace *w, size_t b, const float *dv)
+{
+        const struct ran_bert_memory *own = ran_bert_memory_of(w);
+        const size_t Q = ran_bert_width(w->c);
+        float *dx = own->out.dvector;
+
+        memset(dx + own->doc[b] * Q, 0, (own->doc[b + 1] - own->doc[b]) * Q * sizeof *dx);
+        if (w->c->pooling == RAN_POOL_MAX)
+                for (size_t d = 0; d < Q; d++)
+                        dx[own->join_argmax[b * Q + d] * Q + d] = dv[d];
+        else
+                for (size_t i = own->doc[b]; i < own->doc[b + 1]; i++)
+                        ran_simd->axpy(dx + i * Q, share_of(w, i), dv, Q);
+}
+
+static double length_of(const float *v, size_t n)
+{
+        double sum = 0;
+
+        for (size_t i = 0; i < n; i++)
+                sum += (double)v[i] * (double)v[i];
+        return fmax(sqrt(sum), 1e-12);
+}
+
+void ran_bert_vector(struct ran_workspace *w, const struct ran_params *p, size_t b, float *v)
+{
+        const struct ran_bert_memory *own = ran_bert_memory_of(w);
+        const size_t Q = ran_bert_width(w->c);
+        float *joined = own->out.joined + b * Q;
+
+        for (size_t i = own->doc[b]; i < own->doc[b + 1]; i++)
+                pool(w, i);
+        dense(w, p, own->doc[b], own->doc[b + 1] - own->doc[b]);
+        join(w, b, joined);
+        const double length = w->c->l2_normalize ? length_of(joined, Q) : 1;
+        for (size_t i = 0; i < Q; i++)
+                v[i] = (float)((double)joined[i] / length);
+}
+
+/* With v = x / |x|: dx = (dv - v (v . dv)) / |x|. */
+static void normalize_bwd(const struct ran_workspace *w, size_t b, float *dv)
+{
+        const size_t Q = ran_bert_width(w->c);
+        const float *x = ran_bert_memory_of(w)->out.joined + b * Q;
+        const double length = length_of(x, Q);
+        double along = 0;
+
+        for (size_t i = 0; i < Q; i++)
+                along += (double)x[i] / length * (double)dv[i];
+        for (size_t i = 0; i < Q; i++)
+                dv[i] = (float)(((double)dv[i] - (double)x[i] / length * along) / length);
+}
+
+void ran_bert_vectors_bwd(struct ran_workspace *w, const struct ran_params *p,
+                          struct ran_params *dp, float *dv)
+{
+        const struct ran_bert_memory *own = ran_bert_memory_of(w);
+        const size_t Q = ran_bert_width(w->c);
+
+        memset(w->dx, 0, w->packed->L * w->D * sizeof *w->dx);
+        memset(own->out.dspecial, 0,
+               own->M * ran_bert_specials(w->c) * w->D * sizeof *own->out.dspecial);
+        for (size_t b = 0; b < w->packed->B; b++) {
+                if (w->c->l2_normalize)
+                        normalize_bwd(w, b, dv + b * Q);
+                join_bwd(w, b, dv + b * Q);
+        }
+        dense_bwd(w, p, dp, own->M);
+        for (size_t i = 0; i < own->M; i++)
+                pool_bwd(w, i);
+}
+
+/* ---- heads ---------------------------------------------------------------------------------- */
+
+void ran_bert_documents(struct ran_workspace *w, const struct ran_params *p)
+{
+        for (size_t b = 0; b < w->packed->B; b++)
+                ran_bert_vector(w, p, b, w->head.head + b * w->D);
+}
+
+void ran_bert_documents_bwd(struct ran_workspace *w, const struct ran_params *p,
+                            struct ran_params *dp)
+{
+        ran_bert_vectors_bwd(w, p, dp, w->head.dhead);
+}
+
+void ran_bert_outputs(struct ran_workspace *w, const struct ran_params *p)
+{
+        const struct ran_bert_memory *own = ran_bert_memory_of(w);
+        const size_t n = w->packed->positions, bytes = n * w->D * sizeof(float);
+
+        if (w->c->dense == 0)
+                return;
+        memcpy(own->out.pooled, w->head.head, bytes);
+        dense(w, p, 0, n);
+        memcpy(w->head.head, own->out.vector, bytes);
+}
+
+void ran_bert_outputs_bwd(struct ran_workspace *w, const struct ran_params *p,
+                          struct ran_params *dp)
+{
+        const struct ran_bert_memory *own = ran_bert_memory_of(w);
+        const size_t n = w->packed->positions, bytes = n * w->D * sizeof(float);
+
+        memset(own->out.dspecial, 0,
+               own->M * ran_bert_specials(w->c) * w->D * sizeof *own->out.dspecial);
+        if (w->c->dense == 0)
+                return;
+        memcpy(own->out.dvector, w->head.dhead, bytes);
+        dense_bwd(w, p, dp, n);
+        memcpy(w->head.dhead, own->out.dpooled, bytes);
+}

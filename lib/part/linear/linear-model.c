@@ -1,0 +1,658 @@
+/* linear-model.c - see linear-model.h. */
+#include "part/linear/linear-model.h"
+#include "part/vectors/document-vector.h"
+#include "part/linear/linear-rows.h"
+#include "math/elementary.h"
+#include "math/simd.h"
+#include "ran/model.h"
+#include "ran/math.h"
+
+#include <math.h>
+#include <sched.h>
+#include <string.h>
+
+uint32_t ran_linear_model_bucket(const uint32_t *ids, size_t n, size_t buckets)
+{
+        uint64_t hash = 0;
+
+        for (size_t i = 0; i < n; i++)
+                hash = ran_linear_model_extend(hash, ids[i]);
+        return ran_linear_model_bucket_of(hash, buckets);
+}
+
+/* A quarter, rounded up. */
+static size_t affix_buckets(const struct ran_config *c)
+{
+        return (c->wide + 3) / 4;
+}
+
+size_t ran_linear_model_ngram_buckets(const struct ran_config *c)
+{
+        return c->affixes ? c->wide - affix_buckets(c) : c->wide;
+}
+
+/* ---- affixes of subwords --------------------------------------------------------------------- */
+
+/* The byte at which character i of a subword (UTF-8) begins; its end if it has no more. */
+static size_t byte_of(const char *subword, size_t n, size_t i)
+{
+        size_t at = 0;
+
+        for (; i > 0 && at < n; i--)
+                do
+                        at++;
+                while (at < n && ((unsigned char)subword[at] & 0xc0) == 0x80);
+        return at;
+}
+
+static size_t characters(const char *subword, size_t n)
+{
+        size_t count = 0;
+
+        for (size_t i = 0; i < n; i++)
+                count += ((unsigned char)subword[i] & 0xc0) != 0x80;
+        return count;
+}
+
+/* The seed keeps affixes apart from n-grams: no n-gram's hash begins with it. */
+static uint32_t affix_of(bool last, const char *from, const char *end, const struct ran_config *c)
+{
+        size_t buckets = affix_buckets(c);
+        uint64_t hash = UINT64_C(0x5370656c6c696e67) + last;
+
+        for (; from < end; from++)
+                hash = ran_linear_model_extend(hash, (unsigned char)*from);
+        return (uint32_t)(c->wide - buckets) + ran_linear_model_bucket_of(hash, buckets);
+}
+
+static void describe(uint32_t *to, const char *subword, size_t n, const struct ran_config *c)
+{
+        size_t count = characters(subword, n);
+
+        for (size_t i = RAN_AFFIX_LEAST; i <= RAN_AFFIX_MOST && i <= count; i++, to += 2) {
+                to[0] = affix_of(false, subword, subword + byte_of(subword, n, i), c);
+                to[1] = affix_of(true, subword + byte_of(subword, n, count - i), subword + n, c);
+        }
+}
+
+/* Fills the row of an id, but for its part of a word, which it returns. */
+static uint32_t fill_row(uint32_t *to, const struct ran_tokenizer *t, const struct ran_config *c,
+                         uint32_t id)
+{
+        static const char goes_on[] = "##"; /* begins a subword that is not a word's first */
+        size_t n, mark = strlen(goes_on);
+        const char *subword = ran_tokenizer_token(t, id, &n);
+        uint32_t part = RAN_SUBWORD_BEGINS;
+
+        for (size_t i = 0; i < RAN_AFFIXES; i++)
+                to[i] = RAN_NO_AFFIX;
+        if (subword == NULL || id == ran_tokenizer_unknown(t))
+                return RAN_SUBWORD_UNKNOWN;
+        if (n > mark && memcmp(subword, goes_on, mark) == 0) {
+                part = RAN_SUBWORD_CONTINUES;
+                subword += mark;
+                n -= mark;
+        }
+        describe(to, subword, n, c);
+        return part;
+}
+
+uint32_t *ran_linear_model_affixes(const struct ran_tokenizer *t, const struct ran_config *c,
+                                   struct ran_error *err)
+{
+        size_t V = ran_tokenizer_size(t), all;
+        uint32_t *affixes = NULL;
+
+        if (!__builtin_mul_overflow(V, RAN_AFFIX_ROW, &all))
+                affixes = ran_alloc(all, sizeof *affixes, err);
+        for (size_t id = 0; id < V && affixes != NULL; id++) {
+                uint32_t *to = affixes + id * RAN_AFFIX_ROW;
+
+                to[RAN_AFFIXES] = fill_row(to, t, c, (uint32_t)id);
+        }
+        return affixes;
+}
+
+/* From buckets to rows of the table: documents then need not look for them. */
+static void find_affix_rows(uint32_t *to, const struct ran_params *p)
+{
+        for (size_t i = 0; i < RAN_AFFIXES; i++)
+                if (to[i] != RAN_NO_AFFIX)
+                        to[i] = ran_linear_row(p, to[i]);
+}
+
+/* The one thread that takes a row fills it; others wait, not for long. */
+static void take_row(const struct ran_affix_source *s, uint32_t id)
+{
+        const uint32_t taken = UINT32_MAX;
+        uint32_t *to = s->affixes + (size_t)id * RAN_AFFIX_ROW, *part = to + RAN_AFFIXES;
+        uint32_t is = RAN_SUBWORD_NONE;
+
+        if (__atomic_compare_exchange_n(part, &is, taken, false, __ATOMIC_ACQUIRE,
+                                        __ATOMIC_ACQUIRE)) {
+                uint32_t filled = fill_row(to, s->tokenizer, s->c, id);
+
+                find_affix_rows(to, s->p);
+                __atomic_store_n(part, filled, __ATOMIC_RELEASE);
+        }
+        while (__atomic_load_n(part, __ATOMIC_ACQUIRE) == taken)
+                sched_yield();
+}
+
+void ran_linear_model_affixes_of(const struct ran_affix_source *s, const uint32_t *ids, size_t L)
+{
+        for (size_t t = 0; t < L; t++) {
+                const uint32_t *row = s->affixes + (size_t)ids[t] * RAN_AFFIX_ROW;
+                uint32_t part = __atomic_load_n(row + RAN_AFFIXES, __ATOMIC_ACQUIRE);
+
+                __builtin_prefetch(row);
+                if (part == RAN_SUBWORD_NONE || part == UINT32_MAX)
+                        take_row(s, ids[t]);
+        }
+}
+
+/* ---- lists ----------------------------------------------------------------------------------- */
+
+bool ran_linear_model_wants_affixes(const struct ran_config *c)
+{
+        return ran_has_linear_model(c) && c->affixes;
+}
+
+size_t ran_linear_model_features(const struct ran_config *c)
+{
+        return c->ngrams + (c->affixes ? RAN_AFFIXES : 0);
+}
+
+/* Where a chunk of a long document's features has room beside the buckets. */
+size_t ran_linear_model_room(const struct ran_config *c, size_t L)
+{
+        const size_t features = ran_linear_model_features(c), most = c->wide + features;
+
+        return L < most / features ? L * features : most;
+}
+
+/* Whether its features do not fit there: they are counted instead of sorted. */
+static bool is_long(const struct ran_config *c, size_t L)
+{
+        return L > ran_linear_model_room(c, L) / ran_linear_model_features(c);
+}
+
+static uint32_t kind(const uint32_t *affixes, uint32_t id)
+{
+        return affixes[(size_t)id * RAN_AFFIX_ROW + RAN_AFFIXES];
+}
+
+static bool is_last(const uint32_t *affixes, const uint32_t *ids, size_t L, size_t t)
+{
+        return t + 1 == L || kind(affixes, ids[t + 1]) != RAN_SUBWORD_CONTINUES;
+}
+
+size_t ran_linear_model_longest(const struct ran_config *c, const uint32_t *affixes,
+                                const uint32_t *ids, size_t L, size_t t)
+{
+        size_t n = 0;
+
+        while (n < c->ngrams && t + n < L &&
+               (affixes == NULL || (kind(affixes, ids[t + n]) == RAN_SUBWORD_BEGINS &&
+                                    is_last(affixes, ids, L, t + n))))
+                n++;
+        return n;
+}
+
+/* Affix i of token t's word: a prefix if t is its first subword, a suffix if its last. */
+static uint32_t affix(const uint32_t *affixes, const uint32_t *ids, size_t L, size_t t, size_t i)
+{
+        bool there = i % 2 == 0 ? kind(affixes, ids[t]) != RAN_SUBWORD_CONTINUES
+                                : is_last(affixes, ids, L, t);
+
+        return there ? affixes[(size_t)ids[t] * RAN_AFFIX_ROW + i] : RAN_NO_AFFIX;
+}
+
+/* All of token t, without a branch for each: which ones there are cannot be foreseen. Writes up to
+ * RAN_AFFIXES numbers, returns how many count. */
+static size_t list_affixes(uint32_t *to, const uint32_t *affixes, const uint32_t *ids, size_t L,
+                           size_t t)
+{
+        const uint32_t *row = affixes + (size_t)ids[t] * RAN_AFFIX_ROW;
+        const bool prefixes = row[RAN_AFFIXES] != RAN_SUBWORD_CONTINUES;
+        const bool suffixes = is_last(affixes, ids, L, t);
+        size_t n = 0;
+
+        for (size_t i = 0; i < RAN_AFFIXES; i += 2) {
+                to[n] = row[i];
+                n += prefixes & (row[i] != RAN_NO_AFFIX);
+                to[n] = row[i + 1];
+                n += suffixes & (row[i + 1] != RAN_NO_AFFIX);
+        }
+        return n;
+}
+
+/* The document that is listed, and the tokens of it, [from, end). */
+struct tokens {
+        const uint32_t *ids;
+        size_t L, from, end;
+};
+
+/* The buckets of n-grams that begin there; rows: NULL, or where each will be looked up. */
+static size_t list_ngrams(uint32_t *to, const struct ran_config *c, const uint32_t *affixes,
+                          const struct ran_linear_rows *rows, const struct tokens *tokens)
+{
+        const size_t buckets = ran_linear_model_ngram_buckets(c), L = tokens->L;
+        const uint32_t *ids = tokens->ids;
+        size_t n = 0;
+
+        for (size_t t = tokens->from; t < tokens->end; t++) {
+                size_t most = ran_linear_model_longest(c, affixes, ids, L, t);
+                uint64_t hash = 0;
+
+                for (size_t i = 0; i < most; i++) {
+                        hash = ran_linear_model_extend(hash, ids[t + i]);
+                        to[n] = ran_linear_model_bucket_of(hash, buckets);
+                        if (rows != NULL)
+                                ran_linear_fetch_place(rows, to[n]);
+                        n++;
+                }
+        }
+        return n;
+}
+
+/* The affixes of these tokens, as the table has them. */
+static size_t list_all_affixes(uint32_t *to, const uint32_t *affixes, const struct tokens *tokens)
+{
+        size_t n = 0;
+
+        for (size_t t = tokens->from; t < tokens->end && affixes != NULL; t++)
+                n += list_affixes(to + n, affixes, tokens->ids, tokens->L, t);
+        return n;
+}
+
+/* How many of the sorted ids equal the first one. */
+static inline size_t same(const uint32_t *id, size_t n)
+{
+        size_t i = 1;
+
+        while (i < n && id[i] == id[0])
+                i++;
+        return i;
+}
+
+/* The next chunk of a long document; false: it was the last. */
+static bool next_chunk(const struct ran_config *c, struct tokens *tokens)
+{
+        const size_t features = ran_linear_model_features(c);
+        const size_t n = ran_linear_model_room(c, tokens->L) / features;
+
+        tokens->from = tokens->end;
+        tokens->end = tokens->L - tokens->from < n ? tokens->L : tokens->from + n;
+        return tokens->from < tokens->end;
+}
+
+static void count_all(uint32_t *count, const uint32_t *id, size_t n)
+{
+        for (size_t i = 0; i < n; i++)
+                count[id[i]]++;
+}
+
+/* As below, of a long document. */
+static size_t list_long(struct ran_posting *to, struct ran_posting *spare,
+                        const struct ran_config *c, const uint32_t *affixes, const uint32_t *ids,
+                        size_t L)
+{
+        uint32_t *chunk = &to->id, *count = &spare->id;
+        struct tokens tokens = {ids, L, 0, 0};
+        size_t n = 0;
+
+        memset(count, 0, c->wide * sizeof *count);
+        while (next_chunk(c, &tokens)) {
+                count_all(count, chunk, list_ngrams(chunk, c, affixes, NULL, &tokens));
+                count_all(count, chunk, list_all_affixes(chunk, affixes, &tokens));
+        }
+        for (size_t g = 0; g < c->wide; g++)
+                if (count[g] > 0)
+                        to[n++] = (struct ran_posting){(uint32_t)g, count[g]};
+        return n;
+}
+
+size_t ran_linear_model_list(struct ran_posting *to, struct ran_posting *spare,
+                             const struct ran_config *c, const uint32_t *affixes,
+                             const uint32_t *ids, size_t L)
+{
+        if (is_long(c, L))
+                return list_long(to, spare, c, affixes, ids, L);
+        uint32_t *id = &spare->id, *scratch = &to->id; /* half of either */
+        const struct tokens tokens = {ids, L, 0, L};
+        size_t n = 0, all = list_ngrams(id, c, affixes, NULL, &tokens);
+
+        all += list_all_affixes(id + all, affixes, &tokens);
+        ran_posting_sort_ids(id, scratch, all);
+        for (size_t i = 0, times; i < all; i += times) {
+                times = same(id + i, all - i);
+                to[n++] = (struct ran_posting){id[i], (uint32_t)times};
+        }
+        return n;
+}
+
+float ran_linear_model_idf(double having, double documents)
+{
+        return having < 2 ? 0.0f : (float)(1 + ran_log((1 + documents) / (1 + having)));
+}
+
+/* ---- the features of a document ------------------------------------------------------------- */
+
+/* x length / root, for each x. Division is slow: two at a time. */
+static void divide(float *x, size_t n, double length, double root)
+{
+        typedef double pair __attribute__((vector_size(16)));
+        size_t i = 0;
+
+        for (; i + 2 <= n; i += 2) {
+                pair v = {(double)x[i], (double)x[i + 1]};
+
+                v = v * length / root;
+                x[i] = (float)v[0];
+                x[i + 1] = (float)v[1];
+        }
+        if (i < n)
+                x[i] = (float)((double)x[i] * length / root);
+}
+
+/* 1 + ln n of the counts that are met again and again; 0: not computed yet. */
+struct counts {
+        double tf[16];
+};
+
+/* Before it is divided by the length. */
+static inline float weigh(struct counts *k, uint32_t n, float idf)
+{
+        double few = 0, *tf = n < sizeof k->tf / sizeof *k->tf ? &k->tf[n] : &few;
+
+        if (*tf == 0)
+                *tf = n == 1 ? 1 : 1 + ran_log((double)n);
+        return (float)(*tf * (double)idf);
+}
+
+/* The `first` of `count` are n-grams, the others affixes. */
+static void set_lengths(float *x, size_t first, size_t count, const double squares[2])
+{
+        double length = first > 0 && first < count ? sqrt(0.5) : 1;
+
+        divide(x, first, length, sqrt(squares[0]));
+        divide(x + first, count - first, length, sqrt(squares[1]));
+}
+
+size_t ran_linear_model_weigh(float *x, const struct ran_posting *list, size_t n, const float *idf,
+                              size_t runs)
+{
+        struct counts counts = {{0}};
+        double squares[2] = {0};
+        size_t count = 0, first = 0;
+
+        for (size_t i = 0; i < n; i++) {
+                const bool affix = list[i].id >= runs;
+
+                if (!(idf[list[i].id] > 0))
+                        continue;
+                x[count] = weigh(&counts, list[i].at, idf[list[i].id]);
+                squares[affix] += (double)x[count] * (double)x[count];
+                first += !affix;
+                count++;
+        }
+        set_lengths(x, first, count, squares);
+        return count;
+}
+
+/* Rows instead of buckets, without those that have none. */
+static size_t find_rows(uint32_t *bucket, size_t n, const struct ran_params *p)
+{
+        size_t count = 0;
+
+        for (size_t i = 0; i < n && p->rows != NULL; i++) {
+                const uint32_t row = ran_linear_row(p, bucket[i]);
+
+                bucket[count] = row;
+                count += row != RAN_NO_ROW;
+        }
+        return p->rows != NULL ? count : n;
+}
+
+/* The last rows are those of affixes, as buckets are. */
+static uint32_t first_affix(const struct ran_config *c, const struct ran_params *p)
+{
+        const size_t bucket = ran_linear_model_ngram_buckets(c);
+
+        return p->rows != NULL ? ran_linear_rows_from(p->rows, bucket) : (uint32_t)bucket;
+}
+
+/* From sorted rows to each row once, and its count. Rows are far apart in memory: their idf is
+ * asked for before the first is needed. */
+static size_t count_rows(struct ran_linear_features f, size_t n, const struct ran_params *p)
+{
+        size_t count = 0;
+
+        for (size_t i = 0, times; i < n; i += times) {
+                times = same(f.row + i, n - i);
+                ran_linear_fetch_idf(p, f.row[i]);
+                f.row[count] = f.row[i];
+                f.times[count++] = (uint32_t)times;
+        }
+        return count;
+}
+
+/* Features [from, end) get values, those with an idf, and move to `to`; returns the end of these.
+ * squares: the sum of their squares. */
+static size_t weigh_rows(struct ran_linear_features f, size_t to, size_t from, size_t end,
+                         const struct ran_params *p, size_t C, struct counts *counts,
+                         double *squares)
+{
+        double sum = 0;
+
+        for (size_t i = from; i < end; i++) {
+                const float idf = ran_linear_idf(p, f.row[i]);
+
+                if (!(idf > 0))
+                        continue;
+                ran_linear_fetch_row(p, f.row[i], C);
+                const float x = weigh(counts, f.times[i], idf);
+
+                f.row[to] = f.row[i];
+                f.times[to] = f.times[i];
+                f.x[to++] = x;
+                sum += (double)x * (double)x;
+        }
+        *squares = sum;
+        return to;
+}
+
+/* Rows and their counts, ascending. */
+static size_t list_rows(struct ran_linear_features f, uint32_t *spare, const struct ran_config *c,
+                        const struct ran_params *p, const uint32_t *ids, size_t L)
+{
+        const struct tokens tokens = {ids, L, 0, L};
+        size_t n = find_rows(f.row, list_ngrams(f.row, c, p->affixes, p->rows, &tokens), p);
+
+        n += list_all_affixes(f.row + n, p->affixes, &tokens);
+        ran_posting_sort_ids(f.row, spare, n);
+        return count_rows(f, n, p);
+}
+
+/* The same of a long document. */
+static size_t list_long_rows(struct ran_linear_features f, uint32_t *count,
+                             const struct ran_config *c, const struct ran_params *p,
+                             const uint32_t *ids, size_t L)
+{
+        const size_t rows = p->rows != NULL ? p->rows->n : c->wide;
+        struct tokens tokens = {ids, L, 0, 0};
+        size_t n = 0;
+
+        memset(count, 0, rows * sizeof *count);
+        while (next_chunk(c, &tokens)) {
+                n = list_ngrams(f.row, c, p->affixes, p->rows, &tokens);
+                count_all(count, f.row, find_rows(f.row, n, p));
+                count_all(count, f.row, list_all_affixes(f.row, p->affixes, &tokens));
+        }
+        n = 0;
+        for (size_t row = 0; row < rows; row++)
+                if (count[row] > 0) {
+                        f.row[n] = (uint32_t)row;
+                        f.times[n++] = count[row];
+                }
+        return n;
+}
+
+size_t ran_linear_model_read(struct ran_linear_features f, uint32_t *spare,
+                             const struct ran_config *c, const struct ran_params *p, size_t C,
+                             const uint32_t *ids, size_t L)
+{
+        const uint32_t affix = first_affix(c, p);
+        struct counts counts = {{0}};
+        double squares[2];
+        size_t first = 0, n;
+
+        if (p->affix_source != NULL)
+                ran_linear_model_affixes_of(p->affix_source, ids, L);
+        n = is_long(c, L) ? list_long_rows(f, spare, c, p, ids, L)
+                          : list_rows(f, spare, c, p, ids, L);
+        while (first < n && f.row[first] < affix)
+                first++;
+        size_t ngrams = weigh_rows(f, 0, 0, first, p, C, &counts, &squares[0]);
+        n = weigh_rows(f, ngrams, first, n, p, C, &counts, &squares[1]);
+        set_lengths(f.x, ngrams, n, squares);
+        return n;
+}
+
+bool ran_linear_model_is_apart(const struct ran_config *c, const struct ran_dims *size)
+{
+        return (double)size->B * (double)ran_linear_model_room(c, size->L) <
+               (double)size->L * (double)ran_linear_model_features(c);
+}
+
+/* Those of document b of w->packed. */
+static struct ran_linear_features features_of(const struct ran_workspace *w, size_t b)
+{
+        const struct ran_head *h = &w->head;
+        const size_t features = ran_linear_model_features(w->c);
+        const size_t each = ran_linear_model_room(w->c, w->size.L);
+        const size_t at =
+                ran_linear_model_is_apart(w->c, &w->size) ? b * each : w->packed->doc[b] * features;
+
+        return (struct ran_linear_features){h->gram_row + at, h->gram_times + at, h->gram_x + at};
+}
+
+static void read_document(struct ran_workspace *w, const struct ran_params *p, size_t b, size_t C)
+{
+        const struct ran_packed *packed = w->packed;
+        struct ran_head *h = &w->head;
+        size_t from = packed->doc[b];
+
+        h->grams[b] = ran_linear_model_read(features_of(w, b), h->gram_spare, w->c, p, C,
+                                            packed->ids + from, packed->doc[b + 1] - from);
+}
+
+/* The features that a frozen encoder makes. */
+static void add_dense(struct ran_workspace *w, const struct ran_params *p, size_t b, size_t C)
+{
+        struct ran_head *h = &w->head;
+        const size_t F = ran_document_vector_width(w->c);
+        float *v = h->dense + b * F;
+
+        if (w->given != NULL)
+                memcpy(v, w->given + b * F, F * sizeof *v);
+        else
+                ran_document_vector(w, p, b, v);
+        for (size_t f = 0; f < F; f++) {
+                ran_simd->axpy(h->linear + b * C, v[f], p->head.wide_dense + f * C, C);
+                ran_simd->axpy(h->logits + b * C, v[f], p->head.wide_dense + f * C, C);
+        }
+}
+
+void ran_linear_model_dense_bwd(struct ran_workspace *w, const struct ran_params *p,
+                                struct ran_params *dp, size_t C)
+{
+        struct ran_head *h = &w->head;
+        const size_t F = ran_document_vector_width(w->c);
+
+        for (size_t f = 0; f < F; f++)
+                h->ddense[f] = (float)ran_dot(h->dlogits, p->head.wide_dense + f * C, C);
+        ran_document_vector_bwd(w, p, dp, h->ddense);
+}
+
+void ran_linear_model_add(struct ran_workspace *w, const struct ran_params *p, size_t C)
+{
+        struct ran_head *h = &w->head;
+
+        memset(h->linear, 0, w->packed->B * C * sizeof *h->linear);
+        for (size_t b = 0; b < w->packed->B; b++) {
+                const struct ran_linear_features f = features_of(w, b);
+                float *linear = h->linear + b * C;
+
+                read_document(w, p, b, C);
+                ran_linear_sum(linear, p, f.x, f.row, h->grams[b], C);
+                ran_simd->axpy(h->logits + b * C, w->linear_weight, linear, C);
+                if (w->c->frozen)
+                        add_dense(w, p, b, C);
+                ran_simd->add(h->logits + b * C, p->head.wide_b, C);
+                ran_simd->add(linear, p->head.wide_b, C);
+        }
+}
+
+/* ---- explaining ----------------------------------------------------------------------------- */
+
+/* n if the row is not there. */
+static size_t find(const uint32_t *rows, size_t n, uint32_t row)
+{
+        size_t from = 0, to = n;
+
+        while (from < to) {
+                size_t middle = from + (to - from) / 2;
+
+                if (rows[middle] < row)
+                        from = middle + 1;
+                else
+                        to = middle;
+        }
+        return from < n && rows[from] == row ? from : n;
+}
+
+/* Contributions of features to a weighted sum of the logits. */
+struct contribution {
+        const struct ran_head *h;
+        const struct ran_params *p;
+        const float *weight;
+        size_t C;
+};
+
+/* The contribution of one occurrence of a feature in the row. */
+static double contribution_of(const struct contribution *k, uint32_t row)
+{
+        const struct ran_head *h = k->h;
+        size_t i = find(h->gram_row, h->grams[0], row);
+
+        if (i == h->grams[0]) /* as for RAN_NO_AFFIX and RAN_NO_ROW */
+                return 0;
+        return (double)h->gram_x[i] * ran_linear_dot(k->weight, k->p, h->gram_row[i], k->C) /
+               (double)h->gram_times[i];
+}
+
+void ran_linear_model_explain(const struct ran_workspace *w, const struct ran_params *p, size_t C,
+                              const float *weight, double scale, double *value)
+{
+        const struct contribution k = {&w->head, p, weight, C};
+        const struct ran_config *c = w->c;
+        const uint32_t *ids = w->packed->ids;
+        size_t L = w->packed->L, runs = ran_linear_model_ngram_buckets(c);
+
+        for (size_t t = 0; t < L; t++) {
+                size_t most = ran_linear_model_longest(c, p->affixes, ids, L, t);
+
+                for (size_t n = 1; n <= most; n++) {
+                        uint32_t bucket = ran_linear_model_bucket(ids + t, n, runs);
+                        double part =
+                                scale / (double)n * contribution_of(&k, ran_linear_row(p, bucket));
+
+                        for (size_t i = t; i < t + n; i++)
+                                value[i] += part;
+                }
+                for (size_t i = 0; i < RAN_AFFIXES && p->affixes != NULL; i++)
+                        value[t] += scale * contribution_of(&k, affix(p->affixes, ids, L, t, i));
+        }
+}

@@ -1,0 +1,219 @@
+/* linear-rows.c - see linear-rows.h. */
+#include "part/linear/linear-rows.h"
+#include "math/elementary.h"
+#include "math/simd.h"
+#include "ran/model.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- the index ------------------------------------------------------------------------------- */
+
+static int check(const uint32_t *bucket, size_t n, size_t buckets, struct ran_error *err)
+{
+        if (n > buckets)
+                return ran_fail(err, RAN_EFORMAT,
+                                "the linear model has %zu rows, more than its %zu buckets", n,
+                                buckets);
+        unsigned wrong = n > 0 && bucket[n - 1] >= buckets;
+
+        for (size_t i = 1; i < n; i++) /* without a branch: half a million of them */
+                wrong |= bucket[i] <= bucket[i - 1];
+        if (wrong != 0)
+                return ran_fail(err, RAN_EFORMAT,
+                                "tensor wide.rows is not an ascending list of buckets below %zu",
+                                buckets);
+        return RAN_OK;
+}
+
+static int make_groups(struct ran_linear_rows *r, size_t groups, struct ran_error *err)
+{
+        r->group = ran_alloc(groups, sizeof *r->group, err);
+        if (r->group == NULL)
+                return RAN_ENOMEM;
+        for (size_t row = 0; row < r->n;) {
+                const size_t group = r->bucket[row] / 64;
+                struct ran_linear_group g = {.row = row};
+
+                for (; row < r->n && r->bucket[row] / 64 == group; row++)
+                        g.has |= (uint64_t)1 << r->bucket[row] % 64;
+                r->group[group] = g;
+        }
+        return RAN_OK;
+}
+
+static int make_blocks(struct ran_linear_rows *r, size_t buckets, struct ran_error *err)
+{
+        while ((buckets - 1) >> r->shift > 2 * r->n)
+                r->shift++;
+        size_t blocks = ((buckets - 1) >> r->shift) + 1, row = 0;
+        r->start = ran_alloc(blocks + 1, sizeof *r->start, err);
+        if (r->start == NULL)
+                return RAN_ENOMEM;
+        for (size_t i = 0; i <= blocks; i++) {
+                while (row < r->n && r->bucket[row] >> r->shift < i)
+                        row++;
+                r->start[i] = (uint32_t)row;
+        }
+        return RAN_OK;
+}
+
+int ran_linear_rows_init(struct ran_linear_rows *r, const uint32_t *bucket, size_t n,
+                         size_t buckets, struct ran_error *err)
+{
+        const size_t groups = buckets / 64 + 1;
+
+        *r = (struct ran_linear_rows){.bucket = bucket, .n = n};
+        RAN_TRY(check(bucket, n, buckets, err));
+        return groups <= n ? make_groups(r, groups, err) : make_blocks(r, buckets, err);
+}
+
+void ran_linear_rows_release(struct ran_linear_rows *r)
+{
+        free(r->group);
+        free(r->start);
+        *r = (struct ran_linear_rows){0};
+}
+
+uint32_t ran_linear_rows_from(const struct ran_linear_rows *r, size_t bucket)
+{
+        size_t from = 0, to = r->n;
+
+        while (from < to) {
+                size_t middle = from + (to - from) / 2;
+
+                if (r->bucket[middle] < bucket)
+                        from = middle + 1;
+                else
+                        to = middle;
+        }
+        return (uint32_t)from;
+}
+
+/* ---- rows ------------------------------------------------------------------------------------ */
+
+void ran_linear_sum(float *y, const struct ran_params *p, const float *x, const uint32_t *row,
+                    size_t K, size_t C)
+{
+        const struct ran_linear_compact *c = &p->compact;
+
+        if (p->wide != NULL)
+                ran_simd->sparse_sum(y, x, row, K, p->wide, C, C);
+        else if (c->f16 != NULL)
+                ran_simd->sparse_sum_f16(y, x, row, K, c->f16, C, c->rows * C, C);
+        else
+                ran_simd->sparse_sum_i8(y, x, row, K, c->i8, c->scale, C, c->rows * C, C);
+}
+
+void ran_linear_read_row(float *y, const struct ran_params *p, uint32_t row, size_t C)
+{
+        const float one = 1;
+
+        if (p->wide != NULL) { /* to the bit, with the sign of a zero */
+                memcpy(y, p->wide + row * C, C * sizeof *y);
+                return;
+        }
+        memset(y, 0, C * sizeof *y);
+        ran_linear_sum(y, p, &one, &row, 1, C);
+}
+
+double ran_linear_dot(const float *weight, const struct ran_params *p, uint32_t row, size_t C)
+{
+        const struct ran_linear_compact *k = &p->compact;
+        double sum = 0;
+
+        if (p->wide != NULL)
+                return ran_dot(weight, p->wide + row * C, C);
+        for (size_t c = 0; c < C; c++) {
+                size_t i = row * C + c;
+
+                sum += (double)weight[c] * (double)(k->f16 != NULL
+                                                            ? ran_float_of_half(k->f16[i])
+                                                            : k->scale[row] * (float)k->i8[i]);
+        }
+        return sum;
+}
+
+/* ---- between sparse and dense ---------------------------------------------------------------- */
+
+/* Whether the row says anything; a row with an idf does without weights, too: a document's length
+ * counts it. */
+static bool counts(const struct ran_params *p, uint32_t row, size_t C)
+{
+        const struct ran_linear_compact *k = &p->compact;
+
+        if (ran_linear_has_idf(p) && ran_linear_idf(p, row) != 0)
+                return true;
+        for (size_t i = row * C; i < (row + 1) * C; i++)
+                if (p->wide != NULL  ? p->wide[i] != 0
+                    : k->f16 != NULL ? (k->f16[i] & 0x7fff) != 0
+                                     : k->i8[i] != 0)
+                        return true;
+        return false;
+}
+
+static size_t count_rows(const struct ran_params *p, size_t buckets, size_t C)
+{
+        size_t n = 0;
+
+        for (uint32_t g = 0; g < buckets; g++) {
+                uint32_t row = ran_linear_row(p, g);
+
+                n += row != RAN_NO_ROW && counts(p, row, C);
+        }
+        return n;
+}
+
+int ran_linear_sparse_init(struct ran_linear_sparse *s, const struct ran_params *p, size_t buckets,
+                           size_t C, struct ran_error *err)
+{
+        size_t n = count_rows(p, buckets, C);
+        const bool idf = ran_linear_has_idf(p);
+
+        n = n > 0 ? n : 1;
+        *s = (struct ran_linear_sparse){.bucket = ran_alloc(n, sizeof *s->bucket, err),
+                                        .weight = ran_alloc_floats(n * C, err),
+                                        .idf = idf ? ran_alloc_floats(n, err) : NULL};
+        if (s->bucket == NULL || s->weight == NULL || (idf && s->idf == NULL)) {
+                ran_linear_sparse_release(s);
+                return RAN_ENOMEM;
+        }
+        for (uint32_t g = 0; g < buckets; g++) {
+                uint32_t row = ran_linear_row(p, g);
+
+                if (row == RAN_NO_ROW || !counts(p, row, C))
+                        continue;
+                s->bucket[s->n] = g;
+                ran_linear_read_row(s->weight + s->n * C, p, row, C);
+                if (idf)
+                        s->idf[s->n] = ran_linear_idf(p, row);
+                s->n++;
+        }
+        s->n = n;
+        return RAN_OK;
+}
+
+void ran_linear_sparse_release(struct ran_linear_sparse *s)
+{
+        free(s->bucket);
+        free(s->weight);
+        free(s->idf);
+        *s = (struct ran_linear_sparse){0};
+}
+
+void ran_linear_rows_spread(const struct ran_params *p, size_t buckets, size_t C, float *weight,
+                            float *idf)
+{
+        memset(weight, 0, buckets * C * sizeof *weight);
+        if (idf != NULL)
+                memset(idf, 0, buckets * sizeof *idf);
+        for (uint32_t g = 0; g < buckets; g++) {
+                uint32_t row = ran_linear_row(p, g);
+
+                if (row == RAN_NO_ROW)
+                        continue;
+                ran_linear_read_row(weight + g * C, p, row, C);
+                if (idf != NULL)
+                        idf[g] = ran_linear_idf(p, row);
+        }
+}

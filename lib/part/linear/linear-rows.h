@@ -1,0 +1,134 @@
+/* linear-rows.h - which row of the linear model's tables a bucket has.
+ *
+ * In training the tables have a row for each bucket. A model file holds only rows that are not
+ * zero, a small part of them, with their buckets in ascending order (wide.rows); then an index
+ * leads from a bucket to its row. A bucket without a row counts as one of zeros.
+ *
+ *   bucket    3 17 18 40 ...                   of row 0, 1, 2 ...
+ *   group     of 64 buckets: which of them have a row, and the row of the first of these
+ *   start     first row of each block of 2^shift buckets, about one row in each
+ *
+ * Groups find a row with one look into memory, but take two bits for each bucket; blocks are for
+ * tables of which only a few rows are there.
+ */
+#ifndef RAN_MODEL_LINEAR_ROWS_H
+#define RAN_MODEL_LINEAR_ROWS_H
+
+#include "nn/compact.h"
+#include "nn/params.h"
+
+struct ran_linear_rows {
+        const uint32_t *bucket; /* (n) ascending */
+        size_t n;
+        struct ran_linear_group {
+                uint64_t has;
+                uint64_t row;
+        } * group;       /* NULL: there are blocks instead */
+        uint32_t *start; /* (blocks + 1) */
+        unsigned shift;
+};
+/* For buckets that are not to be trusted: RAN_EFORMAT unless they ascend below `buckets`. They stay
+ * the caller's. Memory is a function of n, not of `buckets`. */
+int ran_linear_rows_init(struct ran_linear_rows *r, const uint32_t *bucket, size_t n,
+                         size_t buckets, struct ran_error *err);
+void ran_linear_rows_release(struct ran_linear_rows *r);
+/* The first row of a bucket from this one on; n: there is none. */
+uint32_t ran_linear_rows_from(const struct ran_linear_rows *r, size_t bucket);
+
+/* Not __builtin_popcountll, which is a function where not all processors have the instruction. */
+static inline uint32_t ran_linear_count_bits(uint64_t x)
+{
+        x -= x >> 1 & UINT64_C(0x5555555555555555);
+        x = (x & UINT64_C(0x3333333333333333)) + (x >> 2 & UINT64_C(0x3333333333333333));
+        x = (x + (x >> 4)) & UINT64_C(0x0f0f0f0f0f0f0f0f);
+        return (uint32_t)(x * UINT64_C(0x0101010101010101) >> 56);
+}
+
+/* The row of a bucket in p->wide and p->idf. */
+#define RAN_NO_ROW UINT32_MAX
+static inline uint32_t ran_linear_row(const struct ran_params *p, uint32_t bucket)
+{
+        const struct ran_linear_rows *r = p->rows;
+
+        if (r == NULL)
+                return bucket;
+        if (r->group != NULL) {
+                const struct ran_linear_group *g = r->group + bucket / 64;
+                const uint64_t bit = (uint64_t)1 << bucket % 64;
+
+                return (g->has & bit) != 0
+                               ? (uint32_t)g->row + ran_linear_count_bits(g->has & (bit - 1))
+                               : RAN_NO_ROW;
+        }
+        size_t block = bucket >> r->shift;
+        uint32_t from = r->start[block], end = r->start[block + 1], to = end;
+        while (from < to) {
+                uint32_t middle = from + (to - from) / 2;
+
+                if (r->bucket[middle] < bucket)
+                        from = middle + 1;
+                else
+                        to = middle;
+        }
+        return from < end && r->bucket[from] == bucket ? from : RAN_NO_ROW;
+}
+
+/* Asks for the memory that ran_linear_row will look at. */
+static inline void ran_linear_fetch_place(const struct ran_linear_rows *r, uint32_t bucket)
+{
+        if (r->group != NULL)
+                __builtin_prefetch(r->group + bucket / 64);
+        else
+                __builtin_prefetch(r->start + (bucket >> r->shift));
+}
+
+/* What is in a row, however it is stored. */
+static inline float ran_linear_idf(const struct ran_params *p, uint32_t row)
+{
+        return p->idf != NULL ? p->idf[row] : ran_float_of_half(p->compact.idf[row]);
+}
+static inline void ran_linear_fetch_idf(const struct ran_params *p, uint32_t row)
+{
+        if (p->idf != NULL)
+                __builtin_prefetch(p->idf + row);
+        else
+                __builtin_prefetch(p->compact.idf + row);
+}
+/* Of weights of C labels: the beginning of the row. */
+static inline void ran_linear_fetch_row(const struct ran_params *p, uint32_t row, size_t C)
+{
+        if (p->wide != NULL)
+                __builtin_prefetch(p->wide + row * C);
+        else if (p->compact.f16 != NULL)
+                __builtin_prefetch(p->compact.f16 + row * C);
+        else if (p->compact.i8 != NULL)
+                __builtin_prefetch(p->compact.i8 + row * C);
+}
+static inline bool ran_linear_has_idf(const struct ran_params *p)
+{
+        return p->idf != NULL || p->compact.idf != NULL;
+}
+/* y (C) += sum of x_k times row[k] (K). */
+void ran_linear_sum(float *y, const struct ran_params *p, const float *x, const uint32_t *row,
+                    size_t K, size_t C);
+/* y (C) = the row. */
+void ran_linear_read_row(float *y, const struct ran_params *p, uint32_t row, size_t C);
+/* The product of weight (C) and the row. */
+double ran_linear_dot(const float *weight, const struct ran_params *p, uint32_t row, size_t C);
+
+/* Rows of p that are not zero, in weight or idf, with their buckets, for a model file; where all
+ * are, that of bucket 0: a file has one row at least. */
+struct ran_linear_sparse {
+        size_t n;
+        uint32_t *bucket;    /* (n) */
+        float *weight, *idf; /* (n, C), (n); idf NULL: p has none */
+};
+int ran_linear_sparse_init(struct ran_linear_sparse *s, const struct ran_params *p, size_t buckets,
+                           size_t C, struct ran_error *err);
+void ran_linear_sparse_release(struct ran_linear_sparse *s);
+
+/* The other way: weight (buckets, C) and, unless NULL, idf (buckets) with a row for each bucket. */
+void ran_linear_rows_spread(const struct ran_params *p, size_t buckets, size_t C, float *weight,
+                            float *idf);
+
+#endif

@@ -1,0 +1,52 @@
+/* linear-words.h - the linear model of a tagger, beside its encoder: features of a word and its
+ * context times weights for each tag.
+ *
+ *   logits[w] += wide.bias + Σ_g wide.weight[g]
+ *
+ * where g are the buckets of the features of word w. In training it has its own transitions between
+ * tags (part/crf/crf-train.h); in a finished model crf.* is the weighted sum of the encoder's and
+ * its own (train/ensemble.h). It is a linear conditional random field (Lafferty, McCallum and
+ * Pereira 2001): it learns from one or two occurrences where an encoder needs a hundred.
+ *
+ * The features of a word, each with its kind and offset, hashed to one of `wide` buckets:
+ *
+ *   the word itself, and the two before and behind it (or that the sentence has none there): its
+ *   subwords, and the first and last four letters, which distinguish unknown words
+ *   the spelling (text/spelling.c) of it and of its neighbours; of the words two away, case and
+ * shape first and last four letters together, of the same three, in lower case the shapes of it and
+ * a neighbour, and of all three each n-gram of two to `ngrams` words with it
+ *
+ * A model without spelling knows words by their subwords alone.
+ */
+#ifndef RAN_MODEL_LINEAR_WORDS_H
+#define RAN_MODEL_LINEAR_WORDS_H
+
+#include "part/crf/crf.h"
+#include "nn/params.h"
+
+/* The most features a word can have. */
+size_t ran_linear_words_features(const struct ran_config *c);
+
+/* Lists the buckets of word w of d, in the sentence of words [from, end), in bucket (room for
+ * ran_linear_words_features). Returns their number. */
+size_t ran_linear_words_list(uint32_t *bucket, const struct ran_config *c,
+                             const struct ran_document *d, size_t from, size_t end, size_t w);
+
+/* Adds the linear model's logits of each word of d to logits (words, C). bucket: scratch, room for
+ * ran_linear_words_features. */
+void ran_linear_words_add(float *logits, uint32_t *bucket, const struct ran_params *p,
+                          const struct ran_config *c, const struct ran_document *d, size_t C);
+
+/* Adds `scale` times the logits of word w of d, and the bias, to logits (C). bucket: as above. */
+void ran_linear_words_add_one(float *logits, uint32_t *bucket, const struct ran_params *p,
+                              const struct ran_config *c, const struct ran_document *d, size_t C,
+                              size_t w, float scale);
+
+/* Adds to value (L) `scale` times each token's contribution to Σ_c weight_c logit_c of word w,
+ * without the bias: a feature divides its own evenly among its words, and they among their tokens.
+ * A missing neighbour counts for w. */
+void ran_linear_words_explain(double *value, const struct ran_params *p, const struct ran_config *c,
+                              const struct ran_document *d, size_t C, size_t w, const float *weight,
+                              double scale);
+
+#endif

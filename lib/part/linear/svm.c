@@ -1,0 +1,600 @@
+/* svm.c - see svm.h. Scores are sums in float32 over the features of a row, in order; the rest is
+ * in double. Neither depends on the number of threads.
+ *
+ * Each thread has a group of classes. The arrays of a group hold `width` numbers for each column of
+ * the matrix, one a class, side by side: a feature of a row then reads one run of memory, however
+ * many classes there are, and threads share no cache line.
+ */
+#include "part/linear/svm.h"
+#include "math/elementary.h"
+#include "math/simd.h"
+#include "gradient/loss.h"
+#include "gradient/plan.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Added to a feature's count on either side of a ratio. */
+static const double smoothing = 0.03;
+
+const double ran_svm_tolerance = 0.05;
+
+enum { SIDES = 2 }; /* a document can count for: the class, and the others */
+
+/* Classes [first, first + width). */
+struct group {
+        struct ran_svm_solver *s;
+        size_t first, width;
+        float *weight, *bias; /* (columns, width), (width) */
+        float *square;        /* (columns, width) r²; NULL: all are 1 */
+        float *squares;       /* (n, width) squared length of a row for a class, 0: not known yet;
+                                 or (n) if all r are 1 */
+        float *alpha;         /* (n, width, sides) dual variables */
+        float *score, *step;  /* (width) of the row at work, and what its dual variables move by */
+        float *target;        /* (width) whether it is of the class */
+        unsigned char *busy;  /* (n) whether a row may still move */
+        double worst;         /* largest violation of a pass */
+};
+
+struct ran_svm_solver {
+        struct ran_svm k;
+        size_t C, width; /* width: C, or 1 where the second class mirrors the first */
+        size_t sides;    /* 1 without soft targets */
+        struct group *group;
+        size_t groups;
+        size_t *active; /* (actives) numbers of rows, below n, that are not shrunk away */
+        size_t *order;  /* (n) the same, as a pass takes them */
+        size_t actives;
+        double cost, tolerance, bound;
+        size_t visits, most_visits, passes;
+};
+
+/* ---- init and release ----------------------------------------------------------------------- */
+
+/* Whether of two classes the second is the mirror image of the first, at the start, too. */
+static bool mirrors(const struct ran_svm *k, const float *weight, const float *bias)
+{
+        if (k->d->C != 2 || k->d->multilabel)
+                return false;
+        for (size_t g = 0; weight != NULL && g < k->features->columns; g++) {
+                const float *w = weight + (size_t)k->features->bucket[g] * 2;
+
+                if (w[0] != -w[1])
+                        return false;
+        }
+        return bias == NULL || bias[0] == -bias[1];
+}
+
+static void release_group(struct group *q)
+{
+        free(q->weight);
+        free(q->bias);
+        free(q->square);
+        free(q->squares);
+        free(q->alpha);
+        free(q->score);
+        free(q->step);
+        free(q->target);
+        free(q->busy);
+}
+
+void ran_svm_solver_free(struct ran_svm_solver *s)
+{
+        if (s == NULL)
+                return;
+        for (size_t i = 0; s->group != NULL && i < s->groups; i++)
+                release_group(&s->group[i]);
+        free(s->group);
+        free(s->active);
+        free(s->order);
+        free(s);
+}
+
+/* Whether features differ in r. */
+static bool weighs(const struct ran_svm *k)
+{
+        return k->ratios || k->features->dense > 0;
+}
+
+static bool allocate_group(struct group *q, struct ran_error *err)
+{
+        const struct ran_svm *k = &q->s->k;
+        size_t columns = k->features->columns, width = q->width, n = k->n;
+
+        q->weight = ran_alloc_floats(columns * width, err);
+        q->bias = ran_alloc_floats(width, err);
+        q->square = weighs(k) ? ran_alloc_floats(columns * width, err) : NULL;
+        q->squares = ran_alloc_floats(weighs(k) ? n * width : n, err);
+        q->alpha = ran_alloc_floats(n * width * q->s->sides, err);
+        q->score = ran_alloc_floats(width, err);
+        q->step = ran_alloc_floats(width, err);
+        q->target = ran_alloc_floats(width, err);
+        q->busy = ran_alloc(n, 1, err);
+        return q->weight != NULL && q->bias != NULL && (q->square != NULL || !weighs(k)) &&
+               q->squares != NULL && q->alpha != NULL && q->score != NULL && q->step != NULL &&
+               q->target != NULL && q->busy != NULL;
+}
+
+static bool allocate(struct ran_svm_solver *s, struct ran_error *err)
+{
+        size_t threads = s->k.pool != NULL ? ran_pool_threads(s->k.pool) : 1;
+
+        s->active = ran_alloc(s->k.n, sizeof *s->active, err);
+        s->order = ran_alloc(s->k.n, sizeof *s->order, err);
+        s->groups = s->width < threads ? s->width : threads;
+        s->group = ran_alloc(s->groups, sizeof *s->group, err);
+        if (s->active == NULL || s->order == NULL || s->group == NULL)
+                return false;
+        for (size_t i = 0; i < s->groups; i++) {
+                struct group *q = &s->group[i];
+
+                q->s = s;
+                q->first = i * s->width / s->groups;
+                q->width = (i + 1) * s->width / s->groups - q->first;
+                if (!allocate_group(q, err))
+                        return false;
+        }
+        return true;
+}
+
+/* x + 0: no -0 remains, so that all is the same whether 0 is added later or not. */
+static void copy_start(struct group *q, const float *weight, const float *bias)
+{
+        const struct ran_features *f = q->s->k.features;
+
+        for (size_t g = 0; weight != NULL && g < f->columns; g++)
+                for (size_t c = 0; c < q->width; c++)
+                        q->weight[g * q->width + c] =
+                                weight[f->bucket[g] * q->s->C + q->first + c] + 0.0f;
+        for (size_t c = 0; bias != NULL && c < q->width; c++)
+                q->bias[c] = bias[q->first + c] + 0.0f;
+}
+
+/* ---- how well a feature tells a class by itself: r² ----------------------------------------- */
+
+struct rating {
+        struct ran_svm_solver *s;
+        double *all, *squares; /* (columns) sums of x and of x² */
+        double *log_all;       /* (columns) ln(smoothing + all) */
+        double weight;         /* of all documents */
+        size_t columns;        /* of n-grams and affixes */
+};
+
+static size_t row_document(const struct ran_svm_solver *s, size_t i)
+{
+        return s->k.document[s->k.row[i]];
+}
+
+/* The sums over all rows. */
+static void count(struct rating *k)
+{
+        const struct ran_svm_solver *s = k->s;
+        const struct ran_features *f = s->k.features;
+
+        for (size_t i = 0; i < s->k.n; i++) {
+                size_t row = s->k.row[i];
+                double weight = (double)s->k.d->weight[row_document(s, i)];
+
+                for (size_t g = f->first[row]; g < f->first[row + 1]; g++) {
+                        double x = weight * (double)f->x[g];
+
+                        k->all[f->column[g]] += x;
+                        k->squares[f->column[g]] += x * (double)f->x[g];
+                }
+                k->weight += weight;
+        }
+        for (size_t g = 0; g < k->columns; g++)
+                k->log_all[g] = ran_log(smoothing + k->all[g]);
+}
+
+/* Leaves in q->square the sums of x over the rows of each class. */
+static void count_classes(struct group *q)
+{
+        const struct ran_svm_solver *s = q->s;
+        const struct ran_features *f = s->k.features;
+
+        for (size_t i = 0; i < s->k.n; i++) {
+                size_t b = row_document(s, i), row = s->k.row[i];
+                const struct ran_target t = ran_loss_target(s->k.d, b);
+
+                for (size_t j = 0; j < t.n; j++) {
+                        size_t c = (size_t)t.label[j] - q->first; /* huge below the first */
+                        float by = s->k.d->weight[b] * (t.p != NULL ? t.p[j] : 1);
+
+                        for (size_t g = f->first[row]; c < q->width && g < f->first[row + 1]; g++)
+                                q->square[f->column[g] * q->width + c] += by * f->x[g];
+                }
+        }
+}
+
+/* From the sums of class c to r². A column is there because rows of the matrix have it; rows that
+ * are left out of a fold may be all of them: it then has no ratio. */
+static void rate_class(const struct rating *k, struct group *q, size_t c)
+{
+        const size_t columns = k->columns;
+        double mine = 0, others = 0, sum = 0, scale;
+
+        for (size_t g = 0; g < columns; g++) {
+                double p = (double)q->square[g * q->width + c];
+
+                if (k->all[g] > 0) {
+                        mine += smoothing + p;
+                        others += smoothing + fmax(k->all[g] - p, 0);
+                }
+        }
+        const double log_mine = ran_log(mine), log_others = ran_log(others),
+                     log_none = ran_log(smoothing);
+        for (size_t g = 0; g < columns; g++) {
+                float *at = &q->square[g * q->width + c];
+                double p = (double)*at, ratio = 0;
+
+                if (k->all[g] > 0 && p == 0)
+                        ratio = fabs((log_none - log_mine) - (k->log_all[g] - log_others));
+                else if (k->all[g] > 0)
+                        ratio = fabs((ran_log(smoothing + p) - log_mine) -
+                                     (ran_log(smoothing + fmax(k->all[g] - p, 0)) - log_others));
+                *at = (float)ratio;
+                sum += ratio * k->squares[g];
+        }
+        scale = sum > 0 ? k->weight / sum : 1;
+        for (size_t g = 0; g < columns; g++)
+                q->square[g * q->width + c] *= (float)scale;
+}
+
+static void rate_group(void *arg, size_t i)
+{
+        const struct rating *k = arg;
+        struct group *q = &k->s->group[i];
+
+        const struct ran_svm *svm = &k->s->k;
+
+        if (svm->ratios) {
+                count_classes(q);
+                for (size_t c = 0; c < q->width; c++)
+                        rate_class(k, q, c);
+        } else {
+                for (size_t g = 0; g < k->columns * q->width; g++)
+                        q->square[g] = 1;
+        }
+        for (size_t g = k->columns * q->width; g < svm->features->columns * q->width; g++)
+                q->square[g] = (float)(svm->dense * svm->dense);
+}
+
+static int rate(struct ran_svm_solver *s, struct ran_error *err)
+{
+        size_t columns = s->k.features->columns;
+        struct rating k = {.s = s,
+                           .columns = columns - s->k.features->dense,
+                           .all = ran_alloc(columns, sizeof *k.all, err),
+                           .squares = ran_alloc(columns, sizeof *k.squares, err),
+                           .log_all = ran_alloc(columns, sizeof *k.log_all, err)};
+        int rc = RAN_ENOMEM;
+
+        if (k.all != NULL && k.squares != NULL && k.log_all != NULL) {
+                if (s->k.ratios)
+                        count(&k);
+                ran_parallel(s->k.pool, s->groups, rate_group, &k);
+                rc = RAN_OK;
+        }
+        free(k.all);
+        free(k.squares);
+        free(k.log_all);
+        return rc;
+}
+
+struct ran_svm_solver *ran_svm_solver_new(const struct ran_svm *k, const float *weight,
+                                          const float *bias, struct ran_error *err)
+{
+        size_t C = k->d->C, all;
+        struct ran_svm_solver *s;
+
+        if (__builtin_mul_overflow(C, SIDES, &all) || __builtin_mul_overflow(k->n, all, &all) ||
+            __builtin_mul_overflow(k->features->columns, C, &all)) {
+                ran_fail(err, RAN_ENOMEM, "out of memory: %zu labels of %zu documents", C, k->n);
+                return NULL;
+        }
+        s = ran_alloc(1, sizeof *s, err);
+        if (s == NULL)
+                return NULL;
+        s->k = *k;
+        s->C = C;
+        s->width = mirrors(k, weight, bias) ? 1 : C;
+        s->sides = k->d->soft_first != NULL ? SIDES : 1;
+        if (!allocate(s, err) || (weighs(k) && rate(s, err) != RAN_OK)) {
+                ran_svm_solver_free(s);
+                return NULL;
+        }
+        for (size_t i = 0; i < s->groups; i++)
+                copy_start(&s->group[i], weight, bias);
+        return s;
+}
+
+double ran_svm_bytes(const struct ran_dataset *d, size_t n, size_t columns, bool ratios)
+{
+        const double width = d->C == 2 && !d->multilabel ? 1 : (double)d->C;
+        const double sides = d->soft_first != NULL ? SIDES : 1;
+        double row = 1 + 2 * sizeof(size_t) + 4 * width * sides + 4 * (ratios ? width : 1);
+
+        return (double)n * row +
+               (double)columns * (ratios ? 8 * width + 3 * sizeof(double) : 4 * width);
+}
+
+/* ---- coordinate descent ---------------------------------------------------------------------- */
+
+/* A row of the matrix. */
+struct row {
+        const uint32_t *column;
+        const float *x;
+        size_t n;
+};
+
+static struct row row_of(const struct ran_features *f, size_t row)
+{
+        size_t at = f->first[row];
+
+        return (struct row){f->column + at, f->x + at, f->first[row + 1] - at};
+}
+
+/* Four sums, so that none waits for the one before. */
+static float score_one(const float *w, const struct row r)
+{
+        float sum[4] = {0};
+        size_t g = 0;
+
+        for (; g + 4 <= r.n; g += 4)
+                for (size_t i = 0; i < 4; i++)
+                        sum[i] += r.x[g + i] * w[r.column[g + i]];
+        for (; g < r.n; g++)
+                sum[0] += r.x[g] * w[r.column[g]];
+        return (sum[0] + sum[1]) + (sum[2] + sum[3]);
+}
+
+static void score_row(const struct group *q, float *score, const struct row r)
+{
+        memcpy(score, q->bias, q->width * sizeof *score);
+        if (q->s->width == 1)
+                *score += score_one(q->weight, r);
+        else
+                ran_simd->sparse_sum(score, r.x, r.column, r.n, q->weight, q->width, q->width);
+}
+
+/* The squared length of row i, one for the bias included, as class c of the group sees it. */
+static double squared_length(struct group *q, size_t i, const struct row r, size_t c)
+{
+        float *known = &q->squares[q->square != NULL ? i * q->width + c : i];
+        double sum = 1;
+
+        if (*known > 0)
+                return (double)*known;
+        for (size_t g = 0; g < r.n; g++)
+                sum += (double)r.x[g] * (double)r.x[g] *
+                       (q->square != NULL ? (double)q->square[r.column[g] * q->width + c] : 1);
+        *known = (float)sum;
+        return (double)*known;
+}
+
+/* weight and bias move with the row's dual variables by q->step. */
+static void move(struct group *q, const struct row r)
+{
+        for (size_t c = 0; c < q->width; c++)
+                q->bias[c] += q->step[c];
+        if (q->s->width > 1)
+                ran_simd->sparse_add(q->weight, q->square, q->width, r.x, r.column, r.n, q->step,
+                                     q->width);
+        else if (q->square == NULL)
+                for (size_t g = 0; g < r.n; g++)
+                        q->weight[r.column[g]] += *q->step * r.x[g];
+        else
+                for (size_t g = 0; g < r.n; g++)
+                        q->weight[r.column[g]] += *q->step * r.x[g] * q->square[r.column[g]];
+}
+
+/* A row at work. */
+struct visit {
+        struct group *q;
+        size_t i;
+        struct row row;
+        bool busy, moved;
+};
+
+/* Takes the dual variable of a row on side y of class c to its optimum. Most are 0 and stay there,
+ * so that only their score costs anything. */
+static void solve_side(struct visit *v, size_t c, float y, double cost, float *alpha)
+{
+        struct group *q = v->q;
+
+        if (cost <= 0)
+                return;
+        const double was = (double)*alpha, slack = was != 0 ? 1 / (2 * cost) : 0;
+        const double slope = (double)(y * q->score[c]) - 1 + slack * was;
+
+        if (was == 0 && slope >= 0) {
+                v->busy |= slope <= q->s->bound;
+                return;
+        }
+        const double squares = squared_length(q, v->i, v->row, c);
+        q->worst = fmax(q->worst, fabs(slope));
+        *alpha = (float)fmax(0, was - slope / (squares + 1 / (2 * cost)));
+        const float step = y * (float)((double)*alpha - was);
+        q->step[c] += step;
+        q->score[c] += step * (float)squares;
+        v->busy = true;
+        v->moved |= step != 0;
+}
+
+static void set_targets(struct group *q, size_t b)
+{
+        const struct ran_target t = ran_loss_target(q->s->k.d, b);
+
+        memset(q->target, 0, q->width * sizeof *q->target);
+        for (size_t j = 0; j < t.n; j++)
+                if (t.label[j] >= q->first && t.label[j] - q->first < q->width)
+                        q->target[t.label[j] - q->first] = t.p != NULL ? t.p[j] : 1;
+}
+
+/* All classes of row i. Returns whether any may still move. Classes do not depend on each other, so
+ * their weights move together in the end. */
+static bool solve_row(struct group *q, size_t i)
+{
+        const struct ran_svm *k = &q->s->k;
+        size_t b = row_document(q->s, i), sides = q->s->sides;
+        struct visit v = {.q = q, .i = i, .row = row_of(k->features, k->row[i])};
+        double cost = q->s->cost * (double)k->d->weight[b];
+
+        if (k->class_weight != NULL && !k->d->multilabel)
+                cost *= k->class_weight[k->d->labels[k->d->label_first[b]]];
+        set_targets(q, b);
+        score_row(q, q->score, v.row);
+        memset(q->step, 0, q->width * sizeof *q->step);
+        for (size_t c = 0; c < q->width; c++) {
+                float *alpha = q->alpha + (i * q->width + c) * sides;
+                double t = (double)q->target[c];
+
+                solve_side(&v, c, 1, cost * t, alpha);
+                solve_side(&v, c, -1, cost * (1 - t), alpha + sides - 1);
+        }
+        if (v.moved)
+                move(q, v.row);
+        return v.busy;
+}
+
+static void solve_group(void *arg, size_t i)
+{
+        struct ran_svm_solver *s = arg;
+        struct group *q = &s->group[i];
+
+        q->worst = 0;
+        for (size_t j = 0; j < s->actives; j++)
+                q->busy[s->order[j]] = solve_row(q, s->order[j]);
+}
+
+static void activate_all(struct ran_svm_solver *s)
+{
+        for (size_t i = 0; i < s->k.n; i++)
+                s->active[i] = i;
+        s->actives = s->k.n;
+        s->bound = INFINITY;
+}
+
+/* Drops the rows that no class can move. */
+static void shrink(struct ran_svm_solver *s)
+{
+        size_t left = 0;
+
+        for (size_t j = 0; j < s->actives; j++) {
+                size_t i = s->active[j];
+                bool busy = false;
+
+                for (size_t q = 0; q < s->groups; q++)
+                        busy |= s->group[q].busy[i] != 0;
+                if (busy)
+                        s->active[left++] = i;
+        }
+        s->actives = left;
+}
+
+void ran_svm_solver_begin(struct ran_svm_solver *s, double cost, double tolerance, size_t passes)
+{
+        s->cost = cost;
+        s->tolerance = tolerance;
+        if (__builtin_mul_overflow(passes, s->k.n, &s->most_visits))
+                s->most_visits = SIZE_MAX;
+        s->visits = s->passes = 0;
+        activate_all(s);
+}
+
+/* With so few rows a pass ends sooner than threads wake up. */
+enum { FEW_ROWS = 16 };
+
+bool ran_svm_solver_pass(struct ran_svm_solver *s)
+{
+        const bool all = s->actives == s->k.n;
+        double worst = 0;
+
+        ran_plan_shuffle(s->order, s->active, s->actives, s->k.seed, s->passes++);
+        ran_parallel(s->actives > FEW_ROWS ? s->k.pool : NULL, s->groups, solve_group, s);
+        for (size_t i = 0; i < s->groups; i++)
+                worst = fmax(worst, s->group[i].worst);
+        s->visits += s->actives;
+        if (worst <= s->tolerance && all)
+                return true;
+        if (worst <= s->tolerance) {
+                activate_all(s);
+        } else {
+                shrink(s);
+                s->bound = worst;
+        }
+        return s->visits + s->actives > s->most_visits;
+}
+
+size_t ran_svm_solver_visits(const struct ran_svm_solver *s)
+{
+        return s->visits;
+}
+
+/* ---- results --------------------------------------------------------------------------------- */
+
+/* 0 - x: the mirror image of 0 is not -0. */
+static void mirror(const struct ran_svm_solver *s, float *x)
+{
+        if (s->width < s->C)
+                x[1] = 0 - x[0];
+}
+
+void ran_svm_solver_score(const struct ran_svm_solver *s, const size_t *row, size_t n,
+                          float *logits)
+{
+        for (size_t i = 0; i < n; i++) {
+                float *to = logits + i * s->C;
+
+                for (size_t q = 0; q < s->groups; q++)
+                        score_row(&s->group[q], to + s->group[q].first,
+                                  row_of(s->k.features, row[i]));
+                mirror(s, to);
+        }
+}
+
+void ran_svm_solver_store(const struct ran_svm_solver *s, float *weight, float *bias)
+{
+        const struct ran_features *f = s->k.features;
+
+        for (size_t q = 0; q < s->groups; q++) {
+                const struct group *from = &s->group[q];
+
+                for (size_t g = 0; g < f->columns; g++)
+                        memcpy(weight + f->bucket[g] * s->C + from->first,
+                               from->weight + g * from->width, from->width * sizeof *weight);
+                memcpy(bias + from->first, from->bias, from->width * sizeof *bias);
+        }
+        for (size_t g = 0; g < f->columns; g++)
+                mirror(s, weight + f->bucket[g] * s->C);
+        mirror(s, bias);
+}
+
+double ran_svm_solver_share(const struct ran_svm_solver *s)
+{
+        return fmin(1, (double)s->visits / (double)s->most_visits);
+}
+
+int ran_svm_fit(const struct ran_svm *k, double cost, float *weight, float *bias,
+                int (*pass)(void *arg, size_t passes, double share), void *arg,
+                struct ran_error *err)
+{
+        struct ran_svm_solver *s = ran_svm_solver_new(k, weight, bias, err);
+        bool done = k->n == 0;
+        int rc = RAN_OK;
+
+        if (s == NULL)
+                return RAN_ENOMEM;
+        ran_svm_solver_begin(s, cost, ran_svm_tolerance, RAN_SVM_PASSES);
+        while (!done && rc == RAN_OK) {
+                done = ran_svm_solver_pass(s);
+                if (pass != NULL && pass(arg, s->passes, done ? 1 : ran_svm_solver_share(s)) != 0)
+                        rc = ran_fail(err, RAN_EINTR, "stopped while the linear model was trained");
+        }
+        if (rc == RAN_OK)
+                ran_svm_solver_store(s, weight, bias);
+        ran_svm_solver_free(s);
+        return rc;
+}

@@ -1,0 +1,327 @@
+/* prenorm-feed.c - a prenorm layer's token rows after the window attention: review of the cells and
+ * feed-forward part. See prenorm.h. */
+#include "math/gemm.h"
+#include "math/simd.h"
+#include "part/ran/prenorm.h"
+#include "task/task.h"
+#include "ran/model.h"
+
+#include <string.h>
+
+/* The tokens of a window: t, counted in the batch; at, in the slab. */
+struct tokens {
+        size_t t, at, n;
+};
+
+static struct tokens tokens_of(const struct ran_layer_pass *s, size_t i)
+{
+        const size_t *window = s->w->packed->window;
+
+        return (struct tokens){window[i], window[i] - s->t0, window[i + 1] - window[i]};
+}
+
+/* Dropout, or its adjoint, on the rows of a window's tokens; x is row 0 of the slab's. */
+static void drop(const struct ran_layer_pass *s, size_t i, int site, float *x)
+{
+        const struct ran_workspace *w = s->w;
+        struct tokens k = tokens_of(s, i);
+        size_t b = w->packed->window_doc[i];
+
+        ran_workspace_dropout(w, b, s->l, site, w->noise.dropout, x + k.at * w->D, k.n * w->D,
+                              (k.t - w->packed->doc[b]) * w->D);
+}
+
+/* ---- tokens that count ----------------------------------------------------------------------- */
+
+/* The tokens of a slab that go through the products of this file. In the last layer nothing reads
+ * those without an output; they are left out in training, as six of seven tokens of a masked
+ * language model are. The others then lie side by side: rows [0, n) of review_pre, review_r,
+ * feed_z, feed_pre and feed_act, and of adjoints while they go through a product. */
+struct chosen {
+        const size_t *token; /* (n) counted in the batch, ascending; NULL: all tokens of the slab */
+        size_t n;
+};
+
+/* How many of n ascending numbers are below `bound`. */
+static size_t count_below(const size_t *x, size_t n, size_t bound)
+{
+        size_t from = 0;
+
+        while (from < n) {
+                size_t middle = from + (n - from) / 2;
+
+                if (x[middle] < bound)
+                        from = middle + 1;
+                else
+                        n = middle;
+        }
+        return from;
+}
+
+static struct chosen choose(const struct ran_layer_pass *s)
+{
+        const struct ran_packed *packed = s->w->packed;
+        const struct chosen all = {NULL, s->tokens};
+
+        if (!s->w->training || s->l + 1 < s->w->c->layers ||
+            ran_task_of(s->w->c)->output == RAN_OUTPUT_DOCUMENT)
+                return all;
+        size_t from = count_below(packed->position, packed->positions, s->t0);
+        size_t end = count_below(packed->position, packed->positions, s->t0 + s->tokens);
+        if (end - from > s->tokens / 4 * 3)
+                return all; /* to move rows costs something, too */
+        return (struct chosen){packed->position + from, end - from};
+}
+
+/* The rows of window i among those chosen. */
+static struct tokens chosen_of(const struct ran_layer_pass *s, size_t i)
+{
+        const struct chosen k = choose(s);
+        struct tokens of = tokens_of(s, i);
+
+        if (k.token != NULL) {
+                of.at = count_below(k.token, k.n, of.t);
+                of.n = count_below(k.token, k.n, of.t + of.n) - of.at;
+        }
+        return of;
+}
+
+/* Moves the rows of x (tokens, D) that are chosen side by side. */
+static void gather(const struct ran_layer_pass *s, float *x)
+{
+        const struct chosen k = choose(s);
+        size_t D = s->w->D;
+
+        for (size_t i = 0; k.token != NULL && i < k.n; i++)
+                memmove(x + i * D, x + (k.token[i] - s->t0) * D, D * sizeof *x);
+}
+
+/* Moves them back, the last one first, and clears all others. */
+static void scatter(const struct ran_layer_pass *s, float *x)
+{
+        const struct chosen k = choose(s);
+        size_t D = s->w->D, end = s->tokens;
+
+        if (k.token == NULL)
+                return;
+        for (size_t i = k.n; i-- > 0;) {
+                size_t at = k.token[i] - s->t0;
+
+                memmove(x + at * D, x + i * D, D * sizeof *x);
+                memset(x + (at + 1) * D, 0, (end - at - 1) * D * sizeof *x);
+                end = at;
+        }
+        memset(x, 0, end * D * sizeof *x);
+}
+
+/* ---- review ---------------------------------------------------------------------------------- */
+
+static void norm_review(void *arg, size_t i, float *scratch)
+{
+        struct ran_layer_pass *s = arg;
+        struct tokens k = tokens_of(s, i);
+        size_t D = s->w->D;
+
+        (void)scratch;
+        ran_simd->norm(s->act->review_pre + k.at * D, D, s->act->review_stat + k.at * 2,
+                       s->own->y[s->l] + k.t * D, D, s->p->review_norm_w, s->p->review_norm_b,
+                       RAN_LN_EPS, k.n, D);
+}
+
+static void review(struct ran_layer_pass *s)
+{
+        struct ran_workspace *w = s->w;
+        struct ran_slab *a = s->act;
+        size_t D = w->D, n = choose(s).n;
+
+        ran_workers_each(&w->workers, s->from, s->to, norm_review, s);
+        gather(s, a->review_pre);
+        ran_gemm_linear(w->pool, a->review_q, D, a->review_pre, D, s->p->review_q_w,
+                        s->p->review_q_b, n, D, D);
+        scatter(s, a->review_q);
+        ran_review_attend(s);
+        gather(s, a->review_r);
+        ran_gemm_linear(w->pool, a->review_sum, D, a->review_r, D, s->p->review_out_w,
+                        s->p->review_out_b, n, D, D);
+        scatter(s, a->review_sum);
+}
+
+/* ---- feed-forward part ----------------------------------------------------------------------- */
+
+/* M, and LN_ffn of it. */
+static void norm_feed(void *arg, size_t i, float *scratch)
+{
+        struct ran_layer_pass *s = arg;
+        struct tokens k = tokens_of(s, i);
+        size_t D = s->w->D;
+        float *m = s->act->review_sum + k.at * D;
+        const float *y = s->own->y[s->l] + k.t * D;
+
+        (void)scratch;
+        if (s->w->c->review) {
+                drop(s, i, RAN_DROP_REVIEW, s->act->review_sum);
+                ran_simd->add(m, y, k.n * D);
+        } else {
+                memcpy(m, y, k.n * D * sizeof *m);
+        }
+        ran_simd->norm(s->act->feed_z + k.at * D, D, s->act->feed_stat + k.at * 2, m, D,
+                       s->p->feed_norm_w, s->p->feed_norm_b, RAN_LN_EPS, k.n, D);
+}
+
+/* value SiLU(gate) */
+static void glu(void *arg, size_t i, float *scratch)
+{
+        struct ran_layer_pass *s = arg;
+        struct tokens k = chosen_of(s, i);
+        size_t F = ran_prenorm_feed(s->w->c);
+
+        (void)scratch;
+        for (size_t t = k.at; t < k.at + k.n; t++) {
+                const float *pre = s->act->feed_pre + t * 2 * F;
+                float *act = s->act->feed_act + t * F;
+
+                ran_simd->silu(act, pre + F, F);
+                ran_simd->mul(act, act, pre, F);
+        }
+}
+
+static void add_feed(void *arg, size_t i, float *scratch)
+{
+        struct ran_layer_pass *s = arg;
+        struct tokens k = tokens_of(s, i);
+        size_t D = s->w->D;
+        float *out = ran_prenorm_out(s);
+
+        (void)scratch;
+        drop(s, i, RAN_DROP_FEED, out + s->t0 * D);
+        ran_simd->add(out + k.t * D, s->act->review_sum + k.at * D, k.n * D);
+}
+
+void ran_prenorm_review(struct ran_layer_pass *s)
+{
+        struct ran_workspace *w = s->w;
+        struct ran_slab *a = s->act;
+        size_t D = w->D, F = ran_prenorm_feed(w->c), n = choose(s).n;
+        float *out = ran_prenorm_out(s) + s->t0 * D;
+
+        ran_phase = RAN_PHASE_REVIEW;
+        if (w->c->review)
+                review(s);
+        ran_phase = RAN_PHASE_FEED;
+        ran_workers_each(&w->workers, s->from, s->to, norm_feed, s);
+        gather(s, a->feed_z);
+        ran_gemm_linear(w->pool, a->feed_pre, 2 * F, a->feed_z, D, s->p->feed_value_w,
+                        s->p->feed_value_b, n, D, 2 * F);
+        ran_workers_each(&w->workers, s->from, s->to, glu, s);
+        ran_gemm_linear(w->pool, out, D, a->feed_act, F, s->p->feed_down_w, s->p->feed_down_b, n, F,
+                        D);
+        scatter(s, out);
+        ran_workers_each(&w->workers, s->from, s->to, add_feed, s);
+}
+
+/* ---- backward -------------------------------------------------------------------------------- */
+
+/* The adjoint of a residual's other branch: the rows of the sum, after dropout. */
+static void drop_feed(void *arg, size_t i, float *scratch)
+{
+        struct ran_layer_pass *s = arg;
+        struct tokens k = tokens_of(s, i);
+        size_t D = s->w->D;
+
+        (void)scratch;
+        memcpy(s->own->adj.dreview_o + k.at * D, s->w->dx + k.t * D, k.n * D * sizeof(float));
+        drop(s, i, RAN_DROP_FEED, s->own->adj.dreview_o);
+}
+
+static void glu_bwd(void *arg, size_t i, float *scratch)
+{
+        struct ran_layer_pass *s = arg;
+        struct tokens k = chosen_of(s, i);
+        size_t F = ran_prenorm_feed(s->w->c);
+
+        (void)scratch;
+        for (size_t t = k.at; t < k.at + k.n; t++) {
+                const float *value = s->act->feed_pre + t * 2 * F, *gate = value + F;
+                float *dvalue = s->own->adj.dfeed + t * 2 * F, *dgate = dvalue + F;
+                const float *d = s->own->adj.dfeed_act + t * F;
+
+                ran_simd->silu(dvalue, gate, F);
+                ran_simd->mul(dvalue, dvalue, d, F);
+                ran_simd->mul(dgate, value, d, F);
+                ran_simd->silu_bwd(dgate, gate, dgate, F);
+        }
+}
+
+/* dM in dreview_sum. dreview_o becomes what the review's output is given. */
+static void norm_feed_bwd(void *arg, size_t i, float *scratch)
+{
+        struct ran_layer_pass *s = arg;
+        struct ran_adjoints *j = &s->own->adj;
+        struct tokens k = tokens_of(s, i);
+        size_t D = s->w->D;
+        float *dm = j->dreview_sum + k.at * D;
+
+        (void)scratch;
+        memcpy(dm, s->w->dx + k.t * D, k.n * D * sizeof *dm);
+        ran_prenorm_norm_bwd(s, i, dm, j->dreview_r + k.at * D, s->act->review_sum + k.at * D,
+                             s->act->feed_stat + k.at * 2, s->p->feed_norm_w);
+        memcpy(j->dreview_o + k.at * D, dm, k.n * D * sizeof *dm);
+        if (s->w->c->review)
+                drop(s, i, RAN_DROP_REVIEW, j->dreview_o);
+        memcpy(s->own->dy + k.t * D, dm, k.n * D * sizeof *dm);
+}
+
+static void norm_review_bwd(void *arg, size_t i, float *scratch)
+{
+        struct ran_layer_pass *s = arg;
+        struct tokens k = tokens_of(s, i);
+        size_t D = s->w->D;
+
+        (void)scratch;
+        ran_prenorm_norm_bwd(s, i, s->own->dy + k.t * D, s->own->adj.dreview_r + k.at * D,
+                             s->own->y[s->l] + k.t * D, s->act->review_stat + k.at * 2,
+                             s->p->review_norm_w);
+}
+
+static void review_bwd(struct ran_layer_pass *s)
+{
+        struct ran_workspace *w = s->w;
+        struct ran_adjoints *j = &s->own->adj;
+        size_t D = w->D, n = choose(s).n;
+
+        gather(s, j->dreview_o);
+        ran_gemm_linear_bwd(w->pool, j->dreview_r, D, false, s->dp->review_out_w,
+                            s->dp->review_out_b, j->dreview_o, D, s->act->review_r, D,
+                            s->p->review_out_w, n, D, D);
+        scatter(s, j->dreview_r);
+        ran_review_attend_bwd(s);
+        gather(s, j->dreview_q);
+        ran_gemm_linear_bwd(w->pool, j->dreview_r, D, false, s->dp->review_q_w, s->dp->review_q_b,
+                            j->dreview_q, D, s->act->review_pre, D, s->p->review_q_w, n, D, D);
+        scatter(s, j->dreview_r);
+        ran_workers_each(&w->workers, s->from, s->to, norm_review_bwd, s);
+        ran_window_sum_parts(s, 0, s->dp->review_norm_w, s->dp->review_norm_b);
+}
+
+void ran_prenorm_review_bwd(struct ran_layer_pass *s)
+{
+        struct ran_workspace *w = s->w;
+        struct ran_adjoints *j = &s->own->adj;
+        size_t D = w->D, F = ran_prenorm_feed(w->c), n = choose(s).n;
+
+        ran_phase = RAN_PHASE_FEED;
+        ran_workers_each(&w->workers, s->from, s->to, drop_feed, s);
+        gather(s, j->dreview_o);
+        ran_gemm_linear_bwd(w->pool, j->dfeed_act, F, false, s->dp->feed_down_w, s->dp->feed_down_b,
+                            j->dreview_o, D, s->act->feed_act, F, s->p->feed_down_w, n, F, D);
+        ran_workers_each(&w->workers, s->from, s->to, glu_bwd, s);
+        ran_gemm_linear_bwd(w->pool, j->dreview_r, D, false, s->dp->feed_value_w,
+                            s->dp->feed_value_b, j->dfeed, 2 * F, s->act->feed_z, D,
+                            s->p->feed_value_w, n, D, 2 * F);
+        scatter(s, j->dreview_r);
+        ran_workers_each(&w->workers, s->from, s->to, norm_feed_bwd, s);
+        ran_window_sum_parts(s, 0, s->dp->feed_norm_w, s->dp->feed_norm_b);
+        ran_phase = RAN_PHASE_REVIEW;
+        if (w->c->review)
+                review_bwd(s);
+}

@@ -1,0 +1,316 @@
+/* encoder-transformer.c - the Transformer as an encoder: its tensors, memory and stages. See
+ * transformer.h. */
+#include "math/simd.h"
+#include "nn/encoder.h"
+#include "part/transformer/transformer.h"
+#include "ran/model.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- configuration and tensors -------------------------------------------------------------- */
+
+static int check(const struct ran_config *c, struct ran_error *err)
+{
+        if (c->attention.n > 1 && c->attention.n != c->heads)
+                return ran_fail(err, RAN_EINVAL,
+                                "attention has %zu patterns for %zu heads: give one, or one for "
+                                "each head",
+                                c->attention.n, c->heads);
+        return RAN_OK;
+}
+
+static bool uses(const struct ran_config *c, const char *field)
+{
+        bool windows = false;
+
+        for (size_t i = 0; i < c->attention.n; i++)
+                windows |= c->attention.item[i] != RAN_ATTENTION_FULL;
+        return strcmp(field, "window") == 0
+                       ? windows
+                       : strcmp(field, "ffn_dim") == 0 || strcmp(field, "pooling") == 0;
+}
+
+static void layer_tensors(struct ran_tensor_walk *k, void *layer, const struct ran_config *c,
+                          size_t l)
+{
+        const size_t D = c->dim, E = c->heads * c->head_dim, ffn_dim = c->ffn_dim;
+        const char *prefix = "transformer";
+        struct ran_transformer_params *p = layer;
+
+        RAN_TRANSFORMER_PARAMS(RAN_TENSOR_FIELD)
+}
+
+static void once_tensors(struct ran_tensor_walk *k, void *once, const struct ran_config *c)
+{
+        const size_t D = c->dim, l = 0;
+        const char *prefix = NULL;
+        struct ran_transformer_once *p = once;
+
+        RAN_TRANSFORMER_ONCE(RAN_TENSOR_FIELD)
+}
+
+/* ---- memory --------------------------------------------------------------------------------- */
+
+static int init(struct ran_workspace *w, struct ran_error *err)
+{
+        struct ran_transformer_memory *own = w->own;
+
+        own->act = ran_alloc(w->c->layers, sizeof *own->act, err);
+        return own->act != NULL ? RAN_OK : RAN_ENOMEM;
+}
+
+static void release(struct ran_workspace *w)
+{
+        struct ran_transformer_memory *own = w->own;
+
+        free(own->act);
+        free(own->mask);
+        free(own->task);
+}
+
+static int prepare(struct ran_workspace *w, struct ran_error *err)
+{
+        const struct ran_packed *packed = w->packed;
+        struct ran_transformer_memory *own = w->own;
+        size_t longest = 0;
+
+        own->keys = 0;
+        for (size_t b = 0; b < packed->B; b++) {
+                size_t length = ran_transformer_length(packed, b);
+
+                longest = length > longest ? length : longest;
+                own->keys = ran_transformer_first_row(packed, b) + length;
+                if (packed->recurrent[b] != NULL)
+                        RAN_TRY(ran_recurrent_state_reserve(packed->recurrent[b], length, 0, err));
+        }
+        own->tokens = packed->L < w->slab_rows ? packed->L : w->slab_rows;
+        RAN_TRY(ran_transformer_attention_prepare(w, err));
+        return w->c->rotary ? ran_rotary_reserve(&w->rotary, w->d_k, RAN_ROTARY_BASE, longest, err)
+                            : RAN_OK;
+}
+
+/* The sizes that the lists of transformer.h have in scope. */
+#define SIZES                                                                                     \
+        const struct ran_transformer_memory *z = w->own;                                          \
+        const double L = (double)w->size.L, D = (double)w->D, E = (double)w->E, h = (double)w->h, \
+                     ffn_dim = (double)w->c->ffn_dim, keys = (double)z->keys,                     \
+                     tokens = (double)z->tokens, kept = ran_transformer_keeps(w) ? L : tokens,    \
+                     blocks = (double)ran_transformer_blocks(z->tokens);                          \
+        (void)L, (void)D, (void)E, (void)h, (void)ffn_dim, (void)keys, (void)tokens, (void)kept,  \
+                (void)blocks
+
+static void lay_out_acts(struct ran_workspace *w, struct ran_arena *k,
+                         struct ran_transformer_acts *out)
+{
+        SIZES;
+        RAN_TRANSFORMER_ACTS(RAN_ARENA_FIELD)
+}
+
+static void lay_out_rows(struct ran_workspace *w, struct ran_arena *k,
+                         struct ran_transformer_rows *out)
+{
+        SIZES;
+        RAN_TRANSFORMER_ROWS(RAN_ARENA_FIELD)
+}
+
+static void lay_out_adjoints(struct ran_workspace *w, struct ran_arena *k,
+                             struct ran_transformer_adjoints *out)
+{
+        SIZES;
+        RAN_TRANSFORMER_ADJOINTS(RAN_ARENA_FIELD)
+}
+
+/* The outputs of attention in a layer whose other activations are computed again. */
+static void lay_out_attended(struct ran_workspace *w, struct ran_arena *k,
+                             struct ran_transformer_acts *out)
+{
+        SIZES;
+        out->a = ran_arena_take(k, keys * E);
+        out->log_sum = ran_arena_take(k, keys * h);
+}
+
+static void lay_out(struct ran_workspace *w, struct ran_arena *k)
+{
+        struct ran_transformer_memory *own = w->own;
+        const double floats = (double)w->size.L * (double)w->D;
+
+        for (size_t l = 0; l < w->c->layers; l++) {
+                w->x[l + 1] = w->training ? ran_arena_take(k, floats) : w->x[0];
+                if (l == 0 || ran_transformer_keeps(w)) {
+                        lay_out_acts(w, k, &own->act[l]);
+                } else {
+                        own->act[l] = own->act[0];
+                        if (w->training)
+                                lay_out_attended(w, k, &own->act[l]);
+                }
+                if (!w->training)
+                        own->act[l].mid = w->x[0]; /* rows are read once: in place */
+        }
+        own->unnormed = w->training ? ran_arena_take(k, floats) : w->x[0];
+        own->last_stat = ran_arena_take(k, (double)w->size.L * 2);
+        lay_out_rows(w, k, &own->rows);
+        if (w->training)
+                lay_out_adjoints(w, k, &own->adj);
+        ran_pooling_lay_out(&own->pooling, w, k);
+        ran_workers_lay_out(&w->workers, k, ran_sparse_floats(w->d_k), false);
+}
+
+/* ---- forward and backward ------------------------------------------------------------------- */
+
+static void norm_last(struct ran_transformer_pass *s, size_t block, size_t from, size_t n)
+{
+        const struct ran_workspace *w = s->w;
+        size_t t = s->t0 + from;
+
+        (void)block;
+        ran_simd->norm(w->x[w->c->layers] + t * w->D, w->D, s->own->last_stat + t * 2,
+                       s->own->unnormed + t * w->D, w->D, s->once->norm_w, s->once->norm_b,
+                       RAN_LN_EPS, n, w->D);
+}
+
+static void forward(struct ran_workspace *w, const struct ran_params *p)
+{
+        const struct ran_packed *packed = w->packed;
+
+        for (size_t l = 0; l < w->c->layers; l++) {
+                struct ran_transformer_pass s = ran_transformer_pass_of(w, p, NULL, l, 0);
+
+                ran_transformer_attention(w, p, l, false);
+                for (size_t b = 0; b < packed->B; b++)
+                        if (packed->recurrent[b] != NULL)
+                                ran_transformer_attention_keep(&s, b);
+                ran_transformer_feed(w, p, l);
+        }
+        for (size_t t0 = 0; t0 < packed->L; t0 += w->slab_rows) {
+                struct ran_transformer_pass s = ran_transformer_pass_of(w, p, NULL, 0, t0);
+
+                ran_transformer_each_block(&s, norm_last);
+        }
+        for (size_t b = 0; b < packed->B; b++)
+                if (packed->recurrent[b] != NULL) {
+                        packed->recurrent[b]->tokens += packed->doc[b + 1] - packed->doc[b];
+                        packed->recurrent[b]->states = packed->recurrent[b]->tokens;
+                }
+}
+
+static void norm_last_bwd(struct ran_transformer_pass *s, size_t block, size_t from, size_t n)
+{
+        const struct ran_workspace *w = s->w;
+        float *part = ran_transformer_clear_part(s, block);
+        size_t t = s->t0 + from, D = w->D;
+
+        ran_simd->norm_bwd(w->dx + t * D, D, part, part + D, w->dx + t * D, D,
+                           s->own->unnormed + t * D, D, s->own->last_stat + t * 2, s->once->norm_w,
+                           n, D);
+}
+
+static void backward(struct ran_workspace *w, const struct ran_params *p, struct ran_params *dp)
+{
+        struct ran_transformer_once *donce = dp->once;
+
+        ran_phase = RAN_PHASE_FEED;
+        for (size_t t0 = 0; t0 < w->packed->L; t0 += w->slab_rows) {
+                struct ran_transformer_pass s = ran_transformer_pass_of(w, p, dp, 0, t0);
+
+                ran_transformer_each_block(&s, norm_last_bwd);
+                ran_transformer_sum_parts(&s, donce->norm_w, donce->norm_b);
+        }
+        for (size_t l = w->c->layers; l-- > 0;) {
+                if (!ran_transformer_keeps(w))
+                        ran_transformer_attention(w, p, l, true);
+                ran_transformer_feed_bwd(w, p, dp, l);
+                ran_transformer_attention_bwd(w, p, dp, l);
+        }
+}
+
+/* ---- a vector of each document: its pooled tokens ------------------------------------------- */
+
+static void documents(struct ran_workspace *w, const struct ran_params *p)
+{
+        struct ran_transformer_memory *own = w->own;
+
+        (void)p;
+        ran_pooling(&own->pooling, w);
+        memcpy(w->head.head, own->pooling.pooled, w->packed->B * w->D * sizeof(float));
+}
+
+static void documents_bwd(struct ran_workspace *w, const struct ran_params *p,
+                          struct ran_params *dp)
+{
+        const struct ran_transformer_memory *own = w->own;
+
+        (void)p, (void)dp;
+        memcpy(own->pooling.dpooled, w->head.dhead, w->packed->B * w->D * sizeof(float));
+        ran_pooling_bwd(&own->pooling, w);
+}
+
+/* ---- state, probes, attribution and cost ---------------------------------------------------- */
+
+/* A state is a token, with the keys and values of all heads. */
+static size_t state_width(const struct ran_config *c)
+{
+        return c->heads * c->head_dim;
+}
+
+static size_t state_tokens(const struct ran_config *c)
+{
+        (void)c;
+        return 1;
+}
+
+static void probe_shape(const struct ran_config *c, struct ran_probe_shape *s)
+{
+        s->table[RAN_PROBE_HEADS] =
+                (struct ran_probe_table){RAN_AXIS_TOKENS, RAN_AXIS_TOKENS, s->L, s->L, c->heads};
+}
+
+/* The norms hardly depend on the size of a row, the residuals read the row itself: u^3 grows
+ * slowly where the norm changes fast, and still reaches 1. */
+static void path(const float *x, size_t D, double u, double *scale, double *speed)
+{
+        (void)x, (void)D;
+        *scale = u * u * u;
+        *speed = 3 * u * u;
+}
+
+static int flops(const struct ran_config *c, size_t length, size_t sources, double *flops,
+                 struct ran_error *err)
+{
+        double L = (double)length, D = (double)c->dim, N = (double)c->layers, scores = 0;
+
+        for (size_t j = 0; j < c->heads; j++) {
+                struct ran_mask m;
+
+                RAN_TRY(ran_mask_init(&m, ran_pattern_of(c, j), c->window, c->dilation, c->mask,
+                                      length, c->mask == RAN_MASK_PREFIX ? sources : 0, err));
+                scores += (double)ran_mask_count(&m, 0, length, 0, length);
+        }
+        *flops = N * (2 * L * D * (double)(4 * c->heads * c->head_dim + 2 * c->ffn_dim) +
+                      4 * (double)c->head_dim * scores);
+        return RAN_OK;
+}
+
+const struct ran_encoder ran_encoder_transformer = {
+        .per_token = true,
+        .check = check,
+        .uses = uses,
+        .layer_size = sizeof(struct ran_transformer_params),
+        .once_size = sizeof(struct ran_transformer_once),
+        .layer_tensors = layer_tensors,
+        .once_tensors = once_tensors,
+        .own_size = sizeof(struct ran_transformer_memory),
+        .init = init,
+        .release = release,
+        .prepare = prepare,
+        .lay_out = lay_out,
+        .forward = forward,
+        .backward = backward,
+        .documents = documents,
+        .documents_bwd = documents_bwd,
+        .state_width = state_width,
+        .state_tokens = state_tokens,
+        .probe_shape = probe_shape,
+        .path = path,
+        .flops = flops,
+};

@@ -1,0 +1,158 @@
+/* transformer-rows.c - runs and blocks of rows for the parts of a Transformer. See
+ * transformer.h. */
+#include "part/transformer/transformer.h"
+#include "math/simd.h"
+#include "ran/model.h"
+
+#include <string.h>
+
+size_t ran_transformer_document_at(const size_t *first, size_t B, size_t i)
+{
+        size_t low = 0, high = B;
+
+        while (high - low > 1) {
+                size_t b = low + (high - low) / 2;
+
+                if (first[b] <= i)
+                        low = b;
+                else
+                        high = b;
+        }
+        return low;
+}
+
+struct ran_transformer_span ran_transformer_span_of(const struct ran_packed *packed, size_t t,
+                                                    size_t end)
+{
+        size_t b = ran_transformer_document_at(packed->doc, packed->B, t),
+               to = packed->doc[b + 1] < end ? packed->doc[b + 1] : end;
+
+        return (struct ran_transformer_span){b, t, to - t,
+                                             ran_packed_earlier(packed, b) + t - packed->doc[b]};
+}
+
+void ran_transformer_each_run(struct ran_transformer_pass *s, ran_transformer_run *fn)
+{
+        const struct ran_packed *packed = s->w->packed;
+        size_t end = s->t0 + s->tokens;
+
+        for (size_t t = s->t0, to; t < end; t = to) {
+                size_t b = ran_transformer_document_at(packed->doc, packed->B, t),
+                       row = ran_transformer_first_row(packed, b) + ran_packed_earlier(packed, b) +
+                             t - packed->doc[b];
+
+                while (b + 1 < packed->B && packed->doc[b + 1] < end &&
+                       ran_packed_earlier(packed, b + 1) == 0)
+                        b++;
+                to = packed->doc[b + 1] < end ? packed->doc[b + 1] : end;
+                fn(s, t, row, to - t);
+        }
+}
+
+struct ran_transformer_pass ran_transformer_pass_of(struct ran_workspace *w,
+                                                    const struct ran_params *p,
+                                                    struct ran_params *dp, size_t l, size_t t0)
+{
+        size_t left = w->packed->L - t0;
+        struct ran_transformer_memory *own = w->own;
+        const struct ran_transformer_params *layer = p->layers;
+        struct ran_transformer_params *dlayer = dp != NULL ? dp->layers : NULL;
+        struct ran_transformer_acts *act = &own->act[l];
+
+        return (struct ran_transformer_pass){
+                .w = w,
+                .own = own,
+                .act = act,
+                .p = &layer[l],
+                .dp = dp != NULL ? &dlayer[l] : NULL,
+                .once = p->once,
+                .l = l,
+                .t0 = t0,
+                .tokens = left < w->slab_rows ? left : w->slab_rows,
+                .up = act->up + (ran_transformer_keeps(w) ? t0 * w->c->ffn_dim : 0),
+                .x = w->x[l],
+                .out = l + 1 < w->c->layers ? w->x[l + 1] : own->unnormed,
+        };
+}
+
+/* Calls fn for blocks of the pass's rows, numbered from 0. */
+struct task {
+        struct ran_transformer_pass *s;
+        ran_transformer_block *fn;
+};
+
+static void run_task(void *arg, size_t i)
+{
+        struct task *k = arg;
+        size_t from = i * RAN_TRANSFORMER_BLOCK, n = k->s->tokens - from < RAN_TRANSFORMER_BLOCK
+                                                             ? k->s->tokens - from
+                                                             : RAN_TRANSFORMER_BLOCK;
+
+        k->fn(k->s, i, from, n);
+}
+
+size_t ran_transformer_blocks(size_t n)
+{
+        return (n + RAN_TRANSFORMER_BLOCK - 1) / RAN_TRANSFORMER_BLOCK;
+}
+
+void ran_transformer_each_block(struct ran_transformer_pass *s, ran_transformer_block *fn)
+{
+        struct task k = {s, fn};
+
+        ran_parallel(s->w->pool, ran_transformer_blocks(s->tokens), run_task, &k);
+}
+
+void ran_transformer_drop(const struct ran_transformer_pass *s, int site, float *x)
+{
+        const struct ran_workspace *w = s->w;
+        const struct ran_packed *packed = w->packed;
+        struct ran_transformer_span k;
+
+        if (!w->training || !(w->noise.dropout > 0))
+                return;
+        for (size_t t = s->t0; t < s->t0 + s->tokens; t += k.n) {
+                k = ran_transformer_span_of(packed, t, s->t0 + s->tokens);
+                ran_workspace_dropout(w, k.b, s->l, site, w->noise.dropout, x + (t - s->t0) * w->D,
+                                      k.n * w->D, (t - packed->doc[k.b]) * w->D);
+        }
+}
+
+float *ran_transformer_dropped(struct ran_transformer_pass *s, int site)
+{
+        struct ran_workspace *w = s->w;
+
+        memcpy(s->own->adj.d_o, w->dx + s->t0 * w->D, s->tokens * w->D * sizeof(float));
+        ran_transformer_drop(s, site, s->own->adj.d_o);
+        return s->own->adj.d_o;
+}
+
+void ran_transformer_sum_parts(struct ran_transformer_pass *s, float *dw, float *db)
+{
+        size_t D = s->w->D;
+
+        for (size_t i = 0; dw != NULL && i < ran_transformer_blocks(s->tokens); i++) {
+                float *part = s->own->adj.part + i * 2 * D;
+
+                ran_simd->add(dw, part, D);
+                ran_simd->add(db, part + D, D);
+        }
+}
+
+float *ran_transformer_clear_part(struct ran_transformer_pass *s, size_t block)
+{
+        float *part = s->own->adj.part + block * 2 * s->w->D;
+
+        return memset(part, 0, 2 * s->w->D * sizeof *part);
+}
+
+void ran_transformer_norm_bwd(struct ran_transformer_pass *s, size_t block, size_t from, size_t n,
+                              const float *x, const float *stat, const float *weight)
+{
+        const struct ran_workspace *w = s->w;
+        float *dz = s->own->adj.dz + from * w->D, *part = ran_transformer_clear_part(s, block);
+        size_t D = w->D, t = s->t0 + from;
+
+        ran_simd->norm_bwd(dz, D, part, part + D, dz, D, x + t * D, D, stat + t * 2, weight, n, D);
+        ran_simd->add(w->dx + t * D, dz, n * D);
+}

@@ -1,0 +1,154 @@
+/* document-vector.c - see document-vector.h. */
+#include "part/vectors/document-vector.h"
+#include "math/elementary.h"
+#include "math/simd.h"
+#include "nn/encoder.h"
+
+#include <math.h>
+#include <string.h>
+
+/* Of D numbers: the rows of the embedding, and the outputs of the last layer. */
+enum { PARTS = 2 };
+
+/* Where rows are not changed there is one part. */
+static bool has_outputs(const struct ran_config *c)
+{
+        return c->encoder != RAN_ENCODER_STATIC;
+}
+
+size_t ran_document_vector_width(const struct ran_config *c)
+{
+        const struct ran_encoder *encoder = ran_encoder_of(c);
+
+        if (encoder->vector != NULL)
+                return encoder->vector_width(c);
+        return encoder->per_token ? (has_outputs(c) ? PARTS : 1) * c->dim : 0;
+}
+
+bool ran_document_vector_is_weighted(const struct ran_config *c)
+{
+        return ran_encoder_of(c)->vector == NULL;
+}
+
+/* Of Arora, Liang and Ma (2017), who call it smooth inverse frequency. */
+const double ran_document_vector_smooth = 1e-3;
+
+/* log Σ exp(x), of n numbers and the z that there is. */
+static double log_sum(const float *x, size_t n, double z)
+{
+        double most = z, sum;
+
+        for (size_t i = 0; i < n; i++)
+                most = fmax(most, (double)x[i]);
+        sum = z > -INFINITY ? ran_exp(z - most) : 0;
+        for (size_t i = 0; i < n; i++)
+                sum += ran_exp((double)x[i] - most);
+        return most + ran_log(sum);
+}
+
+/* By the biases alone: log p = bias + shift. */
+static void weigh(float *weight, const float *bias, size_t n, double shift)
+{
+        const double a = ran_document_vector_smooth;
+
+        for (size_t i = 0; i < n; i++)
+                weight[i] = (float)(a / (a + ran_exp((double)bias[i] + shift)));
+}
+
+void ran_document_vector_weights(float *weight, const struct ran_config *c,
+                                 const struct ran_head_params *head, size_t V)
+{
+        const size_t first = ran_lm_first(c, V), tails = ran_lm_tails(c, V);
+        double z = log_sum(head->lm_b, first, -INFINITY);
+
+        if (tails > 0)
+                z = log_sum(head->lm_tail_b, tails, z);
+        weigh(weight, head->lm_b, first, -z);
+        for (size_t k = 0; k < tails; k++) {
+                const struct ran_lm_group g = ran_lm_tail(c, V, k);
+                const float *bias = head->lm_b + g.from;
+                const size_t n = g.end - g.from;
+
+                weigh(weight + g.from, bias, n,
+                      (double)head->lm_tail_b[k] - z - log_sum(bias, n, -INFINITY));
+        }
+}
+
+/* Of token t of the packed batch. */
+static float weight_of(const struct ran_workspace *w, const struct ran_params *p, size_t t)
+{
+        return p->token_weight != NULL ? p->token_weight[w->packed->ids[t]] : 1;
+}
+
+/* 1 over the weights of document b. A file may have weights of 0. */
+static float share_of(const struct ran_workspace *w, const struct ran_params *p, size_t b)
+{
+        double sum = 0;
+
+        for (size_t t = w->packed->doc[b]; t < w->packed->doc[b + 1]; t++)
+                sum += (double)weight_of(w, p, t);
+        return sum > 0 ? (float)(1 / sum) : 0;
+}
+
+/* Scoring leaves the outputs in place of the rows (layer-memory.c): these are then taken from the
+ * table. An explainer has both, and may have moved the rows. */
+static void add_rows(const struct ran_workspace *w, const struct ran_params *p, size_t b, float *v)
+{
+        const struct ran_packed *packed = w->packed;
+        const bool moved = !has_outputs(w->c) || w->x[0] != w->x[w->c->layers];
+
+        for (size_t t = packed->doc[b]; t < packed->doc[b + 1]; t++)
+                ran_simd->axpy(v, weight_of(w, p, t),
+                               moved ? w->x[0] + t * w->D : p->embed + packed->ids[t] * w->D, w->D);
+}
+
+void ran_document_vector(struct ran_workspace *w, const struct ran_params *p, size_t b, float *v)
+{
+        const struct ran_encoder *encoder = ran_encoder_of(w->c);
+
+        if (encoder->vector != NULL) {
+                encoder->vector(w, p, b, v);
+                return;
+        }
+        const size_t D = w->D, from = w->packed->doc[b], n = w->packed->doc[b + 1] - from;
+        const size_t F = ran_document_vector_width(w->c);
+
+        memset(v, 0, F * sizeof *v);
+        add_rows(w, p, b, v);
+        for (size_t t = from; t < from + n && F > D; t++)
+                ran_simd->axpy(v + D, weight_of(w, p, t), w->x[w->c->layers] + t * D, D);
+        const float share = share_of(w, p, b);
+        for (size_t f = 0; f < F; f++)
+                v[f] *= share;
+}
+
+static void add_mean_bwd(struct ran_workspace *w, const struct ran_params *p, const float *dv)
+{
+        const size_t D = w->D, L = w->packed->L;
+        const float share = share_of(w, p, 0);
+
+        for (size_t t = 0; t < L; t++)
+                ran_simd->axpy(w->dx + t * D, share * weight_of(w, p, t), dv, D);
+}
+
+void ran_document_vector_bwd(struct ran_workspace *w, const struct ran_params *p,
+                             struct ran_params *dp, float *dv)
+{
+        const struct ran_encoder *encoder = ran_encoder_of(w->c);
+
+        if (encoder->vector != NULL) {
+                encoder->vector_bwd(w, p, dp, dv);
+                return;
+        }
+        memset(w->dx, 0, w->packed->L * w->D * sizeof *w->dx);
+        memset(w->dlast, 0, w->packed->B * w->D * sizeof *w->dlast);
+        if (has_outputs(w->c))
+                add_mean_bwd(w, p, dv + w->D);
+}
+
+void ran_document_vector_rows_bwd(struct ran_workspace *w, const struct ran_params *p,
+                                  const float *dv)
+{
+        if (ran_encoder_of(w->c)->vector == NULL)
+                add_mean_bwd(w, p, dv);
+}

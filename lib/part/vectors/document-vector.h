@@ -1,0 +1,38 @@
+/* document-vector.h - a vector of a document from a frozen encoder, without a head that was
+ * learned: the features of a linear model beside its n-grams (`frozen`), and what ran_embed gives.
+ *
+ *   v = [ mean of the rows of the embedding; mean of the encoder's outputs ]        (2 D)
+ *
+ * and of static vectors the first part alone (D).
+ *
+ * Means over the tokens of the document, in which frequent tokens weigh less (token_weight, of the
+ * language model that the encoder was trained in). The two see different things: rows are topics,
+ * outputs know their neighbours. An encoder of the family BERT was trained to make such vectors:
+ * its own is taken instead (bert.h).
+ */
+#ifndef RAN_MODEL_DOCUMENT_VECTOR_H
+#define RAN_MODEL_DOCUMENT_VECTOR_H
+
+#include "nn/workspace.h"
+
+/* Its width; 0 for an encoder without outputs of tokens. */
+size_t ran_document_vector_width(const struct ran_config *c);
+/* Whether tokens have weights in it. */
+bool ran_document_vector_is_weighted(const struct ran_config *c);
+/* v (width) of document b of w->packed, after ran_encode. */
+void ran_document_vector(struct ran_workspace *w, const struct ran_params *p, size_t b, float *v);
+/* Adjoint of the one document at hand, in two parts: before ran_encode_bwd, to w->dx, overwritten,
+ * and w->dlast (dv may change); and what goes to the rows of the embedding itself, added to w->dx
+ * after it. */
+void ran_document_vector_bwd(struct ran_workspace *w, const struct ran_params *p,
+                             struct ran_params *dp, float *dv);
+void ran_document_vector_rows_bwd(struct ran_workspace *w, const struct ran_params *p,
+                                  const float *dv);
+
+/* weight (V) of tokens: a / (a + p), with p the frequency of a token by the biases alone of a
+ * language model's output. */
+extern const double ran_document_vector_smooth; /* a */
+void ran_document_vector_weights(float *weight, const struct ran_config *c,
+                                 const struct ran_head_params *head, size_t V);
+
+#endif

@@ -1,0 +1,336 @@
+/* vector-cache.c - see vector-cache.h. The file is a safetensors file:
+ *
+ *      metadata   format "ran-vectors", encoder: a digest, digest: of the data
+ *      document   U8 (n, 16): the beginning of the SHA-256 of a document's ids, ascending
+ *      vector     F32 (n, width)
+ *
+ * It is read and written as a whole: vectors of a run that is killed are lost. */
+#include "part/vectors/vector-cache.h"
+#include "base/error.h"
+#include "base/string-table.h"
+#include "part/vectors/document-vector.h"
+#include "file/tensors.h"
+#include "ran/model.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+enum { KEY = 16 };
+static const char format[] = "ran-vectors";
+
+struct ran_vector_cache {
+        char *path; /* NULL: in memory alone */
+        struct ran_bytes file;
+        struct ran_tensors tensors;
+        const float *old; /* (olds, width) of the file */
+        float *copy;      /* of them, where they cannot be used in place */
+        size_t olds, width;
+        char encoder[65];
+        struct ran_string_table keys; /* those of the file first */
+        float *vector;                /* (keys.n - olds, width) */
+        size_t vector_cap;
+        size_t found;
+        pthread_mutex_t lock;
+};
+
+/* ---- keys ----------------------------------------------------------------------------------- */
+
+static void key_of(const struct ran_document *d, char key[KEY])
+{
+        struct ran_sha256 sha;
+        char hex[65];
+
+        ran_sha256_init(&sha);
+        for (size_t i = 0; i < d->L; i++) {
+                const unsigned char bytes[4] = {
+                        (unsigned char)d->ids[i], (unsigned char)(d->ids[i] >> 8),
+                        (unsigned char)(d->ids[i] >> 16), (unsigned char)(d->ids[i] >> 24)};
+
+                ran_sha256_add(&sha, bytes, sizeof bytes);
+        }
+        ran_sha256_hex(&sha, hex);
+        for (size_t i = 0; i < KEY; i++) {
+                const char two[3] = {hex[2 * i], hex[2 * i + 1], '\0'};
+
+                key[i] = (char)strtoul(two, NULL, 16);
+        }
+}
+
+static uint64_t hash_of(const char *key)
+{
+        return ran_string_table_hash(ran_string_table_seed, key, KEY);
+}
+
+/* Whether a setting changes the vector of a document. */
+static bool matters(const char *name)
+{
+        return !ran_config_is_of_task(name) || strcmp(name, "pooling") == 0 ||
+               strncmp(name, "dense", 5) == 0 || strcmp(name, "l2_normalize") == 0;
+}
+
+static void add_settings(struct ran_sha256 *sha, const struct ran_config *c, struct ran_buf *text)
+{
+        for (const struct ran_field *f = ran_config_fields; f->name != NULL; f++) {
+                const struct ran_field one[] = {*f, {0}};
+
+                if (matters(f->name))
+                        ran_fields_json(one, c, text);
+        }
+        ran_sha256_add(sha, text->data, text->len);
+}
+
+static int digest_of(const struct ran_config *c, const struct ran_params *p, size_t V, char hex[65],
+                     struct ran_error *err)
+{
+        struct ran_layout layout;
+        struct ran_buf text = {0};
+        struct ran_sha256 sha;
+
+        RAN_TRY(ran_layout_init(&layout, c, 1, err));
+        ran_sha256_init(&sha);
+        add_settings(&sha, c, &text);
+        for (size_t i = 0; i < layout.n; i++) {
+                const struct ran_tensor_spec *t = &layout.spec[i];
+
+                if (strncmp(t->name, "bert.", 5) == 0)
+                        ran_sha256_add(&sha, p->block + t->offset,
+                                       (t->rows > 0 ? t->rows : 1) * t->cols * sizeof(float));
+        }
+        ran_sha256_add(&sha, p->embed, V * c->dim * sizeof(float));
+        ran_sha256_hex(&sha, hex);
+        const bool failed = text.failed;
+        ran_buf_release(&text);
+        ran_layout_release(&layout);
+        return failed ? ran_fail(err, RAN_ENOMEM, "out of memory") : RAN_OK;
+}
+
+int ran_vector_cache_bind(struct ran_vector_cache *k, const struct ran_config *c,
+                          const struct ran_params *p, size_t V, struct ran_error *err)
+{
+        char encoder[65];
+
+        RAN_TRY(digest_of(c, p, V, encoder, err));
+        const bool same =
+                strcmp(encoder, k->encoder) == 0 && k->width == ran_document_vector_width(c);
+        if (k->encoder[0] != '\0' && !same)
+                return ran_fail(err, RAN_EFORMAT,
+                                "%s: holds vectors of another encoder: name another file",
+                                k->path != NULL ? k->path : "the cache");
+        memcpy(k->encoder, encoder, sizeof encoder);
+        k->width = ran_document_vector_width(c);
+        return RAN_OK;
+}
+
+/* ---- reading -------------------------------------------------------------------------------- */
+
+static int damaged(const char *what, struct ran_error *err)
+{
+        return ran_fail(
+                err, RAN_EFORMAT,
+                "%s: this is no file of vectors that ran wrote, or it is damaged: remove it "
+                "or name another",
+                what);
+}
+
+static const char *metadata(const struct ran_tensors *t, const char *key)
+{
+        const struct ran_metadata *found = ran_tensors_metadata(t, key);
+
+        return found != NULL && found->text_n == strlen(found->text) ? found->text : "";
+}
+
+static int read_keys(struct ran_vector_cache *k, const struct ran_tensor *t, struct ran_error *err)
+{
+        const char *key = (const char *)k->tensors.data + t->begin;
+
+        RAN_TRY(ran_string_table_reserve(&k->keys, k->olds, err));
+        for (size_t i = 0; i < k->olds; i++, key += KEY) {
+                if (i > 0 && memcmp(key - KEY, key, KEY) >= 0)
+                        return damaged(k->path, err);
+                if (ran_string_table_add(&k->keys, hash_of(key), key, KEY, err) ==
+                    RAN_STRING_TABLE_NONE)
+                        return RAN_ENOMEM;
+        }
+        return RAN_OK;
+}
+
+static int read_file(struct ran_vector_cache *k, struct ran_error *err)
+{
+        struct ran_error why = {0};
+
+        RAN_TRY(ran_bytes_open(&k->file, k->path, err));
+        if (ran_tensors_read(&k->tensors, &k->file, &why) != RAN_OK)
+                return why.code == RAN_ENOMEM ? ran_fail(err, RAN_ENOMEM, "%s", why.text)
+                                              : damaged(k->path, err);
+        const struct ran_tensor *keys = ran_tensors_find(&k->tensors, "document");
+        const struct ran_tensor *vectors = ran_tensors_find(&k->tensors, "vector");
+        const char *encoder = metadata(&k->tensors, "encoder");
+        if (strcmp(metadata(&k->tensors, "format"), format) != 0 || strlen(encoder) != 64 ||
+            keys == NULL || vectors == NULL || keys->dtype != RAN_DTYPE_U8 || keys->rank != 2 ||
+            keys->shape[1] != KEY || vectors->dtype != RAN_DTYPE_F32 || vectors->rank != 2 ||
+            vectors->shape[0] != keys->shape[0] || vectors->shape[1] == 0 ||
+            keys->shape[0] >= RAN_STRING_TABLE_NONE / 2 ||
+            ran_tensors_verify(&k->tensors, &why) != RAN_OK)
+                return damaged(k->path, err);
+        memcpy(k->encoder, encoder, sizeof k->encoder);
+        k->olds = keys->shape[0];
+        k->width = vectors->shape[1];
+        k->old = ran_tensor_in_place(&k->tensors, vectors);
+        if (k->old == NULL) {
+                k->old = k->copy = ran_alloc_floats(vectors->elements, err);
+                if (k->copy == NULL)
+                        return RAN_ENOMEM;
+                RAN_TRY(ran_tensor_floats(&k->tensors, vectors, k->copy, err));
+        }
+        return read_keys(k, keys, err);
+}
+
+static void free_cache(struct ran_vector_cache *k)
+{
+        pthread_mutex_destroy(&k->lock);
+        ran_string_table_release(&k->keys);
+        ran_tensors_release(&k->tensors);
+        ran_bytes_release(&k->file);
+        free(k->copy);
+        free(k->vector);
+        free(k->path);
+        free(k);
+}
+
+struct ran_vector_cache *ran_vector_cache_open(const char *path, struct ran_error *err)
+{
+        err = ran_error_or_spare(err);
+        struct ran_vector_cache *k = ran_alloc(1, sizeof *k, err);
+        struct stat st;
+        int rc = RAN_OK;
+
+        if (k == NULL)
+                return NULL;
+        pthread_mutex_init(&k->lock, NULL);
+        if (path != NULL) {
+                k->path = ran_alloc(strlen(path) + 1, 1, err);
+                if (k->path == NULL)
+                        rc = RAN_ENOMEM;
+                else
+                        memcpy(k->path, path, strlen(path) + 1);
+                if (rc == RAN_OK && (stat(path, &st) == 0 || errno != ENOENT))
+                        rc = read_file(k, err);
+        }
+        if (rc == RAN_OK)
+                return k;
+        free_cache(k);
+        return NULL;
+}
+
+/* ---- use ------------------------------------------------------------------------------------ */
+
+static const float *vector_at(const struct ran_vector_cache *k, size_t i)
+{
+        return i < k->olds ? k->old + i * k->width : k->vector + (i - k->olds) * k->width;
+}
+
+bool ran_vector_cache_find(struct ran_vector_cache *k, const struct ran_document *d, float *v)
+{
+        char key[KEY];
+
+        key_of(d, key);
+        pthread_mutex_lock(&k->lock);
+        const uint32_t at = ran_string_table_find(&k->keys, hash_of(key), "", 0, key, KEY);
+        if (at != RAN_STRING_TABLE_NONE) {
+                memcpy(v, vector_at(k, at), k->width * sizeof *v);
+                k->found++;
+        }
+        pthread_mutex_unlock(&k->lock);
+        return at != RAN_STRING_TABLE_NONE;
+}
+
+void ran_vector_cache_add(struct ran_vector_cache *k, const struct ran_document *d, const float *v)
+{
+        char key[KEY];
+        size_t room;
+
+        key_of(d, key);
+        pthread_mutex_lock(&k->lock);
+        const size_t at = k->keys.n - k->olds;
+        float *grown = NULL;
+        if (ran_string_table_find(&k->keys, hash_of(key), "", 0, key, KEY) ==
+                    RAN_STRING_TABLE_NONE &&
+            !__builtin_mul_overflow(at + 1, k->width, &room))
+                grown = ran_grow(k->vector, &k->vector_cap, room, sizeof *grown, NULL);
+        if (grown != NULL) {
+                k->vector = grown;
+                memcpy(grown + at * k->width, v, k->width * sizeof *v);
+                ran_string_table_add(&k->keys, hash_of(key), key, KEY, NULL);
+        }
+        pthread_mutex_unlock(&k->lock);
+}
+
+void ran_vector_cache_counts(const struct ran_vector_cache *k, size_t *found, size_t *computed)
+{
+        *found = k->found;
+        *computed = k->keys.n - k->olds;
+}
+
+/* ---- writing -------------------------------------------------------------------------------- */
+
+struct entry {
+        const char *key;
+        const float *vector;
+};
+
+static int compare(const void *a, const void *b)
+{
+        return memcmp(((const struct entry *)a)->key, ((const struct entry *)b)->key, KEY);
+}
+
+static int write_file(const struct ran_vector_cache *k, struct ran_error *err)
+{
+        const size_t n = k->keys.n, width = k->width;
+        struct entry *entry = ran_alloc(n, sizeof *entry, err);
+        char *keys = ran_alloc(n, KEY, err);
+        float *vectors = NULL;
+        size_t all;
+        int rc = RAN_ENOMEM;
+
+        if (!__builtin_mul_overflow(n, width, &all))
+                vectors = ran_alloc_floats(all, err);
+        if (entry != NULL && keys != NULL && vectors != NULL) {
+                size_t ignored;
+
+                for (size_t i = 0; i < n; i++)
+                        entry[i] = (struct entry){
+                                ran_string_table_get(&k->keys, (uint32_t)i, &ignored),
+                                vector_at(k, i)};
+                qsort(entry, n, sizeof *entry, compare);
+                for (size_t i = 0; i < n; i++) {
+                        memcpy(keys + i * KEY, entry[i].key, KEY);
+                        memcpy(vectors + i * width, entry[i].vector, width * sizeof *vectors);
+                }
+                const struct ran_tensor_source tensors[] = {
+                        {"document", RAN_DTYPE_U8, 2, {n, KEY}, keys},
+                        {"vector", RAN_DTYPE_F32, 2, {n, width}, vectors}};
+                const struct ran_metadata_source meta[] = {{"format", format},
+                                                           {"encoder", k->encoder}};
+
+                rc = ran_tensors_write(k->path, tensors, 2, meta, 2, err);
+        }
+        free(entry);
+        free(keys);
+        free(vectors);
+        return rc;
+}
+
+int ran_vector_cache_close(struct ran_vector_cache *k, struct ran_error *err)
+{
+        int rc = RAN_OK;
+
+        if (k == NULL)
+                return RAN_OK;
+        if (k->path != NULL && k->keys.n > k->olds)
+                rc = write_file(k, ran_error_or_spare(err));
+        free_cache(k);
+        return rc;
+}

@@ -1,0 +1,298 @@
+/* vector-folder.c - a folder of static vectors in the form of Model2Vec.
+ *
+ *      tokenizer.json       the vocabulary: V tokens
+ *      model.safetensors    embeddings (rows, D), or the same as embedding.weight or "0"
+ *                           mapping (V)    the row of each token; without it, rows = V
+ *                           weights (V)    a factor for each token; without it, 1
+ *      config.json          {"normalize": true, ...}
+ *
+ * The vector of token t is weights[t] * embeddings[mapping[t]]. Vocabularies with fewer rows than
+ * tokens come from clustering; eight bits come without a scale, because only the direction of a
+ * mean counts. A folder of Sentence Transformers has embedding.weight and needs no config.json.
+ */
+#include "part/vectors/vector-folder.h"
+
+#include <cjson/cJSON.h>
+#include <math.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/cjson.h"
+#include "base/error.h"
+#include "file/tensors.h"
+
+enum { WIDEST = 1 << 16, CONFIG_BYTES = 1 << 20 };
+
+/* ---- the tensors ---------------------------------------------------------------------------- */
+
+/* A file's rows, and what leads from a token to its own. */
+struct source {
+        struct ran_tensors tensors;
+        const struct ran_tensor *rows, *mapping, *weights; /* the last two may be NULL */
+        size_t n, D;
+        size_t bytes;  /* of a row */
+        float *weight; /* (V); NULL: all are 1 */
+};
+
+static bool is_number(enum ran_dtype dtype)
+{
+        return dtype == RAN_DTYPE_F32 || dtype == RAN_DTYPE_F16 || dtype == RAN_DTYPE_I8 ||
+               dtype == RAN_DTYPE_BF16 || dtype == RAN_DTYPE_F64;
+}
+
+static int find_rows(struct source *s, bool *static_embedding, struct ran_error *err)
+{
+        static const char *const names[] = {"embeddings", "embedding.weight", "0"};
+
+        for (size_t i = 0; i < sizeof names / sizeof *names && s->rows == NULL; i++)
+                s->rows = ran_tensors_find(&s->tensors, names[i]);
+        if (s->rows == NULL)
+                return ran_fail(err, RAN_EFORMAT,
+                                "there is no tensor \"embeddings\" or \"embedding.weight\"");
+        *static_embedding = strcmp(s->rows->name, "embedding.weight") == 0;
+        if (!is_number(s->rows->dtype))
+                return ran_fail(err, RAN_EFORMAT,
+                                "tensor \"%s\" has elements of type %s: F32, F16 or I8 is needed",
+                                s->rows->name, ran_dtype_name(s->rows->dtype));
+        if (s->rows->rank != 2 || s->rows->elements == 0)
+                return ran_fail(err, RAN_EFORMAT,
+                                "tensor \"%s\" is not a matrix with a row or more", s->rows->name);
+        s->n = s->rows->shape[0];
+        s->D = s->rows->shape[1];
+        if (s->D > WIDEST)
+                return ran_fail(err, RAN_EFORMAT, "vectors of %zu numbers: %d is the most", s->D,
+                                WIDEST);
+        s->bytes = (s->rows->end - s->rows->begin) / s->n;
+        return RAN_OK;
+}
+
+/* A tensor with one element for each token; *t stays NULL if there is none. */
+static int find_vector(const struct source *s, const char *name, size_t V,
+                       const struct ran_tensor **t, struct ran_error *err)
+{
+        *t = ran_tensors_find(&s->tensors, name);
+        if (*t != NULL && ((*t)->rank != 1 || (*t)->elements != V))
+                return ran_fail(err, RAN_EFORMAT,
+                                "tensor \"%s\" is not a vector of %zu elements, one for each token "
+                                "of tokenizer.json",
+                                name, V);
+        return RAN_OK;
+}
+
+static int read_weights(struct source *s, size_t V, struct ran_error *err)
+{
+        if (s->weights == NULL)
+                return RAN_OK;
+        if (!is_number(s->weights->dtype) || s->weights->dtype == RAN_DTYPE_I8)
+                return ran_fail(err, RAN_EFORMAT,
+                                "tensor \"weights\" has elements of type %s: F64, F32 or F16 is "
+                                "needed",
+                                ran_dtype_name(s->weights->dtype));
+        s->weight = ran_alloc_floats(V, err);
+        return s->weight != NULL ? ran_tensor_floats(&s->tensors, s->weights, s->weight, err)
+                                 : RAN_ENOMEM;
+}
+
+static int find_tensors(struct source *s, size_t V, bool *static_embedding, struct ran_error *err)
+{
+        RAN_TRY(find_rows(s, static_embedding, err));
+        RAN_TRY(find_vector(s, "mapping", V, &s->mapping, err));
+        RAN_TRY(find_vector(s, "weights", V, &s->weights, err));
+        if (s->mapping != NULL && s->mapping->dtype != RAN_DTYPE_I64 &&
+            s->mapping->dtype != RAN_DTYPE_I32)
+                return ran_fail(err, RAN_EFORMAT,
+                                "tensor \"mapping\" has elements of type %s: I64 or I32 is needed",
+                                ran_dtype_name(s->mapping->dtype));
+        if (s->mapping == NULL && s->n != V)
+                return ran_fail(
+                        err, RAN_EFORMAT,
+                        "tensor \"%s\" has %zu rows, but tokenizer.json has %zu tokens, and "
+                        "there is no tensor \"mapping\"",
+                        s->rows->name, s->n, V);
+        return read_weights(s, V, err);
+}
+
+/* ---- rows ----------------------------------------------------------------------------------- */
+
+/* The row of a token; a negative number in the file is larger than any. */
+static uint64_t row_of(const struct source *s, size_t id)
+{
+        if (s->mapping == NULL)
+                return id;
+        size_t width = ran_dtype_number(s->mapping->dtype);
+        const unsigned char *p = s->tensors.data + s->mapping->begin + id * width;
+        uint64_t row = 0;
+        for (size_t i = 0; i < width; i++)
+                row |= (uint64_t)p[i] << 8 * i;
+        return row;
+}
+
+static int copy_row(const struct source *s, size_t row, float *out, struct ran_error *err)
+{
+        struct ran_tensor one = *s->rows;
+
+        one.begin += row * s->bytes;
+        one.end = one.begin + s->bytes;
+        one.elements = s->D;
+        if (one.dtype != RAN_DTYPE_I8)
+                return ran_tensor_floats(&s->tensors, &one, out, err);
+        for (size_t d = 0; d < s->D; d++)
+                out[d] = (float)(int8_t)s->tensors.data[one.begin + d];
+        return RAN_OK;
+}
+
+static int take_row(const struct source *s, size_t id, float *out, struct ran_error *err)
+{
+        uint64_t row = row_of(s, id);
+
+        if (row >= s->n)
+                return ran_fail(err, RAN_EFORMAT,
+                                "\"mapping\" sends token %zu to a row that \"%s\", with %zu rows, "
+                                "does not have",
+                                id, s->rows->name, s->n);
+        RAN_TRY(copy_row(s, (size_t)row, out, err));
+        for (size_t d = 0; d < s->D; d++) {
+                out[d] *= s->weight != NULL ? s->weight[id] : 1;
+                if (!isfinite(out[d]))
+                        return ran_fail(err, RAN_EFORMAT,
+                                        "the vector of token %zu has a number that is not finite",
+                                        id);
+        }
+        return RAN_OK;
+}
+
+static int take_rows(struct source *s, struct ran_embedding *e, size_t V, bool *static_embedding,
+                     struct ran_error *err)
+{
+        RAN_TRY(find_tensors(s, V, static_embedding, err));
+        RAN_TRY(ran_embedding_init(e, V, s->D, err));
+        for (size_t id = 0; id < V; id++) {
+                RAN_TRY(take_row(s, id, e->rows + id * s->D, err));
+                e->given[id] = true;
+        }
+        return RAN_OK;
+}
+
+int ran_vector_folder_rows(struct ran_embedding *rows, size_t V, const struct ran_bytes *file,
+                           bool *static_embedding, struct ran_error *err)
+{
+        struct source s = {0};
+        struct ran_sha256 digest;
+
+        *rows = (struct ran_embedding){0};
+        RAN_TRY(ran_tensors_read(&s.tensors, file, err));
+        int rc = take_rows(&s, rows, V, static_embedding, err);
+        ran_tensors_release(&s.tensors);
+        free(s.weight);
+        if (rc != RAN_OK) {
+                ran_embedding_release(rows);
+                return rc;
+        }
+        ran_sha256_init(&digest);
+        ran_sha256_add(&digest, file->data, file->size);
+        ran_sha256_hex(&digest, rows->digest);
+        return RAN_OK;
+}
+
+/* ---- the folder ----------------------------------------------------------------------------- */
+
+/* Opens FOLDER/NAME, whose path is then in `path`. */
+static int open_file(struct ran_bytes *file, struct ran_buf *path, const char *folder,
+                     const char *name, size_t most, struct ran_error *err)
+{
+        path->len = 0;
+        ran_buf_printf(path, "%s/%s", folder, name);
+        ran_buf_char(path, '\0');
+        if (path->failed)
+                return ran_fail(err, RAN_ENOMEM, "out of memory");
+        return ran_bytes_open_stored(file, path->data, most, err);
+}
+
+/* Puts the file's name in front of a sentence about its contents. */
+static int blame(const struct ran_buf *path, int rc, struct ran_error *err)
+{
+        const struct ran_error said = *err;
+
+        return rc == RAN_EFORMAT ? ran_fail(err, RAN_EFORMAT, "%s: %s", path->data, said.text) : rc;
+}
+
+static int read_config(struct ran_vector_folder *f, const struct ran_bytes *file,
+                       struct ran_error *err)
+{
+        int rc;
+        cJSON *all = ran_cjson_parse((const char *)file->data, file->size, NULL, &rc);
+        const cJSON *normalize = cJSON_GetObjectItemCaseSensitive(all, "normalize");
+
+        if (rc != RAN_OK)
+                ran_fail(err, rc, rc == RAN_ENOMEM ? "out of memory" : "it is not JSON");
+        else if (!cJSON_IsObject(all))
+                rc = ran_fail(err, RAN_EFORMAT, "it is not a JSON object");
+        else if (normalize != NULL && !cJSON_IsNull(normalize) && !cJSON_IsBool(normalize))
+                rc = ran_fail(err, RAN_EFORMAT, "\"normalize\" must be true or false");
+        f->normalize = cJSON_IsTrue(normalize);
+        cJSON_Delete(all);
+        return rc;
+}
+
+static int open_tokenizer(struct ran_vector_folder *f, const char *path, struct ran_buf *name,
+                          struct ran_error *err)
+{
+        struct ran_bytes file = {0};
+
+        RAN_TRY(open_file(&file, name, path, "tokenizer.json", SIZE_MAX, err));
+        f->tokenizer = ran_tokenizer_load((const char *)file.data, file.size, err);
+        ran_bytes_release(&file);
+        return f->tokenizer != NULL ? RAN_OK : blame(name, (int)err->code, err);
+}
+
+static int open_rows(struct ran_vector_folder *f, const char *path, bool *static_embedding,
+                     struct ran_buf *name, struct ran_error *err)
+{
+        struct ran_bytes file = {0};
+
+        RAN_TRY(open_file(&file, name, path, "model.safetensors", SIZE_MAX, err));
+        int rc = ran_vector_folder_rows(&f->rows, ran_tokenizer_size(f->tokenizer), &file,
+                                        static_embedding, err);
+        ran_bytes_release(&file);
+        return blame(name, rc, err);
+}
+
+static int open_config(struct ran_vector_folder *f, const char *path, bool needed,
+                       struct ran_buf *name, struct ran_error *err)
+{
+        struct ran_bytes file = {0};
+        int rc = open_file(&file, name, path, "config.json", CONFIG_BYTES, err);
+
+        if (rc == RAN_EIO && !needed)
+                return RAN_OK;
+        RAN_TRY(rc);
+        rc = read_config(f, &file, err);
+        ran_bytes_release(&file);
+        return blame(name, rc, err);
+}
+
+int ran_vector_folder_open(struct ran_vector_folder *f, const char *path, struct ran_error *err)
+{
+        struct ran_buf name = {0};
+        bool static_embedding = false;
+
+        err = ran_error_or_spare(err);
+        *f = (struct ran_vector_folder){0};
+        int rc = open_tokenizer(f, path, &name, err);
+        if (rc == RAN_OK)
+                rc = open_rows(f, path, &static_embedding, &name, err);
+        if (rc == RAN_OK)
+                rc = open_config(f, path, !static_embedding, &name, err);
+        ran_buf_release(&name);
+        if (rc != RAN_OK)
+                ran_vector_folder_release(f);
+        return rc;
+}
+
+void ran_vector_folder_release(struct ran_vector_folder *f)
+{
+        ran_tokenizer_free(f->tokenizer);
+        ran_embedding_release(&f->rows);
+        *f = (struct ran_vector_folder){0};
+}

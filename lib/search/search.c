@@ -1,0 +1,423 @@
+/* search.c - hyperparameter search: which settings to try next.
+ *
+ * The table below has the settings that matter, and some values of each, in order. A trial is one
+ * value of each. The first trial has the user's settings; settings that the user gave are fixed.
+ * Later trials alternate: one moves a step away from the best so far, in one setting or two; the
+ * next draws about a third of the settings again. Draws depend only on the seed and on the results
+ * so far: the speed of the machine decides the number of trials, not which they are.
+ */
+#include "base/error.h"
+#include "nn/encoder.h"
+#include "train/task.h"
+#include "ran/train.h"
+
+#include <math.h>
+#include <string.h>
+
+/* ---- where to look -------------------------------------------------------------------------- */
+
+/* A search, and the model of a partial candidate. */
+typedef bool matters(const struct ran_search *s, const struct ran_config *c);
+
+static bool has_encoder(const struct ran_search *s, const struct ran_config *c)
+{
+        (void)s;
+        return ran_config_trains_encoder(c);
+}
+
+/* An adaptive softmax has no single target to smooth. */
+static bool can_smooth(const struct ran_search *s, const struct ran_config *c)
+{
+        return has_encoder(s, c) && c->shortlist == 0;
+}
+
+static bool has_vocabulary(const struct ran_search *s, const struct ran_config *c)
+{
+        (void)c;
+        return s->job->tokenizer != NULL;
+}
+
+/* Byte pairs can spell any text, so no id is unknown. */
+static bool has_unknown(const struct ran_search *s, const struct ran_config *c)
+{
+        return has_encoder(s, c) && has_vocabulary(s, c) &&
+               ran_tokenizer_unknown(s->job->tokenizer) != RAN_NO_ID;
+}
+
+static bool is_lm_of_long_texts(const struct ran_search *s, const struct ran_config *c)
+{
+        return ran_train_task_of(c)->chunks && s->longest > 2 * c->window;
+}
+
+static bool has_init(const struct ran_search *s, const struct ran_config *c)
+{
+        (void)c;
+        return s->job->init != NULL;
+}
+
+static bool has_vectors(const struct ran_search *s, const struct ran_config *c)
+{
+        (void)c;
+        return s->job->vectors != NULL;
+}
+
+static bool has_free_width(const struct ran_search *s, const struct ran_config *c)
+{
+        return has_encoder(s, c) && !has_init(s, c) && !has_vectors(s, c);
+}
+
+static bool has_free_encoder(const struct ran_search *s, const struct ran_config *c)
+{
+        return has_encoder(s, c) &&
+               (s->job->init == NULL || ran_model_config(s->job->init)->encoder != c->encoder);
+}
+
+/* If every document fits in the smallest window, window sizes make no difference. */
+static bool has_windows(const struct ran_search *s, const struct ran_config *c)
+{
+        return ran_encoder_of(c)->uses(c, "window") && s->longest > 64 && has_free_encoder(s, c);
+}
+
+static bool has_rank(const struct ran_search *s, const struct ran_config *c)
+{
+        return ran_encoder_of(c)->uses(c, "rank") && has_free_encoder(s, c);
+}
+
+static bool has_ffn(const struct ran_search *s, const struct ran_config *c)
+{
+        return ran_encoder_of(c)->uses(c, "ffn_dim") && has_free_encoder(s, c);
+}
+
+static bool has_free_head(const struct ran_search *s, const struct ran_config *c)
+{
+        return ran_train_task_of(c)->has_head && !ran_train_keeps_head(s->job);
+}
+
+static bool has_pooling(const struct ran_search *s, const struct ran_config *c)
+{
+        return has_free_head(s, c) && ran_encoder_of(c)->uses(c, "pooling");
+}
+
+static bool is_wide(const struct ran_search *s, const struct ran_config *c)
+{
+        (void)s;
+        return c->wide > 0;
+}
+
+static bool has_free_ngrams(const struct ran_search *s, const struct ran_config *c)
+{
+        return is_wide(s, c) && has_free_head(s, c);
+}
+
+static bool has_affixes(const struct ran_search *s, const struct ran_config *c)
+{
+        return has_free_ngrams(s, c) && has_vocabulary(s, c);
+}
+
+/* A setting comes after those that decide whether it matters. The checks of ran_train refuse
+ * values that a task does not allow. */
+static const struct row {
+        const char *name;
+        const char *value[10]; /* ascending, NULL at the end */
+        matters *matters;      /* NULL: always */
+} rows[] = {
+        {"ngrams", {"1", "2", "3"}, has_free_ngrams},
+        {"affixes", {"false", "true"}, has_affixes},
+        {"wide_cost", {"0", "0.2", "1", "4"}, is_wide},
+        {"learning_rate",
+         {"0.0002", "0.0003", "0.0005", "0.0007", "0.001", "0.0015", "0.002", "0.003", "0.005"},
+         has_encoder},
+        {"batch", {"4", "8", "16", "32", "64"}, has_encoder},
+        {"bptt", {"0", "2", "4", "8"}, is_lm_of_long_texts},
+        {"weight_decay", {"0", "0.01", "0.03", "0.1", "0.3", "1"}, has_encoder},
+        {"dropout", {"0", "0.05", "0.1", "0.2", "0.3", "0.4", "0.5"}, has_encoder},
+        {"embed_dropout", {"0", "0.05", "0.1", "0.15", "0.2", "0.3", "0.4", "0.5"}, has_encoder},
+        {"word_dropout", {"0", "0.05", "0.1", "0.2", "0.3"}, has_unknown},
+        {"label_smoothing", {"0", "0.02", "0.05", "0.1", "0.2"}, can_smooth},
+        {"vectors_rms", {"0.05", "0.1", "0.2", "0.3"}, has_vectors},
+        {"init_rate", {"0.1", "0.2", "0.3", "0.5", "0.7", "1"}, has_init},
+        {"dim", {"64", "96", "128", "192", "256"}, has_free_width},
+        {"layers", {"1", "2", "3"}, has_free_encoder},
+        {"window", {"64", "128", "256", "512"}, has_windows},
+        {"rank", {"64", "128", "256", "512"}, has_rank},
+        {"ffn_dim", {"128", "256", "512", "1024"}, has_ffn},
+        {"pooling", {"max", "mean"}, has_pooling},
+};
+enum { ROWS = sizeof rows / sizeof *rows };
+_Static_assert((size_t)ROWS <= RAN_SEARCH_FIELDS, "a trial has room for a value of each");
+
+/* A model much larger than that of the first trial would take the time of many trials. */
+static const double most_flops = 2, most_parameters = 4, few_parameters = 1 << 26;
+
+static int values(const struct row *row)
+{
+        int n = 0;
+
+        while (row->value[n] != NULL)
+                n++;
+        return n;
+}
+
+/* ---- trials as settings --------------------------------------------------------------------- */
+
+struct candidate {
+        struct ran_config c;
+        struct ran_train_settings s;
+};
+
+static const struct ran_field *find(const struct ran_field *fields, const char *name)
+{
+        while (fields->name != NULL && strcmp(fields->name, name) != 0)
+                fields++;
+        return fields->name != NULL ? fields : NULL;
+}
+
+/* The field of a row, and the address of its value. */
+static const struct ran_field *field_of(const struct row *row, struct candidate *k, void **base)
+{
+        const struct ran_field *field = find(ran_config_fields, row->name);
+
+        *base = field != NULL ? (void *)&k->c : (void *)&k->s;
+        return field != NULL ? field : find(ran_train_fields, row->name);
+}
+
+static void set(struct candidate *k, const struct row *row, const char *text)
+{
+        void *base;
+        const struct ran_field *field = field_of(row, k, &base);
+
+        ran_field_set(field, base, text, NULL); /* of the table: it cannot fail */
+}
+
+static bool same_value(const struct row *row, struct candidate *a, struct candidate *b)
+{
+        struct ran_buf x = {0}, y = {0};
+        void *p, *q;
+        const struct ran_field one[] = {*field_of(row, a, &p), {0}};
+
+        field_of(row, b, &q);
+        ran_fields_json(one, p, &x);
+        ran_fields_json(one, q, &y);
+        bool same = x.len == y.len && (x.len == 0 || memcmp(x.data, y.data, x.len) == 0);
+        ran_buf_release(&x);
+        ran_buf_release(&y);
+        return same;
+}
+
+static struct candidate start_of(const struct ran_search *s)
+{
+        return (struct candidate){*s->job->config, *s->job->settings};
+}
+
+static struct candidate candidate(const struct ran_search *s, const struct ran_trial *trial)
+{
+        struct candidate k = start_of(s);
+
+        for (int i = 0; i < ROWS; i++)
+                if (trial->at[i] != s->start.at[i])
+                        set(&k, &rows[i], rows[i].value[trial->at[i]]);
+        return k;
+}
+
+void ran_search_apply(const struct ran_search *s, const struct ran_trial *trial,
+                      struct ran_config *config, struct ran_train_settings *settings)
+{
+        const struct candidate k = candidate(s, trial);
+
+        *config = k.c;
+        *settings = k.s;
+}
+
+/* The index of a setting's value in its list; -1: not in the list. */
+static signed char index_of(const struct ran_search *s, const struct row *row)
+{
+        struct candidate here = start_of(s), other = here;
+
+        for (int i = 0; row->value[i] != NULL; i++) {
+                set(&other, row, row->value[i]);
+                if (same_value(row, &here, &other))
+                        return (signed char)i;
+        }
+        return -1;
+}
+
+static int estimate(const struct ran_search *s, const struct candidate *k,
+                    struct ran_train_estimate *e, struct ran_error *err)
+{
+        struct ran_train_job job = *s->job;
+
+        job.config = &k->c;
+        job.settings = &k->s;
+        job.pool = NULL;
+        return ran_train_estimate(&job, e, err);
+}
+
+int ran_search_init(struct ran_search *s, const struct ran_train_job *job,
+                    bool (*given)(const char *name), struct ran_error *err)
+{
+        const struct ran_dataset *d = job->train;
+        struct ran_train_estimate e;
+        struct candidate k;
+
+        err = ran_error_or_spare(err);
+        *s = (struct ran_search){.job = job};
+        for (size_t b = 0; b < d->B; b++)
+                if (d->first[b + 1] - d->first[b] > s->longest)
+                        s->longest = d->first[b + 1] - d->first[b];
+        for (int i = 0; i < ROWS; i++) {
+                s->start.at[i] = index_of(s, &rows[i]);
+                s->fixed[i] = given(rows[i].name);
+        }
+        k = start_of(s);
+        RAN_TRY(estimate(s, &k, &e, err));
+        s->flops = e.flops;
+        s->parameters = (double)(e.parameters + e.embedding_parameters);
+        return RAN_OK;
+}
+
+void ran_search_fields(const struct ran_search *s, struct ran_buf *out)
+{
+        const char *before = "[";
+
+        for (int i = 0; i < ROWS; i++) {
+                if (s->fixed[i])
+                        continue;
+                ran_buf_printf(out, "%s\"%s\"", before, rows[i].name);
+                before = ",";
+        }
+        ran_buf_str(out, before[0] == '[' ? "[]" : "]");
+}
+
+/* ---- what to try next ----------------------------------------------------------------------- */
+
+struct dice {
+        uint64_t key, at;
+};
+
+static int draw(struct dice *d, int n)
+{
+        return (int)(ran_random_draw(d->key, d->at++) % (uint64_t)n);
+}
+
+static bool is_free(const struct ran_search *s, int i, const struct candidate *k)
+{
+        return !s->fixed[i] && (rows[i].matters == NULL || rows[i].matters(s, &k->c));
+}
+
+/* Another value of a setting, one or two steps away. */
+static void step(struct ran_trial *t, int i, struct dice *d)
+{
+        int n = values(&rows[i]), away = draw(d, 4) == 0 ? 2 : 1;
+        int to = t->at[i] + (draw(d, 2) == 0 ? away : -away);
+
+        if (t->at[i] < 0)
+                to = draw(d, n);
+        else if (to < 0 || to >= n)
+                to = 2 * t->at[i] - to;
+        if (to >= 0 && to < n)
+                t->at[i] = (signed char)to;
+}
+
+static void mutate(const struct ran_search *s, struct ran_trial *t, struct dice *d)
+{
+        int picks = 1 + draw(d, 2);
+
+        while (picks-- > 0) {
+                const struct candidate k = candidate(s, t);
+                int open[ROWS], n = 0;
+
+                for (int i = 0; i < ROWS; i++)
+                        if (is_free(s, i, &k))
+                                open[n++] = i;
+                if (n > 0)
+                        step(t, open[draw(d, n)], d);
+        }
+}
+
+static void redraw(const struct ran_search *s, struct ran_trial *t, struct dice *d)
+{
+        for (int i = 0; i < ROWS; i++) {
+                const struct candidate k = candidate(s, t);
+
+                if (is_free(s, i, &k) && draw(d, 3) == 0)
+                        t->at[i] = (signed char)draw(d, values(&rows[i]));
+        }
+}
+
+/* Resets settings that no longer matter to their initial values, so that no trial is repeated. */
+static void reset_unused(const struct ran_search *s, struct ran_trial *t)
+{
+        for (int i = 0; i < ROWS; i++) {
+                const struct candidate k = candidate(s, t);
+
+                if (!is_free(s, i, &k))
+                        t->at[i] = s->start.at[i];
+        }
+}
+
+static bool was_tried(const struct ran_trial *trial, size_t n, const struct ran_trial *t)
+{
+        for (size_t i = 0; i < n; i++)
+                if (memcmp(trial[i].at, t->at, sizeof t->at) == 0)
+                        return true;
+        return false;
+}
+
+static bool is_affordable(const struct ran_search *s, const struct ran_trial *t)
+{
+        const struct candidate k = candidate(s, t);
+        struct ran_train_estimate e;
+        struct ran_error err;
+
+        if (estimate(s, &k, &e, &err) != RAN_OK)
+                return false;
+        double parameters = (double)(e.parameters + e.embedding_parameters);
+        return e.flops <= most_flops * s->flops &&
+               parameters <= fmax(most_parameters * s->parameters, few_parameters);
+}
+
+size_t ran_search_best(const struct ran_trial *trial, size_t n)
+{
+        size_t best = 0;
+
+        for (size_t i = 1; i < n; i++)
+                if (trial[i].metric > trial[best].metric)
+                        best = i;
+        return best;
+}
+
+bool ran_search_next(const struct ran_search *s, const struct ran_trial *trial, size_t n,
+                     struct ran_trial *next)
+{
+        const size_t tries = 400; /* after half of them steps have run out */
+
+        *next = s->start;
+        next->metric = -INFINITY;
+        if (n == 0)
+                return true;
+        for (size_t i = 0; i < tries; i++) {
+                struct dice d = {ran_random_key(s->job->settings->seed, RAN_FOR_SEARCH, n, i), 0};
+
+                *next = trial[ran_search_best(trial, n)];
+                next->metric = -INFINITY;
+                if (n % 2 == 1 && i < tries / 2)
+                        mutate(s, next, &d);
+                else
+                        redraw(s, next, &d);
+                reset_unused(s, next);
+                if (!was_tried(trial, n, next) && is_affordable(s, next))
+                        return true;
+        }
+        return false;
+}
+
+/* ---- what to end early ---------------------------------------------------------------------- */
+
+bool ran_search_behind(const double *best, size_t n, size_t epoch, double metric)
+{
+        double then = -INFINITY;
+
+        for (size_t e = 0; e < n && e < 2 * epoch / 3; e++)
+                then = fmax(then, best[e]);
+        return metric < then;
+}

@@ -1,0 +1,135 @@
+/* hf-bpe.c - reads the parts of a tokenizer.json that only BPE (of bytes or characters) has:
+ * merges, and switches that change them. */
+#include <cjson/cJSON.h>
+#include <string.h>
+
+#include "text/gpt2.h"
+#include "text/hf/hf.h"
+
+/* Refuses switches that GPT-2's BPE lacks and that would split words differently. */
+static int check_bpe(const cJSON *model, struct ran_error *err)
+{
+        static const char *const texts[] = {"continuing_subword_prefix", "end_of_word_suffix"};
+        const cJSON *dropout = ran_hf_member(model, "dropout");
+
+        for (size_t i = 0; i < 2; i++) {
+                const char *text = ran_hf_text(model, texts[i]);
+                if (text != NULL ? text[0] != '\0'
+                                 : !ran_hf_is_null(ran_hf_member(model, texts[i])))
+                        return ran_fail(err, RAN_EFORMAT, "'%s' of the model BPE is not supported",
+                                        texts[i]);
+        }
+        if (!ran_hf_is_null(dropout) && !(cJSON_IsNumber(dropout) && dropout->valuedouble == 0))
+                return ran_fail(err, RAN_EFORMAT,
+                                "'dropout' of the model BPE is not supported: the same text would "
+                                "get different tokens");
+        return RAN_OK;
+}
+
+/* The two tokens of a merge: a list of two, or a text with a space between. */
+static bool find_halves(const cJSON *item, const char **left, size_t *left_n, const char **right)
+{
+        const char *text = cJSON_GetStringValue(item);
+
+        if (text == NULL) {
+                *left = cJSON_GetStringValue(cJSON_GetArrayItem(item, 0));
+                *right = cJSON_GetStringValue(cJSON_GetArrayItem(item, 1));
+                *left_n = *left != NULL ? strlen(*left) : 0;
+                return *left != NULL && *right != NULL && cJSON_GetArraySize(item) == 2;
+        }
+        *left = text;
+        *left_n = strcspn(text, " ");
+        *right = text + *left_n + 1;
+        return text[*left_n] == ' ' && strchr(*right, ' ') == NULL;
+}
+
+/* Whether a token of characters has a space after another character. */
+static bool goes_over_space(const char *token)
+{
+        const size_t n = sizeof(WORDS_META) - 1;
+
+        while (strncmp(token, WORDS_META, n) == 0)
+                token += n;
+        return strstr(token, WORDS_META) != NULL;
+}
+
+static int add_merge(struct ran_tokenizer *t, const cJSON *item, struct ran_buf *joined,
+                     struct ran_error *err)
+{
+        const char *left, *right;
+        size_t left_n;
+        uint32_t a, b, id;
+
+        if (!find_halves(item, &left, &left_n, &right))
+                return ran_fail(err, RAN_EFORMAT, "expected two tokens");
+        joined->len = 0;
+        ran_buf_add(joined, left, left_n);
+        ran_buf_str(joined, right);
+        ran_buf_char(joined, '\0');
+        if (joined->failed)
+                return ran_fail(err, RAN_ENOMEM, "out of memory");
+        if (!ran_tokenizer_find(t, left, left_n, &a) ||
+            !ran_tokenizer_find(t, right, strlen(right), &b) ||
+            !ran_tokenizer_find(t, joined->data, joined->len - 1, &id))
+                return ran_fail(err, RAN_EFORMAT,
+                                "'%.*s' and '%.80s', or their merge, are not in the vocabulary",
+                                left_n < 80 ? (int)left_n : 80, left, right);
+        if (t->steps == NULL && t->bpe.chars == NULL &&
+            !ran_gpt2_bytes(joined->data, joined->len - 1, NULL))
+                return ran_fail(err, RAN_EFORMAT, "'%.80s' is not a sequence of bytes",
+                                joined->data);
+        t->rules.uncut |= t->steps == NULL && t->bpe.chars != NULL && goes_over_space(joined->data);
+        return ran_bpe_add_merge(&t->bpe, a, b, id, err);
+}
+
+static int read_merges(struct ran_tokenizer *t, const cJSON *merges, struct ran_error *err)
+{
+        struct ran_buf joined = {0};
+        struct ran_error why;
+        const cJSON *item;
+        int code = RAN_OK;
+
+        if (!cJSON_IsArray(merges))
+                return ran_fail(err, RAN_EFORMAT, "the model BPE has no list 'merges'");
+        cJSON_ArrayForEach(item, merges)
+        {
+                if (code != RAN_OK)
+                        break;
+                code = add_merge(t, item, &joined, &why);
+                if (code != RAN_OK)
+                        ran_fail(err, code, "merge %zu: %s", t->bpe.merges.n + 1, why.text);
+        }
+        ran_buf_release(&joined);
+        return code;
+}
+
+/* What is not a token. */
+static int read_unknown(struct ran_tokenizer *t, const cJSON *model, struct ran_error *err)
+{
+        const char *unk = ran_hf_text(model, "unk_token");
+        bool fallback;
+
+        RAN_TRY(ran_hf_bool(model, "fuse_unk", false, &t->bpe.fused, err));
+        RAN_TRY(ran_hf_bool(model, "byte_fallback", false, &fallback, err));
+        t->bpe.fallback = fallback;
+        t->bpe.most = t->most;
+        if (unk != NULL)
+                ran_tokenizer_find(t, unk, strlen(unk), &t->bpe.unknown);
+        return RAN_OK;
+}
+
+int ran_hf_read_bpe(struct ran_tokenizer *t, const cJSON *model, bool bytes, struct ran_error *err)
+{
+        bool chars = t->steps != NULL ? !bytes : t->rules.split == SPLIT_META;
+
+        RAN_TRY(check_bpe(model, err));
+        RAN_TRY(ran_hf_bool(model, "ignore_merges", false, &t->bpe.whole, err));
+        if (t->steps == NULL && chars && t->bpe.whole)
+                return ran_fail(err, RAN_EFORMAT,
+                                "\"ignore_merges\": true of the model BPE is not supported with "
+                                "\"byte_fallback\"");
+        if (t->steps != NULL)
+                RAN_TRY(read_unknown(t, model, err));
+        RAN_TRY((chars ? ran_tokenizer_find_chars : ran_tokenizer_find_bytes)(t, err));
+        return read_merges(t, ran_hf_member(model, "merges"), err);
+}

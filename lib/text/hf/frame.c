@@ -1,0 +1,247 @@
+/* hf-frame.c - reads the tokens that surround a text: the post_processor of a tokenizer.json; and
+ * those with a role, as [MASK]. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "text/hf/hf.h"
+
+enum { MOST_NESTED = 20 };
+
+/* ---- post-processors ------------------------------------------------------------------------ */
+
+static int push(struct ran_token_list *list, uint32_t id, struct ran_error *err)
+{
+        uint32_t *at = ran_grow(list->id, &list->cap, list->n + 1, sizeof *at, err);
+
+        if (at == NULL)
+                return RAN_ENOMEM;
+        list->id = at;
+        at[list->n++] = id;
+        return RAN_OK;
+}
+
+static int push_number(struct ran_tokenizer *t, struct ran_token_list *list, const cJSON *item,
+                       struct ran_error *err)
+{
+        size_t id;
+
+        if (!ran_hf_number(item, (double)t->tokens.n, &id))
+                return ran_fail(err, RAN_EFORMAT,
+                                "the post_processor has an id that is not in the vocabulary");
+        return push(list, (uint32_t)id, err);
+}
+
+/* Puts `inner` in front of what is there. */
+static int put_in_front(struct ran_token_list *list, const struct ran_token_list *inner,
+                        struct ran_error *err)
+{
+        const size_t n = list->n;
+
+        for (size_t i = 0; i < inner->n; i++)
+                RAN_TRY(push(list, inner->id[i], err));
+        if (n > 0 && inner->n > 0) {
+                memmove(list->id + inner->n, list->id, n * sizeof *list->id);
+                memcpy(list->id, inner->id, inner->n * sizeof *list->id);
+        }
+        return RAN_OK;
+}
+
+/* One more pair of lists around what is there. */
+static int surround(struct ran_tokenizer *t, const struct ran_token_list *before,
+                    const struct ran_token_list *after, struct ran_error *err)
+{
+        RAN_TRY(put_in_front(&t->before, before, err));
+        for (size_t i = 0; i < after->n; i++)
+                RAN_TRY(push(&t->after, after->id[i], err));
+        return RAN_OK;
+}
+
+/* BertProcessing and RobertaProcessing: ["[SEP]", 102] and ["[CLS]", 101]. */
+static int read_pair(struct ran_tokenizer *t, const cJSON *object, struct ran_token_list *before,
+                     struct ran_token_list *after, struct ran_error *err)
+{
+        RAN_TRY(push_number(t, before, cJSON_GetArrayItem(ran_hf_member(object, "cls"), 1), err));
+        return push_number(t, after, cJSON_GetArrayItem(ran_hf_member(object, "sep"), 1), err);
+}
+
+static int read_special(struct ran_tokenizer *t, const cJSON *object, const char *name,
+                        struct ran_token_list *list, struct ran_error *err)
+{
+        const cJSON *special = ran_hf_member(ran_hf_member(object, "special_tokens"), name);
+        const cJSON *ids = ran_hf_member(special, "ids"), *item;
+
+        if (!cJSON_IsArray(ids))
+                return ran_fail(err, RAN_EFORMAT,
+                                "the post_processor TemplateProcessing has no ids for '%.80s'",
+                                name);
+        cJSON_ArrayForEach(item, ids)
+        {
+                RAN_TRY(push_number(t, list, item, err));
+        }
+        return RAN_OK;
+}
+
+/* TemplateProcessing: what stands on either side of the sequence A in "single". */
+static int read_template(struct ran_tokenizer *t, const cJSON *object,
+                         struct ran_token_list *before, struct ran_token_list *after,
+                         struct ran_error *err)
+{
+        const cJSON *item;
+        int sequences = 0;
+
+        cJSON_ArrayForEach(item, ran_hf_member(object, "single"))
+        {
+                const cJSON *special = ran_hf_member(item, "SpecialToken");
+                const char *name = ran_hf_text(special, "id");
+                const char *sequence = ran_hf_text(ran_hf_member(item, "Sequence"), "id");
+
+                if (name != NULL) {
+                        RAN_TRY(read_special(t, object, name, sequences > 0 ? after : before, err));
+                } else if (sequence != NULL && strcmp(sequence, "A") == 0) {
+                        sequences++;
+                } else {
+                        return ran_fail(err, RAN_EFORMAT,
+                                        "the post_processor TemplateProcessing has something other "
+                                        "than special tokens and one text in 'single'");
+                }
+        }
+        return sequences == 1 ? RAN_OK
+                              : ran_fail(err, RAN_EFORMAT,
+                                         "the post_processor TemplateProcessing must have one "
+                                         "text in 'single', not %d",
+                                         sequences);
+}
+
+/* ByteLevel and RobertaProcessing may exclude spaces from offsets. */
+static int read_trim(struct ran_tokenizer *t, const cJSON *object, struct ran_error *err)
+{
+        bool trim, prefix;
+
+        RAN_TRY(ran_hf_bool(object, "trim_offsets", true, &trim, err));
+        RAN_TRY(ran_hf_bool(object, "add_prefix_space", true, &prefix, err));
+        if (!trim)
+                return RAN_OK;
+        if (t->trim)
+                return ran_fail(err, RAN_EFORMAT,
+                                "two post-processors with trim_offsets are not supported");
+        t->trim = true;
+        t->keep = prefix;
+        return RAN_OK;
+}
+
+static int read_processor(struct ran_tokenizer *t, const cJSON *object, int nested,
+                          struct ran_error *err);
+
+static int read_list(struct ran_tokenizer *t, const cJSON *object, int nested,
+                     struct ran_error *err)
+{
+        const cJSON *list = ran_hf_member(object, "processors"), *item;
+
+        if (!cJSON_IsArray(list) || nested >= MOST_NESTED)
+                return ran_fail(err, RAN_EFORMAT,
+                                "the post_processor Sequence has no list 'processors', or is too "
+                                "deep in others");
+        cJSON_ArrayForEach(item, list)
+        {
+                RAN_TRY(read_processor(t, item, nested + 1, err));
+        }
+        return RAN_OK;
+}
+
+static int read_processor(struct ran_tokenizer *t, const cJSON *object, int nested,
+                          struct ran_error *err)
+{
+        struct ran_token_list before = {0}, after = {0};
+        const char *type = ran_hf_type(object);
+        int rc = RAN_OK;
+
+        if (ran_hf_is_null(object))
+                return RAN_OK;
+        if (strcmp(type, "Sequence") == 0)
+                return read_list(t, object, nested, err);
+        if (strcmp(type, "ByteLevel") == 0)
+                return read_trim(t, object, err);
+        if (strcmp(type, "BertProcessing") == 0 || strcmp(type, "RobertaProcessing") == 0)
+                rc = read_pair(t, object, &before, &after, err);
+        else if (strcmp(type, "TemplateProcessing") == 0)
+                rc = read_template(t, object, &before, &after, err);
+        else
+                return ran_fail(err, RAN_EFORMAT, "the post_processor '%s' is not supported", type);
+        if (rc == RAN_OK && strcmp(type, "RobertaProcessing") == 0)
+                rc = read_trim(t, object, err);
+        if (rc == RAN_OK)
+                rc = surround(t, &before, &after, err);
+        free(before.id);
+        free(after.id);
+        return rc;
+}
+
+/* ---- what is kept --------------------------------------------------------------------------- */
+
+static int keep(struct ran_tokenizer *t, int part, const cJSON *item, struct ran_error *err)
+{
+        char *text = item != NULL ? cJSON_PrintUnformatted(item) : strdup("null");
+
+        free(t->kept[part]);
+        t->kept[part] = text;
+        return text != NULL ? RAN_OK : ran_fail(err, RAN_ENOMEM, "out of memory");
+}
+
+/* The members of the model, without its braces and its long lists. */
+static int keep_model(struct ran_tokenizer *t, const cJSON *model, struct ran_error *err)
+{
+        const bool typed = ran_hf_member(model, "type") != NULL;
+        struct ran_buf text = {0};
+        const cJSON *item;
+
+        if (!typed)
+                ran_buf_printf(&text, "\"type\":\"%s\"", ran_hf_model_types[t->type]);
+        cJSON_ArrayForEach(item, model)
+        {
+                if (strcmp(item->string, "vocab") == 0 || strcmp(item->string, "merges") == 0)
+                        continue;
+                char *value = cJSON_PrintUnformatted(item);
+                ran_buf_str(&text, text.len > 0 ? "," : "");
+                ran_buf_json(&text, item->string, strlen(item->string));
+                ran_buf_char(&text, ':');
+                ran_buf_str(&text, value != NULL ? value : "");
+                text.failed |= value == NULL;
+                cJSON_free(value);
+        }
+        ran_buf_char(&text, '\0');
+        free(t->kept[KEPT_MODEL]);
+        t->kept[KEPT_MODEL] = text.data;
+        return text.failed ? ran_fail(err, RAN_ENOMEM, "out of memory") : RAN_OK;
+}
+
+/* ---- roles ---------------------------------------------------------------------------------- */
+
+const char *const ran_token_roles[] = {
+        [RAN_TOKEN_UNKNOWN] = "unk_token", [RAN_TOKEN_PADDING] = "pad_token",
+        [RAN_TOKEN_MASK] = "mask_token",   [RAN_TOKEN_FIRST] = "cls_token",
+        [RAN_TOKEN_LAST] = "sep_token",    NULL,
+};
+
+/* A name may be one that the vocabulary lacks: then nothing has that role. */
+static void read_roles(struct ran_tokenizer *t, const cJSON *named)
+{
+        for (int i = 0; ran_token_roles[i] != NULL; i++) {
+                const char *name = ran_hf_text(named, ran_token_roles[i]);
+                if (name != NULL)
+                        ran_tokenizer_find(t, name, strlen(name), &t->role[i]);
+        }
+}
+
+int ran_hf_read_frame(struct ran_tokenizer *t, const cJSON *document, struct ran_error *err)
+{
+        static const char *const parts[] = {[KEPT_NORMALIZER] = "normalizer",
+                                            [KEPT_PRE_TOKENIZER] = "pre_tokenizer",
+                                            [KEPT_POST_PROCESSOR] = "post_processor",
+                                            [KEPT_DECODER] = "decoder"};
+
+        RAN_TRY(read_processor(t, ran_hf_member(document, "post_processor"), 0, err));
+        read_roles(t, ran_hf_member(document, HF_ROLES));
+        for (int i = 0; i < KEPT_MODEL; i++)
+                RAN_TRY(keep(t, i, ran_hf_member(document, parts[i]), err));
+        return keep_model(t, ran_hf_member(document, "model"), err);
+}

@@ -1,0 +1,326 @@
+/* hf-read.c - a tokeniser from Hugging Face's tokenizer.json. An unknown part that would change
+ * ids is refused by name; a part that only adds tokens or truncates texts is ignored, with a
+ * note. */
+#include <cjson/cJSON.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/cjson.h"
+#include "text/hf/hf.h"
+#include "record/json.h"
+#include "text/tokenizer.h"
+
+/* ---- members -------------------------------------------------------------------------------- */
+
+const cJSON *ran_hf_member(const cJSON *object, const char *name)
+{
+        return cJSON_GetObjectItemCaseSensitive(object, name);
+}
+
+const char *ran_hf_text(const cJSON *object, const char *name)
+{
+        return cJSON_GetStringValue(ran_hf_member(object, name));
+}
+
+const char *ran_hf_type(const cJSON *object)
+{
+        const char *type = ran_hf_text(object, "type");
+
+        if (type != NULL)
+                return type;
+        return object == NULL || cJSON_IsNull(object) ? "null" : "(without a type)";
+}
+
+bool ran_hf_is_null(const cJSON *item)
+{
+        return item == NULL || cJSON_IsNull(item);
+}
+
+int ran_hf_bool(const cJSON *object, const char *name, bool absent, bool *value,
+                struct ran_error *err)
+{
+        const cJSON *item = ran_hf_member(object, name);
+
+        if (!ran_hf_is_null(item) && !cJSON_IsBool(item))
+                return ran_fail(err, RAN_EFORMAT, "'%s' of %s must be true or false", name,
+                                ran_hf_type(object));
+        *value = ran_hf_is_null(item) ? absent : cJSON_IsTrue(item);
+        return RAN_OK;
+}
+
+bool ran_hf_number(const cJSON *item, double limit, size_t *value)
+{
+        double x = cJSON_IsNumber(item) ? cJSON_GetNumberValue(item) : -1;
+
+        if (!(x >= 0 && x < limit) || x != (double)(size_t)x)
+                return false;
+        *value = (size_t)x;
+        return true;
+}
+
+/* ---- decoder -------------------------------------------------------------------------------- */
+
+/* The decoder for tokens of characters is a Sequence that undoes the normalizer. It is ignored:
+ * decoding follows the tokens. */
+static int read_decoder(struct ran_tokenizer *t, const cJSON *object, enum ran_hf_letters letters,
+                        struct ran_error *err)
+{
+        static const char *const wanted[] = {
+                [HF_WORDS] = "WordPiece", [HF_BYTES] = "ByteLevel", [HF_CHARS] = "Sequence"};
+
+        if (ran_hf_is_null(object))
+                return RAN_OK;
+        if (strcmp(ran_hf_type(object), wanted[letters]) != 0)
+                return ran_fail(err, RAN_EFORMAT,
+                                "the decoder '%s' is not supported (%s and null are)",
+                                ran_hf_type(object), wanted[letters]);
+        if (letters != HF_WORDS)
+                return RAN_OK;
+        return ran_hf_bool(object, "cleanup", true, &t->attach, err);
+}
+
+/* ---- the document --------------------------------------------------------------------------- */
+
+static int read_wordpiece(struct ran_tokenizer *t, const cJSON *model, struct ran_error *err)
+{
+        const cJSON *most = ran_hf_member(model, "max_input_chars_per_word");
+        const char *prefix = ran_hf_text(model, "continuing_subword_prefix");
+
+        t->max_chars = 100;
+        if (!ran_hf_is_null(most) && !ran_hf_number(most, UINT32_MAX, &t->max_chars))
+                return ran_fail(err, RAN_EFORMAT,
+                                "'max_input_chars_per_word' is not a whole number");
+        return ran_tokenizer_set_prefix(t, prefix != NULL ? prefix : TOKENIZER_PREFIX, err);
+}
+
+static void note_truncation(struct ran_buf *text, const cJSON *truncation)
+{
+        size_t most;
+
+        ran_buf_str(text, "its truncation");
+        if (ran_hf_number(ran_hf_member(truncation, "max_length"), UINT32_MAX, &most))
+                ran_buf_printf(text, " to %zu tokens", most);
+        ran_buf_str(text, " is ignored: documents are never cut");
+}
+
+static int set_notice(struct ran_tokenizer *t, const cJSON *document, struct ran_error *err)
+{
+        const cJSON *truncation = ran_hf_member(document, "truncation");
+        const cJSON *processor = ran_hf_member(document, "post_processor");
+        bool cuts = !ran_hf_is_null(truncation);
+        bool adds = !t->exact && !ran_hf_is_null(processor) &&
+                    strcmp(ran_hf_type(processor), "ByteLevel") != 0;
+        struct ran_buf text = {0};
+
+        if (!cuts && !adds)
+                return RAN_OK;
+        if (cuts)
+                note_truncation(&text, truncation);
+        if (cuts && adds)
+                ran_buf_str(&text, "; ");
+        if (adds)
+                ran_buf_str(&text, "its post_processor is ignored: no tokens are added to a text");
+        ran_buf_char(&text, '\0');
+        if (text.failed)
+                return ran_fail(err, RAN_ENOMEM, "out of memory");
+        t->notice = text.data;
+        return RAN_OK;
+}
+
+/* How the words of a vocabulary are spelled, in files that the rules can read. */
+static int read_letters(const struct ran_tokenizer *t, const cJSON *model,
+                        enum ran_hf_letters *letters, struct ran_error *err)
+{
+        bool chars = false;
+
+        if (t->type == TOKENIZER_BPE)
+                RAN_TRY(ran_hf_bool(model, "byte_fallback", false, &chars, err));
+        *letters = chars ? HF_CHARS : t->type == TOKENIZER_BPE ? HF_BYTES : HF_WORDS;
+        return RAN_OK;
+}
+
+/* Reads the rules and the decoder of a document that needs nothing else. */
+static int read_by_rules(struct ran_tokenizer *t, const cJSON *document, struct ran_error *err)
+{
+        enum ran_hf_letters letters;
+
+        if (t->type == TOKENIZER_UNIGRAM || (t->exact && t->type == TOKENIZER_BPE))
+                return ran_fail(err, RAN_EFORMAT, "rules cannot do this");
+        RAN_TRY(read_letters(t, ran_hf_member(document, "model"), &letters, err));
+        RAN_TRY(ran_hf_read_rules(&t->rules, document, letters, err));
+        if (ran_hf_added_need_steps(&t->rules.normal, ran_hf_member(document, "added_tokens")))
+                return ran_fail(err, RAN_EFORMAT, "rules cannot do this");
+        t->rules.normal.exact = t->exact;
+        return read_decoder(t, ran_hf_member(document, "decoder"), letters, err);
+}
+
+/* How text becomes words: by rules where they do, else by steps, and then exactly. */
+static int read_words(struct ran_tokenizer *t, const cJSON *document, struct ran_error *err)
+{
+        struct ran_error unused;
+        int rc = read_by_rules(t, document, &unused);
+
+        if (rc != RAN_EFORMAT)
+                return rc == RAN_OK ? rc : ran_fail(err, rc, "%s", unused.text);
+        ran_text_rules_release(&t->rules);
+        t->exact = true;
+        return ran_hf_read_steps(t, document, &t->bytes, err);
+}
+
+static int read_document(struct ran_tokenizer *t, const cJSON *document, struct ran_hf_lists *lists,
+                         struct ran_error *err)
+{
+        const cJSON *model = ran_hf_member(document, "model");
+        const cJSON *added = ran_hf_member(document, "added_tokens");
+        const char *unk = ran_hf_text(model, "unk_token");
+        bool names = t->type == TOKENIZER_WORD || t->type == TOKENIZER_WORDPIECE;
+
+        RAN_TRY(read_words(t, document, err));
+        if (t->type == TOKENIZER_WORDPIECE)
+                RAN_TRY(read_wordpiece(t, model, err));
+        if (t->type == TOKENIZER_UNIGRAM)
+                RAN_TRY(ran_hf_read_unigram(t, lists, document, err));
+        else
+                RAN_TRY(ran_hf_read_tokens(t, lists, added, err));
+        if (t->type == TOKENIZER_BPE)
+                RAN_TRY(ran_hf_read_bpe(t, model, t->bytes, err));
+        RAN_TRY(set_notice(t, document, err));
+        if (unk == NULL && names)
+                unk = ran_tokenizer_reserved[RAN_UNK];
+        if (t->exact)
+                RAN_TRY(ran_hf_read_frame(t, document, err));
+        return ran_tokenizer_finish(t, names || t->steps == NULL ? unk : NULL, err);
+}
+
+/* One of enum ran_tokenizer_type, or -1. Early files of byte pairs, like GPT-2's own, do not
+ * name their type. */
+static int find_type(const cJSON *model)
+{
+        if (ran_hf_member(model, "type") == NULL && ran_hf_member(model, "merges") != NULL)
+                return TOKENIZER_BPE;
+        for (int i = 0; ran_hf_model_types[i] != NULL; i++) {
+                if (strcmp(ran_hf_type(model), ran_hf_model_types[i]) == 0)
+                        return i;
+        }
+        return -1;
+}
+
+static struct ran_tokenizer *from_document(const cJSON *document, struct ran_hf_lists *lists,
+                                           bool exact, bool later, struct ran_error *err)
+{
+        const cJSON *model = ran_hf_member(document, "model");
+        int type = find_type(model);
+
+        if (!cJSON_IsObject(model)) {
+                ran_fail(err, RAN_EFORMAT,
+                         "this is not a tokenizer.json: it has no object 'model'");
+                return NULL;
+        }
+        if (type < 0) {
+                ran_fail(err, RAN_EFORMAT,
+                         "the model '%s' is not supported (WordLevel, WordPiece, BPE and Unigram "
+                         "are)",
+                         ran_hf_type(model));
+                return NULL;
+        }
+        struct ran_tokenizer *t = ran_tokenizer_new((enum ran_tokenizer_type)type, err);
+        if (t != NULL) {
+                t->exact = exact || ran_hf_member(document, HF_ROLES) != NULL;
+                t->later = later;
+        }
+        if (t != NULL && read_document(t, document, lists, err) != RAN_OK) {
+                ran_tokenizer_free(t);
+                t = NULL;
+        }
+        return t;
+}
+
+/* Whether a name in quotes is this one. A name with escapes does not match. */
+static bool is_named(const char *json, struct ran_span quoted, const char *name)
+{
+        size_t n = strlen(name);
+
+        return quoted.end - quoted.begin == n + 2 && memcmp(json + quoted.begin + 1, name, n) == 0;
+}
+
+/* Finds the long lists of the model in a scanned document, and reads them where that is simple. */
+static void find_lists(struct ran_hf_lists *lists, const struct ran_record *document)
+{
+        const struct ran_member *model = ran_record_find(document, "model", NULL);
+        const char *json = document->line;
+        struct ran_span name, item;
+        size_t pos = 0, end;
+        char type;
+
+        *lists = (struct ran_hf_lists){.json = json};
+        if (model == NULL || model->type != 'o')
+                return;
+        while (end = pos, ran_json_begin(json, model->value, &pos, &name)) {
+                bool vocab = lists->vocab.end == 0 && (json[pos] == '{' || json[pos] == '[') &&
+                             is_named(json, name, "vocab");
+
+                item = (struct ran_span){pos, model->value.end};
+                const bool object = vocab && json[pos] == '{';
+                if (object)
+                        pos = ran_hf_take_vocab(&lists->tokens, json, item);
+                if (!object || pos == 0) {
+                        pos = end;
+                        ran_json_next(json, model->value, &pos, &name, &item, &type);
+                }
+                item.end = pos;
+                if (vocab)
+                        lists->vocab = item;
+        }
+}
+
+/* Parses the document without the long lists with cJSON. */
+static cJSON *parse_rest(const char *data, size_t n, const struct ran_hf_lists *lists,
+                         struct ran_error *err)
+{
+        struct ran_buf rest = {0};
+        cJSON *document = NULL;
+        int code = RAN_ENOMEM;
+
+        ran_buf_add(&rest, data, lists->vocab.begin);
+        ran_buf_str(&rest, lists->vocab.end > 0 ? "{}" : "");
+        ran_buf_add(&rest, data + lists->vocab.end, n - lists->vocab.end);
+        if (!rest.failed)
+                document = ran_cjson_parse(rest.data, rest.len, NULL, &code);
+        if (code == RAN_ENOMEM)
+                ran_fail(err, code, "no memory to read a vocabulary of %zu bytes", n);
+        else if (document == NULL)
+                ran_fail(err, code,
+                         "not valid JSON: nested too deeply, or half of a surrogate pair");
+        ran_buf_release(&rest);
+        return document;
+}
+
+struct ran_tokenizer *ran_tokenizer_read_json(const char *data, size_t n, bool exact, bool later,
+                                              struct ran_error *err)
+{
+        struct ran_record scanned = {0};
+        struct ran_tokenizer *t = NULL;
+        struct ran_hf_lists lists;
+        struct ran_error why;
+
+        if (ran_cjson_nul(data, n) != NULL) {
+                ran_fail(err, RAN_EFORMAT,
+                         "the vocabulary contains U+0000, which is not supported");
+                return NULL;
+        }
+        int code = ran_record_scan(&scanned, data, n, &why);
+        if (code == RAN_EFORMAT) { /* a document has many lines: its columns are bytes */
+                ran_fail(err, code, "not valid JSON at byte %s",
+                         why.text + strcspn(why.text, "0123456789"));
+        } else if (code != RAN_OK) {
+                ran_fail(err, code, "%s", why.text);
+        } else {
+                find_lists(&lists, &scanned);
+                cJSON *document = parse_rest(data, n, &lists, err);
+                t = document != NULL ? from_document(document, &lists, exact, later, err) : NULL;
+                cJSON_Delete(document);
+                ran_string_table_release(&lists.tokens);
+        }
+        ran_record_release(&scanned);
+        return t;
+}

@@ -1,0 +1,360 @@
+/* hf-steps.c - reads any normalizer and pre_tokenizer of a tokenizer.json that the library of
+ * Hugging Face has, as steps. */
+#include <string.h>
+
+#include "base/utf8.h"
+#include "text/hf/hf.h"
+#include "text/unicode.h"
+
+enum { MOST_NESTED = 20 }; /* Sequences within each other */
+
+static int refuse(const char *part, const cJSON *object, struct ran_error *err)
+{
+        return ran_fail(err, RAN_EFORMAT, "the %s '%s' is not supported", part,
+                        ran_hf_type(object));
+}
+
+static int check_list(const cJSON *list, const char *part, const char *name, int nested,
+                      struct ran_error *err)
+{
+        if (!cJSON_IsArray(list))
+                return ran_fail(err, RAN_EFORMAT, "the %s has no list '%s'", part, name);
+        if (nested >= MOST_NESTED)
+                return ran_fail(err, RAN_EFORMAT, "the %s is too deep in others", part);
+        return RAN_OK;
+}
+
+/* A text member; RAN_EFORMAT without it. */
+static int need_text(const cJSON *object, const char *name, const char **text,
+                     struct ran_error *err)
+{
+        *text = ran_hf_text(object, name);
+        return *text != NULL ? RAN_OK
+                             : ran_fail(err, RAN_EFORMAT, "'%s' has no text '%s'",
+                                        ran_hf_type(object), name);
+}
+
+static int set_text(struct ran_step *step, const char *text, struct ran_error *err)
+{
+        step->n = strlen(text);
+        step->text = ran_alloc(step->n + 1, 1, err);
+        if (step->text == NULL)
+                return RAN_ENOMEM;
+        memcpy(step->text, text, step->n);
+        return RAN_OK;
+}
+
+/* The member "pattern": {"String": ...} or {"Regex": ...}. */
+static int set_pattern(struct ran_step *step, const cJSON *object, struct ran_error *err)
+{
+        const cJSON *pattern = ran_hf_member(object, "pattern");
+        const char *string = ran_hf_text(pattern, "String"), *regex = ran_hf_text(pattern, "Regex");
+        struct ran_error why;
+
+        if (string == NULL && regex == NULL)
+                string = cJSON_GetStringValue(pattern);
+        if (string == NULL && regex == NULL)
+                return ran_fail(err, RAN_EFORMAT, "'%s' has no String or Regex as its 'pattern'",
+                                ran_hf_type(object));
+        const char *text = string != NULL ? string : regex;
+        step->pattern = ran_pattern_new(text, strlen(text), string != NULL, &why);
+        if (step->pattern == NULL)
+                return ran_fail(err, why.code, "the pattern \"%.200s\" of '%s': %s", text,
+                                ran_hf_type(object), why.text);
+        return RAN_OK;
+}
+
+/* ---- normalizers ---------------------------------------------------------------------------- */
+
+static int add_plain(struct ran_steps *s, enum ran_normalizer_step plain, bool wanted,
+                     struct ran_error *err)
+{
+        const struct ran_step step = {.kind = STEP_PLAIN, .plain = plain};
+
+        return wanted ? ran_steps_add(s, step, err) : RAN_OK;
+}
+
+static int read_bert(struct ran_steps *s, const cJSON *object, struct ran_error *err)
+{
+        bool clean, cjk, lower, strip;
+
+        RAN_TRY(ran_hf_bool(object, "clean_text", true, &clean, err));
+        RAN_TRY(ran_hf_bool(object, "handle_chinese_chars", true, &cjk, err));
+        RAN_TRY(ran_hf_bool(object, "lowercase", true, &lower, err));
+        RAN_TRY(ran_hf_bool(object, "strip_accents", lower, &strip, err));
+        RAN_TRY(add_plain(s, NORMAL_CLEAN, clean, err));
+        RAN_TRY(add_plain(s, NORMAL_CJK, cjk, err));
+        RAN_TRY(add_plain(s, NORMAL_NFD, strip, err));
+        RAN_TRY(add_plain(s, NORMAL_STRIP_NONSPACING, strip, err));
+        return add_plain(s, NORMAL_LOWERCASE, lower, err);
+}
+
+static int read_strip(struct ran_steps *s, const cJSON *object, struct ran_error *err)
+{
+        bool left, right;
+
+        RAN_TRY(ran_hf_bool(object, "strip_left", true, &left, err));
+        RAN_TRY(ran_hf_bool(object, "strip_right", true, &right, err));
+        RAN_TRY(add_plain(s, NORMAL_STRIP_LEFT, left, err));
+        return add_plain(s, NORMAL_STRIP_RIGHT, right, err);
+}
+
+/* Fills a step that owns memory. */
+static int fill_step(struct ran_step *step, const cJSON *object, struct ran_error *err)
+{
+        const char *type = ran_hf_type(object), *text;
+
+        if (strcmp(type, "Replace") == 0) {
+                step->kind = STEP_REPLACE;
+                RAN_TRY(set_pattern(step, object, err));
+                RAN_TRY(need_text(object, "content", &text, err));
+                return set_text(step, text, err);
+        }
+        if (strcmp(type, "Prepend") == 0) {
+                step->kind = STEP_PREPEND;
+                RAN_TRY(need_text(object, "prepend", &text, err));
+                return set_text(step, text, err);
+        }
+        step->kind = STEP_CHARSMAP;
+        RAN_TRY(need_text(object, "precompiled_charsmap", &text, err));
+        step->map = ran_charsmap_new(text, strlen(text), err);
+        return step->map != NULL ? RAN_OK : err->code;
+}
+
+static int add_filled(struct ran_steps *s, const cJSON *object, struct ran_error *err)
+{
+        struct ran_step step = {0};
+        struct ran_error why;
+        int rc = fill_step(&step, object, &why);
+
+        if (rc != RAN_OK) {
+                ran_step_release(&step);
+                return ran_fail(err, rc, "%s", why.text);
+        }
+        return ran_steps_add(s, step, err);
+}
+
+static int read_normalizer(struct ran_steps *s, const cJSON *object, int nested,
+                           struct ran_error *err)
+{
+        const char *type = ran_hf_type(object);
+        const cJSON *list = ran_hf_member(object, "normalizers"), *item;
+
+        if (ran_hf_is_null(object))
+                return RAN_OK;
+        if (strcmp(type, "Sequence") == 0) {
+                RAN_TRY(check_list(list, "normalizer Sequence", "normalizers", nested, err));
+                cJSON_ArrayForEach(item, list)
+                {
+                        RAN_TRY(read_normalizer(s, item, nested + 1, err));
+                }
+                return RAN_OK;
+        }
+        if (strcmp(type, "BertNormalizer") == 0)
+                return read_bert(s, object, err);
+        if (strcmp(type, "Strip") == 0)
+                return read_strip(s, object, err);
+        if (strcmp(type, "Nmt") == 0)
+                return ran_steps_add(s, (struct ran_step){.kind = STEP_NMT}, err);
+        if (strcmp(type, "Replace") == 0 || strcmp(type, "Prepend") == 0 ||
+            strcmp(type, "Precompiled") == 0)
+                return add_filled(s, object, err);
+        for (const struct ran_hf_plain_step *plain = ran_hf_plain_steps; plain->type != NULL;
+             plain++) {
+                if (strcmp(type, plain->type) == 0)
+                        return add_plain(s, plain->step, true, err);
+        }
+        return refuse("normalizer", object, err);
+}
+
+/* ---- pre-tokenizers ------------------------------------------------------------------------- */
+
+static int read_behavior(const cJSON *object, enum ran_behavior *behavior, struct ran_error *err)
+{
+        static const char *const names[] = {
+                [SPLIT_REMOVED] = "Removed",
+                [SPLIT_ISOLATED] = "Isolated",
+                [SPLIT_WITH_PREVIOUS] = "MergedWithPrevious",
+                [SPLIT_WITH_NEXT] = "MergedWithNext",
+                [SPLIT_CONTIGUOUS] = "Contiguous",
+        };
+        const char *name = ran_hf_text(object, "behavior");
+
+        *behavior = SPLIT_ISOLATED;
+        if (ran_hf_is_null(ran_hf_member(object, "behavior")))
+                return RAN_OK;
+        for (size_t i = 0; name != NULL && i < sizeof names / sizeof names[0]; i++) {
+                if (strcmp(name, names[i]) == 0) {
+                        *behavior = (enum ran_behavior)i;
+                        return RAN_OK;
+                }
+        }
+        return ran_fail(err, RAN_EFORMAT, "the behavior '%s' of '%s' is not supported",
+                        name != NULL ? name : "(no text)", ran_hf_type(object));
+}
+
+/* A member of one character. */
+static int read_char(const cJSON *object, const char *name, int32_t *c, struct ran_error *err)
+{
+        const char *text = ran_hf_text(object, name);
+        size_t length = 0;
+
+        if (text != NULL && *text != '\0')
+                *c = ran_unicode_get(text, strlen(text), &length);
+        if (length == 0 || text[length] != '\0' || *c < 0)
+                return ran_fail(err, RAN_EFORMAT, "'%s' of '%s' must be one character", name,
+                                ran_hf_type(object));
+        return RAN_OK;
+}
+
+static int read_split(struct ran_steps *s, const cJSON *object, struct ran_error *err)
+{
+        const char *regex = ran_hf_text(ran_hf_member(object, "pattern"), "Regex");
+        struct ran_step step = {.kind = STEP_PATTERN};
+        struct ran_error why;
+
+        RAN_TRY(read_behavior(object, &step.behavior, err));
+        RAN_TRY(ran_hf_bool(object, "invert", false, &step.invert, err));
+        for (const struct ran_hf_pattern *known = ran_hf_patterns; known->regex != NULL; known++) {
+                if (regex != NULL && strcmp(known->regex, regex) == 0) {
+                        step.kind = known->split == SPLIT_GPT4 ? STEP_GPT4 : STEP_GPT2;
+                        step.digits = known->digits;
+                        return ran_steps_add(s, step, err);
+                }
+        }
+        int rc = set_pattern(&step, object, &why);
+        return rc == RAN_OK ? ran_steps_add(s, step, err) : ran_fail(err, rc, "%s", why.text);
+}
+
+static int read_meta(struct ran_steps *s, const cJSON *object, struct ran_error *err)
+{
+        static const char *const schemes[] = {
+                [LEAD_ALWAYS] = "always", [LEAD_FIRST] = "first", [LEAD_NEVER] = "never"};
+        struct ran_step step = {.kind = STEP_META}, at = {.kind = STEP_CHAR};
+        const char *scheme = ran_hf_text(object, "prepend_scheme");
+        bool prefix, splits;
+        size_t lead = 0;
+
+        RAN_TRY(read_char(object, "replacement", &step.c, err));
+        RAN_TRY(ran_hf_bool(object, "add_prefix_space", true, &prefix, err));
+        RAN_TRY(ran_hf_bool(object, "split", true, &splits, err));
+        while (scheme != NULL && lead <= LEAD_NEVER && strcmp(scheme, schemes[lead]) != 0)
+                lead++;
+        if (lead > LEAD_NEVER)
+                return ran_fail(err, RAN_EFORMAT,
+                                "the prepend_scheme '%s' of Metaspace is not supported", scheme);
+        step.lead = prefix ? (enum ran_lead)lead : LEAD_NEVER;
+        RAN_TRY(ran_steps_add(s, step, err));
+        at.c = step.c;
+        at.behavior = SPLIT_WITH_NEXT;
+        return splits ? ran_steps_add(s, at, err) : RAN_OK;
+}
+
+static int read_byte_level(struct ran_steps *s, const cJSON *object, struct ran_error *err)
+{
+        const struct ran_step lead = {.kind = STEP_LEAD, .c = ' ', .lead = LEAD_ALWAYS};
+        const struct ran_step split = {.kind = STEP_GPT2, .behavior = SPLIT_ISOLATED};
+        bool prefix, regex;
+
+        RAN_TRY(ran_hf_bool(object, "add_prefix_space", true, &prefix, err));
+        RAN_TRY(ran_hf_bool(object, "use_regex", true, &regex, err));
+        if (prefix)
+                RAN_TRY(ran_steps_add(s, lead, err));
+        return regex ? ran_steps_add(s, split, err) : RAN_OK;
+}
+
+static int add_split(struct ran_steps *s, enum ran_step_kind kind, enum ran_behavior behavior,
+                     struct ran_error *err)
+{
+        return ran_steps_add(s, (struct ran_step){.kind = kind, .behavior = behavior}, err);
+}
+
+static int read_digits(struct ran_steps *s, const cJSON *object, struct ran_error *err)
+{
+        bool single;
+
+        RAN_TRY(ran_hf_bool(object, "individual_digits", false, &single, err));
+        return add_split(s, STEP_NUMBERS, single ? SPLIT_ISOLATED : SPLIT_CONTIGUOUS, err);
+}
+
+static int read_delimiter(struct ran_steps *s, const cJSON *object, struct ran_error *err)
+{
+        struct ran_step step = {.kind = STEP_CHAR, .behavior = SPLIT_REMOVED};
+
+        RAN_TRY(read_char(object, "delimiter", &step.c, err));
+        return ran_steps_add(s, step, err);
+}
+
+static int read_punctuation(struct ran_steps *s, const cJSON *object, struct ran_error *err)
+{
+        enum ran_behavior behavior;
+
+        RAN_TRY(read_behavior(object, &behavior, err));
+        return add_split(s, STEP_PUNCTUATION, behavior, err);
+}
+
+static int read_one(struct ran_steps *s, const cJSON *object, bool *bytes, struct ran_error *err)
+{
+        const char *type = ran_hf_type(object);
+
+        if (*bytes)
+                return ran_fail(err, RAN_EFORMAT,
+                                "the pre_tokenizer '%s' is not supported behind ByteLevel", type);
+        if (strcmp(type, "BertPreTokenizer") == 0) {
+                RAN_TRY(add_split(s, STEP_SPACES, SPLIT_REMOVED, err));
+                return add_split(s, STEP_PUNCTUATION, SPLIT_ISOLATED, err);
+        }
+        if (strcmp(type, "WhitespaceSplit") == 0)
+                return add_split(s, STEP_SPACES, SPLIT_REMOVED, err);
+        if (strcmp(type, "Whitespace") == 0)
+                return add_split(s, STEP_RUNS, SPLIT_REMOVED, err);
+        if (strcmp(type, "Punctuation") == 0)
+                return read_punctuation(s, object, err);
+        if (strcmp(type, "Digits") == 0)
+                return read_digits(s, object, err);
+        if (strcmp(type, "Split") == 0)
+                return read_split(s, object, err);
+        if (strcmp(type, "CharDelimiterSplit") == 0)
+                return read_delimiter(s, object, err);
+        if (strcmp(type, "Metaspace") == 0)
+                return read_meta(s, object, err);
+        if (strcmp(type, "ByteLevel") != 0)
+                return refuse("pre_tokenizer", object, err);
+        *bytes = true;
+        return read_byte_level(s, object, err);
+}
+
+static int read_pre_tokenizer(struct ran_steps *s, const cJSON *object, bool *bytes, int nested,
+                              struct ran_error *err)
+{
+        const cJSON *list = ran_hf_member(object, "pretokenizers"), *item;
+
+        if (ran_hf_is_null(object))
+                return RAN_OK;
+        if (strcmp(ran_hf_type(object), "Sequence") != 0)
+                return read_one(s, object, bytes, err);
+        RAN_TRY(check_list(list, "pre_tokenizer Sequence", "pretokenizers", nested, err));
+        cJSON_ArrayForEach(item, list)
+        {
+                RAN_TRY(read_pre_tokenizer(s, item, bytes, nested + 1, err));
+        }
+        return RAN_OK;
+}
+
+int ran_hf_read_steps(struct ran_tokenizer *t, const cJSON *document, bool *bytes,
+                      struct ran_error *err)
+{
+        t->steps = ran_steps_new(err);
+        if (t->steps == NULL)
+                return RAN_ENOMEM;
+        RAN_TRY(read_normalizer(t->steps, ran_hf_member(document, "normalizer"), 0, err));
+        t->steps->normal_n = t->steps->n;
+        *bytes = false;
+        RAN_TRY(read_pre_tokenizer(t->steps, ran_hf_member(document, "pre_tokenizer"), bytes, 0,
+                                   err));
+        if (*bytes && t->type != TOKENIZER_BPE)
+                return ran_fail(
+                        err, RAN_EFORMAT,
+                        "the pre_tokenizer 'ByteLevel' is supported for the model BPE only");
+        return RAN_OK;
+}

@@ -1,0 +1,109 @@
+/* hf-unigram.c - reads the tokens of the model Unigram, a list of ["token", score] in the order of
+ * their ids. */
+#include <stdio.h>
+#include <string.h>
+
+#include "record/json.h"
+#include "text/hf/hf.h"
+
+struct scores {
+        double *at;
+        size_t n, cap;
+};
+
+static int add_score(struct scores *s, double score, struct ran_error *err)
+{
+        double *at = ran_grow(s->at, &s->cap, s->n + 1, sizeof *at, err);
+
+        if (at == NULL)
+                return RAN_ENOMEM;
+        s->at = at;
+        at[s->n++] = score;
+        return RAN_OK;
+}
+
+/* One ["token", score]. */
+static int read_entry(struct ran_tokenizer *t, const char *json, struct ran_span entry,
+                      struct scores *scores, struct ran_buf *text, struct ran_error *err)
+{
+        struct ran_span token, score, none;
+        size_t pos = 0;
+        char first = '0', second = '0', third;
+        double value = 0;
+        bool whole = ran_json_next(json, entry, &pos, NULL, &token, &first) &&
+                     ran_json_next(json, entry, &pos, NULL, &score, &second) && first == 's' &&
+                     second == 'n' && !ran_json_next(json, entry, &pos, NULL, &none, &third) &&
+                     ran_parse_double(json + score.begin, score.end - score.begin, &value);
+
+        if (!whole)
+                return ran_fail(err, RAN_EFORMAT,
+                                "entry %zu of the vocabulary of Unigram is not a token and its "
+                                "score",
+                                scores->n + 1);
+        text->len = 0;
+        RAN_TRY(ran_json_decode(json, token, text, err));
+        if (text->failed)
+                return ran_fail(err, RAN_ENOMEM, "out of memory");
+        RAN_TRY(ran_tokenizer_add(t, text->data != NULL ? text->data : "", text->len, err));
+        return add_score(scores, value, err);
+}
+
+static int read_vocab(struct ran_tokenizer *t, const struct ran_hf_lists *lists,
+                      struct scores *scores, struct ran_error *err)
+{
+        enum { ENTRY = 24 }; /* bytes of a usual one: a guess, so that the table grows once */
+        const struct ran_span vocab = lists->vocab;
+        struct ran_buf text = {0};
+        struct ran_span entry;
+        size_t pos = 0;
+        char type;
+        int rc = ran_string_table_reserve(&t->tokens, (vocab.end - vocab.begin) / ENTRY, err);
+
+        while (rc == RAN_OK && ran_json_next(lists->json, vocab, &pos, NULL, &entry, &type)) {
+                if (type != 'a')
+                        rc = ran_fail(err, RAN_EFORMAT,
+                                      "entry %zu of the vocabulary of Unigram is not a list",
+                                      scores->n + 1);
+                else
+                        rc = read_entry(t, lists->json, entry, scores, &text, err);
+        }
+        ran_buf_release(&text);
+        return rc;
+}
+
+static void find_bytes(struct ran_tokenizer *t)
+{
+        for (unsigned i = 0; i < 256; i++) {
+                char token[TOKENIZER_BYTE_LENGTH + 1];
+                snprintf(token, sizeof token, TOKENIZER_BYTE, i);
+                t->unigram.byte[i] = RAN_NO_ID;
+                if (!ran_tokenizer_find(t, token, TOKENIZER_BYTE_LENGTH, &t->unigram.byte[i]) ||
+                    t->unigram.byte[i] >= t->unigram.n)
+                        t->unigram.byte[i] = RAN_NO_ID;
+        }
+}
+
+int ran_hf_read_unigram(struct ran_tokenizer *t, struct ran_hf_lists *lists, const cJSON *document,
+                        struct ran_error *err)
+{
+        const cJSON *model = ran_hf_member(document, "model");
+        struct scores scores = {0};
+        size_t unk;
+
+        if (lists->vocab.end == 0 || lists->json[lists->vocab.begin] != '[')
+                return ran_fail(err, RAN_EFORMAT, "the model Unigram has no list 'vocab'");
+        int rc = read_vocab(t, lists, &scores, err);
+        t->unigram.score = scores.at;
+        t->unigram.n = scores.n;
+        RAN_TRY(rc);
+        t->most = (uint32_t)scores.n;
+        if (!ran_hf_number(ran_hf_member(model, "unk_id"), (double)scores.n, &unk))
+                return ran_fail(err, RAN_EFORMAT,
+                                "'unk_id' of the model Unigram is not the id of a token: without "
+                                "it, unknown text has none");
+        t->unk = (uint32_t)unk;
+        RAN_TRY(ran_hf_bool(model, "byte_fallback", false, &t->unigram.bytes, err));
+        find_bytes(t);
+        lists->vocab = (struct ran_span){0, 0};
+        return ran_hf_read_added(t, ran_hf_member(document, "added_tokens"), err);
+}

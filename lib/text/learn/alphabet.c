@@ -1,0 +1,131 @@
+/* alphabet.c - the initial alphabet of a WordPiece vocabulary. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "text/learn/counter.h"
+#include "text/unicode.h"
+
+struct letter {
+        uint64_t count;
+        bool begins, goes_on; /* counts at the beginning of a word, and inside */
+        uint32_t index;       /* in the strings that name it */
+};
+struct alphabet {
+        struct ran_string_table names;
+        struct letter *letter;
+        size_t cap;
+};
+
+static struct letter *letter_of(struct alphabet *all, const char *s, size_t n,
+                                struct ran_error *err)
+{
+        uint64_t hash = ran_string_table_hash(ran_string_table_seed, s, n);
+        uint32_t i = ran_string_table_find(&all->names, hash, "", 0, s, n);
+
+        if (i != RAN_STRING_TABLE_NONE)
+                return &all->letter[i];
+        struct letter *letter =
+                ran_grow(all->letter, &all->cap, all->names.n + 1, sizeof(*letter), err);
+        if (letter == NULL)
+                return NULL;
+        all->letter = letter;
+        i = ran_string_table_add(&all->names, hash, s, n, err);
+        if (i == RAN_STRING_TABLE_NONE)
+                return NULL;
+        letter[i] = (struct letter){.index = i};
+        return &letter[i];
+}
+
+static int count_letters(const struct ran_counter *c, struct alphabet *all, struct ran_error *err)
+{
+        for (size_t i = 0; i < c->words.n; i++) {
+                size_t n, length;
+                const char *word = ran_string_table_get(&c->words, (uint32_t)i, &n);
+                for (size_t pos = 0; pos < n; pos += length) {
+                        length = ran_unicode_length(word + pos, n - pos);
+                        struct letter *letter = letter_of(all, word + pos, length, err);
+                        if (letter == NULL)
+                                return RAN_ENOMEM;
+                        letter->count += c->count[i];
+                        letter->begins |= pos == 0;
+                        letter->goes_on |= pos > 0;
+                }
+        }
+        return RAN_OK;
+}
+
+static int by_bytes(const void *a, const void *b, void *arg)
+{
+        const struct alphabet *all = arg;
+        const struct letter *x = a, *y = b;
+
+        return ran_string_table_compare(&all->names, x->index, y->index);
+}
+
+static int by_frequency(const void *a, const void *b, void *arg)
+{
+        const struct letter *x = a, *y = b;
+
+        if (x->count != y->count)
+                return x->count > y->count ? -1 : 1;
+        return by_bytes(a, b, arg);
+}
+
+/* Adds a letter as a token, in one of its two forms, unless it exists as the end-of-line token. */
+static int add_letter(struct ran_tokenizer *t, const struct alphabet *all,
+                      const struct letter *letter, bool goes_on, struct ran_error *err)
+{
+        struct ran_buf text = {0};
+        size_t n;
+        const char *s = ran_string_table_get(&all->names, letter->index, &n);
+        uint32_t id;
+        int code = RAN_OK;
+
+        if (goes_on)
+                ran_buf_str(&text, t->prefix);
+        ran_buf_add(&text, s, n);
+        if (text.failed)
+                code = ran_fail(err, RAN_ENOMEM, "out of memory");
+        else if (!ran_tokenizer_find(t, text.data, text.len, &id))
+                code = ran_tokenizer_add(t, text.data, text.len, err);
+        ran_buf_release(&text);
+        return code;
+}
+
+/* Adds the most frequent letters, up to the limit and the size of the vocabulary, in the order
+ * of their bytes; first the forms that begin a word, then those that continue one. */
+static int add_alphabet(const struct ran_counter *c, struct alphabet *all, struct ran_tokenizer *t,
+                        struct ran_error *err)
+{
+        size_t room = c->settings.vocab_size - t->tokens.n, kept = 0, n = all->names.n;
+
+        if (n == 0)
+                return RAN_OK;
+        qsort_r(all->letter, n, sizeof(*all->letter), by_frequency, all);
+        for (; kept < n && kept < c->settings.limit_alphabet; kept++) {
+                size_t forms = (size_t)all->letter[kept].begins + all->letter[kept].goes_on;
+                if (forms > room)
+                        break;
+                room -= forms;
+        }
+        qsort_r(all->letter, kept, sizeof(*all->letter), by_bytes, all);
+        for (int goes_on = 0; goes_on <= 1; goes_on++) {
+                for (size_t i = 0; i < kept; i++) {
+                        if (goes_on ? all->letter[i].goes_on : all->letter[i].begins)
+                                RAN_TRY(add_letter(t, all, &all->letter[i], goes_on, err));
+                }
+        }
+        return RAN_OK;
+}
+
+int ran_learn_alphabet(const struct ran_counter *c, struct ran_tokenizer *t, struct ran_error *err)
+{
+        struct alphabet all = {0};
+        int code = count_letters(c, &all, err);
+
+        if (code == RAN_OK)
+                code = add_alphabet(c, &all, t, err);
+        ran_string_table_release(&all.names);
+        free(all.letter);
+        return code;
+}

@@ -1,0 +1,367 @@
+/* counter.c - counting the words of a corpus of any size, and a vocabulary of the most frequent.
+ *
+ * Memory is proportional to the distinct words: when there are more than max_distinct, the
+ * rarest quarter is dropped. A word's count is then a lower bound; it misses at most its count
+ * when it was dropped. Frequent words are never dropped. */
+#include "text/learn/counter.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* A vocabulary contains the reserved tokens, and the end-of-line token, once each. */
+static int check_eol(const char *eol, struct ran_error *err)
+{
+        for (size_t i = 0; i < RAN_RESERVED; i++) {
+                if (eol != NULL && strcmp(eol, ran_tokenizer_reserved[i]) == 0)
+                        return ran_fail(err, RAN_EINVAL,
+                                        "the end-of-line token cannot be '%s', which is reserved",
+                                        eol);
+        }
+        return RAN_OK;
+}
+
+struct ran_counter *ran_counter_new(const struct ran_vocab_settings *settings,
+                                    struct ran_error *err)
+{
+        struct ran_counter *c = ran_alloc(1, sizeof(*c), err);
+
+        if (c == NULL)
+                return NULL;
+        c->settings = *settings;
+        if (check_eol(settings->eol_token, err) != RAN_OK ||
+            ran_text_rules_set(&c->rules, settings, err) != RAN_OK) {
+                ran_counter_free(c);
+                return NULL;
+        }
+        c->settings.eol_token = c->rules.normal.eol;
+        return c;
+}
+
+struct ran_counter *ran_counter_new_like(const struct ran_vocab_settings *settings,
+                                         const struct ran_tokenizer *t, struct ran_error *err)
+{
+        struct ran_counter *c = ran_alloc(1, sizeof(*c), err);
+        const char *eol = t->rules.normal.eol;
+
+        if (c == NULL)
+                return NULL;
+        c->settings = *settings;
+        c->rules = t->rules;
+        c->settings.vocab_type = t->type;
+        c->rules.normal.eol = eol != NULL ? strdup(eol) : NULL;
+        c->settings.eol_token = c->rules.normal.eol;
+        if (eol != NULL && c->rules.normal.eol == NULL) {
+                ran_fail(err, RAN_ENOMEM, "out of memory");
+                ran_counter_free(c);
+                c = NULL;
+        }
+        return c;
+}
+
+void ran_counter_free(struct ran_counter *c)
+{
+        if (c == NULL)
+                return;
+        ran_text_rules_release(&c->rules);
+        ran_string_table_release(&c->words);
+        ran_string_table_release(&c->wanted);
+        free(c->count);
+        free(c);
+}
+
+void ran_counter_report(const struct ran_counter *c, struct ran_counter_report *report)
+{
+        *report = c->report;
+        report->distinct = c->words.n;
+}
+
+double ran_counter_share(const struct ran_counter *c, const struct ran_tokenizer *t)
+{
+        double known = 0, all = 0;
+
+        for (size_t i = 0; i < c->words.n; i++) {
+                size_t n;
+                const char *word = ran_string_table_get(&c->words, (uint32_t)i, &n);
+                uint32_t id;
+
+                all += (double)c->count[i];
+                if (ran_tokenizer_find(t, word, n, &id))
+                        known += (double)c->count[i];
+        }
+        return all > 0 ? known / all : 0;
+}
+
+/* ---- words of a text, one after another: their length in four bytes, then they -------------- */
+
+/* Words that are not counted: the end-of-line token, which is in the vocabulary anyway; words
+ * that are too long; and U+0000, which JSON libraries treat differently (byte pairs write it as
+ * another character). */
+static bool counts(const struct ran_counter *c, const struct ran_word *word)
+{
+        const char *eol = c->settings.eol_token;
+
+        if (eol != NULL && word->n == strlen(eol) && memcmp(word->s, eol, word->n) == 0)
+                return false;
+        return word->chars <= c->settings.max_word &&
+               (c->settings.vocab_type == RAN_VOCAB_BPE || memchr(word->s, 0, word->n) == NULL);
+}
+
+int ran_counter_words(const struct ran_counter *c, const char *text, size_t n,
+                      struct ran_encoding *e, struct ran_buf *words, struct ran_error *err)
+{
+        struct ran_encoding_scratch *scratch = ran_encoding_scratch(e, err);
+        struct ran_words walk;
+        struct ran_word word;
+
+        if (scratch == NULL)
+                return RAN_ENOMEM;
+        ran_words_begin(&walk, &c->rules, &scratch->words, text, n, 0);
+        while (ran_words_next(&walk, &word, err)) {
+                if (!counts(c, &word))
+                        continue;
+                uint32_t length = (uint32_t)word.n; /* at most 4 max_word */
+                ran_buf_add(words, &length, sizeof(length));
+                ran_buf_add(words, word.s, word.n);
+        }
+        if (walk.code == RAN_OK && words->failed)
+                return ran_fail(err, RAN_ENOMEM, "no memory for the words of %zu bytes", n);
+        return walk.code;
+}
+
+/* ---- counting ------------------------------------------------------------------------------- */
+
+static int count_word(struct ran_counter *c, const char *word, size_t n, uint64_t times,
+                      struct ran_error *err)
+{
+        uint64_t hash = ran_string_table_hash(ran_string_table_seed, word, n);
+        uint32_t i = ran_string_table_find(&c->words, hash, "", 0, word, n);
+
+        if (i == RAN_STRING_TABLE_NONE) {
+                uint64_t *count =
+                        ran_grow(c->count, &c->count_cap, c->words.n + 1, sizeof(*count), err);
+                if (count == NULL)
+                        return RAN_ENOMEM;
+                c->count = count;
+                i = ran_string_table_add(&c->words, hash, word, n, err);
+                if (i == RAN_STRING_TABLE_NONE)
+                        return RAN_ENOMEM;
+                count[i] = 0;
+        }
+        c->count[i] += times;
+        return RAN_OK;
+}
+
+static int larger_first(const void *a, const void *b)
+{
+        uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+        return (x < y) - (x > y);
+}
+
+/* The `keep`-th largest count, and the number of words with that count to drop so that `keep`
+ * remain. */
+static int find_threshold(const struct ran_counter *c, size_t keep, uint64_t *threshold,
+                          size_t *ties_to_drop, struct ran_error *err)
+{
+        uint64_t *sorted = ran_alloc(c->words.n, sizeof(*sorted), err);
+        size_t after = keep;
+
+        if (sorted == NULL)
+                return RAN_ENOMEM;
+        memcpy(sorted, c->count, c->words.n * sizeof(*sorted));
+        qsort(sorted, c->words.n, sizeof(*sorted), larger_first);
+        *threshold = sorted[keep - 1];
+        while (after < c->words.n && sorted[after] == *threshold)
+                after++;
+        *ties_to_drop = after - keep;
+        free(sorted);
+        return RAN_OK;
+}
+
+/* Drops the rarest quarter; of two equally rare words the one that came first, because it had
+ * more time to recur. */
+static int prune(struct ran_counter *c, struct ran_error *err)
+{
+        struct ran_counter kept = {0};
+        size_t n = c->words.n, ties;
+        uint64_t threshold;
+        int code = find_threshold(c, n - n / 4, &threshold, &ties, err);
+
+        for (size_t i = 0; i < n && code == RAN_OK; i++) {
+                if (c->count[i] < threshold || (c->count[i] == threshold && ties > 0)) {
+                        ties -= c->count[i] == threshold;
+                        c->report.pruned++;
+                        c->report.dropped += c->count[i];
+                        continue;
+                }
+                size_t length;
+                const char *word = ran_string_table_get(&c->words, (uint32_t)i, &length);
+                code = count_word(&kept, word, length, c->count[i], err);
+        }
+        if (code != RAN_OK) {
+                ran_string_table_release(&kept.words);
+                free(kept.count);
+                return code;
+        }
+        ran_string_table_release(&c->words);
+        free(c->count);
+        c->words = kept.words;
+        c->count = kept.count;
+        c->count_cap = kept.count_cap;
+        return RAN_OK;
+}
+
+/* The word at *pos, and moves *pos behind it; NULL: malformed. */
+static const char *next_word(const char *words, size_t n, size_t *pos, size_t *length,
+                             struct ran_error *err)
+{
+        uint32_t bytes = 0;
+
+        if (n - *pos >= sizeof(bytes))
+                memcpy(&bytes, words + *pos, sizeof(bytes));
+        if (bytes == 0 || bytes > n - *pos - sizeof(bytes)) {
+                ran_fail(err, RAN_EINVAL, "these words are not from ran_counter_words");
+                return NULL;
+        }
+        const char *word = words + *pos + sizeof(bytes);
+        *length = bytes;
+        *pos += sizeof(bytes) + bytes;
+        return word;
+}
+
+int ran_counter_add(struct ran_counter *c, const char *words, size_t n, struct ran_error *err)
+{
+        for (size_t pos = 0, length; pos < n;) {
+                const char *word = next_word(words, n, &pos, &length, err);
+                if (word == NULL)
+                        return RAN_EINVAL;
+                RAN_TRY(count_word(c, word, length, 1, err));
+                if (c->words.n > c->settings.max_distinct)
+                        RAN_TRY(prune(c, err));
+                c->report.words++;
+        }
+        return RAN_OK;
+}
+
+int ran_counter_want(struct ran_counter *c, const char *words, size_t n, struct ran_error *err)
+{
+        for (size_t pos = 0, length; pos < n;) {
+                const char *word = next_word(words, n, &pos, &length, err);
+                if (word == NULL)
+                        return RAN_EINVAL;
+                uint64_t hash = ran_string_table_hash(ran_string_table_seed, word, length);
+                if (ran_string_table_find(&c->wanted, hash, "", 0, word, length) ==
+                            RAN_STRING_TABLE_NONE &&
+                    ran_string_table_add(&c->wanted, hash, word, length, err) ==
+                            RAN_STRING_TABLE_NONE)
+                        return RAN_ENOMEM;
+        }
+        return RAN_OK;
+}
+
+/* ---- the most frequent words ---------------------------------------------------------------- */
+
+static int by_count(const void *a, const void *b, void *arg)
+{
+        const struct ran_counter *c = arg;
+        uint32_t i = *(const uint32_t *)a, j = *(const uint32_t *)b;
+
+        if (c->count[i] != c->count[j])
+                return c->count[i] > c->count[j] ? -1 : 1;
+        return ran_string_table_compare(&c->words, i, j);
+}
+
+uint32_t *ran_counter_order(const struct ran_counter *c, struct ran_error *err)
+{
+        uint32_t *order = ran_alloc(c->words.n, sizeof *order, err);
+
+        for (size_t i = 0; order != NULL && i < c->words.n; i++)
+                order[i] = (uint32_t)i;
+        if (order != NULL)
+                qsort_r(order, c->words.n, sizeof *order, by_count, (void *)c);
+        return order;
+}
+
+/* Skips reserved tokens, which a corpus may contain, and wanted words that are frequent, too. */
+static int add_new(struct ran_tokenizer *t, const char *word, size_t n, struct ran_error *err)
+{
+        uint32_t id;
+
+        return ran_tokenizer_find(t, word, n, &id) ? RAN_OK : ran_tokenizer_add(t, word, n, err);
+}
+
+int ran_learn_words(const struct ran_counter *c, struct ran_tokenizer *t, struct ran_error *err)
+{
+        uint32_t *order = ran_counter_order(c, err);
+        size_t n = 0, length;
+        int code = RAN_OK;
+
+        if (order == NULL)
+                return RAN_ENOMEM;
+        while (n < c->words.n && c->count[order[n]] >= c->settings.min_count)
+                n++;
+        if (n == 0)
+                code = ran_fail(err, RAN_EINVAL,
+                                "no word occurs %zu times or more (min_count): lower min_count or "
+                                "use more text",
+                                c->settings.min_count);
+        for (size_t i = 0; i < n && code == RAN_OK && t->tokens.n < c->settings.vocab_size; i++) {
+                const char *word = ran_string_table_get(&c->words, order[i], &length);
+                code = add_new(t, word, length, err);
+        }
+        for (size_t i = 0; i < c->wanted.n && code == RAN_OK; i++) {
+                const char *word = ran_string_table_get(&c->wanted, (uint32_t)i, &length);
+                code = add_new(t, word, length, err);
+        }
+        free(order);
+        return code;
+}
+
+/* ---- a tokeniser ---------------------------------------------------------------------------- */
+
+static int learn_tokens(const struct ran_counter *c, struct ran_tokenizer *t, struct ran_error *err)
+{
+        switch (t->type) {
+        case TOKENIZER_WORD:
+                return ran_learn_words(c, t, err);
+        case TOKENIZER_WORDPIECE:
+                return ran_learn_wordpiece(c, t, err);
+        case TOKENIZER_BPE:
+                return ran_learn_bpe(c, t, err);
+        case TOKENIZER_UNIGRAM: /* is not learned */
+                break;
+        }
+        return RAN_EINVAL; /* not reached */
+}
+
+static int learn(const struct ran_counter *c, struct ran_tokenizer *t, struct ran_error *err)
+{
+        const char *eol = c->settings.eol_token;
+        const char *unk = t->type == TOKENIZER_BPE ? NULL : ran_tokenizer_reserved[RAN_UNK];
+
+        RAN_TRY(ran_text_rules_set(&t->rules, &c->settings, err));
+        t->attach = t->rules.split == RAN_SPLIT_PUNCTUATION;
+        t->max_chars = c->settings.max_word;
+        if (t->type == TOKENIZER_WORDPIECE)
+                RAN_TRY(ran_tokenizer_set_prefix(t, TOKENIZER_PREFIX, err));
+        RAN_TRY(ran_tokenizer_add_reserved(t, err));
+        if (eol != NULL)
+                RAN_TRY(ran_tokenizer_add(t, eol, strlen(eol), err));
+        RAN_TRY(learn_tokens(c, t, err));
+        return ran_tokenizer_finish(t, unk, err);
+}
+
+struct ran_tokenizer *ran_counter_learn(const struct ran_counter *c, struct ran_error *err)
+{
+        if (c->words.n == 0) {
+                ran_fail(err, RAN_EINVAL, "cannot learn a vocabulary: there are no words");
+                return NULL;
+        }
+        enum ran_tokenizer_type type = (enum ran_tokenizer_type)c->settings.vocab_type;
+        struct ran_tokenizer *t = ran_tokenizer_new(type, err);
+        if (t != NULL && learn(c, t, err) != RAN_OK) {
+                ran_tokenizer_free(t);
+                t = NULL;
+        }
+        return t;
+}

@@ -1,0 +1,110 @@
+/* extend.c - a vocabulary with the words of a corpus that it lacks. Its own tokens keep their ids,
+ * so that a model may go on with it; byte pairs have no words. */
+#include "text/learn/counter.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Whether t reads these n bytes as this one word, and as several tokens or none. */
+static bool is_missing(const struct ran_tokenizer *t, struct ran_words_scratch *scratch,
+                       const char *s, size_t n, bool *missing, struct ran_error *err)
+{
+        struct ran_words walk;
+        struct ran_word word;
+        uint32_t id;
+
+        *missing = false;
+        if (n > TOKENIZER_TOKEN_MOST || memchr(s, '\0', n) != NULL ||
+            ran_tokenizer_find(t, s, n, &id))
+                return true;
+        /* Such a token would be the end of other words. */
+        if (t->type == TOKENIZER_WORDPIECE && n >= t->prefix_n &&
+            memcmp(s, t->prefix, t->prefix_n) == 0)
+                return true;
+        ran_words_begin(&walk, &t->rules, scratch, s, n, 0);
+        if (!ran_words_next(&walk, &word, err))
+                return walk.code == RAN_OK;
+        *missing = word.n == n && memcmp(word.s, s, n) == 0 &&
+                   (t->type != TOKENIZER_WORDPIECE || word.chars <= t->max_chars);
+        return true;
+}
+
+static int add_words(struct ran_tokenizer *t, const struct ran_counter *c, size_t least,
+                     const uint32_t *order, size_t *added, struct ran_error *err)
+{
+        struct ran_words_scratch scratch = {0};
+        int rc = RAN_OK;
+
+        for (size_t i = 0; i < c->words.n && rc == RAN_OK && *added < c->settings.vocab_size; i++) {
+                size_t n;
+                const char *word = ran_string_table_get(&c->words, order[i], &n);
+                bool missing;
+
+                if (c->count[order[i]] < least)
+                        break;
+                if (!is_missing(t, &scratch, word, n, &missing, err))
+                        rc = err->code;
+                if (rc == RAN_OK && missing)
+                        rc = ran_tokenizer_add(t, word, n, err);
+                *added += rc == RAN_OK && missing;
+        }
+        ran_words_scratch_release(&scratch);
+        return rc;
+}
+
+/* Its derived parts are those of all tokens again. */
+static int finish(struct ran_tokenizer *t, struct ran_error *err)
+{
+        char unk[TOKENIZER_TOKEN_MOST + 1];
+        size_t n;
+        const char *token = ran_tokenizer_token(t, t->unk, &n);
+
+        if (token == NULL || n >= sizeof unk)
+                return ran_fail(err, RAN_EINVAL, "the vocabulary has no token for unknown words");
+        memcpy(unk, token, n);
+        unk[n] = '\0';
+        return ran_tokenizer_finish(t, unk, err);
+}
+
+int ran_counter_extend(const struct ran_counter *c, const struct ran_tokenizer *of, size_t least,
+                       struct ran_tokenizer **to, struct ran_error *err)
+{
+        size_t n, added = 0;
+        const char *json = ran_tokenizer_json(of, &n);
+
+        *to = NULL;
+        if (of->type >= TOKENIZER_BPE || of->exact || c->words.n == 0 ||
+            !ran_text_rules_equal(&c->rules, &of->rules))
+                return RAN_OK;
+        uint32_t *order = ran_counter_order(c, err);
+        struct ran_tokenizer *t =
+                json != NULL && order != NULL ? ran_tokenizer_load_quick(json, n, err) : NULL;
+        if (t == NULL) {
+                free(order);
+                return ran_fail(err, RAN_ENOMEM, "no memory for the words of a vocabulary");
+        }
+        int rc = add_words(t, c, least, order, &added, err);
+        free(order);
+        if (rc == RAN_OK && added > 0)
+                rc = finish(t, err);
+        if (rc == RAN_OK && added > 0)
+                *to = t;
+        else
+                ran_tokenizer_free(t);
+        return rc;
+}
+
+bool ran_tokenizer_begins_with(const struct ran_tokenizer *t, const struct ran_tokenizer *of)
+{
+        if (t->type != of->type || t->tokens.n < of->tokens.n)
+                return false;
+        for (size_t i = 0; i < of->tokens.n; i++) {
+                size_t n, m;
+                const char *a = ran_string_table_get(&t->tokens, (uint32_t)i, &n);
+                const char *b = ran_string_table_get(&of->tokens, (uint32_t)i, &m);
+
+                if (n != m || memcmp(a, b, n) != 0)
+                        return false;
+        }
+        return true;
+}

@@ -1,0 +1,336 @@
+/* merges.c - learning subwords: starts from the smallest units and merges the most frequent pair of
+ * neighbours into a new token, repeatedly. WordPiece starts from characters, byte pairs from bytes;
+ * all else is the same.
+ *
+ * A word of the corpus is a row of tokens ("r" "##u" "##n"), counted as often as the word. A pair
+ * is two neighbouring tokens; it has its count and a list of its words. A merge changes only these
+ * words, and in them only the pairs next to the merged ones, so the total cost is little more than
+ * the sum of all changes. The most frequent pair comes from a heap in which every pair knows its
+ * index; of equally frequent pairs the one of older tokens comes first.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "text/learn/counter.h"
+#include "text/pairs.h"
+
+#define NONE PAIRS_NONE
+
+struct pair {
+        uint64_t count; /* how often its second token follows the first in the corpus */
+        uint64_t key;   /* the count in the heap, which is updated one change at a time */
+        uint32_t words; /* first of its occurrences */
+        uint32_t index; /* in the heap, or NONE */
+        bool changed;   /* since the heap was last in order */
+        bool never;     /* never merged: the token would be too long */
+};
+
+/* A word that contains, or contained, a pair; a list for each pair. */
+struct occurrence {
+        uint32_t word, next;
+};
+
+struct learner {
+        const struct ran_counter *counter;
+        struct ran_tokenizer *t; /* its tokens grow */
+
+        uint32_t *row;    /* the rows of all words, one after another */
+        size_t *begin;    /* (words) where each begins in row */
+        uint32_t *length; /* (words) its tokens now; 0: the word is ignored */
+
+        struct ran_pairs pairs;
+        struct pair *pair; /* (pairs.n) */
+        size_t pair_cap;
+
+        struct occurrence *occurrence;
+        size_t occurrences, occurrence_cap;
+        uint32_t free; /* list of occurrences no longer needed */
+
+        uint32_t *heap; /* pairs, the best first */
+        size_t heap_n, heap_cap;
+        uint32_t *changed; /* pairs to be put in order again */
+        size_t changed_n, changed_cap;
+};
+
+static void learner_release(struct learner *l)
+{
+        free(l->row);
+        free(l->begin);
+        free(l->length);
+        ran_pairs_release(&l->pairs);
+        free(l->pair);
+        free(l->occurrence);
+        free(l->heap);
+        free(l->changed);
+}
+
+/* ---- the heap ------------------------------------------------------------------------------- */
+
+static bool better(const struct learner *l, uint32_t i, uint32_t j)
+{
+        const struct token_pair *p = &l->pairs.at[i], *q = &l->pairs.at[j];
+
+        if (l->pair[i].key != l->pair[j].key)
+                return l->pair[i].key > l->pair[j].key;
+        return p->a != q->a ? p->a < q->a : p->b < q->b;
+}
+
+static void put(struct learner *l, size_t index, uint32_t pair)
+{
+        l->heap[index] = pair;
+        l->pair[pair].index = (uint32_t)index;
+}
+
+static void sift_up(struct learner *l, size_t index)
+{
+        uint32_t pair = l->heap[index];
+
+        for (; index > 0 && better(l, pair, l->heap[(index - 1) / 2]); index = (index - 1) / 2)
+                put(l, index, l->heap[(index - 1) / 2]);
+        put(l, index, pair);
+}
+
+static void sift_down(struct learner *l, size_t index)
+{
+        uint32_t pair = l->heap[index];
+
+        for (size_t child; (child = 2 * index + 1) < l->heap_n; index = child) {
+                if (child + 1 < l->heap_n && better(l, l->heap[child + 1], l->heap[child]))
+                        child++;
+                if (!better(l, l->heap[child], pair))
+                        break;
+                put(l, index, l->heap[child]);
+        }
+        put(l, index, pair);
+}
+
+/* Restores the heap after changes of counts. */
+static int restore_heap(struct learner *l, struct ran_error *err)
+{
+        uint32_t *heap = ran_grow(l->heap, &l->heap_cap, l->pairs.n, sizeof(*heap), err);
+
+        if (heap == NULL)
+                return RAN_ENOMEM;
+        l->heap = heap;
+        for (size_t i = 0; i < l->changed_n; i++) {
+                struct pair *p = &l->pair[l->changed[i]];
+                p->changed = false;
+                p->key = p->never ? 0 : p->count;
+                if (p->index == NONE)
+                        put(l, l->heap_n++, l->changed[i]);
+                sift_up(l, p->index);
+                sift_down(l, p->index);
+        }
+        l->changed_n = 0;
+        return RAN_OK;
+}
+
+/* ---- pairs ---------------------------------------------------------------------------------- */
+
+static bool is_too_long(const struct learner *l, uint32_t a, uint32_t b)
+{
+        size_t m, n;
+
+        ran_string_table_get(&l->t->tokens, a, &m);
+        ran_string_table_get(&l->t->tokens, b, &n);
+        return l->t->type == TOKENIZER_WORDPIECE && m + n - l->t->prefix_n > TOKENIZER_TOKEN_MOST;
+}
+
+/* Finds or adds the pair of a and b; NONE without memory. */
+static uint32_t pair_of(struct learner *l, uint32_t a, uint32_t b, struct ran_error *err)
+{
+        size_t before = l->pairs.n;
+        uint32_t i = ran_pairs_add(&l->pairs, a, b, err);
+
+        if (i == NONE || l->pairs.n == before)
+                return i;
+        struct pair *pair = ran_grow(l->pair, &l->pair_cap, l->pairs.n, sizeof(*pair), err);
+        if (pair == NULL)
+                return NONE;
+        l->pair = pair;
+        pair[i] = (struct pair){.words = NONE, .index = NONE, .never = is_too_long(l, a, b)};
+        return i;
+}
+
+static int mark_changed(struct learner *l, uint32_t pair, struct ran_error *err)
+{
+        if (l->pair[pair].changed)
+                return RAN_OK;
+        uint32_t *changed =
+                ran_grow(l->changed, &l->changed_cap, l->changed_n + 1, sizeof(*changed), err);
+        if (changed == NULL)
+                return RAN_ENOMEM;
+        l->changed = changed;
+        l->changed[l->changed_n++] = pair;
+        l->pair[pair].changed = true;
+        return RAN_OK;
+}
+
+/* Adds the word to the pair's list. Words are processed one at a time, so checking the first
+ * entry is enough to avoid duplicates. */
+static int add_occurrence(struct learner *l, struct pair *p, uint32_t word, struct ran_error *err)
+{
+        uint32_t i = l->free;
+
+        if (p->words != NONE && l->occurrence[p->words].word == word)
+                return RAN_OK;
+        if (i != NONE) {
+                l->free = l->occurrence[i].next;
+        } else {
+                if (l->occurrences >= NONE)
+                        return ran_fail(err, RAN_ENOMEM, "more than %zu occurrences of pairs",
+                                        l->occurrences);
+                struct occurrence *grown = ran_grow(l->occurrence, &l->occurrence_cap,
+                                                    l->occurrences + 1, sizeof(*grown), err);
+                if (grown == NULL)
+                        return RAN_ENOMEM;
+                l->occurrence = grown;
+                i = (uint32_t)l->occurrences++;
+        }
+        l->occurrence[i] = (struct occurrence){word, p->words};
+        p->words = i;
+        return RAN_OK;
+}
+
+/* Counts one more occurrence of the pair in the word. */
+static int gain(struct learner *l, uint32_t a, uint32_t b, uint32_t word, struct ran_error *err)
+{
+        uint32_t pair = pair_of(l, a, b, err);
+
+        if (pair == NONE)
+                return RAN_ENOMEM;
+        l->pair[pair].count += l->counter->count[word];
+        RAN_TRY(add_occurrence(l, &l->pair[pair], word, err));
+        return mark_changed(l, pair, err);
+}
+
+/* Counts one occurrence of the pair less in the word. */
+static int lose(struct learner *l, uint32_t a, uint32_t b, uint32_t word, struct ran_error *err)
+{
+        uint32_t pair = ran_pairs_find(&l->pairs, a, b);
+
+        l->pair[pair].count -= l->counter->count[word];
+        return mark_changed(l, pair, err);
+}
+
+/* ---- joining -------------------------------------------------------------------------------- */
+
+static int join_in_word(struct learner *l, uint32_t word, uint32_t a, uint32_t b, uint32_t joined,
+                        struct ran_error *err)
+{
+        uint32_t *row = l->row + l->begin[word], n = l->length[word], to = 0;
+
+        for (uint32_t from = 0; from < n;) {
+                if (from + 1 == n || row[from] != a || row[from + 1] != b) {
+                        row[to++] = row[from++];
+                        continue;
+                }
+                if (to > 0) {
+                        RAN_TRY(lose(l, row[to - 1], a, word, err));
+                        RAN_TRY(gain(l, row[to - 1], joined, word, err));
+                }
+                if (from + 2 < n) {
+                        RAN_TRY(lose(l, b, row[from + 2], word, err));
+                        RAN_TRY(gain(l, joined, row[from + 2], word, err));
+                }
+                row[to++] = joined;
+                from += 2;
+        }
+        l->length[word] = to;
+        return RAN_OK;
+}
+
+/* The token that two tokens merge into. Another pair may have made it before. */
+static int merged_token(struct learner *l, uint32_t a, uint32_t b, uint32_t *id,
+                        struct ran_error *err)
+{
+        const struct ran_string_table *tokens = &l->t->tokens;
+        struct ran_buf text = {0};
+        size_t n, prefix = l->t->prefix_n;
+        const char *token = ran_string_table_get(tokens, a, &n);
+        int code = RAN_OK;
+
+        ran_buf_add(&text, token, n);
+        token = ran_string_table_get(tokens, b, &n);
+        ran_buf_add(&text, token + prefix, n - prefix);
+        if (text.failed) {
+                code = ran_fail(err, RAN_ENOMEM, "out of memory");
+        } else if (!ran_tokenizer_find(l->t, text.data, text.len, id)) {
+                *id = (uint32_t)tokens->n;
+                code = ran_tokenizer_add(l->t, text.data, text.len, err);
+        }
+        ran_buf_release(&text);
+        if (code == RAN_OK && l->t->type == TOKENIZER_BPE)
+                code = ran_bpe_add_merge(&l->t->bpe, a, b, *id, err);
+        return code;
+}
+
+static int join(struct learner *l, uint32_t pair, struct ran_error *err)
+{
+        uint32_t a = l->pairs.at[pair].a, b = l->pairs.at[pair].b, joined = NONE;
+        uint32_t first = l->pair[pair].words, last = NONE;
+
+        RAN_TRY(merged_token(l, a, b, &joined, err));
+        l->pair[pair].words = NONE;
+        for (uint32_t i = first; i != NONE; i = l->occurrence[i].next) {
+                RAN_TRY(join_in_word(l, l->occurrence[i].word, a, b, joined, err));
+                last = i;
+        }
+        if (last != NONE) {
+                l->occurrence[last].next = l->free;
+                l->free = first;
+        }
+        l->pair[pair].count = 0; /* runs of one token contain the pair more often than it can
+                                  * merge */
+        RAN_TRY(mark_changed(l, pair, err));
+        return restore_heap(l, err);
+}
+
+/* ---- all of it ------------------------------------------------------------------------------ */
+
+/* Splits each word into a row of units. Words that cannot be split are ignored. */
+static int spell_words(struct learner *l, spell_fn *spell, struct ran_error *err)
+{
+        const struct ran_string_table *words = &l->counter->words;
+
+        l->begin = ran_alloc(words->n, sizeof(*l->begin), err);
+        l->length = ran_alloc(words->n, sizeof(*l->length), err);
+        l->row = ran_alloc(words->bytes_n, sizeof(*l->row), err);
+        if (l->begin == NULL || l->length == NULL || l->row == NULL)
+                return RAN_ENOMEM;
+        size_t end = 0;
+        for (size_t i = 0; i < words->n; i++) {
+                size_t n;
+                const char *word = ran_string_table_get(words, (uint32_t)i, &n);
+                l->begin[i] = end;
+                l->length[i] = (uint32_t)spell(l->t, word, n, l->row + end);
+                end += l->length[i];
+        }
+        return RAN_OK;
+}
+
+static int count_pairs(struct learner *l, struct ran_error *err)
+{
+        for (size_t i = 0; i < l->counter->words.n; i++) {
+                const uint32_t *row = l->row + l->begin[i];
+                for (uint32_t k = 1; k < l->length[i]; k++) {
+                        RAN_TRY(gain(l, row[k - 1], row[k], (uint32_t)i, err));
+                }
+        }
+        return restore_heap(l, err);
+}
+
+int ran_learn_merges(const struct ran_counter *c, struct ran_tokenizer *t, spell_fn *spell,
+                     struct ran_error *err)
+{
+        struct learner l = {.counter = c, .t = t, .free = NONE};
+        int code = spell_words(&l, spell, err);
+
+        if (code == RAN_OK)
+                code = count_pairs(&l, err);
+        while (code == RAN_OK && t->tokens.n < c->settings.vocab_size && l.heap_n > 0 &&
+               l.pair[l.heap[0]].key >= c->settings.min_count)
+                code = join(&l, l.heap[0], err);
+        learner_release(&l);
+        return code;
+}

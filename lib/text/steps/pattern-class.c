@@ -1,0 +1,179 @@
+/* pattern-class.c - classes of characters in regular expressions. The properties are those of
+ * Oniguruma, which the library of Hugging Face uses; the data is libutf8proc's. */
+#include "text/steps/pattern-class.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <utf8proc.h>
+
+#include "text/unicode.h"
+
+void ran_classes_release(struct ran_classes *all)
+{
+        for (size_t i = 0; i < all->n; i++)
+                free(all->at[i].part);
+        free(all->at);
+        *all = (struct ran_classes){0};
+}
+
+int ran_classes_add(struct ran_classes *all, bool negated, bool any_case, size_t *id,
+                    struct ran_error *err)
+{
+        struct ran_class *at = ran_grow(all->at, &all->cap, all->n + 1, sizeof *at, err);
+
+        if (at == NULL)
+                return RAN_ENOMEM;
+        all->at = at;
+        *id = all->n++;
+        at[*id] = (struct ran_class){.negated = negated, .any_case = any_case};
+        return RAN_OK;
+}
+
+int ran_class_add(struct ran_classes *all, size_t id, struct class_part part, struct ran_error *err)
+{
+        struct ran_class *class = &all->at[id];
+        struct class_part *grown =
+                ran_grow(class->part, &class->cap, class->n + 1, sizeof *grown, err);
+
+        if (grown == NULL)
+                return RAN_ENOMEM;
+        class->part = grown;
+        grown[class->n++] = part;
+        return RAN_OK;
+}
+
+#define BIT(category) (1 << UTF8PROC_CATEGORY_##category)
+
+static const struct {
+        const char *name;
+        int32_t bits;
+} categories[] = {
+        {"L", BIT(LU) | BIT(LL) | BIT(LT) | BIT(LM) | BIT(LO)},
+        {"Lu", BIT(LU)},
+        {"Ll", BIT(LL)},
+        {"Lt", BIT(LT)},
+        {"Lm", BIT(LM)},
+        {"Lo", BIT(LO)},
+        {"M", BIT(MN) | BIT(MC) | BIT(ME)},
+        {"Mn", BIT(MN)},
+        {"Mc", BIT(MC)},
+        {"Me", BIT(ME)},
+        {"N", BIT(ND) | BIT(NL) | BIT(NO)},
+        {"Nd", BIT(ND)},
+        {"Nl", BIT(NL)},
+        {"No", BIT(NO)},
+        {"P", BIT(PC) | BIT(PD) | BIT(PS) | BIT(PE) | BIT(PI) | BIT(PF) | BIT(PO)},
+        {"Pc", BIT(PC)},
+        {"Pd", BIT(PD)},
+        {"Ps", BIT(PS)},
+        {"Pe", BIT(PE)},
+        {"Pi", BIT(PI)},
+        {"Pf", BIT(PF)},
+        {"Po", BIT(PO)},
+        {"S", BIT(SM) | BIT(SC) | BIT(SK) | BIT(SO)},
+        {"Sm", BIT(SM)},
+        {"Sc", BIT(SC)},
+        {"Sk", BIT(SK)},
+        {"So", BIT(SO)},
+        {"Z", BIT(ZS) | BIT(ZL) | BIT(ZP)},
+        {"Zs", BIT(ZS)},
+        {"Zl", BIT(ZL)},
+        {"Zp", BIT(ZP)},
+        {"C", BIT(CC) | BIT(CF) | BIT(CS) | BIT(CO) | BIT(CN)},
+        {"Cc", BIT(CC)},
+        {"Cf", BIT(CF)},
+        {"Cs", BIT(CS)},
+        {"Co", BIT(CO)},
+        {"Cn", BIT(CN)},
+        {NULL, 0},
+};
+
+int ran_class_category(const char *name, size_t n, struct class_part *part, struct ran_error *err)
+{
+        bool negated = n > 0 && name[0] == '^';
+
+        for (size_t i = 0; categories[i].name != NULL; i++) {
+                if (strlen(categories[i].name) == n - negated &&
+                    memcmp(categories[i].name, name + negated, n - negated) == 0) {
+                        *part = (struct class_part){CLASS_CATEGORIES, negated, categories[i].bits,
+                                                    0};
+                        return RAN_OK;
+                }
+        }
+        return ran_fail(err, RAN_EFORMAT, "the property \\p{%.*s} is not supported",
+                        n < 40 ? (int)n : 40, name);
+}
+
+static bool holds(const struct ran_classes *all, const struct class_part *part, int32_t c)
+{
+        switch (part->kind) {
+        case CLASS_RANGE:
+                return c >= part->low && c <= part->high;
+        case CLASS_CATEGORIES:
+                return (part->low >> utf8proc_category(c) & 1) != 0;
+        case CLASS_SPACE:
+                return ran_unicode_is_space(c);
+        case CLASS_WORD: /* the joiners are none in Oniguruma */
+                return ran_unicode_is_word(c) && c != 0x200c && c != 0x200d;
+        case CLASS_NESTED:
+                return ran_class_has(all, (size_t)part->low, c);
+        case CLASS_BOTH:
+                return ran_class_has(all, (size_t)part->low, c) &&
+                       ran_class_has(all, (size_t)part->high, c);
+        }
+        return false;
+}
+
+static bool any_holds(const struct ran_classes *all, const struct ran_class *class, int32_t c)
+{
+        for (size_t i = 0; i < class->n; i++)
+                if (holds(all, &class->part[i], c) != class->part[i].negated)
+                        return true;
+        return false;
+}
+
+/* The other characters that are the same in any case; 0: none. */
+static int32_t other_case(int32_t c, size_t i)
+{
+        const int32_t lower = utf8proc_tolower(c), upper = utf8proc_toupper(c);
+        const int32_t third = lower == 's'                   ? 0x17f
+                              : lower == 'k'                 ? 0x212a
+                              : lower == 0xe5                ? 0x212b
+                              : c == 0x17f                   ? 's'
+                              : lower == 0x3c3 || c == 0x3c2 ? (c == 0x3c2 ? 0x3c3 : 0x3c2)
+                                                             : 0;
+        const int32_t others[] = {lower, upper, third};
+
+        return i < sizeof others / sizeof others[0] ? others[i] : -1;
+}
+
+static bool decide(const struct ran_classes *all, const struct ran_class *class, int32_t c)
+{
+        bool has = any_holds(all, class, c);
+
+        for (size_t i = 0; class->any_case && !has; i++) {
+                int32_t other = other_case(c, i);
+                if (other < 0)
+                        break;
+                has = other > 0 && any_holds(all, class, other);
+        }
+        return has != class->negated;
+}
+
+void ran_class_finish(struct ran_classes *all, size_t id)
+{
+        struct ran_class *class = &all->at[id];
+
+        for (int32_t c = 0; c < 256; c++)
+                if (decide(all, class, c))
+                        class->below[c / 64] |= UINT64_C(1) << c % 64;
+}
+
+bool ran_class_has(const struct ran_classes *all, size_t id, int32_t c)
+{
+        const struct ran_class *class = &all->at[id];
+
+        if (c < 256)
+                return (class->below[c / 64] >> c % 64 & 1) != 0;
+        return decide(all, class, c);
+}

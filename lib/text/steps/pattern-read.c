@@ -1,0 +1,504 @@
+/* pattern-read.c - compiles regular expressions, by recursive descent. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/utf8.h"
+#include "text/steps/pattern-code.h"
+#include "text/unicode.h"
+
+enum {
+        MOST_BYTES = 4000,         /* of an expression, */
+        MOST_INSTRUCTIONS = 20000, /* of its program, */
+        MOST_NESTED = 50,          /* groups and classes within each other, */
+        MOST_REPEATED = 1000,      /* times that {n} says */
+};
+
+/* ---- compiling ------------------------------------------------------------------------------ */
+
+struct reader {
+        struct ran_pattern *p;
+        const char *s;
+        size_t pos, n;
+        int nested;
+        bool any_case;
+        struct ran_error *err;
+};
+
+static int refuse(struct reader *r, const char *what)
+{
+        return ran_fail(r->err, RAN_EFORMAT, "%s at byte %zu is not supported", what, r->pos + 1);
+}
+
+static bool next_is(const struct reader *r, const char *what)
+{
+        size_t n = strlen(what);
+
+        return r->n - r->pos >= n && memcmp(r->s + r->pos, what, n) == 0;
+}
+
+static bool take(struct reader *r, const char *what)
+{
+        bool there = next_is(r, what);
+
+        r->pos += there ? strlen(what) : 0;
+        return there;
+}
+
+static int emit(struct reader *r, enum operation op, size_t x, size_t y)
+{
+        struct ran_pattern *p = r->p;
+
+        if (p->n >= MOST_INSTRUCTIONS)
+                return ran_fail(r->err, RAN_EFORMAT, "the regular expression is too large");
+        struct instruction *code = ran_grow(p->code, &p->cap, p->n + 1, sizeof *code, r->err);
+        if (code == NULL)
+                return RAN_ENOMEM;
+        p->code = code;
+        code[p->n++] = (struct instruction){op, (uint32_t)x, (uint32_t)y};
+        return RAN_OK;
+}
+
+/* Makes room for an instruction at `at`: what was there and behind moves, jumps and all. */
+static int insert(struct reader *r, size_t at, enum operation op, size_t x, size_t y)
+{
+        RAN_TRY(emit(r, op, x, y));
+        struct ran_pattern *p = r->p;
+        struct instruction in = p->code[p->n - 1];
+        memmove(p->code + at + 1, p->code + at, (p->n - 1 - at) * sizeof *p->code);
+        for (size_t i = at + 1; i < p->n; i++) {
+                bool jumps = p->code[i].op == OP_SPLIT || p->code[i].op == OP_JUMP;
+                p->code[i].x += jumps && p->code[i].x >= at;
+                p->code[i].y += p->code[i].op == OP_SPLIT && p->code[i].y >= at;
+        }
+        p->code[at] = in;
+        return RAN_OK;
+}
+
+static int read_char(struct reader *r, int32_t *c)
+{
+        size_t length;
+
+        *c = ran_unicode_get(r->s + r->pos, r->n - r->pos, &length);
+        if (*c < 0)
+                return refuse(r, "what is not UTF-8");
+        r->pos += length;
+        return RAN_OK;
+}
+
+/* \x41, \x{2581}, \u2581: behind the letter. */
+static int read_code(struct reader *r, size_t digits, int32_t *c)
+{
+        bool braces = take(r, "{");
+        size_t n = 0;
+
+        *c = 0;
+        for (; r->pos < r->n && n < (braces ? 6 : digits); n++, r->pos++) {
+                const char *hex = "0123456789abcdef", *at;
+                char digit = r->s[r->pos];
+                digit = digit >= 'A' && digit <= 'F' ? (char)(digit | 0x20) : digit;
+                at = digit != '\0' ? strchr(hex, digit) : NULL;
+                if (at == NULL)
+                        break;
+                *c = *c * 16 + (int32_t)(at - hex);
+        }
+        if (n == 0 || (braces && !take(r, "}")) || *c > 0x10ffff)
+                return refuse(r, "a character by its number");
+        return RAN_OK;
+}
+
+/* What stands for a class behind a backslash; otherwise *c is one character. */
+static int read_escape(struct reader *r, struct class_part *part, int32_t *c)
+{
+        static const char names[] = "nrtfvae", codes[] = "\n\r\t\f\v\a\033";
+        const char *at;
+        char letter;
+
+        *c = -1;
+        if (r->pos == r->n)
+                return refuse(r, "a backslash at the end");
+        letter = r->s[r->pos];
+        if (take(r, "p{") || take(r, "P{")) {
+                const char *end = memchr(r->s + r->pos, '}', r->n - r->pos);
+                if (end == NULL)
+                        return refuse(r, "a property without its end");
+                size_t n = (size_t)(end - r->s) - r->pos;
+                RAN_TRY(ran_class_category(r->s + r->pos, n, part, r->err));
+                part->negated ^= letter == 'P';
+                r->pos += n + 1;
+                return RAN_OK;
+        }
+        r->pos++;
+        switch (letter) {
+        case 's':
+        case 'S':
+                *part = (struct class_part){CLASS_SPACE, letter == 'S', 0, 0};
+                return RAN_OK;
+        case 'w':
+        case 'W':
+                *part = (struct class_part){CLASS_WORD, letter == 'W', 0, 0};
+                return RAN_OK;
+        case 'd':
+        case 'D':
+                RAN_TRY(ran_class_category("Nd", 2, part, r->err));
+                part->negated = letter == 'D';
+                return RAN_OK;
+        case 'x':
+                return read_code(r, 2, c);
+        case 'u':
+                return read_code(r, 4, c);
+        default:
+                break;
+        }
+        at = letter != '\0' ? strchr(names, letter) : NULL;
+        if (at != NULL) {
+                *c = (unsigned char)codes[at - names];
+                return RAN_OK;
+        }
+        r->pos--;
+        if ((letter >= '0' && letter <= '9') || ((letter | 0x20) >= 'a' && (letter | 0x20) <= 'z'))
+                return refuse(r, "this letter or digit behind a backslash");
+        return read_char(r, c);
+}
+
+static int read_class(struct reader *r, size_t *id);
+
+/* A member of a class: a range, a character, an escape, or a class. */
+static int read_member(struct reader *r, size_t id)
+{
+        struct class_part part = {CLASS_NESTED, false, 0, 0};
+        int32_t c = -1;
+
+        if (next_is(r, "[:"))
+                return refuse(r, "a POSIX class");
+        if (take(r, "[")) {
+                size_t inner;
+                RAN_TRY(read_class(r, &inner));
+                part.low = (int32_t)inner;
+                return ran_class_add(&r->p->classes, id, part, r->err);
+        }
+        if (take(r, "\\"))
+                RAN_TRY(read_escape(r, &part, &c));
+        else
+                RAN_TRY(read_char(r, &c));
+        if (c < 0)
+                return ran_class_add(&r->p->classes, id, part, r->err);
+        part = (struct class_part){CLASS_RANGE, false, c, c};
+        if (next_is(r, "-") && !next_is(r, "-]") && !next_is(r, "-[")) {
+                r->pos++;
+                if (take(r, "\\"))
+                        RAN_TRY(read_escape(r, &part, &c));
+                else
+                        RAN_TRY(read_char(r, &c));
+                if (c < part.low || part.kind != CLASS_RANGE)
+                        return refuse(r, "this range");
+                part.high = c;
+        }
+        return ran_class_add(&r->p->classes, id, part, r->err);
+}
+
+/* Behind the opening bracket. "&&" divides what a character must be, all of it. */
+static int read_class(struct reader *r, size_t *id)
+{
+        struct ran_classes *all = &r->p->classes;
+        size_t whole, left = 0;
+        bool divided = false, first = true;
+
+        if (r->nested++ >= MOST_NESTED)
+                return refuse(r, "a class that deep in others");
+        const bool negated = take(r, "^");
+        RAN_TRY(ran_classes_add(all, false, r->any_case, id, r->err));
+        for (;; first = false) {
+                bool closed = !first && take(r, "]");
+                if (closed || take(r, "&&")) {
+                        ran_class_finish(all, *id);
+                        if (divided) {
+                                const struct class_part both = {CLASS_BOTH, false, (int32_t)left,
+                                                                (int32_t)*id};
+                                RAN_TRY(ran_classes_add(all, false, false, id, r->err));
+                                RAN_TRY(ran_class_add(all, *id, both, r->err));
+                                ran_class_finish(all, *id);
+                        }
+                        if (closed)
+                                break;
+                        divided = true;
+                        left = *id;
+                        RAN_TRY(ran_classes_add(all, false, r->any_case, id, r->err));
+                        continue;
+                }
+                if (r->pos == r->n)
+                        return refuse(r, "a class without its end");
+                RAN_TRY(read_member(r, *id));
+        }
+        r->nested--;
+        if (negated) {
+                const struct class_part inner = {CLASS_NESTED, true, (int32_t)*id, 0};
+                RAN_TRY(ran_classes_add(all, false, false, &whole, r->err));
+                RAN_TRY(ran_class_add(all, whole, inner, r->err));
+                ran_class_finish(all, whole);
+                *id = whole;
+        }
+        return RAN_OK;
+}
+
+/* A class of one part. */
+static int make_class(struct reader *r, struct class_part part, size_t *id)
+{
+        RAN_TRY(ran_classes_add(&r->p->classes, false, r->any_case, id, r->err));
+        RAN_TRY(ran_class_add(&r->p->classes, *id, part, r->err));
+        ran_class_finish(&r->p->classes, *id);
+        return RAN_OK;
+}
+
+/* One character of the text: a class, an escape, a dot, or itself. */
+static int read_single(struct reader *r, size_t *id)
+{
+        struct class_part part = {CLASS_RANGE, false, 0, 0};
+        int32_t c = -1;
+
+        if (take(r, "["))
+                return read_class(r, id);
+        if (take(r, "\\")) {
+                RAN_TRY(read_escape(r, &part, &c));
+        } else if (take(r, ".")) {
+                part = (struct class_part){CLASS_RANGE, true, '\n', '\n'};
+        } else {
+                RAN_TRY(read_char(r, &c));
+        }
+        if (c >= 0)
+                part = (struct class_part){CLASS_RANGE, false, c, c};
+        return make_class(r, part, id);
+}
+
+static int read_alternatives(struct reader *r);
+
+static int read_look(struct reader *r, enum operation op)
+{
+        size_t id;
+
+        if (r->pos == r->n || strchr("()*+?{|^$", r->s[r->pos]) != NULL)
+                return refuse(r, "a look ahead at this");
+        RAN_TRY(read_single(r, &id));
+        if (!take(r, ")"))
+                return refuse(r, "a look ahead at more than one character");
+        return emit(r, op, id, 0);
+}
+
+static int read_group(struct reader *r)
+{
+        const bool before = r->any_case;
+
+        if (take(r, "?!"))
+                return read_look(r, OP_NOT);
+        if (take(r, "?="))
+                return read_look(r, OP_LOOK);
+        if (take(r, "?i:"))
+                r->any_case = true;
+        else if (!take(r, "?:") && next_is(r, "?"))
+                return refuse(r, "this kind of group");
+        if (r->nested++ >= MOST_NESTED)
+                return refuse(r, "a group that deep in others");
+        RAN_TRY(read_alternatives(r));
+        r->nested--;
+        r->any_case = before;
+        return take(r, ")") ? RAN_OK : refuse(r, "a group without its end");
+}
+
+/* The numbers of ?, *, + and {n,m}; *most: SIZE_MAX if there is no limit. False: none of them. */
+static bool read_count(struct reader *r, size_t *least, size_t *most)
+{
+        size_t pos = r->pos, value[2] = {0, 0}, digits[2] = {0, 0}, i = 0;
+
+        *least = 0;
+        *most = SIZE_MAX;
+        if (take(r, "*"))
+                return true;
+        if (take(r, "?")) {
+                *most = 1;
+                return true;
+        }
+        if (take(r, "+")) {
+                *least = 1;
+                return true;
+        }
+        if (!take(r, "{"))
+                return false;
+        for (; r->pos < r->n && r->s[r->pos] != '}'; r->pos++) {
+                char c = r->s[r->pos];
+                if (c == ',' && i == 0)
+                        i = 1;
+                else if (c >= '0' && c <= '9' && digits[i]++ < 5)
+                        value[i] = value[i] * 10 + (size_t)(c - '0');
+                else
+                        break;
+        }
+        if (!take(r, "}") || digits[0] + digits[1] == 0) {
+                r->pos = pos; /* a brace by itself */
+                return false;
+        }
+        *least = value[0];
+        *most = i == 0 ? value[0] : digits[1] > 0 ? value[1] : SIZE_MAX;
+        return true;
+}
+
+/* Once more the instructions [begin, end), behind all others. */
+static int copy(struct reader *r, size_t begin, size_t end)
+{
+        const size_t to = r->p->n;
+
+        for (size_t i = begin; i < end; i++) {
+                struct instruction in = r->p->code[i];
+                bool jumps = in.op == OP_SPLIT || in.op == OP_JUMP;
+                RAN_TRY(emit(r, in.op, jumps ? in.x - begin + to : in.x,
+                             in.op == OP_SPLIT ? in.y - begin + to : in.y));
+        }
+        return RAN_OK;
+}
+
+static int emit_split(struct reader *r, bool lazy, size_t inner, size_t behind)
+{
+        return emit(r, OP_SPLIT, lazy ? behind : inner, lazy ? inner : behind);
+}
+
+/* Repeats what was compiled from `begin` on. */
+static int repeat(struct reader *r, size_t begin, size_t least, size_t most, bool lazy)
+{
+        struct ran_pattern *p = r->p;
+        size_t n = p->n - begin;
+
+        if (least == 0) {
+                const size_t behind = p->n + 1;
+                RAN_TRY(insert(r, begin, OP_SPLIT, lazy ? behind : begin + 1,
+                               lazy ? begin + 1 : behind));
+                if (most == SIZE_MAX) {
+                        RAN_TRY(emit(r, OP_JUMP, begin, 0));
+                        p->code[begin].x += lazy;
+                        p->code[begin].y += !lazy;
+                        return RAN_OK;
+                }
+                begin++;
+        }
+        for (size_t i = 1; i < least; i++)
+                RAN_TRY(copy(r, begin, begin + n));
+        if (most == SIZE_MAX)
+                return emit_split(r, lazy, p->n - n, p->n + 1);
+        for (size_t i = least > 0 ? least : 1; i < most; i++) {
+                RAN_TRY(emit_split(r, lazy, p->n + 1, p->n + 1 + n));
+                RAN_TRY(copy(r, begin, begin + n));
+        }
+        return RAN_OK;
+}
+
+static int read_repeated(struct reader *r)
+{
+        const size_t begin = r->p->n;
+        size_t least, most, id;
+
+        if (take(r, "(")) {
+                RAN_TRY(read_group(r));
+        } else if (take(r, "^")) {
+                return emit(r, OP_BEGIN, 0, 0);
+        } else if (take(r, "$")) {
+                return emit(r, OP_END, 0, 0);
+        } else if (r->pos < r->n && strchr("*+?", r->s[r->pos]) != NULL) {
+                return refuse(r, "a repetition of nothing");
+        } else {
+                RAN_TRY(read_single(r, &id));
+                RAN_TRY(emit(r, OP_CHAR, id, 0));
+        }
+        if (!read_count(r, &least, &most))
+                return RAN_OK;
+        if (most == 0 || least > most || least > MOST_REPEATED ||
+            (most != SIZE_MAX && most > MOST_REPEATED))
+                return refuse(r, "a repetition of so many times");
+        const bool lazy = take(r, "?");
+        if (next_is(r, "+") || next_is(r, "*") || next_is(r, "?"))
+                return refuse(r, "a repetition that gives nothing back, or is repeated,");
+        return repeat(r, begin, least, most, lazy);
+}
+
+static int read_alternatives(struct reader *r)
+{
+        size_t begin = r->p->n, jumps = 0; /* list of jumps to the end, by their x */
+
+        for (;;) {
+                while (r->pos < r->n && r->s[r->pos] != '|' && r->s[r->pos] != ')')
+                        RAN_TRY(read_repeated(r));
+                if (!take(r, "|"))
+                        break;
+                RAN_TRY(insert(r, begin, OP_SPLIT, begin + 1, r->p->n + 2));
+                RAN_TRY(emit(r, OP_JUMP, jumps, 0));
+                jumps = r->p->n;
+                begin = r->p->n;
+        }
+        while (jumps > 0) {
+                struct instruction *jump = &r->p->code[jumps - 1];
+                jumps = jump->x;
+                jump->x = (uint32_t)r->p->n;
+        }
+        return RAN_OK;
+}
+
+static void mark_first(struct ran_pattern *p, size_t id)
+{
+        const struct ran_class *class = &p->classes.at[id];
+        bool ascii = !class->negated && !class->any_case;
+
+        for (size_t i = 0; i < class->n; i++)
+                ascii = ascii && class->part[i].kind == CLASS_RANGE && !class->part[i].negated &&
+                        class->part[i].high < 0x80;
+        for (int c = 0; c < 0x80; c++)
+                p->first[c] |= ran_class_has(&p->classes, id, c);
+        for (int c = 0x80; c < 0x100; c++)
+                p->first[c] |= !ascii;
+}
+
+/* Notes how a match may begin; *empty: without a character. */
+static int explore(struct ran_pattern *p, bool *empty, struct ran_error *err)
+{
+        bool *seen = ran_alloc(p->n, sizeof *seen, err);
+        uint32_t *stack = ran_alloc(2 * p->n + 1, sizeof *stack, err);
+        size_t depth = 0;
+
+        *empty = false;
+        if (seen != NULL && stack != NULL)
+                stack[depth++] = 0;
+        while (depth > 0) {
+                uint32_t pc = stack[--depth];
+                const struct instruction *in = &p->code[pc];
+                if (seen[pc])
+                        continue;
+                seen[pc] = true;
+                if (in->op == OP_CHAR)
+                        mark_first(p, in->x);
+                else if (in->op == OP_MATCH)
+                        *empty = true;
+                else
+                        stack[depth++] = in->op == OP_SPLIT || in->op == OP_JUMP ? in->x : pc + 1;
+                if (in->op == OP_SPLIT)
+                        stack[depth++] = in->y;
+        }
+        int rc = seen != NULL && stack != NULL ? RAN_OK : RAN_ENOMEM;
+        free(seen);
+        free(stack);
+        return rc;
+}
+
+int ran_pattern_compile(struct ran_pattern *p, const char *text, size_t n, struct ran_error *err)
+{
+        struct reader r = {.p = p, .s = text, .n = n, .err = err};
+        bool empty;
+
+        if (n > MOST_BYTES)
+                return ran_fail(err, RAN_EFORMAT, "a regular expression of %zu bytes; at most %d",
+                                n, MOST_BYTES);
+        RAN_TRY(read_alternatives(&r));
+        if (r.pos < n)
+                return refuse(&r, "this end of a group");
+        RAN_TRY(emit(&r, OP_MATCH, 0, 0));
+        RAN_TRY(explore(p, &empty, err));
+        if (empty)
+                return ran_fail(err, RAN_EFORMAT,
+                                "an expression that matches an empty text is "
+                                "not supported");
+        return RAN_OK;
+}

@@ -1,0 +1,218 @@
+/* pattern.c - searches for regular expressions. */
+#include "text/steps/pattern.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "text/steps/pattern-code.h"
+#include "text/unicode.h"
+
+static int set_literal(struct ran_pattern *p, const char *text, size_t n, struct ran_error *err)
+{
+        if (n == 0)
+                return ran_fail(err, RAN_EFORMAT, "an empty text to find is not supported");
+        p->literal = ran_alloc(n, 1, err);
+        if (p->literal == NULL)
+                return RAN_ENOMEM;
+        memcpy(p->literal, text, n);
+        p->literal_n = n;
+        return RAN_OK;
+}
+
+struct ran_pattern *ran_pattern_new(const char *text, size_t n, bool literal, struct ran_error *err)
+{
+        struct ran_pattern *p = ran_alloc(1, sizeof *p, err);
+
+        if (p == NULL)
+                return NULL;
+        int rc = literal ? set_literal(p, text, n, err) : ran_pattern_compile(p, text, n, err);
+        if (rc != RAN_OK) {
+                ran_pattern_free(p);
+                return NULL;
+        }
+        return p;
+}
+
+void ran_pattern_free(struct ran_pattern *p)
+{
+        if (p == NULL)
+                return;
+        ran_classes_release(&p->classes);
+        free(p->code);
+        free(p->literal);
+        free(p);
+}
+
+/* ---- searching ------------------------------------------------------------------------------ */
+
+struct pattern_thread {
+        uint32_t pc;
+        size_t begin; /* of its match */
+};
+
+void ran_pattern_scratch_release(struct ran_pattern_scratch *s)
+{
+        free(s->thread);
+        free(s->seen);
+        free(s->stack);
+        *s = (struct ran_pattern_scratch){0};
+}
+
+static int reserve(const struct ran_pattern *p, struct ran_pattern_scratch *s,
+                   struct ran_error *err)
+{
+        struct pattern_thread *thread =
+                ran_grow(s->thread, &s->thread_cap, 2 * p->n, sizeof *thread, err);
+
+        if (thread == NULL)
+                return RAN_ENOMEM;
+        s->thread = thread;
+        uint64_t *seen = ran_grow(s->seen, &s->seen_cap, p->n, sizeof *seen, err);
+        if (seen == NULL)
+                return RAN_ENOMEM;
+        s->seen = seen;
+        uint32_t *stack = ran_grow(s->stack, &s->stack_cap, 2 * p->n + 1, sizeof *stack, err);
+        if (stack == NULL)
+                return RAN_ENOMEM;
+        s->stack = stack;
+        return RAN_OK;
+}
+
+struct search {
+        const struct ran_pattern *p;
+        struct ran_pattern_scratch *s;
+        const char *text;
+        size_t n, pos;
+        int32_t c; /* the character at pos; -1: the end */
+        size_t c_n;
+};
+
+static void look_at(struct search *k, size_t pos)
+{
+        k->pos = pos;
+        k->c = -1;
+        if (pos < k->n)
+                k->c = ran_unicode_get(k->text + pos, k->n - pos, &k->c_n);
+}
+
+static bool is_class(const struct search *k, size_t id)
+{
+        return k->c >= 0 && ran_class_has(&k->p->classes, id, k->c);
+}
+
+/* Adds a thread that waits at k->pos, and those that it splits into, in order. */
+static size_t add_thread(struct search *k, struct pattern_thread *to, size_t n, uint32_t pc,
+                         size_t begin)
+{
+        uint32_t *stack = k->s->stack;
+        size_t depth = 0;
+
+        for (stack[depth++] = pc; depth > 0;) {
+                pc = stack[--depth];
+                const struct instruction *in = &k->p->code[pc];
+                if (k->s->seen[pc] == k->pos + 1)
+                        continue;
+                k->s->seen[pc] = k->pos + 1;
+                switch (in->op) {
+                case OP_SPLIT:
+                        stack[depth++] = in->y;
+                        stack[depth++] = in->x;
+                        break;
+                case OP_JUMP:
+                        stack[depth++] = in->x;
+                        break;
+                case OP_LOOK:
+                case OP_NOT:
+                        if (is_class(k, in->x) == (in->op == OP_LOOK))
+                                stack[depth++] = pc + 1;
+                        break;
+                case OP_BEGIN:
+                case OP_END:
+                        if (k->pos == (in->op == OP_BEGIN ? 0 : k->n))
+                                stack[depth++] = pc + 1;
+                        break;
+                default:
+                        to[n++] = (struct pattern_thread){pc, begin};
+                        break;
+                }
+        }
+        return n;
+}
+
+/* Moves the threads at k->pos over its character, to *next; a match ends them. */
+static size_t step(struct search *k, const struct pattern_thread *now, size_t n,
+                   struct pattern_thread *next, size_t *begin, size_t *end)
+{
+        const int32_t c = k->c;
+        struct search at = *k;
+        size_t to = 0;
+
+        look_at(&at, k->pos + (c >= 0 ? k->c_n : 1));
+        for (size_t i = 0; i < n; i++) {
+                const struct instruction *in = &k->p->code[now[i].pc];
+                if (in->op == OP_MATCH) {
+                        *begin = now[i].begin;
+                        *end = k->pos;
+                        break;
+                }
+                if (c >= 0 && ran_class_has(&k->p->classes, in->x, c))
+                        to = add_thread(&at, next, to, now[i].pc + 1, now[i].begin);
+        }
+        *k = at;
+        return to;
+}
+
+/* Threads are in the order of what counts first: those that began earlier, then the order of the
+ * expression. So a match ends all behind it, and those before it go on for a better one. */
+static void search(struct search *k, size_t *begin, size_t *end)
+{
+        struct pattern_thread *now = k->s->thread, *next = now + k->p->n, *swap;
+        size_t n = 0;
+
+        memset(k->s->seen, 0, k->p->n * sizeof *k->s->seen);
+        while (k->pos <= k->n) {
+                if (n == 0 && *begin == SIZE_MAX) {
+                        size_t pos = k->pos;
+                        while (pos < k->n && !k->p->first[(unsigned char)k->text[pos]])
+                                pos++;
+                        if (pos == k->n)
+                                return;
+                        look_at(k, pos);
+                }
+                if (*begin == SIZE_MAX)
+                        n = add_thread(k, now, n, 0, k->pos);
+                if (n == 0 && *begin != SIZE_MAX)
+                        return;
+                n = step(k, now, n, next, begin, end);
+                swap = now;
+                now = next;
+                next = swap;
+        }
+}
+
+static int find_literal(const struct ran_pattern *p, const char *text, size_t n, size_t from,
+                        size_t *begin, size_t *end)
+{
+        const char *at = memmem(text + from, n - from, p->literal, p->literal_n);
+
+        *begin = at != NULL ? (size_t)(at - text) : n;
+        *end = at != NULL ? *begin + p->literal_n : n;
+        return RAN_OK;
+}
+
+int ran_pattern_find(const struct ran_pattern *p, const char *text, size_t n, size_t from,
+                     struct ran_pattern_scratch *s, size_t *begin, size_t *end,
+                     struct ran_error *err)
+{
+        struct search k = {.p = p, .s = s, .text = text, .n = n};
+
+        if (p->literal != NULL)
+                return find_literal(p, text, n, from, begin, end);
+        RAN_TRY(reserve(p, s, err));
+        *begin = *end = SIZE_MAX;
+        look_at(&k, from);
+        search(&k, begin, end);
+        if (*begin == SIZE_MAX)
+                *begin = *end = n;
+        return RAN_OK;
+}

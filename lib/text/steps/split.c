@@ -1,0 +1,324 @@
+/* steps-split.c - pre-tokenizers: each divides the spans that those before it made, or changes
+ * their text. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/utf8.h"
+#include "text/gpt2.h"
+#include "text/steps/steps.h"
+#include "text/unicode.h"
+
+static int push_span(struct ran_passage *p, size_t begin, size_t end, size_t first,
+                     struct ran_error *err)
+{
+        struct ran_stretch *other =
+                ran_grow(p->other, &p->other_cap, p->other_n + 1, sizeof *other, err);
+
+        if (other == NULL)
+                return RAN_ENOMEM;
+        p->other = other;
+        other[p->other_n++] = (struct ran_stretch){begin, end, first};
+        return RAN_OK;
+}
+
+/* What a step made takes the place of what it read. */
+static void take_other(struct ran_passage *p)
+{
+        struct ran_stretch *span = p->span;
+        size_t cap = p->span_cap;
+
+        p->span = p->other;
+        p->span_cap = p->other_cap;
+        p->spans = p->other_n;
+        p->other = span;
+        p->other_cap = cap;
+        p->other_n = 0;
+}
+
+/* ---- what a split does with what it finds ---------------------------------------------------- */
+
+/* The part of a span that is not written yet, because what follows may join it. */
+struct splitter {
+        struct ran_passage *p;
+        enum ran_behavior behavior;
+        size_t begin, end, first; /* the part; none if begin = end */
+        size_t next;              /* the number of the next character */
+        bool match, previous;     /* the part is a match; so was the last one taken */
+};
+
+static int flush(struct splitter *k, struct ran_error *err)
+{
+        if (k->begin == k->end)
+                return RAN_OK;
+        RAN_TRY(push_span(k->p, k->begin, k->end, k->first, err));
+        k->begin = k->end;
+        return RAN_OK;
+}
+
+/* The bytes up to `end` are a match, or lie between matches. */
+static int take(struct splitter *k, size_t begin, size_t end, size_t chars, bool match,
+                struct ran_error *err)
+{
+        const size_t first = k->next;
+        const bool waits = k->begin < k->end;
+        bool joins = false;
+
+        if (begin == end)
+                return RAN_OK;
+        k->next += chars;
+        if (k->behavior == SPLIT_WITH_PREVIOUS)
+                joins = waits && match && !k->previous;
+        else if (k->behavior == SPLIT_WITH_NEXT)
+                joins = waits && k->match && !match;
+        else if (k->behavior == SPLIT_CONTIGUOUS)
+                joins = waits && match == k->previous;
+        k->previous = match;
+        if (joins) {
+                k->end = end;
+                k->match = false;
+                return RAN_OK;
+        }
+        RAN_TRY(flush(k, err));
+        if (k->behavior == SPLIT_REMOVED && match)
+                return RAN_OK;
+        k->begin = begin;
+        k->end = end;
+        k->first = first;
+        k->match = match;
+        return RAN_OK;
+}
+
+/* ---- what is found -------------------------------------------------------------------------- */
+
+static bool is_wanted(const struct ran_step *step, int32_t c)
+{
+        switch (step->kind) {
+        case STEP_SPACES:
+                return ran_unicode_is_space(c);
+        case STEP_PUNCTUATION:
+                return ran_unicode_is_punct(c);
+        case STEP_NUMBERS:
+                return ran_unicode_is_number(c);
+        default:
+                return c == step->c;
+        }
+}
+
+static int32_t char_at(const char *s, size_t n, size_t *length)
+{
+        *length = 1;
+        return (unsigned char)*s < 0x80 ? *s : ran_unicode_get(s, n, length);
+}
+
+static int split_at_chars(const struct ran_step *step, struct splitter *k, struct ran_stretch span,
+                          struct ran_error *err)
+{
+        const char *s = k->p->word_s;
+        size_t begin = span.begin, chars = 0, length;
+
+        for (size_t pos = span.begin; pos < span.end; pos += length) {
+                if (!is_wanted(step, char_at(s + pos, span.end - pos, &length))) {
+                        chars++;
+                        continue;
+                }
+                RAN_TRY(take(k, begin, pos, chars, step->invert, err));
+                RAN_TRY(take(k, pos, pos + length, 1, !step->invert, err));
+                begin = pos + length;
+                chars = 0;
+        }
+        return take(k, begin, span.end, chars, step->invert, err);
+}
+
+/* Runs of letters, marks and digits, and runs of what is neither that nor white space. */
+static int split_runs(struct splitter *k, struct ran_stretch span, struct ran_error *err)
+{
+        enum { SPACE, WORD, OTHER } kind, next;
+        const char *s = k->p->word_s;
+        size_t length;
+
+        for (size_t pos = span.begin, end, chars; pos < span.end; pos = end) {
+                kind = SPACE;
+                for (end = pos, chars = 0; end < span.end; end += length, chars++) {
+                        int32_t c = char_at(s + end, span.end - end, &length);
+                        next = ran_unicode_is_word(c)    ? WORD
+                               : ran_unicode_is_space(c) ? SPACE
+                                                         : OTHER;
+                        if (end == pos)
+                                kind = next;
+                        else if (next != kind)
+                                break;
+                }
+                RAN_TRY(take(k, pos, end, chars, kind == SPACE, err));
+        }
+        return RAN_OK;
+}
+
+/* Every word is a match, and there is nothing between words. */
+static int split_words(const struct ran_step *step, struct splitter *k, struct ran_stretch span,
+                       struct ran_error *err)
+{
+        const char *s = k->p->word_s;
+
+        for (size_t pos = span.begin, n; pos < span.end; pos += n) {
+                size_t chars = 0;
+                n = step->kind == STEP_GPT2
+                            ? ran_gpt2_word(s + pos, span.end - pos, &chars)
+                            : ran_gpt4_word(s + pos, span.end - pos, step->digits, &chars);
+                if (n == 0)
+                        return ran_fail(err, RAN_EFORMAT, "the text is not valid UTF-8");
+                RAN_TRY(take(k, pos, pos + n, chars, !step->invert, err));
+        }
+        return RAN_OK;
+}
+
+static int split_at_pattern(const struct ran_step *step, struct splitter *k,
+                            struct ran_stretch span, struct ran_error *err)
+{
+        const char *s = k->p->word_s + span.begin;
+        const size_t n = span.end - span.begin;
+        size_t begin, end;
+
+        for (size_t pos = 0; pos < n; pos = end) {
+                RAN_TRY(ran_pattern_find(step->pattern, s, n, pos, &k->p->pattern, &begin, &end,
+                                         err));
+                RAN_TRY(take(k, span.begin + pos, span.begin + begin,
+                             ran_unicode_count(s + pos, begin - pos), step->invert, err));
+                RAN_TRY(take(k, span.begin + begin, span.begin + end,
+                             ran_unicode_count(s + begin, end - begin), !step->invert, err));
+        }
+        return RAN_OK;
+}
+
+static int split_span(const struct ran_step *step, struct splitter *k, struct ran_stretch span,
+                      struct ran_error *err)
+{
+        switch (step->kind) {
+        case STEP_PATTERN:
+                return split_at_pattern(step, k, span, err);
+        case STEP_GPT2:
+        case STEP_GPT4:
+                return split_words(step, k, span, err);
+        case STEP_RUNS:
+                return split_runs(k, span, err);
+        default:
+                return split_at_chars(step, k, span, err);
+        }
+}
+
+static int split(const struct ran_step *step, struct ran_passage *p, struct ran_error *err)
+{
+        for (size_t i = 0; i < p->spans; i++) {
+                const struct ran_stretch span = p->span[i];
+                struct splitter k = {.p = p,
+                                     .behavior = step->behavior,
+                                     .begin = span.begin,
+                                     .end = span.begin,
+                                     .next = span.first};
+                RAN_TRY(split_span(step, &k, span, err));
+                RAN_TRY(flush(&k, err));
+        }
+        take_other(p);
+        return RAN_OK;
+}
+
+/* ---- what changes the text ------------------------------------------------------------------- */
+
+static struct ran_glyph range_of(const struct ran_passage *p, size_t k)
+{
+        return p->word_at != NULL ? p->word_at[k]
+                                  : (struct ran_glyph){0, (uint32_t)k, (uint32_t)k + 1};
+}
+
+/* Whether a span gets the character in front. */
+static bool leads(const struct ran_step *step, const struct ran_passage *p, struct ran_stretch span,
+                  size_t points)
+{
+        const char *s = p->word_s + span.begin;
+        size_t length;
+        const int32_t c = char_at(s, span.end - span.begin, &length);
+
+        if (step->lead == LEAD_NEVER || c == step->c || c == ' ')
+                return false;
+        return step->lead == LEAD_ALWAYS || points + range_of(p, span.first).begin == 0;
+}
+
+/* Writes a span with `c` for each space, and in front if `lead`. */
+static int write_span(const struct ran_step *step, const struct ran_passage *p,
+                      struct ran_stretch span, bool lead, struct ran_buf *bytes,
+                      struct ran_glyphs *glyphs, struct ran_error *err)
+{
+        char meta[4];
+        const size_t meta_n = ran_unicode_put(meta, step->c), n = span.end - span.begin;
+        size_t k = span.first, length;
+
+        RAN_TRY(ran_glyphs_reserve(glyphs, n + 1, err));
+        if (lead) {
+                ran_buf_add(bytes, meta, meta_n);
+                glyphs->at[glyphs->n++] = range_of(p, k);
+        }
+        for (size_t pos = span.begin; pos < span.end; pos += length, k++) {
+                const char *s = p->word_s + pos;
+                length = *s >= 0 ? 1 : ran_unicode_length(s, span.end - pos);
+                if (*s == ' ')
+                        ran_buf_add(bytes, meta, meta_n);
+                else
+                        ran_buf_add(bytes, s, length);
+                glyphs->at[glyphs->n++] = range_of(p, k);
+        }
+        return bytes->failed ? ran_fail(err, RAN_ENOMEM, "out of memory") : RAN_OK;
+}
+
+static int change(const struct ran_step *step, struct ran_passage *p, size_t points,
+                  struct ran_error *err)
+{
+        struct ran_buf *bytes = &p->bytes[p->turn];
+        struct ran_glyphs *glyphs = &p->changed[p->turn];
+
+        bytes->len = glyphs->n = 0;
+        for (size_t i = 0; i < p->spans; i++) {
+                const size_t begin = bytes->len, first = glyphs->n;
+                const bool lead = leads(step, p, p->span[i], points);
+                RAN_TRY(write_span(step, p, p->span[i], lead, bytes, glyphs, err));
+                RAN_TRY(push_span(p, begin, bytes->len, first, err));
+        }
+        p->turn = !p->turn;
+        p->word_s = bytes->data;
+        p->word_at = glyphs->at;
+        take_other(p);
+        return RAN_OK;
+}
+
+/* Whether a step of that kind changes anything: most texts need no copy. */
+static bool changes(const struct ran_step *step, const struct ran_passage *p, size_t points)
+{
+        for (size_t i = 0; i < p->spans; i++)
+                if (leads(step, p, p->span[i], points))
+                        return true;
+        return step->kind == STEP_META && p->spans > 0;
+}
+
+int ran_steps_split(const struct ran_steps *s, struct ran_passage *p, struct ran_stretch part,
+                    size_t points, bool lead, struct ran_error *err)
+{
+        const struct ran_step space = {.kind = STEP_LEAD, .c = ' ', .lead = LEAD_ALWAYS};
+
+        p->word_s = p->s;
+        p->word_at = p->at;
+        p->spans = p->other_n = 0;
+        p->led = false;
+        if (part.begin == part.end)
+                return RAN_OK;
+        RAN_TRY(push_span(p, part.begin, part.end, part.first, err));
+        take_other(p);
+        p->led = lead && changes(&space, p, points);
+        if (p->led)
+                RAN_TRY(change(&space, p, points, err));
+        for (size_t i = s->normal_n; i < s->n; i++) {
+                const struct ran_step *step = &s->at[i];
+                if (step->kind != STEP_META && step->kind != STEP_LEAD)
+                        RAN_TRY(split(step, p, err));
+                else if (changes(step, p, points))
+                        RAN_TRY(change(step, p, points, err));
+        }
+        return RAN_OK;
+}

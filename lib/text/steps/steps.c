@@ -1,0 +1,213 @@
+/* steps.c - lists of steps, and normalisation by them. */
+#include "text/steps/steps.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/utf8.h"
+#include "text/unicode.h"
+
+/* Of a file; more make no sense. */
+enum { STEPS_MAX = 100 };
+
+struct ran_steps *ran_steps_new(struct ran_error *err)
+{
+        return ran_alloc(1, sizeof(struct ran_steps), err);
+}
+
+void ran_step_release(struct ran_step *step)
+{
+        free(step->text);
+        ran_pattern_free(step->pattern);
+        ran_charsmap_free(step->map);
+        *step = (struct ran_step){0};
+}
+
+void ran_steps_free(struct ran_steps *s)
+{
+        if (s == NULL)
+                return;
+        for (size_t i = 0; i < s->n; i++)
+                ran_step_release(&s->at[i]);
+        free(s->at);
+        free(s);
+}
+
+int ran_steps_add(struct ran_steps *s, struct ran_step step, struct ran_error *err)
+{
+        struct ran_step *at = NULL;
+        int rc = RAN_ENOMEM;
+
+        if (s->n >= STEPS_MAX)
+                rc = ran_fail(err, RAN_EFORMAT, "more than %d normalizers and pre-tokenizers",
+                              STEPS_MAX);
+        else
+                at = ran_grow(s->at, &s->cap, s->n + 1, sizeof *at, err);
+        if (at == NULL) {
+                ran_step_release(&step);
+                return rc;
+        }
+        s->at = at;
+        at[s->n++] = step;
+        return RAN_OK;
+}
+
+void ran_passage_release(struct ran_passage *p)
+{
+        free(p->span);
+        free(p->other);
+        ran_glyphs_release(&p->glyphs);
+        ran_glyphs_release(&p->spare);
+        ran_buf_release(&p->normal_bytes);
+        for (int i = 0; i < 2; i++) {
+                ran_buf_release(&p->bytes[i]);
+                ran_glyphs_release(&p->changed[i]);
+        }
+        ran_pattern_scratch_release(&p->pattern);
+        *p = (struct ran_passage){0};
+}
+
+/* ---- steps of normalisation: each reads `in` and replaces `out` ------------------------------ */
+
+static int put_bytes(const struct ran_glyphs *g, struct ran_buf *out, struct ran_error *err)
+{
+        const size_t widest = 4;
+
+        out->len = 0;
+        char *at = ran_buf_room(out, g->n * widest);
+        if (at == NULL)
+                return ran_fail(err, RAN_ENOMEM, "no memory for a text of %zu characters", g->n);
+        char *end = at;
+        for (size_t i = 0; i < g->n; i++) {
+                int32_t c = g->at[i].c;
+                if (c < 0x80)
+                        *end++ = (char)c;
+                else
+                        end += ran_unicode_put(end, c);
+        }
+        out->len = (size_t)(end - at);
+        return RAN_OK;
+}
+
+/* Appends a text of which each character has the range of `from`. */
+static int push_text(struct ran_glyphs *out, const char *text, size_t n, struct ran_glyph from,
+                     struct ran_error *err)
+{
+        RAN_TRY(ran_glyphs_reserve(out, n, err));
+        for (size_t pos = 0, length; pos < n; pos += length) {
+                from.c = ran_unicode_get(text + pos, n - pos, &length);
+                out->at[out->n++] = from;
+        }
+        return RAN_OK;
+}
+
+static int push_all(struct ran_glyphs *out, const struct ran_glyph *at, size_t n,
+                    struct ran_error *err)
+{
+        RAN_TRY(ran_glyphs_reserve(out, n, err));
+        if (n > 0)
+                memcpy(out->at + out->n, at, n * sizeof *at);
+        out->n += n;
+        return RAN_OK;
+}
+
+/* What replaces a match has the range of its last character. */
+static int replace(const struct ran_step *step, struct ran_passage *p, struct ran_glyphs *out,
+                   const struct ran_glyphs *in, struct ran_error *err)
+{
+        size_t begin, end, i = 0;
+
+        out->n = 0;
+        RAN_TRY(put_bytes(in, &p->normal_bytes, err));
+        const char *s = p->normal_bytes.data;
+        const size_t n = p->normal_bytes.len;
+        for (size_t pos = 0; pos < n; pos = end) {
+                RAN_TRY(ran_pattern_find(step->pattern, s, n, pos, &p->pattern, &begin, &end, err));
+                size_t kept = ran_unicode_count(s + pos, begin - pos);
+                RAN_TRY(push_all(out, in->at + i, kept, err));
+                i += kept + ran_unicode_count(s + begin, end - begin);
+                if (begin < n)
+                        RAN_TRY(push_text(out, step->text, step->n, in->at[i - 1], err));
+        }
+        return RAN_OK;
+}
+
+static int prepend(const struct ran_step *step, struct ran_glyphs *out, const struct ran_glyphs *in,
+                   struct ran_error *err)
+{
+        out->n = 0;
+        if (in->n > 0)
+                RAN_TRY(push_text(out, step->text, step->n, in->at[0], err));
+        return push_all(out, in->at, in->n, err);
+}
+
+/* The rules of the normalizer Nmt. */
+static int nmt(struct ran_glyphs *out, const struct ran_glyphs *in, struct ran_error *err)
+{
+        out->n = 0;
+        RAN_TRY(ran_glyphs_reserve(out, in->n, err));
+        for (size_t i = 0; i < in->n; i++) {
+                struct ran_glyph g = in->at[i];
+                if ((g.c >= 1 && g.c <= 8) || g.c == 0xb || (g.c >= 0xe && g.c <= 0x1f) ||
+                    g.c == 0x7f || g.c == 0x8f || g.c == 0x9f)
+                        continue;
+                if (g.c == '\t' || g.c == '\n' || g.c == '\f' || g.c == '\r' || g.c == 0x1680 ||
+                    (g.c >= 0x200b && g.c <= 0x200f) || g.c == 0x2028 || g.c == 0x2029 ||
+                    g.c == 0x2581 || g.c == 0xfeff || g.c == 0xfffd)
+                        g.c = ' ';
+                out->at[out->n++] = g;
+        }
+        return RAN_OK;
+}
+
+/* *changed: whether `out` has the result; else it is `in`. */
+static int apply(const struct ran_step *step, struct ran_passage *p, struct ran_glyphs *out,
+                 struct ran_glyphs *in, bool *changed, struct ran_error *err)
+{
+        *changed = true;
+        switch (step->kind) {
+        case STEP_REPLACE:
+                return replace(step, p, out, in, err);
+        case STEP_PREPEND:
+                return prepend(step, out, in, err);
+        case STEP_NMT:
+                return nmt(out, in, err);
+        case STEP_CHARSMAP:
+                return ran_charsmap_apply(step->map, out, in, changed, err);
+        default:
+                return ran_glyphs_step(step->plain, true, out, in, err);
+        }
+}
+
+int ran_steps_normalize(const struct ran_steps *s, struct ran_passage *p, const char *text,
+                        size_t n, size_t *points, struct ran_error *err)
+{
+        bool changed;
+
+        p->s = text;
+        p->n = n;
+        p->at = NULL;
+        if (n >= UINT32_MAX)
+                return ran_fail(err, RAN_EINVAL, "%zu bytes are too many to be read at once", n);
+        if (s->normal_n == 0) {
+                if (ran_utf8_valid(text, n) < n)
+                        return ran_fail(err, RAN_EFORMAT, "the text is not valid UTF-8");
+                *points = ran_unicode_count(text, n);
+                return RAN_OK;
+        }
+        RAN_TRY(ran_glyphs_read(&p->glyphs, text, n, err));
+        *points = p->glyphs.n;
+        for (size_t i = 0; i < s->normal_n; i++) {
+                RAN_TRY(apply(&s->at[i], p, &p->spare, &p->glyphs, &changed, err));
+                if (changed) {
+                        struct ran_glyphs swap = p->glyphs;
+                        p->glyphs = p->spare;
+                        p->spare = swap;
+                }
+        }
+        RAN_TRY(put_bytes(&p->glyphs, &p->normal_bytes, err));
+        p->s = p->normal_bytes.data;
+        p->n = p->normal_bytes.len;
+        p->at = p->glyphs.at;
+        return RAN_OK;
+}
