@@ -1,5 +1,5 @@
 /* checkpoint.c - what a checkpoint holds beside the weights, written and read by one list. */
-#include "part/crf/crf-train.h"
+#include "part/linear/crf-train.h"
 #include "train/pretrained.h"
 #include "train/trainer.h"
 #include "file/model.h"

@@ -9,7 +9,7 @@
 #include "nn/head.h"
 #include "part/linear/svm.h"
 #include "train/evaluate.h"
-#include "gradient/loss.h"
+#include "data/loss.h"
 #include "train/trainer.h"
 #include "ran/train.h"
 

@@ -3,9 +3,9 @@
 #include "train/task.h"
 #include "nn/head.h"
 #include "infer/tagger.h"
-#include "part/crf/crf-train.h"
+#include "part/linear/crf-train.h"
 #include "train/evaluate.h"
-#include "gradient/loss.h"
+#include "data/loss.h"
 #include "train/trainer.h"
 #include "ran/train.h"
 

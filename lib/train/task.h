@@ -4,7 +4,7 @@
 #define RAN_TRAIN_TASK_H
 
 #include "task/task.h"
-#include "train/ensemble.h"
+#include "part/linear/ensemble.h"
 
 struct ran_batch_scratch;
 struct ran_batcher;

@@ -4,7 +4,7 @@
 #include "file/model.h"
 #include "part/linear/linear-model.h"
 #include "task/task.h"
-#include "part/crf/crf-train.h"
+#include "part/linear/crf-train.h"
 #include "train/pretrained.h"
 #include "train/task.h"
 #include "ran/train.h"

@@ -5,7 +5,7 @@
 #include "eval/calibration.h"
 #include "file/model.h"
 #include "gradient/batch.h"
-#include "train/ensemble.h"
+#include "part/linear/ensemble.h"
 #include "part/linear/cross-validate.h"
 #include "train/gain.h"
 #include "gradient/optimiser.h"

@@ -1,6 +1,6 @@
 /* cross-validate.c - see cross-validate.h. */
 #include "part/linear/cross-validate.h"
-#include "gradient/loss.h"
+#include "data/loss.h"
 #include "gradient/plan.h"
 
 #include <math.h>

@@ -8,7 +8,7 @@
 #include "part/linear/svm.h"
 #include "math/elementary.h"
 #include "math/simd.h"
-#include "gradient/loss.h"
+#include "data/loss.h"
 #include "gradient/plan.h"
 
 #include <math.h>

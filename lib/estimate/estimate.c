@@ -1,10 +1,10 @@
 /* estimate.c - the cost of a training run: parameters, steps, arithmetic; estimate.h: memory. */
 #include "base/error.h"
-#include "train/estimate.h"
+#include "estimate/estimate.h"
 #include "nn/encoder.h"
 #include "task/lm-output.h"
 #include "task/task.h"
-#include "gradient/masking.h"
+#include "data/masking.h"
 #include "train/task.h"
 #include "ran/train.h"
 

@@ -1,5 +1,5 @@
 /* crf-train.c - see crf-train.h. */
-#include "part/crf/crf-train.h"
+#include "part/linear/crf-train.h"
 #include "math/simd.h"
 #include "infer/tagger.h"
 #include "part/linear/linear-words.h"
