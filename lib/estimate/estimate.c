@@ -28,7 +28,7 @@ static int count_steps(struct ran_run_sizes *k, size_t *document, struct ran_err
                 rc = ran_plan_init(&plan, job->config, job->train, ran_train_batch(job),
                                    job->settings->bptt, err);
         if (rc == RAN_OK) {
-                ran_plan_shuffle(order, document, k->documents, job->settings->seed, 0);
+                ran_random_shuffle(order, document, k->documents, job->settings->seed, 0);
                 k->steps = ran_plan_steps(&plan, order, k->documents) * job->settings->epochs;
         }
         ran_plan_release(&plan);
