@@ -3,6 +3,7 @@
 # checkpoints, states, vocabularies and a search, and what that version answered about them.
 
 bats_require_minimum_version 1.5.0
+load compare.bash
 
 setup() {
   export PATH=$RAN_BIN:$PATH RAN_ISA=portable # with which the folders were made
@@ -149,7 +150,7 @@ resumed() {
     same "checkpoints/$name.ran" "checkpoints/$name.whole.ran"
     [ ! -e "checkpoints/$name.ran.ckpt" ]
     [ ! -e "checkpoints/$name.ran.tune" ] ||
-      diff <(trials "checkpoints/$name.ran.tune") <(trials "checkpoints/$name.whole.tune")
+      same_output "trials \"checkpoints/\$name.ran.tune\"" "trials \"checkpoints/\$name.whole.tune\""
   done <resume
 }
 
