@@ -80,16 +80,6 @@ config() {
   jq -se 'map(select(.event == "dev") | .dev.perplexity) | min < 1.5' log.jsonl
 }
 
-@test "train lm: pairs have no new defaults where 0.1.0 began the training [all]" {
-  pairs 60 >train.jsonl
-  train=(ran-train lm --dim 16 --heads 2 --head-dim 8 --layers 1 --no-dev --epochs 100000 -o m.ran)
-  # As 0.1.0 would have trained, by what the checkpoint says.
-  ended_by INT '^epoch ' said "${train[@]}" --mask prefix --vocab-type word --label-smoothing 0 train.jsonl
-  LC_ALL=C sed -i 's/\\"version\\":\\"0\.[0-9.]*\\"/\\"version\\":\\"0.1.0\\"/' m.ran.ckpt
-  ended_by INT '^epoch ' said "${train[@]}" --resume train.jsonl
-  grep -q 'a source and a target: --mask prefix$' said
-}
-
 @test "train lm: records with a source and a target have defaults of their own" {
   pairs 60 >train.jsonl
   small='--dim 16 --heads 2 --head-dim 8 --layers 1 --epochs 1'
