@@ -339,8 +339,6 @@ int ran_broadcast_state(struct ran_trainer *t, struct ran_error *err)
                 {&t->linear_rate, sizeof t->linear_rate},
                 {&t->stop, sizeof t->stop},
                 {&t->pretrained, sizeof t->pretrained},
-                {&t->early_stop, sizeof t->early_stop},
-                {&t->as_begun, sizeof t->as_begun},
                 {t->p.block, t->layout.size * sizeof(float)},
                 {t->table.x, table * sizeof(float)},
                 {t->linear, t->c->wide * t->C * sizeof *t->linear},

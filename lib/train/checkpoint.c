@@ -132,9 +132,11 @@ void ran_trainer_note(struct ran_trainer *t)
                 memcpy(t->calibrated, t->calibration.p, t->calibration.n * sizeof(float));
 }
 
-static bool has_about(const struct ran_trainer *t)
+/* What follows from the data, as the end of the run's description. */
+static void add_about(const struct ran_trainer *t, struct ran_buf *out)
 {
-        return t->job->about != NULL && t->job->about[0] != '\0';
+        if (t->job->about != NULL && t->job->about[0] != '\0')
+                ran_buf_printf(out, ",%s", t->job->about);
 }
 
 int ran_checkpoint_write(struct ran_trainer *t, struct ran_error *err)
@@ -158,7 +160,7 @@ int ran_checkpoint_write(struct ran_trainer *t, struct ran_error *err)
         ran_plan_pack(&t->plan, recurrent);
         if (x[parts.extras].n > 0)
                 parts.extras++;
-        ran_buf_printf(&about, "%s%s", has_about(t) ? "," : "", has_about(t) ? t->job->about : "");
+        add_about(t, &about);
         ran_buf_char(&about, '\0');
         rc = about.failed
                      ? ran_fail(err, RAN_ENOMEM, "out of memory while a checkpoint was written")
@@ -185,43 +187,40 @@ static bool same_labels(const struct ran_trainer *t, const struct ran_model *m)
         return true;
 }
 
-/* A run that 0.1.0 began goes on as it would have. */
-static int as_begun(struct ran_trainer *t, struct ran_error *err)
+/* Version 0.1.0 kept less of a run. */
+static int check_form(const struct ran_trainer *t, const struct ran_model *m, struct ran_error *err)
 {
-        t->early_stop = false;
-        t->as_begun = true;
-        return ran_trainer_describe(t, err);
-}
+        static const char key[] = "\"version\":\"";
+        const char *training = ran_model_metadata(m, "training");
+        const char *at = training != NULL ? strstr(training, key) : NULL;
 
-/* Bytes of a checkpoint's description without what follows from the data, which earlier versions
- * did not write. */
-static size_t without_about(const struct ran_trainer *t, const char *training, size_t n)
-{
-        const size_t about = has_about(t) ? strlen(t->job->about) : 0;
-
-        if (about == 0 || n < about + 3 || training[n - about - 2] != ',' ||
-            memcmp(training + n - about - 1, t->job->about, about) != 0)
-                return n;
-        return n - about - 1;
+        if (ran_model_has_extra(m, "train.decision"))
+                return RAN_OK;
+        at = at != NULL ? at + sizeof key - 1 : "unknown";
+        return ran_fail(err, RAN_EINVAL,
+                        "%s is of version %.*s, which this version cannot continue: resume it with "
+                        "that version, or remove it to start over",
+                        t->job->checkpoint, (int)strcspn(at, "\""), at);
 }
 
 static int same_run(const struct ran_trainer *t, const struct ran_model *m, struct ran_error *err)
 {
-        const char *training = ran_model_metadata(m, "training");
-        struct ran_buf theirs = {0}, ours = {0};
-        size_t n = training != NULL ? strlen(training) : 0;
-        bool same, failed;
+        const char *theirs = ran_model_metadata(m, "training");
+        const size_t n = theirs != NULL ? strlen(theirs) : 0;
+        struct ran_buf config = {0}, ours = {0};
 
-        ran_fields_json(ran_config_fields, &m->config, &theirs);
+        ran_fields_json(ran_config_fields, &m->config, &config);
         ran_fields_json(ran_config_fields, t->c, &ours);
-        failed = theirs.failed || ours.failed;
-        same = !failed && theirs.len == ours.len && memcmp(theirs.data, ours.data, ours.len) == 0 &&
-               n >= 2 && training[0] == '{' && training[n - 1] == '}' &&
-               ran_train_same_run(training + 1, without_about(t, training, n) - 2, t->training,
-                                  strlen(t->training)) &&
-               m->V == t->V && m->C == t->C && same_labels(t, m) &&
-               same_tokenizer(m->tokenizer, t->job->tokenizer);
-        ran_buf_release(&theirs);
+        bool same = config.len == ours.len && memcmp(config.data, ours.data, ours.len) == 0;
+        ours.len = 0;
+        ran_buf_str(&ours, t->training);
+        add_about(t, &ours);
+        const bool failed = config.failed || ours.failed;
+        same &= !failed && n >= 2 && theirs[0] == '{' && theirs[n - 1] == '}' &&
+                ran_train_same_run(theirs + 1, n - 2, ours.data, ours.len) && m->V == t->V &&
+                m->C == t->C && same_labels(t, m) &&
+                same_tokenizer(m->tokenizer, t->job->tokenizer);
+        ran_buf_release(&config);
         ran_buf_release(&ours);
         if (failed)
                 return ran_fail(err, RAN_ENOMEM, "out of memory while the checkpoint was compared");
@@ -380,12 +379,11 @@ int ran_checkpoint_read(struct ran_trainer *t, struct ran_error *err)
         m = ran_model_open(t->job->checkpoint, true, err);
         if (m == NULL)
                 return err->code;
-        rc = ran_model_has_extra(m, "train.decision") ? RAN_OK : as_begun(t, err);
+        rc = check_form(t, m, err);
         if (rc == RAN_OK)
                 rc = same_run(t, m, err);
         for (size_t i = 0; i < n && rc == RAN_OK; i++)
-                if (x[i].data != &t->stop || ran_model_has_extra(m, x[i].name)) /* 0.1.0 has none */
-                        rc = ran_model_read_extra(m, &x[i], err);
+                rc = ran_model_read_extra(m, &x[i], err);
         if (rc == RAN_OK)
                 rc = ran_trainer_resume(t, err);
         if (rc == RAN_OK)

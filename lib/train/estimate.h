@@ -14,7 +14,10 @@ struct ran_run_sizes {
         size_t documents, steps; /* steps: of all epochs before a refit */
 };
 
-/* estimate.c: outputs of L tokens of training or development data, at most. Masked words are drawn:
+/* estimate.c: the parameters and the arithmetic of a job, and no more. */
+int ran_estimate_size(const struct ran_train_job *job, struct ran_train_estimate *e,
+                      struct ran_error *err);
+/* Outputs of L tokens of training or development data, at most. Masked words are drawn:
  * there may be some standard deviations more than the mean. */
 size_t ran_run_outputs(const struct ran_train_job *job, const struct ran_dataset *d, size_t L);
 /* estimate-memory.c: bytes of a run. Reads the data. */

@@ -12,31 +12,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The settings. Of runs that 0.1.0 began, and of those like them, the text is as it was then. */
-static void add_settings(const struct ran_train_settings *s, bool early_stop, struct ran_buf *out)
-{
-        const char *before = "";
-
-        for (const struct ran_field *f = ran_train_fields; f->name != NULL; f++) {
-                const struct ran_field one[] = {*f, {0}};
-                const size_t at = out->len, begin = at + strlen(before);
-
-                if (strcmp(f->name, "early_stop") == 0 && !early_stop)
-                        continue;
-                ran_buf_str(out, before);
-                ran_fields_json(one, s, out);
-                if (out->len == begin) /* a later setting, with its default */
-                        out->len = at;
-                else
-                        before = ",";
-        }
-}
-
 /* All that can change the result, and nothing else: the same text means the same run. */
-static void add_training(const struct ran_train_job *job, bool early_stop, struct ran_buf *out)
+static void add_training(const struct ran_train_job *job, struct ran_buf *out)
 {
         ran_buf_str(out, "\"version\":\"" RAN_VERSION "\",");
-        add_settings(job->settings, early_stop, out);
+        ran_fields_json(ran_train_fields, job->settings, out);
         ran_buf_printf(out, ",\"batch_size\":%zu,\"train\":{\"documents\":%zu,\"digest\":\"%s\"}",
                        ran_train_batch(job), job->train->B, job->train->digest);
         if (ran_train_has_dev(job))
@@ -53,7 +33,7 @@ static void add_training(const struct ran_train_job *job, bool early_stop, struc
 void ran_train_describe(const struct ran_train_job *job, struct ran_buf *out)
 {
         ran_buf_str(out, "\"training\":{");
-        add_training(job, job->settings->early_stop, out);
+        add_training(job, out);
         ran_buf_str(out, "},\"config\":{");
         ran_fields_json(ran_config_fields, job->config, out);
         ran_buf_str(out, "},\"vocabulary\":");
@@ -90,7 +70,7 @@ int ran_trainer_describe(struct ran_trainer *t, struct ran_error *err)
 {
         struct ran_buf out = {0};
 
-        add_training(t->job, t->early_stop, &out);
+        add_training(t->job, &out);
         ran_buf_char(&out, '\0');
         if (out.failed) {
                 ran_buf_release(&out);
@@ -225,7 +205,7 @@ static void add_validation(const struct ran_trainer *t, struct ran_buf *out)
         const struct ran_train_decision d = ran_trainer_decision(t);
         struct ran_buf why = {0};
 
-        if (t->stop.documents == 0 || t->as_begun)
+        if (t->stop.documents == 0)
                 return;
         ran_buf_printf(out,
                        ",\"validation\":{\"documents\":%zu,\"linear\":{\"value\":", d.documents);
@@ -253,8 +233,6 @@ int ran_trainer_write(struct ran_trainer *t, struct ran_error *err)
         int rc;
 
         RAN_TRY(ran_known_make(t->job, t->at.refit != 0, &known, err));
-        if (t->as_begun)
-                known.n = 0; /* 0.1.0 wrote none */
         parts.storage = t->job->storage;
         parts.extra = &known;
         parts.extras = known.n > 0;
@@ -269,7 +247,7 @@ int ran_trainer_write(struct ran_trainer *t, struct ran_error *err)
                 ran_buf_printf(&more, ",\"dev_metric\":{\"%s\":", ran_metric_names[t->s->metric]);
                 ran_buf_double(&more, t->s->metric == RAN_METRIC_LOSS ? -t->at.best : t->at.best);
                 ran_buf_char(&more, '}');
-                if (!isnan(t->baseline) && !t->as_begun) {
+                if (!isnan(t->baseline)) {
                         ran_buf_str(&more, ",\"dev_baseline\":");
                         ran_buf_double(&more, t->baseline);
                 }

@@ -52,6 +52,8 @@ const struct ran_field ran_train_fields[] = {
         {.name = "early_stop",
          .type = RAN_FIELD_BOOL,
          AT(early_stop),
+         .initial = "false",
+         .later = true,
          .help = "with a linear model: end the training of the encoder, or leave it out, as soon "
                  "as "
                  "it can no longer prove on the validation documents that it helps"},

@@ -107,7 +107,7 @@ static int judge_linear(struct ran_trainer *t, struct ran_evaluate_rates *r, str
         note_linear(t, r);
         RAN_TRY(has_learned(t, r->wrong, &learned, err));
         t->waits = !learned;
-        if (first && t->early_stop && !ran_gain_has_room(r->wrong))
+        if (first && t->s->early_stop && !ran_gain_has_room(r->wrong))
                 leave_out(t);
         return RAN_OK;
 }
@@ -197,7 +197,7 @@ void ran_trainer_weigh(struct ran_trainer *t, const struct ran_evaluate_rates *r
                 t->stop.best_gain = now.mean;
                 t->stop.best_error = now.error;
         }
-        if (t->early_stop && !t->waits && t->at.epoch < (double)t->s->epochs &&
+        if (t->s->early_stop && !t->waits && t->at.epoch < (double)t->s->epochs &&
             !may_prove(t, &most)) {
                 t->stop.why = RAN_ENCODER_NO_GAIN;
                 t->stop.epoch = t->at.epoch;
@@ -229,12 +229,6 @@ static void drop_unproven(struct ran_trainer *t)
         t->stop.best_high = t->stop.high;
 }
 
-/* 0.1.0 asked for a proof of classifiers only, and of fewer than 100 documents. */
-static bool asks_no_proof(const struct ran_trainer *t)
-{
-        return t->as_begun && (t->c->task != RAN_TASK_CLASSIFY || t->job->dev->B >= 100);
-}
-
 void ran_trainer_note_best(struct ran_trainer *t, const struct ran_evaluate_rates *r)
 {
         note_best_interval(t, r);
@@ -247,27 +241,11 @@ void ran_trainer_note_best(struct ran_trainer *t, const struct ran_evaluate_rate
         t->stop.base = g.base;
 }
 
-/* A checkpoint of 0.1.0 does not say what the best epoch gained. */
-static int measure_best(struct ran_trainer *t, struct ran_error *err)
-{
-        struct ran_evaluate_rates r = {0};
-
-        if (!(t->at.encoder > 0) || t->stop.best_error > 0)
-                return RAN_OK;
-        int rc = ran_train_task_of(t->c)->validate(t, false, &r, err);
-        if (rc != RAN_OK)
-                return ran_ranks_break(t->job->ranks, rc);
-        if (ran_trainer_leads(t))
-                ran_trainer_note_best(t, &r);
-        return RAN_OK;
-}
-
 int ran_trainer_prove(struct ran_trainer *t, struct ran_error *err)
 {
         if (t->stop.documents == 0 || !ran_config_trains_encoder(t->c) ||
-            t->stop.why == RAN_ENCODER_NO_ROOM || asks_no_proof(t))
+            t->stop.why == RAN_ENCODER_NO_ROOM)
                 return RAN_OK;
-        RAN_TRY(measure_best(t, err));
         if (ran_trainer_leads(t))
                 drop_unproven(t);
         return ran_broadcast_progress(t, err);

@@ -7,7 +7,7 @@
 #include "part/vectors/document-vector.h"
 #include "nn/encoder.h"
 #include "nn/head.h"
-#include "part/linear/ahead.h"
+#include "part/linear/svm.h"
 #include "train/evaluate.h"
 #include "gradient/loss.h"
 #include "train/trainer.h"
@@ -270,11 +270,7 @@ static int fit_rows(struct ran_trainer *t, struct ran_svm *svm, struct ran_error
                                            t->p.head.wide_b, ran_trainer_on_pass, t, err));
         t->stage_from = t->linear_share > 0 ? t->stage_to : 0;
         t->stage_to = 1;
-        if (t->at.refit == 0 && ran_ahead_pays(t->job, t->C))
-                RAN_TRY(ran_ahead_fit(t, svm, cost, err));
-        else
-                RAN_TRY(ran_svm_fit(svm, cost, t->linear, t->p.head.wide_b, ran_trainer_on_pass, t,
-                                    err));
+        RAN_TRY(ran_svm_fit(svm, cost, t->linear, t->p.head.wide_b, ran_trainer_on_pass, t, err));
         if (svm->ensemble.linear > 0 && !ran_config_trains_encoder(t->c) &&
             !ran_train_has_dev(t->job))
                 ran_trainer_set_ensemble(t, &svm->ensemble);
@@ -329,10 +325,6 @@ static void release_features(struct ran_trainer *t)
 
 static int fit_linear(struct ran_trainer *t, struct ran_error *err)
 {
-        if (t->at.refit != 0 && ran_ahead_take(t)) {
-                release_features(t);
-                return RAN_OK;
-        }
         struct ran_features features = {0};
         struct ran_dense_frame frame = {0};
         const struct ran_dense *dense = t->c->frozen ? &t->dense : NULL;

@@ -176,7 +176,6 @@ int ran_trainer_init(struct ran_trainer *t, const struct ran_train_job *job, str
                                   .C = job->train->C,
                                   .D = job->config->dim,
                                   .batch = ran_train_batch(job),
-                                  .early_stop = job->settings->early_stop,
                                   .prior = *task->prior};
         t->V = job->tokenizer != NULL ? ran_tokenizer_size(job->tokenizer) : job->V;
         if (!ran_config_has_encoder(t->c)) {
@@ -262,7 +261,6 @@ void ran_trainer_release(struct ran_trainer *t)
         free(t->token_weight);
         free(t->linear);
         free(t->idf);
-        free(t->ahead);
         free(t->crf);
         free(t->affixes);
         free(t->best_block);

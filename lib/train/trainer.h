@@ -72,7 +72,6 @@ struct ran_trainer {
         float *token_weight;            /* (V) in them; NULL without */
         /* (c->wide, C), and rows of the dense features behind; (c->wide), NULL for a tagger. */
         float *linear, *idf;
-        float *ahead;       /* (c->wide, C), (C) weights and bias of the refit, or NULL: ahead.h */
         float *crf;         /* of a tagger's linear model; NULL: none */
         double linear_rate; /* factor of its cost, where `init` brought it; 0: it stays */
         uint32_t *affixes;
@@ -83,10 +82,8 @@ struct ran_trainer {
         struct ran_batcher batcher;
         struct ran_progress at;
         struct ran_decision stop;
-        bool early_stop;        /* the setting, but for runs that 0.1.0 began */
         double baseline;        /* accuracy on the dev documents of their most frequent label */
         double *losses, *alone; /* (B of dev) of the last validation; of the linear model alone */
-        bool as_begun;          /* by 0.1.0, and written as it would have been */
         bool waits;             /* the linear model learned nothing: the encoder has time */
         double linear_share;    /* of the work on the linear model that is done, */
         double stage_from, stage_to; /* of which the stage at hand is this part */

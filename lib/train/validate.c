@@ -22,8 +22,7 @@ static bool is_better(const struct ran_trainer *t, const struct ran_evaluate_rat
 
         if (t->at.best_epoch == 0)
                 return true;
-        if (t->stop.documents == 0 || t->as_begun || i.low > i.high ||
-            t->job->dev->positions != NULL)
+        if (t->stop.documents == 0 || i.low > i.high || t->job->dev->positions != NULL)
                 return metric > t->at.best;
         return metric > t->stop.top + error ||
                (metric > t->stop.top - error && r->loss < t->stop.best_loss);

@@ -2,6 +2,7 @@
 # ran-attnmask --map: what tokens bear on, the label or the outputs of tokens.
 
 bats_require_minimum_version 1.5.0
+load compare.bash
 
 # A model that tells rain, sun and snow in texts that say no more.
 setup_file() {

@@ -2,6 +2,7 @@
 # ran-attnmask with a model: what it attended to, in records and pictures, and what is refused.
 
 bats_require_minimum_version 1.5.0
+load compare.bash
 
 setup() {
   PATH=${RAN_BIN:-$PWD/build}:$PATH

@@ -3,6 +3,7 @@
 # tests/unit/test-options.c.
 
 bats_require_minimum_version 1.5.0
+load compare.bash
 load commands.bash
 
 setup() {

@@ -114,7 +114,7 @@ vectors() {
   [[ $stderr == *'vocabulary, embedding and encoder are initialised from base.ran, the head too'* ]]
   [[ $stderr != *'learned a vocabulary'* ]]
   [ "$(metadata same.ran config | jq -c '[.dim, .layers, .window]')" = '[12,1,16]' ]
-  [ "$(metadata same.ran training | jq -r .init.digest)" = "$(metadata base.ran digest)" ]
+  same_output "metadata same.ran training | jq -r .init.digest" "metadata base.ran digest"
   sed 's/white/black/' train.jsonl >other.jsonl
   run -0 --separate-stderr ran-train classify --epochs 2 --init base.ran -o other.ran other.jsonl
   [[ $stderr == *'the head at random'* ]]
