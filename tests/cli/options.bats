@@ -256,7 +256,7 @@ alone() {
   done
   ran-train tag --help-all | grep -qF -- '--[no-]crf'
   # A configuration of another verb has their defaults.
-  ran-train classify --print-config | grep -v '"\(vocab_type\|wide\|affixes\|mask\|metric\|refit\|early_stop\)"' >config.json
+  ran-train classify --print-config | grep -v '"\(vocab_type\|wide\|affixes\|mask\|min_window\|metric\|refit\|early_stop\)"' >config.json
   run -3 --separate-stderr ran-train lm -o m --config config.json none
 }
 
