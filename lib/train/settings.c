@@ -222,9 +222,9 @@ const struct ran_field ran_train_fields[] = {
          .later = true,
          .help = "learn from the text of the documents in so many epochs first, before the labels; "
                  "0: not without --pretrain, and with it as many as the amount of text suggests",
-         RAN_RULES(
-                 RAN_NEEDS_AS("task=classify,tag", "is for ran-train classify and tag: a language "
-                                                   "model learns from texts as they are"))},
+         RAN_RULES(RAN_NEEDS_AS("task=classify,tag",
+                                "is for ran-train classify and tag: a language "
+                                "model learns from texts as they are"))},
         {.name = "mask_share",
          .type = RAN_FIELD_REAL,
          AT(mask_share),
