@@ -1,6 +1,6 @@
 /* judge.c - what the validation documents say of an epoch: which is the best, and whether the
  * encoder gains enough over the linear model (gain.h). */
-#include "train/evaluate.h"
+#include "evaluate/evaluate.h"
 #include "train/gain.h"
 #include "train/share.h"
 #include "train/stages.h"

@@ -1,6 +1,6 @@
 /* stage-linear.c - the linear model, and what it leaves to an encoder: see stages.h. */
 #include "nn/compact.h"
-#include "train/evaluate.h"
+#include "evaluate/evaluate.h"
 #include "train/gain.h"
 #include "train/share.h"
 #include "train/stages.h"

@@ -1,6 +1,6 @@
 /* stage-pretrain.c - the first phase of a training: see stages.h. */
 #include "ran/train.h"
-#include "train/evaluate.h"
+#include "evaluate/evaluate.h"
 #include "train/pretrained.h"
 #include "train/share.h"
 #include "train/stages.h"

@@ -1,5 +1,5 @@
 /* evaluate.c - see evaluate.h. */
-#include "train/evaluate.h"
+#include "evaluate/evaluate.h"
 #include "task/task.h"
 #include "train/task.h"
 #include "ran/train.h"
