@@ -71,3 +71,29 @@ struct ran_target ran_loss_target(const struct ran_dataset *d, size_t b)
         }
         return (struct ran_target){d->labels + at, NULL, n};
 }
+
+void ran_probabilities(const struct ran_config *config, const float *logits, size_t C, float *p)
+{
+        double most = (double)logits[0], sum = 0;
+
+        if (config->multilabel) {
+                for (size_t c = 0; c < C; c++)
+                        p[c] = (float)(1.0 / (1.0 + ran_exp(-(double)logits[c])));
+                return;
+        }
+        for (size_t c = 1; c < C; c++)
+                most = (double)logits[c] > most ? (double)logits[c] : most;
+        for (size_t c = 0; c < C; c++)
+                sum += ran_exp((double)logits[c] - most);
+        for (size_t c = 0; c < C; c++)
+                p[c] = (float)(ran_exp((double)logits[c] - most) / sum);
+}
+
+size_t ran_loss_predicts(const struct ran_dataset *d, size_t b, size_t begin, size_t end,
+                         size_t *from)
+{
+        const size_t sources = d->sources[b], last = d->first[b + 1] - d->first[b] - 1;
+
+        *from = sources > begin + 1 ? sources - 1 : begin;
+        return end < last ? end : last;
+}

@@ -23,4 +23,10 @@ double ran_loss_classify(float *dlogits, const float *logits, size_t C,
 /* Target of document b: its labels, or its soft target. */
 struct ran_target ran_loss_target(const struct ran_dataset *d, size_t b);
 
+/* The tokens [*from, returned) of a chunk, tokens [begin, end) of document b, whose next tokens are
+ * predicted, at least one; for language models. The last token of a document is read only as a
+ * target's window requires it. */
+size_t ran_loss_predicts(const struct ran_dataset *d, size_t b, size_t begin, size_t end,
+                         size_t *from);
+
 #endif

@@ -5,7 +5,7 @@
 #include "task/lm-output.h"
 #include "task/task.h"
 #include "data/masking.h"
-#include "train/task.h"
+#include "task/train.h"
 #include "ran/train.h"
 
 #include <math.h>

@@ -10,6 +10,8 @@
 #include "ran/text.h"
 #include "ran/train.h"
 
+#include <pthread.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -142,7 +144,7 @@ static void work(void *arg, size_t worker)
 }
 
 /* Adds the counts in the order of the documents. */
-static int finish(const struct sweep *k, struct ran_evaluate_rates *rates, struct ran_error *err)
+static int finish(const struct sweep *k, struct ran_rates *rates, struct ran_error *err)
 {
         struct ran_text_score *score = ran_text_score_new(err);
         struct ran_text_report report;
@@ -161,7 +163,7 @@ static int finish(const struct sweep *k, struct ran_evaluate_rates *rates, struc
         return rc;
 }
 
-int ran_evaluate_generated(struct ran_evaluate_rates *rates, const struct ran_config *c,
+int ran_evaluate_generated(struct ran_rates *rates, const struct ran_config *c,
                            const struct ran_params *p, size_t V, const struct ran_dataset *d,
                            const struct ran_tokenizer *tokenizer, struct ran_pool *pool,
                            struct ran_error *err)

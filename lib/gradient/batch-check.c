@@ -2,7 +2,6 @@
 #include "gradient/batch.h"
 #include "infer/model-check.h"
 #include "task/task.h"
-#include "train/task.h"
 #include "ran/train.h"
 
 /* Whether the documents are of this task. */
@@ -49,9 +48,13 @@ static int check_ids(const uint32_t *ids, size_t n, size_t V, struct ran_error *
         return RAN_OK;
 }
 
-int ran_batch_check_labels(const struct ran_dataset *d, size_t b, size_t C, bool unknown,
-                           struct ran_error *err)
+static int check_labels(const struct ran_dataset *d, size_t b, const struct ran_config *c, size_t C,
+                        bool unknown, struct ran_error *err)
 {
+        const size_t n = d->label_first[b + 1] - d->label_first[b];
+
+        if (ran_train_task_of(c)->one_label && !c->multilabel && n != 1)
+                return ran_fail(err, RAN_EINVAL, "a document has %zu labels instead of one", n);
         for (size_t i = d->label_first[b]; i < d->label_first[b + 1]; i++)
                 if (d->labels[i] >= C && !(unknown && d->labels[i] == RAN_LABEL_UNKNOWN))
                         return ran_fail(err, RAN_EINVAL, "label %u is none of %zu classes",
@@ -62,16 +65,14 @@ int ran_batch_check_labels(const struct ran_dataset *d, size_t b, size_t C, bool
 static int check_documents(const struct ran_dataset *d, const struct ran_config *c, size_t C,
                            bool unknown, struct ran_error *err)
 {
-        const struct ran_train_task *task = ran_train_task_of(c);
-
         for (size_t b = 0; b < d->B; b++) {
                 const struct ran_document doc = ran_dataset_document(d, b);
 
                 if (doc.L == 0)
                         return ran_fail(err, RAN_EINVAL, "a document without tokens");
                 RAN_TRY(ran_model_check_positions(&doc, err));
-                if (task->check_labels != NULL)
-                        RAN_TRY(task->check_labels(d, b, c, C, unknown, err));
+                if (!ran_task_is_tied(c))
+                        RAN_TRY(check_labels(d, b, c, C, unknown, err));
         }
         return RAN_OK;
 }

@@ -3,7 +3,6 @@
 #include "math/simd.h"
 #include "nn/encoder.h"
 #include "gradient/reduce.h"
-#include "train/task.h"
 #include "ran/train.h"
 
 #include <stdlib.h>
@@ -17,14 +16,10 @@ int ran_batcher_init(struct ran_batcher *k, const struct ran_config *c, const st
 {
         struct ran_layout layout;
 
-        *k = (struct ran_batcher){.c = c,
-                                  .task = ran_train_task_of(c),
-                                  .p = p,
-                                  .V = V,
-                                  .C = C,
-                                  .data = data,
-                                  .mask_share = RAN_MASK_SHARE,
-                                  .pool = pool};
+        *k = (struct ran_batcher){
+                .task = ran_train_task_of(c),
+                .of = {.c = c, .p = p, .V = V, .C = C, .data = data, .mask_share = RAN_MASK_SHARE},
+                .pool = pool};
         int rc = ran_layout_init(&layout, c, C, err);
         if (rc != RAN_OK)
                 return rc;
@@ -33,7 +28,7 @@ int ran_batcher_init(struct ran_batcher *k, const struct ran_config *c, const st
         RAN_TRY(ran_tree_init(&k->tree, c, C, size, err));
         if (pthread_mutex_init(&k->lock, NULL) != 0) {
                 ran_tree_release(&k->tree);
-                return ran_fail(err, RAN_ENOMEM, "no lock to be had");
+                return ran_fail(err, RAN_ENOMEM, "a lock cannot be made");
         }
         return RAN_OK;
 }
@@ -43,13 +38,7 @@ static void release_scratch(struct ran_batch_scratch *t)
         while (t != NULL) {
                 struct ran_batch_scratch *next = t->next;
 
-                ran_workspace_release(&t->work);
-                ran_packed_release(&t->packed);
-                free(t->crf);
-                free(t->gold);
-                free(t->scale);
-                free(t->position);
-                ran_masking_release(&t->masking);
+                ran_task_scratch_release(&t->of);
                 free(t);
                 t = next;
         }
@@ -88,13 +77,13 @@ static void release_longest(struct ran_batcher *k)
 
 void ran_batcher_release(struct ran_batcher *k)
 {
-        if (k->c == NULL)
+        if (k->of.c == NULL)
                 return;
         release_scratch(k->idle);
         release_scratch(k->idle_long);
         ran_tree_release(&k->tree);
         pthread_mutex_destroy(&k->lock);
-        free(k->class_weight);
+        free(k->of.class_weight);
         free(k->shard);
         free(k->begin);
         free(k->bound);
@@ -104,31 +93,22 @@ void ran_batcher_release(struct ran_batcher *k)
 
 int ran_batcher_balance(struct ran_batcher *k, struct ran_error *err)
 {
-        const struct ran_dataset *d = k->data;
+        const struct ran_dataset *d = k->of.data;
         size_t labels = d->label_first[d->B];
 
-        k->class_weight = ran_alloc(k->C, sizeof *k->class_weight, err);
-        if (k->class_weight == NULL)
+        k->of.class_weight = ran_alloc(k->of.C, sizeof *k->of.class_weight, err);
+        if (k->of.class_weight == NULL)
                 return RAN_ENOMEM;
         for (size_t i = 0; i < labels; i++)
-                k->class_weight[d->labels[i]] += 1.0;
-        for (size_t c = 0; c < k->C; c++)
-                if (k->class_weight[c] > 0)
-                        k->class_weight[c] = (double)d->B / ((double)k->C * k->class_weight[c]);
+                k->of.class_weight[d->labels[i]] += 1.0;
+        for (size_t c = 0; c < k->of.C; c++)
+                if (k->of.class_weight[c] > 0)
+                        k->of.class_weight[c] =
+                                (double)d->B / ((double)k->of.C * k->of.class_weight[c]);
         return RAN_OK;
 }
 
 /* ---- shards --------------------------------------------------------------------------------- */
-
-double ran_batch_weight(const struct ran_batcher *k, size_t b, size_t i)
-{
-        const struct ran_dataset *d = k->data;
-        double weight = (double)d->weight[b];
-
-        if (k->class_weight != NULL && !k->c->multilabel && !k->c->crf)
-                weight *= k->class_weight[d->labels[d->label_first[b] + i]];
-        return weight;
-}
 
 /* How many shards so many tokens want. The sums of a gradient go by shards: a batch of fewer than
  * twice LEAST_TOKENS has shards as in version 0.1.0 (0 here: as many as LEAST_TOKENS each give). */
@@ -183,9 +163,10 @@ static int plan_shards(struct ran_batcher *k, const struct ran_chunk *chunk, siz
 {
         k->chunk = chunk;
         k->shards = 0;
-        k->terms = 0;
+        k->of.terms = 0;
         for (size_t i = 0; i < n; i++)
-                k->terms += k->task->terms(k, &chunk[i]);
+                k->of.terms +=
+                        k->task->terms(&k->of, chunk[i].document, chunk[i].from, chunk[i].to);
         size_t *shard = ran_grow(k->shard, &k->shard_cap, n + 1, sizeof *shard, err);
         if (shard == NULL)
                 return RAN_ENOMEM;
@@ -210,7 +191,7 @@ static int assign_shards(struct ran_batcher *k, struct ran_error *err)
         ran_ranks_partition(k->ranks, k->begin, k->shards, k->bound);
         for (size_t r = 0; r < ran_ranks_count(k->ranks); r++)
                 for (size_t i = k->shard[k->bound[r]]; i < k->shard[k->bound[r + 1]]; i++)
-                        RAN_TRY(ran_plan_move(&k->chunk[i], k->c, r, k->ranks, err));
+                        RAN_TRY(ran_plan_move(&k->chunk[i], k->of.c, r, k->ranks, err));
         return RAN_OK;
 }
 
@@ -218,7 +199,7 @@ static struct ran_batch_scratch *new_scratch(struct ran_batcher *k, struct ran_e
 {
         struct ran_batch_scratch *t = ran_alloc(1, sizeof *t, err);
 
-        if (t != NULL && ran_workspace_init(&t->work, k->c, true, k->pool, err) != RAN_OK) {
+        if (t != NULL && ran_workspace_init(&t->of.work, k->of.c, true, k->pool, err) != RAN_OK) {
                 free(t);
                 return NULL;
         }
@@ -286,7 +267,7 @@ static void give_scratch(struct ran_batcher *k, struct ran_batch_scratch *t)
 /* Replaces some ids of the last chunk by `unknown`. */
 static void drop_words(struct ran_batcher *k, struct ran_packed *rows, uint64_t record)
 {
-        uint64_t key = ran_random_key(k->noise.seed, RAN_FOR_WORDS, k->noise.epoch, record);
+        uint64_t key = ran_random_key(k->of.noise.seed, RAN_FOR_WORDS, k->of.noise.epoch, record);
         size_t at = rows->doc[rows->B - 1];
 
         for (size_t i = at; k->word_dropout > 0 && i < rows->L; i++)
@@ -297,7 +278,7 @@ static void drop_words(struct ran_batcher *k, struct ran_packed *rows, uint64_t 
 static int load_chunk(struct ran_batcher *k, struct ran_batch_scratch *t, const struct ran_chunk *p,
                       struct ran_error *err)
 {
-        const struct ran_dataset *d = k->data;
+        const struct ran_dataset *d = k->of.data;
         size_t b = p->document;
         const uint32_t *ids = d->ids + d->first[b] + p->from;
         uint64_t record = b + (uint64_t)p->number * d->B; /* no two chunks drop out alike */
@@ -305,36 +286,40 @@ static int load_chunk(struct ran_batcher *k, struct ran_batch_scratch *t, const 
         if (p->recurrent != NULL && p->from == 0)
                 ran_recurrent_state_clear(p->recurrent);
         if (k->task->mask != NULL)
-                RAN_TRY(k->task->mask(k, t, b, &ids, err));
-        RAN_TRY(ran_packed_add_after(&t->packed, k->c, ids, p->to - p->from, record, p->recurrent,
-                                     err));
-        if (k->c->spelling > 0)
+                RAN_TRY(k->task->mask(&k->of, &t->of, b, &ids, err));
+        RAN_TRY(ran_packed_add_after(&t->of.packed, k->of.c, ids, p->to - p->from, record,
+                                     p->recurrent, err));
+        if (k->of.c->spelling > 0)
                 RAN_TRY(ran_packed_spell(
-                        &t->packed, d->spelling + (d->first[b] + p->from) * RAN_SPELLING, err));
-        drop_words(k, &t->packed, record);
-        return k->task->load != NULL ? k->task->load(k, t, p, err) : RAN_OK;
+                        &t->of.packed, d->spelling + (d->first[b] + p->from) * RAN_SPELLING, err));
+        drop_words(k, &t->of.packed, record);
+        RAN_TASK_ROOM((&t->of), document, t->of.packed.B, err);
+        t->of.document[t->of.packed.B - 1] = b;
+        return k->task->load != NULL ? k->task->load(&k->of, &t->of, b, p->from, p->to, err)
+                                     : RAN_OK;
 }
 
 static int load(struct ran_batcher *k, struct ran_batch_scratch *t, size_t shard,
                 struct ran_error *err)
 {
-        ran_packed_clear(&t->packed);
+        ran_packed_clear(&t->of.packed);
         for (size_t i = k->shard[shard]; i < k->shard[shard + 1]; i++)
                 RAN_TRY(load_chunk(k, t, &k->chunk[i], err));
-        return ran_workspace_fit(&t->work, &t->packed, k->C, err);
+        return ran_workspace_fit(&t->of.work, &t->of.packed, k->of.C, err);
 }
 
 static int differentiate(struct ran_batcher *k, struct ran_batch_scratch *t, size_t shard,
                          struct ran_grad *g, struct ran_error *err)
 {
         RAN_TRY(load(k, t, shard, err));
-        t->work.noise = k->noise;
-        t->work.linear_weight = 0; /* each path learns by itself */
-        ran_encode(&t->work, k->p);
-        k->loss[shard] = k->task->loss(k, t, shard, g);
-        ran_encode_bwd(&t->work, k->p, &g->p);
-        return ran_grad_embed(g, t->packed.ids, k->c->spelling > 0 ? t->packed.spelling : NULL,
-                              k->V, t->work.dx, t->packed.L, k->c->dim, k->pool, err);
+        t->of.work.noise = k->of.noise;
+        t->of.work.linear_weight = 0; /* each path learns by itself */
+        ran_encode(&t->of.work, k->of.p);
+        k->loss[shard] = k->task->loss(&k->of, &t->of, &g->p);
+        ran_encode_bwd(&t->of.work, k->of.p, &g->p);
+        return ran_grad_embed(g, t->of.packed.ids,
+                              k->of.c->spelling > 0 ? t->of.packed.spelling : NULL, k->of.V,
+                              t->of.work.dx, t->of.packed.L, k->of.c->dim, k->pool, err);
 }
 
 /* The n-th of this rank. */
@@ -374,8 +359,8 @@ int ran_batch_gradient(struct ran_batcher *k, const struct ran_chunk *chunk, siz
 
         if (rc != RAN_OK)
                 return ran_ranks_break(k->ranks, rc);
-        if (!(k->terms > 0))
-                k->terms = 1; /* only documents of weight 0: no loss, no gradient */
+        if (!(k->of.terms > 0))
+                k->of.terms = 1; /* only documents of weight 0: no loss, no gradient */
         ran_parallel(k->pool, k->bound[me + 1] - k->bound[me], run_shard, k);
         release_longest(k);
         return ran_reduce(&k->tree, k->ranks, k->bound, k->loss, loss, gradient, err);

@@ -9,23 +9,13 @@
 #ifndef RAN_TRAIN_BATCH_H
 #define RAN_TRAIN_BATCH_H
 
-#include "nn/workspace.h"
-#include "train/task.h"
 #include "gradient/grad.h"
-#include "data/masking.h"
 #include "gradient/plan.h"
 #include "ranks/ranks.h"
+#include "task/train.h"
 
-/* Memory for the computation of a shard. */
 struct ran_batch_scratch {
-        struct ran_workspace work;
-        struct ran_packed packed;
-        double *crf;        /* scratch of the CRF */
-        uint32_t *gold;     /* (positions) language models: the token that each predicts */
-        float *scale;       /* (positions) its weight in the loss */
-        uint32_t *position; /* scratch: positions of one chunk */
-        struct ran_masking masking;
-        size_t crf_cap, gold_cap, scale_cap, position_cap;
+        struct ran_task_scratch of;
         size_t tokens; /* of the longest chunk so far; 0: of short shards */
         struct ran_batch_scratch *next;
 };
@@ -38,17 +28,9 @@ struct ran_batch_scratch {
 enum { RAN_SHARD_TOKENS = 2048, RAN_KEEP_TOKENS = 1 << 15 };
 
 struct ran_batcher {
-        const struct ran_config *c;
         const struct ran_train_task *task;
-        const struct ran_params *p; /* weights, which the caller may change between batches */
-        size_t V, C;
-        const struct ran_dataset *data;
-        double *class_weight; /* (C) or NULL: all 1 */
-        struct ran_noise noise;
-        double smoothing;
-        uint32_t mask;       /* mlm: the subword [MASK] */
-        double mask_share;   /* mlm: of the words */
-        double word_dropout; /* fraction of the ids that become `unknown` */
+        struct ran_task_batch of; /* what the task knows of it */
+        double word_dropout;      /* fraction of the ids that become `unknown` */
         uint32_t unknown;
         struct ran_pool *pool;
         struct ran_ranks *ranks; /* the other processes; not owned; NULL: none */
@@ -62,7 +44,6 @@ struct ran_batcher {
         size_t *bound; /* (ranks + 1) the first shard of each rank */
         size_t shards, shard_cap, begin_cap, loss_cap;
         double *loss; /* (shards) */
-        double terms;
 };
 
 int ran_batcher_init(struct ran_batcher *k, const struct ran_config *c, const struct ran_params *p,
@@ -74,17 +55,6 @@ void ran_batcher_rest(struct ran_batcher *k);
 /* Divides n chunks into shards: shard (n + 1) the first chunk of each and n, begin (n + 1) the
  * tokens before each and all of them. Returns the number of shards. */
 size_t ran_batch_shards(const struct ran_chunk *chunk, size_t n, size_t *shard, size_t *begin);
-/* For tasks: the weight in the loss of output i of document b (its class, or the tag of a word).
- * Documents with several labels have no class weight. */
-double ran_batch_weight(const struct ran_batcher *k, size_t b, size_t i);
-/* Grows one array of a scratch, or returns RAN_ENOMEM. */
-#define RAN_BATCH_ROOM(s, array, want, err)                                                     \
-        do {                                                                                    \
-                void *moved = ran_grow(s->array, &s->array##_cap, want, sizeof *s->array, err); \
-                if (moved == NULL)                                                              \
-                        return RAN_ENOMEM;                                                      \
-                s->array = moved;                                                               \
-        } while (0)
 /* Weights that make every class count the same: B / (C n_c). */
 int ran_batcher_balance(struct ran_batcher *k, struct ran_error *err);
 /* RAN_EINVAL if d (may be NULL) is not for this task, an id is not below V, a label not one of C
@@ -92,9 +62,6 @@ int ran_batcher_balance(struct ran_batcher *k, struct ran_error *err);
  * unknown: labels may be RAN_LABEL_UNKNOWN. */
 int ran_batch_check(const struct ran_dataset *d, const struct ran_config *c, size_t V, size_t C,
                     bool unknown, struct ran_error *err);
-/* Whether the labels of document b are classes. */
-int ran_batch_check_labels(const struct ran_dataset *d, size_t b, size_t C, bool unknown,
-                           struct ran_error *err);
 /* The mean loss of the chunks chunk[0..n) and its gradient, which the caller returns with
  * ran_tree_give. All ranks call it with the same chunks. */
 int ran_batch_gradient(struct ran_batcher *k, const struct ran_chunk *chunk, size_t n, double *loss,

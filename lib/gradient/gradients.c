@@ -107,7 +107,7 @@ static int dump(const struct ran_model *m, struct ran_batcher *k, size_t documen
         if (rc == RAN_OK)
                 rc = ran_layout_init(&layout, &m->config, m->C, err);
         if (rc == RAN_OK)
-                rc = ran_plan_init(&plan, &m->config, k->data, documents, 0, err);
+                rc = ran_plan_init(&plan, &m->config, k->of.data, documents, 0, err);
         if (rc == RAN_OK) {
                 ran_plan_begin(&plan, order, documents);
                 ran_plan_next(&plan);
@@ -145,7 +145,7 @@ int ran_dump_gradients(const char *model, const struct ran_dataset *data, size_t
         if (rc == RAN_OK)
                 rc = ran_batcher_init(&k, &m->config, &m->params, m->V, m->C, data, pool, err);
         if (rc == RAN_OK && k.task->prepare != NULL)
-                rc = k.task->prepare(&k, m->tokenizer, err);
+                rc = k.task->prepare(&k.of, m->tokenizer, err);
         if (rc == RAN_OK)
                 rc = dump(m, &k, documents < data->B ? documents : data->B, output, err);
         ran_batcher_release(&k);

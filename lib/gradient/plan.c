@@ -49,14 +49,6 @@ static size_t length(const struct ran_dataset *d, size_t b)
         return d->first[b + 1] - d->first[b];
 }
 
-size_t ran_plan_predicts(const struct ran_dataset *d, const struct ran_chunk *p, size_t *from)
-{
-        size_t sources = d->sources[p->document], last = length(d, p->document) - 1;
-
-        *from = sources > p->from + 1 ? sources - 1 : p->from;
-        return p->to < last ? p->to : last;
-}
-
 void ran_plan_begin(struct ran_plan *p, const size_t *order, size_t documents)
 {
         p->order = order;

@@ -52,10 +52,6 @@ bool ran_plan_next(struct ran_plan *p);
 /* The number of steps of an epoch; begins it. */
 size_t ran_plan_steps(struct ran_plan *p, const size_t *order, size_t documents);
 
-/* The tokens [*from, returned) of a chunk whose next tokens are predicted, at least one; for
- * language models. The last token of a document is read only as a target's window requires it. */
-size_t ran_plan_predicts(const struct ran_dataset *d, const struct ran_chunk *p, size_t *from);
-
 /* The recurrent states of the streams as one array of floats: its size; writing it, for a
  * checkpoint; and reading it, with the plan at the same step. */
 size_t ran_plan_floats(const struct ran_plan *p);

@@ -67,20 +67,3 @@ size_t ran_most_probable(const float *p, size_t C)
                 best = p[c] > p[best] ? c : best;
         return best;
 }
-
-void ran_probabilities(const struct ran_config *config, const float *logits, size_t C, float *p)
-{
-        double most = (double)logits[0], sum = 0;
-
-        if (config->multilabel) {
-                for (size_t c = 0; c < C; c++)
-                        p[c] = (float)(1.0 / (1.0 + ran_exp(-(double)logits[c])));
-                return;
-        }
-        for (size_t c = 1; c < C; c++)
-                most = (double)logits[c] > most ? (double)logits[c] : most;
-        for (size_t c = 0; c < C; c++)
-                sum += ran_exp((double)logits[c] - most);
-        for (size_t c = 0; c < C; c++)
-                p[c] = (float)(ran_exp((double)logits[c] - most) / sum);
-}

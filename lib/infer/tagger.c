@@ -9,20 +9,13 @@ void ran_tagger_decode(const struct ran_score_words *k, const struct ran_tag_rul
 {
         const struct ran_crf_rules allowed = {rules->start, rules->open, rules->type};
 
-        for (size_t from = 0, end; from < n; from = end) {
-                end = ran_crf_sentence_end(k->begins, from, n);
-                ran_crf_decode(tags + from, k->logits + from * k->C, &k->crf,
-                               rules->start != NULL ? &allowed : NULL, end - from, k->C, k->chain);
-        }
+        ran_crf_decode_sentences(tags, k->logits, &k->crf, rules->start != NULL ? &allowed : NULL,
+                                 k->begins, n, k->C, k->chain);
 }
 
 void ran_tagger_marginals(const struct ran_score_words *k, size_t n)
 {
-        for (size_t from = 0, end; from < n; from = end) {
-                end = ran_crf_sentence_end(k->begins, from, n);
-                ran_crf_marginals(k->marginals + from * k->C, k->logits + from * k->C, &k->crf,
-                                  end - from, k->C, k->chain);
-        }
+        ran_crf_marginals_sentences(k->marginals, k->logits, &k->crf, k->begins, n, k->C, k->chain);
 }
 
 int ran_tagger_tags(struct ran_state *s, const struct ran_tag_rules *rules,

@@ -8,7 +8,7 @@
  */
 #include "base/error.h"
 #include "nn/encoder.h"
-#include "train/task.h"
+#include "task/train.h"
 #include "ran/train.h"
 #include "estimate/estimate.h"
 

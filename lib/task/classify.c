@@ -1,15 +1,21 @@
-/* task-classify.c - labels of documents.
+/* classify.c - labels of documents.
  *
  *   logits = Linear_cls(h),   h the encoder's vector for a document
  *
- * The linear model adds its own logits (linear-model.c).
+ * The linear model adds its own logits (linear-model.c). The encoder learns from the cross-entropy
+ * of its own logits, the linear model as a support vector machine (part/linear/fit.h); the
+ * validation documents decide their ensemble weights.
  */
+#include "data/loss.h"
 #include "math/gemm.h"
 #include "nn/encoder.h"
+#include "nn/head.h"
 #include "part/linear/linear-model.h"
-#include "task/task.h"
-#include "ran/model.h"
+#include "task/train.h"
+#include "ran/train.h"
 
+#include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 static void tensors(struct ran_tensor_walk *k, struct ran_head_params *p,
@@ -75,4 +81,157 @@ const struct ran_task ran_task_classify = {
         .tensors = tensors,
         .head = head,
         .head_bwd = head_bwd,
+};
+
+/* ---- training: targets and loss -------------------------------------------------------------- */
+
+static double terms(const struct ran_task_batch *k, size_t b, size_t from, size_t to)
+{
+        (void)from;
+        (void)to;
+        return ran_task_weight(k, b, 0);
+}
+
+static double loss(const struct ran_task_batch *k, struct ran_task_scratch *s,
+                   struct ran_params *dp)
+{
+        double sum = 0;
+
+        ran_head(&s->work, k->p, k->C);
+        for (size_t r = 0; r < s->packed.B; r++) {
+                const size_t b = s->document[r];
+                const struct ran_target target = ran_loss_target(k->data, b);
+
+                sum += ran_loss_classify(s->work.head.dlogits + r * k->C,
+                                         s->work.head.logits + r * k->C, k->C, &target,
+                                         k->c->multilabel, k->smoothing,
+                                         ran_task_weight(k, b, 0) / k->terms);
+        }
+        ran_head_bwd(&s->work, k->p, dp, k->C);
+        return sum;
+}
+
+/* ---- training: validation and metric --------------------------------------------------------- */
+
+static void make_probabilities(const struct ran_task_judged *k, float *p)
+{
+        for (size_t b = 0; b < k->dev->B; b++)
+                ran_probabilities(k->c, p + b * k->C, k->C, p + b * k->C);
+}
+
+/* Turns k->logits into probabilities of the ensemble. */
+static void combine(struct ran_task_judged *k)
+{
+        if (k->linear != NULL)
+                ran_ensemble_add(k->logits, &k->ensemble, k->logits, k->linear, k->dev->B * k->C);
+        make_probabilities(k, k->logits);
+}
+
+static int find_ensemble(struct ran_task_judged *k, struct ran_error *err)
+{
+        if (k->linear == NULL)
+                return RAN_OK;
+        return k->alone ? ran_ensemble_fit_linear(&k->ensemble, k->prior, k->dev, k->logits,
+                                                  k->linear, err)
+                        : ran_ensemble_fit(&k->ensemble, k->prior, k->dev, k->logits, k->linear,
+                                           err);
+}
+
+/* The mean loss of the encoder alone, beside a linear model; 0: there is none. */
+static int judge_encoder(const struct ran_task_judged *k, double *loss, struct ran_error *err)
+{
+        const size_t n = k->dev->B * k->C;
+
+        *loss = 0;
+        if (k->linear == NULL || k->alone)
+                return RAN_OK;
+        float *p = ran_alloc_floats(n, err);
+        if (p == NULL)
+                return RAN_ENOMEM;
+        memcpy(p, k->logits, n * sizeof *p);
+        make_probabilities(k, p);
+        *loss = ran_rates_losses(k->dev, p, k->losses);
+        free(p);
+        return RAN_OK;
+}
+
+static int rate(const struct ran_task_judged *k, struct ran_rates *r, struct ran_error *err)
+{
+        const struct ran_dataset *dev = k->dev;
+        struct ran_eval_report report;
+        struct ran_eval *e =
+                ran_eval_new(k->C, (const char *const *)dev->names, k->c->multilabel, err);
+        int rc = e != NULL ? ran_rates_classify(e, dev, k->logits, NULL, err) : RAN_ENOMEM;
+
+        if (rc == RAN_OK) {
+                ran_eval_finish(e, &report);
+                *r = (struct ran_rates){.accuracy = report.accuracy,
+                                        .micro_f1 = report.micro.f1,
+                                        .macro_f1 = report.macro.f1,
+                                        .loss = report.n_known > 0 ? report.log_loss : INFINITY,
+                                        .outputs = dev->B,
+                                        .single = !k->c->multilabel};
+                r->wrong = dev->B - (size_t)lround(report.accuracy * (double)dev->B);
+                for (size_t c = 0; c < report.C; c++) {
+                        r->hits += (double)report.classes[c].tp;
+                        r->errors += (double)(report.classes[c].fp + report.classes[c].fn);
+                }
+        }
+        ran_eval_free(e);
+        return rc;
+}
+
+static int judge(struct ran_task_judged *k, struct ran_rates *r, struct ran_error *err)
+{
+        double encoder;
+
+        RAN_TRY(judge_encoder(k, &encoder, err));
+        RAN_TRY(find_ensemble(k, err));
+        combine(k);
+        ran_rates_losses(k->dev, k->logits, k->losses);
+        RAN_TRY(rate(k, r, err));
+        r->encoder_loss = encoder;
+        return RAN_OK;
+}
+
+/* The threshold of several labels, or the calibration of one. */
+static int tune(struct ran_task_judged *k, struct ran_calibration *calibration, double *threshold,
+                struct ran_error *err)
+{
+        combine(k);
+        if (!k->c->multilabel)
+                return ran_rates_calibrate(calibration, k->dev, k->logits, err);
+        *threshold = (double)ran_rates_best_threshold(k->dev, k->logits);
+        return RAN_OK;
+}
+
+static int held_out_loss(struct ran_task_judged *k, double *sum, struct ran_error *err)
+{
+        return ran_ensemble_loss(sum, &k->ensemble, k->dev, k->logits,
+                                 k->linear != NULL ? k->linear : k->logits, err);
+}
+
+static void merge(const struct ran_config *c, struct ran_head_params *q, size_t C,
+                  const struct ran_ensemble *ensemble, const float *linear_crf)
+{
+        (void)linear_crf;
+        if (!ran_config_trains_encoder(c))
+                return;
+        ran_ensemble_scale(q->out_w, C * c->dim, ensemble->encoder);
+        ran_ensemble_scale(q->out_b, C, ensemble->encoder);
+}
+
+const struct ran_train_task ran_train_classify = {
+        .first_look = 1,
+        .worth = 0.05,
+        .has_head = true,
+        .prior = &ran_ensemble_default,
+        .linear_alone = 2,
+        .one_label = true,
+        .terms = terms,
+        .loss = loss,
+        .judge = judge,
+        .tune = tune,
+        .held_out_loss = held_out_loss,
+        .merge = merge,
 };

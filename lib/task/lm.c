@@ -1,10 +1,15 @@
-/* task-lm.c - language models: the next token (lm), or masked ones (mlm). lm.c computes their
- * output.
+/* lm.c - language models: the next token (lm), or masked ones (mlm; data/masking.h). lm-output.c
+ * computes their output. Their metrics are those of evaluate/evaluate.h.
  */
+#include "data/loss.h"
 #include "nn/params.h"
 #include "nn/workspace.h"
-#include "task/task.h"
-#include "ran/model.h"
+#include "task/lm-output.h"
+#include "task/train.h"
+#include "ran/train.h"
+
+#include <stdlib.h>
+#include <string.h>
 
 static int check_texts(const struct ran_config *c, struct ran_error *err)
 {
@@ -70,4 +75,169 @@ const struct ran_task ran_task_mlm = {
         .check = check_mlm,
         .tensors = tensors,
         .measure = measure,
+};
+
+/* ---- training: both -------------------------------------------------------------------------- */
+
+static int check_lm_settings(const struct ran_train_settings *s, struct ran_error *err)
+{
+        if (s->metric < RAN_METRIC_LOSS)
+                return ran_fail(
+                        err, RAN_EINVAL,
+                        "the best epoch of a language model is the one with the lowest loss: "
+                        "metric must be 'loss', or 'bleu' or 'chrf' for pairs");
+        if (s->early_stop)
+                return ran_fail(err, RAN_EINVAL,
+                                "a language model has no linear model that its encoder is compared "
+                                "with: early_stop must be off");
+        if (s->class_weights != RAN_WEIGHTS_NONE)
+                return ran_fail(err, RAN_EINVAL,
+                                "a language model has no classes: class_weights must be 'none'");
+        return RAN_OK;
+}
+
+static double loss(const struct ran_task_batch *k, struct ran_task_scratch *s,
+                   struct ran_params *dp)
+{
+        return ran_lm_loss(&s->work, k->p, dp, k->C, s->gold, s->scale, k->smoothing);
+}
+
+/* Initialises the biases with the frequencies of the ids in the training data. */
+static int init_output(const struct ran_config *c, const struct ran_params *p, size_t V,
+                       const struct ran_dataset *d, struct ran_error *err)
+{
+        double *count = ran_alloc(V, sizeof *count, err);
+
+        if (count == NULL)
+                return RAN_ENOMEM;
+        for (size_t i = 0; i < d->first[d->B]; i++)
+                count[d->ids[i]]++;
+        ran_lm_init_bias(c, p, V, count);
+        free(count);
+        return RAN_OK;
+}
+
+/* ---- training: the next token ---------------------------------------------------------------- */
+
+static double terms_lm(const struct ran_task_batch *k, size_t b, size_t begin, size_t end)
+{
+        size_t from, to = ran_loss_predicts(k->data, b, begin, end, &from);
+
+        return (double)k->data->weight[b] * (double)(to - from);
+}
+
+/* Notes a position for each token that predicts the one after it. */
+static int load_lm(const struct ran_task_batch *k, struct ran_task_scratch *s, size_t b,
+                   size_t begin, size_t end, struct ran_error *err)
+{
+        const struct ran_dataset *d = k->data;
+        size_t at = s->packed.positions, from, to = ran_loss_predicts(d, b, begin, end, &from);
+
+        RAN_TASK_ROOM(s, position, to - from, err);
+        RAN_TASK_ROOM(s, gold, at + to - from, err);
+        RAN_TASK_ROOM(s, scale, at + to - from, err);
+        for (size_t i = from; i < to; i++, at++) {
+                s->position[i - from] = (uint32_t)(i - begin);
+                s->gold[at] = d->ids[d->first[b] + i + 1];
+                s->scale[at] = (float)((double)d->weight[b] / k->terms);
+        }
+        if (begin == 0)
+                s->packed.sources[s->packed.B - 1] = d->sources[b];
+        return ran_packed_positions(&s->packed, s->position, to - from, err);
+}
+
+static size_t targets_lm(const struct ran_dataset *d, size_t b)
+{
+        size_t from, to = ran_loss_predicts(d, b, 0, d->first[b + 1] - d->first[b], &from);
+
+        return to - from;
+}
+
+const struct ran_train_task ran_train_lm = {
+        .chunks = true,
+        .outputs = 1,
+        .prior = &ran_ensemble_default,
+        .check_settings = check_lm_settings,
+        .terms = terms_lm,
+        .load = load_lm,
+        .loss = loss,
+        .targets = targets_lm,
+        .init_output = init_output,
+};
+
+/* ---- training: masked tokens ----------------------------------------------------------------- */
+
+static int check_mlm_settings(const struct ran_train_settings *s, struct ran_error *err)
+{
+        RAN_TRY(check_lm_settings(s, err));
+        if (s->word_dropout > 0)
+                return ran_fail(err, RAN_EINVAL,
+                                "words are masked for a masked language model: word_dropout must "
+                                "be 0");
+        return RAN_OK;
+}
+
+static int prepare(struct ran_task_batch *k, const struct ran_tokenizer *tokenizer,
+                   struct ran_error *err)
+{
+        return ran_masking_id(&k->mask, tokenizer, err);
+}
+
+static struct ran_masking_draw draw_of(const struct ran_task_batch *k)
+{
+        return (struct ran_masking_draw){k->mask_share, k->noise.seed, k->noise.epoch};
+}
+
+static double terms_mlm(const struct ran_task_batch *k, size_t b, size_t from, size_t to)
+{
+        const struct ran_masking_draw draw = draw_of(k);
+
+        (void)from;
+        (void)to;
+        return (double)k->data->weight[b] * (double)ran_masking_count(k->data, b, &draw);
+}
+
+static int mask(const struct ran_task_batch *k, struct ran_task_scratch *s, size_t b,
+                const uint32_t **ids, struct ran_error *err)
+{
+        const struct ran_masking_draw draw = draw_of(k);
+
+        RAN_TRY(ran_masking_make(&s->masking, k->data, b, k->mask, k->C, &draw, err));
+        *ids = s->masking.ids;
+        return RAN_OK;
+}
+
+/* Notes a position for each masked token of the last document that `mask` masked. */
+static int load_mlm(const struct ran_task_batch *k, struct ran_task_scratch *s, size_t b,
+                    size_t from, size_t to, struct ran_error *err)
+{
+        const struct ran_masking *m = &s->masking;
+        const size_t at = s->packed.positions;
+
+        (void)from;
+        (void)to;
+        RAN_TASK_ROOM(s, gold, at + m->n, err);
+        RAN_TASK_ROOM(s, scale, at + m->n, err);
+        memcpy(s->gold + at, m->gold, m->n * sizeof *m->gold);
+        for (size_t i = 0; i < m->n; i++)
+                s->scale[at + i] = (float)((double)k->data->weight[b] / k->terms);
+        return ran_packed_positions(&s->packed, m->position, m->n, err);
+}
+
+static size_t targets_mlm(const struct ran_dataset *d, size_t b)
+{
+        return ran_masking_count(d, b, &ran_masking_of_dev);
+}
+
+const struct ran_train_task ran_train_mlm = {
+        .outputs = RAN_MASK_SHARE,
+        .prior = &ran_ensemble_default,
+        .check_settings = check_mlm_settings,
+        .prepare = prepare,
+        .terms = terms_mlm,
+        .mask = mask,
+        .load = load_mlm,
+        .loss = loss,
+        .targets = targets_mlm,
+        .init_output = init_output,
 };

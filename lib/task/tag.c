@@ -1,10 +1,14 @@
-/* task-tag.c - tags of words: a linear layer at the first subword of every word, and, with a CRF,
- * scores of tags that follow each other (crf.h). */
+/* tag.c - tags of words: a linear layer at the first subword of every word, and, with a CRF,
+ * scores of tags that follow each other (crf.h). The linear model is a CRF of its own. */
+#include "data/loss.h"
 #include "math/gemm.h"
 #include "nn/head.h"
-#include "task/task.h"
-#include "ran/model.h"
+#include "part/linear/crf-train.h"
+#include "task/tag-rates.h"
+#include "task/train.h"
+#include "ran/train.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 static int check(const struct ran_config *c, struct ran_error *err)
@@ -61,4 +65,146 @@ const struct ran_task ran_task_tag = {
         .tensors = tensors,
         .head = head,
         .head_bwd = head_bwd,
+};
+
+/* ---- training: targets and loss -------------------------------------------------------------- */
+
+static size_t words_of(const struct ran_dataset *d, size_t b)
+{
+        return d->label_first[b + 1] - d->label_first[b];
+}
+
+static double terms(const struct ran_task_batch *k, size_t b, size_t from, size_t to)
+{
+        double sum = 0;
+
+        (void)from;
+        (void)to;
+        for (size_t i = 0; i < words_of(k->data, b); i++)
+                sum += ran_task_weight(k, b, i);
+        return sum;
+}
+
+static int load(const struct ran_task_batch *k, struct ran_task_scratch *s, size_t b, size_t from,
+                size_t to, struct ran_error *err)
+{
+        const struct ran_dataset *d = k->data;
+        const size_t n = words_of(d, b);
+
+        (void)from;
+        (void)to;
+        if (k->c->crf)
+                RAN_TASK_ROOM(s, crf, ran_crf_scratch(true, n, k->C), err);
+        return ran_packed_positions(&s->packed, d->positions + d->label_first[b], n, err);
+}
+
+/* Loss of the n words of a document from label `at` on, each sentence a chain of its own, and
+ * its gradient by their logits. */
+static double crf_loss(const struct ran_task_batch *k, struct ran_task_scratch *s, size_t at,
+                       size_t n, const float *logits, float *dlogits, double weight,
+                       struct ran_params *dp)
+{
+        const struct ran_dataset *d = k->data;
+        const struct ran_crf crf = ran_head_crf(k->p);
+        const struct ran_crf_grad d_crf = {dp->head.crf_start, dp->head.crf_end,
+                                           dp->head.crf_transition};
+        double sum = 0;
+
+        for (size_t from = 0, end; from < n; from = end) {
+                end = ran_crf_sentence_end(d->begins + at, from, n);
+                sum += ran_crf_loss(dlogits + from * k->C, &d_crf, logits + from * k->C, &crf,
+                                    d->labels + at + from, end - from, k->C, weight, s->crf);
+        }
+        return sum;
+}
+
+/* Loss of a document whose first word has row r of the logits. */
+static double document_loss(const struct ran_task_batch *k, struct ran_task_scratch *s, size_t b,
+                            size_t r, struct ran_params *dp)
+{
+        const size_t at = k->data->label_first[b], n = words_of(k->data, b), C = k->C;
+        float *dlogits = s->work.head.dlogits + r * C;
+        const float *logits = s->work.head.logits + r * C;
+        double sum = 0;
+
+        if (k->c->crf)
+                return crf_loss(k, s, at, n, logits, dlogits, ran_task_weight(k, b, 0) / k->terms,
+                                dp);
+        for (size_t i = 0; i < n; i++) {
+                const struct ran_target word = {k->data->labels + at + i, NULL, 1};
+
+                sum += ran_loss_classify(dlogits + i * C, logits + i * C, C, &word, false,
+                                         k->smoothing, ran_task_weight(k, b, i) / k->terms);
+        }
+        return sum;
+}
+
+static double loss(const struct ran_task_batch *k, struct ran_task_scratch *s,
+                   struct ran_params *dp)
+{
+        double sum = 0;
+
+        ran_head(&s->work, k->p, k->C);
+        for (size_t r = 0; r < s->packed.B; r++)
+                sum += document_loss(k, s, s->document[r], s->packed.doc_position[r], dp);
+        ran_head_bwd(&s->work, k->p, dp, k->C);
+        return sum;
+}
+
+/* ---- training: validation and metric --------------------------------------------------------- */
+
+/* Turns the encoder's logits into the ensemble's, and its CRF, which is in room. */
+static int combine(struct ran_task_judged *k, float *room, struct ran_error *err)
+{
+        const struct ran_tag_scores u = {k->logits, k->crf}, v = {k->linear, k->linear_crf};
+
+        RAN_TRY(ran_ensemble_fit_words(&k->ensemble, k->prior, k->dev, &u, &v, k->alone, err));
+        ran_ensemble_add(k->logits, &k->ensemble, k->logits, k->linear,
+                         k->dev->label_first[k->dev->B] * k->C);
+        k->crf = ran_ensemble_crf(room, &k->ensemble, &u.crf, &v.crf, k->C);
+        return RAN_OK;
+}
+
+static int judge(struct ran_task_judged *k, struct ran_rates *r, struct ran_error *err)
+{
+        struct ran_rates encoder = {0};
+        float *room = ran_alloc_floats(k->crf.start != NULL ? ran_crf_train_floats(k->C) : 0, err);
+        int rc = room != NULL ? RAN_OK : RAN_ENOMEM;
+
+        if (rc == RAN_OK && k->linear != NULL && !k->alone)
+                rc = ran_tag_rates(&encoder, k->dev, k->logits, &k->crf, NULL, k->pool, err);
+        if (rc == RAN_OK && k->linear != NULL)
+                rc = combine(k, room, err);
+        if (rc == RAN_OK)
+                rc = ran_tag_rates(r, k->dev, k->logits, &k->crf, k->losses, k->pool, err);
+        r->encoder_loss = encoder.loss;
+        free(room);
+        return rc;
+}
+
+/* The finished tagger has one CRF. */
+static void merge(const struct ran_config *c, struct ran_head_params *q, size_t C,
+                  const struct ran_ensemble *ensemble, const float *linear_crf)
+{
+        if (ran_config_has_encoder(c)) {
+                ran_ensemble_scale(q->tag_w, C * c->dim, ensemble->encoder);
+                ran_ensemble_scale(q->tag_b, C, ensemble->encoder);
+        }
+        if (linear_crf == NULL)
+                return;
+        ran_ensemble_add(q->crf_start, ensemble, q->crf_start, linear_crf, C);
+        ran_ensemble_add(q->crf_end, ensemble, q->crf_end, linear_crf + C, C);
+        ran_ensemble_add(q->crf_transition, ensemble, q->crf_transition, linear_crf + 2 * C, C * C);
+}
+
+const struct ran_train_task ran_train_tag = {
+        .first_look = 4,
+        .worth = 0.0025,
+        .prior = &ran_ensemble_default_words,
+        .linear_alone = 1,
+        .terms = terms,
+        .load = load,
+        .loss = loss,
+        .judge = judge,
+        .merge = merge,
 };

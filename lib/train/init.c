@@ -5,7 +5,7 @@
 #include "train/pretrained.h"
 #include "train/trainer.h"
 #include "task/task.h"
-#include "train/task.h"
+#include "task/train.h"
 #include "ran/train.h"
 
 #include <math.h>
@@ -267,7 +267,8 @@ int ran_trainer_init_weights(struct ran_trainer *t, struct ran_error *err)
         const struct ran_linear_fit fit = ran_trainer_linear_fit(t);
         rc = ran_linear_read(&t->linear, &fit, err);
         if (rc == RAN_OK && ran_train_task_of(t->c)->init_output != NULL)
-                rc = ran_train_task_of(t->c)->init_output(t, err);
+                rc = ran_train_task_of(t->c)->init_output(t->c, &t->weights.p, t->V, job->train,
+                                                          err);
         if (rc == RAN_OK && job->init != NULL)
                 rc = init_from_model(t, err);
         if (rc == RAN_OK && job->vectors != NULL)

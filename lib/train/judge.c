@@ -4,7 +4,7 @@
 #include "train/gain.h"
 #include "train/share.h"
 #include "train/stages.h"
-#include "train/task.h"
+#include "task/train.h"
 #include "ran/train.h"
 
 #include <math.h>
@@ -18,13 +18,13 @@ static bool exceeds(const struct ran_gain *a, const struct ran_gain *b)
         return a->mean * b->error > b->mean * a->error || (b->error == 0 && a->error > 0);
 }
 
-void ran_trainer_note_linear(struct ran_trainer *t, const struct ran_evaluate_rates *r)
+void ran_trainer_note_linear(struct ran_trainer *t, const struct ran_rates *r)
 {
-        const struct ran_interval i = ran_evaluate_interval(r, t->s->metric);
+        const struct ran_interval i = ran_rates_interval(r, t->s->metric);
 
         t->at.decision.documents = (double)t->job->dev->B;
         t->at.decision.errors = (double)r->wrong;
-        t->at.decision.metric = fmax(ran_evaluate_metric(r, t->s->metric), -1e15);
+        t->at.decision.metric = fmax(ran_rates_metric(r, t->s->metric), -1e15);
         t->at.decision.low = i.low;
         t->at.decision.high = i.high;
         t->at.decision.loss = isfinite(r->loss) ? r->loss : 0;
@@ -58,15 +58,15 @@ static bool may_prove(const struct ran_trainer *t, const struct ran_gain *most)
 }
 
 /* Of the metric of the best epoch, with or without a linear model beside it. */
-static void note_best_interval(struct ran_trainer *t, const struct ran_evaluate_rates *r)
+static void note_best_interval(struct ran_trainer *t, const struct ran_rates *r)
 {
-        const struct ran_interval i = ran_evaluate_interval(r, t->s->metric);
+        const struct ran_interval i = ran_rates_interval(r, t->s->metric);
 
         t->at.best.low = i.low;
         t->at.best.high = i.high;
 }
 
-static void weigh(struct ran_trainer *t, const struct ran_evaluate_rates *r, bool best)
+static void weigh(struct ran_trainer *t, const struct ran_rates *r, bool best)
 {
         if (!ran_config_trains_encoder(t->c)) {
                 ran_trainer_note_linear(t, r);
@@ -98,7 +98,7 @@ static void weigh(struct ran_trainer *t, const struct ran_evaluate_rates *r, boo
         }
 }
 
-static void note_best(struct ran_trainer *t, const struct ran_evaluate_rates *r)
+static void note_best(struct ran_trainer *t, const struct ran_rates *r)
 {
         note_best_interval(t, r);
         if (t->at.decision.documents == 0)
@@ -115,10 +115,10 @@ static void note_best(struct ran_trainer *t, const struct ran_evaluate_rates *r)
 /* Of classifiers whose metrics differ by less than a standard error, the one with the lower loss is
  * the better: it sees every document, where accuracy sees those near the boundary. Not so of
  * taggers, of which each word has a loss: on GUM that cost 1.2 F1. */
-static bool is_better(const struct ran_trainer *t, const struct ran_evaluate_rates *r)
+static bool is_better(const struct ran_trainer *t, const struct ran_rates *r)
 {
-        const double metric = ran_evaluate_metric(r, t->s->metric);
-        const struct ran_interval i = ran_evaluate_interval(r, t->s->metric);
+        const double metric = ran_rates_metric(r, t->s->metric);
+        const struct ran_interval i = ran_rates_interval(r, t->s->metric);
         const double error = (i.high - i.low) / 4;
 
         if (t->at.best.epoch == 0)
@@ -129,9 +129,9 @@ static bool is_better(const struct ran_trainer *t, const struct ran_evaluate_rat
                (metric > t->at.best.top - error && r->loss < t->at.best.loss);
 }
 
-static void keep_best(struct ran_trainer *t, const struct ran_evaluate_rates *r)
+static void keep_best(struct ran_trainer *t, const struct ran_rates *r)
 {
-        const double metric = ran_evaluate_metric(r, t->s->metric);
+        const double metric = ran_rates_metric(r, t->s->metric);
         const bool better = is_better(t, r);
 
         if (t->at.best.epoch == 0 || metric > t->at.best.top)
@@ -166,11 +166,10 @@ int ran_trainer_tell_decision(struct ran_trainer *t, struct ran_error *err)
 int ran_trainer_validate(struct ran_trainer *t, struct ran_error *err)
 {
         struct ran_train_report report;
-        struct ran_evaluate_rates r = {0}; /* only rank 0 has those of classifiers */
-        int rc = ran_train_task_of(t->c)->validate(t, !ran_config_trains_encoder(t->c), &r, err),
-            next;
+        struct ran_rates r; /* only rank 0 has those of classifiers */
+        int next;
 
-        RAN_TRY(ran_whole(t, rc));
+        RAN_TRY(ran_trainer_judge(t, !ran_config_trains_encoder(t->c), &r, err));
         if (ran_trainer_leads(t)) {
                 keep_best(t, &r);
                 weigh(t, &r, t->at.best.stale == 0);
@@ -186,15 +185,14 @@ int ran_trainer_validate(struct ran_trainer *t, struct ran_error *err)
 
 int ran_trainer_judge_rounded(struct ran_trainer *t, struct ran_error *err)
 {
-        struct ran_evaluate_rates r = {0};
+        struct ran_rates r;
 
         if (t->job->storage == RAN_STORAGE_F32 || !ran_config_trains_encoder(t->c) ||
             ran_trainer_is_decided(t))
                 return RAN_OK;
-        int rc = ran_train_task_of(t->c)->validate(t, false, &r, err);
-        RAN_TRY(ran_whole(t, rc));
+        RAN_TRY(ran_trainer_judge(t, false, &r, err));
         if (ran_trainer_leads(t)) {
-                t->at.best.metric = ran_evaluate_metric(&r, t->s->metric);
+                t->at.best.metric = ran_rates_metric(&r, t->s->metric);
                 ran_trainer_set_ensemble(t, &t->judge.ensemble);
                 note_best(t, &r);
         }

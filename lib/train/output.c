@@ -3,7 +3,7 @@
 #include "train/pretrained.h"
 #include "train/share.h"
 #include "train/stages.h"
-#include "train/task.h"
+#include "task/train.h"
 #include "train/trainer.h"
 #include "part/linear/linear-model.h"
 #include "file/model.h"
@@ -324,12 +324,14 @@ static void merge(struct ran_trainer *t)
 {
         if (t->c->wide == 0)
                 return;
-        ran_train_task_of(t->c)->merge(t);
-        ran_trainer_scale(t->weights.p.head.wide_b, t->C, t->at.best.linear);
+        const struct ran_ensemble ensemble = ran_trainer_ensemble(t);
+
+        ran_train_task_of(t->c)->merge(t->c, &t->weights.p.head, t->C, &ensemble, t->linear.crf);
+        ran_ensemble_scale(t->weights.p.head.wide_b, t->C, t->at.best.linear);
         if (t->c->frozen)
-                ran_trainer_scale(t->weights.p.head.wide_dense,
-                                  ran_document_vector_width(t->c) * t->C, t->at.best.linear);
-        ran_trainer_scale(t->linear.weight, t->c->wide * t->C, t->at.best.linear);
+                ran_ensemble_scale(t->weights.p.head.wide_dense,
+                                   ran_document_vector_width(t->c) * t->C, t->at.best.linear);
+        ran_ensemble_scale(t->linear.weight, t->c->wide * t->C, t->at.best.linear);
         float *bias =
                 ran_trainer_drops_linear(t) ? t->weights.p.head.out_b : t->weights.p.head.wide_b;
         for (size_t c = 0; c < t->C && t->at.best.offset != 0; c++)

@@ -119,7 +119,7 @@ struct ran_train_decision ran_trainer_decision(const struct ran_trainer *t)
 }
 
 void ran_trainer_report_rates(const struct ran_trainer *t, struct ran_train_report *report,
-                              const struct ran_evaluate_rates *r)
+                              const struct ran_rates *r)
 {
         report->training_loss = report->loss;
         report->loss = r->loss;
@@ -127,8 +127,8 @@ void ran_trainer_report_rates(const struct ran_trainer *t, struct ran_train_repo
         report->accuracy = r->accuracy;
         report->micro_f1 = r->micro_f1;
         report->macro_f1 = r->macro_f1;
-        report->metric = ran_evaluate_metric(r, t->s->metric);
-        report->interval = ran_evaluate_interval(r, t->s->metric);
+        report->metric = ran_rates_metric(r, t->s->metric);
+        report->interval = ran_rates_interval(r, t->s->metric);
 }
 
 bool ran_trainer_leads(const struct ran_trainer *t)

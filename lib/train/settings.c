@@ -1,6 +1,6 @@
 /* settings.c - settings of training; those of the model are in nn/config.c. */
 #include "base/field.h"
-#include "train/task.h"
+#include "task/train.h"
 #include "ran/train.h"
 
 #include <stddef.h>

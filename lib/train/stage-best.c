@@ -1,18 +1,15 @@
 /* stage-best.c - the best epoch becomes the model: see stages.h. */
 #include "train/share.h"
 #include "train/stages.h"
-#include "train/task.h"
+#include "task/train.h"
 
 #include <string.h>
 
-static int tune(struct ran_trainer *t, struct ran_error *err)
+static int tune(struct ran_trainer *t, struct ran_task_judged *k, void *arg, struct ran_error *err)
 {
-        const struct ran_train_task *task = ran_train_task_of(t->c);
-        int rc = RAN_OK;
-
-        if (task->tune != NULL && ran_train_has_dev(t->job))
-                rc = task->tune(t, err);
-        return ran_whole(t, rc);
+        (void)arg;
+        RAN_TRY(ran_trainer_check_outputs(t, k, err));
+        return ran_train_task_of(t->c)->tune(k, &t->judge.calibration, &t->at.best.threshold, err);
 }
 
 /* Restores the weights of the best epoch and their results on development data. */
@@ -36,7 +33,8 @@ int ran_stage_best(struct ran_trainer *t, struct ran_error *err)
         RAN_TRY(ran_trainer_judge_rounded(t, err));
         RAN_TRY(ran_trainer_prove(t, err));
         t->judge.ensemble = ran_trainer_ensemble(t);
-        RAN_TRY(tune(t, err));
+        if (ran_train_task_of(t->c)->tune != NULL)
+                RAN_TRY(ran_trainer_ask(t, ran_trainer_drops_encoder(t), tune, NULL, err));
         r = ran_trainer_report(t, RAN_REPORT_KEPT);
         RAN_TRY(ran_trainer_tell_all(t, &r, &next, err));
         return next == RAN_STOP ? RAN_EINTR : RAN_OK;

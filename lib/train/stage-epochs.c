@@ -14,7 +14,7 @@ static int step(struct ran_trainer *t, struct ran_error *err)
         double loss, scale = 1;
         int rc;
 
-        t->loop.batcher.noise.epoch =
+        t->loop.batcher.of.noise.epoch =
                 (uint64_t)t->at.epochs.epoch + ran_task_is_tied(t->c); /* 0: of dev data */
         ran_plan_next(&t->loop.plan);
         rc = ran_batch_gradient(&t->loop.batcher, t->loop.plan.chunk, t->loop.plan.n, &loss, &g,

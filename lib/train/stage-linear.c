@@ -4,7 +4,7 @@
 #include "train/gain.h"
 #include "train/share.h"
 #include "train/stages.h"
-#include "train/task.h"
+#include "task/train.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -109,7 +109,7 @@ static bool looks(const struct ran_trainer *t)
                ran_config_trains_encoder(t->c) && !ran_trainer_is_decided(t);
 }
 
-static int judge(struct ran_trainer *t, struct ran_evaluate_rates *r, struct ran_error *err)
+static int judge(struct ran_trainer *t, struct ran_rates *r, struct ran_error *err)
 {
         const bool first = t->loop.optimiser.step == 0;
         bool learned = false;
@@ -125,16 +125,15 @@ static int judge(struct ran_trainer *t, struct ran_evaluate_rates *r, struct ran
 static int look(struct ran_trainer *t, struct ran_error *err)
 {
         const bool first = t->loop.optimiser.step == 0;
-        struct ran_evaluate_rates r = {0};
         struct ran_train_report report;
+        struct ran_rates r;
         int next;
 
         if (!looks(t))
                 return RAN_OK;
-        int rc = ran_train_task_of(t->c)->validate(t, true, &r, err);
-        if (rc == RAN_OK && ran_trainer_leads(t))
-                rc = judge(t, &r, err);
-        RAN_TRY(ran_whole(t, rc));
+        RAN_TRY(ran_trainer_judge(t, true, &r, err));
+        if (ran_trainer_leads(t))
+                RAN_TRY(ran_whole(t, judge(t, &r, err)));
         RAN_TRY(ran_share_numbers(t, err));
         if (!first) /* resumed: it was told */
                 return RAN_OK;

@@ -4,7 +4,7 @@
 #include "train/pretrained.h"
 #include "train/share.h"
 #include "train/stages.h"
-#include "train/task.h"
+#include "task/train.h"
 
 #include <math.h>
 #include <string.h>
@@ -94,13 +94,13 @@ static int end(struct ran_trainer *t, struct ran_error *err)
 /* The validation loss of the texts before the first step. */
 static int measure_first(struct ran_trainer *first, struct ran_error *err)
 {
-        struct ran_evaluate_rates r = {0};
+        struct ran_rates r;
 
         if (!ran_train_has_dev(first->job) || first->loop.optimiser.step > 0)
                 return RAN_OK;
-        int rc = ran_train_task_of(first->c)->validate(first, false, &r, err);
+        RAN_TRY(ran_trainer_judge(first, false, &r, err));
         first->outer->at.pretrained.before = isfinite(r.loss) ? r.loss : 0;
-        return ran_ranks_break(first->job->ranks, rc);
+        return RAN_OK;
 }
 
 int ran_stage_pretrain(struct ran_trainer *t, struct ran_error *err)

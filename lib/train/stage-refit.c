@@ -2,7 +2,7 @@
  * stages.h. */
 #include "train/share.h"
 #include "train/stages.h"
-#include "train/task.h"
+#include "task/train.h"
 #include "ran/train.h"
 
 int ran_stage_start_over(struct ran_trainer *t, struct ran_error *err)
@@ -18,12 +18,18 @@ int ran_stage_start_over(struct ran_trainer *t, struct ran_error *err)
         return next == RAN_STOP ? RAN_EINTR : RAN_OK;
 }
 
+static int held_out_loss(struct ran_trainer *t, struct ran_task_judged *k, void *loss,
+                         struct ran_error *err)
+{
+        k->ensemble =
+                t->c->wide > 0 ? ran_trainer_ensemble(t) : (struct ran_ensemble){.encoder = 1};
+        return ran_train_task_of(t->c)->held_out_loss(k, loss, err);
+}
+
 /* The loss on the held-out documents with this encoder and the current ensemble weights. */
 static int model_loss(struct ran_trainer *t, double *loss, struct ran_error *err)
 {
-        int rc = ran_train_task_of(t->c)->held_out_loss(t, loss, err);
-
-        return ran_whole(t, rc);
+        return ran_trainer_ask(t, false, held_out_loss, loss, err);
 }
 
 static void swap(float *a, float *b, size_t n)

@@ -5,6 +5,7 @@
 #ifndef RAN_TRAIN_STAGES_H
 #define RAN_TRAIN_STAGES_H
 
+#include "task/train.h"
 #include "train/trainer.h"
 
 /* stage-linear.c: fits the linear model, shows what it achieves alone on the validation documents,
@@ -44,13 +45,26 @@ int ran_stage_compare(struct ran_trainer *t, struct ran_error *err);
 /* output.c: encoder and linear model become one model; writes it, and removes the checkpoint. */
 int ran_stage_write(struct ran_trainer *t, struct ran_error *err);
 
+/* outputs.c: results of the validation documents under the weights at work, and the ensemble
+ * weights that suit them; alone: of the linear model. Only rank 0 has those of labels and tags. */
+int ran_trainer_judge(struct ran_trainer *t, bool alone, struct ran_rates *r,
+                      struct ran_error *err);
+/* All ranks compute the outputs; rank 0 works on them. */
+int ran_trainer_ask(struct ran_trainer *t, bool alone,
+                    int (*work)(struct ran_trainer *t, struct ran_task_judged *k, void *arg,
+                                struct ran_error *err),
+                    void *arg, struct ran_error *err);
+/* RAN_EDIVERGED unless all outputs are finite. */
+int ran_trainer_check_outputs(const struct ran_trainer *t, const struct ran_task_judged *k,
+                              struct ran_error *err);
+
 /* judge.c: validation documents judge the weights at work, which are kept if they are the best so
  * far. */
 int ran_trainer_validate(struct ran_trainer *t, struct ran_error *err);
 /* Judges what will be stored: its metric and ensemble weights. */
 int ran_trainer_judge_rounded(struct ran_trainer *t, struct ran_error *err);
 /* Notes what the linear model alone achieves: the results of the last validation. */
-void ran_trainer_note_linear(struct ran_trainer *t, const struct ran_evaluate_rates *r);
+void ran_trainer_note_linear(struct ran_trainer *t, const struct ran_rates *r);
 /* With the weights of the best epoch: drops an encoder that has not proven itself. */
 int ran_trainer_prove(struct ran_trainer *t, struct ran_error *err);
 /* Tells of the decision that there is no encoder, once it is made. */

@@ -6,7 +6,7 @@
 #include "task/task.h"
 #include "part/linear/crf-train.h"
 #include "train/pretrained.h"
-#include "train/task.h"
+#include "task/train.h"
 #include "ran/train.h"
 
 #include <math.h>
@@ -195,7 +195,7 @@ int ran_trainer_init(struct ran_trainer *t, const struct ran_train_job *job, str
         RAN_TRY(check_data(t, err));
         RAN_TRY(allocate(t, err));
         if (task->prepare != NULL)
-                RAN_TRY(task->prepare(&t->loop.batcher, job->tokenizer, err));
+                RAN_TRY(task->prepare(&t->loop.batcher.of, job->tokenizer, err));
         if (ran_ranks_leads(job->ranks)) {
                 RAN_TRY(ran_trainer_init_weights(t, err));
                 RAN_TRY(ran_trainer_describe(t, err));
@@ -204,12 +204,12 @@ int ran_trainer_init(struct ran_trainer *t, const struct ran_train_job *job, str
         t->at.linear.cost = t->s->wide_cost * t->linear.rate;
         t->loop.batcher.ranks = job->ranks;
         if (t->s->mask_share > 0)
-                t->loop.batcher.mask_share = t->s->mask_share;
-        t->loop.batcher.smoothing = t->s->label_smoothing;
+                t->loop.batcher.of.mask_share = t->s->mask_share;
+        t->loop.batcher.of.smoothing = t->s->label_smoothing;
         t->loop.batcher.word_dropout = t->s->word_dropout;
         t->loop.batcher.unknown =
                 job->tokenizer != NULL ? ran_tokenizer_unknown(job->tokenizer) : 0;
-        t->loop.batcher.noise = (struct ran_noise){
+        t->loop.batcher.of.noise = (struct ran_noise){
                 .seed = t->s->seed, .dropout = t->s->dropout, .embed_dropout = t->s->embed_dropout};
         return RAN_OK;
 }
@@ -252,7 +252,7 @@ struct ran_linear_fit ran_trainer_linear_fit(struct ran_trainer *t)
                                        .d = t->job->train,
                                        .document = t->loop.document,
                                        .documents = t->loop.documents,
-                                       .class_weight = t->loop.batcher.class_weight,
+                                       .class_weight = t->loop.batcher.of.class_weight,
                                        .seed = t->s->seed,
                                        .ratios = t->s->wide_ratios,
                                        .storage = t->job->storage,
@@ -301,10 +301,4 @@ void ran_trainer_copy_rows(struct ran_trainer *t, size_t first, size_t n, const 
 {
         if (n > 0 && t->D > 0)
                 memcpy(t->weights.table.x + first * t->D, rows, n * t->D * sizeof(float));
-}
-
-void ran_trainer_scale(float *x, size_t n, double by)
-{
-        for (size_t i = 0; i < n; i++)
-                x[i] = (float)(by * (double)x[i]);
 }

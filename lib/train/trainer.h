@@ -9,7 +9,7 @@
 #include "part/linear/fit.h"
 #include "train/state.h"
 
-struct ran_evaluate_rates;
+struct ran_rates;
 struct ran_pretrain;
 
 /* The weights, and copies of them. */
@@ -155,7 +155,7 @@ bool ran_trainer_leads(const struct ran_trainer *t);
 struct ran_train_report ran_trainer_report(const struct ran_trainer *t, int event);
 /* Adds results on the validation documents. */
 void ran_trainer_report_rates(const struct ran_trainer *t, struct ran_train_report *report,
-                              const struct ran_evaluate_rates *r);
+                              const struct ran_rates *r);
 int ran_trainer_tell(struct ran_trainer *t, const struct ran_train_report *r);
 /* What all do next, when one of them is told that; RAN_NOTE: apply what the budget has decided. */
 enum { RAN_GO_ON, RAN_NOTE, RAN_SAVE, RAN_STOP };
@@ -185,8 +185,5 @@ void ran_budget_apply(struct ran_trainer *t);
 bool ran_budget_is_used(const struct ran_trainer *t);
 /* Whether the encoder of the refit is not trained, or not to its end. */
 bool ran_budget_aborts_refit(const struct ran_trainer *t);
-
-/* x (n) times `by`. */
-void ran_trainer_scale(float *x, size_t n, double by);
 
 #endif

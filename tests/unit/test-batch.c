@@ -400,8 +400,8 @@ static void check_mean(struct bench *b, size_t n)
                 double one, w = (double)b->data.weight[doc];
                 float *g;
 
-                if (b->k.class_weight != NULL)
-                        w *= b->k.class_weight[b->data.labels[doc]];
+                if (b->k.of.class_weight != NULL)
+                        w *= b->k.of.class_weight[b->data.labels[doc]];
                 g = gradient(b, &b->order[i], 1, &one);
                 terms += w;
                 sum += w * one;
@@ -445,8 +445,8 @@ TEST(batch_balances_classes)
         for (size_t i = 0; i < b.data.B; i++)
                 count[b.data.labels[i]]++;
         for (size_t c = 0; c < CORPUS_C; c++) {
-                CHECK_NEAR(b.k.class_weight[c] * count[c], 64.0 / CORPUS_C, 1e-9);
-                all += b.k.class_weight[c] * count[c];
+                CHECK_NEAR(b.k.of.class_weight[c] * count[c], 64.0 / CORPUS_C, 1e-9);
+                all += b.k.of.class_weight[c] * count[c];
         }
         CHECK_NEAR(all, 64, 1e-9);
         bench_release(&b);
@@ -694,7 +694,7 @@ TEST(batch_drops_words_by_chance)
 
                 b.k.word_dropout = share[i];
                 for (uint64_t epoch = 0; epoch < EPOCHS; epoch++) {
-                        b.k.noise.epoch = epoch;
+                        b.k.of.noise.epoch = epoch;
                         size_t rows = rows_read(&b, &doc, 1);
 
                         CHECK_SIZE(rows_read(&b, &doc, 1), rows);
@@ -799,7 +799,7 @@ TEST(batch_gradient_is_the_same_for_any_threads)
                 float *g;
 
                 bench_init(&b, (const size_t[]){0, 1, 2, 7}[i], 300);
-                b.k.noise = (struct ran_noise){1, 2, 0.2, 0.3};
+                b.k.of.noise = (struct ran_noise){1, 2, 0.2, 0.3};
                 free(gradient(&b, b.order + 20, 20, &loss[i])); /* scratch of another shape */
                 g = gradient(&b, b.order, 30, &loss[i]);
                 if (want == NULL)

@@ -7,6 +7,7 @@
 #include "infer/score.h"
 #include "test.h"
 #include "toy.h"
+#include "data/rates.h"
 #include "evaluate/evaluate.h"
 
 /* Each document as if it were scored alone, whoever helps. */
@@ -95,7 +96,7 @@ TEST(evaluate_counts_unknown_labels_as_missed)
         d.labels[1] = RAN_LABEL_UNKNOWN;
         e = ran_eval_new(CORPUS_C, NULL, false, &err);
         REQUIRE(e != NULL);
-        CHECK_OK(ran_evaluate_classify(e, &d, p, NULL, &err), err);
+        CHECK_OK(ran_rates_classify(e, &d, p, NULL, &err), err);
         ran_eval_finish(e, &r);
         CHECK(r.n == 2 && r.n_known == 1);
         CHECK_NEAR(r.accuracy, 0.5, 1e-12);
@@ -134,7 +135,7 @@ TEST(tune_threshold_finds_the_best_and_stays_near_the_middle)
                 corpus_make(&d, 12, 5, 5, true, round);
                 for (size_t i = 0; i < sizeof(p) / sizeof(*p); i++)
                         p[i] = (float)dice_real(&dice, 0, round % 3 == 0 ? 1 : 0.5);
-                got = ran_evaluate_best_threshold(&d, p);
+                got = ran_rates_best_threshold(&d, p);
                 for (int i = 1; i < 20; i++)
                         best = fmax(best, micro_f1(&d, p, i / 20.0));
                 CHECK_NEAR(micro_f1(&d, p, (double)got), best, 1e-12);
@@ -166,9 +167,9 @@ static void check_losses(bool several)
         while (d.label_first[known] == d.label_first[known + 1])
                 known++;
         d.labels[d.label_first[known]] = RAN_LABEL_UNKNOWN;
-        CHECK_OK(ran_evaluate_classify(e, &d, p, NULL, &err), err);
+        CHECK_OK(ran_rates_classify(e, &d, p, NULL, &err), err);
         ran_eval_finish(e, &report);
-        CHECK_NEAR(ran_evaluate_losses(&d, p, losses), report.log_loss, 1e-6);
+        CHECK_NEAR(ran_rates_losses(&d, p, losses), report.log_loss, 1e-6);
         for (size_t b = 0; b < d.B; b++)
                 CHECK(isnan(losses[b]) == (b == known));
         ran_eval_free(e);
@@ -184,22 +185,22 @@ TEST(evaluate_losses_of_documents_add_up)
 
 TEST(evaluate_intervals_are_those_of_the_metric)
 {
-        const struct ran_evaluate_rates one = {.accuracy = 0.9,
+        const struct ran_rates one = {.accuracy = 0.9,
                                                .micro_f1 = 0.9,
                                                .outputs = 60,
                                                .hits = 54,
                                                .errors = 12,
                                                .single = true};
-        struct ran_evaluate_rates many = one;
+        struct ran_rates many = one;
         const struct ran_interval share = ran_interval_share(54, 60), f1 = ran_interval_f1(54, 12);
 
         many.single = false;
-        CHECK(ran_evaluate_interval(&one, RAN_METRIC_MICRO_F1).low == share.low);
-        CHECK(ran_evaluate_interval(&one, RAN_METRIC_ACCURACY).high == share.high);
-        CHECK(ran_evaluate_interval(&many, RAN_METRIC_MICRO_F1).low == f1.low);
-        CHECK(ran_evaluate_interval(&many, RAN_METRIC_ACCURACY).low == share.low);
+        CHECK(ran_rates_interval(&one, RAN_METRIC_MICRO_F1).low == share.low);
+        CHECK(ran_rates_interval(&one, RAN_METRIC_ACCURACY).high == share.high);
+        CHECK(ran_rates_interval(&many, RAN_METRIC_MICRO_F1).low == f1.low);
+        CHECK(ran_rates_interval(&many, RAN_METRIC_ACCURACY).low == share.low);
         for (int metric = RAN_METRIC_MACRO_F1; metric <= RAN_METRIC_LOSS; metric++) {
-                const struct ran_interval none = ran_evaluate_interval(&one, metric);
+                const struct ran_interval none = ran_rates_interval(&one, metric);
 
                 CHECK(none.low > none.high);
         }

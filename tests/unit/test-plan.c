@@ -7,6 +7,7 @@
 #include "dice.h"
 #include "test.h"
 #include "toy.h"
+#include "data/loss.h"
 #include "gradient/plan.h"
 
 enum { MOST = 40 };
@@ -50,7 +51,7 @@ static void end(struct epoch *e)
 static void check_predicted(const struct epoch *e, const struct ran_chunk *p, size_t length,
                             size_t sources)
 {
-        size_t from, to = ran_plan_predicts(&e->d, p, &from), first = to;
+        size_t from, to = ran_loss_predicts(&e->d, p->document, p->from, p->to, &from), first = to;
 
         for (size_t t = p->to; t-- > p->from;)
                 if (t + 1 < length && t + 1 >= sources)

@@ -9,6 +9,7 @@
 #include "toy.h"
 #include "gradient/batch.h"
 #include "evaluate/evaluate.h"
+#include "task/tag-rates.h"
 
 enum { SENTENCES = 5, LONGEST = 9, WORDS = SENTENCES * LONGEST };
 
@@ -208,7 +209,7 @@ TEST(tags_of_joined_sentences_are_chosen_by_sentence)
 }
 
 static void evaluate(const struct fixture *f, const struct ran_dataset *d,
-                     struct ran_evaluate_rates *rates)
+                     struct ran_rates *rates)
 {
         const struct ran_crf chain = ran_head_crf(&f->toy.p);
         struct ran_error err = {0};
@@ -217,14 +218,14 @@ static void evaluate(const struct fixture *f, const struct ran_dataset *d,
         CHECK_OK(ran_evaluate_predict(&f->toy.c, &f->toy.p, TOY_C, d, NULL, NULL, logits, NULL,
                                       &err),
                  err);
-        CHECK_OK(ran_evaluate_tags(rates, d, logits, &chain, NULL, NULL, &err), err);
+        CHECK_OK(ran_tag_rates(rates, d, logits, &chain, NULL, NULL, &err), err);
 }
 
 /* Where the logits are the same for each word, joined sentences score as they do apart: entities
  * end with their sentence. */
 TEST(evaluation_ends_entities_with_their_sentences)
 {
-        struct ran_evaluate_rates joined, apart;
+        struct ran_rates joined, apart;
         struct fixture f;
 
         fixture_init(&f, true);

@@ -9,7 +9,9 @@
 #include "file/model.h"
 #include "test.h"
 #include "toy.h"
+#include "data/loss.h"
 #include "gradient/batch.h"
+#include "data/rates.h"
 #include "evaluate/evaluate.h"
 #include "training.h"
 
@@ -49,7 +51,7 @@ static void bench_init_of(struct bench *b, int encoder, enum corpus_kind kind, s
         CHECK_OK(ran_batcher_init(&b->k, &b->toy.c, &b->toy.p, TOY_V, TOY_V, &b->data, b->pool,
                                   &err),
                  err);
-        b->k.mask = RAN_MASK;
+        b->k.of.mask = RAN_MASK;
         CHECK_OK(ran_plan_init(&b->plan, &b->toy.c, &b->data, lanes, bptt, &err), err);
         ran_random_shuffle(b->order, NULL, TEXTS, 1, 1);
         ran_plan_begin(&b->plan, b->order, TEXTS);
@@ -95,7 +97,7 @@ static double weight_of(const struct bench *b, const struct ran_chunk *p)
         size_t from = 0, to = ran_masking_count(&b->data, p->document, &ran_masking_of_dev);
 
         if (b->toy.c.task == RAN_TASK_LM)
-                to = ran_plan_predicts(&b->data, p, &from);
+                to = ran_loss_predicts(&b->data, p->document, p->from, p->to, &from);
         return (double)b->data.weight[p->document] * (double)(to - from);
 }
 
@@ -141,7 +143,7 @@ TEST(lm_batch_is_the_weighted_mean_of_its_tokens)
 static void check_chunks(int encoder, enum corpus_kind kind, size_t lanes, size_t bptt)
 {
         struct ran_error err = {0};
-        struct ran_evaluate_rates rates;
+        struct ran_rates rates;
         struct bench b;
         double sum = 0, terms = 0;
 
@@ -204,7 +206,7 @@ TEST(lm_chunks_drop_out_by_themselves)
         double loss[3];
 
         bench_init(&b, CORPUS_TEXTS, 60, 1, 0, 0);
-        b.k.noise = (struct ran_noise){1, 2, 0.3, 0.3};
+        b.k.of.noise = (struct ran_noise){1, 2, 0.3, 0.3};
         CHECK(ran_plan_next(&b.plan));
         piece = b.plan.chunk[0];
         for (size_t i = 0; i < 3; i++) {
@@ -226,7 +228,7 @@ static void check_threads(int encoder)
 
                 bench_init_of(&b, encoder, CORPUS_PAIRS, 300, 6, 10,
                               (const size_t[]){0, 1, 2, 7}[i]);
-                b.k.noise = (struct ran_noise){1, 2, 0.2, 0.3};
+                b.k.of.noise = (struct ran_noise){1, 2, 0.2, 0.3};
                 for (; step < 64 && ran_plan_next(&b.plan); step++) {
                         float *g = gradient_of(&b, b.plan.chunk, b.plan.n, &loss);
 
@@ -256,7 +258,7 @@ static double loss_of(const char *model, const struct ran_dataset *d)
 {
         struct ran_error err = {0};
         struct ran_model *m = ran_model_open(model, true, &err);
-        struct ran_evaluate_rates rates = {.loss = INFINITY};
+        struct ran_rates rates = {.loss = INFINITY};
 
         if (test_check(m != NULL, err.text, __FILE__, __LINE__))
                 CHECK_OK(ran_evaluate_texts(&rates, &m->config, &m->params, m->V, d, RAN_MASK, NULL,

@@ -457,3 +457,24 @@ void ran_crf_decode(uint32_t *path, const float *score, const struct ran_crf *cr
                 path[t - 1] = first_of_largest(l.here, C);
         }
 }
+
+/* ---- documents ------------------------------------------------------------------------------- */
+
+void ran_crf_decode_sentences(uint32_t *path, const float *score, const struct ran_crf *crf,
+                              const struct ran_crf_rules *rules, const bool *begins, size_t n,
+                              size_t C, double *scratch)
+{
+        for (size_t from = 0, end; from < n; from = end) {
+                end = ran_crf_sentence_end(begins, from, n);
+                ran_crf_decode(path + from, score + from * C, crf, rules, end - from, C, scratch);
+        }
+}
+
+void ran_crf_marginals_sentences(float *p, const float *score, const struct ran_crf *crf,
+                                 const bool *begins, size_t n, size_t C, double *scratch)
+{
+        for (size_t from = 0, end; from < n; from = end) {
+                end = ran_crf_sentence_end(begins, from, n);
+                ran_crf_marginals(p + from * C, score + from * C, crf, end - from, C, scratch);
+        }
+}

@@ -56,8 +56,17 @@ double ran_crf_loss(float *dscore, const struct ran_crf_grad *d, const float *sc
 void ran_crf_decode(uint32_t *path, const float *score, const struct ran_crf *crf,
                     const struct ran_crf_rules *rules, size_t L, size_t C, double *scratch);
 
+/* The same for a document of n words, each sentence a chain of its own. */
+void ran_crf_decode_sentences(uint32_t *path, const float *score, const struct ran_crf *crf,
+                              const struct ran_crf_rules *rules, const bool *begins, size_t n,
+                              size_t C, double *scratch);
+
 /* p (L,C): the probability that token t has tag c, over all paths. */
 void ran_crf_marginals(float *p, const float *score, const struct ran_crf *crf, size_t L, size_t C,
                        double *scratch);
+
+/* The same for a document of n words. */
+void ran_crf_marginals_sentences(float *p, const float *score, const struct ran_crf *crf,
+                                 const bool *begins, size_t n, size_t C, double *scratch);
 
 #endif

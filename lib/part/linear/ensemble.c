@@ -54,6 +54,12 @@ struct fit {
         float *logits, *p;             /* (C) of a document */
 };
 
+void ran_ensemble_scale(float *x, size_t n, double by)
+{
+        for (size_t i = 0; i < n; i++)
+                x[i] = (float)(by * (double)x[i]);
+}
+
 void ran_ensemble_add(float *to, const struct ran_ensemble *ensemble, const float *encoder,
                       const float *linear, size_t n)
 {

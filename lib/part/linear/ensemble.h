@@ -69,6 +69,8 @@ struct ran_crf ran_ensemble_crf(float *to, const struct ran_ensemble *ensemble,
                                 const struct ran_crf *encoder, const struct ran_crf *linear,
                                 size_t C);
 
+/* x (n) times `by`. */
+void ran_ensemble_scale(float *x, size_t n, double by);
 /* to (n) = the ensemble of encoder and linear; to may be either. */
 void ran_ensemble_add(float *to, const struct ran_ensemble *ensemble, const float *encoder,
                       const float *linear, size_t n);

@@ -1,5 +1,5 @@
-/* task.c - see task.h. */
-#include "train/task.h"
+/* train.c - see train.h. */
+#include "task/train.h"
 #include "ran/train.h"
 
 #define STRUCT(number, name) [RAN_TASK_##number] = &ran_train_##name,

@@ -1,7 +1,7 @@
-/* tags.c - results of a tagger: all threads decode sentences; entities are counted as
+/* tag-rates.c - results of a tagger: all threads decode sentences; entities are counted as
  * in conlleval. */
-#include "evaluate/evaluate.h"
-#include "infer/tagger.h"
+#include "part/crf/tag-rules.h"
+#include "task/tag-rates.h"
 #include "ran/train.h"
 #include "ran/math.h"
 
@@ -27,19 +27,19 @@ static void decode(const struct decoder *k, size_t worker, size_t b)
 {
         const struct ran_dataset *d = k->d;
         size_t at = d->label_first[b], n = d->label_first[b + 1] - at;
-        const struct ran_score_words w = {.crf = k->crf,
-                                          .logits = k->logits + at * d->C,
-                                          .begins = d->begins + at,
-                                          .C = d->C,
-                                          .chain = k->scratch + worker * k->room,
-                                          .marginals = k->marginals + worker * k->longest * d->C};
+        const struct ran_crf_rules allowed = {k->rules.start, k->rules.open, k->rules.type};
+        const float *logits = k->logits + at * d->C;
+        const bool *begins = d->begins + at;
+        double *scratch = k->scratch + worker * k->room;
+        float *p = k->marginals + worker * k->longest * d->C;
 
-        ran_tagger_decode(&w, &k->rules, n, k->tags + at);
-        ran_tagger_marginals(&w, n);
+        ran_crf_decode_sentences(k->tags + at, logits, &k->crf,
+                                 k->rules.start != NULL ? &allowed : NULL, begins, n, d->C,
+                                 scratch);
+        ran_crf_marginals_sentences(p, logits, &k->crf, begins, n, d->C, scratch);
         for (size_t i = 0; i < n; i++)
                 if (d->labels[at + i] != RAN_LABEL_UNKNOWN)
-                        k->loss[b] -= ran_log(
-                                fmax((double)w.marginals[i * d->C + d->labels[at + i]], 1e-30));
+                        k->loss[b] -= ran_log(fmax((double)p[i * d->C + d->labels[at + i]], 1e-30));
 }
 
 static void decode_worker(void *arg, size_t worker)
@@ -96,17 +96,17 @@ static bool has_error(const struct decoder *k, size_t b)
         return memcmp(k->tags + at, d->labels + at, n * sizeof *k->tags) != 0;
 }
 
-static void rate(struct ran_evaluate_rates *rates, struct ran_conll *e, const struct decoder *k)
+static void rate(struct ran_rates *rates, struct ran_conll *e, const struct decoder *k)
 {
         struct ran_conll_report r;
 
         ran_conll_finish(e, &r);
-        *rates = (struct ran_evaluate_rates){
-                .accuracy = r.accuracy,
-                .micro_f1 = r.all.rates.f1,
-                .outputs = k->d->label_first[k->d->B],
-                .hits = (double)r.all.correct,
-                .errors = (double)(r.all.gold + r.all.found - 2 * r.all.correct)};
+        *rates = (struct ran_rates){.accuracy = r.accuracy,
+                                    .micro_f1 = r.all.rates.f1,
+                                    .outputs = k->d->label_first[k->d->B],
+                                    .hits = (double)r.all.correct,
+                                    .errors =
+                                            (double)(r.all.gold + r.all.found - 2 * r.all.correct)};
         for (size_t i = 0; i < r.n_types; i++)
                 rates->macro_f1 += r.types[i].rates.f1 / (double)r.n_types;
         for (size_t b = 0; b < k->d->B; b++)
@@ -115,9 +115,9 @@ static void rate(struct ran_evaluate_rates *rates, struct ran_conll *e, const st
                 rates->wrong += has_error(k, b);
 }
 
-int ran_evaluate_tags(struct ran_evaluate_rates *rates, const struct ran_dataset *d,
-                      const float *logits, const struct ran_crf *crf, double *losses,
-                      struct ran_pool *pool, struct ran_error *err)
+int ran_tag_rates(struct ran_rates *rates, const struct ran_dataset *d, const float *logits,
+                  const struct ran_crf *crf, double *losses, struct ran_pool *pool,
+                  struct ran_error *err)
 {
         struct ran_conll *e = ran_conll_new(err);
         struct decoder k = {.d = d,

@@ -1,0 +1,26 @@
+/* batch.c - what the tasks know of a batch: see train.h. */
+#include "task/train.h"
+
+#include <stdlib.h>
+
+void ran_task_scratch_release(struct ran_task_scratch *s)
+{
+        ran_workspace_release(&s->work);
+        ran_packed_release(&s->packed);
+        free(s->document);
+        free(s->crf);
+        free(s->gold);
+        free(s->scale);
+        free(s->position);
+        ran_masking_release(&s->masking);
+}
+
+double ran_task_weight(const struct ran_task_batch *k, size_t b, size_t i)
+{
+        const struct ran_dataset *d = k->data;
+        double weight = (double)d->weight[b];
+
+        if (k->class_weight != NULL && !k->c->multilabel && !k->c->crf)
+                weight *= k->class_weight[d->labels[d->label_first[b] + i]];
+        return weight;
+}
