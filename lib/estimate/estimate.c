@@ -36,31 +36,13 @@ static int count_steps(struct ran_run_sizes *k, size_t *document, struct ran_err
         return rc;
 }
 
-/* The mean number of outputs of a token, where outputs are tied. */
-static double mean_outputs(const struct ran_train_job *job)
-{
-        if (job->config->task == RAN_TASK_MLM && job->settings->mask_share > 0)
-                return job->settings->mask_share;
-        return ran_train_task_of(job->config)->outputs;
-}
-
-size_t ran_run_outputs(const struct ran_train_job *job, const struct ran_dataset *d, size_t L)
-{
-        const double share = d == job->train ? mean_outputs(job) : RAN_MASK_SHARE;
-        const double mean = share * (double)L, most = ceil(mean + 3 * sqrt(mean));
-
-        if (job->config->task != RAN_TASK_MLM || d->given || most > (double)L)
-                return L;
-        return (size_t)most;
-}
-
 /* The mean cost of one token: a predicted one needs products with all rows of the first softmax. */
 static double output_flops(const struct ran_train_job *job, size_t V)
 {
         const struct ran_config *c = job->config;
         const double rows = (double)(ran_lm_first(c, V) + ran_lm_tails(c, V));
 
-        return ran_task_is_tied(c) ? mean_outputs(job) * 2 * (double)c->dim * rows : 0;
+        return ran_task_is_tied(c) ? ran_run_mean_outputs(job) * 2 * (double)c->dim * rows : 0;
 }
 
 /* Parameters, apart from the linear model's. */

@@ -17,6 +17,8 @@ struct ran_run_sizes {
 /* estimate.c: the parameters and the arithmetic of a job, and no more. */
 int ran_estimate_size(const struct ran_train_job *job, struct ran_train_estimate *e,
                       struct ran_error *err);
+/* steps.c: the mean number of outputs of a token, where outputs are tied. */
+double ran_run_mean_outputs(const struct ran_train_job *job);
 /* Outputs of L tokens of training or development data, at most. Masked words are drawn:
  * there may be some standard deviations more than the mean. */
 size_t ran_run_outputs(const struct ran_train_job *job, const struct ran_dataset *d, size_t L);

@@ -3,7 +3,9 @@
  * that share a shard with others. */
 #include "estimate/estimate.h"
 #include "nn/encoder.h"
+#include "task/train.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -23,6 +25,23 @@ struct walk {
         size_t at_once;  /* so many of them at the same time, */
         double together; /* and of all long chunks of a step */
 };
+
+double ran_run_mean_outputs(const struct ran_train_job *job)
+{
+        if (job->config->task == RAN_TASK_MLM && job->settings->mask_share > 0)
+                return job->settings->mask_share;
+        return ran_train_task_of(job->config)->outputs;
+}
+
+size_t ran_run_outputs(const struct ran_train_job *job, const struct ran_dataset *d, size_t L)
+{
+        const double share = d == job->train ? ran_run_mean_outputs(job) : RAN_MASK_SHARE;
+        const double mean = share * (double)L, most = ceil(mean + 3 * sqrt(mean));
+
+        if (job->config->task != RAN_TASK_MLM || d->given || most > (double)L)
+                return L;
+        return (size_t)most;
+}
 
 static int pack(struct walk *k, const struct ran_chunk *chunk, size_t n, struct ran_error *err)
 {

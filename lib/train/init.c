@@ -254,6 +254,27 @@ static int init_from_vectors(struct ran_trainer *t, struct ran_error *err)
         return RAN_OK;
 }
 
+struct ran_linear_fit ran_trainer_linear_fit(struct ran_trainer *t)
+{
+        return (struct ran_linear_fit){.c = t->c,
+                                       .p = &t->weights.p,
+                                       .V = t->V,
+                                       .C = t->C,
+                                       .d = t->job->train,
+                                       .document = t->loop.document,
+                                       .documents = t->loop.documents,
+                                       .class_weight = t->loop.batcher.of.class_weight,
+                                       .seed = t->s->seed,
+                                       .ratios = t->s->wide_ratios,
+                                       .storage = t->job->storage,
+                                       .vector_cache = t->job->vector_cache,
+                                       .pool = t->job->pool,
+                                       .refit = t->at.epochs.refit != 0,
+                                       .last = t->at.epochs.refit != 0 || !ran_train_refits(t->job),
+                                       .pass = ran_trainer_on_pass,
+                                       .arg = t};
+}
+
 int ran_trainer_init_weights(struct ran_trainer *t, struct ran_error *err)
 {
         const struct ran_train_job *job = t->job;

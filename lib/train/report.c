@@ -5,11 +5,6 @@
 
 #include <math.h>
 
-double ran_trainer_began(const struct ran_trainer *t)
-{
-        return t->outer != NULL ? t->outer->time.started : t->time.started;
-}
-
 /* The most epochs of the run. */
 size_t ran_trainer_epochs(const struct ran_trainer *t)
 {
@@ -86,25 +81,6 @@ struct ran_train_report ran_trainer_report(const struct ran_trainer *t, int even
         };
 }
 
-bool ran_trainer_drops_encoder(const struct ran_trainer *t)
-{
-        if (t->c->frozen)
-                return t->at.linear.fitted != 0 && t->at.linear.dense == 0;
-        return ran_config_trains_encoder(t->c) && t->at.best.epoch > 0 && t->c->wide > 0 &&
-               t->at.best.encoder == 0;
-}
-
-bool ran_trainer_drops_linear(const struct ran_trainer *t)
-{
-        return ran_config_trains_encoder(t->c) && t->at.best.epoch > 0 && t->c->wide > 0 &&
-               t->at.best.linear == 0 && t->at.best.encoder > 0;
-}
-
-bool ran_trainer_is_decided(const struct ran_trainer *t)
-{
-        return t->at.decision.why != RAN_ENCODER_KEPT;
-}
-
 struct ran_train_decision ran_trainer_decision(const struct ran_trainer *t)
 {
         return (struct ran_train_decision){
@@ -129,11 +105,6 @@ void ran_trainer_report_rates(const struct ran_trainer *t, struct ran_train_repo
         report->macro_f1 = r->macro_f1;
         report->metric = ran_rates_metric(r, t->s->metric);
         report->interval = ran_rates_interval(r, t->s->metric);
-}
-
-bool ran_trainer_leads(const struct ran_trainer *t)
-{
-        return ran_ranks_leads(t->job->ranks);
 }
 
 /* Rank 0 reports. The other ranks only learn whether they are asked to stop. */

@@ -15,39 +15,6 @@
 
 /* ---- set up --------------------------------------------------------------------------------- */
 
-size_t ran_train_batch(const struct ran_train_job *job)
-{
-        size_t by_size = job->train->B / 100;
-
-        if (job->settings->batch > 0)
-                return job->settings->batch;
-        return by_size < 4 ? 4 : by_size > 32 ? 32 : by_size;
-}
-
-bool ran_train_has_dev(const struct ran_train_job *job)
-{
-        return job->dev != NULL && job->dev->B > 0;
-}
-
-bool ran_train_refits(const struct ran_train_job *job)
-{
-        return ran_train_has_dev(job) && job->held_out != NULL && job->settings->refit;
-}
-
-void ran_trainer_begin_epoch(struct ran_trainer *t)
-{
-        size_t epoch = (size_t)t->at.epochs.epoch, done = (size_t)t->at.epochs.batch;
-
-        ran_random_shuffle(t->loop.order, t->loop.document, t->loop.documents, t->s->seed, epoch);
-        t->loop.batches = ran_plan_steps(&t->loop.plan, t->loop.order, t->loop.documents);
-        t->loop.steps =
-                (size_t)t->loop.optimiser.step - done + t->loop.batches * (t->s->epochs - epoch);
-        if (t->at.epochs.limit > 0 && t->at.epochs.limit < (double)t->loop.steps)
-                t->loop.steps = (size_t)t->at.epochs.limit;
-        while (done-- > 0 && ran_plan_next(&t->loop.plan))
-                ;
-}
-
 static int allocate_tables(struct ran_trainer *t, bool dev, struct ran_error *err)
 {
         struct ran_weights *w = &t->weights;
@@ -65,16 +32,6 @@ static int allocate_tables(struct ran_trainer *t, bool dev, struct ran_error *er
         w->p.embed = w->table.x;
         w->p.spelling = t->c->spelling > 0 && t->D > 0 ? w->p.embed + t->V * t->D : NULL;
         return RAN_OK;
-}
-
-void ran_trainer_list_documents(struct ran_trainer *t)
-{
-        const bool *held_out = t->at.epochs.refit == 0 ? t->job->held_out : NULL;
-
-        t->loop.documents = 0;
-        for (size_t b = 0; b < t->job->train->B; b++)
-                if (held_out == NULL || !held_out[b])
-                        t->loop.document[t->loop.documents++] = b;
 }
 
 static int allocate(struct ran_trainer *t, struct ran_error *err)
@@ -214,18 +171,6 @@ int ran_trainer_init(struct ran_trainer *t, const struct ran_train_job *job, str
         return RAN_OK;
 }
 
-struct ran_ensemble ran_trainer_ensemble(const struct ran_trainer *t)
-{
-        return (struct ran_ensemble){t->at.best.encoder, t->at.best.linear, t->at.best.offset};
-}
-
-void ran_trainer_set_ensemble(struct ran_trainer *t, const struct ran_ensemble *ensemble)
-{
-        t->at.best.encoder = ensemble->encoder;
-        t->at.best.linear = ensemble->linear;
-        t->at.best.offset = ensemble->offset;
-}
-
 int ran_trainer_refit(struct ran_trainer *t, struct ran_error *err)
 {
         struct ran_weights *w = &t->weights;
@@ -241,27 +186,6 @@ int ran_trainer_refit(struct ran_trainer *t, struct ran_error *err)
         RAN_TRY(ran_optimiser_init(&t->loop.optimiser, t->s, &w->layout, &w->table,
                                    ran_task_is_tied(t->c), t->job->pool, err));
         return ran_ranks_leads(t->job->ranks) ? ran_trainer_init_weights(t, err) : RAN_OK;
-}
-
-struct ran_linear_fit ran_trainer_linear_fit(struct ran_trainer *t)
-{
-        return (struct ran_linear_fit){.c = t->c,
-                                       .p = &t->weights.p,
-                                       .V = t->V,
-                                       .C = t->C,
-                                       .d = t->job->train,
-                                       .document = t->loop.document,
-                                       .documents = t->loop.documents,
-                                       .class_weight = t->loop.batcher.of.class_weight,
-                                       .seed = t->s->seed,
-                                       .ratios = t->s->wide_ratios,
-                                       .storage = t->job->storage,
-                                       .vector_cache = t->job->vector_cache,
-                                       .pool = t->job->pool,
-                                       .refit = t->at.epochs.refit != 0,
-                                       .last = t->at.epochs.refit != 0 || !ran_train_refits(t->job),
-                                       .pass = ran_trainer_on_pass,
-                                       .arg = t};
 }
 
 void ran_trainer_release(struct ran_trainer *t)
@@ -283,22 +207,4 @@ void ran_trainer_release(struct ran_trainer *t)
         free(t->training);
         ran_calibration_release(&t->judge.calibration);
         *t = (struct ran_trainer){0};
-}
-
-void ran_trainer_round_encoder(struct ran_trainer *t)
-{
-        for (size_t i = 0; i < t->weights.layout.n; i++) {
-                const struct ran_tensor_spec *s = &t->weights.layout.spec[i];
-
-                ran_compact_round(t->job->storage, t->weights.p.block + s->offset, s->rows,
-                                  s->cols);
-        }
-        ran_compact_round(t->job->storage, t->weights.table.x, t->weights.table.rows,
-                          t->weights.table.width);
-}
-
-void ran_trainer_copy_rows(struct ran_trainer *t, size_t first, size_t n, const float *rows)
-{
-        if (n > 0 && t->D > 0)
-                memcpy(t->weights.table.x + first * t->D, rows, n * t->D * sizeof(float));
 }

@@ -120,7 +120,7 @@ bool ran_train_refits(const struct ran_train_job *job);
 /* Lays out the epoch that t->at stands in, and goes to where it stands there. */
 void ran_trainer_begin_epoch(struct ran_trainer *t);
 
-/* checkpoint.c: the arrays that say how far the run is, for one of two: all that the ranks share;
+/* kept.c: the arrays that say how far the run is, for one of two: all that the ranks share;
  * or what a checkpoint holds beside the weights of a model. Returns how many there are. */
 enum { RAN_FOR_RANKS = 1, RAN_FOR_CHECKPOINT = 2, RAN_EXTRAS = 32 };
 size_t ran_trainer_extras(struct ran_trainer *t, int of, struct ran_extra x[RAN_EXTRAS]);
