@@ -1,6 +1,7 @@
-/* steps.c - the memory of the steps of an encoder, from the lengths of the documents. Two
- * steps that may come stand for all others: one of the longest documents, and one of the longest
- * that share a shard with others. */
+/* steps.c - the memory of the steps of an encoder. Steps of short shards are alike in all epochs:
+ * the first epoch stands for them. Of long chunks the longest may meet in a step, in this epoch or
+ * another.
+ */
 #include "estimate/estimate.h"
 #include "nn/encoder.h"
 #include "task/train.h"
@@ -136,11 +137,13 @@ static void count_rows(struct walk *k)
         k->rows = rows > k->rows ? rows : k->rows;
 }
 
-static int measure_shard(struct walk *k, size_t i, struct ran_error *err)
+static int measure_shard(struct walk *k, size_t i, bool all, struct ran_error *err)
 {
         const size_t tokens = k->begin[i + 1] - k->begin[i];
         double bytes;
 
+        if (tokens <= RAN_SHARD_TOKENS && !all)
+                return RAN_OK;
         RAN_TRY(measure(k, k->plan.chunk + k->shard[i], k->shard[i + 1] - k->shard[i], &bytes,
                         err));
         if (tokens <= RAN_SHARD_TOKENS) {
@@ -153,27 +156,24 @@ static int measure_shard(struct walk *k, size_t i, struct ran_error *err)
         return RAN_OK;
 }
 
-static int measure_step(struct walk *k, struct ran_error *err)
+/* Measures the steps of an epoch of these documents; all: short shards and rows, too. */
+static int measure_epoch(struct walk *k, const size_t *order, size_t n, bool all,
+                         struct ran_error *err)
 {
-        const size_t shards = ran_batch_shards(k->plan.chunk, k->plan.n, k->shard, k->begin);
+        ran_plan_begin(&k->plan, order, n);
+        while (ran_plan_next(&k->plan)) {
+                const size_t shards =
+                        ran_batch_shards(k->plan.chunk, k->plan.n, k->shard, k->begin);
 
-        k->step++;
-        k->shards = shards > k->shards ? shards : k->shards;
-        memset(k->top, 0, (k->threads + 1) * sizeof *k->top);
-        for (size_t i = 0; i < shards; i++)
-                RAN_TRY(measure_shard(k, i, err));
-        sum_top(k);
-        count_rows(k);
-        return RAN_OK;
-}
-
-/* The chunks of the longest of n documents in k->order, as many as a step has, from their first to
- * their last: with memory review the states before a chunk are part of it. */
-static int measure_longest(struct walk *k, const size_t *order, size_t n, struct ran_error *err)
-{
-        ran_plan_begin(&k->plan, order, n < k->plan.streams ? n : k->plan.streams);
-        while (ran_plan_next(&k->plan))
-                RAN_TRY(measure_step(k, err));
+                k->step++;
+                k->shards = shards > k->shards ? shards : k->shards;
+                memset(k->top, 0, (k->threads + 1) * sizeof *k->top);
+                for (size_t i = 0; i < shards; i++)
+                        RAN_TRY(measure_shard(k, i, all, err));
+                sum_top(k);
+                if (all)
+                        count_rows(k);
+        }
         return RAN_OK;
 }
 
@@ -190,9 +190,9 @@ static int compare_lengths(const void *a, const void *b)
         return (x->document > y->document) - (x->document < y->document);
 }
 
-/* Lists the documents of the run by their lengths; those of a refit, if one follows. *longer: how
- * many do not fit into a shard that several share. */
-static int sort_documents(struct walk *k, size_t *n, size_t *longer, struct ran_error *err)
+/* Lists the longest documents of the run, or of the refit that follows it: as many as a step has.
+ */
+static int list_longest(struct walk *k, size_t *n, struct ran_error *err)
 {
         const struct ran_dataset *d = k->run->job->train;
         const bool refits = ran_train_refits(k->run->job);
@@ -207,11 +207,9 @@ static int sort_documents(struct walk *k, size_t *n, size_t *longer, struct ran_
                 length[i] = (struct length){d->first[b + 1] - d->first[b], b};
         }
         qsort(length, *n, sizeof *length, compare_lengths);
-        *longer = 0;
-        for (size_t i = 0; i < *n; i++) {
+        *n = *n < k->plan.streams ? *n : k->plan.streams;
+        for (size_t i = 0; i < *n; i++)
                 k->order[i] = length[i].document;
-                *longer += length[i].tokens > RAN_SHARD_TOKENS;
-        }
         free(length);
         return RAN_OK;
 }
@@ -265,12 +263,14 @@ static double gradient_bytes(const struct walk *k)
 
 static int walk_all(struct walk *k, struct ran_error *err)
 {
-        size_t n, longer;
+        size_t n;
 
         RAN_TRY(walk_init(k, err));
-        RAN_TRY(sort_documents(k, &n, &longer, err));
-        RAN_TRY(measure_longest(k, k->order, n, err));
-        return longer > 0 ? measure_longest(k, k->order + longer, n - longer, err) : RAN_OK;
+        ran_random_shuffle(k->order, k->run->document, k->run->documents,
+                           k->run->job->settings->seed, 0);
+        RAN_TRY(measure_epoch(k, k->order, k->run->documents, true, err));
+        RAN_TRY(list_longest(k, &n, err));
+        return measure_epoch(k, k->order, n, false, err);
 }
 
 int ran_estimate_shards(const struct ran_run_sizes *run, struct ran_shards_estimate *e,
