@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cmd/records/row.h"
+#include "cmd/formats/row.h"
 
 static int compare_classes(const void *a, const void *b, void *names)
 {

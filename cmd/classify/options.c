@@ -8,7 +8,7 @@
 #include "cmd/options/was-set.h"
 #include "cmd/records/model.h"
 #include "cmd/records/names.h"
-#include "cmd/records/row.h"
+#include "cmd/formats/row.h"
 
 struct classify_options classify_options;
 

@@ -9,7 +9,7 @@
 #include "cmd/formats/fasttext.h"
 #include "cmd/options/message.h"
 #include "cmd/records/labels.h"
-#include "cmd/records/row.h"
+#include "cmd/formats/row.h"
 #include "cmd/records/shown.h"
 
 /* The most bytes of a text that a page of an evaluation may show. */

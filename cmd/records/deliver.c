@@ -8,7 +8,7 @@
 
 #include "cmd/options/message.h"
 #include "cmd/options/write.h"
-#include "cmd/records/emit.h"
+#include "cmd/formats/emit.h"
 #include "cmd/records/run.h"
 
 static const char *shown_file(const struct cmd_line *line)

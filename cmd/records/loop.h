@@ -2,22 +2,9 @@
 #ifndef CMD_RECORDS_LOOP_H
 #define CMD_RECORDS_LOOP_H
 
+#include "cmd/formats/output.h"
 #include "cmd/records/io.h"
 #include "ran.h"
-
-struct conll;
-
-/* A line of input, a sentence in columns, or a file, with its record: a JSON object that has each
- * member of `reads` at most once. */
-struct cmd_line {
-        const char *file; /* as given; "-" for standard input */
-        size_t number;    /* from 1, blank lines counted */
-        const char *raw;  /* as read, without its end; record.line is JSON in all formats */
-        size_t raw_length;
-        const struct conll *columns; /* of raw; NULL in other formats than conll */
-        bool renamed;                /* members of the record have other names than in its line */
-        struct ran_record record;
-};
 
 /* One of several records that are processed together. */
 struct cmd_item {

@@ -1,5 +1,5 @@
 /* eval.c - predicted tags against those of the records. */
-#include "cmd/records/row.h"
+#include "cmd/formats/row.h"
 #include "cmd/tag/eval.h"
 #include "cmd/records/span-tags.h"
 #include "cmd/formats/conll.h"

@@ -4,7 +4,7 @@
 #include "cmd/options/message.h"
 #include "cmd/options/was-set.h"
 #include "cmd/records/labels.h"
-#include "cmd/records/row.h"
+#include "cmd/formats/row.h"
 #include "cmd/tag/eval.h"
 
 struct tag_options tag_options;

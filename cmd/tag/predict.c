@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "cmd/formats/conll.h"
-#include "cmd/records/row.h"
+#include "cmd/formats/row.h"
 #include "cmd/records/spans.h"
 #include "cmd/tag/options.h"
 

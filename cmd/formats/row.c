@@ -1,5 +1,5 @@
 /* row.c - results as rows of a table, CSV or TSV. */
-#include "cmd/records/row.h"
+#include "cmd/formats/row.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,8 +1,8 @@
 /* row.h - results as rows of a table, CSV or TSV. */
-#ifndef CMD_RECORDS_ROW_H
-#define CMD_RECORDS_ROW_H
+#ifndef CMD_FORMATS_ROW_H
+#define CMD_FORMATS_ROW_H
 
-#include "cmd/records/loop.h"
+#include "cmd/formats/output.h"
 #include "ran.h"
 
 /* How tables are written, for all rows. */

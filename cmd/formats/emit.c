@@ -1,5 +1,5 @@
 /* emit.c - output records: the input, byte for byte, with one more member. */
-#include "cmd/records/emit.h"
+#include "cmd/formats/emit.h"
 
 #include <string.h>
 
