@@ -3,7 +3,6 @@
 
 #include <math.h>
 
-#include "cmd/formats/fasttext.h"
 #include "cmd/options/message.h"
 #include "cmd/options/was-set.h"
 #include "cmd/records/model.h"
@@ -14,7 +13,14 @@ struct classify_options classify_options;
 
 static const char *const eval_formats[] = {"json", "text", "csv", "tsv", "html", NULL};
 
-static const char *const output_formats[] = {"jsonl", "fasttext", "csv", "tsv", "html", NULL};
+/* What the program gives of a record, for the formats. */
+#define GIVES_RECORDS OUTPUT_YES
+#define GIVES_LABELS  OUTPUT_YES
+#define GIVES_TAGS    OUTPUT_NO
+#define GIVES_ROWS    OUTPUT_YES
+#define GIVES_PAGE    OUTPUT_YES
+static const char *const output_names[] = {OUTPUT_FORMATS(OUTPUT_NAME) NULL};
+static const struct output_format *const output_formats[] = {OUTPUT_FORMATS(OUTPUT_ENTRY)};
 
 #define OPTION(member) offsetof(struct classify_options, member)
 
@@ -59,10 +65,10 @@ static const struct ran_field prediction_fields[] = {
          .help = "keep the vectors that a pretrained encoder makes in FILE, and take from there "
                  "what "
                  "it has"},
-        {"output_format", 0, RAN_FIELD_CHOICE, OPTION(output_format), .choices = output_formats,
+        {"output_format", 0, RAN_FIELD_CHOICE, OPTION(output_format), .choices = output_names,
          .value = "NAME", .initial = "jsonl",
-         .help = "jsonl: records; fasttext: a line of labels and text for each, empty for bad "
-                 "records; csv, tsv: a table of id, label, score and text; html: a page to look at",
+         .help = "format of the output" OUTPUT_FORMATS(
+                 OUTPUT_HELP) "; a table has id, label, score and text",
          .first = true},
         {0},
 };
@@ -149,7 +155,8 @@ void classify_options_check(struct classify_options *o)
         static const char *const not_in_pages[] = {"logits", "embed", "nearest", "offsets", "eval",
                                                    "into",   "only",  "drop",    NULL};
         static const char *const of_tables[] = {"escape_formulas", NULL};
-        bool table = o->output_format == CLASSIFY_CSV || o->output_format == CLASSIFY_TSV;
+        const struct output_format *format = output_formats[o->output_format];
+        const bool table = format->kind == OUTPUT_ROWS, page = format->kind == OUTPUT_PAGE;
 
         if (o->model == NULL)
                 cmd_usage("no model: give --model FILE");
@@ -164,34 +171,32 @@ void classify_options_check(struct classify_options *o)
                           "--threshold-for and --abstain (the name \"\" in FILE is no label)");
         if (o->abstain && o->coverage == 0)
                 cmd_usage("--abstain needs --coverage, for example 0.95");
-        o->output.lines = o->output_format == CLASSIFY_FASTTEXT || table;
-        if (table)
-                o->output.delimiter = o->output_format == CLASSIFY_CSV ? ',' : '\t';
-        cmd_excludes(o->output_format == CLASSIFY_FASTTEXT,
-                     "--output-format=fasttext writes labels and text only", not_in_lines);
+        o->output.format = format;
+        cmd_output_excludes(&o->output, OUTPUT_LABELS, "labels and text only", not_in_lines);
         cmd_excludes(
                 table,
                 "a table has id, label, score, set and text, and with --probs all probabilities "
                 "(--eval writes one with --eval-format)",
                 not_in_tables);
-        cmd_excludes(o->output_format == CLASSIFY_HTML,
-                     "--output-format=html writes a page and no records", not_in_pages);
+        cmd_output_excludes(&o->output, OUTPUT_PAGE, "a page and no records", not_in_pages);
         cmd_requires(table || o->eval_format == CLASSIFY_EVAL_CSV ||
                              o->eval_format == CLASSIFY_EVAL_TSV,
                      "a table: --output-format csv or tsv, or --eval-format", of_tables);
-        if (o->output_format == CLASSIFY_HTML)
+        if (page)
                 o->evidence.offsets = RAN_UNIT_BYTE;
 }
 
-/* Lines of fastText have labels and text, and labels have no white space. */
-static void check_fasttext(const struct ran_model *m)
+/* A format may be unable to write some labels. */
+static void check_writable_labels(const struct ran_model *m, const struct output_format *format)
 {
-        for (size_t c = 0; c < ran_model_classes(m); c++)
-                if (!fasttext_has_label(ran_model_label(m, c)))
+        for (size_t c = 0; c < ran_model_classes(m); c++) {
+                const char *label = ran_model_label(m, c), *why = format->refuses(label);
+
+                if (why != NULL)
                         cmd_die(CMD_FAILED,
-                                "the label \"%s\" is empty or has white space, which "
-                                "--output-format=fasttext cannot write",
-                                ran_model_label(m, c));
+                                "the label \"%s\" %s, which --output-format=%s cannot write", label,
+                                why, output_name(format));
+        }
 }
 
 /* A model without labels can only embed. */
@@ -221,6 +226,6 @@ void classify_options_check_model(const struct classify_options *o, const struct
         if (classify_options_embed(o))
                 cmd_model_need_encoder(m, o->model);
         check_labels(m);
-        if (o->output_format == CLASSIFY_FASTTEXT)
-                check_fasttext(m);
+        if (o->output.format->kind == OUTPUT_LABELS)
+                check_writable_labels(m, o->output.format);
 }

@@ -14,7 +14,14 @@ struct cmd_output tag_output;
 
 static const char *const eval_formats[] = {"text", "conlleval", "json", "csv", "tsv", "html", NULL};
 
-static const char *const output_formats[] = {"jsonl", "conll", "csv", "tsv", "html", NULL};
+/* What the program gives of a record, for the formats. */
+#define GIVES_RECORDS OUTPUT_YES
+#define GIVES_LABELS  OUTPUT_NO
+#define GIVES_TAGS    OUTPUT_YES
+#define GIVES_ROWS    OUTPUT_YES
+#define GIVES_PAGE    OUTPUT_YES
+static const char *const output_names[] = {OUTPUT_FORMATS(OUTPUT_NAME) NULL};
+static const struct output_format *const output_formats[] = {OUTPUT_FORMATS(OUTPUT_ENTRY)};
 
 /* After the first two, in the order of RAN_SEGMENT_... */
 static const char *const splits[] = {"auto",  "vocabulary", "spaces", "punctuation",
@@ -40,12 +47,11 @@ static const struct ran_field prediction_fields[] = {
         {"offsets", 0, RAN_FIELD_CHOICE, OPTION(offsets), .choices = ran_unit_names,
          .value = "UNIT", .initial = "codepoint",
          .help = "unit of the offsets of entities in a text"},
-        {"output_format", 0, RAN_FIELD_CHOICE, OPTION(output_format), .choices = output_formats,
+        {"output_format", 0, RAN_FIELD_CHOICE, OPTION(output_format), .choices = output_names,
          .value = "NAME", .initial = "jsonl",
-         .help = "jsonl: records; conll: a line with word and tag for each word, an empty line "
-                 "after each record; columns of the input stay, and the tag comes last; csv, tsv: "
-                 "a table with a row for each entity: id, start, end, label, text, score; html: a "
-                 "page to look at",
+         .help = "format of the output" OUTPUT_FORMATS(
+                 OUTPUT_HELP) "; a table has a row for each "
+                              "entity: id, start, end, label, text, score",
          .first = true},
         {0},
 };
@@ -123,25 +129,16 @@ void tag_options_check(void)
                 cmd_usage("--conll-out needs --eval");
         if (tag_options.label_names != NULL && !tag_options.eval)
                 cmd_usage("--label-names is for --eval: the tags of the model have names");
-        bool table = tag_options.output_format == TAG_OUTPUT_CSV ||
-                     tag_options.output_format == TAG_OUTPUT_TSV;
-        tag_output.lines = tag_options.output_format == TAG_OUTPUT_CONLL || table;
-        cmd_excludes(tag_options.output_format == TAG_OUTPUT_CONLL,
-                     "--output-format=conll writes words and tags only", not_in_columns);
+        tag_output.format = output_formats[tag_options.output_format];
+        const bool table = tag_output.format->kind == OUTPUT_ROWS;
+        cmd_output_excludes(&tag_output, OUTPUT_TAGS, "words and tags only", not_in_columns);
         cmd_excludes(table,
                      "a table has a row for each entity (--eval writes one with --eval-format)",
                      not_in_columns);
-        cmd_excludes(tag_options.output_format == TAG_OUTPUT_HTML,
-                     "--output-format=html writes a page and no records", not_in_columns);
+        cmd_output_excludes(&tag_output, OUTPUT_PAGE, "a page and no records", not_in_columns);
         cmd_requires(table || tag_options.eval_format == TAG_EVAL_CSV ||
                              tag_options.eval_format == TAG_EVAL_TSV,
                      "a table: --output-format csv or tsv, or --eval-format", of_tables);
-        if (table) {
-                bool tabs = tag_options.output_format == TAG_OUTPUT_TSV;
-                tag_output.delimiter = tabs ? '\t' : ',';
-                tag_output.header = tabs ? "id\tstart\tend\tlabel\ttext\tscore\n"
-                                         : "id,start,end,label,text,score\n";
-        }
         cmd_excludes(tag_options.eval, "--eval writes a report and no records", of_records);
         check_conlleval();
         cmd_requires(tag_options.eval, "--eval", of_eval);
