@@ -6,6 +6,7 @@
 #include "cmd/formats/conll.h"
 #include "cmd/formats/csv.h"
 #include "cmd/formats/import.h"
+#include "cmd/formats/output.h"
 #include "cmd/formats/frame.h"
 #include "cmd/formats/kinds.h"
 #include "cmd/formats/literal.h"

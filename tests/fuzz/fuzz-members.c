@@ -9,6 +9,7 @@
 #include "cmd/formats/fasttext.h"
 #include "cmd/records/masked.h"
 #include "cmd/formats/import.h"
+#include "cmd/formats/output.h"
 #include "cmd/records/labels.h"
 #include "cmd/records/sequence.h"
 #include "cmd/formats/foreign.h"
