@@ -4,7 +4,6 @@
 #include <math.h>
 
 #include "cmd/options/message.h"
-#include "cmd/options/was-set.h"
 
 static const char *const auto_names[] = {"auto", "yes", "no", NULL};
 static const char *const on_error_names[] = {"emit", "skip", "stop", NULL};
@@ -112,15 +111,3 @@ const struct ran_field cmd_output_fields[] = {
          .help = "leave the member NAME out of the output (repeatable)"},
         {0},
 };
-
-void cmd_output_excludes(const struct cmd_output *output, enum output_kind kind, const char *writes,
-                         const char *const *names)
-{
-        const struct output_format *format = output_format_of(output);
-        struct ran_buf why = {0};
-
-        ran_buf_printf(&why, "--output-format=%s writes %s", output_name(format), writes);
-        ran_buf_char(&why, '\0');
-        cmd_excludes(format->kind == kind && !why.failed, why.data, names);
-        ran_buf_release(&why);
-}

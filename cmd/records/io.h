@@ -26,9 +26,5 @@ char cmd_input_separator(const struct cmd_input *input);
 
 /* How filters write them: struct cmd_output. */
 extern const struct ran_field cmd_output_fields[];
-/* Exits with 2 if the format is of a kind that "writes" something, and one of the options is set
- * that it then has no place for. */
-void cmd_output_excludes(const struct cmd_output *output, enum output_kind kind, const char *writes,
-                         const char *const *names);
 
 #endif

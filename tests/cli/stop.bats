@@ -122,7 +122,7 @@ training() {
   training lm.ran | jq -e '.time_limit | .steps > 0 or .last > 0'
   run -0 --separate-stderr ran-train lm --replay lm.ran clear.jsonl
   [[ $stderr == *'is reproduced, byte for byte'* ]]
-  refused 2 'leave out one of them' ran-train classify --minutes 1 --tune 1 -o no.ran clear.jsonl
+  refused 2 '--tune MINUTES is for a search, and --minutes for one training: leave out --minutes' ran-train classify --minutes 1 --tune 1 -o no.ran clear.jsonl
   refused 2 'leave out --minutes' ran-train classify --minutes 1 --replay m.ran clear.jsonl
 }
 
