@@ -6,9 +6,7 @@
 #include "cmd/options/message.h"
 #include "cmd/options/outputs.h"
 #include "cmd/options/write.h"
-#include "cmd/train/options.h"
-#include "cmd/train/figure.h"
-#include "cmd/train/progress.h"
+#include "cmd/train/amount.h"
 #include "cmd/records/model.h"
 
 struct convert {

@@ -2,6 +2,12 @@
 #ifndef CMD_TRAIN_CONVERT_H
 #define CMD_TRAIN_CONVERT_H
 
+/* The help of --weights, wherever a model is written. */
+#define TRAIN_WEIGHTS_HELP                                                                     \
+        "how the model stores its weights: in 32 bits, in 16, or in 8 with a scale a row, in " \
+        "half "                                                                                \
+        "or a quarter of the size"
+
 int train_convert(int argc, char **argv);
 
 #endif

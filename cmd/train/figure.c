@@ -1,30 +1,11 @@
-/* figure.c - times, amounts and results as people read them: the same words for the same figure in
+/* figure.c - results as people read them: the same words for the same figure in
  * the live line, in the lines that stay and in the summary. */
 #include "cmd/train/figure.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
-const char *train_duration(char text[32], double seconds)
-{
-        /* Above a century the exact time no longer matters, and the number stays in range. */
-        unsigned long s = (unsigned long)fmin(fmax(seconds, 0), 4e9);
-
-        snprintf(text, 32, "%lu:%02lu:%02lu", s / 3600, s / 60 % 60, s % 60);
-        return text;
-}
-
-const char *train_amount(char text[32], double x)
-{
-        static const char *const suffix[] = {"", "k", "M", "G", "T", "P", "E"};
-        size_t i = 0;
-
-        for (; x >= 999.95 && i + 1 < sizeof suffix / sizeof *suffix; i++)
-                x /= 1000;
-        snprintf(text, 32, i == 0 ? "%.0f%s" : "%.1f%s", x, suffix[i]);
-        return text;
-}
+#include "cmd/train/amount.h"
 
 double train_progress_metric(const struct train_progress *p, double metric)
 {

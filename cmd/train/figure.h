@@ -8,10 +8,6 @@
  */
 double train_progress_metric(const struct train_progress *p, double metric);
 const char *train_progress_name(const struct train_progress *p);
-/* "0:12:40"; the buffer is large enough for any time. */
-const char *train_duration(char text[32], double seconds);
-/* "81.2k", "1.2M": three or four digits, for counts and rates. */
-const char *train_amount(char text[32], double x);
 /* Appends "accuracy 84.00 (84 of 100, 76 to 90 %)": metric, documents and 95 % interval; and the
  * same behind "validation loss 0.4490, ", of a report RAN_REPORT_DEV or _FITTED. */
 void train_figure_metric(const struct train_progress *p, double metric,

@@ -1,6 +1,8 @@
 /* import.c - a pretrained encoder in Hugging Face's form as a model file. */
 #include "cmd/train/import.h"
 
+#include "cmd/train/convert.h"
+
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -9,7 +11,6 @@
 #include "cmd/options/outputs.h"
 #include "cmd/options/write.h"
 #include "cmd/train/info.h"
-#include "cmd/train/options.h"
 #include "cmd/train/pretrained.h"
 
 struct train_import {

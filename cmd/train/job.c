@@ -8,6 +8,7 @@
 #include "cmd/options/message.h"
 #include "cmd/options/was-set.h"
 #include "cmd/train/job.h"
+#include "cmd/train/dry-run.h"
 #include "cmd/train/ranks.h"
 #include "cmd/train/tune.h"
 #include "cmd/train/unjudged.h"

@@ -6,6 +6,7 @@
 #include "cmd/options/message.h"
 #include "cmd/options/rules.h"
 #include "cmd/records/names.h"
+#include "cmd/train/convert.h"
 
 #define FILE_AT(member) offsetof(struct train_file_options, member)
 const struct ran_field train_file_fields[] = {

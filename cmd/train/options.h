@@ -21,12 +21,6 @@ struct train_file_options {
         int weights; /* RAN_STORAGE_... */
 };
 
-/* Of --weights, wherever a model is written. */
-#define TRAIN_WEIGHTS_HELP                                                                     \
-        "how the model stores its weights: in 32 bits, in 16, or in 8 with a scale a row, in " \
-        "half "                                                                                \
-        "or a quarter of the size"
-
 enum { TRAIN_CHECK_JSON, TRAIN_CHECK_TEXT };
 struct train_mode_options {
         bool check, dry_run;

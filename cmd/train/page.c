@@ -12,6 +12,7 @@
 #include "cmd/pages/chart.h"
 #include "cmd/pages/page.h"
 #include "cmd/train/about.h"
+#include "cmd/train/amount.h"
 #include "cmd/train/figure.h"
 #include "cmd/train/info.h"
 #include "cmd/train/progress.h"

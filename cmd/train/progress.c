@@ -8,6 +8,7 @@
 #include "cmd/options/message.h"
 #include "cmd/options/common.h"
 #include "cmd/options/options.h"
+#include "cmd/train/amount.h"
 #include "cmd/train/figure.h"
 
 #include <errno.h>

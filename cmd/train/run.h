@@ -21,9 +21,12 @@ struct train_run_options {
         bool overwrite_checkpoint; /* start again even if there is one */
 };
 
+struct train_task;
+
 /* The files of a run. Zero-initialise but for the options. */
 struct train_run {
         const struct train_run_options *options;
+        const struct train_task *task;
         const struct import_columns *columns; /* of the input, for the hint about the model */
         bool replay; /* the model is only compared with another: no hints about its use */
         /* Of train_run_prepare: */
@@ -34,6 +37,9 @@ struct train_run {
         struct train_journal journal; /* with --tune */
 };
 
+/* Whether the output takes bytes and keeps no file, such as a pipe or /dev/null: nothing stands
+ * beside it. As ran_writer_open has it. */
+bool train_run_is_stream(const char *output);
 /* Checks, before anything is read, that the model and its checkpoint can be written and that no
  * checkpoint, or journal of a search, is lost; exits with 3 otherwise, and with 2 if these are
  * also files of options, or inputs. */
@@ -45,16 +51,10 @@ void train_run_release(struct train_run *run);
 int train_run(const struct ran_train_job *job, struct train_run *run);
 
 /* Parts of train_run for a search: catching SIGINT, SIGTERM, SIGHUP and SIGPIPE (the last two
- * unless ignored; _stopped returns the one received, or 0); the live line and the log; and hints
- * about the model. */
+ * unless ignored; _stopped returns the one received, or 0); the live line and the log. */
 void train_run_catch_signals(void);
 int train_run_stopped(void);
 struct train_progress train_run_progress(const struct ran_train_job *job,
                                          const struct train_run *run);
-void train_run_tell_model(const struct ran_train_job *job, const struct train_run *run);
-
-/* Reports on stdout what training needs. It trains for a few seconds to measure the time, and
- * discards the result. */
-int train_dry_run(const struct ran_train_job *job);
 
 #endif

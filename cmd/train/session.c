@@ -46,6 +46,7 @@ static void check_outputs(struct train_session *s, char **files)
         cmd_check_inputs("log", o->run.log, s->texts.files);
         cmd_check_inputs("report", o->run.report, s->texts.files);
         s->run.options = &o->run;
+        s->run.task = s->task;
         s->run.columns = &o->input.columns;
         s->run.replay = mode->replay != NULL;
         if (!mode->check && !mode->dry_run && mode->dump_gradients == NULL &&

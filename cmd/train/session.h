@@ -8,9 +8,9 @@
 #include "cmd/train/replay.h"
 #include "cmd/train/texts.h"
 
-/* Zero-initialise but for the task and the options. */
+/* Zero-initialise but for the tasks and the options. */
 struct train_session {
-        const struct train_task *task;
+        const struct train_task *task, *masked; /* masked: how texts of --pretrain are read */
         const struct train_options *options;
         /* The settings of the options, changed by --init, the data and --dump-gradients. */
         struct ran_config config;
@@ -23,8 +23,8 @@ struct train_session {
         struct train_init_options base; /* of init, if it is a base model */
         struct train_run run;
         struct ran_vector_cache *vectors; /* of a frozen pretrained encoder, else NULL */
-        struct ran_tokenizer *tokenizer; /* of our own; NULL: the model's, or none */
-        bool learned;                    /* it is learned from the training data */
+        struct ran_tokenizer *tokenizer;  /* of our own; NULL: the model's, or none */
+        bool learned;                     /* it is learned from the training data */
         struct train_source source;
         struct cmd_names names; /* of labels or tags that are numbers */
         struct train_data train, dev;

@@ -1,8 +1,7 @@
-/* task.h - the tasks of ran-train, a table entry each: its verb and presets, the members of its
- * records, their conversion to documents, and its report for --check.
+/* task.h - what differs between the tasks of ran-train, a table entry each: its verb and presets,
+ * the members of its records, their conversion to documents, and its report for --check.
  *
- * A new task, of RAN_TRAINED_TASKS in ran/model.h, is a file task-NAME.c with its entry train_task_NAME.
- * All else in this folder asks the entry.
+ * All else asks the entry; the entries are in tasks.h.
  */
 #ifndef CMD_TRAIN_TASK_H
 #define CMD_TRAIN_TASK_H
@@ -19,8 +18,8 @@ struct train_preset {
 
 struct train_task {
         int task; /* RAN_TASK_... */
-        /* The verb, "ran-train VERB", its line in `ran-train --help`, its own summary. */
-        const char *verb, *program, *help, *summary;
+        /* "ran-train VERB", and its summary. */
+        const char *program, *summary;
         const struct train_preset *presets; /* to a name of NULL */
 
         /* The name of an output in messages: "label", "tag". NULL: texts, which need no label;
@@ -64,14 +63,6 @@ struct train_task {
         void (*adapt)(struct train_session *s);
         void (*adapt_to_dev)(struct train_session *s);
 };
-#define TRAIN_TASK_DECLARE(number, name) extern const struct train_task train_task_##name;
-RAN_TRAINED_TASKS(TRAIN_TASK_DECLARE)
-
-/* By number, NULL at the end: the order of --help. */
-extern const struct train_task *const train_tasks[RAN_TASK_COUNT + 1];
-const struct train_task *train_task_of_verb(const char *name);
-const struct train_task *train_task_of(int task); /* RAN_TASK_... */
-
 /* "label" or "tag"; "label" for texts, too, which no message uses. */
 static inline const char *train_label_word(const struct train_task *task)
 {

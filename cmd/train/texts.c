@@ -34,8 +34,6 @@ static bool is_wanted(const struct train_session *s)
 
 static void check_encoder(const struct train_session *s)
 {
-        const struct train_task *masked = train_task_of(RAN_TASK_MLM);
-
         if (!ran_config_has_encoder(&s->config))
                 cmd_usage("--pretrain teaches an encoder: leave it out with --encoder none");
         if (s->config.frozen)
@@ -44,7 +42,7 @@ static void check_encoder(const struct train_session *s)
         if (s->config.cell == RAN_CELL_PLAIN)
                 cmd_usage("with --cell plain all tokens of a document of one window get the same "
                           "vector: %s, as --pretrain must; use --cell gated",
-                          masked->not_plain);
+                          s->masked->not_plain);
         /* Enough of a job to ask whether its encoder can predict masked tokens. */
         size_t first = 0;
         const struct ran_dataset empty = {.first = &first};
@@ -74,12 +72,14 @@ void train_texts_open(struct train_session *s)
 /* ---- files ----------------------------------------------------------------------------------- */
 
 /* Only what is read as a document counts, whatever else its record has. */
-static struct train_source source_of(const struct train_source *own, struct cmd_input *input)
+static struct train_source source_of(const struct train_session *s, struct cmd_input *input)
 {
+        const struct train_source *own = &s->source;
+
         *input = *own->input;
         input->rejects = NULL; /* holds those of the training data */
         input->shard = NULL;   /* is of the training data */
-        return (struct train_source){.task = train_task_of(RAN_TASK_MLM),
+        return (struct train_source){.task = s->masked,
                                      .input = input,
                                      .pool = own->pool,
                                      .tokenizer = own->tokenizer,
@@ -98,7 +98,7 @@ void train_texts_read(struct train_session *s)
                 cmd_die(CMD_FAILED, "the documents are ids without a vocabulary, and --pretrain "
                                     "masks words: give --vocab FILE");
         t->own = t->train.set.B;
-        const struct train_source source = source_of(&s->source, &input);
+        const struct train_source source = source_of(s, &input);
         if (t->files[0] != NULL)
                 train_data_read(&t->train, &source, t->files);
         else

@@ -4,6 +4,7 @@
 
 #include "cmd/options/message.h"
 #include "cmd/options/table.h"
+#include "cmd/train/amount.h"
 #include "cmd/train/figure.h"
 #include "cmd/train/search.h"
 

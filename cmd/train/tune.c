@@ -12,6 +12,7 @@
 
 #include "cmd/options/message.h"
 #include "cmd/train/search.h"
+#include "cmd/train/summary.h"
 #include "cmd/train/tune.h"
 
 /* ---- the journal ---------------------------------------------------------------------------- */
@@ -189,7 +190,7 @@ int train_tune(const struct ran_train_job *job, struct train_run *run,
         bool logged = train_progress_end(&t.progress);
         int status = finish(&t, &err);
         if (status == CMD_OK)
-                train_run_tell_model(t.job, run);
+                train_tell_model(t.job, run);
         if (status == CMD_OK && !logged) {
                 cmd_warn("the model is complete, but %s is not", run->options->log);
                 status = CMD_FAILED;
