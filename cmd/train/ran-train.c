@@ -11,15 +11,15 @@
 #include "cmd/options/write.h"
 #include "cmd/records/files.h"
 #include "cmd/records/model.h"
-#include "cmd/train/check.h"
-#include "cmd/train/convert.h"
-#include "cmd/train/import.h"
-#include "cmd/train/info.h"
-#include "cmd/train/job.h"
-#include "cmd/train/page.h"
-#include "cmd/train/ranks.h"
+#include "cmd/train/check/check.h"
+#include "cmd/train/about/convert.h"
+#include "cmd/train/about/import.h"
+#include "cmd/train/about/info.h"
+#include "cmd/train/run/job.h"
+#include "cmd/train/run/page.h"
+#include "cmd/train/run/ranks.h"
 #include "cmd/train/tasks.h"
-#include "cmd/train/warnings.h"
+#include "cmd/train/check/warnings.h"
 
 /* ---- options -------------------------------------------------------------------------------- */
 

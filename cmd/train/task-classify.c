@@ -1,5 +1,5 @@
 /* task-classify.c - ran-train classify: documents with a label, or a list of labels. */
-#include "cmd/train/check-report.h"
+#include "cmd/train/check/report.h"
 #include "cmd/train/tasks.h"
 
 static int read_labels(struct train_scratch *s, const struct train_source *source,

@@ -2,10 +2,10 @@
 #include "cmd/formats/foreign.h"
 #include "cmd/formats/json.h"
 #include "cmd/options/message.h"
-#include "cmd/train/check-pairs.h"
-#include "cmd/train/check-report.h"
-#include "cmd/train/pairs.h"
-#include "cmd/train/session.h"
+#include "cmd/train/check/pairs.h"
+#include "cmd/train/check/report.h"
+#include "cmd/train/run/pairs.h"
+#include "cmd/train/run/session.h"
 #include "cmd/train/tasks.h"
 
 /* Many records have a "source" that names their origin: with a text, it is ignored. */

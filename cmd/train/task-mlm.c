@@ -1,7 +1,7 @@
 /* task-mlm.c - ran-train mlm: texts whose words are masked in training, or ids that are masked
  * already. */
 #include "cmd/formats/json.h"
-#include "cmd/train/check-report.h"
+#include "cmd/train/check/report.h"
 #include "cmd/train/tasks.h"
 
 /* ---- ids that are masked already ------------------------------------------------------------ */

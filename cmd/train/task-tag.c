@@ -3,8 +3,8 @@
 #include "cmd/formats/json.h"
 #include "cmd/records/span-tags.h"
 #include "cmd/options/message.h"
-#include "cmd/train/check-report.h"
-#include "cmd/train/session.h"
+#include "cmd/train/check/report.h"
+#include "cmd/train/run/session.h"
 #include "cmd/train/tasks.h"
 
 /* ---- one record, in any thread -------------------------------------------------------------- */

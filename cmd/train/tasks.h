@@ -6,7 +6,7 @@
 #ifndef CMD_TRAIN_TASKS_H
 #define CMD_TRAIN_TASKS_H
 
-#include "cmd/train/task.h"
+#include "cmd/train/read/task.h"
 
 #define TRAIN_TASK_DECLARE(number, name) extern const struct train_task train_task_##name;
 RAN_TRAINED_TASKS(TRAIN_TASK_DECLARE)
