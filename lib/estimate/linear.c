@@ -1,11 +1,11 @@
-/* estimate-linear.c - the memory of a linear model while it is fitted. Its features are made for
+/* linear.c - the memory of a linear model while it is fitted. Its features are made for
  * that, so that what they take is known and not guessed: it depends on how often words repeat. */
-#include "train/estimate.h"
+#include "estimate/estimate.h"
 #include "part/linear/linear-model.h"
 #include "part/linear/linear-words.h"
 #include "part/linear/cross-validate.h"
 #include "part/linear/svm.h"
-#include "part/crf/crf-train.h"
+#include "part/linear/crf-train.h"
 
 #include <stdlib.h>
 

@@ -1,7 +1,7 @@
-/* estimate-shards.c - the memory of the steps of an encoder, from the lengths of the documents. Two
+/* steps.c - the memory of the steps of an encoder, from the lengths of the documents. Two
  * steps that may come stand for all others: one of the longest documents, and one of the longest
  * that share a shard with others. */
-#include "train/estimate.h"
+#include "estimate/estimate.h"
 #include "nn/encoder.h"
 
 #include <stdlib.h>

@@ -1,10 +1,10 @@
 /* estimate.c - the cost of a training run: parameters, steps, arithmetic; estimate.h: memory. */
 #include "base/error.h"
-#include "train/estimate.h"
+#include "estimate/estimate.h"
 #include "nn/encoder.h"
 #include "task/lm-output.h"
 #include "task/task.h"
-#include "gradient/masking.h"
+#include "data/masking.h"
 #include "train/task.h"
 #include "ran/train.h"
 
@@ -28,7 +28,7 @@ static int count_steps(struct ran_run_sizes *k, size_t *document, struct ran_err
                 rc = ran_plan_init(&plan, job->config, job->train, ran_train_batch(job),
                                    job->settings->bptt, err);
         if (rc == RAN_OK) {
-                ran_plan_shuffle(order, document, k->documents, job->settings->seed, 0);
+                ran_random_shuffle(order, document, k->documents, job->settings->seed, 0);
                 k->steps = ran_plan_steps(&plan, order, k->documents) * job->settings->epochs;
         }
         ran_plan_release(&plan);
