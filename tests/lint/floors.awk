@@ -26,12 +26,12 @@ function is_public(file)
 }
 
 # The program whose folder it is, cmd/train of cmd/train/run; "": of none, or of several.
-function program(folder)
+function program(at)
 {
-        if (folder !~ /^cmd/ || floor[folder] < 3)
+        if (at !~ /^cmd/ || floor[at] < 3)
                 return ""
-        match(folder, /^cmd\/[^\/]*/)
-        return substr(folder, 1, RLENGTH)
+        match(at, /^cmd\/[^\/]*/)
+        return substr(at, 1, RLENGTH)
 }
 
 # Whether folder `from` may know folder `to`.

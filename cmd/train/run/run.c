@@ -135,20 +135,12 @@ static void open_journal(struct train_run *run, const struct neighbours *n)
                 train_journal_clear(j);
 }
 
-bool train_run_is_stream(const char *output)
-{
-        struct stat file;
-
-        return strncmp(output, "/dev/", 5) == 0 ||
-               (stat(output, &file) == 0 && !S_ISREG(file.st_mode) && !S_ISDIR(file.st_mode));
-}
-
 /* A training leaves its state beside its output, unless that is a stream. */
 static void prepare_checkpoint(struct train_run *run, const struct neighbours *n)
 {
         const struct train_run_options *options = run->options;
 
-        if (train_run_is_stream(n->output)) {
+        if (cmd_is_stream(n->output)) {
                 if (run->resume || options->tune > 0)
                         cmd_usage("--%s keeps the state of the training in a file beside the "
                                   "output, and %s is no file: give -o MODEL",

@@ -37,9 +37,6 @@ struct train_run {
         struct train_journal journal; /* with --tune */
 };
 
-/* Whether the output takes bytes and keeps no file, such as a pipe or /dev/null: nothing stands
- * beside it. As ran_writer_open has it. */
-bool train_run_is_stream(const char *output);
 /* Checks, before anything is read, that the model and its checkpoint can be written and that no
  * checkpoint, or journal of a search, is lost; exits with 3 otherwise, and with 2 if these are
  * also files of options, or inputs. */

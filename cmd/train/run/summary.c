@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 
 #include "cmd/options/message.h"
+#include "cmd/options/write.h"
 #include "cmd/formats/import.h"
 #include "cmd/records/model.h"
 #include "cmd/train/about/amount.h"
@@ -187,7 +188,7 @@ void train_tell_model(const struct ran_train_job *job, const struct train_run *r
         char size[32];
         struct stat file = {0};
 
-        if (train_run_is_stream(job->output)) {
+        if (cmd_is_stream(job->output)) {
                 cmd_note("the model went to %s", job->output);
                 return;
         }
