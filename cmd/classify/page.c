@@ -17,8 +17,8 @@
 #include "cmd/pages/record-name.h"
 #include "cmd/pages/style.h"
 #include "cmd/pages/table.h"
-#include "cmd/records/labels.h"
-#include "cmd/records/shown.h"
+#include "cmd/content/labels.h"
+#include "cmd/content/shown.h"
 
 /* EXCERPT: bytes shown of a document that is folded; WHOLE: shown of it when it is unfolded;
  * AROUND: on each side of a passage of evidence. */

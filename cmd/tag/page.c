@@ -13,8 +13,8 @@
 #include "cmd/pages/record-name.h"
 #include "cmd/pages/style.h"
 #include "cmd/pages/table.h"
-#include "cmd/records/span-tags.h"
-#include "cmd/records/spans.h"
+#include "cmd/content/span-tags.h"
+#include "cmd/content/spans.h"
 #include "cmd/tag/eval-page.h"
 
 /* WHOLE: bytes shown without folding; MOST: bytes shown at all; NAMED: entities in the list of
