@@ -1,8 +1,8 @@
 /* task.h - tasks: a struct for each, with what differs between them.
  *
  * To add a task: a line in RAN_TRAINED_TASKS (ran/model.h), a file with its struct ran_task here,
- * with its struct ran_train_task, too (task/train.h); and one with its struct train_task in cmd/train/
- * (cmd/train/read/task.h); the program that applies it goes into cmd/content/model.c.
+ * with its struct ran_train_task, too (task/train.h); and one with its struct train_task in
+ * cmd/train/ (cmd/train/read/task.h); the program that applies it goes into cmd/content/model.c.
  */
 #ifndef RAN_MODEL_TASK_H
 #define RAN_MODEL_TASK_H
@@ -42,7 +42,7 @@ struct ran_task {
                          size_t C);
 };
 
-/* ran_task_NAME, for each line of RAN_TASKS; train/task.h has another table for each. */
+/* ran_task_NAME, for each line of RAN_TASKS; task/train.h has another table for each. */
 #define RAN_TASK_DECLARE(number, name) extern const struct ran_task ran_task_##name;
 RAN_TASKS(RAN_TASK_DECLARE)
 
