@@ -101,6 +101,13 @@ static void deliver_good(struct cmd_run *run, struct slot *slot)
 {
         const struct cmd_loop *loop = run->loop;
 
+        if (loop->settle != NULL) {
+                const int rc = loop->settle(loop->arg, &slot->line, &slot->result, &slot->err);
+
+                slot->status = run_status_of(rc);
+                if (rc != RAN_OK || slot->result.len == 0)
+                        return;
+        }
         if (loop->take == NULL && loop->output->lines) {
                 ran_buf_add(&run->out, slot->result.data, slot->result.len);
                 return;
