@@ -327,6 +327,9 @@ struct ran_shingles {
         size_t n, cap;
 };
 int ran_shingles_of(struct ran_shingles *to, const char *words, size_t n, struct ran_error *err);
+/* The same of ids, each of which is a word. */
+int ran_shingles_of_ids(struct ran_shingles *to, const uint32_t *ids, size_t L,
+                        struct ran_error *err);
 void ran_shingles_release(struct ran_shingles *s);
 double ran_shingles_similarity(const uint64_t *a, size_t n, const uint64_t *b, size_t m);
 

@@ -92,3 +92,39 @@ found() {
   run -2 --separate-stderr ran-tokenize duplicates --least 0 texts.jsonl
   [[ $stderr == *least* ]]
 }
+
+# reports N LABEL FIRST: records about that, each of which is like its neighbours but for a word.
+reports() {
+  local i
+  for ((i = $3; i < $3 + $1; i++)); do
+    printf '{"label":"%s","text":"%s in the valley %d on day %d, nobody in the old town knew what to say of it then"}\n' \
+      "$2" "$2 fell" $((i / 4)) $((i % 4))
+  done
+}
+
+@test "ran-train --check: texts that are nearly the same, in the training data and from there to the validation data" {
+  { reports 8 rain 0; reports 8 hail 100; } >train.jsonl
+  { reports 1 rain 0; sed -n '3s/then/now/p' train.jsonl; reports 2 hail 900; } >dev.jsonl
+  ran-train classify --check --dev dev.jsonl train.jsonl >report.json
+  jq -e '.duplicates.count == 0 and .near_duplicates.count == 14 and .dev.overlap.count == 1 and
+    .dev.near_overlap.count == 3 and .dev.near_overlap.pairs[0] == ["dev.jsonl:2", "train.jsonl:3"]' report.json || { cat report.json >&2; false; }
+  run -0 --separate-stderr ran-train classify --check --check-format text --dev dev.jsonl train.jsonl
+  [[ $output == *'nearly the same texts: 14'* ]]
+  [[ $output == *'dev.jsonl:2 is like train.jsonl:3'* ]]
+}
+
+@test "ran-train --dev-alike: near-duplicates are held out together, and a replay does the same" {
+  { reports 40 rain 0; reports 40 hail 100; } >train.jsonl
+  for option in --dev-alike ''; do
+    ran-train classify -q --base none --encoder none --dev-share 0.2 $option -o model.ran train.jsonl
+    ran-train info --format json model.ran | jq -e '.training | if .dev_alike then .dev_alike else "absent" end' >"said$option"
+    ran-train classify -q --replay model.ran -o again.ran train.jsonl
+    cmp model.ran again.ran
+  done
+  [ "$(cat said--dev-alike)" = true ]
+  [ "$(cat said)" = '"absent"' ]
+  run -2 --separate-stderr ran-train classify --dev-alike --dev train.jsonl -o model.ran train.jsonl
+  [[ $stderr == *--dev-alike* ]]
+  run -2 --separate-stderr ran-train classify --dev-alike --dev-group a -o model.ran train.jsonl
+  [[ $stderr == *--dev-alike* ]]
+}

@@ -31,39 +31,59 @@ static int add(struct ran_shingles *to, uint64_t first, uint64_t second, struct 
         return RAN_OK;
 }
 
-int ran_shingles_of(struct ran_shingles *to, const char *words, size_t n, struct ran_error *err)
+/* What is before the first word, and behind the last. */
+static const uint64_t edge = 0;
+
+/* Completes a set whose last word was `last`: in order, each hash once. */
+static int finish(struct ran_shingles *to, uint64_t last, struct ran_error *err)
 {
-        const uint64_t edge = 0; /* before the first word, and behind the last */
-        uint64_t before = edge;
         size_t kept = 0;
 
-        to->n = 0;
-        for (size_t at = 0; at < n;) {
-                uint32_t length;
-
-                if (n - at < sizeof length)
-                        return ran_fail(err, RAN_EINVAL,
-                                        "these words are not from ran_counter_words");
-                memcpy(&length, words + at, sizeof length);
-                at += sizeof length;
-                if (length > n - at)
-                        return ran_fail(err, RAN_EINVAL,
-                                        "these words are not from ran_counter_words");
-                const uint64_t word =
-                        ran_string_table_hash(ran_string_table_seed, words + at, length);
-                RAN_TRY(add(to, before, word, err));
-                before = word;
-                at += length;
-        }
-        if (n > 0)
-                RAN_TRY(add(to, before, edge, err));
-        if (to->n > 0)
-                qsort(to->hash, to->n, sizeof *to->hash, ascending);
+        if (to->n == 0)
+                return RAN_OK;
+        RAN_TRY(add(to, last, edge, err));
+        qsort(to->hash, to->n, sizeof *to->hash, ascending);
         for (size_t i = 0; i < to->n; i++)
                 if (kept == 0 || to->hash[i] != to->hash[kept - 1])
                         to->hash[kept++] = to->hash[i];
         to->n = kept;
         return RAN_OK;
+}
+
+int ran_shingles_of(struct ran_shingles *to, const char *words, size_t n, struct ran_error *err)
+{
+        uint64_t before = edge;
+        uint32_t length;
+
+        to->n = 0;
+        for (size_t at = 0; at < n; at += length) {
+                if (n - at < sizeof length)
+                        return ran_fail(err, RAN_EINVAL, "these are no words");
+                memcpy(&length, words + at, sizeof length);
+                at += sizeof length;
+                if (length > n - at)
+                        return ran_fail(err, RAN_EINVAL, "these are no words");
+                const uint64_t word =
+                        ran_string_table_hash(ran_string_table_seed, words + at, length);
+                RAN_TRY(add(to, before, word, err));
+                before = word;
+        }
+        return finish(to, before, err);
+}
+
+int ran_shingles_of_ids(struct ran_shingles *to, const uint32_t *ids, size_t L,
+                        struct ran_error *err)
+{
+        uint64_t before = edge;
+
+        to->n = 0;
+        for (size_t t = 0; t < L; t++) {
+                const uint64_t word = ran_random_draw_inline(ids[t], 0);
+
+                RAN_TRY(add(to, before, word, err));
+                before = word;
+        }
+        return finish(to, before, err);
 }
 
 double ran_shingles_similarity(const uint64_t *a, size_t n, const uint64_t *b, size_t m)
