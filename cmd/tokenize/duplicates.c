@@ -10,7 +10,7 @@
 #include "cmd/options/write.h"
 #include "cmd/records/files.h"
 #include "cmd/records/loop.h"
-#include "cmd/records/vocab.h"
+#include "cmd/content/vocab.h"
 
 enum { KEEP_ALL, KEEP_UNIQUE, KEEP_DUPLICATES };
 static const char *const keep_names[] = {"all", "unique", "duplicates", NULL};
@@ -97,45 +97,46 @@ static int add(struct duplicates *d, const struct cmd_line *line, struct ran_err
 }
 
 /* Of a text of --among: it is added, unless the same text is there. */
-static int learn(void *arg, const struct cmd_line *line, const struct ran_buf *words,
+static int learn(void *arg, const struct cmd_line *line, const struct cmd_result *words,
                  struct ran_error *err)
 {
         struct duplicates *d = arg;
         double similarity;
         size_t text;
 
-        RAN_TRY(ran_shingles_of(&d->shingles, words->data, words->len, err));
+        RAN_TRY(ran_shingles_of(&d->shingles, words->out.data, words->out.len, err));
         RAN_TRY(ran_near_duplicates_find(d->known, &d->shingles, &text, &similarity, err));
         return text != RAN_NO_TEXT && similarity == 1 ? RAN_OK : add(d, line, err);
 }
 
 /* From the words of a record to what is said of it. */
-static int look(void *arg, const struct cmd_line *line, struct ran_buf *result,
+static int look(void *arg, const struct cmd_line *line, struct cmd_result *result,
                 struct ran_error *err)
 {
         struct duplicates *d = arg;
+        struct ran_buf *out = &result->out;
         const size_t *end = d->ends.data;
         double similarity;
         size_t text;
 
-        RAN_TRY(ran_shingles_of(&d->shingles, result->data, result->len, err));
+        RAN_TRY(ran_shingles_of(&d->shingles, out->data, out->len, err));
         RAN_TRY(ran_near_duplicates_find(d->known, &d->shingles, &text, &similarity, err));
-        result->len = 0;
+        out->len = 0;
         d->records++;
         if (text == RAN_NO_TEXT) {
                 if (d->keep != KEEP_DUPLICATES)
-                        ran_buf_str(result, "null");
+                        ran_buf_str(out, "null");
                 return d->looking ? RAN_OK : add(d, line, err);
         }
         d->found++;
         if (d->keep == KEEP_UNIQUE)
                 return RAN_OK;
         const size_t begin = text == 0 ? 0 : end[text - 1];
-        ran_buf_str(result, "{\"of\":");
-        ran_buf_add(result, d->ids.data + begin, end[text] - begin);
-        ran_buf_str(result, ",\"similarity\":");
-        ran_buf_double(result, similarity);
-        ran_buf_char(result, '}');
+        ran_buf_str(out, "{\"of\":");
+        ran_buf_add(out, d->ids.data + begin, end[text] - begin);
+        ran_buf_str(out, ",\"similarity\":");
+        ran_buf_double(out, similarity);
+        ran_buf_char(out, '}');
         return RAN_OK;
 }
 
