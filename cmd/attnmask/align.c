@@ -279,7 +279,7 @@ static void write_letters(const struct alignment *k, const struct attnmask_panel
 
 /* ---- SVG ------------------------------------------------------------------------------------ */
 
-/* As many letters of a token as the side has room for. */
+/* Draws as many letters of a token as the side has room for. */
 static void put_label(struct ran_buf *out, const struct ran_buf *text)
 {
         size_t at = 0;

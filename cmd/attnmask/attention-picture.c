@@ -116,7 +116,7 @@ static int fill(const struct attnmask_model *a, struct attnmask_scratch *s,
         return RAN_OK;
 }
 
-/* What the picture says around its panels. */
+/* Writes what stands around the panels. */
 static void name_axes(const struct attnmask_scratch *s, struct attnmask_panels *p)
 {
         static const char *const names[][2] = {

@@ -11,7 +11,7 @@
 
 enum { LEVELS = 9, LISTED = 30 };
 
-/* What a page of many tokens marks: values above this part of the largest. */
+/* A page of many tokens marks values above this part of the largest. */
 static const double small = 1.0 / (2 * LEVELS);
 
 struct part {

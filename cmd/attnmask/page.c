@@ -228,7 +228,7 @@ static int read_overview(struct page *p, struct ran_error *err)
         return RAN_OK;
 }
 
-/* Those that get the most attention. */
+/* Chooses the windows that get the most attention. */
 static void choose_windows(struct page *p)
 {
         const struct attnmask_selection *c = &p->a->selection;

@@ -75,7 +75,7 @@ void attnmask_scale(struct attnmask_panels *p)
         p->least = fmin(fmax(p->least, p->most * furthest), p->most);
 }
 
-/* What the picture says around its panels. down, across: cells for a value. */
+/* Writes what stands around the panels. down, across: cells for a value. */
 static void set_frame(struct picture *p, const struct attnmask_panels *panels, size_t down,
                       size_t across)
 {

@@ -168,7 +168,7 @@ size_t classify_eval_best(const struct classify_eval *e, const float *p)
         return chosen < e->C ? chosen : ran_most_probable(p, e->C);
 }
 
-/* What decisions cost, for a document. */
+/* Reports the mean cost of a decision. */
 static void add_cost(const struct classify_eval *e, bool text, struct ran_buf *out)
 {
         const double mean = e->cost / (double)e->compared;

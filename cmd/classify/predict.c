@@ -14,7 +14,7 @@
 /* The most bytes of a text that a page of an evaluation may show. */
 enum { SHOWN = 4096 };
 
-/* What one thread needs. */
+/* Each thread has one. */
 struct scratch {
         struct ran_state *state;
         struct ahead ahead; /* records that are scored together, */

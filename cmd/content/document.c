@@ -125,7 +125,7 @@ static void end_fingerprint(struct cmd_document *d)
                 d->fingerprint = ran_fingerprint_end(&d->print);
 }
 
-/* Of a text or a word, which d->text holds. */
+/* Adds the text or word in d->text to the fingerprint. */
 static void note_text(struct cmd_document *d)
 {
         if (d->with_fingerprint)

@@ -204,7 +204,7 @@ static int add_cats(struct cmd_labels *l, const char *line, const struct ran_mem
         return RAN_OK;
 }
 
-/* Those of objects. */
+/* Adds the labels of a list of objects. */
 static int add_marks(struct cmd_labels *l, const char *line, const struct ran_member *marks,
                      struct ran_error *err)
 {

@@ -49,7 +49,7 @@ static struct ran_span name_of(const struct csv *csv, size_t i)
         return (struct ran_span){i > 0 ? csv->end[i - 1] : 0, csv->end[i]};
 }
 
-/* Of the cells of the first row. */
+/* Names columns by the cells of the first row. */
 static int name_by_header(struct csv *csv, const char *s, size_t n, struct ran_error *err)
 {
         struct ran_buf text = {0};
@@ -162,7 +162,7 @@ static int count_alike(const struct csv *csv, size_t *times, struct ran_error *e
         return RAN_OK;
 }
 
-/* Of several columns of one name, the second is called NAME.2, and so on. */
+/* Where several columns have one name, the second is called NAME.2, and so on. */
 static int write_names(struct csv *csv, struct ran_error *err)
 {
         size_t *times = ran_alloc(csv->columns, sizeof(*times), err);

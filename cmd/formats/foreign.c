@@ -55,7 +55,7 @@ static bool is_named(const char *line, struct ran_span name, const char *text)
         return name.end - name.begin == n + 2 && memcmp(line + name.begin + 1, text, n) == 0;
 }
 
-/* Of ran-tokenize; not the name of a character set. */
+/* Tells the object that ran-tokenize writes from the name of a character set. */
 static bool is_encoding(const struct ran_record *record, const struct ran_member *m)
 {
         struct ran_span name, item;
@@ -115,7 +115,7 @@ static bool is_choice(const struct ran_record *record, const struct ran_member *
         return m->type == 'a' && options != NULL && options->type == 'a';
 }
 
-/* Of documents, by their first: with a label, but no place. */
+/* Tells marks of documents from spans by the first: it has a label, but no place. */
 static bool are_marks(const struct ran_record *record, const struct ran_member *m)
 {
         struct ran_span item, name, value;

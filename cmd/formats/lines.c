@@ -102,7 +102,7 @@ static int look_inside(struct lines *l, size_t begin, struct ran_error *err)
         return l->unpack != NULL ? RAN_OK : fail_reading(l, err);
 }
 
-/* What is read at once: a limit must not be passed by much. */
+/* Bounds what is read at once, so that a limit is not passed by much. */
 static size_t room(const struct lines *l)
 {
         return l->cap - l->end < GROUP_BYTES ? l->cap - l->end : GROUP_BYTES;
@@ -122,7 +122,7 @@ static int read_unpacked(struct lines *l, struct ran_error *err)
         return RAN_OK;
 }
 
-/* What a decompressor takes with the first bytes of a file. */
+/* A decompressor takes this with the first bytes of a file. */
 enum { FIRST_BYTES = 1 << 15 };
 
 /* Appends what has arrived; waits if nothing has. begin: where the file begins in data. */
@@ -345,7 +345,7 @@ static int add_skipped(struct lines *l, struct ran_error *err)
         return RAN_OK;
 }
 
-/* Of the lines from `at` on, those that are whole, up to the bound after the first. */
+/* Returns the whole lines from `at` on, up to the bound after the first. */
 static struct sample sample_of(const struct lines *l, size_t at)
 {
         size_t n, next, from = at;

@@ -98,7 +98,7 @@ static bool is_task(const struct ran_record *r)
         return data != NULL && data->type == 'o' && list != NULL && list->type == 'a';
 }
 
-/* Of the texts in a task, the one with the most usual name, else the first. */
+/* Finds the text of a task: the one with the most usual name, else the first. */
 static bool find_text(const char *line, struct ran_span data, struct ran_span *text)
 {
         size_t pos = 0, rank, lowest = SIZE_MAX;

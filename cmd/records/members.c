@@ -18,7 +18,7 @@
 /* No member of a record has this name: it is not UTF-8. */
 static const char hidden[] = "\xff";
 
-/* What readers look for in the place of a text and a label. `encoding` is the first: unless an
+/* Readers look for these as the text and the label. `encoding` is the first: unless an
  * option names the text, it stays, since a program of ran made it from the text. */
 static const char *const of_text[] = {"encoding", "text", "data", "tokens", "ids", NULL};
 static const char *const of_label[] = {"label",    "labels",      "accept",   "options",
@@ -197,7 +197,7 @@ static int check_table(const struct members *m, const struct cmd_loop *loop,
                         import->header
                                 ? "; if the first row is no header, --header=no"
                                 : "; or name the columns, for example --columns id,label,text");
-        /* Of a program that learns from labels of documents or compares with them. */
+        /* The rest is for a program that learns from labels or compares with them. */
         if (is_set(m->label) || !loop->accepted || !members_listed(loop->reads, "cats") ||
             import->folder_label || has_any(m, loop, first, labels))
                 return RAN_OK;
@@ -276,7 +276,7 @@ static char first_type(const struct ran_record *r, const struct ran_member *memb
         return ran_json_next(r->line, member->value, &pos, NULL, &item, &type) ? type : 0;
 }
 
-/* What readers call a member with a label. */
+/* Returns the name under which readers look for a label of this type. */
 static const char *label_name(const struct members *m, const struct ran_record *r,
                               const struct ran_member *member)
 {
@@ -315,7 +315,7 @@ static int refuse_missing(const struct members *m, size_t i, struct ran_error *e
 {
         size_t n = m->text[i].end - m->text[i].begin;
 
-        return ran_fail(err, RAN_EFORMAT, "no \"%.*s\", which is to be the text (--text-member)",
+        return ran_fail(err, RAN_EFORMAT, "the record has no \"%.*s\", which --text-member names",
                         (int)(n < 100 ? n : 100), m->names.data + m->text[i].begin);
 }
 

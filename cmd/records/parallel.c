@@ -131,7 +131,7 @@ static bool add_record(struct writer *w, struct ran_buf *out)
 
 /* ---- records, as they are read -------------------------------------------------------------- */
 
-/* Of the record that add_record writes: where a string ends that begins at `at`. */
+/* Finds the end of the string that begins at `at`, in a record that add_record wrote. */
 static size_t string_end(const struct text_line *text, size_t at)
 {
         while (at < text->n && text->s[at] != '"')

@@ -196,7 +196,7 @@ static int parse_gold(struct tag_page_scratch *s, const struct cmd_labels *gold,
 
 /* ---- entities -------------------------------------------------------------------------------- */
 
-/* What one document has. */
+/* The counts of one document. */
 struct result {
         size_t found, gold, right; /* entities, or tags */
         bool has_gold;

@@ -25,7 +25,7 @@
 #include "cmd/tag/split.h"
 #include "cmd/tag/words.h"
 
-/* What is found about a record, for an evaluation or a page. */
+/* An evaluation or a page needs this of a record. */
 struct found {
         struct tag_pairs pairs;
         struct page_document document;
@@ -49,7 +49,7 @@ struct program_state {
         struct tag_page page;   /* with html */
 };
 
-/* What one thread needs. */
+/* Each thread has one. */
 struct scratch {
         struct tag_scratch *tags;
         struct cmd_labels gold; /* of a record, with --eval or a page */
