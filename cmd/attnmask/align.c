@@ -381,12 +381,11 @@ static int draw_png(const struct alignment *k, const struct cmd_line *line,
         p->title = attnmask_title("Attention to the source", line, err);
         p->x_words = words_of(k->source, k->sources, err);
         p->y_words = words_of(k->target, k->rows, err);
-        int code =
-                p->title != NULL && p->x_words != NULL && p->y_words != NULL ? RAN_OK : RAN_ENOMEM;
-        if (code == RAN_OK)
-                code = attnmask_draw(k->a->options, p, out, err);
+        int rc = p->title != NULL && p->x_words != NULL && p->y_words != NULL ? RAN_OK : RAN_ENOMEM;
+        if (rc == RAN_OK)
+                rc = attnmask_draw(k->a->options, p, out, err);
         attnmask_panels_release(p);
-        return code;
+        return rc;
 }
 
 /* PBM, PGM: names lines and columns. */

@@ -190,7 +190,7 @@ int attnmask_attention_picture(const struct attnmask_model *a, struct attnmask_s
         struct attnmask_panels p = {0};
 
         RAN_TRY(attnmask_probes(&a->selection, &s->shape, true, &s->probes, &s->cap, &s->n, err));
-        int code = draw(a, s, line, &p, out, err);
+        int rc = draw(a, s, line, &p, out, err);
         attnmask_panels_release(&p);
-        return code;
+        return rc;
 }

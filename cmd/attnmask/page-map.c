@@ -158,7 +158,7 @@ int attnmask_map_page(const struct attnmask_model *a, struct attnmask_scratch *s
         struct map_said said = {0};
 
         RAN_TRY(attnmask_map_values(a, s, &said, err));
-        int code = write_page(a, s, line, &x, &said, out, err);
+        int rc = write_page(a, s, line, &x, &said, out, err);
         token_text_release(&x);
-        return code;
+        return rc;
 }

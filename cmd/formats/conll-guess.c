@@ -45,7 +45,7 @@ enum lines_role conll_role(const char *line, size_t n)
                 return LINES_DOCUMENT;
         if (!begins_with(line, n, "# "))
                 return LINES_WORD;
-        return is_known_comment(line, n, sizeof(comments) / sizeof(comments[0])) ||
+        return is_known_comment(line, n, sizeof comments / sizeof comments[0]) ||
                                memmem(line, n, " = ", 3) != NULL
                        ? LINES_COMMENT
                        : LINES_WORD;

@@ -48,7 +48,7 @@ static struct ran_span add_name(struct members *m, const char *s, size_t n)
 
 static int add_text(struct members *m, const char *s, size_t n, struct ran_error *err)
 {
-        struct ran_span *grown = ran_grow(m->text, &m->cap, m->texts + 1, sizeof(*grown), err);
+        struct ran_span *grown = ran_grow(m->text, &m->cap, m->texts + 1, sizeof *grown, err);
 
         if (grown == NULL)
                 return RAN_ENOMEM;
@@ -341,15 +341,15 @@ static int join_texts(const struct members *m, struct ran_record *r, struct ran_
 {
         struct ran_member *leader = NULL;
         struct ran_buf text = {0};
-        int code = RAN_OK;
+        int rc = RAN_OK;
 
         ran_buf_char(&text, '"');
-        for (size_t t = 0; t < m->texts && code == RAN_OK; t++) {
-                for (size_t i = 0; i < r->count && code == RAN_OK && !text.failed; i++) {
+        for (size_t t = 0; t < m->texts && rc == RAN_OK; t++) {
+                for (size_t i = 0; i < r->count && rc == RAN_OK && !text.failed; i++) {
                         struct ran_member *member = &r->members[i];
                         if (!is_named(m, m->text[t], r, member) || member->type == '0')
                                 continue;
-                        code = join(r, member, &text, err);
+                        rc = join(r, member, &text, err);
                         if (leader == NULL)
                                 leader = member;
                         else /* it might be called as the leader will be */
@@ -357,9 +357,9 @@ static int join_texts(const struct members *m, struct ran_record *r, struct ran_
                 }
         }
         ran_buf_char(&text, '"');
-        if (code == RAN_OK && leader == NULL)
-                code = refuse_missing(m, 0, err);
-        if (code == RAN_OK && leader != NULL) {
+        if (rc == RAN_OK && leader == NULL)
+                rc = refuse_missing(m, 0, err);
+        if (rc == RAN_OK && leader != NULL) {
                 if (line->len == 0)
                         ran_buf_add(line, r->line, r->length);
                 leader->value = (struct ran_span){line->len, line->len + text.len};
@@ -369,11 +369,11 @@ static int join_texts(const struct members *m, struct ran_record *r, struct ran_
                 rename_member(r, leader, "text");
         }
         ran_buf_release(&text);
-        if (code == RAN_OK && line->failed)
+        if (rc == RAN_OK && line->failed)
                 return ran_fail(err, RAN_ENOMEM, "no memory to join texts");
-        if (code == RAN_OK)
+        if (rc == RAN_OK)
                 r->line = line->data;
-        return code;
+        return rc;
 }
 
 /* Whether a cell may be a list: of labels, of tags, or of the words that a tagger reads. */

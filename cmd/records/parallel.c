@@ -252,9 +252,9 @@ static void start(struct writer *w)
                 cmd_die(CMD_FAILED, "cannot make a pipe: %s", strerror(errno));
         close(fd[0]);
         w->fd = fd[1];
-        int code = pthread_create(&thread, NULL, write_records, w);
-        if (code != 0)
-                cmd_die(CMD_FAILED, "cannot start a thread: %s", strerror(code));
+        int rc = pthread_create(&thread, NULL, write_records, w);
+        if (rc != 0)
+                cmd_die(CMD_FAILED, "cannot start a thread: %s", strerror(rc));
         pthread_detach(thread);
 }
 

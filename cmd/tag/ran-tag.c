@@ -70,7 +70,7 @@ static void free_scratch(void *arg)
 static void *make_scratch(void *arg, struct ran_error *err)
 {
         const struct program_state *p = arg;
-        struct scratch *s = ran_alloc(1, sizeof(*s), err);
+        struct scratch *s = ran_alloc(1, sizeof *s, err);
 
         if (s == NULL)
                 return NULL;
@@ -297,7 +297,7 @@ static struct ran_tag *parse_tags(const struct ran_model *m)
 {
         size_t C = ran_model_classes(m);
         struct ran_error err;
-        struct ran_tag *tags = ran_alloc(C, sizeof(*tags), &err);
+        struct ran_tag *tags = ran_alloc(C, sizeof *tags, &err);
 
         if (tags == NULL)
                 cmd_die(CMD_FAILED, "%s", err.text);
