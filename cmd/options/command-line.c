@@ -9,7 +9,7 @@ static void add_setting(struct cmd_command_line *c, const struct cmd_option *o, 
 {
         struct ran_error err;
         struct cmd_setting *grown =
-                ran_grow(c->settings, &c->cap, c->count + 1, sizeof(*c->settings), &err);
+                ran_grow(c->settings, &c->cap, c->count + 1, sizeof *c->settings, &err);
 
         if (grown == NULL)
                 cmd_die(CMD_FAILED, "%s", err.text);
@@ -159,6 +159,6 @@ int cmd_command_line_read(struct cmd_command_line *c)
                         take_letters(c);
         }
         int first = c->argc - operands;
-        memmove(c->argv + first, c->argv + 1, (size_t)operands * sizeof(*c->argv));
+        memmove(c->argv + first, c->argv + 1, (size_t)operands * sizeof *c->argv);
         return first;
 }

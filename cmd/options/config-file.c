@@ -69,7 +69,7 @@ static void check_names(const struct cmd_program *program, const char *path,
                 if (o.field->local)
                         cmd_usage("%s: \"%.*s\" is for the command line only", path, n, name);
                 if (o.field->fixed && !has_default(&o))
-                        cmd_usage("%s: \"%.*s\" is what the verb or a model says, and no option: "
+                        cmd_usage("%s: \"%.*s\" is no option: the verb or a model sets it; "
                                   "leave it out",
                                   path, n, name);
                 cmd_set_note(o.field, !has_default(&o));

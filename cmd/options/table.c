@@ -49,7 +49,7 @@ struct cmd_option_name cmd_option_name(const struct ran_field *field)
 {
         struct cmd_option_name name;
 
-        snprintf(name.text, sizeof(name.text), "%s", field->name);
+        snprintf(name.text, sizeof name.text, "%s", field->name);
         for (char *c = name.text; *c != '\0'; c++) {
                 if (*c == '_')
                         *c = '-';

@@ -417,7 +417,7 @@ static double number_of(const struct ran_record *record, const char *member)
         return train_about_number(record, member, &x) ? x : 0;
 }
 
-/* What the encoder learned from before the labels. */
+/* The texts that the encoder learned from before the labels. */
 static void text_texts(const struct about *a, struct ran_buf *out)
 {
         struct ran_record texts, result;
