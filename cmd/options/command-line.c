@@ -54,9 +54,10 @@ struct found {
         size_t matches;
 };
 
+/* A fixed field has no short forms, and none is offered for it. */
 static void consider(struct found *f, const struct cmd_option *o, bool negated, enum match m)
 {
-        if (m == NO_MATCH || f->match == WHOLE)
+        if (m == NO_MATCH || f->match == WHOLE || (o->field->fixed && m != WHOLE))
                 return;
         f->matches = m == WHOLE ? 1 : f->matches + 1;
         f->option = *o;
@@ -69,8 +70,6 @@ static struct found find_long(const struct cmd_program *program, const char *giv
         struct found f = {.match = NO_MATCH};
 
         for (struct cmd_option o = {0}; cmd_option_next(program, &o);) {
-                if (o.field->fixed)
-                        continue;
                 struct cmd_option_name name = cmd_option_name(o.field);
                 const char *rest = cmd_option_without_prefix(program, name.text);
                 consider(&f, &o, false, match(name.text, given, n));
