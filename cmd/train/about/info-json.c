@@ -8,7 +8,7 @@
 #include "cmd/formats/json.h"
 #include "cmd/options/message.h"
 #include "cmd/options/write.h"
-#include "cmd/records/model.h"
+#include "cmd/content/model.h"
 #include "cmd/train/about/pretrained.h"
 
 static void put_text(struct ran_buf *out, const char *name, const char *text)

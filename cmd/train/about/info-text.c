@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "cmd/options/message.h"
-#include "cmd/records/model.h"
+#include "cmd/content/model.h"
 #include "cmd/train/about/pretrained.h"
 
 enum { NAME_COLUMN = 2, VALUE_COLUMN = TRAIN_INFO_COLUMN, COLUMNS = 80, LABELS_SHOWN = 24 };
