@@ -176,7 +176,7 @@ static void trim(struct cmd_run *run, struct slot *slot)
 
         run->kept -= slot->kept;
         slot->kept = slot->result.out.cap + slot->imported.cap + record->names.cap +
-                     record->cap * sizeof(*record->members);
+                     record->cap * sizeof *record->members;
         if (slot->kept > most - run->kept) {
                 ran_buf_release(&slot->result.out);
                 ran_buf_release(&slot->imported);
