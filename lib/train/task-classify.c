@@ -262,6 +262,7 @@ static int fit_rows(struct ran_trainer *t, struct ran_svm *svm, struct ran_error
         double cost = t->at.cost;
 
         svm->ratios = t->at.ratios != 0;
+        svm->affixes = t->at.affixes;
         svm->dense = t->dense_scale;
         t->stage_from = vectors;
         t->stage_to = vectors + (1 - vectors) * of_validation;
@@ -276,6 +277,7 @@ static int fit_rows(struct ran_trainer *t, struct ran_svm *svm, struct ran_error
                 ran_trainer_set_ensemble(t, &svm->ensemble);
         t->at.cost = cost;
         t->at.ratios = svm->ratios;
+        t->at.affixes = svm->affixes;
         t->dense_scale = svm->dense;
         return RAN_OK;
 }

@@ -195,6 +195,7 @@ int ran_trainer_init(struct ran_trainer *t, const struct ran_train_job *job, str
         t->baseline = ran_train_has_dev(job) ? ran_dataset_baseline(job->dev, &most) : NAN;
         t->at.best = -INFINITY;
         t->at.threshold = 0.5;
+        t->at.affixes = 1;
         RAN_TRY(check_sizes(t, err));
         RAN_TRY(check_vocabulary(t, err));
         RAN_TRY(check_data(t, err));

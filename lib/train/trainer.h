@@ -28,6 +28,7 @@ struct ran_pretrain;
         X(loss_weight)                                                               \
         X(cost)       /* cost C of the linear model; 0: not chosen yet */            \
         X(ratios)     /* 1: with ratios, as chosen */                                \
+        X(affixes)    /* r of affixes in svm.h, as chosen */                         \
         X(fitted)     /* 1: the linear model is fitted */                            \
         X(refit)      /* 1: refitting on all documents */                            \
         X(threshold)  /* several labels: tuned on the dev data, else 0.5 */          \
