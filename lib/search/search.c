@@ -10,7 +10,7 @@
 #include "nn/encoder.h"
 #include "train/task.h"
 #include "ran/train.h"
-#include "train/estimate.h"
+#include "estimate/estimate.h"
 
 #include <math.h>
 #include <string.h>

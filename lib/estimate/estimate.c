@@ -1,0 +1,193 @@
+/* estimate.c - the cost of a training run: parameters, steps, arithmetic; estimate.h: memory. */
+#include "base/error.h"
+#include "estimate/estimate.h"
+#include "nn/encoder.h"
+#include "task/lm-output.h"
+#include "task/task.h"
+#include "data/masking.h"
+#include "train/task.h"
+#include "ran/train.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+/* Documents to train on before a refit, and the steps of all epochs of that. */
+static int count_steps(struct ran_run_sizes *k, size_t *document, struct ran_error *err)
+{
+        const struct ran_train_job *job = k->job;
+        const size_t B = job->train->B;
+        size_t *order = ran_alloc(B, sizeof *order, err);
+        struct ran_plan plan = {0};
+        int rc = RAN_ENOMEM;
+
+        for (size_t b = 0; b < B; b++)
+                if (job->held_out == NULL || !job->held_out[b])
+                        document[k->documents++] = b;
+        k->document = document;
+        if (order != NULL)
+                rc = ran_plan_init(&plan, job->config, job->train, ran_train_batch(job),
+                                   job->settings->bptt, err);
+        if (rc == RAN_OK) {
+                ran_random_shuffle(order, document, k->documents, job->settings->seed, 0);
+                k->steps = ran_plan_steps(&plan, order, k->documents) * job->settings->epochs;
+        }
+        ran_plan_release(&plan);
+        free(order);
+        return rc;
+}
+
+/* The mean number of outputs of a token, where outputs are tied. */
+static double mean_outputs(const struct ran_train_job *job)
+{
+        if (job->config->task == RAN_TASK_MLM && job->settings->mask_share > 0)
+                return job->settings->mask_share;
+        return ran_train_task_of(job->config)->outputs;
+}
+
+size_t ran_run_outputs(const struct ran_train_job *job, const struct ran_dataset *d, size_t L)
+{
+        const double share = d == job->train ? mean_outputs(job) : RAN_MASK_SHARE;
+        const double mean = share * (double)L, most = ceil(mean + 3 * sqrt(mean));
+
+        if (job->config->task != RAN_TASK_MLM || d->given || most > (double)L)
+                return L;
+        return (size_t)most;
+}
+
+/* The mean cost of one token: a predicted one needs products with all rows of the first softmax. */
+static double output_flops(const struct ran_train_job *job, size_t V)
+{
+        const struct ran_config *c = job->config;
+        const double rows = (double)(ran_lm_first(c, V) + ran_lm_tails(c, V));
+
+        return ran_task_is_tied(c) ? mean_outputs(job) * 2 * (double)c->dim * rows : 0;
+}
+
+/* Parameters, apart from the linear model's. */
+static int count_parameters(struct ran_run_sizes *k, struct ran_error *err)
+{
+        const struct ran_config *c = k->job->config;
+        struct ran_layout layout;
+
+        if (!ran_table_shape(&k->table, c, k->V))
+                return ran_fail(err, RAN_EINVAL, "the vocabulary is too large");
+        RAN_TRY(ran_layout_init(&layout, c, k->C, err));
+        k->block = layout.size;
+        ran_layout_release(&layout);
+        return RAN_OK;
+}
+
+static int count_flops(const struct ran_train_job *job, size_t V, double *sum,
+                       struct ran_error *err)
+{
+        const struct ran_dataset *d = job->train;
+        const struct ran_config *c = job->config;
+
+        for (size_t b = 0; b < d->B; b++) {
+                size_t L = d->first[b + 1] - d->first[b];
+                double flops;
+
+                if (L == 0)
+                        return ran_fail(err, RAN_EINVAL, "a document without tokens");
+                const size_t sources = d->sources != NULL ? d->sources[b] : 0;
+
+                RAN_TRY(ran_encoder_of(c)->flops(c, L, sources, &flops, err));
+                *sum += 3 * (flops + (double)L * output_flops(job, V));
+        }
+        return RAN_OK;
+}
+
+/* Bytes of the data that are in temporary files. */
+static double mapped_bytes(const struct ran_dataset *d)
+{
+        const struct ran_spool *spool = (const struct ran_spool *)&d->spool;
+        double bytes = 0;
+
+        for (size_t i = 0; i < sizeof d->spool / sizeof *spool; i++)
+                bytes += spool[i].mapped ? (double)spool[i].room : 0;
+        return bytes;
+}
+
+static size_t whole(double bytes)
+{
+        return bytes < (double)SIZE_MAX ? (size_t)bytes : SIZE_MAX;
+}
+
+static int measure_size(struct ran_run_sizes *k, struct ran_train_estimate *e,
+                        struct ran_error *err)
+{
+        const struct ran_train_job *job = k->job;
+        const struct ran_config *c = job->config;
+
+        RAN_TRY(ran_config_check(c, err));
+        RAN_TRY(ran_train_settings_check(job->settings, c, err));
+        k->V = job->tokenizer != NULL ? ran_tokenizer_size(job->tokenizer) : job->V;
+        k->C = ran_task_is_tied(c) ? k->V : job->train->C;
+        RAN_TRY(count_parameters(k, err));
+        const size_t linear = c->wide > 0 ? c->wide * k->C : 0;
+        *e = (struct ran_train_estimate){.parameters = k->block,
+                                         .embedding_parameters =
+                                                 k->table.rows * k->table.width + linear};
+        return count_flops(job, k->V, &e->flops, err);
+}
+
+int ran_estimate_size(const struct ran_train_job *job, struct ran_train_estimate *e,
+                      struct ran_error *err)
+{
+        struct ran_run_sizes k = {.job = job};
+
+        return measure_size(&k, e, err);
+}
+
+/* Estimates one phase, without the texts. */
+static int estimate(const struct ran_train_job *job, struct ran_train_estimate *e,
+                    struct ran_memory_estimate *memory, struct ran_error *err)
+{
+        const struct ran_dataset *d = job->train;
+        struct ran_run_sizes k = {.job = job};
+
+        RAN_TRY(measure_size(&k, e, err));
+        size_t *document = ran_alloc(d->B, sizeof *document, err);
+        int rc = document != NULL ? count_steps(&k, document, err) : RAN_ENOMEM;
+        if (rc == RAN_OK)
+                rc = ran_estimate_memory(&k, memory, err);
+        free(document);
+        e->steps = ran_config_trains_encoder(job->config) ? k.steps : 0;
+        if (rc == RAN_OK)
+                memory->file += mapped_bytes(d);
+        return rc;
+}
+
+/* The first phase takes its memory beside what the training has already; what it leaves stays: the
+ * encoder once more. */
+static int add_first(const struct ran_train_job *job, const struct ran_train_estimate *e,
+                     struct ran_memory_estimate *memory, struct ran_error *err)
+{
+        const size_t linear = job->config->wide > 0 ? job->config->wide * job->train->C : 0;
+        const double kept = 4 * (double)(e->parameters + e->embedding_parameters - linear);
+        struct ran_memory_estimate first;
+        struct ran_train_estimate of_first;
+        struct ran_train_phase phase;
+
+        RAN_TRY(ran_train_first_phase(job, &phase, err));
+        RAN_TRY(estimate(&phase.job, &of_first, &first, err));
+        memory->most += kept;
+        if (memory->always + first.most > memory->most)
+                memory->most = memory->always + first.most;
+        memory->file += first.file;
+        return RAN_OK;
+}
+
+int ran_train_estimate(const struct ran_train_job *job, struct ran_train_estimate *e,
+                       struct ran_error *err)
+{
+        struct ran_memory_estimate memory;
+
+        err = ran_error_or_spare(err);
+        RAN_TRY(estimate(job, e, &memory, err));
+        if (job->texts != NULL)
+                RAN_TRY(add_first(job, e, &memory, err));
+        e->bytes = whole(memory.most);
+        e->file_bytes = whole(memory.file);
+        return RAN_OK;
+}

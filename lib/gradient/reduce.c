@@ -1,0 +1,259 @@
+/* reduce.c - see reduce.h. */
+#include "gradient/reduce.h"
+#include "ran/train.h"
+
+#include <string.h>
+
+/* The message of a gradient: this head, the block, ids of rows, the rows. */
+struct head {
+        uint64_t at, span, rows;
+};
+
+/* ---- rows that are not zero ------------------------------------------------------------------ */
+
+static bool is_zero(const float *row, size_t n)
+{
+        uint32_t bits = 0, x;
+
+        for (size_t i = 0; i < n; i++) {
+                memcpy(&x, &row[i], sizeof x);
+                bits |= x; /* -0 counts as a value: one process would add it, too */
+        }
+        return bits == 0;
+}
+
+static uint32_t *touched(struct ran_tree *t, size_t n, struct ran_error *err)
+{
+        uint32_t *ids = ran_grow(t->touched, &t->touched_cap, n, sizeof *ids, err);
+
+        if (ids != NULL)
+                t->touched = ids;
+        return ids;
+}
+
+/* Copies the non-zero rows of a dense gradient to the front of `to`, which may be the same
+ * array, and their ids to t->touched. */
+static int pack(struct ran_tree *t, float *to, const float *from, size_t *n, struct ran_error *err)
+{
+        size_t D = t->c->dim;
+        uint32_t *ids = touched(t, t->V, err);
+
+        *n = 0;
+        for (size_t id = 0; id < t->V && ids != NULL; id++)
+                if (!is_zero(from + id * D, D)) {
+                        memmove(to + *n * D, from + id * D, D * sizeof *to);
+                        ids[(*n)++] = (uint32_t)id;
+                }
+        return ids != NULL ? RAN_OK : RAN_ENOMEM;
+}
+
+/* The inverse: moves n rows from the front of an otherwise zero array to the ids in t->touched. */
+static int unpack(struct ran_tree *t, float *rows, size_t n, struct ran_error *err)
+{
+        size_t D = t->c->dim;
+
+        for (size_t i = n; i-- > 0;) {
+                size_t id = t->touched[i];
+
+                if (id < i || id >= t->V)
+                        return ran_fail(err, RAN_EFORMAT,
+                                        "another rank sent rows that do not exist");
+                if (id == i)
+                        continue;
+                memcpy(rows + id * D, rows + i * D, D * sizeof *rows);
+                memset(rows + i * D, 0, D * sizeof *rows);
+        }
+        return RAN_OK;
+}
+
+/* ---- one gradient ---------------------------------------------------------------------------- */
+
+static int send_grad(struct ran_tree *t, struct ran_ranks *r, size_t to, size_t at, size_t span,
+                     struct ran_grad *g, struct ran_error *err)
+{
+        struct head head = {.at = at, .span = span, .rows = g->rows.n};
+        const uint32_t *ids = g->rows.ids;
+
+        if (t->V > 0) {
+                size_t n;
+
+                if (pack(t, g->rows.rows, g->rows.rows, &n, err) != RAN_OK)
+                        return ran_ranks_break(r, err->code);
+                head.rows = n;
+                ids = t->touched;
+        }
+        RAN_TRY(ran_ranks_send(r, to, &head, sizeof head, err));
+        RAN_TRY(ran_ranks_send(r, to, g->p.block, t->size * sizeof(float), err));
+        RAN_TRY(ran_ranks_send(r, to, ids, head.rows * sizeof *ids, err));
+        return ran_ranks_send(r, to, g->rows.rows, head.rows * t->c->dim * sizeof(float), err);
+}
+
+/* Makes room for rows to receive, and for their ids. */
+static uint32_t *make_room(struct ran_tree *t, struct ran_grad *g, size_t n, struct ran_error *err)
+{
+        if (t->V == 0) {
+                if (n > 0 && ran_grad_room(t, g, n, err) != RAN_OK)
+                        return NULL;
+                g->rows.n = n;
+                return n > 0 ? g->rows.ids : touched(t, 1, err);
+        }
+        if (n <= t->V)
+                return touched(t, t->V, err);
+        ran_fail(err, RAN_EFORMAT, "another rank sent more rows than there are");
+        return NULL;
+}
+
+static int receive_grad(struct ran_tree *t, struct ran_ranks *r, size_t from, struct ran_error *err)
+{
+        struct ran_grad *g = ran_tree_take(t);
+        struct head head;
+        uint32_t *ids;
+
+        if (g == NULL)
+                return ran_ranks_break(r, ran_fail(err, RAN_ENOMEM, "%s", t->error.text));
+        int rc = ran_ranks_receive(r, from, &head, sizeof head, err);
+        if (rc == RAN_OK)
+                rc = ran_ranks_receive(r, from, g->p.block, t->size * sizeof(float), err);
+        if (rc == RAN_OK && (ids = make_room(t, g, head.rows, err)) == NULL)
+                rc = err->code;
+        if (rc == RAN_OK)
+                rc = ran_ranks_receive(r, from, ids, head.rows * sizeof *ids, err);
+        if (rc == RAN_OK)
+                rc = ran_ranks_receive(r, from, g->rows.rows, head.rows * t->c->dim * sizeof(float),
+                                       err);
+        if (rc == RAN_OK && t->V > 0)
+                rc = unpack(t, g->rows.rows, head.rows, err);
+        if (rc == RAN_OK)
+                ran_tree_join(t, head.at, head.span, g);
+        else
+                ran_tree_give(t, g);
+        return rc == RAN_OK ? RAN_OK : ran_ranks_break(r, rc);
+}
+
+/* ---- subtrees, towards rank 0 ---------------------------------------------------------------- */
+
+/* Sends all sums that wait among shards [from, to), and the losses of these shards. */
+static int send_subtrees(struct ran_tree *t, struct ran_ranks *r, size_t rank, size_t from,
+                         size_t to, const double *loss, struct ran_error *err)
+{
+        uint64_t n = 0;
+
+        for (size_t at = from; at < to; at++)
+                n += t->ready[at].sum != NULL;
+        RAN_TRY(ran_ranks_send(r, rank, &n, sizeof n, err));
+        RAN_TRY(ran_ranks_send(r, rank, loss + from, (to - from) * sizeof *loss, err));
+        for (size_t at = from; at < to; at++) {
+                struct ran_subtree *s = &t->ready[at];
+
+                if (s->sum == NULL)
+                        continue;
+                RAN_TRY(send_grad(t, r, rank, at, s->span, s->sum, err));
+                ran_tree_give(t, s->sum);
+                s->sum = NULL;
+        }
+        return RAN_OK;
+}
+
+static int receive_subtrees(struct ran_tree *t, struct ran_ranks *r, size_t rank, size_t from,
+                            size_t to, double *loss, struct ran_error *err)
+{
+        uint64_t n;
+
+        RAN_TRY(ran_ranks_receive(r, rank, &n, sizeof n, err));
+        RAN_TRY(ran_ranks_receive(r, rank, loss + from, (to - from) * sizeof *loss, err));
+        while (n-- > 0)
+                RAN_TRY(receive_grad(t, r, rank, err));
+        return RAN_OK;
+}
+
+static int collect(struct ran_tree *t, struct ran_ranks *r, const size_t *bound, double *loss,
+                   struct ran_error *err)
+{
+        for (size_t step = 1; step < r->n; step *= 2) {
+                size_t other = r->rank + step, end = other + step < r->n ? other + step : r->n;
+
+                if (r->rank & step)
+                        return send_subtrees(t, r, r->rank - step, bound[r->rank],
+                                             bound[other < r->n ? other : r->n], loss, err);
+                if (other < r->n &&
+                    receive_subtrees(t, r, other, bound[other], bound[end], loss, err) != RAN_OK)
+                        return err->code;
+        }
+        return RAN_OK;
+}
+
+/* ---- the sum, from rank 0 -------------------------------------------------------------------- */
+
+/* Rows of a dense gradient are received into a second one, which has only the non-zero ones. */
+static int broadcast_dense(struct ran_tree *t, struct ran_ranks *r, struct ran_grad *g,
+                           struct ran_error *err)
+{
+        struct ran_grad *packed = r->rank == 0 ? ran_tree_take(t) : g;
+        size_t n = 0;
+        uint64_t rows;
+
+        if (packed == NULL)
+                return ran_ranks_break(r, ran_fail(err, RAN_ENOMEM, "%s", t->error.text));
+        int rc = touched(t, t->V, err) != NULL ? RAN_OK : ran_ranks_break(r, RAN_ENOMEM);
+        if (rc == RAN_OK && r->rank == 0)
+                rc = pack(t, packed->rows.rows, g->rows.rows, &n, err);
+        rows = n;
+        if (rc == RAN_OK)
+                rc = ran_ranks_broadcast(r, &rows, sizeof rows, err);
+        if (rc == RAN_OK)
+                rc = ran_ranks_broadcast(r, t->touched, rows * sizeof *t->touched, err);
+        if (rc == RAN_OK)
+                rc = ran_ranks_broadcast(r, packed->rows.rows, rows * t->c->dim * sizeof(float),
+                                         err);
+        if (r->rank == 0)
+                ran_tree_give(t, packed);
+        else if (rc == RAN_OK)
+                rc = unpack(t, g->rows.rows, rows, err);
+        return rc == RAN_OK ? RAN_OK : ran_ranks_break(r, rc);
+}
+
+static int broadcast_sparse(struct ran_tree *t, struct ran_ranks *r, struct ran_grad *g,
+                            struct ran_error *err)
+{
+        uint64_t rows = g->rows.n;
+
+        RAN_TRY(ran_ranks_broadcast(r, &rows, sizeof rows, err));
+        if (r->rank > 0 && make_room(t, g, rows, err) == NULL)
+                return ran_ranks_break(r, err->code);
+        int rc = ran_ranks_broadcast(r, g->rows.ids, rows * sizeof *g->rows.ids, err);
+        if (rc == RAN_OK)
+                rc = ran_ranks_broadcast(r, g->rows.rows, rows * t->c->dim * sizeof(float), err);
+        return rc;
+}
+
+static int broadcast(struct ran_tree *t, struct ran_ranks *r, struct ran_grad *g, double *loss,
+                     struct ran_error *err)
+{
+        RAN_TRY(ran_ranks_broadcast(r, loss, sizeof *loss, err));
+        RAN_TRY(ran_ranks_broadcast(r, g->p.block, t->size * sizeof(float), err));
+        return t->V > 0 ? broadcast_dense(t, r, g, err) : broadcast_sparse(t, r, g, err);
+}
+
+static int failed(const struct ran_tree *t, struct ran_ranks *r, struct ran_error *err)
+{
+        return ran_ranks_break(r, ran_fail(err, t->error.code, "%s", t->error.text));
+}
+
+int ran_reduce(struct ran_tree *t, struct ran_ranks *ranks, const size_t *bound, double *loss,
+               double *total, struct ran_grad **sum, struct ran_error *err)
+{
+        if (t->error.code != RAN_OK)
+                return failed(t, ranks, err);
+        if (ranks != NULL && collect(t, ranks, bound, loss, err) != RAN_OK)
+                return err->code;
+        *sum = ran_ranks_leads(ranks) ? ran_tree_sum(t) : ran_tree_take(t);
+        if (*sum == NULL)
+                return failed(t, ranks, err);
+        *total = 0;
+        for (size_t s = 0; s < t->shards && ran_ranks_leads(ranks); s++)
+                *total += loss[s];
+        if (ranks == NULL || broadcast(t, ranks, *sum, total, err) == RAN_OK)
+                return RAN_OK;
+        ran_tree_give(t, *sum);
+        return err->code;
+}

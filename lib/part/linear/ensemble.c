@@ -1,0 +1,470 @@
+/* ensemble.c - see ensemble.h. Newton's method; in double, because the sums decide when it ends. */
+#include "part/linear/ensemble.h"
+#include "math/elementary.h"
+#include "infer/tagger.h"
+#include "part/linear/crf-train.h"
+#include "data/loss.h"
+#include "ran/train.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { STEPS = 50, HALVINGS = 30 };
+
+/* Of a fit. The prior has the curvature of about so many documents. */
+struct terms {
+        double prior_weight;
+        double least; /* weight of the linear model */
+};
+
+static const struct terms of_validation = {.prior_weight = 2, .least = 0};
+/* Settings are compared: the prior must not favour one. Where labels say nothing, all would be
+ * equally good at 0. */
+static const struct terms of_rows = {.prior_weight = 0.01, .least = 0.5};
+
+const struct ran_ensemble ran_ensemble_default = {.encoder = 0.3, .linear = 2},
+                          ran_ensemble_default_words = {.encoder = 0.5, .linear = 0.5};
+
+/* The variables, in the order of struct ran_ensemble. */
+enum { ENCODER, LINEAR, OFFSET, VARIABLES };
+
+/* The loss, its gradient, and its second derivatives. */
+struct slope {
+        double loss, g[VARIABLES], h[VARIABLES][VARIABLES];
+};
+
+/* What is to be found. */
+struct problem {
+        struct ran_ensemble prior;
+        double prior_weight;
+        double tolerance; /* ends when a step gains no more than this part of the loss */
+        void (*slope)(const void *arg, const struct ran_ensemble *at, struct slope *s);
+        const void *arg;
+        bool fixed[VARIABLES]; /* stays what it is in the prior */
+        double least[VARIABLES];
+        bool differences; /* are the second derivatives; slope is 0 */
+};
+
+struct fit {
+        const struct ran_dataset *d;
+        const size_t *row, *document; /* row (n): logits i are of document[row[i]]; NULL: of i */
+        size_t n;
+        const float *encoder, *linear; /* (n, C) */
+        float *logits, *p;             /* (C) of a document */
+};
+
+void ran_ensemble_add(float *to, const struct ran_ensemble *ensemble, const float *encoder,
+                      const float *linear, size_t n)
+{
+        for (size_t i = 0; i < n; i++)
+                to[i] = (float)(ensemble->encoder * (double)encoder[i] +
+                                ensemble->linear * (double)linear[i] + ensemble->offset);
+}
+
+/* The document of logits i. */
+static size_t document_of(const struct fit *k, size_t i)
+{
+        return k->row != NULL ? k->document[k->row[i]] : i;
+}
+
+/* Training documents count as much here as in training. */
+static double weight_of(const struct fit *k, size_t b)
+{
+        return k->row != NULL ? (double)k->d->weight[b] : 1;
+}
+
+/* The second derivatives of one label are the covariances of the logits over the classes, those of
+ * several a sum over the labels. */
+static void add_document(const struct fit *k, const struct ran_ensemble *at, size_t i,
+                         struct slope *s)
+{
+        const size_t C = k->d->C, b = document_of(k, i);
+        const bool several = k->d->multilabel;
+        const double share = weight_of(k, b);
+        const float *u = k->encoder + i * C, *v = k->linear + i * C;
+        const struct ran_target target = ran_loss_target(k->d, b);
+        double mean[VARIABLES] = {0};
+
+        ran_ensemble_add(k->logits, at, u, v, C);
+        s->loss += ran_loss_classify(k->p, k->logits, C, &target, several, 0, share);
+        for (size_t c = 0; c < C; c++) {
+                const double slope = (double)k->p[c];
+
+                s->g[ENCODER] += slope * (double)u[c];
+                s->g[LINEAR] += slope * (double)v[c];
+                s->g[OFFSET] += slope;
+        }
+        ran_probabilities(&(const struct ran_config){.multilabel = several}, k->logits, C, k->p);
+        for (size_t c = 0; c < C; c++) {
+                const double p = (double)k->p[c], x[] = {(double)u[c], (double)v[c], 1};
+                const double weight = share * (several ? p * (1 - p) / (double)C : p);
+
+                for (int l = 0; l < VARIABLES; l++) {
+                        mean[l] += several ? 0 : p * x[l];
+                        for (int j = 0; j <= l; j++)
+                                s->h[l][j] += weight * x[l] * x[j];
+                }
+        }
+        for (int l = 0; l < VARIABLES; l++)
+                for (int j = 0; j <= l; j++)
+                        s->h[l][j] -= share * mean[l] * mean[j];
+}
+
+static bool is_known(const struct ran_dataset *d, size_t b)
+{
+        for (size_t i = d->label_first[b]; i < d->label_first[b + 1]; i++)
+                if (d->labels[i] == RAN_LABEL_UNKNOWN)
+                        return false;
+        return true;
+}
+
+static void add_documents(const void *arg, const struct ran_ensemble *at, struct slope *s)
+{
+        const struct fit *k = arg;
+
+        for (size_t i = 0; i < k->n; i++)
+                if (is_known(k->d, document_of(k, i)))
+                        add_document(k, at, i, s);
+}
+
+/* ---- Newton's method ------------------------------------------------------------------------ */
+
+static void to_numbers(double *x, const struct ran_ensemble *at)
+{
+        x[ENCODER] = at->encoder;
+        x[LINEAR] = at->linear;
+        x[OFFSET] = at->offset;
+}
+
+static struct ran_ensemble from_numbers(const double *x)
+{
+        return (struct ran_ensemble){x[ENCODER], x[LINEAR], x[OFFSET]};
+}
+
+static struct slope slope_of(const struct problem *k, const double *x)
+{
+        const struct ran_ensemble at = from_numbers(x);
+        struct slope s = {0};
+        double prior[VARIABLES];
+
+        to_numbers(prior, &k->prior);
+        for (int i = 0; i < VARIABLES; i++) {
+                const double away = x[i] - prior[i];
+
+                s.loss += k->prior_weight / 2 * away * away;
+                s.g[i] = k->prior_weight * away;
+                s.h[i][i] = k->prior_weight;
+        }
+        k->slope(k->arg, &at, &s);
+        return s;
+}
+
+/* The second derivatives, by differences. */
+static void second_derivatives(const struct problem *k, const double *x, struct slope *s)
+{
+        const double little = 1e-3;
+        double h[VARIABLES][VARIABLES] = {0};
+
+        for (int i = 0; i < VARIABLES; i++) {
+                double moved[VARIABLES];
+
+                if (k->fixed[i])
+                        continue;
+                memcpy(moved, x, sizeof moved);
+                moved[i] += little;
+                const struct slope there = slope_of(k, moved);
+                for (int j = 0; j < VARIABLES; j++)
+                        h[i][j] = (there.g[j] - s->g[j]) / little;
+        }
+        for (int i = 0; i < VARIABLES; i++)
+                for (int j = 0; j <= i; j++)
+                        s->h[i][j] = k->fixed[j] ? 0 : (h[i][j] + h[j][i]) / 2;
+}
+
+/* Whether a step moves variable i: one at its least that would fall stays there. */
+static bool moves(const struct problem *k, const double *x, const struct slope *s, int i)
+{
+        return !k->fixed[i] && (x[i] > k->least[i] || s->g[i] < 0);
+}
+
+/* d: Newton's step, h d = g, of the variables that move; 0 of the others. By elimination, from the
+ * last variable: h is positive definite. */
+static void direction(const struct problem *k, const double *x, const struct slope *s, double *d)
+{
+        struct slope left = *s;
+
+        for (int i = VARIABLES - 1; i >= 0; i--)
+                for (int j = 0; j < i && moves(k, x, s, i); j++) {
+                        const double factor = left.h[i][j] / left.h[i][i];
+
+                        left.g[j] -= factor * left.g[i];
+                        for (int l = 0; l <= j; l++)
+                                left.h[j][l] -= factor * left.h[i][l];
+                }
+        for (int i = 0; i < VARIABLES; i++) {
+                d[i] = left.g[i];
+                for (int j = 0; j < i; j++)
+                        d[i] -= left.h[i][j] * d[j];
+                d[i] = moves(k, x, s, i) ? d[i] / left.h[i][i] : 0;
+        }
+}
+
+/* Halves Newton's step until it gains. */
+static void search_line(const struct problem *k, double *x, struct slope *s)
+{
+        double d[VARIABLES], size = 1;
+
+        direction(k, x, s, d);
+        for (int halvings = 0; halvings < HALVINGS; halvings++) {
+                double next[VARIABLES];
+
+                for (int i = 0; i < VARIABLES; i++)
+                        next[i] = fmax(k->least[i], x[i] - size * d[i]);
+                const struct slope there = slope_of(k, next);
+                if (there.loss < s->loss) {
+                        memcpy(x, next, sizeof next);
+                        *s = there;
+                        return;
+                }
+                size /= 2;
+        }
+}
+
+static struct ran_ensemble solve(const struct problem *k)
+{
+        double x[VARIABLES];
+
+        to_numbers(x, &k->prior);
+        struct slope s = slope_of(k, x);
+        for (int i = 0; i < STEPS; i++) {
+                const double before = s.loss;
+
+                if (k->differences)
+                        second_derivatives(k, x, &s);
+                search_line(k, x, &s);
+                if (!(before - s.loss > k->tolerance * before))
+                        break;
+        }
+        return from_numbers(x);
+}
+
+static int fit_init(struct fit *k, struct ran_error *err)
+{
+        k->logits = ran_alloc_floats(k->d->C, err);
+        k->p = ran_alloc_floats(k->d->C, err);
+        return k->logits != NULL && k->p != NULL ? RAN_OK : RAN_ENOMEM;
+}
+
+static void fit_release(struct fit *k)
+{
+        free(k->logits);
+        free(k->p);
+}
+
+/* The weights for the documents of k; alone: of the linear model alone. */
+static struct ran_ensemble solve_documents(const struct fit *k, struct ran_ensemble prior,
+                                           bool alone, const struct terms *terms)
+{
+        /* The loss of several labels is their mean. */
+        const double labels = k->d->multilabel ? (double)k->d->C : 1;
+        const struct problem problem = {
+                .prior = {alone ? 0 : prior.encoder, prior.linear, prior.offset},
+                .prior_weight = terms->prior_weight / labels,
+                .tolerance = 1e-9,
+                .slope = add_documents,
+                .arg = k,
+                .fixed = {[ENCODER] = alone, [OFFSET] = !k->d->multilabel},
+                .least = {[LINEAR] = terms->least, [OFFSET] = -INFINITY}};
+
+        return solve(&problem);
+}
+
+static int fit_documents(struct ran_ensemble *ensemble, struct ran_ensemble prior, bool alone,
+                         struct fit *k, struct ran_error *err)
+{
+        int rc = fit_init(k, err);
+
+        if (rc == RAN_OK)
+                *ensemble = solve_documents(k, prior, alone, &of_validation);
+        fit_release(k);
+        return rc;
+}
+
+int ran_ensemble_fit(struct ran_ensemble *ensemble, struct ran_ensemble prior,
+                     const struct ran_dataset *d, const float *encoder, const float *linear,
+                     struct ran_error *err)
+{
+        struct fit k = {.d = d, .n = d->B, .encoder = encoder, .linear = linear};
+
+        return fit_documents(ensemble, prior, false, &k, err);
+}
+
+int ran_ensemble_fit_linear(struct ran_ensemble *ensemble, struct ran_ensemble prior,
+                            const struct ran_dataset *d, const float *encoder, const float *linear,
+                            struct ran_error *err)
+{
+        struct fit k = {.d = d, .n = d->B, .encoder = encoder, .linear = linear};
+
+        return fit_documents(ensemble, prior, true, &k, err);
+}
+
+/* ---- its loss ------------------------------------------------------------------------------- */
+
+static double loss_of(const struct fit *k, const struct ran_ensemble *at)
+{
+        const size_t C = k->d->C;
+        double loss = 0;
+
+        for (size_t i = 0; i < k->n; i++) {
+                const size_t b = document_of(k, i);
+                const struct ran_target target = ran_loss_target(k->d, b);
+
+                if (!is_known(k->d, b))
+                        continue;
+                ran_ensemble_add(k->logits, at, k->encoder + i * C, k->linear + i * C, C);
+                loss += ran_loss_classify(k->p, k->logits, C, &target, k->d->multilabel, 0,
+                                          weight_of(k, b));
+        }
+        return loss;
+}
+
+int ran_ensemble_loss(double *loss, const struct ran_ensemble *at, const struct ran_dataset *d,
+                      const float *encoder, const float *linear, struct ran_error *err)
+{
+        struct fit k = {.d = d, .n = d->B, .encoder = encoder, .linear = linear};
+        int rc = fit_init(&k, err);
+
+        *loss = rc == RAN_OK ? loss_of(&k, at) : 0;
+        fit_release(&k);
+        return rc;
+}
+
+int ran_ensemble_fit_rows(struct ran_ensemble *ensemble, double *loss, struct ran_ensemble prior,
+                          const struct ran_ensemble_rows *rows, const float *linear,
+                          struct ran_error *err)
+{
+        struct fit k = {rows->d, rows->row, rows->document, rows->n, linear, linear, NULL, NULL};
+        int rc = fit_init(&k, err);
+
+        if (rc == RAN_OK) {
+                *ensemble = solve_documents(&k, prior, true, &of_rows);
+                *loss = loss_of(&k, ensemble);
+        }
+        fit_release(&k);
+        return rc;
+}
+
+/* ---- taggers -------------------------------------------------------------------------------- */
+
+struct words {
+        const struct ran_dataset *d;
+        const struct ran_tag_scores *encoder, *linear;
+        float *score;      /* (words, C) of a sentence */
+        float *crf, *dcrf; /* (ran_crf_train_floats); NULL without a CRF */
+        size_t floats;
+        double *scratch;
+};
+
+static double product(const float *a, const float *b, size_t n)
+{
+        double sum = 0;
+
+        for (size_t i = 0; i < n && b != NULL; i++)
+                sum += (double)a[i] * (double)b[i];
+        return sum;
+}
+
+/* Derivative of the loss by an ensemble weight: over a sentence, or over the crf. */
+static double by_crf(const float *dcrf, const struct ran_crf *crf, size_t C)
+{
+        return product(dcrf, crf->start, C) + product(dcrf + C, crf->end, C) +
+               product(dcrf + 2 * C, crf->transition, C * C);
+}
+
+struct ran_crf ran_ensemble_crf(float *to, const struct ran_ensemble *ensemble,
+                                const struct ran_crf *encoder, const struct ran_crf *linear,
+                                size_t C)
+{
+        if (encoder->start == NULL || linear->start == NULL)
+                return (struct ran_crf){0};
+        ran_ensemble_add(to, ensemble, encoder->start, linear->start, C);
+        ran_ensemble_add(to + C, ensemble, encoder->end, linear->end, C);
+        ran_ensemble_add(to + 2 * C, ensemble, encoder->transition, linear->transition, C * C);
+        return ran_crf_train_view(to, C);
+}
+
+static void add_sentence(const struct words *k, const struct ran_ensemble *at,
+                         const struct ran_crf *crf, size_t from, size_t n, struct slope *s)
+{
+        size_t C = k->d->C;
+        const float *u = k->encoder->logits + from * C, *v = k->linear->logits + from * C;
+        const struct ran_crf_grad grad = ran_crf_train_grad_view(k->floats > 0 ? k->dcrf : NULL, C);
+
+        for (size_t i = 0; i < n; i++)
+                if (k->d->labels[from + i] == RAN_LABEL_UNKNOWN)
+                        return;
+        ran_ensemble_add(k->score, at, u, v, n * C);
+        s->loss += ran_crf_loss(k->score, &grad, k->score, crf, k->d->labels + from, n, C, 1,
+                                k->scratch);
+        s->g[ENCODER] += product(k->score, u, n * C);
+        s->g[LINEAR] += product(k->score, v, n * C);
+}
+
+static void add_sentences(const void *arg, const struct ran_ensemble *at, struct slope *s)
+{
+        const struct words *k = arg;
+        const struct ran_dataset *d = k->d;
+        size_t C = d->C, n = d->label_first[d->B];
+        const struct ran_crf crf =
+                ran_ensemble_crf(k->crf, at, &k->encoder->crf, &k->linear->crf, C);
+
+        memset(k->dcrf, 0, k->floats * sizeof *k->dcrf);
+        for (size_t from = 0, end; from < n; from = end) {
+                end = ran_crf_sentence_end(d->begins, from, n);
+                add_sentence(k, at, &crf, from, end - from, s);
+        }
+        s->g[ENCODER] += by_crf(k->dcrf, &k->encoder->crf, C);
+        s->g[LINEAR] += by_crf(k->dcrf, &k->linear->crf, C);
+}
+
+static size_t longest_sentence(const struct ran_dataset *d)
+{
+        size_t n = d->label_first[d->B], longest = 0;
+
+        for (size_t from = 0, end; from < n; from = end) {
+                end = ran_crf_sentence_end(d->begins, from, n);
+                longest = end - from > longest ? end - from : longest;
+        }
+        return longest;
+}
+
+int ran_ensemble_fit_words(struct ran_ensemble *ensemble, struct ran_ensemble prior,
+                           const struct ran_dataset *d, const struct ran_tag_scores *encoder,
+                           const struct ran_tag_scores *linear, bool alone, struct ran_error *err)
+{
+        size_t C = d->C, longest = longest_sentence(d);
+        struct words k = {.d = d, .encoder = encoder, .linear = linear};
+        const struct problem problem = {.prior = {alone ? 0 : prior.encoder, prior.linear, 0},
+                                        .prior_weight = of_validation.prior_weight,
+                                        .tolerance = 1e-6,
+                                        .slope = add_sentences,
+                                        .arg = &k,
+                                        .fixed = {[ENCODER] = alone, [OFFSET] = true},
+                                        .differences = true}; /* those of all paths cost more */
+        int rc = RAN_ENOMEM;
+
+        k.floats = encoder->crf.start != NULL ? ran_crf_train_floats(C) : 0;
+        k.scratch = ran_alloc(ran_crf_scratch(k.floats > 0, longest, C), sizeof *k.scratch, err);
+        k.score = k.scratch != NULL ? ran_alloc_floats(longest * C, err) : NULL;
+        k.crf = ran_alloc_floats(2 * k.floats, err);
+        if (k.score != NULL && k.crf != NULL) {
+                k.dcrf = k.crf + k.floats;
+                *ensemble = solve(&problem);
+                rc = RAN_OK;
+        }
+        free(k.scratch);
+        free(k.score);
+        free(k.crf);
+        return rc;
+}
