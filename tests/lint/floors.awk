@@ -3,7 +3,7 @@ BEGIN {
         split("base 0 record 1 math 1 mask 1 text 2 eval 2 model 3 train 4", word, " ")
         for (i = 1; i in word; i += 2)
                 floor["lib/" word[i]] = word[i + 1]
-        split("options 0 formats 1 pages 1 records 2 tag 3 classify 3 lm 3 attnmask 3 tokenize 3 " \
+        split("options 0 formats 1 pages 1 records 2 content 2 tag 3 classify 3 lm 3 attnmask 3 tokenize 3 " \
               "train/about 3 train/read 3 train/check 4 train/run 5 train 6", word, " ")
         for (i = 1; i in word; i += 2)
                 floor["cmd/" word[i]] = word[i + 1]
