@@ -70,6 +70,9 @@ int ran_dataset_soft_target(struct ran_dataset *d, const uint32_t *labels, const
 /* Sets the last document's group: a name of n bytes, or, n 0, a group of its own. Call it for
  * all documents or for none. */
 int ran_dataset_group(struct ran_dataset *d, const char *name, size_t n, struct ran_error *err);
+/* Groups all documents by near-duplicates (text.h), data/alike.c: each is in the group of the
+ * earlier one that it is most like, if they are at least `least` similar. */
+int ran_dataset_group_alike(struct ran_dataset *d, double least, struct ran_error *err);
 /* Adds to the last document's fingerprint, which is 0 at first. Call it for all documents, or
  * sentences, or for none. */
 int ran_dataset_fingerprint(struct ran_dataset *d, uint32_t fingerprint, struct ran_error *err);
@@ -156,7 +159,7 @@ extern const struct ran_field ran_train_fields[];
 int ran_train_settings_check(const struct ran_train_settings *s, const struct ran_config *config,
                              struct ran_error *err);
 
-/* Why a classifier or tagger has no encoder (train/stop.c). */
+/* Why a classifier or tagger has no encoder (train/judge.c). */
 struct ran_train_decision {
         enum {
                 RAN_ENCODER_KEPT,       /* or not decided yet */
@@ -243,7 +246,7 @@ struct ran_train_limit {
         bool aborted;         /* the encoder of the refit was not trained to its end */
 };
 
-/* Texts to learn from before the labels (train/pretrain.c): the encoder is trained as that of a
+/* Texts to learn from before the labels (train/stage-pretrain.c): the encoder is trained as that of a
  * masked language model first, which is the first phase of a training. */
 struct ran_train_texts {
         const struct ran_dataset *train, *dev; /* documents with words and without labels, as for
