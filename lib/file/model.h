@@ -7,7 +7,7 @@
 #include "part/linear/linear-rows.h"
 #include "nn/params.h"
 #include "part/crf/tag-rules.h"
-#include "file/tensors.h"
+#include "tensors/tensors.h"
 
 #define RAN_FORMAT         "ran"
 #define RAN_FORMAT_VERSION "1"

@@ -14,7 +14,7 @@
 #define RAN_MODEL_HF_FOLDER_H
 
 #include "nn/params.h"
-#include "file/tensors.h"
+#include "tensors/tensors.h"
 #include "base/cjson.h"
 
 /* How tensors are called. */

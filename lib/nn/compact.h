@@ -12,7 +12,7 @@
 #define RAN_MODEL_COMPACT_H
 
 #include "nn/params.h"
-#include "file/tensors.h"
+#include "tensors/tensors.h"
 
 #include <string.h>
 

@@ -5,8 +5,8 @@
 #ifndef RAN_MODEL_PARAMS_H
 #define RAN_MODEL_PARAMS_H
 
-#include "task/lm-groups.h"
-#include "task/task.h"
+#include "nn/lm-groups.h"
+#include "nn/task.h"
 #include "nn/tensor-walk.h"
 
 /* The vector of a document that a frozen encoder makes (document-vector.h). */

@@ -7,7 +7,7 @@
 #include "math/gemm.h"
 #include "nn/encoder.h"
 #include "part/linear/linear-model.h"
-#include "task/task.h"
+#include "nn/task.h"
 #include "ran/model.h"
 
 #include <string.h>

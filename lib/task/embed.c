@@ -1,6 +1,6 @@
 /* task-embed.c - no head: the encoder's vectors of documents are what a model of this task gives.
  * It is not trained. */
-#include "task/task.h"
+#include "nn/task.h"
 #include "nn/params.h"
 #include "nn/workspace.h"
 #include "ran/model.h"

@@ -3,7 +3,7 @@
  */
 #include "nn/params.h"
 #include "nn/workspace.h"
-#include "task/task.h"
+#include "nn/task.h"
 #include "ran/model.h"
 
 static int check_texts(const struct ran_config *c, struct ran_error *err)

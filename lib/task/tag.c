@@ -2,7 +2,7 @@
  * scores of tags that follow each other (crf.h). */
 #include "math/gemm.h"
 #include "nn/head.h"
-#include "task/task.h"
+#include "nn/task.h"
 #include "ran/model.h"
 
 #include <string.h>

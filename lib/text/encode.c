@@ -3,9 +3,9 @@
 #include <string.h>
 
 #include "base/phase.h"
-#include "text/gpt2.h"
+#include "text/words/gpt2.h"
 #include "text/tokenizer.h"
-#include "text/unicode.h"
+#include "text/words/unicode.h"
 
 /* ---- encodings ------------------------------------------------------------------------------ */
 

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "text/gpt2.h"
-#include "text/unicode.h"
+#include "text/words/gpt2.h"
+#include "text/words/unicode.h"
 
 const char *const ran_tokenizer_reserved[RAN_RESERVED] = {
         [RAN_UNK] = "[UNK]",     [RAN_MASK] = "[MASK]", [RAN_SEP] = "[SEP]",

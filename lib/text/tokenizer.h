@@ -7,9 +7,9 @@
 #include "text/bpe.h"
 #include "text/steps/steps.h"
 #include "text/steps/unigram.h"
-#include "text/word-cache.h"
+#include "text/words/word-cache.h"
 #include "base/string-table.h"
-#include "text/words.h"
+#include "text/words/words.h"
 
 #include <pthread.h>
 

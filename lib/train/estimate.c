@@ -3,7 +3,7 @@
 #include "train/estimate.h"
 #include "nn/encoder.h"
 #include "task/lm-output.h"
-#include "task/task.h"
+#include "nn/task.h"
 #include "gradient/masking.h"
 #include "train/task.h"
 #include "ran/train.h"

@@ -4,7 +4,7 @@
 #include "file/model.h"
 #include "train/pretrained.h"
 #include "train/trainer.h"
-#include "task/task.h"
+#include "nn/task.h"
 #include "train/task.h"
 #include "ran/train.h"
 

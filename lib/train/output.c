@@ -4,7 +4,7 @@
 #include "train/trainer.h"
 #include "part/linear/linear-model.h"
 #include "file/model.h"
-#include "task/task.h"
+#include "nn/task.h"
 #include "ran/train.h"
 #include "ran/math.h"
 

@@ -14,7 +14,7 @@
 #include "train/stop.h"
 #include "nn/compact.h"
 #include "train/trainer.h"
-#include "task/task.h"
+#include "nn/task.h"
 #include "train/broadcast.h"
 #include "train/evaluate.h"
 #include "train/task.h"

@@ -3,7 +3,7 @@
 #include "nn/compact.h"
 #include "file/model.h"
 #include "part/linear/linear-model.h"
-#include "task/task.h"
+#include "nn/task.h"
 #include "part/crf/crf-train.h"
 #include "train/pretrained.h"
 #include "train/task.h"

@@ -16,7 +16,7 @@
  * With `frozen` the encoder is not trained, and the vectors v of documents that it makes
  * (document-vector.h) are features, too: logits += v wide.dense. In training they are standardised
  * and scaled against the n-grams; mean and deviation are in weights and bias
- * (part/vectors/dense.h).
+ * (data/dense.h).
  *
  * With `affixes` an unknown word, or one of several subwords, is in no n-gram: it is rare, and in
  * training data its neighbours say little about where it occurs in new documents.

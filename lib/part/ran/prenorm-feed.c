@@ -3,7 +3,7 @@
 #include "math/gemm.h"
 #include "math/simd.h"
 #include "part/ran/prenorm.h"
-#include "task/task.h"
+#include "nn/task.h"
 #include "ran/model.h"
 
 #include <string.h>

@@ -4,7 +4,7 @@
 
 #include <cjson/cJSON.h>
 
-#include "text/normalizer.h"
+#include "text/words/normalizer.h"
 #include "text/tokenizer.h"
 #include "ran/record.h"
 

@@ -1,7 +1,7 @@
 /* The element types of tensors: names, sizes, conversion to float32. */
 #include "base/error.h"
 #include "nn/compact.h"
-#include "file/tensors.h"
+#include "tensors/tensors.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* dense.c - see dense.h. */
-#include "part/vectors/dense.h"
+#include "data/dense.h"
 #include "infer/score.h"
 
 #include <math.h>

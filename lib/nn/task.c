@@ -1,5 +1,5 @@
 /* task.c - see task.h. */
-#include "task/task.h"
+#include "nn/task.h"
 #include "ran/model.h"
 
 #define STRUCT(number, name) [RAN_TASK_##number] = &ran_task_##name,

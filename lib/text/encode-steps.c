@@ -2,7 +2,7 @@
  * found in the text; what lies between them is normalised, each part by itself; in it the others
  * are found; what lies between these becomes words. */
 #include "text/tokenizer.h"
-#include "text/unicode.h"
+#include "text/words/unicode.h"
 
 struct reading {
         const struct ran_tokenizer *t;
