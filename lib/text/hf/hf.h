@@ -5,6 +5,7 @@
 #include <cjson/cJSON.h>
 
 #include "text/words/normalizer.h"
+#include "text/hf/text.h"
 #include "text/tokenizer.h"
 #include "ran/record.h"
 

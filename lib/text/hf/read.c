@@ -198,8 +198,8 @@ static int find_type(const cJSON *model)
 {
         if (ran_hf_member(model, "type") == NULL && ran_hf_member(model, "merges") != NULL)
                 return TOKENIZER_BPE;
-        for (int i = 0; ran_hf_model_types[i] != NULL; i++) {
-                if (strcmp(ran_hf_type(model), ran_hf_model_types[i]) == 0)
+        for (int i = 0; ran_tokenizer_types[i] != NULL; i++) {
+                if (strcmp(ran_hf_type(model), ran_tokenizer_types[i]) == 0)
                         return i;
         }
         return -1;

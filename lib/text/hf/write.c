@@ -27,12 +27,6 @@ const struct ran_hf_pattern ran_hf_patterns[] = {
         {NULL, 0, 0},
 };
 
-const char *const ran_hf_model_types[] = {[TOKENIZER_WORD] = "WordLevel",
-                                          [TOKENIZER_WORDPIECE] = "WordPiece",
-                                          [TOKENIZER_BPE] = "BPE",
-                                          [TOKENIZER_UNIGRAM] = "Unigram",
-                                          NULL};
-
 static void write_text(struct ran_buf *out, const char *s)
 {
         ran_buf_json(out, s, strlen(s));
@@ -338,7 +332,7 @@ static void write_model(const struct ran_tokenizer *t, struct ran_tokenizer_text
         const char *unk = ran_tokenizer_token(t, t->unk, &n);
 
         ran_buf_printf(out,
-                       ",\n\"model\":{\"type\":\"%s\",\"unk_token\":", ran_hf_model_types[t->type]);
+                       ",\n\"model\":{\"type\":\"%s\",\"unk_token\":", ran_tokenizer_types[t->type]);
         if (unk != NULL)
                 ran_buf_json(out, unk, n);
         else
