@@ -1,7 +1,7 @@
 /* model-tensors.c - the tensors of a model file: compared with the configuration, then loaded.
  * Tables of which a document uses few rows stay in the file, others become floats. */
 #include "base/error.h"
-#include "nn/compact.h"
+#include "tensors/compact.h"
 #include "file/model.h"
 #include "ran/model.h"
 

@@ -1,5 +1,5 @@
 /* model-write.c - model files and checkpoints. The bytes depend on the contents alone. */
-#include "nn/compact.h"
+#include "tensors/compact.h"
 #include "file/model.h"
 #include "ran/model.h"
 

@@ -113,7 +113,7 @@ bool ran_config_trains_encoder(const struct ran_config *config);
 bool ran_config_has_token_outputs(const struct ran_config *config);
 
 /* How a model file stores weights: RAN_STORAGE_..., and their names; NULL at the end
- * (nn/compact.h). */
+ * (tensors/compact.h). */
 enum { RAN_STORAGE_F32, RAN_STORAGE_F16, RAN_STORAGE_I8 };
 extern const char *const ran_storage_names[];
 

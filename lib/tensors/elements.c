@@ -1,6 +1,6 @@
 /* elements.c - the elements of a tensor: in place, or converted. */
 #include "base/error.h"
-#include "nn/compact.h"
+#include "tensors/compact.h"
 #include "tensors/tensors.h"
 
 #include <string.h>

@@ -1,6 +1,6 @@
 /* init.c - initial weights: random, from another model, or from word vectors. */
 #include "math/elementary.h"
-#include "nn/compact.h"
+#include "tensors/compact.h"
 #include "file/model.h"
 #include "train/pretrained.h"
 #include "train/trainer.h"

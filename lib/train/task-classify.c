@@ -3,7 +3,7 @@
  * development data decide their ensemble weights (ensemble.h). */
 #include "part/vectors/vector-cache.h"
 #include "train/task.h"
-#include "nn/compact.h"
+#include "tensors/compact.h"
 #include "part/vectors/document-vector.h"
 #include "nn/encoder.h"
 #include "nn/head.h"

@@ -12,7 +12,7 @@
 #include "train/validate.h"
 #include "base/error.h"
 #include "train/stop.h"
-#include "nn/compact.h"
+#include "tensors/compact.h"
 #include "train/trainer.h"
 #include "nn/task.h"
 #include "train/broadcast.h"

@@ -1,6 +1,6 @@
 /* trainer.c - a training run's memory: set up, kept in a checkpoint, and written as a model. */
 #include "train/trainer.h"
-#include "nn/compact.h"
+#include "tensors/compact.h"
 #include "file/model.h"
 #include "part/linear/linear-model.h"
 #include "nn/task.h"

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "nn/compact.h"
+#include "tensors/compact.h"
 #include "part/linear/linear-rows.h"
 #include "file/model.h"
 #include "test.h"

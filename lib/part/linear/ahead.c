@@ -1,6 +1,6 @@
 /* ahead.c - see ahead.h. */
 #include "part/linear/ahead.h"
-#include "nn/compact.h"
+#include "tensors/compact.h"
 #include "ran/train.h"
 
 #include <stdatomic.h>

@@ -14,7 +14,7 @@
 #ifndef RAN_MODEL_LINEAR_ROWS_H
 #define RAN_MODEL_LINEAR_ROWS_H
 
-#include "nn/compact.h"
+#include "tensors/compact.h"
 #include "nn/params.h"
 
 struct ran_linear_rows {
