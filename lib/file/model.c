@@ -3,7 +3,8 @@
 #include "base/cjson.h"
 #include "part/vectors/document-vector.h"
 #include "file/model.h"
-#include "nn/encoder.h"
+#include "nn/part.h"
+#include "nn/task.h"
 #include "part/linear/linear-model.h"
 #include "part/vectors/vector-cache.h"
 #include "base/error.h"
@@ -95,7 +96,7 @@ static int read_tokenizer(struct ran_model *m, bool verify, struct ran_error *er
                 (const char *)m->tensors.data + t->begin, t->end - t->begin, err);
         if (m->tokenizer == NULL)
                 return RAN_EFORMAT;
-        if (!ran_config_has_encoder(&m->config))
+        if (ran_parts_vocabulary(&m->config) == NULL)
                 m->V = ran_tokenizer_size(m->tokenizer);
         if (ran_tokenizer_size(m->tokenizer) != m->V)
                 return ran_fail(err, RAN_EFORMAT,
@@ -255,14 +256,13 @@ static int open_checked(struct ran_model *m, bool verify, struct ran_error *err)
 
         RAN_TRY(ran_tensors_read(&m->tensors, &m->file, err));
         RAN_TRY(read_config(m, err));
-        bool encodes = ran_config_has_encoder(&m->config);
+        const char *vocabulary = ran_parts_vocabulary(&m->config);
+        const char *classes = ran_parts_classes(&m->config);
         m->V = RAN_ANY_ID;
-        if (encodes)
-                RAN_TRY(read_size(m, "embed.weight", &m->V, err));
-        const bool linear = !encodes || m->config.frozen;
-        const char *bias = linear ? "wide.bias" : ran_task_of(&m->config)->bias;
-        if (bias != NULL)
-                RAN_TRY(read_size(m, bias, &m->C, err));
+        if (vocabulary != NULL)
+                RAN_TRY(read_size(m, vocabulary, &m->V, err));
+        if (classes != NULL)
+                RAN_TRY(read_size(m, classes, &m->C, err));
         if (ran_task_is_tied(&m->config) && m->C != m->V)
                 return ran_fail(err, RAN_EFORMAT,
                                 "tensor lm.bias has %zu elements, one for each of the %zu tokens "
@@ -335,7 +335,7 @@ void ran_model_free(struct ran_model *m)
 int ran_model_use_vectors(struct ran_model *m, struct ran_vector_cache *k, struct ran_error *err)
 {
         err = ran_error_or_spare(err);
-        if (ran_encoder_of(&m->config)->vector == NULL)
+        if (!ran_encoder_has_vector(&m->config))
                 return ran_fail(err, RAN_EINVAL,
                                 "only the vectors of a pretrained encoder are kept in a file");
         RAN_TRY(ran_vector_cache_bind(k, &m->config, &m->params, m->V, err));

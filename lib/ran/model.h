@@ -24,10 +24,28 @@
         X(LM, lm)             \
         X(MLM, mlm)
 #define RAN_TASKS(X)                     RAN_TRAINED_TASKS(X) X(EMBED, embed)
+/* And the parts of models (nn/part.h), RAN_PART_RAN and so on, in the order in which files have their
+ * tensors. */
+#define RAN_PARTS(X)                      \
+        X(EMBEDDING, embedding)           \
+        X(RAN, ran)                       \
+        X(CONTEXTUALIZER, contextualizer) \
+        X(TRANSFORMER, transformer)       \
+        X(STATIC, static)                 \
+        X(BERT, bert)                     \
+        X(VECTORS, vectors)               \
+        X(CLASSIFY_HEAD, classify_head)   \
+        X(LINEAR, linear)                 \
+        X(WORDS, words)                   \
+        X(TAG_HEAD, tag_head)             \
+        X(CRF, crf)                       \
+        X(LM_HEAD, lm_head)
+#define RAN_PART_NUMBER(number, name)    RAN_PART_##number,
 #define RAN_ENCODER_NUMBER(number, name) RAN_ENCODER_##number,
 #define RAN_TASK_NUMBER(number, name)    RAN_TASK_##number,
 enum { RAN_ENCODERS(RAN_ENCODER_NUMBER) };
 enum { RAN_TASKS(RAN_TASK_NUMBER) RAN_TASK_COUNT };
+enum { RAN_PARTS(RAN_PART_NUMBER) RAN_PARTS_MOST };
 enum { RAN_CELL_GATED, RAN_CELL_PLAIN, RAN_CELL_PRENORM };
 enum { RAN_POOL_MAX, RAN_POOL_MEAN, RAN_POOL_CLS, RAN_POOL_LAST };
 enum {
@@ -108,6 +126,8 @@ bool ran_task_reads_sources(int task);
 bool ran_config_has_encoder(const struct ran_config *config);
 /* And whether training changes it: a frozen one stays as it is. */
 bool ran_config_trains_encoder(const struct ran_config *config);
+/* Whether there is a predictor beside a head, such as a linear model. */
+bool ran_config_has_predictor(const struct ran_config *config);
 /* Whether the encoder outputs a vector for each token: a Contextualizer has one for the document
  * instead. */
 bool ran_config_has_token_outputs(const struct ran_config *config);

@@ -1,5 +1,6 @@
 /* estimate-linear.c - the memory of a linear model while it is fitted. Its features are made for
  * that, so that what they take is known and not guessed: it depends on how often words repeat. */
+#include "nn/part.h"
 #include "train/estimate.h"
 #include "part/linear/linear-model.h"
 #include "part/linear/linear-words.h"
@@ -27,7 +28,7 @@ static int measure(struct shape *s, const size_t *document, size_t n, struct ran
 
         if (idf == NULL)
                 return RAN_ENOMEM;
-        const size_t dense = c->frozen ? ran_document_vector_width(c) : 0;
+        const size_t dense = ran_parts_features(c);
 
         ran_feature_lists_idf(s->lists, c, document, n, idf);
         s->n = n;
@@ -144,7 +145,7 @@ static int of_documents(const struct ran_run_sizes *k, struct ran_linear_estimat
         *(lists.spool.mapped ? &e->file : &e->features) += (double)lists.spool.room;
         *(lists.first_spool.mapped ? &e->file : &e->features) += (double)lists.first_spool.room;
         if (c->frozen)
-                add_spool(4 * (double)d->B * (double)ran_document_vector_width(c), &e->features,
+                add_spool(4 * (double)d->B * (double)ran_parts_features(c), &e->features,
                           &e->file, d->keep);
         e->fit = e->features;
         rc = measure_fits(&s, e, err);

@@ -4,7 +4,6 @@
 #include "part/vectors/vector-cache.h"
 #include "train/task.h"
 #include "tensors/compact.h"
-#include "part/vectors/document-vector.h"
 #include "nn/encoder.h"
 #include "nn/head.h"
 #include "part/linear/ahead.h"
@@ -240,7 +239,7 @@ static double of_vectors(const struct ran_trainer *t)
 {
         static const double slower = 8, passes = 100;
         const struct ran_dataset *d = t->job->train;
-        const double F = (double)ran_document_vector_width(t->c);
+        const double F = (double)ran_parts_features(t->c);
         const double numbers = (double)t->lists.first[d->B] + F * (double)d->B;
         const double fits = slower * passes * numbers * (double)t->C;
         double vectors = 0;
@@ -249,7 +248,7 @@ static double of_vectors(const struct ran_trainer *t)
                 const size_t L = d->first[b + 1] - d->first[b];
                 double flops = 0;
 
-                if (ran_encoder_of(t->c)->flops(t->c, L, 0, &flops, NULL) == RAN_OK)
+                if (ran_parts_flops(t->c, L, 0, &flops, NULL) == RAN_OK)
                         vectors += flops + 2 * F * (double)L;
         }
         return vectors / (vectors + fits);

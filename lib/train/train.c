@@ -7,6 +7,7 @@
  * Several ranks (ranks.h) go through the same loop with the same weights. Rank 0 alone decides (by
  * reports, development data or the clock) and writes files; ran_ranks_agree tells the others.
  */
+#include "nn/part.h"
 #include "train/pretrain.h"
 #include "train/refit.h"
 #include "train/validate.h"
@@ -203,7 +204,7 @@ static void merge(struct ran_trainer *t)
         ran_train_task_of(t->c)->merge(t);
         ran_trainer_scale(t->p.head.wide_b, t->C, t->at.linear);
         if (t->c->frozen)
-                ran_trainer_scale(t->p.head.wide_dense, ran_document_vector_width(t->c) * t->C,
+                ran_trainer_scale(t->p.head.wide_dense, ran_parts_features(t->c) * t->C,
                                   t->at.linear);
         ran_trainer_scale(t->linear, t->c->wide * t->C, t->at.linear);
         float *bias = ran_trainer_drops_linear(t) ? t->p.head.out_b : t->p.head.wide_b;

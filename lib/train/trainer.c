@@ -1,7 +1,9 @@
 /* trainer.c - a training run's memory: set up, kept in a checkpoint, and written as a model. */
+#include "nn/part.h"
 #include "train/trainer.h"
 #include "tensors/compact.h"
 #include "file/model.h"
+#include "part/linear/linear-words.h"
 #include "part/linear/linear-model.h"
 #include "nn/task.h"
 #include "part/crf/crf-train.h"
@@ -51,7 +53,7 @@ static int allocate_tables(struct ran_trainer *t, bool dev, struct ran_error *er
 {
         const size_t n = t->table.rows * t->table.width;
         const bool crf = ran_has_linear_words(t->c) && t->c->crf;
-        const size_t dense = t->c->frozen ? ran_document_vector_width(t->c) : 0;
+        const size_t dense = ran_parts_features(t->c);
 
         t->table.x = ran_alloc_floats(n, err);
         t->best_table = dev ? ran_alloc_floats(n, err) : NULL;

@@ -52,7 +52,7 @@ static void sum_ends(const struct ends *k, float *dw, float *db)
 
 static struct ends start_of(struct ran_workspace *w, const struct ran_params *p)
 {
-        const struct ran_layer_memory *own = w->own;
+        const struct ran_layer_memory *own = w->own[RAN_PART_RAN];
         const struct ran_join_params *q = p->once;
 
         return (struct ends){.w = w,
@@ -66,7 +66,7 @@ static struct ends start_of(struct ran_workspace *w, const struct ran_params *p)
 
 static struct ends last_of(struct ran_workspace *w, const struct ran_params *p)
 {
-        const struct ran_layer_memory *own = w->own;
+        const struct ran_layer_memory *own = w->own[RAN_PART_RAN];
         const struct ran_join_params *q = p->once;
 
         return (struct ends){.w = w,
