@@ -13,7 +13,6 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 /* ---- what the header says ------------------------------------------------------------------- */
 
@@ -250,7 +249,7 @@ static int read_contents(struct ran_model *m, const struct ran_layout *layout, b
         return RAN_OK;
 }
 
-static int open_checked(struct ran_model *m, bool verify, struct ran_error *err)
+int ran_model_read(struct ran_model *m, bool verify, struct ran_error *err)
 {
         struct ran_layout layout;
 
@@ -272,40 +271,6 @@ static int open_checked(struct ran_model *m, bool verify, struct ran_error *err)
         int rc = read_contents(m, &layout, verify, err);
         ran_layout_release(&layout);
         return rc;
-}
-
-/* A folder in Hugging Face's form is made a model in memory; its digest is right by making. */
-static int open_folder(struct ran_model *m, const char *path, struct ran_error *err)
-{
-        RAN_TRY(ran_hf_folder_bytes(&m->file, path, err));
-        return open_checked(m, false, err);
-}
-
-static bool is_folder(const char *path)
-{
-        struct stat st;
-
-        return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
-}
-
-struct ran_model *ran_model_open(const char *path, bool verify, struct ran_error *err)
-{
-        struct ran_model *m = ran_alloc(1, sizeof *m, err);
-        struct ran_error why = {0};
-        const bool folder = is_folder(path);
-
-        if (m == NULL)
-                return NULL;
-        if (!folder && ran_bytes_open(&m->file, path, err) != RAN_OK) {
-                ran_model_free(m);
-                return NULL;
-        }
-        if ((folder ? open_folder(m, path, &why) : open_checked(m, verify, &why)) != RAN_OK) {
-                ran_fail(err, why.code, "%s: %s", path, why.text);
-                ran_model_free(m);
-                return NULL;
-        }
-        return m;
 }
 
 void ran_model_free(struct ran_model *m)

@@ -43,6 +43,9 @@ struct ran_extra {
         size_t n;
 };
 
+/* Reads m->file; the sentence does not name it. verify: see ran_model_open. */
+int ran_model_read(struct ran_model *m, bool verify, struct ran_error *err);
+
 /* known.c. The fingerprints of the training documents; older versions ignore this tensor. */
 #define RAN_KNOWN_TENSOR RAN_EXTRA_PREFIX "documents"
 int ran_model_read_known(struct ran_model *m, struct ran_error *err);
@@ -77,8 +80,6 @@ int ran_model_write(const char *path, const struct ran_parts *parts, struct ran_
 /* The same into memory; the caller releases it. */
 int ran_model_write_bytes(struct ran_bytes *to, const struct ran_parts *parts,
                           struct ran_error *err);
-/* ran_hf_folder_write into memory; the sentence does not name the folder. */
-int ran_hf_folder_bytes(struct ran_bytes *to, const char *folder, struct ran_error *err);
 /* RAN_EFORMAT if two labels have one name: results name labels. */
 int ran_labels_check(char *const *label, size_t C, struct ran_error *err);
 /* weight (V) of tokens in vectors of documents: the model's own, or those of its language model;

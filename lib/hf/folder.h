@@ -193,4 +193,7 @@ const char *ran_hf_name_of_decoder(const struct ran_hf *f);
 /* In front of the names of an encoder's tensors. */
 const char *ran_hf_prefix(const struct ran_hf *f);
 
+/* ran_hf_folder_write into memory; the sentence does not name the folder. */
+int ran_hf_folder_bytes(struct ran_bytes *to, const char *folder, struct ran_error *err);
+
 #endif
