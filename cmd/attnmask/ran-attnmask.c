@@ -9,6 +9,7 @@
 #include "cmd/attnmask/picture.h"
 #include "cmd/options/message.h"
 #include "cmd/options/options.h"
+#include "cmd/options/rules.h"
 #include "cmd/options/was-set.h"
 #include "cmd/options/write.h"
 #include "cmd/records/io.h"
@@ -31,12 +32,18 @@ static const struct ran_field pattern_fields[] = {
         {"attention", 0, RAN_FIELD_CHOICES, OPTION(attention), .choices = ran_attention_names,
          .initial = "full", .first = true,
          .help = "attention pattern: which keys a query sees; one for all heads, or one for each "
-                 "with commas between"},
+                 "with commas between",
+         RAN_RULES({.words = "dilated",
+                    .needs = "dilation",
+                    .why = "dilated needs --dilation N: the tokens skipped between two keys"})},
         {"mask", 0, RAN_FIELD_CHOICE, OPTION(mask), .choices = ran_mask_names, .value = "KIND",
          .initial = "none",
          .help = "keys after the query to hide: none; causal: all; prefix: all except source "
                  "tokens",
-         .first = true},
+         .first = true,
+         RAN_RULES({.words = "prefix",
+                    .needs = "source",
+                    .why = "prefix needs --source N: the number of source tokens"})},
         {"length", 0, RAN_FIELD_SIZE, OPTION(length), 0, RAN_MASK_LENGTH, .value = "N",
          .help = "length of the text in tokens; 0: not given", .first = true},
         {"window", 0, RAN_FIELD_SIZE, OPTION(window), 1, RAN_MASK_LENGTH, .value = "N",
@@ -44,9 +51,11 @@ static const struct ran_field pattern_fields[] = {
          .help = "width of a window; half of it, rounded down, lies on each side of the query",
          .first = true},
         {"dilation", 0, RAN_FIELD_SIZE, OPTION(dilation), 0, RAN_MASK_LENGTH, .value = "N",
-         .help = "dilated: tokens skipped between two keys; 0: not given"},
+         .help = "dilated: tokens skipped between two keys; 0: not given",
+         RAN_RULES(RAN_NEEDS("attention=dilated"))},
         {"source", 0, RAN_FIELD_SIZE, OPTION(source), 0, RAN_MASK_LENGTH, .value = "N",
-         .help = "prefix: number of source tokens; 0: not given"},
+         .help = "prefix: number of source tokens; 0: not given",
+         RAN_RULES(RAN_NEEDS("mask=prefix"))},
         {0},
 };
 static const struct ran_field answer_fields[] = {
@@ -54,7 +63,10 @@ static const struct ran_field answer_fields[] = {
          .value = "NAME", .initial = "text",
          .help = "text: a grid of characters; json: the keys of each query, as intervals; pbm, "
                  "pgm, png, svg: a picture; html: with a model, a page of the document's words",
-         .first = true},
+         .first = true,
+         RAN_RULES({.words = "html",
+                    .needs = "model",
+                    .why = "html shows a document: give --model FILE"})},
         {"size", 0, RAN_FIELD_SIZE, OPTION(size), 0, LARGEST_PICTURE, .value = "N", .initial = "0",
          .help = "largest width in characters or pixels; a larger mask is drawn in blocks; 0: that "
                  "of the terminal, or 512 pixels"},
@@ -63,42 +75,56 @@ static const struct ran_field answer_fields[] = {
         {"row", 0, RAN_FIELD_TEXT, OPTION(row), .value = "I",
          .help = "show only what token I sees, from 0; with a model also cell:I, the cell of "
                  "window I",
-         .first = true},
+         .first = true, RAN_RULES(RAN_EXCLUDES("count table scores", NULL))},
         {"reach", 0, RAN_FIELD_SIZE, OPTION(reach), 0, INFINITY, .value = "K",
          .help = "with --row: list the tokens whose information reaches that token within K "
-                 "layers; 0: not given"},
+                 "layers; 0: not given",
+         RAN_RULES(RAN_NEEDS_AS("row", "needs --row"))},
         {"count", 0, RAN_FIELD_BOOL, OPTION(count), .initial = "false",
-         .help = "count the scores, that is, the pairs of a query and a key it sees",
-         .first = true},
+         .help = "count the scores, that is, the pairs of a query and a key it sees", .first = true,
+         RAN_RULES(RAN_EXCLUDES("table scores", NULL))},
         {"table", 0, RAN_FIELD_BOOL, OPTION(table), .initial = "false",
-         .help = "check Table 1 of the paper on dispersed attention"},
+         .help = "check Table 1 of the paper on dispersed attention",
+         RAN_RULES(RAN_EXCLUDES("scores", NULL),
+                   RAN_EXCLUDES("length", "--table has lengths of its own"))},
         {0},
 };
 static const struct ran_field score_fields[] = {
         {"scores", 0, RAN_FIELD_BOOL, OPTION(scores), .initial = "false",
          .help = "read records with vectors, or with query and key, and add their attention "
                  "scores",
-         .first = true},
+         .first = true,
+         RAN_RULES(RAN_EXCLUDES("length", "--scores takes as many tokens as a record has vectors"),
+                   RAN_EXCLUDES("format=json,pbm,pgm,png,svg,html", "--scores writes records"))},
         {"similarity", 0, RAN_FIELD_CHOICE, OPTION(similarity), .choices = ran_similarity_names,
-         .value = "KIND", .initial = "dot", .help = "score of a query and a key"},
+         .value = "KIND", .initial = "dot", .help = "score of a query and a key",
+         RAN_RULES(RAN_NEEDS("scores"))},
         {0},
 };
 static const struct ran_field model_fields[] = {
         {"model", 'm', RAN_FIELD_TEXT, OPTION(model), .value = "FILE",
-         .help = "show the attention of this model in documents", .local = true, .first = true},
+         .help = "show the attention of this model in documents", .local = true, .first = true,
+         RAN_RULES(RAN_EXCLUDES(
+                 "attention mask length window dilation source reach count table scores similarity",
+                 "a model has a pattern of its own"))},
         {"verify", 0, RAN_FIELD_BOOL, OPTION(verify), .initial = "false",
          .help = "compare the digest of the weights before use"},
         {"map", 0, RAN_FIELD_CHOICE, OPTION(map), .choices = map_names, .value = "WHAT",
          .initial = "attention",
          .help = "attention: the attention weights; label: the influence of tokens on the label; "
                  "tokens: their influence on the outputs for tokens",
-         .first = true},
+         .first = true,
+         RAN_RULES({.words = "label,tokens",
+                    .excludes = "layer head in_window align",
+                    .why = "--map label and --map tokens are of the whole model"})},
         {"align", 0, RAN_FIELD_BOOL, OPTION(align), .initial = "false",
          .help = "of records with a source and a target: which source tokens each target token "
                  "attended to when it was predicted",
-         .first = true},
+         .first = true,
+         RAN_RULES(RAN_EXCLUDES("row rows in_window", "--align has all target tokens"))},
         {"label", 0, RAN_FIELD_TEXT, OPTION(label), .value = "NAME",
-         .help = "with --map label: explain this label instead of the predicted one"},
+         .help = "with --map label: explain this label instead of the predicted one",
+         RAN_RULES(RAN_NEEDS("map=label"))},
         {"layer", 0, RAN_FIELD_TEXT, OPTION(layer), .value = "N",
          .help = "layer N, from 0, or all; default: all, in pictures the last", .first = true},
         {"head", 0, RAN_FIELD_TEXT, OPTION(head), .value = "WHAT",
@@ -115,6 +141,13 @@ static const struct ran_field model_fields[] = {
          .value = "UNIT", .initial = "codepoint", .help = "unit of the offsets in a text"},
         {0},
 };
+static const struct ran_rule rules[] = {
+        {.words = "Model", .needs = "model"},
+        {.words = "Documents, with --model", .needs = "model"},
+        {.words = "Input, with --scores or --model", .needs = "scores model"},
+        {0},
+};
+
 static const struct cmd_group groups[] = {
         {"Pattern", pattern_fields, &options},
         {"Answer", answer_fields, &options},
@@ -142,6 +175,7 @@ static const struct cmd_program program = {
                  "status: 0, success; 1, some records failed; 2, usage; 3, a file could not be "
                  "read or written, or memory ran out.",
         .groups = groups,
+        .rules = rules,
 };
 
 /* ---- what was asked ------------------------------------------------------------------------- */
@@ -160,21 +194,6 @@ static bool has_window(void)
                has_pattern(RAN_ATTENTION_DISPERSED);
 }
 
-static void check_pattern(void)
-{
-        bool dilated = has_pattern(RAN_ATTENTION_DILATED), prefix = options.mask == RAN_MASK_PREFIX;
-
-        if (dilated && options.dilation == 0)
-                cmd_usage("--attention dilated needs --dilation N: the tokens skipped between two "
-                          "keys");
-        if (!dilated && options.dilation > 0)
-                cmd_usage("--dilation is for --attention dilated");
-        if (prefix && options.source == 0)
-                cmd_usage("--mask prefix needs --source N: the number of source tokens");
-        if (!prefix && options.source > 0)
-                cmd_usage("--source is for --mask prefix");
-}
-
 static void check_terminal(void)
 {
         if (options.format > PICTURE_JSON && options.format < PICTURE_SVG &&
@@ -184,36 +203,18 @@ static void check_terminal(void)
 
 static void check_question(char **files)
 {
-        static const char *const with[] = {"verify",  "layer",   "head",       "in_window", "top",
-                                           "weights", "offsets", "max_tokens", "truncate",  "map",
-                                           "label",   "align",   NULL};
+        const bool row = options.row != NULL, counts = row || options.count || options.table;
 
-        static const char *const of_records[] = {"into", "only", "drop", NULL};
-        static const char *const of_scores[] = {"similarity", NULL};
-        static const char *const of_drawings[] = {"size", NULL};
-        static const char no_records[] = "records are read with --scores or --model only";
-
-        if (options.format == PICTURE_HTML)
-                cmd_usage("--format html shows a document: give --model FILE");
-        cmd_excludes(true, "what a model does is shown with --model FILE only", with);
-        bool row = options.row != NULL;
-
-        if (row + options.count + options.table + options.scores > 1)
-                cmd_usage("--row, --count, --table and --scores exclude each other: give one");
-        if (options.reach > 0 && !row)
-                cmd_usage("--reach needs --row");
-        if (options.rows != NULL && (row || options.count || options.table || options.scores))
+        cmd_excludes(&program, !options.scores, "records are read with --scores or --model only",
+                     "into only drop");
+        if (options.rows != NULL && (counts || options.scores))
                 cmd_usage("--rows is for grids, pictures and intervals");
-        if (options.format > PICTURE_JSON && (row || options.count || options.table))
+        if (options.format > PICTURE_JSON && counts)
                 cmd_usage("--format %s draws a whole pattern: here it can be text or json",
                           picture_format_names[options.format]);
-        cmd_requires(options.scores, "--scores", of_scores);
-        cmd_requires(!(row || options.count || options.table || options.scores ||
-                       options.format == PICTURE_JSON),
-                     "grids and pictures", of_drawings);
+        if (cmd_was_asked("size") && (counts || options.scores || options.format == PICTURE_JSON))
+                cmd_usage("--size is for grids and pictures");
         check_terminal();
-        cmd_excludes(!options.scores, no_records, of_records);
-        cmd_excludes_fields(!options.scores, no_records, cmd_input_fields);
         if (files[0] != NULL && !options.scores)
                 cmd_usage("%s: files are read with --scores only", files[0]);
         if (options.length == 0 && !options.table && !options.scores)
@@ -222,8 +223,6 @@ static void check_question(char **files)
 
 static void check_table(void)
 {
-        if (options.length > 0)
-                cmd_usage("--table has lengths of its own: leave out --length");
         if (options.mask != RAN_MASK_NONE || has_window())
                 cmd_usage("--table compares full, window and dispersed attention without a mask: "
                           "leave out --attention and --mask");
@@ -231,38 +230,18 @@ static void check_table(void)
 
 static void check_scores(void)
 {
-        if (options.length > 0)
-                cmd_usage("--scores takes as many tokens as a record has vectors: leave out "
-                          "--length");
         if (options.attention.n > 1)
                 cmd_usage("--scores takes one --attention, not %zu", options.attention.n);
-        if (options.format != PICTURE_TEXT)
-                cmd_usage("--scores writes records: leave out --format");
 }
 
 static void check_model(void)
 {
-        static const char *const without[] = {"attention", "mask",   "length",     "window",
-                                              "dilation",  "source", "reach",      "count",
-                                              "table",     "scores", "similarity", NULL};
-        static const char *const of_numbers[] = {"top",  "weights", "offsets", "into",
-                                                 "only", "drop",    NULL};
-
-        static const char *const of_attention[] = {"layer", "head", "in_window", "align", NULL};
-        static const char *const of_parts[] = {"row", "rows", "in_window", NULL};
         bool tokens = options.map == ATTNMASK_MAP_TOKENS;
 
-        cmd_excludes(true, "a model has a pattern of its own", without);
-        cmd_excludes(options.map != ATTNMASK_MAP_ATTENTION,
-                     "--map label and --map tokens are of the whole model", of_attention);
-        cmd_excludes(options.align, "--align has all target tokens", of_parts);
-        cmd_document_check(&document_options);
-        if (options.label != NULL && options.map != ATTNMASK_MAP_LABEL)
-                cmd_usage("--label is for --map label");
-        cmd_excludes(attnmask_draws(&options),
+        cmd_excludes(&program, attnmask_draws(&options),
                      options.format == PICTURE_HTML ? "a page is no record"
                                                     : "a picture has no numbers",
-                     of_numbers);
+                     "top weights offsets into only drop");
         if (attnmask_draws(&options))
                 options.offsets = RAN_UNIT_BYTE; /* pages and pictures show words */
         if (options.format == PICTURE_HTML && !tokens && options.map == ATTNMASK_MAP_ATTENTION &&
@@ -396,7 +375,6 @@ int main(int argc, char **argv)
                                                  cmd_files(&input, argv + first)));
         }
         check_question(argv + first);
-        check_pattern();
         if (options.table)
                 check_table();
         if (options.scores) {

@@ -5,7 +5,7 @@
 
 #include "cmd/formats/fasttext.h"
 #include "cmd/options/message.h"
-#include "cmd/options/was-set.h"
+#include "cmd/options/rules.h"
 #include "cmd/records/model.h"
 #include "cmd/records/names.h"
 #include "cmd/records/row.h"
@@ -36,12 +36,16 @@ static const struct ran_field prediction_fields[] = {
          .help = "give LABEL from probability X on, whatever is more probable; may be given again"},
         {"cost", 0, RAN_FIELD_TEXT, OPTION(cost), .value = "FILE", .local = true,
          .help = "give the label that costs least on average: FILE is a JSON object, for each true "
-                 "label what others cost, {\"spam\": {\"ham\": 1}, \"ham\": {\"spam\": 10}}"},
+                 "label what others cost, {\"spam\": {\"ham\": 1}, \"ham\": {\"spam\": 10}}",
+         RAN_RULES(RAN_EXCLUDES(
+                 "threshold threshold_for abstain",
+                 "--cost decides which label is given (the name \"\" in FILE is no label)"))},
         {"coverage", 0, RAN_FIELD_REAL, OPTION(coverage), 0, 1, .value = "P", .initial = "0",
          .help = "add a prediction set that contains the true label this often; 0: none",
          .first = true},
         {"abstain", 0, RAN_FIELD_BOOL, OPTION(abstain), .initial = "false",
-         .help = "give no label unless the prediction set has exactly one"},
+         .help = "give no label unless the prediction set has exactly one",
+         RAN_RULES(RAN_NEEDS_AS("coverage", "needs --coverage, for example 0.95"))},
         {"probs", 0, RAN_FIELD_BOOL, OPTION(probs), .initial = "false",
          .help = "add the probabilities of all labels", .first = true},
         {"logits", 0, RAN_FIELD_BOOL, OPTION(logits), .initial = "false", .help = "add the logits"},
@@ -51,10 +55,12 @@ static const struct ran_field prediction_fields[] = {
                  "any other model, such as english, one for comparing documents by its cosine"},
         {"nearest", 0, RAN_FIELD_SIZE, OPTION(nearest), 0, 1000000, .value = "K", .initial = "0",
          .help = "add the K documents of --among that are nearest, by the cosine of the vectors of "
-                 "--embed"},
+                 "--embed",
+         RAN_RULES(RAN_NEEDS_AS("among", "needs a collection: --among FILE"))},
         {"among", 0, RAN_FIELD_LIST, OPTION(among), .value = "FILE", .local = true,
          .help = "with --nearest: records to search, with the vectors of --embed or without; may "
-                 "be given again"},
+                 "be given again",
+         RAN_RULES(RAN_NEEDS("nearest"))},
         {"vector_cache", 0, RAN_FIELD_TEXT, OPTION(vector_cache), .value = "FILE", .local = true,
          .help = "keep the vectors that a pretrained encoder makes in FILE, and take from there "
                  "what "
@@ -63,24 +69,43 @@ static const struct ran_field prediction_fields[] = {
          .value = "NAME", .initial = "jsonl",
          .help = "jsonl: records; fasttext: a line of labels and text for each, empty for bad "
                  "records; csv, tsv: a table of id, label, score and text; html: a page to look at",
-         .first = true},
+         .first = true,
+         RAN_RULES({.words = "fasttext",
+                    .excludes = "top probs logits embed nearest evidence eval into only drop",
+                    .why = "--output-format=fasttext writes labels and text only"},
+                   {.words = "csv,tsv",
+                    .excludes = "top logits embed nearest evidence eval into only drop",
+                    .why = "a table has id, label, score, set and text, and with --probs all "
+                           "probabilities (--eval writes one with --eval-format)"},
+                   {.words = "html",
+                    .excludes = "logits embed nearest offsets eval into only drop",
+                    .why = "--output-format=html writes a page and no records"})},
         {0},
 };
 static const struct ran_field eval_fields[] = {
         {"eval", 0, RAN_FIELD_BOOL, OPTION(eval), .initial = "false",
          .help = "compare predictions with the labels of the records, and write one report instead "
                  "of records",
-         .first = true},
+         .first = true,
+         RAN_RULES(RAN_EXCLUDES("top probs logits embed nearest into only drop evidence",
+                                "--eval writes a report and no records"),
+                   RAN_EXCLUDES("abstain", "--eval says what --abstain would do"))},
         {"eval_format", 0, RAN_FIELD_CHOICE, OPTION(eval_format), .choices = eval_formats,
          .value = "NAME", .initial = "json",
          .help = "format of the report; csv, tsv: a table with a row for each label; html: a page "
                  "with charts and the worst errors",
-         .first = true},
+         .first = true, RAN_RULES(RAN_NEEDS("eval"))},
         {"against", 0, RAN_FIELD_TEXT, OPTION(against), .value = "MODEL", .local = true,
          .help = "compare with another model on the same records: the difference, its 95 % "
-                 "interval, and McNemar's test"},
+                 "interval, and McNemar's test",
+         RAN_RULES(RAN_NEEDS("eval"),
+                   RAN_EXCLUDES("eval_format=csv,tsv,html",
+                                "--against adds to a report in JSON or text"),
+                   RAN_EXCLUDES("cost threshold_for",
+                                "--against compares what models give by themselves"))},
         {"label_names", 0, RAN_FIELD_TEXT, OPTION(label_names), .value = "FILE", .local = true,
-         .help = CMD_NAMES_HELP},
+         .help = CMD_NAMES_HELP,
+         RAN_RULES(RAN_NEEDS_AS("eval", "is for --eval: the labels of the model have names"))},
         {0},
 };
 static const struct cmd_group groups[] = {
@@ -106,31 +131,7 @@ const struct cmd_program classify_program = {
         .groups = groups,
 };
 
-/* ---- which go together ---------------------------------------------------------------------- */
-
-static void check_eval(const struct classify_options *o)
-{
-        static const char why[] = "--eval writes a report and no records";
-        static const char *const of_records[] = {"top",  "probs", "logits", "embed", "nearest",
-                                                 "into", "only",  "drop",   NULL};
-        static const char *const of_eval[] = {"eval_format", "against", NULL};
-
-        cmd_requires(o->eval, "--eval", of_eval);
-        cmd_excludes(o->eval, why, of_records);
-        if (o->eval && o->evidence.evidence > 0)
-                cmd_usage("%s: leave out --evidence", why);
-        if (o->eval && o->abstain)
-                cmd_usage("%s: leave out --abstain; the report says what it would do", why);
-        if (o->against != NULL && o->eval_format != CLASSIFY_EVAL_JSON &&
-            o->eval_format != CLASSIFY_EVAL_TEXT)
-                cmd_usage("--against adds to a report in JSON or text: leave out --eval-format or "
-                          "say text");
-        if (o->against != NULL && (o->cost != NULL || o->threshold_for.n > 0))
-                cmd_usage("--against compares what models give by themselves: leave out --cost and "
-                          "--threshold-for");
-        if (o->label_names != NULL && !o->eval)
-                cmd_usage("--label-names is for --eval: the labels of the model have names");
-}
+/* ---- beyond the rules of the tables ---------------------------------------------------------- */
 
 bool classify_options_embed(const struct classify_options *o)
 {
@@ -139,46 +140,13 @@ bool classify_options_embed(const struct classify_options *o)
 
 void classify_options_check(struct classify_options *o)
 {
-        static const char *const of_evidence[] = {"evidence_length", "offsets", NULL};
-        static const char *const not_in_lines[] = {"top",     "probs",    "logits", "embed",
-                                                   "nearest", "evidence", "eval",   "into",
-                                                   "only",    "drop",     NULL};
-        static const char *const not_in_tables[] = {"top",      "logits", "embed", "nearest",
-                                                    "evidence", "eval",   "into",  "only",
-                                                    "drop",     NULL};
-        static const char *const not_in_pages[] = {"logits", "embed", "nearest", "offsets", "eval",
-                                                   "into",   "only",  "drop",    NULL};
-        static const char *const of_tables[] = {"escape_formulas", NULL};
         bool table = o->output_format == CLASSIFY_CSV || o->output_format == CLASSIFY_TSV;
 
         if (o->model == NULL)
                 cmd_usage("no model: give --model FILE");
-        if ((o->nearest > 0) != (o->among.n > 0))
-                cmd_usage(o->nearest > 0 ? "--nearest K needs a collection: --among FILE"
-                                         : "--among FILE is for --nearest K");
-        check_eval(o);
-        cmd_requires(o->evidence.evidence > 0, "--evidence K", of_evidence);
-        cmd_document_check(&o->document);
-        if (o->cost != NULL && (o->threshold > 0 || o->threshold_for.n > 0 || o->abstain))
-                cmd_usage("--cost decides which label is given: leave out --threshold, "
-                          "--threshold-for and --abstain (the name \"\" in FILE is no label)");
-        if (o->abstain && o->coverage == 0)
-                cmd_usage("--abstain needs --coverage, for example 0.95");
         o->output.lines = o->output_format == CLASSIFY_FASTTEXT || table;
         if (table)
                 o->output.delimiter = o->output_format == CLASSIFY_CSV ? ',' : '\t';
-        cmd_excludes(o->output_format == CLASSIFY_FASTTEXT,
-                     "--output-format=fasttext writes labels and text only", not_in_lines);
-        cmd_excludes(
-                table,
-                "a table has id, label, score, set and text, and with --probs all probabilities "
-                "(--eval writes one with --eval-format)",
-                not_in_tables);
-        cmd_excludes(o->output_format == CLASSIFY_HTML,
-                     "--output-format=html writes a page and no records", not_in_pages);
-        cmd_requires(table || o->eval_format == CLASSIFY_EVAL_CSV ||
-                             o->eval_format == CLASSIFY_EVAL_TSV,
-                     "a table: --output-format csv or tsv, or --eval-format", of_tables);
         if (o->output_format == CLASSIFY_HTML)
                 o->evidence.offsets = RAN_UNIT_BYTE;
 }
@@ -197,11 +165,9 @@ static void check_fasttext(const struct ran_model *m)
 /* A model without labels can only embed. */
 static void check_labels(const struct ran_model *m)
 {
-        static const char why[] = "the model is no classifier: it can only --embed and --nearest";
-        static const char *const of_labels[] = {"top",   "threshold", "coverage", "abstain",
-                                                "probs", "logits",    "evidence", NULL};
-
-        cmd_excludes(ran_model_config(m)->task != RAN_TASK_CLASSIFY, why, of_labels);
+        cmd_excludes(&classify_program, ran_model_config(m)->task != RAN_TASK_CLASSIFY,
+                     "the model is no classifier: it can only --embed and --nearest",
+                     "top threshold coverage abstain probs logits evidence");
 }
 
 void classify_options_check_model(const struct classify_options *o, const struct ran_model *m)

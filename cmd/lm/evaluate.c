@@ -8,7 +8,6 @@
 #include "cmd/lm/eval-page.h"
 #include "cmd/options/message.h"
 #include "cmd/options/outputs.h"
-#include "cmd/options/was-set.h"
 #include "cmd/options/write.h"
 
 enum { EVAL_JSON, EVAL_TEXT, EVAL_HTML };
@@ -21,48 +20,30 @@ const struct ran_field lm_evaluate_fields[] = {
         {"eval", 0, RAN_FIELD_BOOL, OPTION(eval), .initial = "false", .first = true,
          .help = "generate texts, compare them with the targets of the records, and write one "
                  "report (BLEU, chrF, ROUGE) instead of records; unless sampling or --beam was "
-                 "asked for, with the most probable token each time"},
+                 "asked for, with the most probable token each time",
+         RAN_RULES(RAN_EXCLUDES("prompt into only drop per_token n_best state_in state_out",
+                                "the report has no texts"))},
         {"eval_only", 0, RAN_FIELD_TEXT, OPTION(eval_only), .value = "MEMBER",
          .help = "the same for texts generated before, in this member of the records; needs no "
-                 "model"},
+                 "model",
+         RAN_RULES(
+                 RAN_EXCLUDES("prompt into only drop per_token n_best state_in state_out",
+                              "the report has no texts"),
+                 RAN_EXCLUDES(
+                         "model verify beam temperature top_k top_p max_new_tokens min_new_tokens "
+                         "stop no_repeat_ngram begin_with unknown replace_unknown eval",
+                         "--eval-only generates nothing"))},
         {"reference", 0, RAN_FIELD_TEXT, OPTION(reference), .value = "MEMBER", .initial = "target",
-         .help = "member of the records to compare with"},
+         .help = "member of the records to compare with", RAN_RULES(RAN_NEEDS("eval eval_only"))},
         {"lowercase", 0, RAN_FIELD_BOOL, OPTION(lowercase), .initial = "false",
-         .help = "compare texts in lower case, as sacreBLEU does with -lc"},
+         .help = "compare texts in lower case, as sacreBLEU does with -lc",
+         RAN_RULES(RAN_NEEDS("eval eval_only"))},
         {"eval_format", 0, RAN_FIELD_CHOICE, OPTION(eval_format), .choices = formats,
          .value = "NAME", .initial = "json",
-         .help = "format of the report; html: a page with the worst texts beside their references"},
+         .help = "format of the report; html: a page with the worst texts beside their references",
+         RAN_RULES(RAN_NEEDS("eval eval_only"))},
         {0},
 };
-
-void lm_evaluate_check(const struct lm_evaluate_options *o)
-{
-        static const char *const of_eval[] = {"reference", "lowercase", "eval_format", NULL};
-        static const char *const of_only[] = {"eval", NULL};
-        static const char *const of_records[] = {"prompt",   "into",      "only",
-                                                 "drop",     "per_token", "n_best",
-                                                 "state_in", "state_out", NULL};
-        static const char *const of_model[] = {"model",
-                                               "verify",
-                                               "beam",
-                                               "temperature",
-                                               "top_k",
-                                               "top_p",
-                                               "max_new_tokens",
-                                               "min_new_tokens",
-                                               "stop",
-                                               "no_repeat_ngram",
-                                               "begin_with",
-                                               "unknown",
-                                               "replace_unknown",
-                                               NULL};
-        bool any = o->eval || o->eval_only != NULL;
-
-        cmd_requires(any, "--eval or --eval-only", of_eval);
-        cmd_excludes(any, "the report has no texts", of_records);
-        cmd_excludes(o->eval_only != NULL, "--eval-only generates nothing", of_model);
-        cmd_excludes(o->eval_only != NULL, "--eval-only generates nothing", of_only);
-}
 
 struct evaluation {
         const struct lm_evaluate_options *options;

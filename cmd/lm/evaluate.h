@@ -13,8 +13,6 @@ struct lm_evaluate_options {
         int eval_format;
 };
 extern const struct ran_field lm_evaluate_fields[];
-/* Exits with 2 for options that do not go together. */
-void lm_evaluate_check(const struct lm_evaluate_options *options);
 
 /* Reads the sequence of a record into the continuation. */
 typedef int lm_evaluate_read(struct continuation *k, const struct ran_record *record,

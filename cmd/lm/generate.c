@@ -36,7 +36,10 @@ static struct cmd_output output;
 static const struct ran_field text_fields[] = {
         {"prompt", 0, RAN_FIELD_TEXT, OPTION(prompt), .value = "TEXT", .local = true, .first = true,
          .help = "continue TEXT, or generate its target, and write plain text, token by token; no "
-                 "records are read"},
+                 "records are read",
+         RAN_RULES(RAN_EXCLUDES(
+                 "into only drop per_token begin_with n_best replace_unknown [Input] [Plain files]",
+                 "--prompt reads no records"))},
         {"max_new_tokens", 0, RAN_FIELD_SIZE, OPTION(how.max_new_tokens), 1, INFINITY, .value = "N",
          .initial = "100", .first = true,
          .help = "end a text after N tokens, unless the model ends it before"},
@@ -68,7 +71,8 @@ static const struct ran_field sampling_fields[] = {
          .help = "allow [UNK] where the model expects a word outside the vocabulary"},
         {"replace_unknown", 0, RAN_FIELD_BOOL, OPTION(how.replace_unknown), .initial = "false",
          .help = "allow [UNK] in a target, and replace it by the word of the source that the "
-                 "model attended to"},
+                 "model attended to",
+         RAN_RULES(RAN_EXCLUDES("begin_with", "--replace-unknown is for whole targets"))},
         {"per_token", 0, RAN_FIELD_BOOL, OPTION(how.per_token), .initial = "false",
          .help = "add each generated token and its nll"},
         {0},
@@ -77,14 +81,20 @@ static const struct ran_field beam_fields[] = {
         {"beam", 0, RAN_FIELD_SIZE, OPTION(how.beam), 0, 1 << 20, .value = "N", .initial = "0",
          .first = true,
          .help = "search for the most probable text, with the N best beginnings at each step, "
-                 "instead of sampling; 0: sample"},
+                 "instead of sampling; 0: sample",
+         RAN_RULES(
+                 RAN_EXCLUDES("temperature top_k top_p seed",
+                              "--beam searches for the most probable text"),
+                 RAN_EXCLUDES("stop state_in state_out", "--beam follows several texts at once"))},
         {"length_penalty", 0, RAN_FIELD_REAL, OPTION(how.length_penalty), 0, 100, .value = "A",
          .initial = "1",
          .help = "score of a text: its log probability divided by its number of tokens to the "
-                 "power A; 0 favours short texts"},
+                 "power A; 0 favours short texts",
+         RAN_RULES(RAN_NEEDS("beam"))},
         {"n_best", 0, RAN_FIELD_SIZE, OPTION(how.n_best), 0, 1 << 20, .value = "N", .initial = "0",
          .help = "add the member \"n_best\": a list of the N best texts, at most as many as the "
-                 "beam has"},
+                 "beam has",
+         RAN_RULES(RAN_NEEDS("beam"))},
         {0},
 };
 static const struct cmd_group groups[] = {
@@ -237,14 +247,8 @@ static int generate_from_prompt(struct continuation_how *g)
 
 static void check_limits(void)
 {
-        static const char *const of_beam[] = {"n_best", "length_penalty", NULL};
-        static const char *const of_sampling[] = {"temperature", "top_k", "top_p", "seed", NULL};
-        static const char *const of_one[] = {"stop", "state_in", "state_out", NULL};
         const struct continuation_options *how = &options.how;
 
-        cmd_requires(how->beam > 0, "--beam N", of_beam);
-        cmd_excludes(how->beam > 0, "--beam searches for the most probable text", of_sampling);
-        cmd_excludes(how->beam > 0, "--beam follows several texts at once", of_one);
         if (how->n_best > how->beam)
                 cmd_usage("--n-best %zu is more than --beam %zu finds", how->n_best, how->beam);
         if (how->min_new_tokens > how->max_new_tokens)
@@ -257,19 +261,7 @@ static void check_limits(void)
 
 static void check_usage(char **files)
 {
-        static const char *const of_records[] = {
-                "into", "only", "drop", "per_token", "begin_with", "n_best", "replace_unknown",
-                NULL};
-        static const char *const of_begun[] = {"begin_with", NULL};
-
         check_limits();
-        lm_evaluate_check(&evaluation);
-        cmd_excludes(options.how.replace_unknown, "--replace-unknown is for whole targets",
-                     of_begun);
-        cmd_excludes(options.prompt != NULL, "--prompt reads no records", of_records);
-        cmd_excludes_fields(options.prompt != NULL, "--prompt reads no records", cmd_input_fields);
-        cmd_excludes_fields(options.prompt != NULL, "--prompt reads no records",
-                            cmd_parallel_fields);
         if (options.prompt == NULL)
                 return;
         if (files[0] != NULL)

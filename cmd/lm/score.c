@@ -6,7 +6,6 @@
 #include "cmd/options/message.h"
 #include "cmd/options/options.h"
 #include "cmd/options/outputs.h"
-#include "cmd/options/was-set.h"
 #include "cmd/options/write.h"
 #include "cmd/records/io.h"
 #include "cmd/records/files.h"
@@ -40,18 +39,26 @@ static const struct ran_field score_fields[] = {
         {"end", 0, RAN_FIELD_BOOL, OPTION(end), .initial = "true",
          .help = "predict the end of each document, too, except with a state"},
         {"total", 0, RAN_FIELD_BOOL, OPTION(total), .initial = "false", .first = true,
-         .help = "write one object with the measures of all records together, instead of records"},
+         .help = "write one object with the measures of all records together, instead of records",
+         RAN_RULES(RAN_EXCLUDES("per_token logits", "--total writes sums"),
+                   RAN_EXCLUDES("into only drop", "--total writes sums and no records"))},
         {"output_format", 0, RAN_FIELD_CHOICE, OPTION(output_format), .choices = output_formats,
          .value = "NAME", .initial = "jsonl",
          .help = "jsonl: records; html: a page with the measures of all records, and each text "
                  "with "
-                 "its most surprising words in colour"},
+                 "its most surprising words in colour",
+         RAN_RULES({.words = "html",
+                    .excludes = "into only drop per_token logits total",
+                    .why = "--output-format=html writes a page and no records"})},
         {"per_token", 0, RAN_FIELD_BOOL, OPTION(per_token), .initial = "false", .first = true,
          .help = "add each predicted token and its nll"},
         {"unknown_cost", 0, RAN_FIELD_REAL, OPTION(unknown_cost), 0, INFINITY, .value = "BITS",
          .initial = "0",
          .help = "spell unknown words in perplexity per word and bits per byte: so many bits for "
-                 "each of their bytes, and for the end; 8.006 compares any models"},
+                 "each of their bytes, and for the end; 8.006 compares any models",
+         RAN_RULES(RAN_EXCLUDES(
+                 "per_token",
+                 "--unknown-cost is for sums, and --per-token has the nll of [UNK] alone"))},
         {"logits", 0, RAN_FIELD_BOOL, OPTION(logits), .initial = "false",
          .help = "add the logits: for each token read, one number for each token of the "
                  "vocabulary"},
@@ -59,10 +66,13 @@ static const struct ran_field score_fields[] = {
 };
 static const struct ran_field history_fields[] = {
         {"history", 0, RAN_FIELD_SIZE, OPTION(history), 0, INFINITY, .value = "N", .initial = "0",
-         .first = true, .help = "predict each token from at most N tokens before it; 0: no limit"},
+         .first = true, .help = "predict each token from at most N tokens before it; 0: no limit",
+         RAN_RULES(RAN_EXCLUDES("state_in state_out",
+                                "--history has no state, which holds the whole history"))},
         {"stride", 0, RAN_FIELD_SIZE, OPTION(stride), 0, INFINITY, .value = "S", .initial = "0",
          .help = "step from chunk to chunk: more than N - S tokens of context, at N / S times the "
-                 "cost; 0: half of N"},
+                 "cost; 0: half of N",
+         RAN_RULES(RAN_NEEDS_AS("history", "needs --history N"))},
         {0},
 };
 static const struct ran_field cache_fields[] = {
@@ -71,10 +81,12 @@ static const struct ran_field cache_fields[] = {
          .help = "raise the probability of tokens that followed similar positions among the last N "
                  "of the document; 0: no cache"},
         {"cache_weight", 0, RAN_FIELD_REAL, offsetof(struct lm_options, cache.weight), 0, 0.999,
-         .value = "P", .initial = "0.12", .help = "weight of the cache in the probabilities"},
+         .value = "P", .initial = "0.12", .help = "weight of the cache in the probabilities",
+         RAN_RULES(RAN_NEEDS("cache"))},
         {"cache_theta", 0, RAN_FIELD_REAL, offsetof(struct lm_options, cache.theta), 0,
          RAN_CACHE_THETA, .value = "T", .initial = "8",
-         .help = "how strongly the most similar positions dominate; 0: all count the same"},
+         .help = "how strongly the most similar positions dominate; 0: all count the same",
+         RAN_RULES(RAN_NEEDS("cache"))},
         {0},
 };
 static const struct cmd_group groups[] = {
@@ -427,35 +439,16 @@ static int run(struct scorer *c, char **files)
 
 static void check_history(void)
 {
-        static const char *const of_cache[] = {"cache_weight", "cache_theta", NULL};
-
-        cmd_requires(model_options.cache.positions > 0, "--cache N", of_cache);
-        if (options.stride > 0 && options.history == 0)
-                cmd_usage("--stride needs --history N");
         if (options.stride > options.history)
                 cmd_usage("--stride %zu leaves tokens out: at most %zu, like --history",
                           options.stride, options.history);
-        if (options.history > 0 &&
-            (model_options.state_in != NULL || model_options.state_out != NULL))
-                cmd_usage("--history and --state-in or --state-out exclude each other: a state has "
-                          "the whole history");
 }
 
 int lm_score(int argc, char **argv)
 {
-        static const char *const of_records[] = {"into", "only", "drop", NULL};
-        static const char *const of_no_page[] = {"into",   "only",  "drop", "per_token",
-                                                 "logits", "total", NULL};
         struct scorer c = {.total = {0}};
         char **files = cmd_files(&input, argv + cmd_parse(&program, argc, argv));
 
-        if (options.total && (options.per_token || options.logits))
-                cmd_usage("--total writes sums: leave out --per-token and --logits");
-        if (options.unknown_cost > 0 && options.per_token)
-                cmd_usage("--per-token has the nll of [UNK] alone: leave out --unknown-cost");
-        cmd_excludes(options.total, "--total writes sums and no records", of_records);
-        cmd_excludes(options.output_format == HTML,
-                     "--output-format=html writes a page and no records", of_no_page);
         check_history();
         cmd_parallel_check_output(&parallel, "output", output.output);
         cmd_parallel_begin(&parallel, true, !options.total && options.output_format != HTML, files);

@@ -69,6 +69,8 @@ static struct found find_long(const struct cmd_program *program, const char *giv
         struct found f = {.match = NO_MATCH};
 
         for (struct cmd_option o = {0}; cmd_option_next(program, &o);) {
+                if (o.field->fixed)
+                        continue;
                 struct cmd_option_name name = cmd_option_name(o.field);
                 const char *rest = cmd_option_without_prefix(program, name.text);
                 consider(&f, &o, false, match(name.text, given, n));

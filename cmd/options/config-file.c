@@ -68,6 +68,10 @@ static void check_names(const struct cmd_program *program, const char *path,
                         refuse_setting(program, path, name, n);
                 if (o.field->local)
                         cmd_usage("%s: \"%.*s\" is for the command line only", path, n, name);
+                if (o.field->fixed && !has_default(&o))
+                        cmd_usage("%s: \"%.*s\" is what the verb or a model says, and no option: "
+                                  "leave it out",
+                                  path, n, name);
                 cmd_set_note(o.field, !has_default(&o));
         }
 }

@@ -3,6 +3,7 @@
 #include "cmd/options/options.h"
 #include "cmd/options/table.h"
 #include "cmd/options/help.h"
+#include "cmd/options/rules.h"
 #include "cmd/options/was-set.h"
 
 #include <string.h>
@@ -92,12 +93,20 @@ static void add_default(struct ran_buf *out, const struct ran_field *field)
                 ran_buf_printf(out, "; %s: %s", unless->value, default_of(field, unless->initial));
 }
 
-static void add_explanation(struct ran_buf *out, const struct ran_field *field)
+static void add_explanation(struct ran_buf *out, const struct cmd_program *program,
+                            const struct cmd_option *o)
 {
-        bool known = default_of(field, field->initial) != NULL;
+        const struct ran_field *field = o->field;
+        const bool known = default_of(field, field->initial) != NULL;
+        struct ran_buf needs = {0};
 
+        cmd_rules_add_needs(program, o, &needs);
         ran_buf_str(out, field->help);
-        ran_buf_str(out, known ? " (" : "");
+        ran_buf_str(out, known || needs.len > 0 ? " (" : "");
+        if (needs.len > 0)
+                ran_buf_printf(out, "with %.*s%s", (int)needs.len, needs.data, known ? "; " : ")");
+        out->failed |= needs.failed;
+        ran_buf_release(&needs);
         for (size_t i = 0; field->choices != NULL && field->choices[i] != NULL; i++)
                 ran_buf_printf(out, "%s%s", field->choices[i],
                                field->choices[i + 1] != NULL ? ", " : "; ");
@@ -108,12 +117,13 @@ static void add_explanation(struct ran_buf *out, const struct ran_field *field)
         ran_buf_char(out, '\0');
 }
 
-static void add_option(struct ran_buf *out, const struct ran_field *field)
+static void add_option(struct ran_buf *out, const struct cmd_program *program,
+                       const struct cmd_option *o)
 {
         struct ran_buf left = {0}, right = {0};
 
-        add_spelling(&left, field);
-        add_explanation(&right, field);
+        add_spelling(&left, o->field);
+        add_explanation(&right, program, o);
         out->failed |= left.failed | right.failed;
         if (!out->failed)
                 add_entry(out, &left, right.data);
@@ -156,29 +166,28 @@ static size_t count_options(const struct cmd_program *program, bool marked)
         size_t n = 0;
 
         for (struct cmd_option o = {0}; cmd_option_next(program, &o);)
-                n += o.field->first || !marked;
+                n += (o.field->first || !marked) && cmd_rules_apply(program, &o);
         return n;
 }
 
-/* marked: only options that come first, and no title without one. */
-static void add_group(struct ran_buf *out, const struct cmd_group *g, bool marked)
+/* marked: only options that come first. */
+static void add_options(const struct cmd_program *program, bool marked, struct ran_buf *out)
 {
-        bool titled = false;
+        const char *title = NULL;
 
-        for (const struct ran_field *f = g->fields; f->name != NULL; f++) {
-                if (marked && !f->first)
+        for (struct cmd_option o = {0}; cmd_option_next(program, &o);) {
+                const struct cmd_group *g = cmd_group_at(program, o.group);
+                if ((marked && !o.field->first) || !cmd_rules_apply(program, &o))
                         continue;
-                if (!titled)
+                if (title != g->title)
                         ran_buf_printf(out, "\n%s:\n", g->title);
-                titled = true;
-                add_option(out, f);
+                title = g->title;
+                add_option(out, program, &o);
         }
 }
 
 static void add_help(const struct cmd_program *program, bool marked, struct ran_buf *out)
 {
-        const struct cmd_group *g;
-
         add_usage(out, program);
         ran_buf_char(out, '\n');
         wrap(out, program->summary, 0, 0);
@@ -189,8 +198,7 @@ static void add_help(const struct cmd_program *program, bool marked, struct ran_
                 ran_buf_printf(out, "'%s VERB --help' lists the options of a verb.\n",
                                program->name);
         }
-        for (size_t i = 0; (g = cmd_group_at(program, i)) != NULL; i++)
-                add_group(out, g, marked);
+        add_options(program, marked, out);
         if (program->notes != NULL) {
                 ran_buf_char(out, '\n');
                 wrap(out, program->notes, 0, 0);
@@ -257,41 +265,37 @@ static void print_option(struct ran_buf *out, const char *no, const struct ran_f
 void cmd_print_options(const struct cmd_program *program, struct ran_buf *out)
 {
         const struct cmd_verb *v = program->verbs;
-        const struct cmd_group *g;
 
         for (; v != NULL && v->name != NULL; v++)
                 ran_buf_printf(out, "%s\t\t\t\t%s\n", v->name, v->summary);
-        for (size_t i = 0; (g = cmd_group_at(program, i)) != NULL; i++) {
-                for (const struct ran_field *f = g->fields; f->name != NULL; f++) {
-                        print_option(out, "", f);
-                        if (cmd_option_negates(f))
-                                print_option(out, "no-", f);
-                }
+        for (struct cmd_option o = {0}; cmd_option_next(program, &o);) {
+                if (!cmd_rules_apply(program, &o))
+                        continue;
+                print_option(out, "", o.field);
+                if (cmd_option_negates(o.field))
+                        print_option(out, "no-", o.field);
         }
 }
 
 /* One setting a line, for people. */
 static void print(const struct cmd_program *program, bool all, struct ran_buf *out)
 {
-        const struct cmd_group *g;
         const char *before = "{\n  ";
 
-        for (size_t i = 0; (g = cmd_group_at(program, i)) != NULL; i++) {
-                for (const struct ran_field *f = g->fields; f->name != NULL; f++) {
-                        struct ran_field one[] = {*f, {0}};
-                        struct ran_buf pair = {0};
+        for (struct cmd_option o = {0}; cmd_option_next(program, &o);) {
+                struct ran_field one[] = {*o.field, {0}};
+                struct ran_buf pair = {0};
 
-                        one[0].later = false; /* people see every setting */
-                        if (all || cmd_was_set(f->name))
-                                ran_fields_json(one, g->base, &pair);
-                        if (pair.len > 0) {
-                                ran_buf_str(out, before);
-                                ran_buf_add(out, pair.data, pair.len);
-                                before = ",\n  ";
-                        }
-                        out->failed |= pair.failed;
-                        ran_buf_release(&pair);
+                one[0].later = false; /* people see every setting */
+                if (!o.field->fixed && (all || cmd_was_set(o.field->name)))
+                        ran_fields_json(one, o.base, &pair);
+                if (pair.len > 0) {
+                        ran_buf_str(out, before);
+                        ran_buf_add(out, pair.data, pair.len);
+                        before = ",\n  ";
                 }
+                out->failed |= pair.failed;
+                ran_buf_release(&pair);
         }
         ran_buf_str(out, before[0] == '{' ? "{}\n" : "\n}\n");
 }

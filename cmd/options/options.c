@@ -17,6 +17,7 @@
 #include "cmd/options/message.h"
 #include "cmd/options/outputs.h"
 #include "cmd/options/process.h"
+#include "cmd/options/rules.h"
 #include "cmd/options/table.h"
 #include "cmd/options/was-set.h"
 #include "cmd/options/write.h"
@@ -140,6 +141,7 @@ int cmd_parse(const struct cmd_program *program, int argc, char **argv)
         free(c.settings);
         if (cmd_common.print_config)
                 answer(program, cmd_print_config);
+        cmd_rules_check(program);
         cmd_check_outputs(program);
         cmd_process_check_isa();
         if (cmd_common.jobs == 0)

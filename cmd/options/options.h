@@ -26,6 +26,8 @@ struct cmd_program {
         const char *name, *usage, *summary, *notes;
         const struct cmd_group *groups;
         const struct cmd_verb *verbs;
+        const struct ran_rule
+                *rules;     /* of all options under a title, which is its `words`; or NULL */
         const char *prefix; /* users may leave it out: --type for --vocab-type */
 };
 

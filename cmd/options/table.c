@@ -107,8 +107,8 @@ const struct ran_field *cmd_table_clash(const struct cmd_program *program)
 
 static const char *name_at(const void *program, unsigned i)
 {
-        for (struct cmd_option o = {0}; cmd_option_next(program, &o); i--)
-                if (i == 0)
+        for (struct cmd_option o = {0}; cmd_option_next(program, &o); i -= !o.field->fixed)
+                if (i == 0 && !o.field->fixed)
                         return o.field->name;
         return NULL;
 }

@@ -1,4 +1,4 @@
-/* was-set.c - the fields that the user set, and which of them conflict. */
+/* was-set.c - the fields that the user set. */
 #include "cmd/options/was-set.h"
 
 #include <string.h>
@@ -63,32 +63,6 @@ bool cmd_was_asked(const char *name)
 {
         check_name(name);
         return is_noted(name, true);
-}
-
-static struct cmd_option_name option_called(const char *name)
-{
-        return cmd_option_name(&(struct ran_field){.name = name});
-}
-
-void cmd_excludes(bool given, const char *why, const char *const *names)
-{
-        for (; *names != NULL; names++)
-                if (cmd_was_asked(*names) && given)
-                        cmd_usage("%s: leave out --%s", why, option_called(*names).text);
-}
-
-void cmd_excludes_fields(bool given, const char *why, const struct ran_field *fields)
-{
-        for (; fields->name != NULL; fields++)
-                if (cmd_was_asked(fields->name) && given)
-                        cmd_usage("%s: leave out --%s", why, cmd_option_name(fields).text);
-}
-
-void cmd_requires(bool given, const char *what, const char *const *names)
-{
-        for (; *names != NULL; names++)
-                if (cmd_was_asked(*names) && !given)
-                        cmd_usage("--%s is for %s", option_called(*names).text, what);
 }
 
 void cmd_set_changes(const struct ran_field *fields, const void *base, const void *other)

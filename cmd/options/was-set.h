@@ -1,8 +1,5 @@
-/* was-set.h - the fields that the user set, and which of them conflict.
- *
- * A name without an option is a bug: these functions abort. So call cmd_excludes and cmd_requires
- * in every run, right after cmd_parse, and pass the condition.
- */
+/* was-set.h - the fields that the user set, by name. A name without an option is a bug: these
+ * functions abort. */
 #ifndef CMD_OPTIONS_WAS_SET_H
 #define CMD_OPTIONS_WAS_SET_H
 
@@ -19,12 +16,6 @@ bool cmd_was_set(const char *name);
 /* Whether the user asked for it: on the command line, or in a configuration file with another
  * value than the default (a file from --print-config has all fields). */
 bool cmd_was_asked(const char *name);
-
-/* If `given`, exits with 2 if the user asked for one of these: "WHY: leave out --NAME". */
-void cmd_excludes(bool given, const char *why, const char *const *names);
-void cmd_excludes_fields(bool given, const char *why, const struct ran_field *fields);
-/* Unless `given`, exits with 2 if the user asked for one of these: "--NAME needs WHAT". */
-void cmd_requires(bool given, const char *what, const char *const *names);
 
 /* Marks the fields that differ in `other` as set. */
 void cmd_set_changes(const struct ran_field *fields, const void *base, const void *other);

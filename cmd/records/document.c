@@ -1,6 +1,5 @@
 /* document.c - the ids of a record's document, from any of its members. */
 #include "cmd/records/document.h"
-#include "cmd/options/was-set.h"
 #include "cmd/formats/foreign.h"
 #include "cmd/formats/json.h"
 
@@ -19,16 +18,10 @@ const struct ran_field cmd_document_fields[] = {
         {"truncate", 0, RAN_FIELD_CHOICE, OPTION(truncate), .choices = truncate_names,
          .value = "WHAT", .initial = "head",
          .help = "part of a longer document to keep; head-tail: half of each; error: make it a bad "
-                 "record"},
+                 "record",
+         RAN_RULES(RAN_NEEDS("max_tokens"))},
         {0},
 };
-
-void cmd_document_check(const struct cmd_document_options *options)
-{
-        static const char *const of_max_tokens[] = {"truncate", NULL};
-
-        cmd_requires(options->max_tokens > 0, "--max-tokens N", of_max_tokens);
-}
 
 void cmd_document_release(struct cmd_document *d)
 {

@@ -12,8 +12,6 @@ struct cmd_document_options {
         int truncate;
 };
 extern const struct ran_field cmd_document_fields[];
-/* Exits with 2 if --truncate was asked for without --max-tokens. */
-void cmd_document_check(const struct cmd_document_options *options);
 
 enum { CMD_FROM_ENCODING, CMD_FROM_IDS, CMD_FROM_TOKENS, CMD_FROM_TEXT };
 

@@ -25,6 +25,11 @@ static const char *const of_label[] = {"label",    "labels",      "accept",   "o
                                        "cats",     "tags",        "ner_tags", "spans",
                                        "entities", "annotations", NULL};
 
+/* With one of these a record has a document, or a label, by itself; a language model's source has
+ * both. Beside them no usual name is looked for. */
+static const char *const documents[] = {"text", "tokens", "ids", "encoding", "source", NULL};
+static const char *const labels[] = {"label", "labels", "accept", "cats", "source", NULL};
+
 void members_release(struct members *m)
 {
         ran_buf_release(&m->names);
@@ -129,9 +134,6 @@ static const struct ran_member *most_usual(const struct ran_record *record, enum
 static int guess(struct members *m, const struct cmd_loop *loop, const struct ran_record *first,
                  struct ran_error *err)
 {
-        static const char *const documents[] = {"text",     "tokens", "ids",
-                                                "encoding", "source", NULL};
-        static const char *const labels[] = {"label", "labels", "accept", "cats", "source", NULL};
         const struct ran_member *text = NULL, *label = NULL, *id = NULL;
 
         if (m->texts == 0 && members_listed(loop->reads, "text") &&
@@ -179,10 +181,6 @@ static int check_table(const struct members *m, const struct cmd_loop *loop,
                        const struct import *import, const struct ran_record *first,
                        struct ran_error *err)
 {
-        static const char *const documents[] = {"text",     "tokens", "ids",
-                                                "encoding", "source", NULL};
-        static const char *const labels[] = {"label",   "labels", "accept", "cats",
-                                             "options", "source", NULL};
         const char *columns = csv_columns(import);
 
         if (m->asked)

@@ -14,7 +14,9 @@ const struct ran_field cmd_table_fields[] = {
          .initial = "true",
          .help = "csv, tsv: put ' before a cell that a spreadsheet would take for a formula: one "
                  "that "
-                 "begins with = + - @ or a tab, and is no number"},
+                 "begins with = + - @ or a tab, and is no number",
+         RAN_RULES(RAN_NEEDS_AS("output_format=csv,tsv eval_format=csv,tsv",
+                                "is for a table: --output-format csv or tsv, or --eval-format"))},
         {0},
 };
 

@@ -2,7 +2,6 @@
 #include "cmd/tag/options.h"
 
 #include "cmd/options/message.h"
-#include "cmd/options/was-set.h"
 #include "cmd/records/labels.h"
 #include "cmd/records/row.h"
 #include "cmd/tag/eval.h"
@@ -46,29 +45,45 @@ static const struct ran_field prediction_fields[] = {
                  "after each record; columns of the input stay, and the tag comes last; csv, tsv: "
                  "a table with a row for each entity: id, start, end, label, text, score; html: a "
                  "page to look at",
-         .first = true},
+         .first = true,
+         RAN_RULES({.words = "conll",
+                    .excludes = "eval logits into only drop",
+                    .why = "--output-format=conll writes words and tags only"},
+                   {.words = "csv,tsv",
+                    .excludes = "eval logits into only drop",
+                    .why = "a table has a row for each entity (--eval writes one with "
+                           "--eval-format)"},
+                   {.words = "html",
+                    .excludes = "eval logits into only drop",
+                    .why = "--output-format=html writes a page and no records"})},
         {0},
 };
 static const struct ran_field eval_fields[] = {
         {"eval", 0, RAN_FIELD_BOOL, OPTION(eval), .initial = "false",
          .help = "compare predictions with the tags of the records, and write one report instead "
                  "of records",
-         .first = true},
+         .first = true,
+         RAN_RULES(RAN_EXCLUDES("logits into only drop", "--eval writes a report and no records"))},
         {"eval_format", 0, RAN_FIELD_CHOICE, OPTION(eval_format), .choices = eval_formats,
          .value = "NAME", .initial = "text",
          .help = "text: report of conlleval, then the strict score; conlleval: that report alone; "
                  "json: both; csv, tsv: the strict score as a table; html: a page with the worst "
                  "errors",
-         .first = true},
+         .first = true, RAN_RULES(RAN_NEEDS("eval"))},
         {"label_names", 0, RAN_FIELD_TEXT, OPTION(label_names), .value = "FILE", .local = true,
-         .help = CMD_NAMES_HELP},
+         .help = CMD_NAMES_HELP,
+         RAN_RULES(RAN_NEEDS_AS("eval", "is for --eval: the tags of the model have names"))},
         {"conll_out", 0, RAN_FIELD_TEXT, OPTION(conll_out), .value = "FILE", .local = true,
          .help = "with --eval: write word, true tag and predicted tag to FILE, one word a line, "
-                 "for conlleval"},
+                 "for conlleval",
+         RAN_RULES(RAN_NEEDS_AS("eval", "needs --eval"))},
         {"conlleval", 0, RAN_FIELD_BOOL, OPTION(conlleval), .local = true,
          .help = "score column files of other programs, without a model, byte for byte like the "
                  "script conlleval",
-         .first = true},
+         .first = true,
+         RAN_RULES(RAN_EXCLUDES("model eval verify logits offsets output_format eval_format into "
+                                "only max_tokens truncate drop [Input]",
+                                "--conlleval reads predictions"))},
         {0},
 };
 static const struct cmd_group groups[] = {
@@ -95,55 +110,17 @@ const struct cmd_program tag_program = {
         .groups = groups,
 };
 
-/* --conlleval reads columns and prints a score, without a model or records. */
-static void check_conlleval(void)
-{
-        static const char why[] = "--conlleval reads predictions";
-        static const char *const others[] = {"verify",      "logits", "offsets", "output_format",
-                                             "eval_format", "into",   "only",    "max_tokens",
-                                             "truncate",    "drop",   NULL};
-
-        cmd_excludes(tag_options.conlleval, why, others);
-        cmd_excludes_fields(tag_options.conlleval, why, cmd_input_fields);
-}
-
 void tag_options_check(void)
 {
-        static const char *const not_in_columns[] = {"eval", "logits", "into",
-                                                     "only", "drop",   NULL};
-        static const char *const of_eval[] = {"eval_format", NULL};
-        static const char *const of_tables[] = {"escape_formulas", NULL};
-        const char *const *of_records = not_in_columns + 1;
-
-        if (tag_options.conlleval && (tag_options.model != NULL || tag_options.eval))
-                cmd_usage("--conlleval reads predictions: leave out --model and --eval");
         if (!tag_options.conlleval && tag_options.model == NULL)
                 cmd_usage("no model: give --model FILE");
-        if (tag_options.conll_out != NULL && !tag_options.eval)
-                cmd_usage("--conll-out needs --eval");
-        if (tag_options.label_names != NULL && !tag_options.eval)
-                cmd_usage("--label-names is for --eval: the tags of the model have names");
         bool table = tag_options.output_format == TAG_OUTPUT_CSV ||
                      tag_options.output_format == TAG_OUTPUT_TSV;
         tag_output.lines = tag_options.output_format == TAG_OUTPUT_CONLL || table;
-        cmd_excludes(tag_options.output_format == TAG_OUTPUT_CONLL,
-                     "--output-format=conll writes words and tags only", not_in_columns);
-        cmd_excludes(table,
-                     "a table has a row for each entity (--eval writes one with --eval-format)",
-                     not_in_columns);
-        cmd_excludes(tag_options.output_format == TAG_OUTPUT_HTML,
-                     "--output-format=html writes a page and no records", not_in_columns);
-        cmd_requires(table || tag_options.eval_format == TAG_EVAL_CSV ||
-                             tag_options.eval_format == TAG_EVAL_TSV,
-                     "a table: --output-format csv or tsv, or --eval-format", of_tables);
         if (table) {
                 bool tabs = tag_options.output_format == TAG_OUTPUT_TSV;
                 tag_output.delimiter = tabs ? '\t' : ',';
                 tag_output.header = tabs ? "id\tstart\tend\tlabel\ttext\tscore\n"
                                          : "id,start,end,label,text,score\n";
         }
-        cmd_excludes(tag_options.eval, "--eval writes a report and no records", of_records);
-        check_conlleval();
-        cmd_requires(tag_options.eval, "--eval", of_eval);
-        cmd_document_check(&tag_document_options);
 }

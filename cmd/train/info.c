@@ -35,7 +35,8 @@ static const struct ran_field top_fields[] = {
         {"texts", 0, RAN_FIELD_LIST, offsetof(struct train_top_options, texts), .value = "FILE",
          .local = true, .first = true,
          .help = "with --top: n-grams of all lengths, those of the records in FILE, such as the "
-                 "training data; may be given again"},
+                 "training data; may be given again",
+         RAN_RULES(RAN_NEEDS("top"))},
         {0},
 };
 static const struct cmd_group groups[] = {
@@ -650,8 +651,6 @@ static void check(char **files)
 {
         if (*files == NULL)
                 cmd_usage("no file: give a model, a checkpoint or a vocabulary");
-        if (options.top.texts.n > 0 && options.top.top == 0)
-                cmd_usage("--texts is for --top N");
 }
 
 int train_info(int argc, char **argv)

@@ -233,8 +233,6 @@ void train_init_open(struct train_init *s, const struct train_init_options *opti
                      struct ran_config *config)
 {
         s->options = options;
-        if (options->model != NULL && options->vectors != NULL)
-                cmd_usage("--init and --vectors exclude each other: both initialise the embedding");
         if (options->model != NULL)
                 open_model(s, config);
         if (train_init_is_folder(options) && !ran_config_has_encoder(config))

@@ -8,7 +8,6 @@
 #include "cmd/options/message.h"
 #include "cmd/options/was-set.h"
 #include "cmd/train/job.h"
-#include "cmd/train/resumed.h"
 #include "cmd/train/ranks.h"
 #include "cmd/train/tune.h"
 #include "cmd/train/unjudged.h"
@@ -115,18 +114,15 @@ static void hold_out(struct train_session *s)
 }
 
 /* The table of the linear model has a column for each class: with many classes it gets fewer
- * rows, to limit memory. A training that 0.1 began goes on with the rows that were its default. The
- * user's setting is kept. */
+ * rows, to limit memory. The user's setting is kept. */
 static void reduce_linear_model(struct train_session *s)
 {
-        const size_t most = (size_t)1 << 24, fewest = 1024, before = (size_t)1 << 18;
+        const size_t most = (size_t)1 << 24, fewest = 1024;
         const size_t C = s->train.set.C;
         size_t *rows = &s->config.wide;
 
         if (cmd_was_asked("wide") || s->replay.model != NULL || s->model != NULL)
                 return;
-        if (*rows > before && s->run.resume && train_resumed_is_of(s->run.checkpoint, "0.1."))
-                *rows = before;
         while (*rows > fewest && *rows > most / C)
                 *rows /= 2;
 }

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "cmd/options/message.h"
+#include "cmd/options/rules.h"
 #include "cmd/records/names.h"
 
 #define FILE_AT(member) offsetof(struct train_file_options, member)
@@ -19,15 +20,25 @@ const struct ran_field train_file_fields[] = {
                  "from a folder in the form of Model2Vec, which has the vocabulary, too; they set "
                  "--dim"},
         {"vector_words", 0, RAN_FIELD_SIZE, FILE_AT(init.vector_words), 0, 1 << 30, .value = "N",
-         .initial = "0", .help = "add the words of the first N vectors to the learned vocabulary"},
+         .initial = "0", .help = "add the words of the first N vectors to the learned vocabulary",
+         RAN_RULES(RAN_NEEDS_AS("vectors", "needs --vectors FILE"),
+                   RAN_EXCLUDES("vocab", "--vector-words is for a learned vocabulary"))},
         {"init", 0, RAN_FIELD_TEXT, FILE_AT(init.model), .value = "MODEL", .local = true,
-         .help = "initialise vocabulary, embedding and encoder from MODEL", .first = true},
+         .help = "initialise vocabulary, embedding and encoder from MODEL", .first = true,
+         RAN_RULES(RAN_EXCLUDES("vectors", NULL))},
         {"add_words", 0, RAN_FIELD_SIZE, FILE_AT(init.add_words), 0, 1 << 30, .value = "N",
          .initial = "2", .local = true,
          .help = "classify: add words that occur at least N times in the documents to the "
-                 "vocabulary of --init; 0: none; without --encoder static only on request"},
+                 "vocabulary of --init; 0: none; without --encoder static only on request",
+         RAN_RULES(
+                 RAN_NEEDS_AS("task=classify", "is for ran-train classify"),
+                 RAN_NEEDS_AS("init",
+                              "extends the vocabulary of --init MODEL: give that, and no --vocab"),
+                 RAN_EXCLUDES("vocab", "--add-words extends the vocabulary of --init MODEL"),
+                 RAN_EXCLUDES("pretrain pretrain_epochs pretrain_minutes", NULL))},
         {"vector_cache", 0, RAN_FIELD_TEXT, FILE_AT(vector_cache), .value = "FILE", .local = true,
-         .help = "classify, --frozen: keep the document vectors of a pretrained encoder in FILE, and "
+         .help = "classify, --frozen: keep the document vectors of a pretrained encoder in FILE, "
+                 "and "
                  "take from there what it has"},
         {"base", 0, RAN_FIELD_TEXT, FILE_AT(base), .value = "MODEL", .local = true,
          .help = "classify, tag: initialise from MODEL if there is little text and it knows the "
@@ -35,7 +46,10 @@ const struct ran_field train_file_fields[] = {
         {"pretrain", 0, RAN_FIELD_LIST, FILE_AT(pretrain), .value = "FILE", .local = true,
          .help = "classify, tag: let the encoder learn from the text of the documents and of FILE, "
                  "whose records need no labels, before it learns from the labels; may be repeated",
-         .first = true},
+         .first = true,
+         RAN_RULES(RAN_NEEDS_AS("task=classify,tag",
+                                "is for ran-train classify and tag: a language "
+                                "model learns from texts as they are"))},
         {"dev", 0, RAN_FIELD_TEXT, FILE_AT(dev), .value = "FILE", .local = true,
          .help = "validation documents: training ends when it no longer improves on them, and "
                  "keeps the best epoch",
@@ -45,22 +59,28 @@ const struct ran_field train_file_fields[] = {
          .first = true},
         {"dev_group", 0, RAN_FIELD_TEXT, FILE_AT(dev_group), .value = "MEMBER",
          .help = "hold out all or none of the documents with the same value of this member, such "
-                 "as their author"},
+                 "as their author",
+         RAN_RULES(RAN_EXCLUDES("dev no_dev dev_share=0",
+                                "--dev-group is for documents that are held out"))},
         {"label_names", 0, RAN_FIELD_TEXT, FILE_AT(label_names), .value = "FILE", .local = true,
          .help = CMD_NAMES_HELP},
         {"soft_label", 0, RAN_FIELD_TEXT, FILE_AT(soft_label), .value = "MEMBER",
          .help = "classify: train on the label probabilities in this member, as ran-classify "
-                 "--probs writes them"},
+                 "--probs writes them",
+         RAN_RULES(RAN_NEEDS_AS("task=classify", "is for ran-train classify"))},
         {"soft_share", 0, RAN_FIELD_REAL, FILE_AT(soft_share), 0, 1, .value = "X", .initial = "0.5",
          .help = "weight of these probabilities where a record has a label, too; the label gets "
-                 "the rest"},
+                 "the rest",
+         RAN_RULES(RAN_NEEDS("soft_label"))},
         {"weight_member", 0, RAN_FIELD_TEXT, FILE_AT(weight_member), .value = "NAME",
          .help = "member or column with the weight of a document, a number from 0 to 1e6; none: "
                  "all weigh the same. Default: weight"},
         {"weights", 0, RAN_FIELD_CHOICE, FILE_AT(weights), .choices = ran_storage_names,
          .value = "TYPE", .initial = "f32", .help = TRAIN_WEIGHTS_HELP},
         {"no_dev", 0, RAN_FIELD_BOOL, FILE_AT(no_dev), .local = true,
-         .help = "train on all documents and keep the last epoch, like --dev-share=0"},
+         .help = "train on all documents and keep the last epoch, like --dev-share=0",
+         RAN_RULES(RAN_EXCLUDES("dev", NULL),
+                   RAN_EXCLUDES("dev_share>0", "--no-dev is --dev-share 0"))},
         {0},
 };
 
@@ -71,7 +91,17 @@ static const struct ran_field run_fields[] = {
          .local = true,
          .help = "search for better settings for so long, keep the best model and write its "
                  "settings to stdout; options you set are not tuned; 0: train once",
-         .first = true},
+         .first = true,
+         RAN_RULES(RAN_EXCLUDES("no_dev", "--tune compares settings on validation documents"),
+                   RAN_NEEDS_AS("dev dev_share", "compares settings on validation documents: give "
+                                                 "--dev FILE, or hold some out"),
+                   RAN_EXCLUDES("minutes",
+                                "--tune MINUTES is for a search, and --minutes for one training"),
+                   RAN_EXCLUDES("report", "--report is of one training: train again with the "
+                                          "settings that --tune finds"),
+                   RAN_EXCLUDES("pretrain pretrain_epochs pretrain_minutes",
+                                "--tune would read these texts in each trial: train a model with "
+                                "ran-train mlm, and give it with --init"))},
         {"minutes", 0, RAN_FIELD_REAL, RUN_AT(minutes), 0, 1e6, .value = "X", .initial = "0",
          .local = true,
          .help = "train the best model within so many minutes: the encoder makes the steps that "
@@ -80,11 +110,14 @@ static const struct ran_field run_fields[] = {
         {"pretrain_minutes", 0, RAN_FIELD_REAL, RUN_AT(pretrain_minutes), 0, 1e6, .value = "X",
          .initial = "0", .local = true,
          .help = "learn from text without labels within so many minutes; 0: no limit but half of "
-                 "what --minutes leaves"},
+                 "what --minutes leaves",
+         RAN_RULES(RAN_NEEDS_AS("task=classify,tag",
+                                "is for ran-train classify and tag: a language "
+                                "model learns from texts as they are"))},
         {"resume", 0, RAN_FIELD_BOOL, RUN_AT(resume), .local = true,
          .help = "continue from the checkpoint, or continue a search; if there is neither, start "
                  "from the beginning",
-         .first = true},
+         .first = true, RAN_RULES(RAN_EXCLUDES("overwrite_checkpoint", NULL))},
         {"overwrite_checkpoint", 0, RAN_FIELD_BOOL, RUN_AT(overwrite_checkpoint), .local = true,
          .help = "start from the beginning although there is a checkpoint or an interrupted "
                  "search"},
@@ -112,23 +145,46 @@ static const char *const format_names[] = {"json", "text", NULL};
 static const struct ran_field mode_fields[] = {
         {"check", 0, RAN_FIELD_BOOL, MODE_AT(check), .local = true,
          .help = "inspect the data and report on stdout; status 4 if they have problems",
-         .first = true},
+         .first = true,
+         RAN_RULES(RAN_EXCLUDES("dry_run dump_gradients replay", NULL),
+                   RAN_EXCLUDES("report", "--report is of a training that writes a model"))},
         {"check_format", 0, RAN_FIELD_CHOICE, MODE_AT(check_format), .choices = format_names,
-         .value = "FORMAT", .initial = "json", .local = true, .help = "format of the report"},
+         .value = "FORMAT", .initial = "json", .local = true, .help = "format of the report",
+         RAN_RULES(RAN_NEEDS("check"))},
         {"dry_run", 0, RAN_FIELD_BOOL, MODE_AT(dry_run), .local = true,
          .help = "report what training would need: parameters, memory, arithmetic, time",
-         .first = true},
+         .first = true,
+         RAN_RULES(RAN_EXCLUDES("dump_gradients replay", NULL),
+                   RAN_EXCLUDES("report", "--report is of a training that writes a model"))},
         {"dump_gradients", 0, RAN_FIELD_TEXT, MODE_AT(dump_gradients), .value = "FILE",
          .local = true,
-         .help = "write loss and gradients of a model on the documents to FILE, as safetensors"},
+         .help = "write loss and gradients of a model on the documents to FILE, as safetensors",
+         RAN_RULES(RAN_EXCLUDES("replay", NULL),
+                   RAN_EXCLUDES("report", "--report is of a training that writes a model"),
+                   RAN_NEEDS_AS("model", "needs a model: give -m FILE"),
+                   RAN_EXCLUDES("init vectors", "--dump-gradients takes the weights of its model"),
+                   RAN_EXCLUDES("vocab", "--dump-gradients takes the vocabulary of its model"),
+                   RAN_EXCLUDES("output dev no_dev dev_share dev_group tune minutes resume log "
+                                "overwrite_checkpoint weights pretrain pretrain_minutes [Training] "
+                                "[Model] [Learned vocabulary]",
+                                "--dump-gradients takes a model as it is"))},
         {"dump_documents", 0, RAN_FIELD_SIZE, MODE_AT(dump_documents), 0, 1e9, .value = "N",
-         .initial = "0", .local = true, .help = "use only the first N documents for that; 0: all"},
+         .initial = "0", .local = true, .help = "use only the first N documents for that; 0: all",
+         RAN_RULES(RAN_NEEDS("dump_gradients"))},
         {"model", 'm', RAN_FIELD_TEXT, MODE_AT(model), .value = "FILE", .local = true,
-         .help = "the model for --dump-gradients"},
+         .help = "the model for --dump-gradients",
+         RAN_RULES(
+                 RAN_NEEDS_AS("dump_gradients", "is for --dump-gradients; the output is -o FILE"))},
         {"replay", 0, RAN_FIELD_TEXT, MODE_AT(replay), .value = "MODEL", .local = true,
          .help = "repeat the training of MODEL and compare the result byte for byte; status 4 if "
                  "it differs; give --dev, --init, --vectors and --pretrain again; writes nothing "
-                 "without -o"},
+                 "without -o",
+         RAN_RULES(RAN_EXCLUDES("vocab no_dev vector_words add_words dev_share dev_group "
+                                "soft_label soft_share weight_member weights tune [Training] "
+                                "[Model] [Learned vocabulary]",
+                                "--replay takes the settings of the model"),
+                   RAN_EXCLUDES("minutes pretrain_minutes",
+                                "--replay makes the steps of the model, whatever the time"))},
         {0},
 };
 
@@ -196,7 +252,51 @@ void train_options_init(struct train_options *o, const struct train_task *task)
                         .title = tables[i].title,
                         .fields = preset(tables[i].fields, task->presets),
                 };
-        o->program = (struct cmd_program){
-                .name = task->program, .usage = usage, .summary = task->summary, .notes = notes};
+        static const struct ran_rule rules[] = {
+                {.words = "Plain files", .needs = "task=lm", .why = "is for ran-train lm"}, {0}};
+
+        o->program = (struct cmd_program){.name = task->program,
+                                          .usage = usage,
+                                          .summary = task->summary,
+                                          .notes = notes,
+                                          .rules = rules};
         train_options_rebase(o);
+}
+
+/* ---- which options go together, beyond the rules of the tables ------------------------------ */
+
+static void check_output(const struct train_options *o)
+{
+        const struct train_mode_options *mode = &o->mode;
+        const struct train_run_options *run = &o->run;
+
+        if (o->file.output != NULL || mode->check || mode->dry_run || mode->dump_gradients != NULL)
+                return;
+        if (mode->replay == NULL)
+                cmd_usage("no output file: give -o MODEL");
+        if (run->resume || run->log != NULL)
+                cmd_usage("--replay writes nothing without -o FILE: leave out --resume and --log");
+        if (run->report != NULL)
+                cmd_usage("--report is of a training that writes a model: leave it out");
+}
+
+/* A folder of vectors has a vocabulary. */
+static void check_folder(const struct train_options *o)
+{
+        const bool folder = train_init_is_folder(&o->file.init);
+
+        if (folder && (o->file.vocab != NULL || o->file.init.vector_words > 0))
+                cmd_usage("the vocabulary is %s/tokenizer.json: leave out --vocab and "
+                          "--vector-words",
+                          o->file.init.vectors);
+        cmd_excludes(&o->program, folder, "the vocabulary is that of --vectors",
+                     "[Learned vocabulary]");
+}
+
+void train_options_check(struct train_options *o)
+{
+        check_output(o);
+        check_folder(o);
+        if (o->file.no_dev)
+                o->file.dev_share = 0;
 }

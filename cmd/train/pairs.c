@@ -9,7 +9,6 @@
 
 #include "cmd/options/message.h"
 #include "cmd/options/was-set.h"
-#include "cmd/train/resumed.h"
 
 /* Subwords, so that no word of either side is unknown; their number suits tens of thousands of
  * pairs, and for less text fewer are learned. */
@@ -19,8 +18,7 @@ enum { PAIRS_VOCABULARY = 5000 };
 bool train_pairs_have_defaults(const struct train_session *s)
 {
         return s->task->task == RAN_TASK_LM && s->source.mask == RAN_MASK_NONE &&
-               s->model == NULL && s->init.model == NULL &&
-               !(s->run.resume && train_resumed_is_of(s->run.checkpoint, "0.1."));
+               s->model == NULL && s->init.model == NULL;
 }
 
 bool train_pairs_vocabulary(const struct train_session *s, struct ran_vocab_settings *v)

@@ -51,13 +51,8 @@ static void choose_vocabulary(struct train_options *o)
 }
 
 /* Sources and targets in plain files: from now on they come from standard input. */
-static void begin_parallel(const struct train_options *o, const struct train_task *task,
-                           char **files)
+static void begin_parallel(const struct train_options *o, char **files)
 {
-        bool given = o->parallel.source_file != NULL || o->parallel.target_file != NULL;
-
-        if (given && task->task != RAN_TASK_LM)
-                cmd_usage("--source-file and --target-file are for ran-train lm");
         cmd_parallel_check_output(&o->parallel, "output", o->file.output);
         cmd_parallel_check_output(&o->parallel, "log", o->run.log);
         cmd_parallel_begin(&o->parallel, true, false, files);
@@ -171,7 +166,7 @@ static int run_verb(int argc, char **argv)
         train_options_check(&options);
         restore(&options, &s);
         choose_vocabulary(&options);
-        begin_parallel(&options, task, files);
+        begin_parallel(&options, files);
         train_session_open(&s, files);
         train_session_read(&s, files);
         int status = run(&s, files);

@@ -147,11 +147,10 @@ void train_replay_open(struct train_replay *r, const char *path, int task)
         restore_tried(r);
 }
 
-/* Where it is off, or a later setting as before, a model does not say so. */
-static bool is_off_unsaid(const struct ran_field *f, void *base)
+/* A model does not mention a later setting that is as before. */
+static bool is_unsaid(const struct ran_field *f, void *base)
 {
-        return f->later || (strcmp(f->name, "early_stop") == 0 &&
-                            ran_field_set(f, base, "false", NULL) == RAN_OK);
+        return f->later && ran_field_set(f, base, f->initial, NULL) == RAN_OK;
 }
 
 void train_replay_restore(const struct train_replay *r, const struct ran_field *fields, void *base,
@@ -160,7 +159,7 @@ void train_replay_restore(const struct train_replay *r, const struct ran_field *
         struct ran_error err = {0};
 
         for (const struct ran_field *f = fields; all && f->name != NULL; f++)
-                if (!is_off_unsaid(f, base) && !f->local && f->type != RAN_FIELD_TEXT &&
+                if (!is_unsaid(f, base) && !f->local && f->type != RAN_FIELD_TEXT &&
                     !train_replay_has(r, f->name))
                         cmd_die(CMD_DIVERGED,
                                 "%s does not record \"%s\": its settings cannot be restored",

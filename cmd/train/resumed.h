@@ -9,7 +9,5 @@
 bool train_resumed_scan(const char *checkpoint, struct ran_buf *text, struct ran_record *said);
 /* Its configuration; false: there is no checkpoint. */
 bool train_resumed_config(const char *checkpoint, struct ran_config *config);
-/* Whether a version that begins so wrote it: defaults may have changed since. */
-bool train_resumed_is_of(const char *checkpoint, const char *version);
 
 #endif

@@ -23,8 +23,6 @@ static void check_config(const struct train_session *s)
 
         if (s->config.task != task->task)
                 cmd_usage("the verb is the task: leave out --task");
-        if (!task->of_documents && o->file.soft_label != NULL)
-                cmd_usage("--soft-label is for ran-train classify");
         if (task->not_plain != NULL && s->config.cell == RAN_CELL_PLAIN &&
             o->mode.dump_gradients == NULL)
                 cmd_usage("with --cell plain all tokens of a document of one window get the same "
@@ -142,25 +140,8 @@ static bool of_words(const struct train_task *task)
         return task->label != NULL && !task->of_documents;
 }
 
-static void check_added_words(const struct train_session *s)
-{
-        if (!cmd_was_asked("add_words"))
-                return;
-        const struct train_file_options *file = &s->options->file;
-
-        if (!s->task->of_documents)
-                cmd_usage("--add-words is for ran-train classify");
-        if (file->init.model == NULL || file->vocab != NULL)
-                cmd_usage("--add-words extends the vocabulary of --init MODEL: give that, and no "
-                          "--vocab");
-        if (s->options->mode.replay != NULL)
-                cmd_usage("--replay takes the words of the model: leave out --add-words");
-        if (s->texts.wanted)
-                cmd_usage("--add-words and --pretrain exclude each other");
-}
-
-/* A pretrained encoder forgets what it knows at the rate of a new head: it learns at 3e-5 then, as its
- * authors tune it. */
+/* A pretrained encoder forgets what it knows at the rate of a new head: it learns at 3e-5 then, as
+ * its authors tune it. */
 static void spare_encoder(struct train_session *s)
 {
         const double rate = 0.03;
@@ -204,7 +185,6 @@ void train_session_open(struct train_session *s, char **files)
                 s->config.mask = RAN_MASK_PREFIX;
         check_config(s);
         train_texts_open(s);
-        check_added_words(s);
         train_base_check(s);
         check_outputs(s, files);
         spare_encoder(s);

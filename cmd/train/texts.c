@@ -35,11 +35,7 @@ static bool is_wanted(const struct train_session *s)
 static void check_encoder(const struct train_session *s)
 {
         const struct train_task *masked = train_task_of(RAN_TASK_MLM);
-        const struct train_options *o = s->options;
 
-        if (s->task->label == NULL)
-                cmd_usage("a language model learns from texts as they are: leave out --pretrain, "
-                          "--pretrain-epochs and --pretrain-minutes");
         if (!ran_config_has_encoder(&s->config))
                 cmd_usage("--pretrain teaches an encoder: leave it out with --encoder none");
         if (s->config.frozen)
@@ -49,9 +45,6 @@ static void check_encoder(const struct train_session *s)
                 cmd_usage("with --cell plain all tokens of a document of one window get the same "
                           "vector: %s, as --pretrain must; use --cell gated",
                           masked->not_plain);
-        if (o->run.tune > 0)
-                cmd_usage("--tune would read the texts of --pretrain in each trial: train a model "
-                          "with ran-train mlm, and give it with --init");
         /* Enough of a job to ask whether its encoder can predict masked tokens. */
         size_t first = 0;
         const struct ran_dataset empty = {.first = &first};
@@ -66,18 +59,12 @@ static void check_encoder(const struct train_session *s)
 
 void train_texts_open(struct train_session *s)
 {
-        static const char *const of_rate[] = {"init_rate", "layer_decay", NULL};
-        static const char *const of_mask[] = {"mask_share", NULL};
         const struct train_options *o = s->options;
         struct train_texts *t = &s->texts;
         const bool replays = o->mode.replay != NULL;
 
         t->wanted = o->mode.dump_gradients == NULL && is_wanted(s);
         t->files = files_of(&o->file.pretrain);
-        cmd_requires(replays || o->file.init.model != NULL || t->wanted,
-                     "--init MODEL or --pretrain FILE", of_rate);
-        cmd_requires(replays || s->task->task == RAN_TASK_MLM || t->wanted,
-                     "--pretrain FILE, or ran-train mlm", of_mask);
         if (!t->wanted && o->file.pretrain.n > 0 && replays)
                 cmd_usage("%s was trained without --pretrain: leave it out", o->mode.replay);
         if (t->wanted)

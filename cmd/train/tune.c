@@ -44,10 +44,14 @@ static char *propose(struct train_search *t, size_t n)
         return train_search_settings(t, &config, &settings);
 }
 
-/* A search that 0.1.0 began goes on with the rules of its trials. */
-static bool is_of_0_1_0(const struct train_journal *j)
+/* The trials of 0.1.0 followed other rules. */
+static void refuse_0_1_0(const struct train_journal *j)
 {
-        return j->n > 0 && strstr(j->header, "\"version\":\"0.1.0\"") != NULL;
+        if (j->n > 0 && strstr(j->header, "\"version\":\"0.1.0\"") != NULL)
+                cmd_die(CMD_USAGE,
+                        "%s is of version 0.1.0, which this version cannot continue: resume it "
+                        "with that version, or start again with --overwrite-checkpoint",
+                        j->path);
 }
 
 /* Checks the journal: its trials must be those that this search would run. */
@@ -173,15 +177,9 @@ int train_tune(const struct ran_train_job *job, struct train_run *run,
                                  .journal = &run->journal,
                                  .budget = 60 * run->options->tune,
                                  .progress = train_run_progress(job, run)};
-        struct ran_train_settings as_begun = *job->settings;
-        struct ran_train_job begun = *job;
         struct ran_error err = {0};
 
-        if (is_of_0_1_0(&run->journal)) {
-                as_begun.early_stop = false;
-                begun.settings = &as_begun;
-                t.job = job = &begun;
-        }
+        refuse_0_1_0(&run->journal);
         if (ran_search_init(&t.search, job, given, &err) != RAN_OK)
                 cmd_die(cmd_status_of(&err), "%s", err.text);
         restore(&t);

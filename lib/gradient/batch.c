@@ -2,7 +2,7 @@
 #include "gradient/batch.h"
 #include "math/simd.h"
 #include "nn/encoder.h"
-#include "ranks/reduce.h"
+#include "gradient/reduce.h"
 #include "train/task.h"
 #include "ran/train.h"
 

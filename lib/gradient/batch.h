@@ -12,7 +12,7 @@
 #include "nn/workspace.h"
 #include "train/task.h"
 #include "gradient/grad.h"
-#include "gradient/masking.h"
+#include "data/masking.h"
 #include "gradient/plan.h"
 #include "ranks/ranks.h"
 

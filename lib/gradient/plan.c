@@ -213,20 +213,3 @@ int ran_plan_collect(struct ran_plan *p, struct ran_ranks *ranks, struct ran_err
                                                     p->stream[i].to, p->holder[i], 0, ranks, err));
         return RAN_OK;
 }
-
-/* ---- the order of an epoch ------------------------------------------------------------------- */
-
-void ran_plan_shuffle(size_t *order, const size_t *document, size_t n, uint64_t seed,
-                      uint64_t epoch)
-{
-        uint64_t key = ran_random_key(seed, RAN_FOR_SHUFFLE, epoch, 0);
-
-        for (size_t i = 0; i < n; i++)
-                order[i] = document != NULL ? document[i] : i;
-        for (size_t i = n; i > 1; i--) {
-                size_t j = (size_t)(ran_random_uniform(key, i) * (double)i), x = order[i - 1];
-
-                order[i - 1] = order[j];
-                order[j] = x;
-        }
-}

@@ -67,10 +67,4 @@ int ran_plan_move(const struct ran_chunk *chunk, const struct ran_config *c, siz
                   struct ran_ranks *ranks, struct ran_error *err);
 int ran_plan_collect(struct ran_plan *p, struct ran_ranks *ranks, struct ran_error *err);
 
-/* order (n) = document (n; NULL: 0, 1, ...), shuffled for an epoch: Fisher and Yates, draws
- * keyed by the epoch. */
-#define RAN_SHUFFLE_FOLDS UINT64_MAX /* no real epoch: for folds */
-void ran_plan_shuffle(size_t *order, const size_t *document, size_t n, uint64_t seed,
-                      uint64_t epoch);
-
 #endif

@@ -155,6 +155,10 @@ enum ran_purpose {
 uint64_t ran_random_key(uint64_t seed, uint64_t purpose, uint64_t epoch, uint64_t record);
 uint64_t ran_random_draw(uint64_t key, uint64_t position);  /* 64 uniform bits */
 double ran_random_uniform(uint64_t key, uint64_t position); /* in [0, 1), 53 bits */
+/* order (n) = item (n; NULL: 0, 1, ...), shuffled for an epoch: Fisher and Yates, draws keyed by the
+ * epoch. */
+#define RAN_SHUFFLE_FOLDS UINT64_MAX /* no real epoch: for folds */
+void ran_random_shuffle(size_t *order, const size_t *item, size_t n, uint64_t seed, uint64_t epoch);
 
 /* ---- threads (base/pool.c) ------------------------------------------------------------------ */
 
@@ -254,6 +258,37 @@ struct ran_list {
         char **item;
         size_t n, cap;
 };
+
+/* Which options go together. A list has names of options with spaces between: "eval"; with its
+ * words "eval_format=csv,tsv", or "dev_share=0", or "dev_share>0"; or "[Input]", all options under
+ * that title. */
+struct ran_rule {
+        const char *words; /* the rule is for these words of the option only ("csv,tsv"); or NULL */
+        const char *needs; /* the option is refused unless one of these is on */
+        const char *excludes; /* or each of these, while the option is on */
+        const char *why;      /* the sentence: "--NAME WHY", or "WHY: leave out --OTHER" */
+};
+#define RAN_RULES(...)                     \
+        .rules = (const struct ran_rule[]) \
+        {                                  \
+                __VA_ARGS__,               \
+                {                          \
+                        0                  \
+                }                          \
+        }
+#define RAN_NEEDS(names)         \
+        {                        \
+                .needs = (names) \
+        } /* "--NAME is for --OTHER" */
+#define RAN_NEEDS_AS(names, text)               \
+        {                                       \
+                .needs = (names), .why = (text) \
+        }
+#define RAN_EXCLUDES(names, text)                  \
+        {                                          \
+                .excludes = (names), .why = (text) \
+        }
+
 struct ran_field {
         const char *name; /* as in JSON: lower case, '_' between words, '-' in the long option */
         char letter;      /* short option, or 0 */
@@ -273,11 +308,13 @@ struct ran_field {
         bool local; /* where and how to run, not what to compute (an output file, --jobs, --quiet):
                        not in
                        --print-config, refused in --config */
+        bool fixed; /* what the verb or a model says, and no option: in JSON only */
         bool first; /* --help shows it; the others are in --help-all only */
         /* Another default while a CHOICE field earlier in the table has that value. */
         struct ran_exception {
                 const char *field, *value, *initial; /* field NULL: no exception */
         } unless;
+        const struct ran_rule *rules; /* or NULL; cmd/options/rules.c applies them */
 };
 int ran_fields_init(const struct ran_field *fields, void *base,
                     struct ran_error *err); /* defaults */

@@ -10,6 +10,7 @@
 #include "nn/encoder.h"
 #include "train/task.h"
 #include "ran/train.h"
+#include "estimate/estimate.h"
 
 #include <math.h>
 #include <string.h>
@@ -249,7 +250,7 @@ static int estimate(const struct ran_search *s, const struct candidate *k,
         job.config = &k->c;
         job.settings = &k->s;
         job.pool = NULL;
-        return ran_train_estimate(&job, e, err);
+        return ran_estimate_size(&job, e, err);
 }
 
 int ran_search_init(struct ran_search *s, const struct ran_train_job *job,

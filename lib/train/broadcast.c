@@ -300,23 +300,22 @@ void ran_broadcast_release(struct ran_broadcast_job_copy *s)
 
 int ran_broadcast_progress(struct ran_trainer *t, struct ran_error *err)
 {
-        RAN_TRY(broadcast(t->job->ranks, &t->at, sizeof t->at, err));
-        return broadcast(t->job->ranks, &t->stop, sizeof t->stop, err);
+        return broadcast(t->job->ranks, &t->at, sizeof t->at, err);
 }
 
 static int broadcast_recurrent(struct ran_trainer *t, struct ran_error *err)
 {
         struct ran_ranks *r = t->job->ranks;
-        size_t n = ran_plan_floats(&t->plan);
+        size_t n = ran_plan_floats(&t->loop.plan);
         float *data = ran_alloc_floats(n, err);
         int rc = data != NULL ? RAN_OK : RAN_ENOMEM;
 
         if (rc == RAN_OK && r->rank == 0)
-                ran_plan_pack(&t->plan, data);
+                ran_plan_pack(&t->loop.plan, data);
         if (rc == RAN_OK)
                 rc = broadcast(r, data, n * sizeof *data, err);
         if (rc == RAN_OK)
-                rc = ran_plan_unpack(&t->plan, data, err);
+                rc = ran_plan_unpack(&t->loop.plan, data, err);
         free(data);
         return rc;
 }
@@ -325,42 +324,21 @@ int ran_broadcast_state(struct ran_trainer *t, struct ran_error *err)
 {
         struct ran_ranks *r = t->job->ranks;
         struct ran_extra x[RAN_EXTRAS];
-        size_t table = t->table.rows * t->table.width, extras;
         int rc = RAN_OK;
 
         if (r == NULL)
                 return RAN_OK;
         if (r->rank == 0)
                 ran_trainer_note(t);
-        struct {
-                void *data;
-                size_t n;
-        } parts[] = {
-                {&t->linear_rate, sizeof t->linear_rate},
-                {&t->stop, sizeof t->stop},
-                {&t->pretrained, sizeof t->pretrained},
-                {&t->early_stop, sizeof t->early_stop},
-                {&t->as_begun, sizeof t->as_begun},
-                {t->p.block, t->layout.size * sizeof(float)},
-                {t->table.x, table * sizeof(float)},
-                {t->linear, t->c->wide * t->C * sizeof *t->linear},
-                {t->token_weight, t->token_weight != NULL ? t->V * sizeof *t->token_weight : 0},
-                {t->idf, t->idf != NULL ? t->c->wide * sizeof *t->idf : 0},
-                {t->optimiser.rate_scale, t->layout.n * sizeof *t->optimiser.rate_scale},
-                {t->optimiser.table.rate_scale,
-                 t->table.rows * sizeof *t->optimiser.table.rate_scale},
-        };
-        for (size_t i = 0; i < sizeof parts / sizeof *parts && rc == RAN_OK; i++)
-                rc = broadcast(r, parts[i].data, parts[i].n, err);
-        extras = ran_trainer_extras(t, x);
-        for (size_t i = 0; i < extras && rc == RAN_OK; i++)
+        const size_t n = ran_trainer_extras(t, RAN_FOR_RANKS, x);
+        for (size_t i = 0; i < n && rc == RAN_OK; i++)
                 rc = broadcast(
                         r, x[i].data,
                         x[i].n * (x[i].dtype == RAN_DTYPE_F64 ? sizeof(double) : sizeof(float)),
                         err);
         if (rc == RAN_OK)
                 rc = ran_trainer_resume(t, err);
-        if (rc == RAN_OK && t->plan.recurrent != NULL)
+        if (rc == RAN_OK && t->loop.plan.recurrent != NULL)
                 rc = broadcast_recurrent(t, err);
         return rc == RAN_OK ? RAN_OK : ran_ranks_break(r, rc);
 }
@@ -386,8 +364,8 @@ int ran_broadcast_compare(struct ran_trainer *t, struct ran_error *err)
 
         if (r == NULL)
                 return RAN_OK;
-        ours = hash(0xcbf29ce484222325u, t->p.block, t->layout.size);
-        ours = hash(ours, t->table.x, t->table.rows * t->table.width);
+        ours = hash(0xcbf29ce484222325u, t->weights.p.block, t->weights.layout.size);
+        ours = hash(ours, t->weights.table.x, t->weights.table.rows * t->weights.table.width);
         if (r->rank > 0 && ran_ranks_send(r, 0, &ours, sizeof ours, err) != RAN_OK)
                 return err->code;
         for (size_t i = 1; r->rank == 0 && i < r->n; i++) {

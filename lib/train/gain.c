@@ -70,18 +70,3 @@ void ran_train_decision_tell(const struct ran_train_decision *d, struct ran_buf 
         ran_buf_printf(out, " (gain in loss %.4f of %.4f, standard error %.4f)", d->gain, d->loss,
                        d->error);
 }
-
-bool ran_decision_is_sane(const struct ran_decision *d)
-{
-        const double *x = (const double *)d;
-
-        for (size_t i = 0; i < sizeof *d / sizeof *x; i++)
-                if (!(fabs(x[i]) <= 1e15))
-                        return false;
-        return d->why >= 0 && d->why <= RAN_ENCODER_NOT_PROVEN && d->why == floor(d->why) &&
-               d->epoch >= 0 && d->epoch == floor(d->epoch) && d->documents >= 0 &&
-               d->errors >= 0 && d->errors <= d->documents && d->weight >= 0 && d->limit >= 0 &&
-               d->limit == floor(d->limit) && d->limit_from >= 0 &&
-               d->limit_from == floor(d->limit_from) && d->last >= 0 && d->last == floor(d->last) &&
-               d->spent >= 0;
-}

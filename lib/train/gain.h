@@ -5,41 +5,6 @@
 
 #include "ran/train.h"
 
-/* Numbers only, kept in a checkpoint as doubles in this order. */
-#define RAN_DECISION(X)                                                                     \
-        X(why)       /* RAN_ENCODER_... */                                                  \
-        X(epoch)     /* when it was decided; 0: before the first */                         \
-        X(documents) /* that were compared, */                                              \
-        X(errors)    /* and those on which the linear model errs */                         \
-        X(gain)      /* of the epoch with the most standard errors so far, */               \
-        X(error)     /* its standard error; 0 and 0: none was compared yet */               \
-        X(best_gain) /* of the best epoch by --metric */                                    \
-        X(best_error)                                                                       \
-        X(base)      /* mean loss of the linear model on them */                            \
-        X(best_loss) /* validation loss of the best epoch */                                \
-        X(top)       /* the highest metric of any epoch */                                  \
-        X(metric)    /* of the linear model alone, its interval and ensemble */             \
-        X(low)                                                                              \
-        X(high)                                                                             \
-        X(loss)                                                                             \
-        X(weight)                                                                           \
-        X(weight_offset)                                                                    \
-        X(offset)   /* several labels: of the ensemble whose weights are in ran_progress */ \
-        X(best_low) /* interval of the metric of the best epoch */                          \
-        X(best_high)                                                                        \
-        X(limit_from) /* --minutes: the step after which `limit` was set: */                \
-        X(limit)      /* steps that the learning rate goes by; 0: none is set */            \
-        X(last)       /* the step after which time ended the training; 0: none */           \
-        X(aborted)    /* 1: time ended the refit of the encoder */                          \
-        X(spent)      /* seconds of this run and those it resumed, with --minutes */
-
-struct ran_decision {
-#define X(field) double field;
-        RAN_DECISION(X)
-#undef X
-};
-bool ran_decision_is_sane(const struct ran_decision *d);
-
 /* Fewer labels or tags than that ask for more, as no refit can undo a choice by chance. */
 enum { RAN_GAIN_FEW = 250 };
 

@@ -30,7 +30,7 @@ static void spread_gates(const struct ran_tensor_spec *spec, float *bias, size_t
 
 static void init_random(struct ran_trainer *t)
 {
-        float *rows = t->table.x;
+        float *rows = t->weights.table.x;
         const struct ran_tensor_spec embed = {
                 .name = "embed.weight", .rows = t->V, .cols = t->D, .init = RAN_INIT_UNIFORM};
         const struct ran_tensor_spec spelling = {.name = "spelling.weight",
@@ -38,17 +38,17 @@ static void init_random(struct ran_trainer *t)
                                                  .cols = t->D,
                                                  .init = RAN_INIT_UNIFORM};
 
-        for (size_t i = 0; i < t->layout.n; i++) {
-                const struct ran_tensor_spec *spec = &t->layout.spec[i];
+        for (size_t i = 0; i < t->weights.layout.n; i++) {
+                const struct ran_tensor_spec *spec = &t->weights.layout.spec[i];
 
-                ran_tensor_init(t->p.block + spec->offset, spec, t->s->seed);
+                ran_tensor_init(t->weights.p.block + spec->offset, spec, t->s->seed);
                 if (t->s->cell_memory > 1)
-                        spread_gates(spec, t->p.block + spec->offset, t->s->cell_memory);
+                        spread_gates(spec, t->weights.p.block + spec->offset, t->s->cell_memory);
         }
         ran_tensor_init(rows, &embed, t->s->seed);
         if (t->c->spelling > 0)
                 ran_tensor_init(rows + t->V * t->D, &spelling, t->s->seed);
-        t->linear_rate = 1;
+        t->linear.rate = 1;
 }
 
 /* ---- another model -------------------------------------------------------------------------- */
@@ -90,7 +90,8 @@ static void copy_rows(struct ran_trainer *t, size_t first, size_t n, const float
                 return;
         ran_trainer_copy_rows(t, first, n, rows);
         for (size_t r = first; r < first + n; r++)
-                t->optimiser.table.rate_scale[r] *= (float)ran_pretrained_rate(t, "embed.weight");
+                t->loop.optimiser.table.rate_scale[r] *=
+                        (float)ran_pretrained_rate(t, "embed.weight");
 }
 
 /* Further tokens of an extended vocabulary: words that the model reads as several tokens. A row is
@@ -118,8 +119,8 @@ static int add_rows(struct ran_trainer *t, const float *weight, float *row, stru
                 for (size_t d = 0; d < t->D && sum > 0; d++)
                         row[d] = (float)((double)row[d] / sum);
                 copy_rows(t, id, 1, row);
-                if (t->token_weight != NULL)
-                        t->token_weight[id] = (float)sum;
+                if (t->linear.token_weight != NULL)
+                        t->linear.token_weight[id] = (float)sum;
         }
         ran_encoding_release(&pieces);
         return rc;
@@ -133,7 +134,7 @@ static int copy_embedding(struct ran_trainer *t, struct ran_error *err)
 
         copy_rows(t, 0, m->V < t->V ? m->V : t->V, m->params.embed);
         if (t->c->frozen)
-                ran_model_token_weights(m, t->token_weight);
+                ran_model_token_weights(m, t->linear.token_weight);
         if (!ran_config_has_encoder(t->c) || t->V <= m->V)
                 return RAN_OK;
         weight = ran_alloc_floats(m->V, err);
@@ -155,16 +156,17 @@ static int copy_tensors(struct ran_trainer *t, struct ran_error *err)
         const struct ran_model *m = t->job->init;
         bool head = ran_train_keeps_head(t->job);
 
-        for (size_t i = 0; i < t->layout.n; i++) {
-                const struct ran_tensor_spec *spec = &t->layout.spec[i];
+        for (size_t i = 0; i < t->weights.layout.n; i++) {
+                const struct ran_tensor_spec *spec = &t->weights.layout.spec[i];
                 const struct ran_tensor *from = head || !ran_pretrained_is_of_head(spec->name)
                                                         ? find(&m->tensors, spec)
                                                         : NULL;
 
                 if (from == NULL)
                         continue;
-                RAN_TRY(ran_tensor_floats(&m->tensors, from, t->p.block + spec->offset, err));
-                t->optimiser.rate_scale[i] = ran_pretrained_rate(t, spec->name);
+                RAN_TRY(ran_tensor_floats(&m->tensors, from, t->weights.p.block + spec->offset,
+                                          err));
+                t->loop.optimiser.rate_scale[i] = ran_pretrained_rate(t, spec->name);
         }
         RAN_TRY(copy_embedding(t, err));
         if (t->c->spelling > 0 && t->c->spelling == m->config.spelling)
@@ -173,10 +175,11 @@ static int copy_tensors(struct ran_trainer *t, struct ran_error *err)
         if (head && t->c->wide > 0 && t->c->wide == m->config.wide &&
             t->c->ngrams == m->config.ngrams && t->c->affixes == m->config.affixes &&
             (!ran_has_linear_words(t->c) || t->c->spelling == m->config.spelling)) {
-                ran_linear_rows_spread(&m->params, t->c->wide, t->C, t->linear, t->idf);
-                t->linear_rate = t->s->init_rate;
+                ran_linear_rows_spread(&m->params, t->c->wide, t->C, t->linear.weight,
+                                       t->linear.idf);
+                t->linear.rate = t->s->init_rate;
                 /* The ensemble is in the weights already. */
-                t->prior = (struct ran_ensemble){ran_config_trains_encoder(t->c), 1, 0};
+                t->judge.prior = (struct ran_ensemble){ran_config_trains_encoder(t->c), 1, 0};
         }
         return RAN_OK;
 }
@@ -242,13 +245,13 @@ static int init_from_vectors(struct ran_trainer *t, struct ran_error *err)
                                 e->V, e->D, t->V, t->D);
         for (size_t id = 0; id < t->V; id++)
                 for (size_t i = id * t->D; e->given[id] && i < (id + 1) * t->D; i++)
-                        t->table.x[i] = (float)(scale * (double)e->rows[i]);
+                        t->weights.table.x[i] = (float)(scale * (double)e->rows[i]);
         /* Rows of a folder have its weights already. A mean is of what is known, as in Model2Vec.
          */
         const uint32_t unknown =
                 t->job->tokenizer != NULL ? ran_tokenizer_unknown(t->job->tokenizer) : RAN_NO_ID;
-        for (size_t id = 0; id < t->V && t->token_weight != NULL; id++)
-                t->token_weight[id] = id != unknown;
+        for (size_t id = 0; id < t->V && t->linear.token_weight != NULL; id++)
+                t->linear.token_weight[id] = id != unknown;
         return RAN_OK;
 }
 
@@ -262,15 +265,8 @@ int ran_trainer_init_weights(struct ran_trainer *t, struct ran_error *err)
                                 "freeze keeps embedding rows as they were given, but none "
                                 "were");
         init_random(t);
-        if (ran_has_linear_model(t->c)) {
-                if (t->lists.first == NULL)
-                        rc = ran_feature_lists_read(&t->lists, t->c, job->train, t->affixes,
-                                                    job->train->keep, job->pool, err);
-                if (rc == RAN_OK)
-                        ran_feature_lists_idf(&t->lists, t->c, t->document, t->documents, t->idf);
-                if (rc == RAN_OK)
-                        ran_compact_round_idf(job->storage, t->idf, t->c->wide);
-        }
+        const struct ran_linear_fit fit = ran_trainer_linear_fit(t);
+        rc = ran_linear_read(&t->linear, &fit, err);
         if (rc == RAN_OK && ran_train_task_of(t->c)->init_output != NULL)
                 rc = ran_train_task_of(t->c)->init_output(t, err);
         if (rc == RAN_OK && job->init != NULL)
@@ -281,7 +277,7 @@ int ran_trainer_init_weights(struct ran_trainer *t, struct ran_error *err)
                 ran_trainer_round_encoder(t); /* its vectors are those of the model to be */
         for (size_t id = 0; id < t->V && t->s->freeze && t->D > 0; id++)
                 if (job->init != NULL || (job->vectors != NULL && job->vectors->given[id]))
-                        t->optimiser.table.rate_scale[id] = 0;
+                        t->loop.optimiser.table.rate_scale[id] = 0;
         if (rc == RAN_OK)
                 ran_pretrained_apply(t);
         return rc;

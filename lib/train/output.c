@@ -12,31 +12,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The settings. Of runs that 0.1.0 began, and of those like them, the text is as it was then. */
-static void add_settings(const struct ran_train_settings *s, bool early_stop, struct ran_buf *out)
-{
-        const char *before = "";
-
-        for (const struct ran_field *f = ran_train_fields; f->name != NULL; f++) {
-                const struct ran_field one[] = {*f, {0}};
-                const size_t at = out->len, begin = at + strlen(before);
-
-                if (strcmp(f->name, "early_stop") == 0 && !early_stop)
-                        continue;
-                ran_buf_str(out, before);
-                ran_fields_json(one, s, out);
-                if (out->len == begin) /* a later setting, with its default */
-                        out->len = at;
-                else
-                        before = ",";
-        }
-}
-
 /* All that can change the result, and nothing else: the same text means the same run. */
-static void add_training(const struct ran_train_job *job, bool early_stop, struct ran_buf *out)
+static void add_training(const struct ran_train_job *job, struct ran_buf *out)
 {
         ran_buf_str(out, "\"version\":\"" RAN_VERSION "\",");
-        add_settings(job->settings, early_stop, out);
+        ran_fields_json(ran_train_fields, job->settings, out);
         ran_buf_printf(out, ",\"batch_size\":%zu,\"train\":{\"documents\":%zu,\"digest\":\"%s\"}",
                        ran_train_batch(job), job->train->B, job->train->digest);
         if (ran_train_has_dev(job))
@@ -53,7 +33,7 @@ static void add_training(const struct ran_train_job *job, bool early_stop, struc
 void ran_train_describe(const struct ran_train_job *job, struct ran_buf *out)
 {
         ran_buf_str(out, "\"training\":{");
-        add_training(job, job->settings->early_stop, out);
+        add_training(job, out);
         ran_buf_str(out, "},\"config\":{");
         ran_fields_json(ran_config_fields, job->config, out);
         ran_buf_str(out, "},\"vocabulary\":");
@@ -90,7 +70,7 @@ int ran_trainer_describe(struct ran_trainer *t, struct ran_error *err)
 {
         struct ran_buf out = {0};
 
-        add_training(t->job, t->early_stop, &out);
+        add_training(t->job, &out);
         ran_buf_char(&out, '\0');
         if (out.failed) {
                 ran_buf_release(&out);
@@ -104,8 +84,8 @@ int ran_trainer_describe(struct ran_trainer *t, struct ran_error *err)
 struct ran_parts ran_trainer_parts(const struct ran_trainer *t)
 {
         return (struct ran_parts){.config = t->c,
-                                  .layout = &t->layout,
-                                  .params = &t->p,
+                                  .layout = &t->weights.layout,
+                                  .params = &t->weights.p,
                                   .V = t->V,
                                   .C = t->C,
                                   .labels = ran_task_is_tied(t->c) ? NULL : t->job->train->names,
@@ -163,12 +143,12 @@ static void add_tried(const struct ran_trainer *t, struct ran_buf *out)
 static void copy_tensors(float *block, const struct ran_layout *layout, const struct ran_trainer *t)
 {
         for (size_t i = 0; i < layout->n; i++) {
-                const struct ran_tensor_spec *to = &layout->spec[i], *from = t->layout.spec;
+                const struct ran_tensor_spec *to = &layout->spec[i], *from = t->weights.layout.spec;
                 size_t rows = to->rows > 0 ? to->rows : 1;
 
                 while (strcmp(from->name, to->name) != 0)
                         from++;
-                memcpy(block + to->offset, t->p.block + from->offset,
+                memcpy(block + to->offset, t->weights.p.block + from->offset,
                        rows * to->cols * sizeof *block);
         }
 }
@@ -191,10 +171,10 @@ static int write_part(struct ran_trainer *t, const char *more, const struct ran_
                 struct ran_parts parts = ran_trainer_parts(t);
 
                 copy_tensors(params.block, &layout, t);
-                params.embed = t->p.embed;
-                params.spelling = t->p.spelling;
-                params.wide = t->p.wide;
-                params.idf = t->p.idf;
+                params.embed = t->weights.p.embed;
+                params.spelling = t->weights.p.spelling;
+                params.wide = t->weights.p.wide;
+                params.idf = t->weights.p.idf;
                 parts.storage = t->job->storage;
                 parts.extra = known;
                 parts.extras = known->n > 0;
@@ -225,15 +205,17 @@ static void add_validation(const struct ran_trainer *t, struct ran_buf *out)
         const struct ran_train_decision d = ran_trainer_decision(t);
         struct ran_buf why = {0};
 
-        if (t->stop.documents == 0 || t->as_begun)
+        if (t->at.decision.documents == 0)
                 return;
         ran_buf_printf(out,
                        ",\"validation\":{\"documents\":%zu,\"linear\":{\"value\":", d.documents);
-        ran_buf_double(out, t->s->metric == RAN_METRIC_LOSS ? -t->stop.metric : t->stop.metric);
-        add_interval(t->stop.low, t->stop.high, out);
+        ran_buf_double(out, t->s->metric == RAN_METRIC_LOSS ? -t->at.decision.metric
+                                                            : t->at.decision.metric);
+        add_interval(t->at.decision.low, t->at.decision.high, out);
         ran_buf_str(out, "},\"model\":{\"value\":");
-        ran_buf_double(out, t->s->metric == RAN_METRIC_LOSS ? -t->at.best : t->at.best);
-        add_interval(t->stop.best_low, t->stop.best_high, out);
+        ran_buf_double(out,
+                       t->s->metric == RAN_METRIC_LOSS ? -t->at.best.metric : t->at.best.metric);
+        add_interval(t->at.best.low, t->at.best.high, out);
         ran_buf_char(out, '}');
         ran_train_decision_tell(&d, &why);
         if (why.len > 0) {
@@ -252,9 +234,7 @@ int ran_trainer_write(struct ran_trainer *t, struct ran_error *err)
         struct ran_extra known;
         int rc;
 
-        RAN_TRY(ran_known_make(t->job, t->at.refit != 0, &known, err));
-        if (t->as_begun)
-                known.n = 0; /* 0.1.0 wrote none */
+        RAN_TRY(ran_known_make(t->job, t->at.epochs.refit != 0, &known, err));
         parts.storage = t->job->storage;
         parts.extra = &known;
         parts.extras = known.n > 0;
@@ -263,45 +243,46 @@ int ran_trainer_write(struct ran_trainer *t, struct ran_error *err)
         ran_buf_printf(&more, ",\"kernels\":\"%s\"", ran_isa());
         if (t->job->about != NULL && t->job->about[0] != '\0')
                 ran_buf_printf(&more, ",%s", t->job->about);
-        if (t->at.best_epoch > 0) {
-                if (ran_config_trains_encoder(t->c) && t->stop.why != RAN_ENCODER_NO_ROOM)
-                        ran_buf_printf(&more, ",\"best_epoch\":%.0f", t->at.best_epoch);
+        if (t->at.best.epoch > 0) {
+                if (ran_config_trains_encoder(t->c) && t->at.decision.why != RAN_ENCODER_NO_ROOM)
+                        ran_buf_printf(&more, ",\"best_epoch\":%.0f", t->at.best.epoch);
                 ran_buf_printf(&more, ",\"dev_metric\":{\"%s\":", ran_metric_names[t->s->metric]);
-                ran_buf_double(&more, t->s->metric == RAN_METRIC_LOSS ? -t->at.best : t->at.best);
+                ran_buf_double(&more, t->s->metric == RAN_METRIC_LOSS ? -t->at.best.metric
+                                                                      : t->at.best.metric);
                 ran_buf_char(&more, '}');
-                if (!isnan(t->baseline) && !t->as_begun) {
+                if (!isnan(t->judge.baseline)) {
                         ran_buf_str(&more, ",\"dev_baseline\":");
-                        ran_buf_double(&more, t->baseline);
+                        ran_buf_double(&more, t->judge.baseline);
                 }
         }
-        if (t->stop.limit > 0 || t->stop.last > 0 || ran_budget_aborts_refit(t))
+        if (t->at.epochs.limit > 0 || t->at.epochs.last > 0 || ran_budget_aborts_refit(t))
                 ran_buf_printf(&more,
                                ",\"time_limit\":{\"from\":%.0f,\"steps\":%.0f,\"last\":%.0f,"
                                "\"aborted\":%s}",
-                               t->stop.limit_from, t->stop.limit, t->stop.last,
+                               t->at.epochs.limit_from, t->at.epochs.limit, t->at.epochs.last,
                                ran_budget_aborts_refit(t) ? "true" : "false");
         ran_pretrained_describe(t, &more);
         add_validation(t, &more);
-        if (t->at.refit != 0)
-                ran_buf_printf(&more, ",\"learned_from\":%zu", t->documents);
+        if (t->at.epochs.refit != 0)
+                ran_buf_printf(&more, ",\"learned_from\":%zu", t->loop.documents);
         if (t->c->wide > 0) {
                 ran_buf_str(&more, ",\"paths\":{\"deep\":");
-                ran_buf_double(&more, t->at.encoder);
+                ran_buf_double(&more, t->at.best.encoder);
                 ran_buf_str(&more, ",\"wide\":");
-                ran_buf_double(&more, t->at.linear);
+                ran_buf_double(&more, t->at.best.linear);
                 if (t->c->multilabel) {
                         ran_buf_str(&more, ",\"offset\":");
-                        ran_buf_double(&more, t->stop.offset);
+                        ran_buf_double(&more, t->at.best.offset);
                 }
                 ran_buf_str(&more, ",\"cost\":");
-                ran_buf_double(&more, t->at.cost);
+                ran_buf_double(&more, t->at.linear.cost);
                 if (t->c->frozen) {
                         ran_buf_str(&more, ",\"dense\":");
-                        ran_buf_double(&more, t->dense_scale);
+                        ran_buf_double(&more, t->at.linear.dense);
                 }
                 if (ran_has_linear_model(t->c))
                         ran_buf_printf(&more, ",\"ratios\":%s",
-                                       t->at.ratios != 0 ? "true" : "false");
+                                       t->at.linear.ratios != 0 ? "true" : "false");
                 ran_buf_char(&more, '}');
         }
         if (drops(t))
@@ -311,13 +292,13 @@ int ran_trainer_write(struct ran_trainer *t, struct ran_error *err)
                 for (size_t c = 0; c < t->C; c++) {
                         if (c > 0)
                                 ran_buf_char(&more, ',');
-                        ran_buf_float(&more, (float)t->at.threshold);
+                        ran_buf_float(&more, (float)t->at.best.threshold);
                 }
                 ran_buf_char(&more, ']');
         }
-        if (t->calibration.n > 0) {
+        if (t->judge.calibration.n > 0) {
                 ran_buf_char(&more, ',');
-                ran_calibration_json(&t->calibration, &more);
+                ran_calibration_json(&t->judge.calibration, &more);
         }
         ran_buf_char(&more, '\0');
         if (more.failed)

@@ -1,7 +1,7 @@
 /* pretrain-job.c - the job of the first phase of a training, and its trainer: see pretrain.h. */
 #include "nn/task.h"
 #include "ran/train.h"
-#include "gradient/masking.h"
+#include "data/masking.h"
 #include "train/trainer.h"
 
 #include <math.h>

@@ -9,7 +9,7 @@
 
 bool ran_pretrain_is_due(const struct ran_trainer *t)
 {
-        return t->job->texts != NULL && t->pretrained.done == 0 && t->at.refit == 0 &&
+        return t->job->texts != NULL && t->at.pretrained.done == 0 && t->at.epochs.refit == 0 &&
                !ran_trainer_is_decided(t);
 }
 
@@ -27,14 +27,14 @@ int ran_pretrain_begin(struct ran_trainer *t, struct ran_error *err)
 
         RAN_TRY(ran_ranks_agree(t->job->ranks, rc, err));
         t->first->phase.job.seconds = seconds_of(t);
-        t->first->t.started = t->first->t.saved = ran_clock();
+        t->first->t.time.started = t->first->t.time.saved = ran_clock();
         return ran_broadcast_state(&t->first->t, err);
 }
 
 /* The tensors that both have: those of the encoder, which has the same shape. */
 static void keep_tensors(struct ran_trainer *t, const struct ran_trainer *from)
 {
-        const struct ran_layout *ours = &t->layout, *theirs = &from->layout;
+        const struct ran_layout *ours = &t->weights.layout, *theirs = &from->weights.layout;
 
         for (size_t i = 0; i < ours->n; i++) {
                 const struct ran_tensor_spec *to = &ours->spec[i], *s = theirs->spec;
@@ -43,26 +43,28 @@ static void keep_tensors(struct ran_trainer *t, const struct ran_trainer *from)
                 while (s < end && strcmp(s->name, to->name) != 0)
                         s++;
                 if (s < end && !ran_pretrained_is_of_head(to->name))
-                        memcpy(t->kept_block + to->offset, from->p.block + s->offset,
+                        memcpy(t->weights.kept_block + to->offset,
+                               from->weights.p.block + s->offset,
                                (to->rows > 0 ? to->rows : 1) * to->cols * sizeof(float));
         }
-        memcpy(t->kept_table, from->table.x, t->V * t->D * sizeof(float));
+        memcpy(t->weights.kept_table, from->weights.table.x, t->V * t->D * sizeof(float));
 }
 
 static void note(struct ran_trainer *t, const struct ran_trainer *from)
 {
         const bool judged = ran_train_has_dev(from->job);
 
-        t->pretrained.done = 1;
-        t->pretrained.after = judged                     ? -from->at.best
-                              : from->at.loss_weight > 0 ? from->at.loss / from->at.loss_weight
-                                                         : 0;
-        t->pretrained.epochs = from->at.epoch;
-        t->pretrained.best_epoch = judged ? from->at.best_epoch : from->at.epoch;
-        t->pretrained.steps = (double)from->optimiser.step;
-        t->pretrained.limit_from = from->stop.limit_from;
-        t->pretrained.limit = from->stop.limit;
-        t->pretrained.last = from->stop.last;
+        t->at.pretrained.done = 1;
+        t->at.pretrained.after = judged ? -from->at.best.metric
+                                 : from->at.epochs.loss_weight > 0
+                                         ? from->at.epochs.loss / from->at.epochs.loss_weight
+                                         : 0;
+        t->at.pretrained.epochs = from->at.epochs.epoch;
+        t->at.pretrained.best_epoch = judged ? from->at.best.epoch : from->at.epochs.epoch;
+        t->at.pretrained.steps = (double)from->loop.optimiser.step;
+        t->at.pretrained.limit_from = from->at.epochs.limit_from;
+        t->at.pretrained.limit = from->at.epochs.limit;
+        t->at.pretrained.last = from->at.epochs.last;
 }
 
 int ran_pretrain_end(struct ran_trainer *t, struct ran_error *err)
@@ -78,9 +80,9 @@ int ran_pretrain_end(struct ran_trainer *t, struct ran_error *err)
                 ran_pretrained_apply(t);
         }
         r = ran_trainer_report(from, RAN_REPORT_PRETRAINED);
-        r.documents = from->documents;
-        r.loss_before = t->pretrained.before;
-        r.loss = t->pretrained.after;
+        r.documents = from->loop.documents;
+        r.loss_before = t->at.pretrained.before;
+        r.loss = t->at.pretrained.after;
         ran_trainer_release_first(t);
         RAN_TRY(ran_broadcast_state(t, err));
         RAN_TRY(ran_trainer_tell_all(t, &r, &next, err));

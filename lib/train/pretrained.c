@@ -51,8 +51,8 @@ static float *kept(float **at, size_t n, struct ran_error *err)
 
 int ran_pretrained_allocate(struct ran_trainer *t, struct ran_error *err)
 {
-        return kept(&t->kept_block, t->layout.size, err) != NULL &&
-                               kept(&t->kept_table, t->V * t->D, err) != NULL
+        return kept(&t->weights.kept_block, t->weights.layout.size, err) != NULL &&
+                               kept(&t->weights.kept_table, t->V * t->D, err) != NULL
                        ? RAN_OK
                        : RAN_ENOMEM;
 }
@@ -61,27 +61,27 @@ void ran_pretrained_apply(struct ran_trainer *t)
 {
         const double of_rows = ran_pretrained_rate(t, "embed.weight");
 
-        if (t->pretrained.done == 0 || t->kept_block == NULL)
+        if (t->at.pretrained.done == 0 || t->weights.kept_block == NULL)
                 return;
-        for (size_t i = 0; i < t->layout.n; i++) {
-                const struct ran_tensor_spec *s = &t->layout.spec[i];
+        for (size_t i = 0; i < t->weights.layout.n; i++) {
+                const struct ran_tensor_spec *s = &t->weights.layout.spec[i];
 
                 if (ran_pretrained_is_of_head(s->name))
                         continue;
-                memcpy(t->p.block + s->offset, t->kept_block + s->offset,
+                memcpy(t->weights.p.block + s->offset, t->weights.kept_block + s->offset,
                        (s->rows > 0 ? s->rows : 1) * s->cols * sizeof(float));
-                t->optimiser.rate_scale[i] = (float)ran_pretrained_rate(t, s->name);
+                t->loop.optimiser.rate_scale[i] = (float)ran_pretrained_rate(t, s->name);
         }
-        memcpy(t->table.x, t->kept_table, t->V * t->D * sizeof(float));
+        memcpy(t->weights.table.x, t->weights.kept_table, t->V * t->D * sizeof(float));
         for (size_t id = 0; id < t->V; id++)
-                if (t->optimiser.table.rate_scale[id] != 0) /* not frozen */
-                        t->optimiser.table.rate_scale[id] = (float)of_rows;
+                if (t->loop.optimiser.table.rate_scale[id] != 0) /* not frozen */
+                        t->loop.optimiser.table.rate_scale[id] = (float)of_rows;
 }
 
 void ran_pretrained_release(struct ran_trainer *t)
 {
-        free(t->kept_block);
-        free(t->kept_table);
+        free(t->weights.kept_block);
+        free(t->weights.kept_table);
 }
 
 /* ---- descriptions ---------------------------------------------------------------------------- */
@@ -104,7 +104,7 @@ static void add_number(struct ran_buf *out, const char *name, double x)
 
 void ran_pretrained_describe(const struct ran_trainer *t, struct ran_buf *out)
 {
-        const struct ran_pretrained *p = &t->pretrained;
+        const struct ran_state_pretrained *p = &t->at.pretrained;
 
         if (p->done == 0)
                 return;

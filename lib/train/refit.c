@@ -27,10 +27,12 @@ static void swap(float *a, float *b, size_t n)
 /* Swaps the encoder of the best epoch and the current one; the linear model stays. */
 static void swap_encoders(struct ran_trainer *t)
 {
-        swap(t->p.block, t->best_block, t->layout.size);
-        swap(t->table.x, t->best_table, ran_table_bytes(&t->table) / sizeof *t->table.x);
+        swap(t->weights.p.block, t->weights.best_block, t->weights.layout.size);
+        swap(t->weights.table.x, t->weights.best_table,
+             ran_table_bytes(&t->weights.table) / sizeof *t->weights.table.x);
         if (t->c->wide > 0)
-                swap(t->p.head.wide_b, t->best_block + (t->p.head.wide_b - t->p.block), t->C);
+                swap(t->weights.p.head.wide_b,
+                     t->weights.best_block + (t->weights.p.head.wide_b - t->weights.p.block), t->C);
 }
 
 /* An encoder trained on the held-out documents should predict them better than one that was not.
@@ -43,7 +45,7 @@ int ran_trainer_keep_better(struct ran_trainer *t, bool aborted, struct ran_erro
         double after = 0, before = 0;
 
         if (aborted && !ran_trainer_drops_encoder(t)) {
-                t->first_encoder = true;
+                t->judge.first_encoder = true;
                 if (ran_trainer_leads(t))
                         swap_encoders(t);
                 return ran_broadcast_state(t, err);
@@ -56,8 +58,8 @@ int ran_trainer_keep_better(struct ran_trainer *t, bool aborted, struct ran_erro
                 swap_encoders(t);
         RAN_TRY(ran_broadcast_state(t, err));
         RAN_TRY(model_loss(t, &before, err));
-        t->first_encoder = !(after <= before); /* nor if it is no number */
-        if (ran_trainer_leads(t) && !t->first_encoder)
+        t->judge.first_encoder = !(after <= before); /* nor if it is no number */
+        if (ran_trainer_leads(t) && !t->judge.first_encoder)
                 swap_encoders(t);
         return RAN_OK;
 }

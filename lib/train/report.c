@@ -7,7 +7,7 @@
 
 double ran_trainer_began(const struct ran_trainer *t)
 {
-        return t->outer != NULL ? t->outer->started : t->started;
+        return t->outer != NULL ? t->outer->time.started : t->time.started;
 }
 
 /* The most epochs of the run. */
@@ -15,16 +15,16 @@ size_t ran_trainer_epochs(const struct ran_trainer *t)
 {
         if (!ran_config_trains_encoder(t->c))
                 return 1;
-        return t->at.refit != 0 ? (size_t)t->at.best_epoch : t->s->epochs;
+        return t->at.epochs.refit != 0 ? (size_t)t->at.best.epoch : t->s->epochs;
 }
 
 /* The epoch that a report is of, from 1; one that is at work counts. A refit without an encoder has
  * none: its model is of the best one. */
 static size_t epoch_of(const struct ran_trainer *t, int event)
 {
-        if (t->at.refit != 0 && ran_trainer_drops_encoder(t))
-                return (size_t)t->at.best_epoch;
-        return (size_t)t->at.epoch + (t->at.batch > 0 || event <= RAN_REPORT_STEP);
+        if (t->at.epochs.refit != 0 && ran_trainer_drops_encoder(t))
+                return (size_t)t->at.best.epoch;
+        return (size_t)t->at.epochs.epoch + (t->at.epochs.batch > 0 || event <= RAN_REPORT_STEP);
 }
 
 /* And steps; those of `t` go by all that there might be, as the learning rate does. */
@@ -34,53 +34,54 @@ static double steps_of(const struct ran_trainer *t)
 
         if (!ran_config_trains_encoder(t->c))
                 return 0;
-        if (t->stop.limit > 0 && (double)t->steps <= t->stop.limit)
-                return (double)t->steps;
-        return (double)t->steps - (double)(never * t->batches);
+        if (t->at.epochs.limit > 0 && (double)t->loop.steps <= t->at.epochs.limit)
+                return (double)t->loop.steps;
+        return (double)t->loop.steps - (double)(never * t->loop.batches);
 }
 
 struct ran_train_report ran_trainer_report(const struct ran_trainer *t, int event)
 {
-        double seconds = ran_clock() - ran_trainer_began(t), step = (double)t->optimiser.step;
-        double done = step - (double)t->from_step, steps = steps_of(t), left = steps - step;
+        double seconds = ran_clock() - ran_trainer_began(t), step = (double)t->loop.optimiser.step;
+        double done = step - (double)t->time.from_step, steps = steps_of(t), left = steps - step;
 
         return (struct ran_train_report){
                 .event = event,
                 .pretraining = t->outer != NULL,
-                .refit = t->at.refit != 0,
+                .refit = t->at.epochs.refit != 0,
                 .epoch = epoch_of(t, event),
                 .epochs = ran_trainer_epochs(t),
                 .step = (size_t)step,
                 .steps = (size_t)steps,
-                .loss = t->at.loss_weight > 0 ? t->at.loss / t->at.loss_weight : 0,
-                .learning_rate = t->rate,
-                .gradient_norm = t->norm,
-                .tokens = t->tokens,
+                .loss = t->at.epochs.loss_weight > 0 ? t->at.epochs.loss / t->at.epochs.loss_weight
+                                                     : 0,
+                .learning_rate = t->loop.rate,
+                .gradient_norm = t->loop.norm,
+                .tokens = t->time.tokens,
                 .seconds = seconds,
                 .tokens_per_second =
-                        t->encoder_seconds > 0 ? (double)t->tokens / t->encoder_seconds : 0,
-                .eta_seconds = done > 0 ? (seconds - t->from_seconds) / done * left : 0,
-                .metric = t->at.best,
-                .best = t->at.best,
-                .share = t->linear_share,
+                        t->time.encoder > 0 ? (double)t->time.tokens / t->time.encoder : 0,
+                .eta_seconds = done > 0 ? (seconds - t->time.from_seconds) / done * left : 0,
+                .metric = t->at.best.metric,
+                .best = t->at.best.metric,
+                .share = t->time.share,
                 .validation = ran_train_has_dev(t->job) ? t->job->dev->B : 0,
-                .baseline = t->baseline,
-                .interval = {t->stop.best_low, t->stop.best_high},
-                .best_interval = {t->stop.best_low, t->stop.best_high},
-                .linear_loss = t->stop.loss,
-                .linear_metric = t->stop.documents > 0 ? t->stop.metric : NAN,
-                .linear_interval = {t->stop.low, t->stop.high},
+                .baseline = t->judge.baseline,
+                .interval = {t->at.best.low, t->at.best.high},
+                .best_interval = {t->at.best.low, t->at.best.high},
+                .linear_loss = t->at.decision.loss,
+                .linear_metric = t->at.decision.documents > 0 ? t->at.decision.metric : NAN,
+                .linear_interval = {t->at.decision.low, t->at.decision.high},
                 .decision = ran_trainer_decision(t),
-                .limit = !t->timed_out      ? 0
-                         : t->stop.last > 0 ? (size_t)t->stop.last
-                                            : (size_t)t->stop.limit,
-                .aborted = t->stop.aborted != 0,
-                .best_epoch = (size_t)t->at.best_epoch,
-                .stale = (size_t)t->at.stale,
+                .limit = !t->judge.timed_out     ? 0
+                         : t->at.epochs.last > 0 ? (size_t)t->at.epochs.last
+                                                 : (size_t)t->at.epochs.limit,
+                .aborted = t->at.epochs.aborted != 0,
+                .best_epoch = (size_t)t->at.best.epoch,
+                .stale = (size_t)t->at.best.stale,
                 .linear_only = ran_trainer_drops_encoder(t),
                 .encoder_only = ran_trainer_drops_linear(t),
                 .no_encoder = !ran_config_trains_encoder(t->c),
-                .first_encoder = t->first_encoder,
+                .first_encoder = t->judge.first_encoder,
                 .moved = ran_ranks_moved(t->job->ranks),
         };
 }
@@ -88,32 +89,32 @@ struct ran_train_report ran_trainer_report(const struct ran_trainer *t, int even
 bool ran_trainer_drops_encoder(const struct ran_trainer *t)
 {
         if (t->c->frozen)
-                return t->at.fitted != 0 && t->dense_scale == 0;
-        return ran_config_trains_encoder(t->c) && t->at.best_epoch > 0 && t->c->wide > 0 &&
-               t->at.encoder == 0;
+                return t->at.linear.fitted != 0 && t->at.linear.dense == 0;
+        return ran_config_trains_encoder(t->c) && t->at.best.epoch > 0 && t->c->wide > 0 &&
+               t->at.best.encoder == 0;
 }
 
 bool ran_trainer_drops_linear(const struct ran_trainer *t)
 {
-        return ran_config_trains_encoder(t->c) && t->at.best_epoch > 0 && t->c->wide > 0 &&
-               t->at.linear == 0 && t->at.encoder > 0;
+        return ran_config_trains_encoder(t->c) && t->at.best.epoch > 0 && t->c->wide > 0 &&
+               t->at.best.linear == 0 && t->at.best.encoder > 0;
 }
 
 bool ran_trainer_is_decided(const struct ran_trainer *t)
 {
-        return t->stop.why != RAN_ENCODER_KEPT;
+        return t->at.decision.why != RAN_ENCODER_KEPT;
 }
 
 struct ran_train_decision ran_trainer_decision(const struct ran_trainer *t)
 {
         return (struct ran_train_decision){
-                .why = (int)t->stop.why,
-                .epoch = (size_t)t->stop.epoch,
-                .documents = (size_t)t->stop.documents,
-                .errors = (size_t)t->stop.errors,
-                .loss = t->stop.loss,
-                .gain = t->stop.gain,
-                .error = t->stop.error,
+                .why = (int)t->at.decision.why,
+                .epoch = (size_t)t->at.decision.epoch,
+                .documents = (size_t)t->at.decision.documents,
+                .errors = (size_t)t->at.decision.errors,
+                .loss = t->at.decision.loss,
+                .gain = t->at.decision.gain,
+                .error = t->at.decision.error,
         };
 }
 
@@ -151,7 +152,7 @@ int ran_trainer_tell_all(struct ran_trainer *t, const struct ran_train_report *r
         *next = ran_trainer_tell(t, r) != 0 ? RAN_STOP
                 : ran_trainer_leads(t) && r->event == RAN_REPORT_STEP && ran_budget_is_due(t)
                         ? RAN_NOTE
-                : ran_trainer_leads(t) && ran_clock() - t->saved > t->job->checkpoint_seconds
+                : ran_trainer_leads(t) && ran_clock() - t->time.saved > t->job->checkpoint_seconds
                         ? RAN_SAVE
                         : RAN_GO_ON;
         return ran_ranks_max(t->job->ranks, next, err);
@@ -166,7 +167,7 @@ int ran_trainer_diverged(const struct ran_trainer *t, double epoch, double step,
                 err, RAN_EDIVERGED,
                 "training diverged in epoch %.0f, step %.0f: the %s is not finite (learning rate "
                 "%g); try a lower --learning-rate or a smaller --clip",
-                epoch, step, what, t->rate);
+                epoch, step, what, t->loop.rate);
 }
 
 /* Checks n results for development data: the last step of an epoch may have diverged. */
@@ -175,7 +176,8 @@ int ran_trainer_check_results(const struct ran_trainer *t, const float *x, size_
 {
         for (size_t i = 0; i < n; i++)
                 if (!isfinite(x[i]))
-                        return ran_trainer_diverged(t, t->at.epoch, (double)t->optimiser.step,
+                        return ran_trainer_diverged(t, t->at.epochs.epoch,
+                                                    (double)t->loop.optimiser.step,
                                                     "result for the validation documents", err);
         return RAN_OK;
 }
@@ -184,7 +186,7 @@ int ran_trainer_on_pass(void *arg, size_t passes, double share)
 {
         struct ran_trainer *t = arg;
 
-        t->linear_share = t->stage_from + share * (t->stage_to - t->stage_from);
+        t->time.share = share;
         struct ran_train_report r = ran_trainer_report(t, RAN_REPORT_LINEAR);
 
         r.step = passes;

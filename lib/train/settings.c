@@ -39,7 +39,8 @@ const struct ran_field ran_train_fields[] = {
          .value = "WINDOWS",
          .initial = "0",
          .help = "language models: train on chunks of so many windows (truncated back-propagation "
-                 "through time); 0: whole documents"},
+                 "through time); 0: whole documents",
+         RAN_RULES(RAN_NEEDS_AS("task=lm", "is for ran-train lm"))},
         {.name = "patience",
          .type = RAN_FIELD_SIZE,
          AT(patience),
@@ -51,6 +52,8 @@ const struct ran_field ran_train_fields[] = {
         {.name = "early_stop",
          .type = RAN_FIELD_BOOL,
          AT(early_stop),
+         .initial = "false",
+         .later = true,
          .help = "with a linear model: end the training of the encoder, or leave it out, as soon "
                  "as "
                  "it can no longer prove on the validation documents that it helps"},
@@ -173,7 +176,8 @@ const struct ran_field ran_train_fields[] = {
          .high = 100,
          .value = "X",
          .initial = "0.1",
-         .help = "scale the vectors of --vectors to this root mean square; 0: do not scale"},
+         .help = "scale the vectors of --vectors to this root mean square; 0: do not scale",
+         RAN_RULES(RAN_NEEDS("vectors"))},
         {.name = "init_rate",
          .type = RAN_FIELD_REAL,
          AT(init_rate),
@@ -182,7 +186,9 @@ const struct ran_field ran_train_fields[] = {
          .value = "X",
          .initial = "1",
          .help = "learning rate of the weights from --init, as a share of --learning-rate; 0 "
-                 "freezes them"},
+                 "freezes them",
+         RAN_RULES(RAN_NEEDS_AS("init pretrain pretrain_epochs pretrain_minutes",
+                                "is for --init MODEL or --pretrain FILE"))},
         {.name = "cell_memory",
          .type = RAN_FIELD_SIZE,
          AT(cell_memory),
@@ -203,7 +209,9 @@ const struct ran_field ran_train_fields[] = {
          .later = true,
          .help = "with --init or --pretrain: learning rate of each layer, as a share of that of "
                  "the "
-                 "layer above it; the embedding is below all layers"},
+                 "layer above it; the embedding is below all layers",
+         RAN_RULES(RAN_NEEDS_AS("init pretrain pretrain_epochs pretrain_minutes",
+                                "is for --init MODEL or --pretrain FILE"))},
         {.name = "pretrain_epochs",
          .type = RAN_FIELD_SIZE,
          AT(pretrain_epochs),
@@ -213,7 +221,10 @@ const struct ran_field ran_train_fields[] = {
          .initial = "0",
          .later = true,
          .help = "learn from the text of the documents in so many epochs first, before the labels; "
-                 "0: not without --pretrain, and with it as many as the amount of text suggests"},
+                 "0: not without --pretrain, and with it as many as the amount of text suggests",
+         RAN_RULES(
+                 RAN_NEEDS_AS("task=classify,tag", "is for ran-train classify and tag: a language "
+                                                   "model learns from texts as they are"))},
         {.name = "mask_share",
          .type = RAN_FIELD_REAL,
          AT(mask_share),
@@ -223,7 +234,9 @@ const struct ran_field ran_train_fields[] = {
          .initial = "0",
          .later = true,
          .help = "mlm and --pretrain: share of the words that are masked in training; 0: 0.15, and "
-                 "with --pretrain 0.3"},
+                 "with --pretrain 0.3",
+         RAN_RULES(RAN_NEEDS_AS("task=mlm pretrain pretrain_epochs pretrain_minutes",
+                                "is for --pretrain FILE, or ran-train mlm"))},
         {.name = "wide_cost",
          .type = RAN_FIELD_REAL,
          AT(wide_cost),
@@ -249,7 +262,8 @@ const struct ran_field ran_train_fields[] = {
         {.name = "freeze",
          .type = RAN_FIELD_BOOL,
          AT(freeze),
-         .help = "do not train the rows of the embedding from --vectors or --init"},
+         .help = "do not train the rows of the embedding from --vectors or --init",
+         RAN_RULES(RAN_NEEDS_AS("vectors init", "needs --vectors or --init"))},
         {.name = "class_weights",
          .type = RAN_FIELD_CHOICE,
          AT(class_weights),

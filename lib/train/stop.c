@@ -23,8 +23,8 @@ static uint32_t top_class(const struct ran_trainer *t, size_t *count)
         const struct ran_dataset *d = t->job->train;
         uint32_t top = 0;
 
-        for (size_t i = 0; i < t->documents; i++) {
-                size_t b = t->document[i];
+        for (size_t i = 0; i < t->loop.documents; i++) {
+                size_t b = t->loop.document[i];
 
                 for (size_t at = d->label_first[b]; at < d->label_first[b + 1]; at++)
                         count[d->labels[at]]++;
@@ -68,53 +68,53 @@ static void note_linear(struct ran_trainer *t, const struct ran_evaluate_rates *
 {
         const struct ran_interval i = ran_evaluate_interval(r, t->s->metric);
 
-        t->stop.documents = (double)t->job->dev->B;
-        t->stop.errors = (double)r->wrong;
-        t->stop.metric = fmax(ran_evaluate_metric(r, t->s->metric), -1e15);
-        t->stop.low = i.low;
-        t->stop.high = i.high;
-        t->stop.loss = isfinite(r->loss) ? r->loss : 0;
-        t->stop.weight = t->ensemble.linear;
-        t->stop.weight_offset = t->ensemble.offset;
-        memcpy(t->alone, t->losses, t->job->dev->B * sizeof *t->alone);
+        t->at.decision.documents = (double)t->job->dev->B;
+        t->at.decision.errors = (double)r->wrong;
+        t->at.decision.metric = fmax(ran_evaluate_metric(r, t->s->metric), -1e15);
+        t->at.decision.low = i.low;
+        t->at.decision.high = i.high;
+        t->at.decision.loss = isfinite(r->loss) ? r->loss : 0;
+        t->at.decision.weight = t->judge.ensemble.linear;
+        t->at.decision.weight_offset = t->judge.ensemble.offset;
+        memcpy(t->judge.alone, t->judge.losses, t->job->dev->B * sizeof *t->judge.alone);
 }
 
 /* Without an encoder the linear model is the best epoch, the first. */
 static void leave_out(struct ran_trainer *t)
 {
-        t->stop.why = RAN_ENCODER_NO_ROOM;
-        t->at.epoch = t->at.best_epoch = 1;
-        t->at.best = t->stop.metric;
-        t->stop.best_low = t->stop.low;
-        t->stop.best_high = t->stop.high;
-        ran_trainer_set_ensemble(
-                t, &(const struct ran_ensemble){0, t->stop.weight, t->stop.weight_offset});
-        memcpy(t->best_block, t->p.block, t->layout.size * sizeof(float));
-        memcpy(t->best_table, t->table.x, ran_table_bytes(&t->table));
+        t->at.decision.why = RAN_ENCODER_NO_ROOM;
+        t->at.epochs.epoch = t->at.best.epoch = 1;
+        t->at.best.metric = t->at.decision.metric;
+        t->at.best.low = t->at.decision.low;
+        t->at.best.high = t->at.decision.high;
+        ran_trainer_set_ensemble(t, &(const struct ran_ensemble){0, t->at.decision.weight,
+                                                                 t->at.decision.weight_offset});
+        memcpy(t->weights.best_block, t->weights.p.block, t->weights.layout.size * sizeof(float));
+        memcpy(t->weights.best_table, t->weights.table.x, ran_table_bytes(&t->weights.table));
 }
 
 static bool looks(const struct ran_trainer *t)
 {
-        return ran_train_has_dev(t->job) && t->at.refit == 0 && t->c->wide > 0 &&
+        return ran_train_has_dev(t->job) && t->at.epochs.refit == 0 && t->c->wide > 0 &&
                ran_config_trains_encoder(t->c) && !ran_trainer_is_decided(t);
 }
 
 static int judge_linear(struct ran_trainer *t, struct ran_evaluate_rates *r, struct ran_error *err)
 {
-        const bool first = t->optimiser.step == 0;
+        const bool first = t->loop.optimiser.step == 0;
         bool learned = false;
 
         note_linear(t, r);
         RAN_TRY(has_learned(t, r->wrong, &learned, err));
-        t->waits = !learned;
-        if (first && t->early_stop && !ran_gain_has_room(r->wrong))
+        t->judge.waits = !learned;
+        if (first && t->s->early_stop && !ran_gain_has_room(r->wrong))
                 leave_out(t);
         return RAN_OK;
 }
 
 int ran_trainer_look(struct ran_trainer *t, struct ran_error *err)
 {
-        const bool first = t->optimiser.step == 0;
+        const bool first = t->loop.optimiser.step == 0;
         struct ran_evaluate_rates r = {0};
         struct ran_train_report report;
         int next;
@@ -143,11 +143,11 @@ int ran_trainer_look(struct ran_trainer *t, struct ran_error *err)
 static struct ran_gain gain_now(const struct ran_trainer *t)
 {
         const struct ran_dataset *dev = t->job->dev;
-        struct ran_gain g = ran_gain_of(t->alone, t->losses, dev->B);
+        struct ran_gain g = ran_gain_of(t->judge.alone, t->judge.losses, dev->B);
 
         g.few = (dev->positions != NULL ? dev->label_first[dev->B] : dev->B) < RAN_GAIN_FEW;
         g.worth = ran_train_task_of(t->c)->worth;
-        g.better = t->stop.top > t->stop.metric;
+        g.better = t->at.best.top > t->at.decision.metric;
         return g;
 }
 
@@ -157,7 +157,7 @@ static struct ran_gain gain_now(const struct ran_trainer *t)
 static bool may_prove(const struct ran_trainer *t, const struct ran_gain *most)
 {
         const double epoch =
-                t->at.epoch - (t->pretrained.done != 0 || t->job->init != NULL ? 2 : 0);
+                t->at.epochs.epoch - (t->at.pretrained.done != 0 || t->job->init != NULL ? 2 : 0);
         const double looks = epoch / (double)ran_train_task_of(t->c)->first_look;
 
         return looks < 1 || ran_gain_may_prove(most, looks);
@@ -168,39 +168,39 @@ static void note_best_interval(struct ran_trainer *t, const struct ran_evaluate_
 {
         const struct ran_interval i = ran_evaluate_interval(r, t->s->metric);
 
-        t->stop.best_low = i.low;
-        t->stop.best_high = i.high;
+        t->at.best.low = i.low;
+        t->at.best.high = i.high;
 }
 
 void ran_trainer_weigh(struct ran_trainer *t, const struct ran_evaluate_rates *r, bool best)
 {
         if (!ran_config_trains_encoder(t->c)) {
                 note_linear(t, r);
-                t->stop.best_low = t->stop.low;
-                t->stop.best_high = t->stop.high;
+                t->at.best.low = t->at.decision.low;
+                t->at.best.high = t->at.decision.high;
         }
         if (ran_config_trains_encoder(t->c) && best)
                 note_best_interval(t, r);
-        if (t->stop.documents == 0 || !ran_config_trains_encoder(t->c))
+        if (t->at.decision.documents == 0 || !ran_config_trains_encoder(t->c))
                 return;
         const struct ran_gain now = gain_now(t);
         struct ran_gain most = now;
 
-        most.mean = t->stop.gain;
-        most.error = t->stop.error;
-        if (t->at.epoch == 1 || exceeds(&now, &most))
+        most.mean = t->at.decision.gain;
+        most.error = t->at.decision.error;
+        if (t->at.epochs.epoch == 1 || exceeds(&now, &most))
                 most = now;
-        t->stop.gain = most.mean;
-        t->stop.error = most.error;
-        t->stop.base = now.base;
+        t->at.decision.gain = most.mean;
+        t->at.decision.error = most.error;
+        t->at.decision.base = now.base;
         if (best) {
-                t->stop.best_gain = now.mean;
-                t->stop.best_error = now.error;
+                t->at.best.gain = now.mean;
+                t->at.best.error = now.error;
         }
-        if (t->early_stop && !t->waits && t->at.epoch < (double)t->s->epochs &&
+        if (t->s->early_stop && !t->judge.waits && t->at.epochs.epoch < (double)t->s->epochs &&
             !may_prove(t, &most)) {
-                t->stop.why = RAN_ENCODER_NO_GAIN;
-                t->stop.epoch = t->at.epoch;
+                t->at.decision.why = RAN_ENCODER_NO_GAIN;
+                t->at.decision.epoch = t->at.epochs.epoch;
         }
 }
 
@@ -208,66 +208,45 @@ static void drop_unproven(struct ran_trainer *t)
 {
         struct ran_gain best = gain_now(t);
 
-        best.mean = t->stop.best_gain;
-        best.error = t->stop.best_error;
-        best.base = t->stop.base;
-        best.better = t->at.best > t->stop.metric;
-        if (t->stop.why == RAN_ENCODER_KEPT && t->at.encoder > 0 && ran_gain_is_proven(&best))
+        best.mean = t->at.best.gain;
+        best.error = t->at.best.error;
+        best.base = t->at.decision.base;
+        best.better = t->at.best.metric > t->at.decision.metric;
+        if (t->at.decision.why == RAN_ENCODER_KEPT && t->at.best.encoder > 0 &&
+            ran_gain_is_proven(&best))
                 return;
-        if (t->stop.why == RAN_ENCODER_KEPT) {
-                t->stop.why = RAN_ENCODER_NOT_PROVEN;
-                t->stop.epoch = t->at.epoch;
-                t->stop.gain = best.mean;
-                t->stop.error = best.error;
+        if (t->at.decision.why == RAN_ENCODER_KEPT) {
+                t->at.decision.why = RAN_ENCODER_NOT_PROVEN;
+                t->at.decision.epoch = t->at.epochs.epoch;
+                t->at.decision.gain = best.mean;
+                t->at.decision.error = best.error;
         }
-        if (t->at.encoder == 0)
+        if (t->at.best.encoder == 0)
                 return;
-        ran_trainer_set_ensemble(
-                t, &(const struct ran_ensemble){0, t->stop.weight, t->stop.weight_offset});
-        t->at.best = t->stop.metric;
-        t->stop.best_low = t->stop.low;
-        t->stop.best_high = t->stop.high;
-}
-
-/* 0.1.0 asked for a proof of classifiers only, and of fewer than 100 documents. */
-static bool asks_no_proof(const struct ran_trainer *t)
-{
-        return t->as_begun && (t->c->task != RAN_TASK_CLASSIFY || t->job->dev->B >= 100);
+        ran_trainer_set_ensemble(t, &(const struct ran_ensemble){0, t->at.decision.weight,
+                                                                 t->at.decision.weight_offset});
+        t->at.best.metric = t->at.decision.metric;
+        t->at.best.low = t->at.decision.low;
+        t->at.best.high = t->at.decision.high;
 }
 
 void ran_trainer_note_best(struct ran_trainer *t, const struct ran_evaluate_rates *r)
 {
         note_best_interval(t, r);
-        if (t->stop.documents == 0)
+        if (t->at.decision.documents == 0)
                 return;
         const struct ran_gain g = gain_now(t);
 
-        t->stop.best_gain = g.mean;
-        t->stop.best_error = g.error;
-        t->stop.base = g.base;
-}
-
-/* A checkpoint of 0.1.0 does not say what the best epoch gained. */
-static int measure_best(struct ran_trainer *t, struct ran_error *err)
-{
-        struct ran_evaluate_rates r = {0};
-
-        if (!(t->at.encoder > 0) || t->stop.best_error > 0)
-                return RAN_OK;
-        int rc = ran_train_task_of(t->c)->validate(t, false, &r, err);
-        if (rc != RAN_OK)
-                return ran_ranks_break(t->job->ranks, rc);
-        if (ran_trainer_leads(t))
-                ran_trainer_note_best(t, &r);
-        return RAN_OK;
+        t->at.best.gain = g.mean;
+        t->at.best.error = g.error;
+        t->at.decision.base = g.base;
 }
 
 int ran_trainer_prove(struct ran_trainer *t, struct ran_error *err)
 {
-        if (t->stop.documents == 0 || !ran_config_trains_encoder(t->c) ||
-            t->stop.why == RAN_ENCODER_NO_ROOM || asks_no_proof(t))
+        if (t->at.decision.documents == 0 || !ran_config_trains_encoder(t->c) ||
+            t->at.decision.why == RAN_ENCODER_NO_ROOM)
                 return RAN_OK;
-        RAN_TRY(measure_best(t, err));
         if (ran_trainer_leads(t))
                 drop_unproven(t);
         return ran_broadcast_progress(t, err);

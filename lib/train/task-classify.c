@@ -1,14 +1,10 @@
 /* task-classify.c - training of classifiers: an output a document. The encoder learns from the
  * cross-entropy of its own logits, the linear model as a support vector machine (svm.h); the
  * development data decide their ensemble weights (ensemble.h). */
-#include "part/vectors/vector-cache.h"
 #include "train/task.h"
-#include "tensors/compact.h"
-#include "nn/encoder.h"
 #include "nn/head.h"
-#include "part/linear/ahead.h"
 #include "train/evaluate.h"
-#include "gradient/loss.h"
+#include "data/loss.h"
 #include "train/trainer.h"
 #include "ran/train.h"
 
@@ -90,8 +86,8 @@ static int ask(struct ran_trainer *t, struct judged *k, struct ran_error *err)
         k->linear = both ? ran_alloc_floats(dev->B * t->C, err) : NULL;
         if (k->p == NULL || (both && k->linear == NULL))
                 return RAN_ENOMEM;
-        RAN_TRY(ran_evaluate_predict(&c, &t->p, t->C, dev, t->job->pool, t->job->ranks, k->p,
-                                     k->linear, err));
+        RAN_TRY(ran_evaluate_predict(&c, &t->weights.p, t->C, dev, t->job->pool, t->job->ranks,
+                                     k->p, k->linear, err));
         return ran_trainer_leads(t) ? ran_trainer_check_results(t, k->p, dev->B * t->C, err)
                                     : RAN_OK;
 }
@@ -102,11 +98,11 @@ static void make_probabilities(const struct ran_trainer *t, float *p)
                 ran_probabilities(t->c, p + b * t->C, t->C, p + b * t->C);
 }
 
-/* Turns k->p into probabilities of the ensemble t->ensemble. */
+/* Turns k->p into probabilities of the ensemble t->judge.ensemble. */
 static void combine(const struct ran_trainer *t, struct judged *k)
 {
         if (k->linear != NULL)
-                ran_ensemble_add(k->p, &t->ensemble, k->p, k->linear, t->job->dev->B * t->C);
+                ran_ensemble_add(k->p, &t->judge.ensemble, k->p, k->linear, t->job->dev->B * t->C);
         make_probabilities(t, k->p);
 }
 
@@ -116,8 +112,10 @@ static int find_ensemble(struct ran_trainer *t, struct judged *k, struct ran_err
 
         if (k->linear == NULL)
                 return RAN_OK;
-        return k->alone ? ran_ensemble_fit_linear(&t->ensemble, t->prior, dev, k->p, k->linear, err)
-                        : ran_ensemble_fit(&t->ensemble, t->prior, dev, k->p, k->linear, err);
+        return k->alone ? ran_ensemble_fit_linear(&t->judge.ensemble, t->judge.prior, dev, k->p,
+                                                  k->linear, err)
+                        : ran_ensemble_fit(&t->judge.ensemble, t->judge.prior, dev, k->p, k->linear,
+                                           err);
 }
 
 /* The loss of the encoder alone, beside a linear model. */
@@ -132,7 +130,7 @@ static int judge_encoder(struct ran_trainer *t, struct judged *k, struct ran_err
                 return RAN_ENOMEM;
         memcpy(p, k->p, n * sizeof *p);
         make_probabilities(t, p);
-        k->encoder = ran_evaluate_losses(t->job->dev, p, t->losses);
+        k->encoder = ran_evaluate_losses(t->job->dev, p, t->judge.losses);
         free(p);
         return RAN_OK;
 }
@@ -172,7 +170,7 @@ static int judge(struct ran_trainer *t, struct judged *k, struct ran_evaluate_ra
         RAN_TRY(judge_encoder(t, k, err));
         RAN_TRY(find_ensemble(t, k, err));
         combine(t, k);
-        ran_evaluate_losses(t->job->dev, k->p, t->losses);
+        ran_evaluate_losses(t->job->dev, k->p, t->judge.losses);
         return rate(t, k, r, err);
 }
 
@@ -191,8 +189,8 @@ static int validate(struct ran_trainer *t, bool alone, struct ran_evaluate_rates
 static int calibrate(struct ran_trainer *t, const float *p, struct ran_error *err)
 {
         if (!t->c->multilabel)
-                return ran_evaluate_calibrate(&t->calibration, t->job->dev, p, err);
-        t->at.threshold = (double)ran_evaluate_best_threshold(t->job->dev, p);
+                return ran_evaluate_calibrate(&t->judge.calibration, t->job->dev, p, err);
+        t->at.best.threshold = (double)ran_evaluate_best_threshold(t->job->dev, p);
         return RAN_OK;
 }
 
@@ -221,8 +219,8 @@ static int held_out_loss(struct ran_trainer *t, double *sum, struct ran_error *e
         int rc = RAN_ENOMEM;
 
         if (encoder != NULL && (linear != NULL || !both))
-                rc = ran_evaluate_predict(t->c, &t->p, t->C, dev, t->job->pool, t->job->ranks,
-                                          encoder, linear, err);
+                rc = ran_evaluate_predict(t->c, &t->weights.p, t->C, dev, t->job->pool,
+                                          t->job->ranks, encoder, linear, err);
         if (rc == RAN_OK && ran_trainer_leads(t))
                 rc = ran_ensemble_loss(sum, &ensemble, dev, encoder, both ? linear : encoder, err);
         free(encoder);
@@ -230,150 +228,14 @@ static int held_out_loss(struct ran_trainer *t, double *sum, struct ran_error *e
         return rc;
 }
 
-/* ---- the linear model ----------------------------------------------------------------------- */
-
-/* Of the time that a linear model takes, the reading of a frozen encoder, about: its arithmetic
- * beside that of the fits, each number of a row and class of which takes as long as so many
- * operations of an encoder, in so many passes over the folds of cross-validation. */
-static double of_vectors(const struct ran_trainer *t)
-{
-        static const double slower = 8, passes = 100;
-        const struct ran_dataset *d = t->job->train;
-        const double F = (double)ran_parts_features(t->c);
-        const double numbers = (double)t->lists.first[d->B] + F * (double)d->B;
-        const double fits = slower * passes * numbers * (double)t->C;
-        double vectors = 0;
-
-        for (size_t b = 0; b < d->B; b++) {
-                const size_t L = d->first[b + 1] - d->first[b];
-                double flops = 0;
-
-                if (ran_parts_flops(t->c, L, 0, &flops, NULL) == RAN_OK)
-                        vectors += flops + 2 * F * (double)L;
-        }
-        return vectors / (vectors + fits);
-}
-
-static int fit_rows(struct ran_trainer *t, struct ran_svm *svm, struct ran_error *err)
-{
-        const double of_validation = 0.75; /* its share of the time, about */
-        const double vectors = t->c->frozen ? of_vectors(t) : 0;
-        double cost = t->at.cost;
-
-        svm->ratios = t->at.ratios != 0;
-        svm->dense = t->dense_scale;
-        t->stage_from = vectors;
-        t->stage_to = vectors + (1 - vectors) * of_validation;
-        if (t->at.refit == 0)
-                RAN_TRY(ran_cross_validate(svm, &cost, t->s->wide_ratios, t->linear,
-                                           t->p.head.wide_b, ran_trainer_on_pass, t, err));
-        t->stage_from = t->linear_share > 0 ? t->stage_to : 0;
-        t->stage_to = 1;
-        if (t->at.refit == 0 && ran_ahead_pays(t->job, t->C))
-                RAN_TRY(ran_ahead_fit(t, svm, cost, err));
-        else
-                RAN_TRY(ran_svm_fit(svm, cost, t->linear, t->p.head.wide_b, ran_trainer_on_pass, t,
-                                    err));
-        if (svm->ensemble.linear > 0 && !ran_config_trains_encoder(t->c) &&
-            !ran_train_has_dev(t->job))
-                ran_trainer_set_ensemble(t, &svm->ensemble);
-        t->at.cost = cost;
-        t->at.ratios = svm->ratios;
-        t->dense_scale = svm->dense;
-        return RAN_OK;
-}
-
-/* A pretrained encoder costs more than all else: validation takes the vectors that it has made. */
-static int use_cache(struct ran_trainer *t, struct ran_error *err)
-{
-        if (t->job->vector_cache == NULL || t->p.vectors != NULL)
-                return RAN_OK;
-        RAN_TRY(ran_vector_cache_bind(t->job->vector_cache, t->c, &t->p, t->V, err));
-        t->p.vectors = t->job->vector_cache;
-        return RAN_OK;
-}
-
-/* The vectors of a frozen encoder, once. */
-static int read_vectors(struct ran_trainer *t, struct ran_error *err)
-{
-        RAN_TRY(use_cache(t, err));
-        t->stage_from = 0;
-        t->stage_to = of_vectors(t);
-        return t->dense.B > 0 ? RAN_OK
-                              : ran_dense_read(&t->dense, t->c, &t->p, t->C, t->job->train,
-                                               t->job->pool, ran_trainer_on_pass, t, err);
-}
-
-/* fit_rows on documents with such vectors: weights of features, which are weights of vectors before
- * and after. */
-static int fit_dense(struct ran_trainer *t, struct ran_svm *svm,
-                     const struct ran_dense_frame *frame, struct ran_error *err)
-{
-        const size_t F = t->dense.F, C = t->C;
-        float *of_x = t->linear + t->c->wide * C, *of_v = t->p.head.wide_dense;
-
-        ran_dense_unfold(frame, F, C, of_x, of_v, t->p.head.wide_b);
-        int rc = fit_rows(t, svm, err);
-        ran_dense_fold(frame, F, C, of_x, of_v, t->p.head.wide_b);
-        ran_compact_round(t->job->storage, of_v, F, C);
-        return rc;
-}
-
-/* Nothing else reads them. */
-static void release_features(struct ran_trainer *t)
-{
-        ran_feature_lists_release(&t->lists);
-        ran_dense_release(&t->dense);
-}
-
-static int fit_linear(struct ran_trainer *t, struct ran_error *err)
-{
-        if (t->at.refit != 0 && ran_ahead_take(t)) {
-                release_features(t);
-                return RAN_OK;
-        }
-        struct ran_features features = {0};
-        struct ran_dense_frame frame = {0};
-        const struct ran_dense *dense = t->c->frozen ? &t->dense : NULL;
-        size_t *row = ran_alloc(t->documents, sizeof *row, err);
-        int rc = row != NULL ? RAN_OK : RAN_ENOMEM;
-
-        for (size_t i = 0; i < t->documents && rc == RAN_OK; i++)
-                row[i] = i;
-        if (rc == RAN_OK && dense != NULL)
-                rc = read_vectors(t, err);
-        if (rc == RAN_OK && dense != NULL)
-                rc = ran_dense_frame_init(&frame, dense, t->document, t->documents, err);
-        if (rc == RAN_OK)
-                rc = ran_features_make(&features, &t->lists, t->c, t->document, t->documents,
-                                       t->idf, dense, &frame, t->job->train->keep, t->job->pool,
-                                       err);
-        if (rc == RAN_OK) {
-                struct ran_svm svm = {.d = t->job->train,
-                                      .features = &features,
-                                      .document = t->document,
-                                      .row = row,
-                                      .n = t->documents,
-                                      .class_weight = t->batcher.class_weight,
-                                      .seed = t->s->seed,
-                                      .pool = t->job->pool};
-
-                rc = dense != NULL ? fit_dense(t, &svm, &frame, err) : fit_rows(t, &svm, err);
-        }
-        ran_features_release(&features);
-        ran_dense_frame_release(&frame);
-        free(row);
-        if (rc == RAN_OK && (t->at.refit != 0 || !ran_train_refits(t->job)))
-                release_features(t);
-        return rc;
-}
+/* ---- the finished model ---------------------------------------------------------------------- */
 
 static void merge(struct ran_trainer *t)
 {
         if (!ran_config_trains_encoder(t->c))
                 return;
-        ran_trainer_scale(t->p.head.out_w, t->C * t->D, t->at.encoder);
-        ran_trainer_scale(t->p.head.out_b, t->C, t->at.encoder);
+        ran_trainer_scale(t->weights.p.head.out_w, t->C * t->D, t->at.best.encoder);
+        ran_trainer_scale(t->weights.p.head.out_b, t->C, t->at.best.encoder);
 }
 
 const struct ran_train_task ran_train_classify = {
@@ -388,7 +250,6 @@ const struct ran_train_task ran_train_classify = {
         .score = score,
         .validate = validate,
         .tune = tune,
-        .fit_linear = fit_linear,
         .merge = merge,
         .held_out_loss = held_out_loss,
 };

@@ -45,7 +45,7 @@ int ran_train_lm_init_output(struct ran_trainer *t, struct ran_error *err)
                 return RAN_ENOMEM;
         for (size_t i = 0; i < d->first[d->B]; i++)
                 count[d->ids[i]]++;
-        ran_lm_init_bias(t->c, &t->p, t->V, count);
+        ran_lm_init_bias(t->c, &t->weights.p, t->V, count);
         free(count);
         return RAN_OK;
 }
@@ -64,7 +64,7 @@ static int generate_targets(struct ran_trainer *t, struct ran_evaluate_rates *r,
                 return ran_fail(err, RAN_EINVAL,
                                 "the metrics bleu and chrf compare texts: the model has no "
                                 "vocabulary");
-        return ran_evaluate_generated(r, t->c, &t->p, t->V, t->job->dev, t->job->tokenizer,
+        return ran_evaluate_generated(r, t->c, &t->weights.p, t->V, t->job->dev, t->job->tokenizer,
                                       t->job->pool, err);
 }
 
@@ -72,7 +72,7 @@ int ran_train_lm_validate(struct ran_trainer *t, bool alone, struct ran_evaluate
                           struct ran_error *err)
 {
         (void)alone;
-        int rc = ran_evaluate_texts(r, t->c, &t->p, t->V, t->job->dev, t->batcher.mask,
+        int rc = ran_evaluate_texts(r, t->c, &t->weights.p, t->V, t->job->dev, t->loop.batcher.mask,
                                     t->job->pool, t->job->ranks, err);
         float loss = (float)r->loss;
 

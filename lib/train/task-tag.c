@@ -3,9 +3,9 @@
 #include "train/task.h"
 #include "nn/head.h"
 #include "infer/tagger.h"
-#include "part/crf/crf-train.h"
+#include "part/linear/crf-train.h"
 #include "train/evaluate.h"
-#include "gradient/loss.h"
+#include "data/loss.h"
 #include "train/trainer.h"
 #include "ran/train.h"
 
@@ -137,14 +137,14 @@ static int ask(struct ran_trainer *t, struct judged *k, struct ran_error *err)
                 return ran_fail(err, RAN_ENOMEM, "the validation documents have too many words");
         if (k->alone)
                 c.encoder = RAN_ENCODER_NONE;
-        k->crf = ran_crf_of(&t->p);
+        k->crf = ran_crf_of(&t->weights.p);
         k->logits = ran_alloc_floats(n, err);
         k->room = ran_alloc_floats(k->crf.start != NULL ? ran_crf_train_floats(t->C) : 0, err);
         k->linear = both ? ran_alloc_floats(n, err) : NULL;
         if (k->logits == NULL || k->room == NULL || (both && k->linear == NULL))
                 return RAN_ENOMEM;
-        RAN_TRY(ran_evaluate_predict(&c, &t->p, t->C, dev, t->job->pool, t->job->ranks, k->logits,
-                                     k->linear, err));
+        RAN_TRY(ran_evaluate_predict(&c, &t->weights.p, t->C, dev, t->job->pool, t->job->ranks,
+                                     k->logits, k->linear, err));
         return ran_trainer_leads(t) ? ran_trainer_check_results(t, k->logits, n, err) : RAN_OK;
 }
 
@@ -153,12 +153,13 @@ static int combine(struct ran_trainer *t, struct judged *k, struct ran_error *er
 {
         const struct ran_dataset *dev = t->job->dev;
         const struct ran_tag_scores u = {k->logits, k->crf},
-                                    v = {k->linear, ran_crf_train_view(t->crf, t->C)};
+                                    v = {k->linear, ran_crf_train_view(t->linear.crf, t->C)};
 
-        RAN_TRY(ran_ensemble_fit_words(&t->ensemble, t->prior, dev, &u, &v, k->alone, err));
-        ran_ensemble_add(k->logits, &t->ensemble, k->logits, k->linear,
+        RAN_TRY(ran_ensemble_fit_words(&t->judge.ensemble, t->judge.prior, dev, &u, &v, k->alone,
+                                       err));
+        ran_ensemble_add(k->logits, &t->judge.ensemble, k->logits, k->linear,
                          dev->label_first[dev->B] * t->C);
-        k->crf = ran_ensemble_crf(k->room, &t->ensemble, &u.crf, &v.crf, t->C);
+        k->crf = ran_ensemble_crf(k->room, &t->judge.ensemble, &u.crf, &v.crf, t->C);
         return RAN_OK;
 }
 
@@ -173,7 +174,7 @@ static int judge(struct ran_trainer *t, struct judged *k, struct ran_evaluate_ra
                                           err));
         if (k->linear != NULL)
                 RAN_TRY(combine(t, k, err));
-        RAN_TRY(ran_evaluate_tags(r, dev, k->logits, &k->crf, t->losses, t->job->pool, err));
+        RAN_TRY(ran_evaluate_tags(r, dev, k->logits, &k->crf, t->judge.losses, t->job->pool, err));
         r->encoder_loss = encoder.loss;
         return RAN_OK;
 }
@@ -190,41 +191,21 @@ static int validate(struct ran_trainer *t, bool alone, struct ran_evaluate_rates
         return rc;
 }
 
-/* ---- the linear model ----------------------------------------------------------------------- */
-
-static int fit_linear(struct ran_trainer *t, struct ran_error *err)
-{
-        if (t->at.cost == 0)
-                t->at.cost = ran_crf_train_cost * t->linear_rate;
-        t->stage_to = 1;
-        const struct ran_crf_train k = {.c = t->c,
-                                        .d = t->job->train,
-                                        .document = t->document,
-                                        .n = t->documents,
-                                        .cost = t->at.cost,
-                                        .passes = RAN_CRF_TRAIN_PASSES,
-                                        .seed = t->s->seed,
-                                        .pass = ran_trainer_on_pass,
-                                        .arg = t};
-
-        return ran_crf_train_run(&k, t->linear, t->p.head.wide_b, t->crf, err);
-}
-
 /* The finished tagger has one CRF. */
 static void merge(struct ran_trainer *t)
 {
         const struct ran_ensemble ensemble = ran_trainer_ensemble(t);
-        struct ran_head_params *q = &t->p.head;
+        struct ran_head_params *q = &t->weights.p.head;
 
         if (ran_config_has_encoder(t->c)) {
-                ran_trainer_scale(q->tag_w, t->C * t->D, t->at.encoder);
-                ran_trainer_scale(q->tag_b, t->C, t->at.encoder);
+                ran_trainer_scale(q->tag_w, t->C * t->D, t->at.best.encoder);
+                ran_trainer_scale(q->tag_b, t->C, t->at.best.encoder);
         }
-        if (t->crf == NULL)
+        if (t->linear.crf == NULL)
                 return;
-        ran_ensemble_add(q->crf_start, &ensemble, q->crf_start, t->crf, t->C);
-        ran_ensemble_add(q->crf_end, &ensemble, q->crf_end, t->crf + t->C, t->C);
-        ran_ensemble_add(q->crf_transition, &ensemble, q->crf_transition, t->crf + 2 * t->C,
+        ran_ensemble_add(q->crf_start, &ensemble, q->crf_start, t->linear.crf, t->C);
+        ran_ensemble_add(q->crf_end, &ensemble, q->crf_end, t->linear.crf + t->C, t->C);
+        ran_ensemble_add(q->crf_transition, &ensemble, q->crf_transition, t->linear.crf + 2 * t->C,
                          t->C * t->C);
 }
 
@@ -239,6 +220,5 @@ const struct ran_train_task ran_train_tag = {
         .loss = loss,
         .score = score,
         .validate = validate,
-        .fit_linear = fit_linear,
         .merge = merge,
 };

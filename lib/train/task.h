@@ -4,7 +4,7 @@
 #define RAN_TRAIN_TASK_H
 
 #include "nn/task.h"
-#include "train/ensemble.h"
+#include "part/linear/ensemble.h"
 
 struct ran_batch_scratch;
 struct ran_batcher;
@@ -52,13 +52,12 @@ struct ran_train_task {
         /* A run (trainer.h). init_output: biases of the output, before any training. validate:
          * results for validation documents, t->losses, and the ensemble weights that suit them;
          * alone: of the linear model. tune: what the
-         * best epoch's model decides with. fit_linear: the linear model. merge: the ensemble
-         * becomes one model. held_out_loss: of the ensemble as it stands. */
+         * best epoch's model decides with. merge: the ensemble becomes one model. held_out_loss: of
+         * the ensemble as it stands. */
         int (*init_output)(struct ran_trainer *t, struct ran_error *err);
         int (*validate)(struct ran_trainer *t, bool alone, struct ran_evaluate_rates *r,
                         struct ran_error *err);
         int (*tune)(struct ran_trainer *t, struct ran_error *err);
-        int (*fit_linear)(struct ran_trainer *t, struct ran_error *err);
         void (*merge)(struct ran_trainer *t);
         int (*held_out_loss)(struct ran_trainer *t, double *loss, struct ran_error *err);
 };

@@ -7,7 +7,6 @@
  * Several ranks (ranks.h) go through the same loop with the same weights. Rank 0 alone decides (by
  * reports, development data or the clock) and writes files; ran_ranks_agree tells the others.
  */
-#include "nn/part.h"
 #include "train/pretrain.h"
 #include "train/refit.h"
 #include "train/validate.h"
@@ -34,29 +33,32 @@ static int step(struct ran_trainer *t, struct ran_error *err)
         double loss, scale = 1;
         int rc;
 
-        t->batcher.noise.epoch =
-                (uint64_t)t->at.epoch + ran_task_is_tied(t->c); /* 0: of dev data */
-        ran_plan_next(&t->plan);
-        rc = ran_batch_gradient(&t->batcher, t->plan.chunk, t->plan.n, &loss, &g, err);
+        t->loop.batcher.noise.epoch =
+                (uint64_t)t->at.epochs.epoch + ran_task_is_tied(t->c); /* 0: of dev data */
+        ran_plan_next(&t->loop.plan);
+        rc = ran_batch_gradient(&t->loop.batcher, t->loop.plan.chunk, t->loop.plan.n, &loss, &g,
+                                err);
         if (rc != RAN_OK)
                 return rc;
-        ran_optimiser_clear(&t->optimiser, g);
-        t->rate = ran_learning_rate(t->s, t->optimiser.step, t->steps);
-        t->norm = ran_grad_norm(&t->optimiser, g);
-        if (!isfinite(loss) || !isfinite(t->norm)) {
-                ran_tree_give(&t->batcher.tree, g);
-                return ran_trainer_diverged(t, t->at.epoch + 1, (double)t->optimiser.step + 1,
+        ran_optimiser_clear(&t->loop.optimiser, g);
+        t->loop.rate = ran_learning_rate(t->s, t->loop.optimiser.step, t->loop.steps);
+        t->loop.norm = ran_grad_norm(&t->loop.optimiser, g);
+        if (!isfinite(loss) || !isfinite(t->loop.norm)) {
+                ran_tree_give(&t->loop.batcher.tree, g);
+                return ran_trainer_diverged(t, t->at.epochs.epoch + 1,
+                                            (double)t->loop.optimiser.step + 1,
                                             isfinite(loss) ? "gradient" : "loss", err);
         }
-        if (t->s->clip > 0 && t->norm > t->s->clip)
-                scale = t->s->clip / t->norm;
-        ran_optimiser_step(&t->optimiser, t->p.block, &t->table, g, scale, t->rate);
-        ran_tree_give(&t->batcher.tree, g);
-        for (size_t i = 0; i < t->plan.n; i++)
-                t->tokens += t->plan.chunk[i].to - t->plan.chunk[i].from;
-        t->at.loss = 0.98 * t->at.loss + 0.02 * loss;
-        t->at.loss_weight = 0.98 * t->at.loss_weight + 0.02;
-        t->at.batch++;
+        if (t->s->clip > 0 && t->loop.norm > t->s->clip)
+                scale = t->s->clip / t->loop.norm;
+        ran_optimiser_step(&t->loop.optimiser, t->weights.p.block, &t->weights.table, g, scale,
+                           t->loop.rate);
+        ran_tree_give(&t->loop.batcher.tree, g);
+        for (size_t i = 0; i < t->loop.plan.n; i++)
+                t->time.tokens += t->loop.plan.chunk[i].to - t->loop.plan.chunk[i].from;
+        t->at.epochs.loss = 0.98 * t->at.epochs.loss + 0.02 * loss;
+        t->at.epochs.loss_weight = 0.98 * t->at.epochs.loss_weight + 0.02;
+        t->at.epochs.batch++;
         return RAN_OK;
 }
 
@@ -64,11 +66,11 @@ static int write_checkpoint(struct ran_trainer *t, struct ran_error *err)
 {
         struct ran_train_report r;
 
-        t->saved = ran_clock();
+        t->time.saved = ran_clock();
         if (t->job->checkpoint == NULL)
                 return RAN_OK;
         RAN_TRY(ran_checkpoint_write(t->outer != NULL ? t->outer : t, err));
-        t->saved = ran_clock();
+        t->time.saved = ran_clock();
         r = ran_trainer_report(t, RAN_REPORT_CHECKPOINT);
         ran_trainer_tell(t, &r);
         return RAN_OK;
@@ -76,7 +78,7 @@ static int write_checkpoint(struct ran_trainer *t, struct ran_error *err)
 
 static int save(struct ran_trainer *t, struct ran_error *err)
 {
-        RAN_TRY(ran_plan_collect(&t->plan, t->job->ranks, err));
+        RAN_TRY(ran_plan_collect(&t->loop.plan, t->job->ranks, err));
         return ran_ranks_agree(t->job->ranks,
                                ran_trainer_leads(t) ? write_checkpoint(t, err) : RAN_OK, err);
 }
@@ -85,8 +87,8 @@ static int save(struct ran_trainer *t, struct ran_error *err)
 static int stop(struct ran_trainer *t, struct ran_error *err)
 {
         RAN_TRY(save(t, err));
-        return ran_fail(err, RAN_EINTR, "stopped in epoch %.0f, after step %.0f", t->at.epoch + 1,
-                        (double)t->optimiser.step);
+        return ran_fail(err, RAN_EINTR, "stopped in epoch %.0f, after step %.0f",
+                        t->at.epochs.epoch + 1, (double)t->loop.optimiser.step);
 }
 
 /* Rank 0 after losing the others: weights and moments belong to a whole step, but the recurrent
@@ -95,7 +97,7 @@ static int keep(struct ran_trainer *t, int rc, struct ran_error *err)
 {
         struct ran_error other;
 
-        if (ran_trainer_leads(t) && t->plan.recurrent == NULL &&
+        if (ran_trainer_leads(t) && t->loop.plan.recurrent == NULL &&
             write_checkpoint(t, &other) != RAN_OK)
                 ran_fail(err, rc, "%s; and no checkpoint: %s", err->text, other.text);
         return rc;
@@ -107,8 +109,8 @@ static int note(struct ran_trainer *t, struct ran_error *err)
         if (ran_trainer_leads(t))
                 ran_budget_apply(t);
         RAN_TRY(ran_broadcast_progress(t, err));
-        if (t->stop.limit > 0 && t->stop.limit < (double)t->steps)
-                t->steps = (size_t)t->stop.limit;
+        if (t->at.epochs.limit > 0 && t->at.epochs.limit < (double)t->loop.steps)
+                t->loop.steps = (size_t)t->at.epochs.limit;
         return RAN_OK;
 }
 
@@ -121,9 +123,9 @@ static int run_step(struct ran_trainer *t, struct ran_error *err)
         int next = RAN_GO_ON, rc;
 
         if (ranks != NULL)
-                ranks->interruptible = t->plan.recurrent == NULL;
+                ranks->interruptible = t->loop.plan.recurrent == NULL;
         if ((rc = step(t, err)) == RAN_OK) {
-                t->encoder_seconds += ran_clock() - began;
+                t->time.encoder += ran_clock() - began;
                 r = ran_trainer_report(t, RAN_REPORT_STEP);
                 rc = ran_trainer_tell_all(t, &r, &next, err);
         }
@@ -144,7 +146,7 @@ static int run_step(struct ran_trainer *t, struct ran_error *err)
 /* Whether validation documents judge the weights. */
 static bool validates(const struct ran_trainer *t)
 {
-        return ran_train_has_dev(t->job) && t->at.refit == 0;
+        return ran_train_has_dev(t->job) && t->at.epochs.refit == 0;
 }
 
 static int run_epoch(struct ran_trainer *t, struct ran_error *err)
@@ -152,14 +154,14 @@ static int run_epoch(struct ran_trainer *t, struct ran_error *err)
         int rc;
 
         ran_trainer_begin_epoch(t);
-        while (t->at.batch < (double)t->batches && !ran_budget_is_used(t) &&
+        while (t->at.epochs.batch < (double)t->loop.batches && !ran_budget_is_used(t) &&
                !ran_budget_aborts_refit(t))
                 if ((rc = run_step(t, err)) != RAN_OK)
                         return rc;
-        t->at.epoch++;
-        t->at.batch = 0;
-        ran_batcher_rest(&t->batcher);
-        ran_optimiser_flush(&t->optimiser, &t->table);
+        t->at.epochs.epoch++;
+        t->at.epochs.batch = 0;
+        ran_batcher_rest(&t->loop.batcher);
+        ran_optimiser_flush(&t->loop.optimiser, &t->weights.table);
         if ((rc = ran_broadcast_compare(t, err)) != RAN_OK)
                 return rc;
         if (validates(t) && (rc = ran_trainer_validate(t, err)) != RAN_OK)
@@ -170,14 +172,22 @@ static int run_epoch(struct ran_trainer *t, struct ran_error *err)
 static int fit_linear(struct ran_trainer *t, struct ran_error *err)
 {
         const double began = ran_clock();
+        const struct ran_linear_fit fit = ran_trainer_linear_fit(t);
+        struct ran_linear_choice chosen = {t->at.linear.cost, t->at.linear.ratios,
+                                           t->at.linear.dense};
+        struct ran_ensemble ensemble;
 
-        t->stage_from = t->linear_share = 0;
-        int rc = ran_train_task_of(t->c)->fit_linear(t, err);
-        t->linear_seconds = ran_clock() - began;
+        t->time.share = 0;
+        int rc = ran_linear_train(&t->linear, &fit, &chosen, &ensemble, err);
+        t->time.linear = ran_clock() - began;
         if (rc != RAN_OK)
                 return rc;
-        ran_compact_round(t->job->storage, t->linear, t->c->wide, t->C);
-        t->at.fitted = 1;
+        t->at.linear.fitted = 1;
+        t->at.linear.cost = chosen.cost;
+        t->at.linear.ratios = chosen.ratios;
+        t->at.linear.dense = chosen.dense;
+        if (ensemble.linear > 0 && !ran_config_trains_encoder(t->c) && !ran_train_has_dev(t->job))
+                ran_trainer_set_ensemble(t, &ensemble);
         return RAN_OK;
 }
 
@@ -185,8 +195,8 @@ static int learn_linear(struct ran_trainer *t, struct ran_error *err)
 {
         int rc;
 
-        if (t->c->wide == 0 || t->linear_rate == 0 || t->at.fitted != 0 ||
-            (t->at.refit != 0 && ran_trainer_drops_linear(t)))
+        if (t->c->wide == 0 || t->linear.rate == 0 || t->at.linear.fitted != 0 ||
+            (t->at.epochs.refit != 0 && ran_trainer_drops_linear(t)))
                 return RAN_OK;
         rc = ran_ranks_agree(t->job->ranks, ran_trainer_leads(t) ? fit_linear(t, err) : RAN_OK,
                              err);
@@ -202,14 +212,15 @@ static void merge(struct ran_trainer *t)
         if (t->c->wide == 0)
                 return;
         ran_train_task_of(t->c)->merge(t);
-        ran_trainer_scale(t->p.head.wide_b, t->C, t->at.linear);
+        ran_trainer_scale(t->weights.p.head.wide_b, t->C, t->at.best.linear);
         if (t->c->frozen)
-                ran_trainer_scale(t->p.head.wide_dense, ran_parts_features(t->c) * t->C,
-                                  t->at.linear);
-        ran_trainer_scale(t->linear, t->c->wide * t->C, t->at.linear);
-        float *bias = ran_trainer_drops_linear(t) ? t->p.head.out_b : t->p.head.wide_b;
-        for (size_t c = 0; c < t->C && t->stop.offset != 0; c++)
-                bias[c] += (float)t->stop.offset;
+                ran_trainer_scale(t->weights.p.head.wide_dense,
+                                  ran_parts_features(t->c) * t->C, t->at.best.linear);
+        ran_trainer_scale(t->linear.weight, t->c->wide * t->C, t->at.best.linear);
+        float *bias =
+                ran_trainer_drops_linear(t) ? t->weights.p.head.out_b : t->weights.p.head.wide_b;
+        for (size_t c = 0; c < t->C && t->at.best.offset != 0; c++)
+                bias[c] += (float)t->at.best.offset;
 }
 
 /* Checks the result of the last step, as the next step would: it may have diverged, and no
@@ -220,23 +231,25 @@ static int check_last(struct ran_trainer *t, struct ran_error *err)
         double loss;
         int rc;
 
-        ran_plan_begin(&t->plan, t->order, t->documents);
-        ran_plan_next(&t->plan);
-        rc = ran_batch_gradient(&t->batcher, t->plan.chunk, t->plan.n, &loss, &g, err);
+        ran_plan_begin(&t->loop.plan, t->loop.order, t->loop.documents);
+        ran_plan_next(&t->loop.plan);
+        rc = ran_batch_gradient(&t->loop.batcher, t->loop.plan.chunk, t->loop.plan.n, &loss, &g,
+                                err);
         if (rc != RAN_OK)
                 return rc;
-        ran_tree_give(&t->batcher.tree, g);
-        return isfinite(loss) ? RAN_OK
-                              : ran_trainer_diverged(t, t->at.epoch, (double)t->optimiser.step,
-                                                     "loss after it", err);
+        ran_tree_give(&t->loop.batcher.tree, g);
+        return isfinite(loss)
+                       ? RAN_OK
+                       : ran_trainer_diverged(t, t->at.epochs.epoch, (double)t->loop.optimiser.step,
+                                              "loss after it", err);
 }
 
 /* What validation documents say of a linear model that is alone. */
 static int judge_linear(struct ran_trainer *t, struct ran_error *err)
 {
-        if (t->at.epoch > 0)
+        if (t->at.epochs.epoch > 0)
                 return RAN_OK;
-        t->at.epoch = 1;
+        t->at.epochs.epoch = 1;
         int rc = validates(t) ? ran_trainer_validate(t, err) : RAN_OK;
         return rc == RAN_EINTR ? stop(t, err) : rc;
 }
@@ -258,18 +271,18 @@ static int train_epochs(struct ran_trainer *t, struct ran_error *err)
 
         if (!ran_config_trains_encoder(t->c))
                 return judge_linear(t, err);
-        if (t->at.refit != 0 && ran_trainer_drops_encoder(t))
+        if (t->at.epochs.refit != 0 && ran_trainer_drops_encoder(t))
                 return RAN_OK;
-        t->from_step = t->optimiser.step;
-        t->from_seconds = ran_clock() - ran_trainer_began(t);
-        while (rc == RAN_OK && t->at.epoch < (double)ran_trainer_epochs(t) &&
-               (t->at.refit != 0 || !ran_trainer_is_decided(t)) &&
-               (!ran_budget_is_used(t) || t->at.batch > 0) && /* begun: it is to be judged */
+        t->time.from_step = t->loop.optimiser.step;
+        t->time.from_seconds = ran_clock() - ran_trainer_began(t);
+        while (rc == RAN_OK && t->at.epochs.epoch < (double)ran_trainer_epochs(t) &&
+               (t->at.epochs.refit != 0 || !ran_trainer_is_decided(t)) &&
+               (!ran_budget_is_used(t) || t->at.epochs.batch > 0) && /* begun: it is to be judged */
                !ran_budget_aborts_refit(t) &&
-               (!validates(t) || t->at.stale < (double)t->s->patience))
+               (!validates(t) || t->at.best.stale < (double)t->s->patience))
                 rc = run_epoch(t, err);
-        if (t->at.refit == 0)
-                t->timed_out = ran_budget_is_used(t) && !ran_trainer_is_decided(t);
+        if (t->at.epochs.refit == 0)
+                t->judge.timed_out = ran_budget_is_used(t) && !ran_trainer_is_decided(t);
         if (rc == RAN_OK && !validates(t) && !ran_budget_aborts_refit(t))
                 rc = check_last(t, err);
         return rc;
@@ -284,16 +297,18 @@ static int restore_best(struct ran_trainer *t, struct ran_error *err)
         if (!ran_train_has_dev(t->job))
                 return RAN_OK;
         if (ran_trainer_leads(t)) {
-                memcpy(t->p.block, t->best_block, t->layout.size * sizeof(float));
-                memcpy(t->table.x, t->best_table, ran_table_bytes(&t->table));
+                memcpy(t->weights.p.block, t->weights.best_block,
+                       t->weights.layout.size * sizeof(float));
+                memcpy(t->weights.table.x, t->weights.best_table,
+                       ran_table_bytes(&t->weights.table));
         }
-        t->ensemble = ran_trainer_ensemble(t);
+        t->judge.ensemble = ran_trainer_ensemble(t);
         if (ran_trainer_leads(t))
                 ran_trainer_round_encoder(t); /* as the model will store it */
         RAN_TRY(ran_broadcast_state(t, err));
         RAN_TRY(ran_trainer_judge_rounded(t, err));
         RAN_TRY(ran_trainer_prove(t, err));
-        t->ensemble = ran_trainer_ensemble(t);
+        t->judge.ensemble = ran_trainer_ensemble(t);
         RAN_TRY(ran_trainer_tune(t, err));
         r = ran_trainer_report(t, RAN_REPORT_KEPT);
         RAN_TRY(ran_trainer_tell_all(t, &r, &next, err));
@@ -319,10 +334,10 @@ static int measure_first(struct ran_trainer *first, struct ran_error *err)
 {
         struct ran_evaluate_rates r = {0};
 
-        if (!validates(first) || first->optimiser.step > 0)
+        if (!validates(first) || first->loop.optimiser.step > 0)
                 return RAN_OK;
         int rc = ran_train_task_of(first->c)->validate(first, false, &r, err);
-        first->outer->pretrained.before = isfinite(r.loss) ? r.loss : 0;
+        first->outer->at.pretrained.before = isfinite(r.loss) ? r.loss : 0;
         return rc == RAN_OK ? RAN_OK : ran_ranks_break(first->job->ranks, rc);
 }
 
@@ -359,18 +374,18 @@ static int run(struct ran_trainer *t, struct ran_error *err)
 {
         int rc;
 
-        t->started = t->saved = ran_clock();
+        t->time.started = t->time.saved = ran_clock();
         rc = train_linear(t, err);
         if (rc == RAN_OK)
                 rc = pretrain(t, err);
         if (rc == RAN_OK)
                 rc = train_epochs(t, err);
-        if (rc == RAN_OK && t->at.refit == 0) {
+        if (rc == RAN_OK && t->at.epochs.refit == 0) {
                 rc = restore_best(t, err);
                 if (rc == RAN_OK && ran_train_refits(t->job))
                         rc = refit(t, err);
         }
-        if (rc == RAN_OK && t->at.refit != 0)
+        if (rc == RAN_OK && t->at.epochs.refit != 0)
                 rc = ran_trainer_keep_better(t, ran_budget_aborts_refit(t), err);
         if (rc == RAN_OK)
                 rc = ran_ranks_agree(t->job->ranks,

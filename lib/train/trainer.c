@@ -1,12 +1,10 @@
 /* trainer.c - a training run's memory: set up, kept in a checkpoint, and written as a model. */
-#include "nn/part.h"
 #include "train/trainer.h"
 #include "tensors/compact.h"
 #include "file/model.h"
-#include "part/linear/linear-words.h"
 #include "part/linear/linear-model.h"
 #include "nn/task.h"
-#include "part/crf/crf-train.h"
+#include "part/linear/crf-train.h"
 #include "train/pretrained.h"
 #include "train/task.h"
 #include "ran/train.h"
@@ -38,52 +36,45 @@ bool ran_train_refits(const struct ran_train_job *job)
 
 void ran_trainer_begin_epoch(struct ran_trainer *t)
 {
-        size_t epoch = (size_t)t->at.epoch, done = (size_t)t->at.batch;
+        size_t epoch = (size_t)t->at.epochs.epoch, done = (size_t)t->at.epochs.batch;
 
-        ran_plan_shuffle(t->order, t->document, t->documents, t->s->seed, epoch);
-        t->batches = ran_plan_steps(&t->plan, t->order, t->documents);
-        t->steps = (size_t)t->optimiser.step - done + t->batches * (t->s->epochs - epoch);
-        if (t->stop.limit > 0 && t->stop.limit < (double)t->steps)
-                t->steps = (size_t)t->stop.limit;
-        while (done-- > 0 && ran_plan_next(&t->plan))
+        ran_random_shuffle(t->loop.order, t->loop.document, t->loop.documents, t->s->seed, epoch);
+        t->loop.batches = ran_plan_steps(&t->loop.plan, t->loop.order, t->loop.documents);
+        t->loop.steps =
+                (size_t)t->loop.optimiser.step - done + t->loop.batches * (t->s->epochs - epoch);
+        if (t->at.epochs.limit > 0 && t->at.epochs.limit < (double)t->loop.steps)
+                t->loop.steps = (size_t)t->at.epochs.limit;
+        while (done-- > 0 && ran_plan_next(&t->loop.plan))
                 ;
 }
 
 static int allocate_tables(struct ran_trainer *t, bool dev, struct ran_error *err)
 {
-        const size_t n = t->table.rows * t->table.width;
-        const bool crf = ran_has_linear_words(t->c) && t->c->crf;
-        const size_t dense = ran_parts_features(t->c);
+        struct ran_weights *w = &t->weights;
+        const size_t n = w->table.rows * w->table.width;
 
-        t->table.x = ran_alloc_floats(n, err);
-        t->best_table = dev ? ran_alloc_floats(n, err) : NULL;
-        t->token_weight = t->c->frozen ? ran_alloc_floats(t->V, err) : NULL;
-        t->linear = ran_alloc_floats((t->c->wide + dense) * t->C, err);
-        t->idf = ran_has_linear_model(t->c) ? ran_alloc_floats(t->c->wide, err) : NULL;
-        t->crf = crf ? ran_alloc_floats(ran_crf_train_floats(t->C), err) : NULL;
-        if (t->table.x == NULL || (dev && t->best_table == NULL) || t->linear == NULL ||
-            (ran_has_linear_model(t->c) && t->idf == NULL) || (crf && t->crf == NULL) ||
-            (t->c->frozen && t->token_weight == NULL))
+        w->table.x = ran_alloc_floats(n, err);
+        w->best_table = dev ? ran_alloc_floats(n, err) : NULL;
+        if (w->table.x == NULL || (dev && w->best_table == NULL))
                 return RAN_ENOMEM;
-        t->p.token_weight = t->token_weight;
-        t->p.wide = t->linear;
-        t->p.idf = t->idf;
-        t->p.embed = t->table.x;
-        t->p.spelling = t->c->spelling > 0 && t->D > 0 ? t->p.embed + t->V * t->D : NULL;
-        if (!ran_linear_model_wants_affixes(t->c))
-                return RAN_OK;
-        t->p.affixes = t->affixes = ran_linear_model_affixes(t->job->tokenizer, t->c, err);
-        return t->affixes != NULL ? RAN_OK : RAN_ENOMEM;
+        RAN_TRY(ran_linear_init(&t->linear, t->c, t->V, t->C, t->job->tokenizer, err));
+        w->p.token_weight = t->linear.token_weight;
+        w->p.wide = t->linear.weight;
+        w->p.idf = t->linear.idf;
+        w->p.affixes = t->linear.affixes;
+        w->p.embed = w->table.x;
+        w->p.spelling = t->c->spelling > 0 && t->D > 0 ? w->p.embed + t->V * t->D : NULL;
+        return RAN_OK;
 }
 
 void ran_trainer_list_documents(struct ran_trainer *t)
 {
-        const bool *held_out = t->at.refit == 0 ? t->job->held_out : NULL;
+        const bool *held_out = t->at.epochs.refit == 0 ? t->job->held_out : NULL;
 
-        t->documents = 0;
+        t->loop.documents = 0;
         for (size_t b = 0; b < t->job->train->B; b++)
                 if (held_out == NULL || !held_out[b])
-                        t->document[t->documents++] = b;
+                        t->loop.document[t->loop.documents++] = b;
 }
 
 static int allocate(struct ran_trainer *t, struct ran_error *err)
@@ -91,25 +82,27 @@ static int allocate(struct ran_trainer *t, struct ran_error *err)
         const struct ran_train_job *job = t->job;
         const bool dev = ran_train_has_dev(job) && ran_ranks_leads(job->ranks);
 
-        RAN_TRY(ran_layout_init(&t->layout, t->c, t->C, err));
-        RAN_TRY(ran_params_init(&t->p, t->c, t->C, err));
-        RAN_TRY(ran_optimiser_init(&t->optimiser, t->s, &t->layout, &t->table,
+        RAN_TRY(ran_layout_init(&t->weights.layout, t->c, t->C, err));
+        RAN_TRY(ran_params_init(&t->weights.p, t->c, t->C, err));
+        RAN_TRY(ran_optimiser_init(&t->loop.optimiser, t->s, &t->weights.layout, &t->weights.table,
                                    ran_task_is_tied(t->c), job->pool, err));
-        RAN_TRY(ran_batcher_init(&t->batcher, t->c, &t->p, t->V, t->C, job->train, job->pool, err));
-        RAN_TRY(ran_plan_init(&t->plan, t->c, job->train, t->batch, t->s->bptt, err));
+        RAN_TRY(ran_batcher_init(&t->loop.batcher, t->c, &t->weights.p, t->V, t->C, job->train,
+                                 job->pool, err));
+        RAN_TRY(ran_plan_init(&t->loop.plan, t->c, job->train, t->loop.batch, t->s->bptt, err));
         if (t->s->class_weights == RAN_WEIGHTS_BALANCED)
-                RAN_TRY(ran_batcher_balance(&t->batcher, err));
-        t->p.seed = t->s->seed;
-        t->order = ran_alloc(job->train->B, sizeof *t->order, err);
-        t->document = ran_alloc(job->train->B, sizeof *t->document, err);
-        t->best_block = dev ? ran_alloc_floats(t->layout.size, err) : NULL;
-        t->losses = dev ? ran_alloc(job->dev->B, sizeof *t->losses, err) : NULL;
-        t->alone = dev ? ran_alloc(job->dev->B, sizeof *t->alone, err) : NULL;
-        if (t->order == NULL || t->document == NULL ||
-            (dev && (t->best_block == NULL || t->losses == NULL || t->alone == NULL)))
+                RAN_TRY(ran_batcher_balance(&t->loop.batcher, err));
+        t->weights.p.seed = t->s->seed;
+        t->loop.order = ran_alloc(job->train->B, sizeof *t->loop.order, err);
+        t->loop.document = ran_alloc(job->train->B, sizeof *t->loop.document, err);
+        t->weights.best_block = dev ? ran_alloc_floats(t->weights.layout.size, err) : NULL;
+        t->judge.losses = dev ? ran_alloc(job->dev->B, sizeof *t->judge.losses, err) : NULL;
+        t->judge.alone = dev ? ran_alloc(job->dev->B, sizeof *t->judge.alone, err) : NULL;
+        if (t->loop.order == NULL || t->loop.document == NULL ||
+            (dev &&
+             (t->weights.best_block == NULL || t->judge.losses == NULL || t->judge.alone == NULL)))
                 return RAN_ENOMEM;
         ran_trainer_list_documents(t);
-        if (t->documents == 0)
+        if (t->loop.documents == 0)
                 return ran_fail(err, RAN_EINVAL, "all documents are held out");
         return allocate_tables(t, dev, err);
 }
@@ -125,7 +118,7 @@ static int check_sizes(struct ran_trainer *t, struct ran_error *err)
                                 "%zu documents of %zu %s: there is nothing to learn", d->B, t->C,
                                 ran_task_is_tied(t->c) ? "different ids" : "classes");
         if (__builtin_mul_overflow(d->first[d->B], t->s->epochs, &tokens) ||
-            !ran_table_shape(&t->table, t->c, t->V) ||
+            !ran_table_shape(&t->weights.table, t->c, t->V) ||
             __builtin_mul_overflow(t->c->wide + 2 * t->c->dim, t->C, &rows) ||
             rows > SIZE_MAX / sizeof(float))
                 return ran_fail(err, RAN_EINVAL, "too many epochs, or too large a vocabulary");
@@ -177,16 +170,15 @@ int ran_trainer_init(struct ran_trainer *t, const struct ran_train_job *job, str
                                   .s = job->settings,
                                   .C = job->train->C,
                                   .D = job->config->dim,
-                                  .batch = ran_train_batch(job),
-                                  .early_stop = job->settings->early_stop,
-                                  .prior = *task->prior};
+                                  .loop.batch = ran_train_batch(job),
+                                  .judge.prior = *task->prior};
         t->V = job->tokenizer != NULL ? ran_tokenizer_size(job->tokenizer) : job->V;
         if (!ran_config_has_encoder(t->c)) {
                 t->D = 0;
                 t->V = job->tokenizer != NULL ? t->V : RAN_ANY_ID;
         }
         if (!ran_config_trains_encoder(t->c)) {
-                t->prior = (struct ran_ensemble){0, task->linear_alone, 0};
+                t->judge.prior = (struct ran_ensemble){0, task->linear_alone, 0};
         }
         if (ran_task_is_tied(t->c))
                 t->C = t->V;
@@ -195,102 +187,120 @@ int ran_trainer_init(struct ran_trainer *t, const struct ran_train_job *job, str
                 return ran_fail(err, RAN_EINVAL,
                                 "a frozen encoder needs weights, and there is no initial model");
         size_t most;
-        t->baseline = ran_train_has_dev(job) ? ran_dataset_baseline(job->dev, &most) : NAN;
-        t->at.best = -INFINITY;
-        t->at.threshold = 0.5;
+        t->judge.baseline = ran_train_has_dev(job) ? ran_dataset_baseline(job->dev, &most) : NAN;
+        t->at.best.metric = -INFINITY;
+        t->at.best.threshold = 0.5;
         RAN_TRY(check_sizes(t, err));
         RAN_TRY(check_vocabulary(t, err));
         RAN_TRY(check_data(t, err));
         RAN_TRY(allocate(t, err));
         if (task->prepare != NULL)
-                RAN_TRY(task->prepare(&t->batcher, job->tokenizer, err));
+                RAN_TRY(task->prepare(&t->loop.batcher, job->tokenizer, err));
         if (ran_ranks_leads(job->ranks)) {
                 RAN_TRY(ran_trainer_init_weights(t, err));
                 RAN_TRY(ran_trainer_describe(t, err));
         }
-        ran_trainer_set_ensemble(t, &t->prior);
-        t->at.cost = t->s->wide_cost * t->linear_rate;
-        t->batcher.ranks = job->ranks;
+        ran_trainer_set_ensemble(t, &t->judge.prior);
+        t->at.linear.cost = t->s->wide_cost * t->linear.rate;
+        t->loop.batcher.ranks = job->ranks;
         if (t->s->mask_share > 0)
-                t->batcher.mask_share = t->s->mask_share;
-        t->batcher.smoothing = t->s->label_smoothing;
-        t->batcher.word_dropout = t->s->word_dropout;
-        t->batcher.unknown = job->tokenizer != NULL ? ran_tokenizer_unknown(job->tokenizer) : 0;
-        t->batcher.noise = (struct ran_noise){
+                t->loop.batcher.mask_share = t->s->mask_share;
+        t->loop.batcher.smoothing = t->s->label_smoothing;
+        t->loop.batcher.word_dropout = t->s->word_dropout;
+        t->loop.batcher.unknown =
+                job->tokenizer != NULL ? ran_tokenizer_unknown(job->tokenizer) : 0;
+        t->loop.batcher.noise = (struct ran_noise){
                 .seed = t->s->seed, .dropout = t->s->dropout, .embed_dropout = t->s->embed_dropout};
         return RAN_OK;
 }
 
 struct ran_ensemble ran_trainer_ensemble(const struct ran_trainer *t)
 {
-        return (struct ran_ensemble){t->at.encoder, t->at.linear, t->stop.offset};
+        return (struct ran_ensemble){t->at.best.encoder, t->at.best.linear, t->at.best.offset};
 }
 
 void ran_trainer_set_ensemble(struct ran_trainer *t, const struct ran_ensemble *ensemble)
 {
-        t->at.encoder = ensemble->encoder;
-        t->at.linear = ensemble->linear;
-        t->stop.offset = ensemble->offset;
+        t->at.best.encoder = ensemble->encoder;
+        t->at.best.linear = ensemble->linear;
+        t->at.best.offset = ensemble->offset;
 }
 
 int ran_trainer_refit(struct ran_trainer *t, struct ran_error *err)
 {
-        t->at.refit = 1;
-        t->at.fitted = t->at.epoch = t->at.batch = t->at.loss = t->at.loss_weight = 0;
+        struct ran_weights *w = &t->weights;
+
+        t->at.epochs.refit = 1;
+        t->at.linear.fitted = t->at.epochs.epoch = t->at.epochs.batch = 0;
+        t->at.epochs.loss = t->at.epochs.loss_weight = 0;
         ran_trainer_list_documents(t);
-        memset(t->p.block, 0, t->layout.size * sizeof(float));
-        memset(t->table.x, 0, t->table.rows * t->table.width * sizeof(float));
-        memset(t->linear, 0, t->c->wide * t->C * sizeof *t->linear);
-        if (t->crf != NULL)
-                memset(t->crf, 0, ran_crf_train_floats(t->C) * sizeof *t->crf);
-        ran_optimiser_release(&t->optimiser);
-        RAN_TRY(ran_optimiser_init(&t->optimiser, t->s, &t->layout, &t->table,
+        memset(w->p.block, 0, w->layout.size * sizeof(float));
+        memset(w->table.x, 0, w->table.rows * w->table.width * sizeof(float));
+        ran_linear_clear(&t->linear, t->c, t->C);
+        ran_optimiser_release(&t->loop.optimiser);
+        RAN_TRY(ran_optimiser_init(&t->loop.optimiser, t->s, &w->layout, &w->table,
                                    ran_task_is_tied(t->c), t->job->pool, err));
         return ran_ranks_leads(t->job->ranks) ? ran_trainer_init_weights(t, err) : RAN_OK;
+}
+
+struct ran_linear_fit ran_trainer_linear_fit(struct ran_trainer *t)
+{
+        return (struct ran_linear_fit){.c = t->c,
+                                       .p = &t->weights.p,
+                                       .V = t->V,
+                                       .C = t->C,
+                                       .d = t->job->train,
+                                       .document = t->loop.document,
+                                       .documents = t->loop.documents,
+                                       .class_weight = t->loop.batcher.class_weight,
+                                       .seed = t->s->seed,
+                                       .ratios = t->s->wide_ratios,
+                                       .storage = t->job->storage,
+                                       .vector_cache = t->job->vector_cache,
+                                       .pool = t->job->pool,
+                                       .refit = t->at.epochs.refit != 0,
+                                       .last = t->at.epochs.refit != 0 || !ran_train_refits(t->job),
+                                       .pass = ran_trainer_on_pass,
+                                       .arg = t};
 }
 
 void ran_trainer_release(struct ran_trainer *t)
 {
         ran_pretrained_release(t);
-        ran_batcher_release(&t->batcher);
-        ran_plan_release(&t->plan);
-        ran_optimiser_release(&t->optimiser);
-        ran_params_release(&t->p);
-        ran_layout_release(&t->layout);
-        free(t->table.x);
-        free(t->best_table);
-        ran_feature_lists_release(&t->lists);
-        ran_dense_release(&t->dense);
-        free(t->token_weight);
-        free(t->linear);
-        free(t->idf);
-        free(t->ahead);
-        free(t->crf);
-        free(t->affixes);
-        free(t->best_block);
-        free(t->losses);
-        free(t->alone);
-        free(t->order);
-        free(t->document);
+        ran_batcher_release(&t->loop.batcher);
+        ran_plan_release(&t->loop.plan);
+        ran_optimiser_release(&t->loop.optimiser);
+        ran_params_release(&t->weights.p);
+        ran_layout_release(&t->weights.layout);
+        ran_linear_release(&t->linear);
+        free(t->weights.table.x);
+        free(t->weights.best_block);
+        free(t->weights.best_table);
+        free(t->judge.losses);
+        free(t->judge.alone);
+        free(t->loop.order);
+        free(t->loop.document);
         free(t->training);
-        ran_calibration_release(&t->calibration);
+        ran_calibration_release(&t->judge.calibration);
         *t = (struct ran_trainer){0};
 }
 
 void ran_trainer_round_encoder(struct ran_trainer *t)
 {
-        for (size_t i = 0; i < t->layout.n; i++) {
-                const struct ran_tensor_spec *s = &t->layout.spec[i];
+        for (size_t i = 0; i < t->weights.layout.n; i++) {
+                const struct ran_tensor_spec *s = &t->weights.layout.spec[i];
 
-                ran_compact_round(t->job->storage, t->p.block + s->offset, s->rows, s->cols);
+                ran_compact_round(t->job->storage, t->weights.p.block + s->offset, s->rows,
+                                  s->cols);
         }
-        ran_compact_round(t->job->storage, t->table.x, t->table.rows, t->table.width);
+        ran_compact_round(t->job->storage, t->weights.table.x, t->weights.table.rows,
+                          t->weights.table.width);
 }
 
 void ran_trainer_copy_rows(struct ran_trainer *t, size_t first, size_t n, const float *rows)
 {
         if (n > 0 && t->D > 0)
-                memcpy(t->table.x + first * t->D, rows, n * t->D * sizeof(float));
+                memcpy(t->weights.table.x + first * t->D, rows, n * t->D * sizeof(float));
 }
 
 void ran_trainer_scale(float *x, size_t n, double by)

@@ -5,57 +5,59 @@
 #include "eval/calibration.h"
 #include "file/model.h"
 #include "gradient/batch.h"
-#include "train/ensemble.h"
-#include "part/linear/cross-validate.h"
-#include "train/gain.h"
 #include "gradient/optimiser.h"
+#include "part/linear/fit.h"
+#include "train/state.h"
 
 struct ran_evaluate_rates;
 struct ran_pretrain;
 
-/* Progress of a run: numbers only, kept in a checkpoint as doubles in this order. */
-#define RAN_PROGRESS(X)                                                              \
-        X(epoch)      /* epochs done; without an encoder 1 when all is fitted */     \
-        X(batch)      /* batches done in this epoch */                               \
-        X(updates)    /* steps of the optimiser */                                   \
-        X(decay)      /* see optimiser.h */                                          \
-        X(best)       /* dev metric of the best epoch; -infinity before the first */ \
-        X(best_epoch) /* from 1; 0: none */                                          \
-        X(stale)      /* epochs since */                                             \
-        X(encoder)    /* weight of the encoder in that ensemble, */                  \
-        X(linear)     /* and of the linear model */                                  \
-        X(loss)       /* smoothed */                                                 \
-        X(loss_weight)                                                               \
-        X(cost)       /* cost C of the linear model; 0: not chosen yet */            \
-        X(ratios)     /* 1: with ratios, as chosen */                                \
-        X(fitted)     /* 1: the linear model is fitted */                            \
-        X(refit)      /* 1: refitting on all documents */                            \
-        X(threshold)  /* several labels: tuned on the dev data, else 0.5 */          \
-        X(calibrated) /* one label: dev documents that `calibration` is from */
-
-struct ran_progress {
-#define X(field) double field;
-        RAN_PROGRESS(X)
-#undef X
+/* The weights, and copies of them. */
+struct ran_weights {
+        struct ran_layout layout;
+        struct ran_params p;    /* at work; the mapped tables are */
+        struct ran_table table; /* the embedding, that of spelling behind it */
+        float *best_block,
+                *best_table; /* rank 0: of the best epoch; NULL without validation data */
+        float *kept_block, *kept_table; /* rank 0: the encoder that the first phase left, in a block
+                                         * of this layout, and its embedding; NULL: there is none */
 };
 
-/* The first phase (pretrain.h), once it is over: numbers only, kept in a checkpoint as doubles in
- * this order. */
-#define RAN_PRETRAINED(X)                                                             \
-        X(done)       /* 1: it is over */                                             \
-        X(before)     /* validation loss before it; 0: unknown */                     \
-        X(after)      /* and after it, or, without validation texts, training loss */ \
-        X(epochs)     /* that it had, */                                              \
-        X(best_epoch) /* the one whose weights were kept, */                          \
-        X(steps)                                                                      \
-        X(limit_from) /* what the time allowed, as in struct ran_decision */          \
-        X(limit)                                                                      \
-        X(last)
+/* The steps of the encoder. */
+struct ran_loop {
+        struct ran_optimiser optimiser;
+        struct ran_batcher batcher;
+        struct ran_plan plan;
+        size_t *document, documents; /* to train on */
+        size_t *order;               /* (documents) as this epoch takes them */
+        size_t batch;                /* documents, or streams, of a step */
+        size_t batches;              /* steps of this epoch */
+        size_t steps;      /* of the run, if every epoch to come has as many as this one */
+        double rate, norm; /* of the last step */
+};
 
-struct ran_pretrained {
-#define X(field) double field;
-        RAN_PRETRAINED(X)
-#undef X
+/* What the validation documents say. */
+struct ran_judge {
+        double baseline;              /* accuracy of their most frequent label */
+        double *losses, *alone;       /* (B of dev) of the last validation; of the linear model */
+        struct ran_ensemble prior;    /* of encoder and linear model, to begin with, */
+        struct ran_ensemble ensemble; /* and as of the last epoch */
+        struct ran_calibration calibration;     /* one label */
+        float calibrated[RAN_CALIBRATION_KEPT]; /* its numbers, in a checkpoint */
+        bool waits;         /* the linear model learned nothing: the encoder has time */
+        bool timed_out;     /* time ended the encoder's first training */
+        bool first_encoder; /* kept, although a refit followed */
+};
+
+/* Seconds, and what they were for. */
+struct ran_timing {
+        double started, saved;  /* clock */
+        double before;          /* seconds of the runs that this one resumed */
+        double linear, encoder; /* of fitting the linear model; of the steps */
+        double share;           /* of the work on the linear model that is done */
+        size_t tokens;          /* trained on in the steps */
+        uint64_t from_step;     /* where this training of the run began, */
+        double from_seconds;    /* and when */
 };
 
 struct ran_trainer {
@@ -63,57 +65,15 @@ struct ran_trainer {
         const struct ran_config *c;
         const struct ran_train_settings *s;
         size_t V, C, D;
-        struct ran_layout layout;
-        struct ran_params p;            /* weights; the mapped tables are */
-        struct ran_table table;         /* the embedding, that of spelling behind it */
-        struct ran_feature_lists lists; /* features of all documents, for a linear model of them */
-        struct ran_dense dense;         /* vectors of all documents, by a frozen encoder */
-        double dense_scale;             /* of these beside the n-grams, as chosen */
-        float *token_weight;            /* (V) in them; NULL without */
-        /* (c->wide, C), and rows of the dense features behind; (c->wide), NULL for a tagger. */
-        float *linear, *idf;
-        float *ahead;       /* (c->wide, C), (C) weights and bias of the refit, or NULL: ahead.h */
-        float *crf;         /* of a tagger's linear model; NULL: none */
-        double linear_rate; /* factor of its cost, where `init` brought it; 0: it stays */
-        uint32_t *affixes;
-        float *best_block, *best_table; /* NULL without dev data */
-        bool first_encoder;             /* kept, although a refit followed */
-        bool timed_out;                 /* time ended the encoder's first training */
-        struct ran_optimiser optimiser;
-        struct ran_batcher batcher;
-        struct ran_progress at;
-        struct ran_decision stop;
-        bool early_stop;        /* the setting, but for runs that 0.1.0 began */
-        double baseline;        /* accuracy on the dev documents of their most frequent label */
-        double *losses, *alone; /* (B of dev) of the last validation; of the linear model alone */
-        bool as_begun;          /* by 0.1.0, and written as it would have been */
-        bool waits;             /* the linear model learned nothing: the encoder has time */
-        double linear_share;    /* of the work on the linear model that is done, */
-        double stage_from, stage_to; /* of which the stage at hand is this part */
-        size_t *document, documents; /* to train on */
-        size_t *order;               /* (documents) as this epoch takes them */
-        struct ran_plan plan;
-        size_t batch;   /* documents, or streams, of a step */
-        size_t batches; /* steps of this epoch */
-        size_t steps;   /* of the run, if every epoch to come has as many as this one */
         char *training; /* metadata that says what is computed: same text, same run */
-        struct ran_ensemble prior, ensemble;    /* of the paths, where there is a wide one: to begin
-                                             with,    and as of the last epoch */
-        struct ran_calibration calibration;     /* one label: by the dev data */
-        float calibrated[RAN_CALIBRATION_KEPT]; /* its numbers, in a checkpoint */
-        double started, saved;                  /* clock */
-        double spent_before;                    /* seconds of the runs that this one resumed */
-        double linear_seconds;                  /* of fitting the linear model */
-        size_t tokens;
-        double encoder_seconds; /* of the steps so far */
-        uint64_t from_step;     /* where this training of the run began, */
-        double from_seconds;    /* and when */
-        double rate, norm;
+        struct ran_states at;
+        struct ran_weights weights;
+        struct ran_linear linear;
+        struct ran_loop loop;
+        struct ran_judge judge;
+        struct ran_timing time;
         struct ran_trainer *outer;  /* the training that this one is the first phase of, or NULL */
         struct ran_pretrain *first; /* the first phase, while it is at work; or NULL */
-        struct ran_pretrained pretrained;
-        float *kept_block, *kept_table; /* rank 0: the encoder that it left, in a block of this
-                                         * layout, and its embedding; NULL: there is none */
 };
 
 /* The first phase of a training, as pretrain.h says. */
@@ -128,6 +88,9 @@ void ran_trainer_release_first(struct ran_trainer *t);
 /* Allocates all, with starting weights at rank 0. _release is fine after a failure. */
 int ran_trainer_init(struct ran_trainer *t, const struct ran_train_job *job, struct ran_error *err);
 void ran_trainer_release(struct ran_trainer *t);
+
+/* What the linear model is fitted to, as the run stands. */
+struct ran_linear_fit ran_trainer_linear_fit(struct ran_trainer *t);
 
 /* Starts over, with all documents. */
 int ran_trainer_refit(struct ran_trainer *t, struct ran_error *err);
@@ -157,11 +120,10 @@ bool ran_train_refits(const struct ran_train_job *job);
 /* Lays out the epoch that t->at stands in, and goes to where it stands there. */
 void ran_trainer_begin_epoch(struct ran_trainer *t);
 
-/* What a checkpoint holds beside the weights and does not keep the best of; how many there are. */
-enum { RAN_EXTRAS = 32 };
-size_t ran_trainer_extras(struct ran_trainer *t, struct ran_extra x[RAN_EXTRAS]);
-/* The same, with the decision and the best epoch; without the first phase. */
-size_t ran_checkpoint_extras(struct ran_trainer *t, struct ran_extra x[RAN_EXTRAS]);
+/* checkpoint.c: the arrays that say how far the run is, for one of two: all that the ranks share;
+ * or what a checkpoint holds beside the weights of a model. Returns how many there are. */
+enum { RAN_FOR_RANKS = 1, RAN_FOR_CHECKPOINT = 2, RAN_EXTRAS = 32 };
+size_t ran_trainer_extras(struct ran_trainer *t, int of, struct ran_extra x[RAN_EXTRAS]);
 /* Saves the progress in t->at; resumes from it. */
 void ran_trainer_note(struct ran_trainer *t);
 int ran_trainer_resume(struct ran_trainer *t, struct ran_error *err);

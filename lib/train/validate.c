@@ -20,13 +20,12 @@ static bool is_better(const struct ran_trainer *t, const struct ran_evaluate_rat
         const struct ran_interval i = ran_evaluate_interval(r, t->s->metric);
         const double error = (i.high - i.low) / 4;
 
-        if (t->at.best_epoch == 0)
+        if (t->at.best.epoch == 0)
                 return true;
-        if (t->stop.documents == 0 || t->as_begun || i.low > i.high ||
-            t->job->dev->positions != NULL)
-                return metric > t->at.best;
-        return metric > t->stop.top + error ||
-               (metric > t->stop.top - error && r->loss < t->stop.best_loss);
+        if (t->at.decision.documents == 0 || i.low > i.high || t->job->dev->positions != NULL)
+                return metric > t->at.best.metric;
+        return metric > t->at.best.top + error ||
+               (metric > t->at.best.top - error && r->loss < t->at.best.loss);
 }
 
 static void keep_best(struct ran_trainer *t, const struct ran_evaluate_rates *r)
@@ -34,18 +33,20 @@ static void keep_best(struct ran_trainer *t, const struct ran_evaluate_rates *r)
         const double metric = ran_evaluate_metric(r, t->s->metric);
         const bool better = is_better(t, r);
 
-        if (t->at.best_epoch == 0 || metric > t->stop.top)
-                t->stop.top = fmax(metric, -1e15);
+        if (t->at.best.epoch == 0 || metric > t->at.best.top)
+                t->at.best.top = fmax(metric, -1e15);
         if (better) {
-                t->stop.best_loss = fmin(r->loss, 1e15);
-                t->at.best = metric;
-                t->at.best_epoch = t->at.epoch;
-                t->at.stale = 0;
-                ran_trainer_set_ensemble(t, &t->ensemble);
-                memcpy(t->best_block, t->p.block, t->layout.size * sizeof(float));
-                memcpy(t->best_table, t->table.x, ran_table_bytes(&t->table));
+                t->at.best.loss = fmin(r->loss, 1e15);
+                t->at.best.metric = metric;
+                t->at.best.epoch = t->at.epochs.epoch;
+                t->at.best.stale = 0;
+                ran_trainer_set_ensemble(t, &t->judge.ensemble);
+                memcpy(t->weights.best_block, t->weights.p.block,
+                       t->weights.layout.size * sizeof(float));
+                memcpy(t->weights.best_table, t->weights.table.x,
+                       ran_table_bytes(&t->weights.table));
         } else {
-                t->at.stale++;
+                t->at.best.stale++;
         }
 }
 
@@ -60,13 +61,13 @@ int ran_trainer_validate(struct ran_trainer *t, struct ran_error *err)
                 return ran_ranks_break(t->job->ranks, rc);
         if (ran_trainer_leads(t)) {
                 keep_best(t, &r);
-                ran_trainer_weigh(t, &r, t->at.stale == 0);
+                ran_trainer_weigh(t, &r, t->at.best.stale == 0);
         }
         RAN_TRY(ran_broadcast_progress(t, err));
         report = ran_trainer_report(t, RAN_REPORT_DEV);
-        report.epoch = (size_t)t->at.epoch;
+        report.epoch = (size_t)t->at.epochs.epoch;
         ran_trainer_report_rates(t, &report, &r);
-        report.improved = t->at.stale == 0;
+        report.improved = t->at.best.stale == 0;
         RAN_TRY(ran_trainer_tell_all(t, &report, &next, err));
         return next == RAN_STOP ? RAN_EINTR : ran_trainer_tell_decision(t, err);
 }
@@ -82,8 +83,8 @@ int ran_trainer_judge_rounded(struct ran_trainer *t, struct ran_error *err)
         if (rc != RAN_OK)
                 return ran_ranks_break(t->job->ranks, rc);
         if (ran_trainer_leads(t)) {
-                t->at.best = ran_evaluate_metric(&r, t->s->metric);
-                ran_trainer_set_ensemble(t, &t->ensemble);
+                t->at.best.metric = ran_evaluate_metric(&r, t->s->metric);
+                ran_trainer_set_ensemble(t, &t->judge.ensemble);
                 ran_trainer_note_best(t, &r);
         }
         return ran_broadcast_progress(t, err);

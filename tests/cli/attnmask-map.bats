@@ -2,6 +2,7 @@
 # ran-attnmask --map: what tokens bear on, the label or the outputs of tokens.
 
 bats_require_minimum_version 1.5.0
+load compare.bash
 
 # A model that tells rain, sun and snow in texts that say no more.
 setup_file() {
@@ -201,7 +202,7 @@ refused() {
   refused 2 "give one" -m topic.ran --map tokens --row 1 --rows 1:2
   refused 2 "--map label and --map tokens are of the whole model: leave out --layer" -m topic.ran --map label --layer 0
   refused 2 "--label is for --map label" -m topic.ran --map tokens --label wet
-  refused 2 "with --model FILE only: leave out --map" --map label --length 5
+  refused 2 "--map is for --model FILE" --map label --length 5
   planted 5 1 >in.jsonl
   refused 1 "no token 5: the document has 5" -m topic.ran --map tokens --row 5 in.jsonl
   refused 1 "no token 8: the document has 5" -m topic.ran --map label --rows 2:9 in.jsonl

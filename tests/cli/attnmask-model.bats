@@ -2,6 +2,7 @@
 # ran-attnmask with a model: what it attended to, in records and pictures, and what is refused.
 
 bats_require_minimum_version 1.5.0
+load compare.bash
 
 setup() {
   PATH=${RAN_BIN:-$PWD/build}:$PATH
@@ -257,7 +258,7 @@ shape='-q --epochs 1 --dim 8 --heads 2 --head-dim 4 --no-dev'
 @test "attnmask model: options of patterns and of models are kept apart" {
   m=$(model ran-gated)
   refused 2 'a model has a pattern of its own: leave out --length' -m "$m" --length 9
-  refused 2 'what a model does is shown with --model FILE only: leave out --in-window' --length 9 --in-window 0
+  refused 2 '--in-window is for --model FILE' --length 9 --in-window 0
   refused 2 'a picture has no numbers: leave out --top' -m "$m" --format text --top 2
   refused 2 '--size is for pictures' -m "$m" --size 100
   refused 2 '--max-tokens is for models that classify or tag' -m "$(model ran-lm)" --max-tokens 5

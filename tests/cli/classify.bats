@@ -2,6 +2,7 @@
 # ran-classify: predictions, evaluation, and what is refused.
 
 bats_require_minimum_version 1.5.0
+load compare.bash
 
 # Two models that are trained in a moment: `one` gives a label, `several` gives any number.
 setup_file() {
@@ -68,7 +69,7 @@ classifies() {
     jq -e '.attention.top[0].piece == "not"'
   # A second training from the model keeps table and weights; what they do not fit is refused.
   ran-train classify -q $shape --init wide.ran --init-rate 0 --wide 997 -o again.ran wide.jsonl
-  cmp <(ran-classify -m wide.ran --logits wide.jsonl) <(ran-classify -m again.ran --logits wide.jsonl)
+  same_output "ran-classify -m wide.ran --logits wide.jsonl" "ran-classify -m again.ran --logits wide.jsonl"
   ran-train classify -q --dump-gradients g -m wide.ran wide.jsonl
   run ! grep -q '"grad.wide' g # which is not learned by gradients
   run -2 --separate-stderr ran-train lm --wide 10 -o no.ran wide.jsonl

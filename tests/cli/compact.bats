@@ -78,15 +78,15 @@ near() {
 @test "compact: convert writes the same weights as training does, and says where they are from" {
   run -0 --separate-stderr ran-train convert -o small.ran f32.ran
   [[ $stderr == *'f32.ran has '*'B, small.ran '*B ]]
-  [ "$(types small.ran)" = "$(types i8.ran)" ]
+  same_output "types small.ran" "types i8.ran"
   ran-classify --verify -m small.ran --probs test.jsonl >small.jsonl
   ran-classify -m f32.ran --probs test.jsonl >f32.jsonl
   near small.jsonl f32.jsonl
   header small.ran | jq -e --argjson from "$(header f32.ran | jq .__metadata__.digest)" \
     '.__metadata__.converted | fromjson | .weights == "i8" and .from == $from'
-  diff <(header f32.ran | jq .__metadata__.training) <(header small.ran | jq .__metadata__.training)
+  same_output "header f32.ran | jq .__metadata__.training" "header small.ran | jq .__metadata__.training"
   ran-train convert -q --weights i8 -o again.ran small.ran # changes no code
-  cmp <(tail -c +$((9 + $(header small.ran | wc -c))) small.ran) <(tail -c +$((9 + $(header again.ran | wc -c))) again.ran)
+  same_output "tail -c +$((9 + $(header small.ran | wc -c))) small.ran" "tail -c +$((9 + $(header again.ran | wc -c))) again.ran"
   refused 4 'was written by ran-train convert: replay the model that it was converted from' \
     ran-train classify --replay small.ran train.jsonl
 }

@@ -97,7 +97,7 @@ setup() {
   # The rest is the same, with or without.
   ran-classify -m model.ran --coverage 0.8 test.jsonl | jq -c 'del(.prediction.label)' |
     cmp - <(jq -c 'del(.prediction.label)' "$out/all.jsonl")
-  ran-classify -m model.ran test.jsonl | cmp - <(ran-classify -m model.ran --coverage 0 test.jsonl)
+  same_output "ran-classify -m model.ran test.jsonl" "ran-classify -m model.ran --coverage 0 test.jsonl"
   ran-classify -m model.ran --coverage 0.8 test.jsonl | jq -se 'all(.prediction.label != null)'
 }
 

@@ -2,6 +2,7 @@
 # The demonstration on licence texts, which need no network; and what it says when things are missing.
 
 bats_require_minimum_version 1.5.0
+load compare.bash
 
 setup_file() {
   [ -d /usr/share/common-licenses ] || skip 'no licence texts'

@@ -3,6 +3,7 @@
 # The manual pages of programs have tests of their own, in manual.bats.
 
 bats_require_minimum_version 1.5.0
+load compare.bash
 
 setup() {
   root=$(cd "$BATS_TEST_DIRNAME/../.." && pwd)

@@ -2,6 +2,7 @@
 # ran-classify --evidence: the passages that decided, and what the label is worth without them.
 
 bats_require_minimum_version 1.5.0
+load compare.bash
 
 # documents N WORDS: N records of up to so many words of no meaning, and in three of four a word that
 # tells the label.

@@ -2,6 +2,7 @@
 # share/: recipes and examples, as somebody uses them who found them there.
 
 bats_require_minimum_version 1.5.0
+load compare.bash
 
 setup() {
   share=$(cd "$BATS_TEST_DIRNAME/../../share" && pwd)
@@ -239,7 +240,7 @@ END
   wait $! || status=$?
   [ $status -eq 143 ]
   for ((i = 0; i < 500 && $(wc -l <ended) < 2; i++)); do sleep 0.02; done
-  diff <(sort began) <(sort ended)
+  same_output "sort began" "sort ended"
 }
 
 @test "examples: route puts every line into a file, byte for byte" {
@@ -295,8 +296,8 @@ END
   tiny_model topic.ran
   ran-train classify -q --epochs 1 --seed 9 --dim 8 --heads 1 --head-dim 8 -o tone.ran train.jsonl
   two-models topic.ran tone.ran train.jsonl >both.jsonl
-  jq -c .topic both.jsonl | cmp - <(ran-classify -m topic.ran train.jsonl | jq -c .prediction)
-  jq -c .tone both.jsonl | cmp - <(ran-classify -m tone.ran train.jsonl | jq -c .prediction)
+  same_output "jq -c .topic both.jsonl" "ran-classify -m topic.ran train.jsonl | jq -c .prediction"
+  same_output "jq -c .tone both.jsonl" "ran-classify -m tone.ran train.jsonl | jq -c .prediction"
   run -1 --separate-stderr two-models topic.ran tone.ran <<<'{"id":1}'
   [ "$(jq -c '[.id, (.ran_error | has("message"))]' <<<"$output")" = '[1,true]' ]
   run -3 two-models nowhere.ran tone.ran train.jsonl

@@ -2,6 +2,7 @@
 # share/experiments: the scripts that make tables of the README, on data invented here.
 
 bats_require_minimum_version 1.5.0
+load compare.bash
 
 setup() {
   root=$(cd "$BATS_TEST_DIRNAME/../.." && pwd)
@@ -208,7 +209,7 @@ values() {
   [ "$(cat lists/*.jsonl | wc -l)" -eq 100 ]
   [ "$(jq -c .tokens lists/*.jsonl | sort -u | wc -l)" -eq 100 ]
   cat lists/*.jsonl >all.jsonl
-  cmp <(jq -r .label all.jsonl) <(values all.jsonl)
+  same_output "jq -r .label all.jsonl" "values all.jsonl"
   jq -s -e 'all((.tokens | length) == .length and .length >= 8 and .length <= 60 and .depth <= 4)' all.jsonl
   jq -s -e 'map(.depth) | max == 4' all.jsonl
   jq -s -e 'map(.tokens[] | select(startswith("["))) | unique == ["[MAX","[MED","[MIN","[SM"]' all.jsonl

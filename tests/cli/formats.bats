@@ -553,7 +553,7 @@ END
   shape='--dim 8 --layers 1 --heads 1 --head-dim 8 --window 8 --min-window 2 --no-dev --epochs 1'
   ran-train tag -q $shape --label-names names -o a.ran numbers.jsonl
   ran-train tag -q $shape -o b.ran named.jsonl
-  cmp <(ran-tag -m a.ran --logits named.jsonl) <(ran-tag -m b.ran --logits named.jsonl)
+  same_output "ran-tag -m a.ran --logits named.jsonl" "ran-tag -m b.ran --logits named.jsonl"
   ran-train tag -q --label-names list.json --replay a.ran numbers.jsonl
   run -0 --separate-stderr ran-train tag $shape -o c.ran numbers.jsonl
   [[ $stderr == *'numbers.jsonl: the tags are numbers, which mark no entities; name them with --label-names'* ]]

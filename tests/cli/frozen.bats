@@ -37,7 +37,7 @@ bytes_of() {
 
 @test "frozen: the encoder is that of the base model, byte for byte, and vectors have weights of their own" {
   for tensor in embed.weight ran.0.attn.q.weight ran.1.ffn.down.weight ran.norm.weight; do
-    cmp <(bytes_of models/base.ran $tensor) <(bytes_of frozen.ran $tensor)
+    same_output "bytes_of models/base.ran $tensor" "bytes_of frozen.ran $tensor"
   done
   header frozen.ran | jq -e '.["wide.dense"].shape == [16, 3] and (.["token.weight"].shape == .["embed.weight"].shape[:1]) and
     (has("classify.out.weight") or has("classify.pool.weight") | not)'
@@ -72,7 +72,7 @@ bytes_of() {
     ran-train convert -q --weights $type -o base-$type.ran models/base.ran
     ran-train classify -q --init base-$type.ran --frozen -o kept.ran train.jsonl
     header kept.ran | jq -e --arg type $type '.["embed.weight"].dtype == ($type | ascii_upcase)'
-    cmp <(bytes_of base-$type.ran embed.weight) <(bytes_of kept.ran embed.weight)
+    same_output "bytes_of base-$type.ran embed.weight" "bytes_of kept.ran embed.weight"
   done
 }
 

@@ -4,6 +4,7 @@
 # further texts.
 
 bats_require_minimum_version 1.5.0
+load compare.bash
 
 setup_file() {
   export PATH=${RAN_BIN:-$PWD/build}:$PATH

@@ -73,7 +73,7 @@ near() {
   (cd distilbert && ran-train import -q -o ../b.ran .)
   cmp a.ran b.ran
   ran-train info distilbert | grep -q 'pretrained *distilbert: distilbert DistilBertModel'
-  [ "$(ran-train info --format json distilbert | jq -r .digest)" = "$(ran-train info --format json a.ran | jq -r .digest)" ]
+  same_output "ran-train info --format json distilbert | jq .digest" "ran-train info --format json a.ran | jq .digest"
 }
 
 @test "import: without modules.json the pooling is assumed, and a head of another task left out" {

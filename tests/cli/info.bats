@@ -32,8 +32,8 @@ setup() {
 @test "info: a model, as JSON that agrees with the file" {
   ran-train info --format json linear.ran >info
   [ "$(jq -r .kind info)" = model ]
-  [ "$(jq .bytes info)" = "$(stat -c %s linear.ran)" ]
-  [ "$(jq '[.parts[].bytes] | add' info)" = "$(stat -c %s linear.ran)" ]
+  same_output "jq .bytes info" "stat -c %s linear.ran"
+  same_output "jq '[.parts[].bytes] | add' info" "stat -c %s linear.ran"
   [ "$(jq -c .labels info)" = '["warm","wet","white"]' ]
   [ "$(jq -c '[.trained_on, .validation.documents]' info)" = '[60,6]' ]
   jq -e '.validation | .interval[0] < .value and .value <= .interval[1]' info

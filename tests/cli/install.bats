@@ -3,6 +3,7 @@
 # uninstall leaves nothing. RAN_BIN is the build that is installed.
 
 bats_require_minimum_version 1.5.0
+load compare.bash
 
 setup_file() {
   export root=$BATS_FILE_TMPDIR/root

@@ -37,7 +37,7 @@ known() { ran-train info --format json "$1" | jq .fingerprints; }
   # The first eight digits of the SHA-256 of the text without white space, in lower case.
   jq -rj '.text | gsub(" "; "")' <(head -n 1 old.jsonl) | sha256sum | cut -c 1-8 >wanted
   fingerprints old.ran | grep -qf wanted
-  [ "$(fingerprints old.ran)" = "$(fingerprints other.ran)" ]
+  same_output "fingerprints old.ran" "fingerprints other.ran"
   fingerprints old.ran | LC_ALL=C sort -uc
 }
 

@@ -59,7 +59,7 @@ train() { ran-train classify --base none --encoder none --label-member topics "$
   awk -F '\t' 'NR > 1 { gsub(";", "\",\"", $2); printf "{\"id\":\"%s\",\"labels\":[\"%s\"],\"text\":\"%s\"}\n", $1, $2, $3 }' \
     lists.tsv >lists.jsonl
   ran-train classify -q --base none --encoder none -o lists.ran lists.jsonl
-  diff <(ran-classify -q -m lists.ran --eval lists.jsonl) <(ran-classify -q -m several.ran --eval lists.jsonl)
+  same_output "ran-classify -q -m lists.ran --eval lists.jsonl" "ran-classify -q -m several.ran --eval lists.jsonl"
 }
 
 @test "labels with bars and backslashes come back from a table as they went in" {

@@ -206,9 +206,9 @@ training() {
   [[ $stderr == *'linear model only: the encoder did not improve results enough on 12 validation documents'* ]]
   [[ $stderr == *'refitting the linear model on all 120 documents'* ]]
   cmp m.ran dropped.ran
-  [ "$(tensors m.ran)" = "$(tensors none.ran)" ]
+  same_output "tensors m.ran" "tensors none.ran"
   training m.ran | jq -e '.tried | .encoder == "ran" and .dim == 8 and has("layers") and (has("wide") | not)'
-  diff <(ran-classify -m m.ran --logits test.jsonl) <(ran-classify -m none.ran --logits test.jsonl)
+  same_output "ran-classify -m m.ran --logits test.jsonl" "ran-classify -m none.ran --logits test.jsonl"
 }
 
 @test "linear-only: near-duplicates compares tokens where there is no encoder" {

@@ -1,5 +1,7 @@
 # lm.bash - what the tests of ran-lm share. The files are their own.
 
+load compare.bash
+
 # near: whether the numbers on standard input, two a line, are the same within 1e-4; some are needed.
 near() {
   awk '{ d = $1 - $2; if (d > 1e-4 || d < -1e-4 || $1 == "null" || NF != 2) { print "off:", $0; bad = 1 } }

@@ -242,7 +242,7 @@ random_ids() {
   run -2 --separate-stderr ran-lm score -m lm.ran --history 3 --stride 4 texts.jsonl
   [[ $stderr == *'--stride 4 leaves tokens out: at most 3,'* ]]
   run -2 --separate-stderr ran-lm score -m lm.ran --history 3 --state-out x.state texts.jsonl
-  [[ $stderr == *'--history and --state-in or --state-out exclude each other'* ]]
+  [[ $stderr == *'--history has no state, which holds the whole history: leave out --state-'* ]]
   [ ! -e x.state ]
   dies 'reads each source whole: it takes no --history' score -m pairs.ran --history 3 pairs.jsonl
 }
@@ -687,7 +687,7 @@ random_ids() {
   jq -c 'del(.nll_spelled, .perplexity_per_word, .bits_per_byte)' spelled |
     cmp - <(jq -c 'del(.perplexity_per_word, .bits_per_byte)' plain)
   run -2 --separate-stderr ran-lm score -m lm.ran --per-token --unknown-cost 8 odd.jsonl
-  [[ $stderr == *'--per-token has the nll of [UNK] alone: leave out --unknown-cost'* ]]
+  [[ $stderr == *'--unknown-cost is for sums, and --per-token has the nll of [UNK] alone: leave out --per-token'* ]]
   ran-lm score -m lm.ran --output-format html odd.jsonl >page
   grep -q '% of the tokens' page
   run ! grep -q 'does not depend on the vocabulary' page

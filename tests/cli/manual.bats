@@ -90,6 +90,22 @@ entry() {
   done
 }
 
+@test "manual: each synopsis shows one command, and all verbs have theirs" {
+  commands "$bin" >commands
+  for page in "$root"/man/*.1; do
+    program=$(basename "$page" .1)
+    awk '/^\.Sh/ { on = $2 == "SYNOPSIS" } on && !/^\.Sh/' "$page" >synopsis
+    # A verb follows the name of the program; there are no two verbs behind one name.
+    awk -v page="$program.1" '/^\.Nm/ { named = 1; next } /^\.Cm/ && !named { print page ": .Nm is missing before", $0; bad = 1 }
+      { named = 0 } END { exit bad }' synopsis >&2
+    sed -n 's/^\.Cm //p' synopsis | tr -s ' |' '\n' >verbs
+    while read -r name verb; do
+      [ "$name" != "$program" ] || [ -z "$verb" ] || grep -qx "$verb" verbs ||
+        { echo "$program.1: $verb is not in the synopsis" >&2; false; }
+    done <commands
+  done
+}
+
 # example PAGE: the commands of its EXAMPLES.
 examples() {
   awk '/^\.Sh/ { on = $2 == "EXAMPLES" } on && /^\.Bd/ { block = 1; next } /^\.Ed/ { block = 0 } on && block' "$1" |

@@ -30,6 +30,7 @@ setup_file() {
   printf 'text,label\n"a,x\nb,y\n' >open.csv
   printf 'text,l\344bel\na,x\n' >latin.csv
   printf 'Satz;Klasse\na;x\n' >german.csv
+  printf 'text,options\na,x\n' >options.csv
   printf '1,"a, b",x\n' >nohead.csv
   printf 'caf\351\n' >latin.txt
   printf '\357\273\277sep=;\r\ntext;label\r\na;x\r\n' >sep.csv
@@ -90,7 +91,7 @@ END
 }
 
 @test "mistakes: tables and JSON" {
-  each 17 <<'END'
+  each 18 <<'END'
 3|ran-classify -m m.ran --input-format jsonl x.csv|x.csv: the first line is no record, it looks like a table: give --input-format=csv, or leave out --input-format
 1|ran-classify -m m.ran wide.csv|wide.csv:2: the row has 3 cells, the header has 2: a cell with the delimiter, a line end or a quote needs quotes around it (--delimiter, --quotes)
 1|ran-classify -m m.ran open.csv|open.csv:2: a quote opens a cell of this row and is never closed: write quotes inside a cell twice, or give --quotes=no
@@ -101,6 +102,7 @@ END
 3|ran-classify -m m.ran nohead.csv|or name the columns, for example --columns id,label,text
 3|ran-train classify -o n.ran --text-member Satz german.csv|which column is the label? give --label-member NAME, one of Satz, Klasse; if the first row is no header, --header=no
 3|ran-classify -m m.ran --eval --text-member Satz german.csv|which column is the label? give --label-member NAME, one of Satz, Klasse
+3|ran-train classify -o n.ran options.csv|which column is the label? give --label-member NAME, one of text, options; if the first row is no header, --header=no
 3|ran-classify -m m.ran --text-member Text x.csv|x.csv: no column "Text": the columns are text, label (--text-member)
 3|ran-train classify -o n.ran --label-member stars x.csv|x.csv: no column "stars": the columns are text, label (--label-member)
 3|ran-classify -m m.ran --input-format jsonl array.json|array.json: the first line is no record, it looks like a JSON array, or JSON with line ends within records: give --input-format=json, or leave out --input-format

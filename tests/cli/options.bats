@@ -3,6 +3,7 @@
 # tests/unit/test-options.c.
 
 bats_require_minimum_version 1.5.0
+load compare.bash
 load commands.bash
 
 setup() {
@@ -108,6 +109,17 @@ ignored() {
   done
 }
 
+# alone WHAT COMMAND...: each of the options is refused where what it belongs to is not asked for.
+alone() {
+  local what=$1 option
+  shift
+  for option in "${options[@]}"; do
+    run -2 --separate-stderr "$@" $option </dev/null
+    [ -z "$output" ]
+    [[ ${stderr_lines[0]} == "$1: ${option%% *} is for $what" ]] || { echo "$option: $stderr"; false; }
+  done
+}
+
 @test "options: what asks for records was passed over where there are none [all]" {
   local of_records=('--into x' --only '--drop x')
   local of_input=('--files-from x' '--shard 1/2' '--rejects x' '--input-format tsv' '--on-error skip' --folder-label)
@@ -119,9 +131,12 @@ ignored() {
   ignored '--total writes sums and no records' ran-lm score -m none --total
   options=("${of_records[@]}" '--shard 1/2' '--rejects x' '--input-format tsv' --errors-ok)
   ignored '--prompt reads no records' ran-lm generate -m none --prompt x
-  options=("${of_records[@]}" "${of_input[@]}")
+  options=("${of_records[@]}")
   ignored 'records are read with --scores or --model only' ran-attnmask --length 5
   ignored 'records are read with --scores or --model only' ran-attnmask --table
+  options=("${of_input[@]}")
+  alone '--scores or --model FILE' ran-attnmask --length 5
+  alone '--scores or --model FILE' ran-attnmask --table
   options=("${of_records[@]}" '--shard 1/2' '--rejects x' --verify --logits '--max-tokens 2'
     '--output-format jsonl' '--eval-format json' '--offsets byte')
   ignored '--conlleval reads predictions' ran-tag --conlleval
@@ -160,17 +175,6 @@ ignored() {
   echo '{"top": 3}' >config.json
   run -2 ran-classify --config config.json --eval -m none
   run -2 ran-attnmask --length 3 --top 5
-}
-
-# alone WHAT COMMAND...: each of the options is refused where what it belongs to is not asked for.
-alone() {
-  local what=$1 option
-  shift
-  for option in "${options[@]}"; do
-    run -2 --separate-stderr "$@" $option </dev/null
-    [ -z "$output" ]
-    [[ ${stderr_lines[0]} == "$1: ${option%% *} is for $what" ]] || { echo "$option: $stderr"; false; }
-  done
 }
 
 @test "options: a byte order mark before a configuration was no JSON" {
@@ -239,11 +243,28 @@ alone() {
   run -3 ran-train classify -o m -c config.json --no-dev none
 }
 
+@test "options: --help says what an option needs, and has none of other verbs [all]" {
+  ran-classify --help-all | grep -qF '(with --eval; json, text,'
+  ran-train classify --help-all | tr -s ' \n' ' ' | grep -qF 'format of the report (with --check; json, text; default: json)'
+  for pair in classify:crf classify:source-file tag:soft-label tag:multilabel lm:pretrain mlm:bptt; do
+    verb=${pair%:*} option=${pair#*:}
+    run -1 grep -E -- "^ +--(\[no-\])?$option( |\$)" <(ran-train $verb --help-all)
+    run -0 ran-train $verb --print-options
+    [[ $output != *"--$option"$'\t'* ]]
+    run -2 --separate-stderr ran-train $verb --$option 3 -o m none
+    [[ ${stderr_lines[0]} == "ran-train: --$option is for ran-train "* ]]
+  done
+  ran-train tag --help-all | grep -qF -- '--[no-]crf'
+  # A configuration of another verb has their defaults.
+  ran-train classify --print-config | grep -v '"\(vocab_type\|wide\|affixes\|mask\|min_window\|metric\|refit\|early_stop\)"' >config.json
+  run -3 --separate-stderr ran-train lm -o m --config config.json none
+}
+
 @test "options: --no-dev was passed over where --dev or --dev-share was given" {
   run -2 --separate-stderr ran-train classify -o m --no-dev --dev none none
   [[ $stderr == *'--no-dev and --dev exclude each other'* ]]
   run -2 --separate-stderr ran-train classify -o m --no-dev --dev-share 0.5 none
-  [[ $stderr == *'--no-dev is --dev-share 0: leave out one of them'* ]]
+  [[ $stderr == *'--no-dev is --dev-share 0: leave out --dev-share'* ]]
   run -3 --separate-stderr ran-train classify -o m --no-dev --dev-share 0 none
 }
 

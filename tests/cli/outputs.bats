@@ -255,6 +255,6 @@ END
     'ran-lm score -m lm.ran in.jsonl' 'ran-tokenize encode --vocab vocab.json in.jsonl'; do
     run -0 --separate-stderr $use -o /dev/null
     [ -z "$output$stderr" ]
-    $use -o /dev/stdout | cmp - <($use)
+    same_output "$use -o /dev/stdout" "$use"
   done
 }

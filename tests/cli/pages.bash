@@ -12,7 +12,9 @@ well_formed() {
   [ "$(tail -n 1 "$1")" = '</html>' ]
   [ "$(grep -c '<script' "$1")" -le 1 ]
   without_code "$1" >page.tags
-  ! grep -Eiq '<(link|img|iframe|object|embed|base|form|input)[ >/]|<[^>]* (on[a-z]+|src)=|href="[^#]' page.tags
+  if grep -Ei '<(link|img|iframe|object|embed|base|form|input)[ >/]|<[^>]* (on[a-z]+|src)=|href="[^#]' page.tags; then
+    return 1
+  fi
   LC_ALL=C awk '
     function bad(what) { print what " in line " NR; failed = 1; exit 1 }
     {

@@ -215,7 +215,7 @@ weights() {
   # but for the ends, of which a sentence tells
   grep -o 'The end: [0-9.]*' text | sed 's/.* //' >>shown
   [ "$(wc -l <shown)" -gt 20 ]
-  diff <(awk '{ printf "%.1f\n", $1 }' bits | sort) <(sort shown)
+  same_output "awk '{ printf \"%.1f\\n\", \$1 }' bits | sort" "sort shown"
   ran-lm score -q -j3 -m lm.ran --output-format html scored.jsonl | cmp - page.html
   run -2 --separate-stderr ran-lm score -m lm.ran --output-format html --per-token scored.jsonl
   [[ $stderr == *'writes a page and no records'* ]]

@@ -77,7 +77,7 @@ names() {
   # Words of a list, and the report.
   jq -c '.source |= split(" ")' names.jsonl |
     ran-lm generate -m names.ran --temperature 0 --replace-unknown --max-new-tokens 6 >listed
-  cmp <(jq -c .lm greedy) <(jq -c .lm listed)
+  same_output "jq -c .lm greedy" "jq -c .lm listed"
   ran-lm generate -m names.ran --eval --replace-unknown names.jsonl | jq -e '.rouge_1.f1 > 0.9'
   # Without it, the name is lost.
   ran-lm generate -m names.ran --temperature 0 --max-new-tokens 6 names.jsonl |

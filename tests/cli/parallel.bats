@@ -140,7 +140,7 @@ setup() {
   run -2 --separate-stderr ran-train lm $(<shape) -o x.ran --source-file pairs.s --target-file pairs.t pairs.jsonl
   [[ $stderr == *'takes the place of records: leave out pairs.jsonl'* ]]
   run -2 --separate-stderr ran-train classify -q -o x.ran --source-file pairs.s --target-file pairs.t
-  [[ $stderr == *'are for ran-train lm'* ]]
+  [[ $stderr == *'-file is for ran-train lm'* ]]
   run -2 --separate-stderr ran-lm generate -m pairs.ran --prompt x --source-file pairs.s
   [[ $stderr == *'--prompt reads no records: leave out --source-file'* ]]
   cp pairs.s keep.s

@@ -2,6 +2,7 @@
 # --cell prenorm: layers as a residual stream, for every task, through the programs.
 
 bats_require_minimum_version 1.5.0
+load compare.bash
 
 setup() {
   PATH=${RAN_BIN:-$PWD/build}:$PATH

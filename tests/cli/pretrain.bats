@@ -118,8 +118,8 @@ training() {
   refused 2 'contextualizer' "${t[@]}" --encoder contextualizer --pretrain texts.jsonl train.jsonl
   refused 2 'use --cell gated' "${t[@]}" --cell plain --pretrain texts.jsonl train.jsonl
   refused 2 'give it with --init' "${t[@]}" --tune 1 --pretrain texts.jsonl train.jsonl
-  refused 2 'leave out --pretrain' ran-train lm -o m.ran --pretrain texts.jsonl texts.jsonl
-  refused 2 'leave out --pretrain' ran-train mlm -o m.ran --pretrain-epochs 2 texts.jsonl
+  refused 2 '--pretrain is for ran-train classify and tag' ran-train lm -o m.ran --pretrain texts.jsonl texts.jsonl
+  refused 2 '--pretrain-epochs is for ran-train classify and tag' ran-train mlm -o m.ran --pretrain-epochs 2 texts.jsonl
   refused 2 'not a pipe' "${t[@]}" --pretrain <(cat texts.jsonl) train.jsonl
   refused 2 'not a pipe' "${t[@]}" --pretrain - train.jsonl
   refused 2 'is an input' ran-train classify $shape -o texts.jsonl --pretrain texts.jsonl train.jsonl

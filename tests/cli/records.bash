@@ -1,5 +1,7 @@
 # records.bash - what the tests of the record loop share, seen through ran-tokenize encode.
 
+load compare.bash
+
 # abc: a vocabulary, vocab.json, in which a, b and c are 5, 6 and 7.
 abc() {
   echo '{"text":"a a a b b c"}' | ran-tokenize learn -q --min-count 1 -o vocab.json

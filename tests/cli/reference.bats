@@ -3,6 +3,7 @@
 # equations gave, which stand in tests/cases (its README says how they were made).
 
 bats_require_minimum_version 1.5.0
+load compare.bash
 
 setup() {
   PATH=$RAN_BIN:$PATH

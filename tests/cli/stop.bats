@@ -49,7 +49,7 @@ training() {
   training few.ran | jq -e '.early_stop and (.validation.decision | startswith("linear model only: it errs")) and
     (has("best_epoch") | not) and .tried.encoder == "ran" and .validation.linear == .validation.model'
   ran-train classify -q --encoder none -o none.ran clear.jsonl
-  cmp <(ran-classify -m few.ran --logits clear.jsonl) <(ran-classify -m none.ran --logits clear.jsonl)
+  same_output "ran-classify -m few.ran --logits clear.jsonl" "ran-classify -m none.ran --logits clear.jsonl"
   run -0 --separate-stderr ran-train classify --replay few.ran clear.jsonl
   [[ $stderr == *'is reproduced, byte for byte'* ]]
 }
@@ -122,7 +122,7 @@ training() {
   training lm.ran | jq -e '.time_limit | .steps > 0 or .last > 0'
   run -0 --separate-stderr ran-train lm --replay lm.ran clear.jsonl
   [[ $stderr == *'is reproduced, byte for byte'* ]]
-  refused 2 'leave out one of them' ran-train classify --minutes 1 --tune 1 -o no.ran clear.jsonl
+  refused 2 '--tune MINUTES is for a search, and --minutes for one training: leave out --minutes' ran-train classify --minutes 1 --tune 1 -o no.ran clear.jsonl
   refused 2 'leave out --minutes' ran-train classify --minutes 1 --replay m.ran clear.jsonl
 }
 

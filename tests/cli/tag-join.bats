@@ -3,6 +3,7 @@
 # document.
 
 bats_require_minimum_version 1.5.0
+load compare.bash
 
 # Whether Jordan is a person or a place was said in the sentence before, if anywhere.
 setup_file() {

@@ -106,7 +106,7 @@ text='Mr. Fox of Oslo didn'\''t see U.N. (yet). É😀 of Rome.'
   [ -e m.ran.ckpt ] && [ ! -e m.ran ]
   [[ $(ran-train info m.ran.ckpt) == *'split into sentences and words like the training data: conll'* ]]
   jq -cn --arg t "$text" '{text: $t}' >in.jsonl
-  cmp <(ran-tag -m m.ran.ckpt in.jsonl | jq .prediction.offsets) <(ran-tag -m whole.ran in.jsonl | jq .prediction.offsets)
+  same_output "ran-tag -m m.ran.ckpt in.jsonl | jq .prediction.offsets" "ran-tag -m whole.ran in.jsonl | jq .prediction.offsets"
   ran-train tag -q $settings --resume -o m.ran "$BATS_FILE_TMPDIR/split.jsonl"
   cmp m.ran whole.ran
 }
@@ -120,9 +120,9 @@ text='Mr. Fox of Oslo didn'\''t see U.N. (yet). É😀 of Rome.'
   o=$'\xe2\x80\x9c' c=$'\xe2\x80\x9d' a=$'\xe2\x80\x99'
   jq -cn --arg t "${o}Mr. Fox of Oslo didn${a}t see U.N. (yet).$c" '{text: $t}' >raw.jsonl
   jq -cn '{tokens: ["``", "Mr.", "Fox", "of", "Oslo", "did", "n\u0027t", "see", "U.N.", "-LRB-", "yet", "-RRB-", ".", "\u0027\u0027"]}' >cut.jsonl
-  cmp <(ran-tag -m ptb.ran --logits raw.jsonl | jq -c .prediction.logits) <(ran-tag -m ptb.ran --logits cut.jsonl | jq -c .prediction.logits)
+  same_output "ran-tag -m ptb.ran --logits raw.jsonl | jq -c .prediction.logits" "ran-tag -m ptb.ran --logits cut.jsonl | jq -c .prediction.logits"
   [ "$(ran-tag -m ptb.ran raw.jsonl | jq -r '.text as $t | [.prediction.offsets[] | $t[.[0]:.[1]]] | join("|")')" = \
     "$o|Mr.|Fox|of|Oslo|did|n${a}t|see|U.N.|(|yet|)|.|$c" ]
   sed -e "s/$o/\\\\\"/g" -e "s/$c/\\\\\"/g" -e "s/$a/'/" raw.jsonl >straight.jsonl
-  cmp <(ran-tag -m ptb.ran straight.jsonl | jq -c .prediction.tags) <(ran-tag -m ptb.ran cut.jsonl | jq -c .prediction.tags)
+  same_output "ran-tag -m ptb.ran straight.jsonl | jq -c .prediction.tags" "ran-tag -m ptb.ran cut.jsonl | jq -c .prediction.tags"
 }

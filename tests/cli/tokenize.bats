@@ -2,6 +2,7 @@
 # ran-tokenize: learning, importing, encoding, decoding, and what is refused.
 
 bats_require_minimum_version 1.5.0
+load compare.bash
 
 setup() {
   PATH=${RAN_BIN:-$PWD/build}:$PATH
@@ -194,7 +195,7 @@ tokens() {
 
 @test "import: a byte order mark was a part of the first token, and that a capital letter" {
   { printf '\xef\xbb\xbf'; sed 's/$/\r/' vocab.txt; } >marked.txt
-  cmp <(ran-tokenize import -q vocab.txt) <(ran-tokenize import -q marked.txt)
+  same_output "ran-tokenize import -q vocab.txt" "ran-tokenize import -q marked.txt"
   printf '\xef\xbb\xbf[UNK]\nday\n' >marked.txt
   [ "$(ran-tokenize import -q marked.txt | jq -c '[.normalizer.lowercase, .model.vocab]')" = '[true,{"[UNK]":0,"day":1}]' ]
   [ "$(ran-tokenize encode -q --vocab marked.txt --only <<<'{"text":"DAY"}' | jq -c .encoding.ids)" = '[1]' ]
@@ -359,7 +360,7 @@ tokens() {
   ran-tokenize encode -m model.ran --drop text train.jsonl | ran-classify -m model.ran --only \
     >from-encoding
   ran-classify -m model.ran --only train.jsonl >from-text
-  [ "$(jq -c .prediction from-encoding)" = "$(jq -c .prediction from-text)" ]
+  same_output "jq -c .prediction from-encoding" "jq -c .prediction from-text"
 }
 
 # ---- decode --------------------------------------------------------------------------------------

@@ -1,5 +1,7 @@
 # train.bash - what the tests of training share.
 
+load compare.bash
+
 # documents N [MOST]: as many records of 1 to MOST (80) words, whose label a word tells.
 documents() {
   awk -v n="$1" -v most="${2:-80}" 'BEGIN {

@@ -22,17 +22,6 @@ shape='--dim 16 --layers 1 --heads 2 --head-dim 8 --window 16 --min-window 4 --n
   [[ $stderr != *'0 to 0 %'* ]]
 }
 
-@test "train: what 0.1 began goes on with the rows that its linear model had [all]" {
-  documents 40 20 >train.jsonl
-  # shellcheck disable=SC2206 # options, a word each
-  train=(ran-train classify $shape --epochs 100000 --patience 100000 --dev-share 0.3 -o m.ran train.jsonl)
-  ended_by INT '^epoch ' said "${train[@]}" --wide 262144
-  refused 2 'a run with other settings' "${train[@]}" --resume
-  LC_ALL=C sed -i 's/\\"version\\":\\"0\.[0-9.]*\\"/\\"version\\":\\"0.1.0\\"/' m.ran.ckpt
-  ended_by INT '^epoch ' said "${train[@]}" --resume
-  run ! grep '^epoch 1/' said
-}
-
 @test "train: a small task is learned, from a file or a pipe, and the model labels documents [all]" {
   export RAN_ISA=portable
   documents 240 >all.jsonl

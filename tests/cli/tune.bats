@@ -80,7 +80,7 @@ metadata() {
   ran-train classify $fixed --tune 60 -q -j 3 -o b.ran train.jsonl >b.json
   cmp a.ran b.ran
   cmp a.json b.json
-  diff <(trials a.ran.tune) <(trials b.ran.tune)
+  same_output "trials a.ran.tune" "trials b.ran.tune"
 }
 
 @test "tune: the first trial runs to its end, whatever the time, and is plain training [all]" {
@@ -181,7 +181,7 @@ metadata() {
     ran-train classify $settings -q -j 2 --resume --log log -o m.ran train.jsonl >found.json
     cmp m.ran whole.ran
     cmp found.json whole.json
-    diff <(trials m.ran.tune) <(trials whole.ran.tune)
+    same_output "trials m.ran.tune" "trials whole.ran.tune"
     # It went on within that trial.
     [ "$(jq -c 'select(.event == "dev" and .trial == 1 and .epoch == 1)' log | wc -l)" -eq 1 ]
     [ ! -e m.ran.ckpt ]
@@ -209,7 +209,7 @@ metadata() {
   ran-train classify $few --tune 60 -q -o n.ran train.jsonl >whole.json
   cmp m.ran n.ran
   cmp resumed.json whole.json
-  diff <(trials m.ran.tune) <(trials n.ran.tune)
+  same_output "trials m.ran.tune" "trials n.ran.tune"
   ran-train classify $few --tune 0.00001 -q -o m.ran train.jsonl >/dev/null
   [ "$(wc -l <m.ran.tune)" -eq 3 ]
   sed -i 's/"seconds":[0-9.]*/"seconds":3600/' m.ran.tune # no time is left of an hour
@@ -276,7 +276,7 @@ END
   head -c 3000 /dev/urandom >m.ran.tune
   refused 3 'm.ran.tune:1: ' $tune train.jsonl
   ran-train classify $few --tune 60 -q --overwrite-checkpoint -o m.ran train.jsonl >/dev/null
-  diff <(trials m.ran.tune) <(trials good)
+  same_output "trials m.ran.tune" "trials good"
 }
 
 @test "tune: what was given in a configuration stays as it is" {

@@ -5,8 +5,8 @@
 
 #include "corpus.h"
 #include "test.h"
-#include "train/ensemble.h"
-#include "gradient/loss.h"
+#include "part/linear/ensemble.h"
+#include "data/loss.h"
 #include "train/gain.h"
 
 enum { B = 300 };

@@ -13,7 +13,7 @@
 #include "test.h"
 #include "toy.h"
 #include "gradient/grad.h"
-#include "gradient/loss.h"
+#include "data/loss.h"
 
 /* ---- a batch --------------------------------------------------------------------------------- */
 

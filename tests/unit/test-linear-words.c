@@ -9,8 +9,8 @@
 #include "part/linear/linear-words.h"
 #include "test.h"
 #include "toy.h"
-#include "train/ensemble.h"
-#include "part/crf/crf-train.h"
+#include "part/linear/ensemble.h"
+#include "part/linear/crf-train.h"
 
 enum { BUCKETS = 97, SPELLING = 50, LONGEST = 11, MOST = 200, C = TOY_C };
 

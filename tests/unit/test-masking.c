@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "test.h"
-#include "gradient/masking.h"
+#include "data/masking.h"
 
 /* How a document is masked. */
 #define DRAW(seed, epoch) (&(struct ran_masking_draw){RAN_MASK_SHARE, seed, epoch})

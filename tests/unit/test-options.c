@@ -8,13 +8,14 @@
 #include "cmd/options/common.h"
 #include "cmd/options/nearest.h"
 #include "cmd/options/options.h"
+#include "cmd/options/rules.h"
 #include "cmd/options/table.h"
 #include "cmd/options/was-set.h"
 #include "test.h"
 
 static struct settings {
         char *model;
-        size_t top, topics, steps;
+        size_t top, topics, steps, shape;
         double threshold;
         bool logits, review, wide;
         int mode, look;
@@ -41,6 +42,8 @@ static const struct ran_field fields[] = {
         {"steps", 0, RAN_FIELD_SIZE, SETTING(steps), 0, 100, .initial = "1", .help = "s",
          .unless = {"mode", "slow", "9"}, .later = true},
         {"drop", 0, RAN_FIELD_LIST, SETTING(drop), .value = "NAME", .help = "zz"},
+        {"shape", 0, RAN_FIELD_SIZE, SETTING(shape), 0, 9, .initial = "2", .help = "sh",
+         .fixed = true},
         {0},
 };
 static const struct cmd_group groups[] = {{"Settings", fields, &settings}, {0}};
@@ -544,6 +547,25 @@ TEST(options_a_bad_table_aborts)
         CHECK(WIFSIGNALED(status) && WTERMSIG(status) == 6);
 }
 
+/* It was printed by earlier versions, with its default. */
+TEST(options_that_are_fixed_are_none)
+{
+        char *said;
+
+        CHECK(parse_apart("--shape 2", &said) == CMD_USAGE);
+        CHECK(strstr(said, "unknown option --shape\n") != NULL);
+        CHECK(parse_apart("--shap 2", &said) == CMD_USAGE);
+        CHECK(strstr(said, "did you mean") == NULL);
+        CHECK(parse_apart("--help-all", &said) == 0);
+        CHECK(strstr(said, "--steps") != NULL && strstr(said, "shape") == NULL);
+        CHECK(parse_apart("--print-options", &said) == 0);
+        CHECK(strstr(said, "--steps") != NULL && strstr(said, "shape") == NULL);
+        CHECK(parse_apart("--print-config", &said) == 0);
+        CHECK(strstr(said, "steps") != NULL && strstr(said, "shape") == NULL);
+        CHECK(parse_config("{\"shape\":2}", "", &said) == 100);
+        CHECK(parse_config("{\"shape\":3}", "", &said) == CMD_USAGE);
+}
+
 /* ---- what goes together --------------------------------------------------------------------- */
 
 /* How a child ends that parses this line and calls check. */
@@ -562,47 +584,65 @@ static int status_of_check(const char *line, void (*check)(void))
         return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
-static const char *const spelt[] = {"top", "topics_per_page", NULL};
-static const char *const misspelt[] = {"top", "topics_per_side", NULL};
+static struct ran_rule rules_of_top[2]; /* the last is empty */
 
-static void exclude(void)
+static void check_rules(void)
 {
-        cmd_excludes(true, "--logits", spelt);
+        struct ran_field ruled[sizeof fields / sizeof *fields];
+        const struct cmd_group own[] = {{"Settings", ruled, &settings}, {0}};
+        const struct cmd_program p = {.name = "ran-test", .groups = own};
+
+        memcpy(ruled, fields, sizeof fields);
+        for (struct ran_field *f = ruled; f->name != NULL; f++)
+                if (strcmp(f->name, "top") == 0)
+                        f->rules = rules_of_top;
+        cmd_rules_check(&p);
 }
 
-static void exclude_nothing(void)
+static int status_with(const char *line, struct ran_rule rule)
 {
-        cmd_excludes(false, "--logits", spelt);
+        rules_of_top[0] = rule;
+        return status_of_check(line, check_rules);
 }
 
-static void require(void)
+TEST(options_need_others)
 {
-        cmd_requires(false, "--logits", spelt);
+        const struct ran_rule needs = RAN_NEEDS("logits"), any = RAN_NEEDS("mode=slow logits"),
+                              number = RAN_NEEDS("topics_per_page");
+
+        CHECK(status_with("--top 5", needs) == CMD_USAGE);
+        CHECK(status_with("--top 3", needs) == CMD_USAGE); /* asked for, though the default */
+        CHECK(status_with("--top 5 --no-logits", needs) == CMD_USAGE);
+        CHECK(status_with("--top 5 --logits", needs) == 0);
+        CHECK(status_with("", needs) == 0);
+        CHECK(status_with("--top 5 --mode slow", any) == 0);
+        CHECK(status_with("--top 5 --logits", any) == 0);
+        CHECK(status_with("--top 5 --mode fast", any) == CMD_USAGE);
+        CHECK(status_with("--top 5 --topics-per-page 1", number) == 0);
+        CHECK(status_with("--top 5 --topics-per-page 0", number) == CMD_USAGE);
 }
 
-static void require_nothing(void)
+TEST(options_exclude_others)
 {
-        cmd_requires(true, "--logits", spelt);
-}
+        const struct ran_rule one = RAN_EXCLUDES("logits", NULL),
+                              word = RAN_EXCLUDES("look=near,none", NULL),
+                              zero = RAN_EXCLUDES("steps=0", NULL),
+                              positive = RAN_EXCLUDES("steps>0", NULL),
+                              group = RAN_EXCLUDES("[Settings]", NULL);
 
-TEST(options_require_and_exclude_others)
-{
-        CHECK(status_of_check("--top 3", exclude) == CMD_USAGE);
-        CHECK(status_of_check("--top 3", exclude_nothing) == 0);
-        CHECK(status_of_check("--logits", exclude) == 0);
-        CHECK(status_of_check("--topics-per-page 3", require) == CMD_USAGE);
-        CHECK(status_of_check("--topics-per-page 3", require_nothing) == 0);
-        CHECK(status_of_check("", require) == 0);
-}
-
-static void exclude_misspelt(void)
-{
-        cmd_excludes(false, "--logits", misspelt);
-}
-
-static void require_misspelt(void)
-{
-        cmd_requires(true, "--logits", misspelt);
+        CHECK(status_with("--top 5 --logits", one) == CMD_USAGE);
+        CHECK(status_with("--top 5 --no-logits", one) == 0); /* off, as by default */
+        CHECK(status_with("--top 0 --logits", one) == 0);
+        CHECK(status_with("--logits", one) == 0); /* nobody asked for --top */
+        CHECK(status_with("--top 5 --look near", word) == CMD_USAGE);
+        CHECK(status_with("--top 5 --no-look", word) == CMD_USAGE);
+        CHECK(status_with("--top 5 --look all", word) == 0);
+        CHECK(status_with("--top 5 --steps 0", zero) == CMD_USAGE);
+        CHECK(status_with("--top 5 --steps 0", positive) == 0);
+        CHECK(status_with("--top 5 --steps 2", positive) == CMD_USAGE);
+        CHECK(status_with("--top 5", positive) == 0); /* nobody asked for --steps */
+        CHECK(status_with("--top 5", group) == 0);    /* not for itself */
+        CHECK(status_with("--top 5 --no-review", group) == CMD_USAGE);
 }
 
 static void ask_misspelt(void)
@@ -610,18 +650,18 @@ static void ask_misspelt(void)
         cmd_was_set("tops");
 }
 
-static void exclude_other_fields(void)
+static void exclude_misspelt(void)
 {
-        static const struct ran_field other[] = {{"x", 0, RAN_FIELD_SIZE, 0, .help = ""}, {0}};
-
-        cmd_excludes_fields(false, "--logits", other);
+        cmd_excludes(&program, false, "--logits", "topics_per_side");
 }
 
 /* Whatever is given: at each start of the program. */
 TEST(options_a_misspelt_name_in_our_lists_aborts)
 {
-        CHECK(status_of_check("", exclude_misspelt) == 128 + 6);
-        CHECK(status_of_check("", require_misspelt) == 128 + 6);
         CHECK(status_of_check("", ask_misspelt) == 128 + 6);
-        CHECK(status_of_check("", exclude_other_fields) == 128 + 6);
+        CHECK(status_of_check("", exclude_misspelt) == 128 + 6);
+        CHECK(status_with("", (struct ran_rule)RAN_NEEDS("topics_per_side")) == 128 + 6);
+        CHECK(status_with("", (struct ran_rule)RAN_NEEDS("logits mode=fist")) == 128 + 6);
+        CHECK(status_with("", (struct ran_rule)RAN_EXCLUDES("tops", NULL)) == 128 + 6);
+        CHECK(status_with("", (struct ran_rule)RAN_EXCLUDES("[Sets]", NULL)) == 128 + 6);
 }

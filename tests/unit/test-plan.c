@@ -36,7 +36,7 @@ static void begin(struct epoch *e, int mask, size_t n, size_t longest, size_t la
         }
         CHECK_OK(ran_dataset_finish(&e->d, &err), err);
         CHECK_OK(ran_plan_init(&e->plan, &e->c, &e->d, lanes, bptt, &err), err);
-        ran_plan_shuffle(e->order, NULL, n, 1, 2);
+        ran_random_shuffle(e->order, NULL, n, 1, 2);
         free(ids);
 }
 
@@ -134,15 +134,15 @@ TEST(plan_shuffles_by_seed_and_epoch)
 {
         size_t a[MOST], b[MOST], seen = 0;
 
-        ran_plan_shuffle(a, NULL, MOST, 1, 2);
-        ran_plan_shuffle(b, NULL, MOST, 1, 2);
+        ran_random_shuffle(a, NULL, MOST, 1, 2);
+        ran_random_shuffle(b, NULL, MOST, 1, 2);
         CHECK(memcmp(a, b, sizeof(a)) == 0);
         for (size_t i = 0; i < MOST; i++)
                 for (size_t j = 0; j < MOST; j++)
                         seen += a[j] == i;
         CHECK_SIZE(seen, MOST);
-        ran_plan_shuffle(b, NULL, MOST, 2, 2);
+        ran_random_shuffle(b, NULL, MOST, 2, 2);
         CHECK(memcmp(a, b, sizeof(a)) != 0);
-        ran_plan_shuffle(b, NULL, MOST, 1, 3);
+        ran_random_shuffle(b, NULL, MOST, 1, 3);
         CHECK(memcmp(a, b, sizeof(a)) != 0);
 }

@@ -327,16 +327,30 @@ static char *find(char *file, size_t n, const char *text)
         return at + strlen(text);
 }
 
-/* Sets a number of the progress in a checkpoint of n bytes, and makes its digest right again. */
+/* Sets a number, at `field` of struct ran_states, in a checkpoint of n bytes, and makes its digest
+ * right again. */
 static void set_progress(char *file, size_t n, size_t field, double x)
 {
+        static const struct {
+                const char *name;
+                size_t begin, size;
+        } state[] = {
+#define S(member, name, list) \
+        {"\"" name "\":", offsetof(struct ran_states, member), sizeof(struct ran_state_##member)},
+                RAN_STATES(S)
+#undef S
+        };
+        size_t of = 0;
         struct ran_sha256 sha;
         uint64_t header;
         char hex[65];
 
         memcpy(&header, file, sizeof header);
         char *data = file + sizeof header + header, *end = file + n;
-        char *entry = find(file, n, "\"train.progress\":");
+        while (field >= state[of].begin + state[of].size)
+                of++;
+        field -= state[of].begin;
+        char *entry = find(file, n, state[of].name);
         char *offset = find(entry, (size_t)(data - entry), "\"data_offsets\":[");
         memcpy(data + strtoul(offset, NULL, 10) + field, &x, sizeof x);
         ran_sha256_init(&sha);
@@ -364,16 +378,22 @@ static int go_on_with(struct training *t, const struct ran_bytes *checkpoint, si
 /* Found by a fuzzer: as many epochs without anything better as no whole number can tell. */
 TEST(resume_refuses_progress_that_makes_no_sense)
 {
-#define AT(field) offsetof(struct ran_progress, field)
+#define AT(field) offsetof(struct ran_states, field)
         static const struct {
                 size_t field;
                 double x;
-        } bad[] = {{AT(stale), 6e301},    {AT(stale), -1},         {AT(epoch), -1},
-                   {AT(epoch), 1e9},      {AT(best_epoch), 1e9},   {AT(batch), 1e9},
-                   {AT(updates), 1e300},  {AT(calibrated), 1e300}, {AT(cost), -1},
-                   {AT(best), NAN},       {AT(refit), 1},          {AT(encoder), INFINITY},
-                   {AT(linear), -1},      {AT(threshold), 2},      {AT(epoch), 0.5},
-                   {AT(best_epoch), 0.5}, {AT(best_epoch), 0},     {AT(batch), 0.5}};
+        } bad[] = {{AT(best.stale), 6e301},     {AT(best.stale), -1},
+                   {AT(epochs.epoch), -1},      {AT(epochs.epoch), 1e9},
+                   {AT(best.epoch), 1e9},       {AT(epochs.batch), 1e9},
+                   {AT(epochs.updates), 1e300}, {AT(best.calibrated), 1e300},
+                   {AT(linear.cost), -1},       {AT(best.metric), NAN},
+                   {AT(epochs.refit), 1},       {AT(best.encoder), INFINITY},
+                   {AT(best.linear), -1},       {AT(best.threshold), 2},
+                   {AT(epochs.epoch), 0.5},     {AT(best.epoch), 0.5},
+                   {AT(best.epoch), 0},         {AT(epochs.batch), 0.5},
+                   {AT(linear.fitted), 2},      {AT(decision.why), 9},
+                   {AT(decision.errors), 1},    {AT(decision.gain), INFINITY},
+                   {AT(pretrained.done), -1},   {AT(pretrained.steps), NAN}};
         struct ran_error err = {0};
         struct ran_bytes checkpoint;
         struct training t;
@@ -390,9 +410,9 @@ TEST(resume_refuses_progress_that_makes_no_sense)
                            RAN_EFORMAT);
                 CHECK_STR(err.text, "the checkpoint's progress is not that of any run");
         }
-        CHECK_OK(go_on_with(&t, &checkpoint, AT(stale), 0, &err), err);
+        CHECK_OK(go_on_with(&t, &checkpoint, AT(best.stale), 0, &err), err);
         /* Known before its time, and lost when it was known: memory leaked. */
-        CHECK_OK(go_on_with(&t, &checkpoint, AT(calibrated), 3, &err), err);
+        CHECK_OK(go_on_with(&t, &checkpoint, AT(best.calibrated), 3, &err), err);
 #undef AT
         ran_bytes_release(&checkpoint);
         training_release(&t);
@@ -414,10 +434,11 @@ TEST(resume_does_not_learn_again_from_what_was_not_held_out)
         unlink(t.checkpoint);
         t.stop_at = 0;
         t.job.resume = true;
-        CHECK_SIZE(
-                (size_t)go_on_with(&t, &checkpoint, offsetof(struct ran_progress, refit), 1, &err),
-                RAN_EFORMAT);
-        CHECK_OK(go_on_with(&t, &checkpoint, offsetof(struct ran_progress, refit), 0, &err), err);
+        CHECK_SIZE((size_t)go_on_with(&t, &checkpoint, offsetof(struct ran_states, epochs.refit), 1,
+                                      &err),
+                   RAN_EFORMAT);
+        CHECK_OK(go_on_with(&t, &checkpoint, offsetof(struct ran_states, epochs.refit), 0, &err),
+                 err);
         ran_bytes_release(&checkpoint);
         training_release(&t);
 }
@@ -447,10 +468,11 @@ TEST(resume_of_a_refit_stands_no_further_than_it_goes)
         unlink(t.checkpoint);
         t.stop_at = 0;
         t.job.resume = true;
-        CHECK_SIZE((size_t)go_on_with(&t, &checkpoint, offsetof(struct ran_progress, epoch),
+        CHECK_SIZE((size_t)go_on_with(&t, &checkpoint, offsetof(struct ran_states, epochs.epoch),
                                       best + 1, &err),
                    RAN_EFORMAT);
-        CHECK_OK(go_on_with(&t, &checkpoint, offsetof(struct ran_progress, epoch), 0, &err), err);
+        CHECK_OK(go_on_with(&t, &checkpoint, offsetof(struct ran_states, epochs.epoch), 0, &err),
+                 err);
         ran_bytes_release(&checkpoint);
         training_release(&t);
 }

@@ -5,6 +5,7 @@
 #include "test.h"
 #include "training.h"
 #include "train/gain.h"
+#include "train/state.h"
 
 static struct ran_gain gain(size_t n, double mean, double error)
 {
@@ -79,25 +80,25 @@ TEST(stop_needs_errors_to_correct)
         CHECK(!ran_gain_has_room(0) && !ran_gain_has_room(7) && ran_gain_has_room(8));
 }
 
-TEST(stop_decisions_of_a_damaged_checkpoint_are_refused)
+TEST(stop_states_of_a_damaged_checkpoint_are_refused)
 {
-        struct ran_decision d = {0};
+        struct ran_states s = {0};
 
-        CHECK(ran_decision_is_sane(&d));
-        d.errors = 1;
-        CHECK(!ran_decision_is_sane(&d));
-        d.documents = 1;
-        CHECK(ran_decision_is_sane(&d));
-        for (size_t i = 0; i < sizeof d / sizeof(double); i++) {
-                struct ran_decision bad = d;
+        CHECK(ran_states_are_sane(&s));
+        s.decision.errors = 1;
+        CHECK(!ran_states_are_sane(&s));
+        s.decision.documents = 1;
+        CHECK(ran_states_are_sane(&s));
+        for (size_t i = 0; i < sizeof s.decision / sizeof(double); i++) {
+                struct ran_states bad = s;
 
-                ((double *)&bad)[i] = NAN;
-                CHECK(!ran_decision_is_sane(&bad));
-                ((double *)&bad)[i] = INFINITY;
-                CHECK(!ran_decision_is_sane(&bad));
+                ((double *)&bad.decision)[i] = NAN;
+                CHECK(!ran_states_are_sane(&bad));
+                ((double *)&bad.decision)[i] = INFINITY;
+                CHECK(!ran_states_are_sane(&bad));
         }
-        d.why = 9;
-        CHECK(!ran_decision_is_sane(&d));
+        s.decision.why = 9;
+        CHECK(!ran_states_are_sane(&s));
 }
 
 static void check_says(const struct ran_train_decision *d, const char *wanted)

@@ -740,7 +740,7 @@ TEST(cross_validation_chooses_what_brute_force_chooses)
                                 b.d.labels[b.d.label_first[d]] =
                                         (uint32_t)dice_size(&dice, 0, C - 1);
                 make_features(&b);
-                ran_plan_shuffle(order, b.document, b.k.n, b.k.seed, RAN_SHUFFLE_FOLDS);
+                ran_random_shuffle(order, b.document, b.k.n, b.k.seed, RAN_SHUFFLE_FOLDS);
                 for (int ratios = 0; ratios < 2; ratios++)
                         for (size_t i = 0; i < 3; i++) {
                                 double loss = brute_force(&b, order, costs[i], ratios);

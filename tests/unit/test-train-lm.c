@@ -51,7 +51,7 @@ static void bench_init_of(struct bench *b, int encoder, enum corpus_kind kind, s
                  err);
         b->k.mask = RAN_MASK;
         CHECK_OK(ran_plan_init(&b->plan, &b->toy.c, &b->data, lanes, bptt, &err), err);
-        ran_plan_shuffle(b->order, NULL, TEXTS, 1, 1);
+        ran_random_shuffle(b->order, NULL, TEXTS, 1, 1);
         ran_plan_begin(&b->plan, b->order, TEXTS);
 }
 

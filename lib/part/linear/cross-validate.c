@@ -1,7 +1,6 @@
 /* cross-validate.c - see cross-validate.h. */
 #include "part/linear/cross-validate.h"
-#include "gradient/loss.h"
-#include "gradient/plan.h"
+#include "data/loss.h"
 
 #include <math.h>
 #include <pthread.h>
@@ -104,7 +103,7 @@ static int make_folds(struct validation *x, struct ran_error *err)
         if (x->order == NULL)
                 return RAN_ENOMEM;
         if (group == NULL)
-                ran_plan_shuffle(x->order, k->row, k->n, k->seed, RAN_SHUFFLE_FOLDS);
+                ran_random_shuffle(x->order, k->row, k->n, k->seed, RAN_SHUFFLE_FOLDS);
         else
                 RAN_TRY(shuffle_groups(x, err));
         for (size_t f = 1; f <= FOLDS; f++) {

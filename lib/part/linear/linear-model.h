@@ -22,7 +22,7 @@
  * training data its neighbours say little about where it occurs in new documents.
  *
  * Encoder and linear model learn by themselves (part/linear/svm.h); the validation documents decide
- * the ensemble weights (train/ensemble.h).
+ * the ensemble weights (part/linear/ensemble.h).
  */
 #ifndef RAN_MODEL_LINEAR_MODEL_H
 #define RAN_MODEL_LINEAR_MODEL_H

@@ -8,8 +8,7 @@
 #include "part/linear/svm.h"
 #include "math/elementary.h"
 #include "math/simd.h"
-#include "gradient/loss.h"
-#include "gradient/plan.h"
+#include "data/loss.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -512,7 +511,7 @@ bool ran_svm_solver_pass(struct ran_svm_solver *s)
         const bool all = s->actives == s->k.n;
         double worst = 0;
 
-        ran_plan_shuffle(s->order, s->active, s->actives, s->k.seed, s->passes++);
+        ran_random_shuffle(s->order, s->active, s->actives, s->k.seed, s->passes++);
         ran_parallel(s->actives > FEW_ROWS ? s->k.pool : NULL, s->groups, solve_group, s);
         for (size_t i = 0; i < s->groups; i++)
                 worst = fmax(worst, s->group[i].worst);

@@ -18,7 +18,7 @@
 #ifndef RAN_TRAIN_SVM_H
 #define RAN_TRAIN_SVM_H
 
-#include "train/ensemble.h"
+#include "part/linear/ensemble.h"
 #include "part/linear/features.h"
 
 /* Rows of a matrix of features, and what their documents are. */

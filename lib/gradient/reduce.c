@@ -1,5 +1,5 @@
 /* reduce.c - see reduce.h. */
-#include "ranks/reduce.h"
+#include "gradient/reduce.h"
 #include "ran/train.h"
 
 #include <string.h>

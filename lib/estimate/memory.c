@@ -1,15 +1,15 @@
-/* estimate-memory.c - the most memory of a run. Its phases follow each other, and what one has
+/* memory.c - the most memory of a run. Its phases follow each other, and what one has
  * freed the next one takes:
  *
  *      weights, moments, the best epoch's       always
  *      linear model       |  shards  |  validation  |  writing       one of them
  *      features                 until the linear model is refitted
  */
-#include "train/estimate.h"
+#include "estimate/estimate.h"
 #include "nn/encoder.h"
 #include "part/linear/linear-model.h"
 #include "nn/task.h"
-#include "part/crf/crf-train.h"
+#include "part/linear/crf-train.h"
 
 #include <stdlib.h>
 

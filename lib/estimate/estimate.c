@@ -1,10 +1,10 @@
 /* estimate.c - the cost of a training run: parameters, steps, arithmetic; estimate.h: memory. */
 #include "base/error.h"
-#include "train/estimate.h"
+#include "estimate/estimate.h"
 #include "nn/encoder.h"
 #include "task/lm-output.h"
 #include "nn/task.h"
-#include "gradient/masking.h"
+#include "data/masking.h"
 #include "train/task.h"
 #include "ran/train.h"
 
@@ -28,7 +28,7 @@ static int count_steps(struct ran_run_sizes *k, size_t *document, struct ran_err
                 rc = ran_plan_init(&plan, job->config, job->train, ran_train_batch(job),
                                    job->settings->bptt, err);
         if (rc == RAN_OK) {
-                ran_plan_shuffle(order, document, k->documents, job->settings->seed, 0);
+                ran_random_shuffle(order, document, k->documents, job->settings->seed, 0);
                 k->steps = ran_plan_steps(&plan, order, k->documents) * job->settings->epochs;
         }
         ran_plan_release(&plan);
@@ -113,31 +113,46 @@ static size_t whole(double bytes)
         return bytes < (double)SIZE_MAX ? (size_t)bytes : SIZE_MAX;
 }
 
-/* Of one phase, the texts left out. */
+static int measure_size(struct ran_run_sizes *k, struct ran_train_estimate *e,
+                        struct ran_error *err)
+{
+        const struct ran_train_job *job = k->job;
+        const struct ran_config *c = job->config;
+
+        RAN_TRY(ran_config_check(c, err));
+        RAN_TRY(ran_train_settings_check(job->settings, c, err));
+        k->V = job->tokenizer != NULL ? ran_tokenizer_size(job->tokenizer) : job->V;
+        k->C = ran_task_is_tied(c) ? k->V : job->train->C;
+        RAN_TRY(count_parameters(k, err));
+        const size_t linear = c->wide > 0 ? c->wide * k->C : 0;
+        *e = (struct ran_train_estimate){.parameters = k->block,
+                                         .embedding_parameters =
+                                                 k->table.rows * k->table.width + linear};
+        return count_flops(job, k->V, &e->flops, err);
+}
+
+int ran_estimate_size(const struct ran_train_job *job, struct ran_train_estimate *e,
+                      struct ran_error *err)
+{
+        struct ran_run_sizes k = {.job = job};
+
+        return measure_size(&k, e, err);
+}
+
+/* Estimates one phase, without the texts. */
 static int estimate(const struct ran_train_job *job, struct ran_train_estimate *e,
                     struct ran_memory_estimate *memory, struct ran_error *err)
 {
         const struct ran_dataset *d = job->train;
-        const struct ran_config *c = job->config;
-        struct ran_run_sizes k = {.job = job,
-                                  .V = job->tokenizer != NULL ? ran_tokenizer_size(job->tokenizer)
-                                                              : job->V};
+        struct ran_run_sizes k = {.job = job};
 
-        RAN_TRY(ran_config_check(c, err));
-        RAN_TRY(ran_train_settings_check(job->settings, c, err));
-        k.C = ran_task_is_tied(c) ? k.V : d->C;
-        RAN_TRY(count_parameters(&k, err));
-        const size_t linear = c->wide > 0 ? c->wide * k.C : 0;
-        *e = (struct ran_train_estimate){.parameters = k.block,
-                                         .embedding_parameters =
-                                                 k.table.rows * k.table.width + linear};
-        RAN_TRY(count_flops(job, k.V, &e->flops, err));
+        RAN_TRY(measure_size(&k, e, err));
         size_t *document = ran_alloc(d->B, sizeof *document, err);
         int rc = document != NULL ? count_steps(&k, document, err) : RAN_ENOMEM;
         if (rc == RAN_OK)
                 rc = ran_estimate_memory(&k, memory, err);
         free(document);
-        e->steps = ran_config_trains_encoder(c) ? k.steps : 0;
+        e->steps = ran_config_trains_encoder(job->config) ? k.steps : 0;
         if (rc == RAN_OK)
                 memory->file += mapped_bytes(d);
         return rc;

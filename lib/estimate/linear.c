@@ -1,11 +1,11 @@
-/* estimate-linear.c - the memory of a linear model while it is fitted. Its features are made for
+/* linear.c - the memory of a linear model while it is fitted. Its features are made for
  * that, so that what they take is known and not guessed: it depends on how often words repeat. */
-#include "nn/part.h"
-#include "train/estimate.h"
+#include "estimate/estimate.h"
 #include "part/linear/linear-model.h"
 #include "part/linear/linear-words.h"
-#include "part/linear/ahead.h"
-#include "part/crf/crf-train.h"
+#include "part/linear/cross-validate.h"
+#include "part/linear/svm.h"
+#include "part/linear/crf-train.h"
 
 #include <stdlib.h>
 
@@ -74,26 +74,6 @@ static double fit_bytes(const struct shape *s, double *file)
         return 8 * n + matrix_bytes(s, file) + (chosen > numbering ? chosen : numbering);
 }
 
-/* Fits before and in the refit, side by side: ahead.h. */
-static int add_both(struct shape *s, const size_t *all, double *fit, struct ran_error *err)
-{
-        const struct ran_run_sizes *k = s->run;
-        const struct ran_dataset *d = k->job->train;
-        const double wide = (double)k->job->config->wide;
-        double file = 0, solver, numbering;
-
-        RAN_TRY(measure(s, k->document, k->documents, err));
-        *fit += 8 * (double)s->n + matrix_bytes(s, &file) +
-                ran_svm_bytes(d, s->n, s->columns, true);
-        RAN_TRY(measure(s, all, d->B, err));
-        solver = ran_svm_bytes(d, s->n, s->columns, true);
-        numbering = numbering_bytes(s);
-        *fit += 16 * (double)s->n + matrix_bytes(s, &file) +
-                (solver > numbering ? solver : numbering);
-        *fit += 4 * wide * (double)(k->C + 1); /* weights that are kept; idf */
-        return RAN_OK;
-}
-
 static int all_documents(const struct ran_run_sizes *k, size_t **all, struct ran_error *err)
 {
         *all = ran_alloc(k->job->train->B, sizeof **all, err);
@@ -107,7 +87,6 @@ static int measure_fits(struct shape *s, struct ran_linear_estimate *e, struct r
 {
         const struct ran_run_sizes *k = s->run;
         const bool refits = ran_train_refits(k->job);
-        double both = e->fit;
         size_t *all = NULL;
         int rc = refits ? all_documents(k, &all, err) : RAN_OK;
 
@@ -118,9 +97,6 @@ static int measure_fits(struct shape *s, struct ran_linear_estimate *e, struct r
                 e->fit += fit_bytes(s, &e->file);
                 e->write = (double)s->columns * (8 + 4 * (double)k->C);
         }
-        if (rc == RAN_OK && ran_ahead_pays(k->job, k->C))
-                rc = add_both(s, all, &both, err);
-        e->fit = e->fit > both ? e->fit : both;
         free(all);
         return rc;
 }

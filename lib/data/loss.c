@@ -1,5 +1,5 @@
 /* loss.c - see loss.h. In double: the sums are short and logs near 0 matter. */
-#include "gradient/loss.h"
+#include "data/loss.h"
 #include "math/elementary.h"
 
 #include <math.h>

@@ -1,5 +1,5 @@
 /* masking.c - see masking.h. */
-#include "gradient/masking.h"
+#include "data/masking.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,9 +1,9 @@
 /* ensemble.c - see ensemble.h. Newton's method; in double, because the sums decide when it ends. */
-#include "train/ensemble.h"
+#include "part/linear/ensemble.h"
 #include "math/elementary.h"
 #include "infer/tagger.h"
-#include "part/crf/crf-train.h"
-#include "gradient/loss.h"
+#include "part/linear/crf-train.h"
+#include "data/loss.h"
 #include "ran/train.h"
 
 #include <math.h>

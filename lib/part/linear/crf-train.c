@@ -1,9 +1,8 @@
 /* crf-train.c - see crf-train.h. */
-#include "part/crf/crf-train.h"
+#include "part/linear/crf-train.h"
 #include "math/simd.h"
 #include "infer/tagger.h"
 #include "part/linear/linear-words.h"
-#include "gradient/plan.h"
 #include "ran/train.h"
 
 #include <stdlib.h>
@@ -180,7 +179,7 @@ static int run_passes(struct learner *l, struct ran_error *err)
         int rc = dcrf != NULL ? RAN_OK : RAN_ENOMEM;
 
         for (size_t n = 0, t = 0; n < k->passes && rc == RAN_OK; n++) {
-                ran_plan_shuffle(l->order, NULL, l->spans, k->seed, n);
+                ran_random_shuffle(l->order, NULL, l->spans, k->seed, n);
                 for (size_t i = 0; i < l->spans; i++, t++)
                         learn_span(l, &l->span[l->order[i]], dcrf,
                                    first_step * (1 - (double)t / all), decay);

@@ -14,10 +14,13 @@ struct ran_run_sizes {
         size_t documents, steps; /* steps: of all epochs before a refit */
 };
 
-/* estimate.c: outputs of L tokens of training or development data, at most. Masked words are drawn:
+/* estimate.c: the parameters and the arithmetic of a job, and no more. */
+int ran_estimate_size(const struct ran_train_job *job, struct ran_train_estimate *e,
+                      struct ran_error *err);
+/* Outputs of L tokens of training or development data, at most. Masked words are drawn:
  * there may be some standard deviations more than the mean. */
 size_t ran_run_outputs(const struct ran_train_job *job, const struct ran_dataset *d, size_t L);
-/* estimate-memory.c: bytes of a run. Reads the data. */
+/* memory.c: bytes of a run. Reads the data. */
 struct ran_memory_estimate {
         double most;   /* that it allocates at one time */
         double always; /* a part of that: what stays until it ends, or until a refit */
@@ -25,7 +28,7 @@ struct ran_memory_estimate {
 };
 int ran_estimate_memory(const struct ran_run_sizes *k, struct ran_memory_estimate *e,
                         struct ran_error *err);
-/* estimate-shards.c: the same of the scratch of shards and of the sums of their gradients, and the
+/* steps.c: the same of the scratch of shards and of the sums of their gradients, and the
  * number of steps. */
 struct ran_shards_estimate {
         double brief;    /* scratch of all threads for short shards */
@@ -34,7 +37,7 @@ struct ran_shards_estimate {
 };
 int ran_estimate_shards(const struct ran_run_sizes *k, struct ran_shards_estimate *e,
                         struct ran_error *err);
-/* estimate-linear.c: fitting a linear model, its features included, which stay until the refit. */
+/* linear.c: fitting a linear model, its features included, which stay until the refit. */
 struct ran_linear_estimate {
         double fit, features; /* features: a part of fit */
         double file;          /* more of them, in temporary files */

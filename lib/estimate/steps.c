@@ -1,7 +1,7 @@
-/* estimate-shards.c - the memory of shards. The order of documents is known for every epoch, and so
- * is which of them a step takes at the same time: long documents that never meet never need memory
- * together. */
-#include "train/estimate.h"
+/* steps.c - the memory of the steps of an encoder, from the lengths of the documents. Two
+ * steps that may come stand for all others: one of the longest documents, and one of the longest
+ * that share a shard with others. */
+#include "estimate/estimate.h"
 #include "nn/encoder.h"
 
 #include <stdlib.h>
@@ -17,12 +17,11 @@ struct walk {
         uint64_t *seen; /* (V) the step that last had the id */
         uint64_t step;
         size_t rows, shards; /* different rows of a step, and shards of a step, at most */
-        double *of_document; /* (B) scratch of documents that are not read in chunks; 0: unknown */
-        double *top;         /* (threads + 1) the largest scratch of a step, in order */
-        double brief;        /* the largest scratch of a short shard, */
-        double most;         /* of a long chunk whose scratch is kept, */
-        size_t at_once;      /* so many of them at the same time, */
-        double together;     /* and of all long chunks of a step */
+        double *top;     /* (threads + 1) the largest scratch of long chunks in a step, in order */
+        double brief;    /* the largest scratch of a short shard, */
+        double most;     /* of a long chunk whose scratch is kept, */
+        size_t at_once;  /* so many of them at the same time, */
+        double together; /* and of all long chunks of a step */
 };
 
 static int pack(struct walk *k, const struct ran_chunk *chunk, size_t n, struct ran_error *err)
@@ -72,23 +71,6 @@ static int measure(struct walk *k, const struct ran_chunk *chunk, size_t n, doub
         return RAN_OK;
 }
 
-static int measure_long(struct walk *k, const struct ran_chunk *chunk, double *bytes,
-                        struct ran_error *err)
-{
-        double *known = chunk->recurrent == NULL ? &k->of_document[chunk->document] : NULL;
-
-        if (known != NULL && *known > 0) {
-                *bytes = *known;
-                return RAN_OK;
-        }
-        RAN_TRY(measure(k, chunk, 1, bytes, err));
-        if (known != NULL)
-                *known = *bytes;
-        if (chunk->to - chunk->from <= RAN_KEEP_TOKENS)
-                k->most = *bytes > k->most ? *bytes : k->most;
-        return RAN_OK;
-}
-
 /* Keeps the largest of a step in order. */
 static void add_top(struct walk *k, double bytes)
 {
@@ -135,68 +117,84 @@ static void count_rows(struct walk *k)
         k->rows = rows > k->rows ? rows : k->rows;
 }
 
-/* all: short shards and rows, too; they are alike in all epochs. */
-static int walk_step(struct walk *k, bool all, struct ran_error *err)
+static int measure_shard(struct walk *k, size_t i, struct ran_error *err)
 {
-        size_t shards = ran_batch_shards(k->plan.chunk, k->plan.n, k->shard, k->begin);
+        const size_t tokens = k->begin[i + 1] - k->begin[i];
+        double bytes;
+
+        RAN_TRY(measure(k, k->plan.chunk + k->shard[i], k->shard[i + 1] - k->shard[i], &bytes,
+                        err));
+        if (tokens <= RAN_SHARD_TOKENS) {
+                k->brief = bytes > k->brief ? bytes : k->brief;
+                return RAN_OK;
+        }
+        if (tokens <= RAN_KEEP_TOKENS)
+                k->most = bytes > k->most ? bytes : k->most;
+        add_top(k, bytes);
+        return RAN_OK;
+}
+
+static int measure_step(struct walk *k, struct ran_error *err)
+{
+        const size_t shards = ran_batch_shards(k->plan.chunk, k->plan.n, k->shard, k->begin);
 
         k->step++;
         k->shards = shards > k->shards ? shards : k->shards;
         memset(k->top, 0, (k->threads + 1) * sizeof *k->top);
-        for (size_t i = 0; i < shards; i++) {
-                const struct ran_chunk *chunk = k->plan.chunk + k->shard[i];
-                double bytes;
-
-                if (k->begin[i + 1] - k->begin[i] > RAN_SHARD_TOKENS) {
-                        RAN_TRY(measure_long(k, chunk, &bytes, err));
-                        add_top(k, bytes);
-                } else if (all) {
-                        RAN_TRY(measure(k, chunk, k->shard[i + 1] - k->shard[i], &bytes, err));
-                        k->brief = bytes > k->brief ? bytes : k->brief;
-                }
-        }
+        for (size_t i = 0; i < shards; i++)
+                RAN_TRY(measure_shard(k, i, err));
         sum_top(k);
-        if (all)
-                count_rows(k);
+        count_rows(k);
         return RAN_OK;
 }
 
-static int walk_longest(struct walk *k, const size_t *document, size_t documents,
-                        struct ran_error *err)
+/* The chunks of the longest of n documents in k->order, as many as a step has, from their first to
+ * their last: with memory review the states before a chunk are part of it. */
+static int measure_longest(struct walk *k, const size_t *order, size_t n, struct ran_error *err)
 {
-        memset(k->top, 0, (k->threads + 1) * sizeof *k->top);
-        ran_plan_shuffle(k->order, document, documents, 0, 0);
-        ran_plan_begin(&k->plan, k->order, documents);
+        ran_plan_begin(&k->plan, order, n < k->plan.streams ? n : k->plan.streams);
         while (ran_plan_next(&k->plan))
-                for (size_t i = 0; i < k->plan.n; i++) {
-                        const struct ran_chunk *chunk = &k->plan.chunk[i];
-                        double bytes;
-
-                        if (chunk->to - chunk->from <= RAN_SHARD_TOKENS)
-                                continue;
-                        RAN_TRY(measure_long(k, chunk, &bytes, err));
-                        add_top(k, bytes);
-                }
-        sum_top(k);
+                RAN_TRY(measure_step(k, err));
         return RAN_OK;
 }
 
-/* With more epochs than that it does not matter which chunks meet: the longest will. */
-enum { EPOCHS = 100 };
+struct length {
+        size_t tokens, document;
+};
 
-static int walk_epochs(struct walk *k, const size_t *document, size_t documents, bool first,
-                       struct ran_error *err)
+static int compare_lengths(const void *a, const void *b)
 {
-        const struct ran_train_settings *s = k->run->job->settings;
-        const size_t epochs = s->epochs < EPOCHS ? s->epochs : 1;
+        const struct length *x = a, *y = b;
 
-        for (size_t epoch = 0; epoch < epochs; epoch++) {
-                ran_plan_shuffle(k->order, document, documents, s->seed, epoch);
-                ran_plan_begin(&k->plan, k->order, documents);
-                while (ran_plan_next(&k->plan))
-                        RAN_TRY(walk_step(k, first && epoch == 0, err));
+        if (x->tokens != y->tokens)
+                return x->tokens > y->tokens ? -1 : 1;
+        return (x->document > y->document) - (x->document < y->document);
+}
+
+/* Lists the documents of the run by their lengths; those of a refit, if one follows. *longer: how
+ * many do not fit into a shard that several share. */
+static int sort_documents(struct walk *k, size_t *n, size_t *longer, struct ran_error *err)
+{
+        const struct ran_dataset *d = k->run->job->train;
+        const bool refits = ran_train_refits(k->run->job);
+
+        *n = refits ? d->B : k->run->documents;
+        struct length *length = ran_alloc(*n, sizeof *length, err);
+        if (length == NULL)
+                return RAN_ENOMEM;
+        for (size_t i = 0; i < *n; i++) {
+                const size_t b = refits ? i : k->run->document[i];
+
+                length[i] = (struct length){d->first[b + 1] - d->first[b], b};
         }
-        return epochs < s->epochs ? walk_longest(k, document, documents, err) : RAN_OK;
+        qsort(length, *n, sizeof *length, compare_lengths);
+        *longer = 0;
+        for (size_t i = 0; i < *n; i++) {
+                k->order[i] = length[i].document;
+                *longer += length[i].tokens > RAN_SHARD_TOKENS;
+        }
+        free(length);
+        return RAN_OK;
 }
 
 static int walk_init(struct walk *k, struct ran_error *err)
@@ -212,10 +210,9 @@ static int walk_init(struct walk *k, struct ran_error *err)
         k->shard = ran_alloc(k->plan.streams + 1, sizeof *k->shard, err);
         k->begin = ran_alloc(k->plan.streams + 1, sizeof *k->begin, err);
         k->seen = ran_alloc(k->run->V, sizeof *k->seen, err);
-        k->of_document = ran_alloc(B, sizeof *k->of_document, err);
         k->top = ran_alloc(k->threads + 1, sizeof *k->top, err);
         return k->order != NULL && k->shard != NULL && k->begin != NULL && k->seen != NULL &&
-                               k->of_document != NULL && k->top != NULL
+                               k->top != NULL
                        ? RAN_OK
                        : RAN_ENOMEM;
 }
@@ -229,7 +226,6 @@ static void walk_release(struct walk *k)
         free(k->shard);
         free(k->begin);
         free(k->seen);
-        free(k->of_document);
         free(k->top);
 }
 
@@ -250,11 +246,12 @@ static double gradient_bytes(const struct walk *k)
 
 static int walk_all(struct walk *k, struct ran_error *err)
 {
+        size_t n, longer;
+
         RAN_TRY(walk_init(k, err));
-        RAN_TRY(walk_epochs(k, k->run->document, k->run->documents, true, err));
-        if (ran_train_refits(k->run->job))
-                RAN_TRY(walk_epochs(k, NULL, k->run->job->train->B, false, err));
-        return RAN_OK;
+        RAN_TRY(sort_documents(k, &n, &longer, err));
+        RAN_TRY(measure_longest(k, k->order, n, err));
+        return longer > 0 ? measure_longest(k, k->order + longer, n - longer, err) : RAN_OK;
 }
 
 int ran_estimate_shards(const struct ran_run_sizes *run, struct ran_shards_estimate *e,

@@ -1,0 +1,63 @@
+/* fit.h - the linear model of a training: its memory, and its fit.
+ *
+ *      classifiers    an SVM for each label (svm.h), over n-grams and, with a frozen encoder,
+ * vectors of documents; its cost C by cross-validation (cross-validate.h) taggers        a CRF over
+ * features of words (crf-train.h)
+ *
+ * A refit keeps what was chosen for the first fit.
+ */
+#ifndef RAN_LINEAR_FIT_H
+#define RAN_LINEAR_FIT_H
+
+#include "part/linear/cross-validate.h"
+
+/* Zero-initialise. */
+struct ran_linear {
+        float *weight;       /* (c->wide, C), and rows of the dense features behind */
+        float *idf;          /* (c->wide); NULL for a tagger */
+        float *crf;          /* of a tagger; NULL: none */
+        float *token_weight; /* (V) in the vectors of a frozen encoder; NULL without */
+        uint32_t *affixes;
+        double rate; /* factor of its cost, where `init` brought it; 0: it stays */
+        struct ran_feature_lists lists; /* features of all documents of a classifier */
+        struct ran_dense dense;         /* vectors of all documents, by a frozen encoder */
+};
+/* V: of the vocabulary, for token_weight. _release is fine after a failure. */
+int ran_linear_init(struct ran_linear *l, const struct ran_config *c, size_t V, size_t C,
+                    const struct ran_tokenizer *tokenizer, struct ran_error *err);
+void ran_linear_release(struct ran_linear *l);
+/* Sets all weights to 0. */
+void ran_linear_clear(struct ran_linear *l, const struct ran_config *c, size_t C);
+
+/* What is fitted, and to what. */
+struct ran_linear_fit {
+        const struct ran_config *c;
+        struct ran_params *p; /* its biases and weights of dense features are written */
+        size_t V, C;
+        const struct ran_dataset *d;
+        const size_t *document; /* (documents) to train on */
+        size_t documents;
+        const double *class_weight; /* (C) or NULL */
+        uint64_t seed;
+        int ratios, storage;                   /* ratios: the setting wide_ratios */
+        struct ran_vector_cache *vector_cache; /* of a frozen encoder, or NULL */
+        struct ran_pool *pool;
+        bool refit; /* cost, ratios and scale are those of the first fit */
+        bool last;  /* no fit follows: the features are released */
+        /* Called after each pass, with its number and the share of the work that is done; a value
+         * other than 0 ends the fit with RAN_EINTR. */
+        int (*pass)(void *arg, size_t passes, double share);
+        void *arg;
+};
+/* What is chosen: the cost C, 0 before; 1: with ratios; the scale of dense features. */
+struct ran_linear_choice {
+        double cost, ratios, dense;
+};
+/* Reads the features of all documents, unless that is done, and fills idf. */
+int ran_linear_read(struct ran_linear *l, const struct ran_linear_fit *k, struct ran_error *err);
+/* *ensemble: the weight of the linear model alone, by cross-validation; 0: unknown. */
+int ran_linear_train(struct ran_linear *l, const struct ran_linear_fit *k,
+                     struct ran_linear_choice *chosen, struct ran_ensemble *ensemble,
+                     struct ran_error *err);
+
+#endif
