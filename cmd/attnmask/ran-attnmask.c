@@ -51,11 +51,10 @@ static const struct ran_field pattern_fields[] = {
          .help = "width of a window; half of it, rounded down, lies on each side of the query",
          .first = true},
         {"dilation", 0, RAN_FIELD_SIZE, OPTION(dilation), 0, RAN_MASK_LENGTH, .value = "N",
-         .help = "dilated: tokens skipped between two keys; 0: not given",
+         .help = "tokens skipped between two keys; 0: not given",
          RAN_RULES(RAN_NEEDS("attention=dilated"))},
         {"source", 0, RAN_FIELD_SIZE, OPTION(source), 0, RAN_MASK_LENGTH, .value = "N",
-         .help = "prefix: number of source tokens; 0: not given",
-         RAN_RULES(RAN_NEEDS("mask=prefix"))},
+         .help = "number of source tokens; 0: not given", RAN_RULES(RAN_NEEDS("mask=prefix"))},
         {0},
 };
 static const struct ran_field answer_fields[] = {
@@ -77,7 +76,7 @@ static const struct ran_field answer_fields[] = {
                  "window I",
          .first = true, RAN_RULES(RAN_EXCLUDES("count table scores", NULL))},
         {"reach", 0, RAN_FIELD_SIZE, OPTION(reach), 0, INFINITY, .value = "K",
-         .help = "with --row: list the tokens whose information reaches that token within K "
+         .help = "list the tokens whose information reaches that token within K "
                  "layers; 0: not given",
          RAN_RULES(RAN_NEEDS_AS("row", "needs --row"))},
         {"count", 0, RAN_FIELD_BOOL, OPTION(count), .initial = "false",
@@ -123,7 +122,7 @@ static const struct ran_field model_fields[] = {
          .first = true,
          RAN_RULES(RAN_EXCLUDES("row rows in_window", "--align has all target tokens"))},
         {"label", 0, RAN_FIELD_TEXT, OPTION(label), .value = "NAME",
-         .help = "with --map label: explain this label instead of the predicted one",
+         .help = "explain this label instead of the predicted one",
          RAN_RULES(RAN_NEEDS("map=label"))},
         {"layer", 0, RAN_FIELD_TEXT, OPTION(layer), .value = "N",
          .help = "layer N, from 0, or all; default: all, in pictures the last", .first = true},

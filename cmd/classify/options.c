@@ -58,7 +58,7 @@ static const struct ran_field prediction_fields[] = {
                  "--embed",
          RAN_RULES(RAN_NEEDS_AS("among", "needs a collection: --among FILE"))},
         {"among", 0, RAN_FIELD_LIST, OPTION(among), .value = "FILE", .local = true,
-         .help = "with --nearest: records to search, with the vectors of --embed or without; may "
+         .help = "records to search, with the vectors of --embed or without; may "
                  "be given again",
          RAN_RULES(RAN_NEEDS("nearest"))},
         {"vector_cache", 0, RAN_FIELD_TEXT, OPTION(vector_cache), .value = "FILE", .local = true,

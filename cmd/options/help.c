@@ -170,19 +170,45 @@ static size_t count_options(const struct cmd_program *program, bool marked)
         return n;
 }
 
-/* marked: only options that come first. */
+/* Which options are listed: all but those of experiments, only those that come first, or only those
+ * of experiments. */
+enum listed { USUAL, FIRST, EXPERIMENTS };
+
+static bool is_listed(const struct cmd_program *program, const struct cmd_option *o,
+                      enum listed which)
+{
+        const bool listed = which == USUAL   ? !o->field->experiment
+                            : which == FIRST ? o->field->first
+                                             : o->field->experiment;
+
+        return listed && cmd_rules_apply(program, o);
+}
+
+/* The title comes before the first that is listed; then it is NULL. */
+static void add_group(struct ran_buf *out, const struct cmd_program *program, size_t group,
+                      enum listed which, const char **title)
+{
+        for (struct cmd_option o = {.group = group}; cmd_option_next(program, &o);) {
+                if (o.group != group || !is_listed(program, &o, which))
+                        continue;
+                if (*title != NULL)
+                        ran_buf_printf(out, "\n%s:\n", *title);
+                *title = NULL;
+                add_option(out, program, &o);
+        }
+}
+
+/* Those of experiments come before the common options, which are the last group. */
 static void add_options(const struct cmd_program *program, bool marked, struct ran_buf *out)
 {
-        const char *title = NULL;
+        const char *experiments = "For experiments";
+        const struct cmd_group *g;
 
-        for (struct cmd_option o = {0}; cmd_option_next(program, &o);) {
-                const struct cmd_group *g = cmd_group_at(program, o.group);
-                if ((marked && !o.field->first) || !cmd_rules_apply(program, &o))
-                        continue;
-                if (title != g->title)
-                        ran_buf_printf(out, "\n%s:\n", g->title);
-                title = g->title;
-                add_option(out, program, &o);
+        for (size_t i = 0; (g = cmd_group_at(program, i)) != NULL; i++) {
+                const char *title = g->title;
+                for (size_t k = 0; !marked && cmd_group_at(program, i + 1) == NULL && k < i; k++)
+                        add_group(out, program, k, EXPERIMENTS, &experiments);
+                add_group(out, program, i, marked ? FIRST : USUAL, &title);
         }
 }
 

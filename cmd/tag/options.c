@@ -74,7 +74,7 @@ static const struct ran_field eval_fields[] = {
          .help = CMD_NAMES_HELP,
          RAN_RULES(RAN_NEEDS_AS("eval", "is for --eval: the tags of the model have names"))},
         {"conll_out", 0, RAN_FIELD_TEXT, OPTION(conll_out), .value = "FILE", .local = true,
-         .help = "with --eval: write word, true tag and predicted tag to FILE, one word a line, "
+         .help = "write word, true tag and predicted tag to FILE, one word a line, "
                  "for conlleval",
          RAN_RULES(RAN_NEEDS_AS("eval", "needs --eval"))},
         {"conlleval", 0, RAN_FIELD_BOOL, OPTION(conlleval), .local = true,

@@ -34,7 +34,7 @@ static const struct ran_field top_fields[] = {
          .first = true},
         {"texts", 0, RAN_FIELD_LIST, offsetof(struct train_top_options, texts), .value = "FILE",
          .local = true, .first = true,
-         .help = "with --top: n-grams of all lengths, those of the records in FILE, such as the "
+         .help = "n-grams of all lengths, those of the records in FILE, such as the "
                  "training data; may be given again",
          RAN_RULES(RAN_NEEDS("top"))},
         {0},

@@ -28,7 +28,7 @@ const struct ran_field train_file_fields[] = {
          RAN_RULES(RAN_EXCLUDES("vectors", NULL))},
         {"add_words", 0, RAN_FIELD_SIZE, FILE_AT(init.add_words), 0, 1 << 30, .value = "N",
          .initial = "2", .local = true,
-         .help = "classify: add words that occur at least N times in the documents to the "
+         .help = "add words that occur at least N times in the documents to the "
                  "vocabulary of --init; 0: none; without --encoder static only on request",
          RAN_RULES(
                  RAN_NEEDS_AS("task=classify", "is for ran-train classify"),
@@ -44,7 +44,7 @@ const struct ran_field train_file_fields[] = {
          .help = "classify, tag: initialise from MODEL if there is little text and it knows the "
                  "words; none: from no model. Default: RAN_BASE, else english"},
         {"pretrain", 0, RAN_FIELD_LIST, FILE_AT(pretrain), .value = "FILE", .local = true,
-         .help = "classify, tag: let the encoder learn from the text of the documents and of FILE, "
+         .help = "let the encoder learn from the text of the documents and of FILE, "
                  "whose records need no labels, before it learns from the labels; may be repeated",
          .first = true,
          RAN_RULES(RAN_NEEDS_AS("task=classify,tag",
@@ -65,7 +65,7 @@ const struct ran_field train_file_fields[] = {
         {"label_names", 0, RAN_FIELD_TEXT, FILE_AT(label_names), .value = "FILE", .local = true,
          .help = CMD_NAMES_HELP},
         {"soft_label", 0, RAN_FIELD_TEXT, FILE_AT(soft_label), .value = "MEMBER",
-         .help = "classify: train on the label probabilities in this member, as ran-classify "
+         .help = "train on the label probabilities in this member, as ran-classify "
                  "--probs writes them",
          RAN_RULES(RAN_NEEDS_AS("task=classify", "is for ran-train classify"))},
         {"soft_share", 0, RAN_FIELD_REAL, FILE_AT(soft_share), 0, 1, .value = "X", .initial = "0.5",
@@ -157,7 +157,7 @@ static const struct ran_field mode_fields[] = {
          RAN_RULES(RAN_EXCLUDES("dump_gradients replay", NULL),
                    RAN_EXCLUDES("report", "--report is of a training that writes a model"))},
         {"dump_gradients", 0, RAN_FIELD_TEXT, MODE_AT(dump_gradients), .value = "FILE",
-         .local = true,
+         .experiment = true, .local = true,
          .help = "write loss and gradients of a model on the documents to FILE, as safetensors",
          RAN_RULES(RAN_EXCLUDES("replay", NULL),
                    RAN_EXCLUDES("report", "--report is of a training that writes a model"),
@@ -169,10 +169,11 @@ static const struct ran_field mode_fields[] = {
                                 "[Model] [Learned vocabulary]",
                                 "--dump-gradients takes a model as it is"))},
         {"dump_documents", 0, RAN_FIELD_SIZE, MODE_AT(dump_documents), 0, 1e9, .value = "N",
-         .initial = "0", .local = true, .help = "use only the first N documents for that; 0: all",
+         .experiment = true, .initial = "0", .local = true,
+         .help = "use only the first N documents for that; 0: all",
          RAN_RULES(RAN_NEEDS("dump_gradients"))},
-        {"model", 'm', RAN_FIELD_TEXT, MODE_AT(model), .value = "FILE", .local = true,
-         .help = "the model for --dump-gradients",
+        {"model", 'm', RAN_FIELD_TEXT, MODE_AT(model), .value = "FILE", .experiment = true,
+         .local = true, .help = "the model for --dump-gradients",
          RAN_RULES(
                  RAN_NEEDS_AS("dump_gradients", "is for --dump-gradients; the output is -o FILE"))},
         {"replay", 0, RAN_FIELD_TEXT, MODE_AT(replay), .value = "MODEL", .local = true,

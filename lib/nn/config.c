@@ -80,6 +80,7 @@ const struct ran_field ran_config_fields[] = {
          .first = true,
          .help = "tokens in a window W; of a transformer, in its attention window"},
         {.name = "min_window",
+         .experiment = true,
          .type = RAN_FIELD_SIZE,
          AT(min_window),
          .low = 1,
@@ -88,6 +89,7 @@ const struct ran_field ran_config_fields[] = {
          .initial = "16",
          .help = "ran: a last window of fewer tokens joins the one before (at most W counts)"},
         {.name = "cell",
+         .experiment = true,
          .type = RAN_FIELD_CHOICE,
          AT(cell),
          .choices = cells,
@@ -104,11 +106,13 @@ const struct ran_field ran_config_fields[] = {
          .help = "what a token may see; none: the whole document; causal: no later tokens; prefix: "
                  "no later tokens, except the source"},
         {.name = "rotary",
+         .experiment = true,
          .type = RAN_FIELD_BOOL,
          AT(rotary),
          .initial = "true",
          .help = "rotary positions in window attention"},
         {.name = "residual",
+         .experiment = true,
          .type = RAN_FIELD_BOOL,
          AT(residual),
          .initial = "true",
@@ -154,7 +158,7 @@ const struct ran_field ran_config_fields[] = {
         {.name = "crf",
          .type = RAN_FIELD_BOOL,
          AT(crf),
-         .help = "tagging: predict whole tag sequences with a linear-chain CRF, not each tag by "
+         .help = "predict whole tag sequences with a linear-chain CRF, not each tag by "
                  "itself",
          RAN_RULES(RAN_NEEDS_AS("task=tag", "is for ran-train tag"))},
         {.name = "join_sentences",
@@ -164,7 +168,7 @@ const struct ran_field ran_config_fields[] = {
          .high = 1000,
          .value = "N",
          .initial = "0",
-         .help = "tagging: read up to N consecutive sentences with the same \"doc\" as one "
+         .help = "read up to N consecutive sentences with the same \"doc\" as one "
                  "document; 0: each by itself",
          RAN_RULES(RAN_NEEDS_AS("task=tag", "is for ran-train tag"))},
         {.name = "spelling",
@@ -204,12 +208,13 @@ const struct ran_field ran_config_fields[] = {
          AT(frozen),
          .initial = "false",
          .later = true,
-         .help = "classify: leave the encoder of --init as it is, and use its document vectors as "
+         .help = "leave the encoder of --init as it is, and use its document vectors as "
                  "features of the linear model",
          RAN_RULES(RAN_NEEDS_AS("task=classify", "is for ran-train classify"),
                    RAN_NEEDS_AS("init",
                                 "needs an encoder: give --init MODEL, such as --init english"))},
         {.name = "rank",
+         .experiment = true,
          .type = RAN_FIELD_SIZE,
          AT(rank),
          .low = 1,
@@ -218,6 +223,7 @@ const struct ran_field ran_config_fields[] = {
          .initial = "256",
          .help = "contextualizer: rank u of the second-order attention"},
         {.name = "context",
+         .experiment = true,
          .type = RAN_FIELD_CHOICE,
          AT(context),
          .choices = contexts,
@@ -225,6 +231,7 @@ const struct ran_field ran_config_fields[] = {
          .initial = "constant",
          .help = "contextualizer: initial context; constant: 1"},
         {.name = "position_scale",
+         .experiment = true,
          .type = RAN_FIELD_BOOL,
          AT(position_scale),
          .initial = "true",
@@ -246,6 +253,7 @@ const struct ran_field ran_config_fields[] = {
          .help = "transformer: attention pattern, one for all heads, or one for each with commas "
                  "between; all but full use --window"},
         {.name = "dilation",
+         .experiment = true,
          .type = RAN_FIELD_SIZE,
          AT(dilation),
          .low = 0,
@@ -254,6 +262,7 @@ const struct ran_field ran_config_fields[] = {
          .initial = "1",
          .help = "transformer: tokens skipped between two keys of dilated attention"},
         {.name = "similarity",
+         .experiment = true,
          .type = RAN_FIELD_CHOICE,
          AT(similarity),
          .choices = ran_similarity_names,
@@ -267,7 +276,7 @@ const struct ran_field ran_config_fields[] = {
          .high = 1 << 30,
          .value = "N",
          .initial = "0",
-         .help = "language models: adaptive softmax with the N most frequent tokens in its first "
+         .help = "adaptive softmax with the N most frequent tokens in its first "
                  "part; 0: one softmax over all",
          RAN_RULES(RAN_NEEDS_AS("task=lm,mlm", "is for ran-train lm and mlm"))},
         {.name = "max_length",

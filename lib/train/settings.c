@@ -38,7 +38,7 @@ const struct ran_field ran_train_fields[] = {
          .high = 1 << 20,
          .value = "WINDOWS",
          .initial = "0",
-         .help = "language models: train on chunks of so many windows (truncated back-propagation "
+         .help = "train on chunks of so many windows (truncated back-propagation "
                  "through time); 0: whole documents",
          RAN_RULES(RAN_NEEDS_AS("task=lm", "is for ran-train lm"))},
         {.name = "patience",
@@ -75,6 +75,7 @@ const struct ran_field ran_train_fields[] = {
          .first = true,
          .help = "highest learning rate of Adam"},
         {.name = "min_learning_rate",
+         .experiment = true,
          .type = RAN_FIELD_REAL,
          AT(min_learning_rate),
          .low = 0,
@@ -106,6 +107,7 @@ const struct ran_field ran_train_fields[] = {
          .initial = "0.01",
          .help = "decoupled decay of matrices and embedding, times the learning rate"},
         {.name = "clip",
+         .experiment = true,
          .type = RAN_FIELD_REAL,
          AT(clip),
          .low = 0,
@@ -114,6 +116,7 @@ const struct ran_field ran_train_fields[] = {
          .initial = "1",
          .help = "largest norm of all gradients together; 0: no limit"},
         {.name = "beta1",
+         .experiment = true,
          .type = RAN_FIELD_REAL,
          AT(beta1),
          .low = 0,
@@ -122,6 +125,7 @@ const struct ran_field ran_train_fields[] = {
          .initial = "0.9",
          .help = "Adam: decay rate of the mean gradient"},
         {.name = "beta2",
+         .experiment = true,
          .type = RAN_FIELD_REAL,
          AT(beta2),
          .low = 0,
@@ -130,6 +134,7 @@ const struct ran_field ran_train_fields[] = {
          .initial = "0.999",
          .help = "Adam: decay rate of the mean squared gradient"},
         {.name = "epsilon",
+         .experiment = true,
          .type = RAN_FIELD_REAL,
          AT(epsilon),
          .low = 1e-12,
@@ -170,6 +175,7 @@ const struct ran_field ran_train_fields[] = {
          .initial = "0",
          .help = "share of the target that is spread over all classes, or all tokens"},
         {.name = "vectors_rms",
+         .experiment = true,
          .type = RAN_FIELD_REAL,
          AT(vectors_rms),
          .low = 0,
@@ -190,6 +196,7 @@ const struct ran_field ran_train_fields[] = {
          RAN_RULES(RAN_NEEDS_AS("init pretrain pretrain_epochs pretrain_minutes",
                                 "is for --init MODEL or --pretrain FILE"))},
         {.name = "cell_memory",
+         .experiment = true,
          .type = RAN_FIELD_SIZE,
          AT(cell_memory),
          .low = 1,
@@ -200,6 +207,7 @@ const struct ran_field ran_train_fields[] = {
          .help = "prenorm cells begin with update gates that keep what they have read for 1 to N "
                  "windows; 1: all gates begin half open"},
         {.name = "layer_decay",
+         .experiment = true,
          .type = RAN_FIELD_REAL,
          AT(layer_decay),
          .low = 0,
@@ -207,7 +215,7 @@ const struct ran_field ran_train_fields[] = {
          .value = "X",
          .initial = "1",
          .later = true,
-         .help = "with --init or --pretrain: learning rate of each layer, as a share of that of "
+         .help = "learning rate of each layer, as a share of that of "
                  "the "
                  "layer above it; the embedding is below all layers",
          RAN_RULES(RAN_NEEDS_AS("init pretrain pretrain_epochs pretrain_minutes",
@@ -222,10 +230,11 @@ const struct ran_field ran_train_fields[] = {
          .later = true,
          .help = "learn from the text of the documents in so many epochs first, before the labels; "
                  "0: not without --pretrain, and with it as many as the amount of text suggests",
-         RAN_RULES(
-                 RAN_NEEDS_AS("task=classify,tag", "is for ran-train classify and tag: a language "
-                                                   "model learns from texts as they are"))},
+         RAN_RULES(RAN_NEEDS_AS("task=classify,tag",
+                                "is for ran-train classify and tag: a language "
+                                "model learns from texts as they are"))},
         {.name = "mask_share",
+         .experiment = true,
          .type = RAN_FIELD_REAL,
          AT(mask_share),
          .low = 0,
@@ -233,7 +242,7 @@ const struct ran_field ran_train_fields[] = {
          .value = "X",
          .initial = "0",
          .later = true,
-         .help = "mlm and --pretrain: share of the words that are masked in training; 0: 0.15, and "
+         .help = "share of the words that are masked in training; 0: 0.15, and "
                  "with --pretrain 0.3",
          RAN_RULES(RAN_NEEDS_AS("task=mlm pretrain pretrain_epochs pretrain_minutes",
                                 "is for --pretrain FILE, or ran-train mlm"))},

@@ -37,6 +37,12 @@ setup() {
     left=$(($(grep -c '^  \(-., \|    \)--' all) - $(wc -l <named)))
     [ "$left" -eq 0 ] || grep -qxF -- "$command --help-all lists $left more options." some
   done <<<"$commands"
+  for verb in classify tag lm mlm; do
+    ran-train $verb --help-all | sed -n '/^For experiments:/,/^[A-EG-Z]/p' >experiments
+    grep -q -- '--beta2' experiments
+    [ "$(grep -cF '(with' experiments)" -ge 3 ]
+    run -1 grep -qxF -f <(grep '^  \(-., \|    \)--' experiments) <(ran-train $verb --help)
+  done
   ran-train classify --help | grep -q -- '--encoder'
   run -1 grep -q -- --beta2 <(ran-train classify --help)
 }

@@ -185,7 +185,7 @@ goes_on() {
   needs_mpi
   documents 30 >train.jsonl
   run -2 --separate-stderr mpirun -n 2 sh -c '
-    [ "${OMPI_COMM_WORLD_RANK:-${PMI_RANK:-0}}" = 0 ] || export RAN_ISA=portable
+    [ "${OMPI_COMM_WORLD_RANK:-${PMI_RANK:-0}}" = 0 ] && export RAN_ISA=base || export RAN_ISA=portable
     exec "$@"' - "$RAN_MPI" classify $shape -o model.ran train.jsonl
   [[ $stderr == *"rank 1, on "*"would compute with other instructions (portable)"* ]]
   [ ! -e model.ran ]

@@ -162,7 +162,7 @@ say() {
 
 @test "replay: another kind of processor" {
   RAN_ISA=portable ran-train classify $shape --wide 0 -o p.ran train.jsonl
-  refused 4 'kind of processor: portable' ran-train classify --replay p.ran train.jsonl
+  RAN_ISA=base refused 4 'kind of processor: portable' ran-train classify --replay p.ran train.jsonl
   RAN_ISA=portable equal ran-train classify --replay p.ran train.jsonl
 }
 

@@ -53,12 +53,16 @@ unless = $(subst $(space),$(comma),$(patsubst $<:%,-%,$(filter $<:%,$(except))))
 # The kernels as they are for one of the instruction sets; the sources differ by little.
 $(BUILD)/lint/lib/math/simd.analysed $(BUILD)/lint/lib/math/simd-%.analysed: kernel := -DRAN_SIMD=$(lastword $(simd)) $(simd_flags_$(lastword $(simd)))
 
+# clang's analyser leaves a function after so many states. With its own limit, 225,000, it finds nothing more
+# here and takes four times as long.
+states := -Xclang -analyzer-config -Xclang max-nodes=40000
+
 $(BUILD)/lint/%.analysed: %.c .clang-tidy tests/lint/lint.mk $(BUILD)/flags $(BUILD)/packages
 	@mkdir -p $(@D)
 	@echo '  LINT  $<'
 	$(Q)gcc $(ALL_CFLAGS) -O1 $(kernel) -fanalyzer $($<-except) -MMD -MP -MF $(@:.analysed=.d) -MT $@ \
 	  -c -o $@.o $<
-	$(Q)clang-tidy --quiet --checks="$(unless)" $< -- $(ALL_CFLAGS) $(kernel) 2>$@.log || { cat $@.log; exit 1; }
+	$(Q)clang-tidy --quiet --checks="$(unless)" $< -- $(ALL_CFLAGS) $(kernel) $(states) 2>$@.log || { cat $@.log; exit 1; }
 	@rm -f $@.o
 	@touch $@
 -include $(analysed:.analysed=.d)
