@@ -42,7 +42,7 @@ simd_sources := $(sort $(wildcard lib/math/simd.c lib/math/simd-*.c))
 lib_sources  := $(sort $(filter-out $(simd_sources),$(wildcard lib/*/*.c lib/*/*/*.c)))
 mains        := $(sort $(wildcard cmd/*/ran-*.c))
 programs     := $(patsubst %.c,$(BUILD)/%,$(notdir $(mains)))
-cmd_shared   := $(sort $(filter-out $(mains),$(wildcard cmd/*/*.c)))
+cmd_shared   := $(sort $(filter-out $(mains),$(wildcard cmd/*/*.c cmd/*/*/*.c)))
 unit_tests   := $(patsubst tests/unit/%.c,$(BUILD)/tests/%,$(wildcard tests/unit/test-*.c))
 unit_shared  := $(filter-out tests/unit/test-%,$(wildcard tests/unit/*.c))
 # The largest first, so that no core is left with one at the end.
@@ -214,7 +214,7 @@ $(BUILD)/faults/preload.so: tests/faults/preload.c tests/faults/faults.h $(BUILD
 	@echo '  LINK  $@'
 	$(Q)$(watcher) -fPIC -shared -ldl
 
--include $(patsubst %.o,%.d,$(lib_objects) $(call object,$(wildcard cmd/*/*.c tests/*/*.c)))
+-include $(patsubst %.o,%.d,$(lib_objects) $(call object,$(wildcard cmd/*/*.c cmd/*/*/*.c tests/*/*.c)))
 
 # ---- testing -----------------------------------------------------------------------------------
 
@@ -366,7 +366,7 @@ $(BUILD)/fuzz-%: $(BUILD)/tests/fuzz/fuzz-%.o $(call object,$(fuzz_shared)) $(cm
 	$(Q)$(link) -fsanitize=fuzzer
 $(BUILD)/fuzz-%: private override LDFLAGS += -Wl,--wrap=exit
 # Words that the readers know, and that no fuzzer would guess.
-$(BUILD)/fuzz.dict: $(filter lib/%,$(lib_sources)) $(wildcard cmd/*/*.c)
+$(BUILD)/fuzz.dict: $(filter lib/%,$(lib_sources)) $(wildcard cmd/*/*.c cmd/*/*/*.c)
 	@mkdir -p $(@D)
 	@grep -ohE '"[[:alnum:]_#.-]{2,40}"' $^ | sort -u >$@
 .PHONY: fuzz run-fuzzers
@@ -404,7 +404,7 @@ demo: ## set up, build, and run the main job on real documents
 .PHONY: format
 format: ## format the C sources with clang-format
 	@share/setup dev
-	clang-format -i $(wildcard lib/*.h lib/*/*.[ch] lib/*/*/*.[ch] cmd/*/*.[ch] tests/*/*.[ch])
+	clang-format -i $(wildcard lib/*.h lib/*/*.[ch] lib/*/*/*.[ch] cmd/*/*.[ch] cmd/*/*/*.[ch] tests/*/*.[ch])
 
 # What is installed, as SOURCE:TARGET, the target below PREFIX (LIBDIR and ZSHDIR, too, for packagers:
 # Debian has lib/x86_64-linux-gnu and share/zsh/vendor-completions). Programs and scripts stay executable.

@@ -135,3 +135,11 @@ int cmd_finish(int status)
         }
         return status;
 }
+
+bool cmd_is_stream(const char *output)
+{
+        struct stat file;
+
+        return strncmp(output, "/dev/", 5) == 0 ||
+               (stat(output, &file) == 0 && !S_ISREG(file.st_mode) && !S_ISDIR(file.st_mode));
+}

@@ -26,4 +26,8 @@ void cmd_sink_abort(struct cmd_sink *s); /* instead of _close: no file appears *
 /* Call it last in main: flushes stdout and returns status, or 3 with a message if stdout failed. */
 int cmd_finish(int status);
 
+/* Whether the output takes bytes and keeps no file, such as a pipe or /dev/null: nothing stands
+ * beside it. As ran_writer_open has it. */
+bool cmd_is_stream(const char *output);
+
 #endif

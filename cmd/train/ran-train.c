@@ -11,14 +11,15 @@
 #include "cmd/options/write.h"
 #include "cmd/records/files.h"
 #include "cmd/records/model.h"
-#include "cmd/train/check.h"
-#include "cmd/train/convert.h"
-#include "cmd/train/import.h"
-#include "cmd/train/info.h"
-#include "cmd/train/job.h"
-#include "cmd/train/page.h"
-#include "cmd/train/ranks.h"
-#include "cmd/train/warnings.h"
+#include "cmd/train/check/check.h"
+#include "cmd/train/about/convert.h"
+#include "cmd/train/about/import.h"
+#include "cmd/train/about/info.h"
+#include "cmd/train/run/job.h"
+#include "cmd/train/run/page.h"
+#include "cmd/train/run/ranks.h"
+#include "cmd/train/tasks.h"
+#include "cmd/train/check/warnings.h"
 
 /* ---- options -------------------------------------------------------------------------------- */
 
@@ -159,7 +160,7 @@ static int run_verb(int argc, char **argv)
 {
         static struct train_options options;
         const struct train_task *task = train_task_of_verb(argv[0]);
-        struct train_session s = {.task = task, .options = &options};
+        struct train_session s = {.task = task, .masked = &train_task_mlm, .options = &options};
 
         train_options_init(&options, task);
         char **files = cmd_files(&options.input, argv + cmd_parse(&options.program, argc, argv));
@@ -185,23 +186,23 @@ static void return_freed_memory(void)
 #endif
 }
 
+static const struct cmd_verb verbs[] = {
+        {"classify", "train a classifier of documents, with one label each or several", run_verb},
+        {"tag", "train a tagger of words, to find names and the like", run_verb},
+        {"lm", "train a language model, to score texts and generate continuations", run_verb},
+        {"mlm", "train a masked language model, to initialise other models", run_verb},
+        {"info", "say what a model is, and how well it did", train_info},
+        {"diff", "say how two models differ", train_diff},
+        {"convert", "store the weights of a model in fewer bits", train_convert},
+        {"import", "make a model of a pretrained encoder, a folder", train_import},
+        {0},
+};
+
 int main(int argc, char **argv)
 {
         return_freed_memory();
-        struct cmd_verb verbs[RAN_TASK_COUNT + 5] = {0};
-        size_t n = 0;
-
         if (!train_ranks_open())
                 return train_ranks_follow();
-        for (; train_tasks[n] != NULL; n++)
-                verbs[n] = (struct cmd_verb){train_tasks[n]->verb, train_tasks[n]->help, run_verb};
-        verbs[n++] =
-                (struct cmd_verb){"info", "say what a model is, and how well it did", train_info};
-        verbs[n++] = (struct cmd_verb){"diff", "say how two models differ", train_diff};
-        verbs[n++] = (struct cmd_verb){"convert", "store the weights of a model in fewer bits",
-                                       train_convert};
-        verbs[n] = (struct cmd_verb){"import", "make a model of a pretrained encoder, a folder",
-                                     train_import};
         return train_ranks_close(cmd_run_verb("ran-train",
                                               "Trains models of long documents from JSON lines.",
                                               verbs, argc, argv));

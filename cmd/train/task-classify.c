@@ -1,6 +1,6 @@
 /* task-classify.c - ran-train classify: documents with a label, or a list of labels. */
-#include "cmd/train/check-report.h"
-#include "cmd/train/task.h"
+#include "cmd/train/check/report.h"
+#include "cmd/train/tasks.h"
 
 static int read_labels(struct train_scratch *s, const struct train_source *source,
                        const struct ran_record *record, struct ran_error *err)
@@ -79,9 +79,7 @@ static const struct train_preset presets[] = {
 
 const struct train_task train_task_classify = {
         .task = RAN_TASK_CLASSIFY,
-        .verb = "classify",
         .program = "ran-train classify",
-        .help = "train a classifier of documents, with one label each or several",
         .summary = "Trains a classifier from JSON lines with \"text\" (or \"tokens\", \"ids\", "
                    "\"encoding\") and \"label\" or \"labels\". Documents of any length are read "
                    "whole. Without files it reads standard input.",

@@ -2,11 +2,11 @@
 #include "cmd/formats/foreign.h"
 #include "cmd/formats/json.h"
 #include "cmd/options/message.h"
-#include "cmd/train/check-pairs.h"
-#include "cmd/train/check-report.h"
-#include "cmd/train/pairs.h"
-#include "cmd/train/session.h"
-#include "cmd/train/task.h"
+#include "cmd/train/check/pairs.h"
+#include "cmd/train/check/report.h"
+#include "cmd/train/run/pairs.h"
+#include "cmd/train/run/session.h"
+#include "cmd/train/tasks.h"
 
 /* Many records have a "source" that names their origin: with a text, it is ignored. */
 static bool is_pair(const struct train_source *source, const struct ran_record *record)
@@ -138,9 +138,7 @@ static const struct train_preset presets[] = {
 
 const struct train_task train_task_lm = {
         .task = RAN_TASK_LM,
-        .verb = "lm",
         .program = "ran-train lm",
-        .help = "train a language model, to score texts and generate continuations",
         .summary = "Trains a language model from JSON lines with \"text\" (or \"tokens\", \"ids\", "
                    "\"encoding\"); with \"source\" and \"target\", the model learns to generate "
                    "the target. Texts of any length are read whole. Without files it reads "

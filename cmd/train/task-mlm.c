@@ -1,8 +1,8 @@
 /* task-mlm.c - ran-train mlm: texts whose words are masked in training, or ids that are masked
  * already. */
 #include "cmd/formats/json.h"
-#include "cmd/train/check-report.h"
-#include "cmd/train/task.h"
+#include "cmd/train/check/report.h"
+#include "cmd/train/tasks.h"
 
 /* ---- ids that are masked already ------------------------------------------------------------ */
 
@@ -138,9 +138,7 @@ static const struct train_preset presets[] = {
 
 const struct train_task train_task_mlm = {
         .task = RAN_TASK_MLM,
-        .verb = "mlm",
         .program = "ran-train mlm",
-        .help = "train a masked language model, to initialise other models",
         .summary = "Trains a masked language model from JSON lines with \"text\" (or \"tokens\", "
                    "\"ids\"), for ran-lm fill and as initial weights of other models (--init). It "
                    "masks 15 % of the words and learns to predict them. Texts of any length are "

@@ -3,9 +3,9 @@
 #include "cmd/formats/json.h"
 #include "cmd/records/span-tags.h"
 #include "cmd/options/message.h"
-#include "cmd/train/check-report.h"
-#include "cmd/train/session.h"
-#include "cmd/train/task.h"
+#include "cmd/train/check/report.h"
+#include "cmd/train/run/session.h"
+#include "cmd/train/tasks.h"
 
 /* ---- one record, in any thread -------------------------------------------------------------- */
 
@@ -244,9 +244,7 @@ static const struct train_preset presets[] = {
 
 const struct train_task train_task_tag = {
         .task = RAN_TASK_TAG,
-        .verb = "tag",
         .program = "ran-train tag",
-        .help = "train a tagger of words, to find names and the like",
         .summary = "Trains a tagger from JSON lines with \"tokens\" (or \"ids\") and as many "
                    "\"tags\", or with \"text\" and \"spans\". Tags are IOB2; IOB1, IOBES and BILOU "
                    "are converted. Documents of any length are read whole. Without files it reads "

@@ -15,7 +15,7 @@ setup() {
 source_map() {
   local folder
   for folder in cmd lib; do
-    awk -F '|' -v top=$folder '/^##/ && match($0, /`[a-z]+\/`/) {
+    awk -F '|' -v top=$folder '/^##/ && match($0, /`[a-z\/]+\/`/) {
       folder = top "/" substr($0, RSTART + 1, RLENGTH - 3)
     }
     /^\|/ {

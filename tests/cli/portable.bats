@@ -61,7 +61,7 @@ setup() {
 # They differ from one C library to the next, and glibc chooses by the processor: ours do not.
 @test "portable: nothing calls an elementary function of the C library" {
   command -v nm >/dev/null || skip "there is no nm"
-  nm -u "$RAN_BIN"/libran.a "$RAN_BIN"/libcmd.a "$RAN_BIN"/cmd/*/*.o >undefined
+  nm -u "$RAN_BIN"/libran.a "$RAN_BIN"/libcmd.a "$RAN_BIN"/cmd/*/*.o "$RAN_BIN"/cmd/*/*/*.o >undefined
   grep -q -w ran_exp undefined
   run -1 grep -wE '(__)?(a?(sin|cos|tan)h?|sincos|atan2|exp|exp2|exp10|expm1|log|log2|log10|log1p|pow|cbrt|hypot|erfc?|[lt]gamma)[fl]?(_finite)?' \
     undefined

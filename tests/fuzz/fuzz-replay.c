@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "cmd/options/message.h"
-#include "cmd/train/replay.h"
+#include "cmd/train/run/replay.h"
 #include "tiny.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

@@ -3,7 +3,8 @@ BEGIN {
         split("base 0 record 1 math 1 mask 1 text 2 eval 2 model 3 train 4", word, " ")
         for (i = 1; i in word; i += 2)
                 floor["lib/" word[i]] = word[i + 1]
-        split("options 0 formats 1 pages 1 records 2 train 3 tag 3 classify 3 lm 3 attnmask 3 tokenize 3", word, " ")
+        split("options 0 formats 1 pages 1 records 2 tag 3 classify 3 lm 3 attnmask 3 tokenize 3 " \
+              "train/about 3 train/read 3 train/check 4 train/run 5 train 6", word, " ")
         for (i = 1; i in word; i += 2)
                 floor["cmd/" word[i]] = word[i + 1]
 }
@@ -24,6 +25,15 @@ function is_public(file)
         return file ~ /^lib\/ran(\.h$|\/)/
 }
 
+# The program whose folder it is, cmd/train of cmd/train/run; "": of none, or of several.
+function program(at)
+{
+        if (at !~ /^cmd/ || floor[at] < 3)
+                return ""
+        match(at, /^cmd\/[^\/]*/)
+        return substr(at, 1, RLENGTH)
+}
+
 # Whether folder `from` may know folder `to`.
 function may(from, to)
 {
@@ -33,6 +43,8 @@ function may(from, to)
                 return 1
         if (from ~ /^lib/ && to ~ /^cmd/)
                 return 0
+        if (program(to) != "" && program(to) != program(from))
+                return 0
         return floor[to] < floor[from]
 }
 
@@ -40,7 +52,7 @@ function wrong_way(from, to)
 {
         if (from ~ /^lib/ && to ~ /^cmd/)
                 return "lib/ knows nothing of cmd/"
-        if (floor[from] == floor[to])
+        if (floor[from] == floor[to] || (program(to) != "" && program(to) != program(from)))
                 return from " and " to " stand side by side"
         return from " stands below " to
 }

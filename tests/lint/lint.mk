@@ -3,7 +3,7 @@
 # with the reason.
 
 analysed := $(patsubst %.c,$(BUILD)/lint/%.analysed,\
-              $(lib_sources) $(simd_sources) $(wildcard cmd/*/*.c))
+              $(lib_sources) $(simd_sources) $(wildcard cmd/*/*.c cmd/*/*/*.c))
 
 .PHONY: linted lint-scripts lint-manual lint-together lint-floors
 linted: lint-floors lint-scripts lint-manual lint-together $(analysed)
@@ -15,7 +15,7 @@ lib/nn/recurrent-state.c-except := -Wno-analyzer-double-free
 lib/base/field.c-except := -Wno-analyzer-malloc-leak
 cmd/records/files.c-except := -Wno-analyzer-malloc-leak
 cmd/records/repeats.c-except := -Wno-analyzer-malloc-leak
-cmd/train/journal.c-except := -Wno-analyzer-malloc-leak
+cmd/train/run/journal.c-except := -Wno-analyzer-malloc-leak
 # - vectors, lane by lane.
 lib/math/simd-attention.c-except := -Wno-analyzer-shift-count-overflow
 lib/math/simd-elements.c-except := -Wno-analyzer-shift-count-overflow

@@ -14,7 +14,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "cmd/train/journal.h"
+#include "cmd/train/run/journal.h"
 #include "file/model.h"
 #include "infer/score.h"
 #include "test.h"

@@ -1,0 +1,127 @@
+/* import.c - a pretrained encoder in Hugging Face's form as a model file. */
+#include "cmd/train/about/import.h"
+
+#include "cmd/train/about/convert.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "cmd/options/message.h"
+#include "cmd/options/outputs.h"
+#include "cmd/options/write.h"
+#include "cmd/train/about/info.h"
+#include "cmd/train/about/pretrained.h"
+
+struct train_import {
+        char *output;
+        int weights; /* RAN_STORAGE_... */
+        int format;  /* TRAIN_INFO_... */
+};
+
+#define IMPORT(member) offsetof(struct train_import, member)
+static const struct ran_field fields[] = {
+        {"output", 'o', RAN_FIELD_TEXT, IMPORT(output), .value = "FILE", .local = true,
+         .help = "write the model to FILE; required"},
+        {"weights", 0, RAN_FIELD_CHOICE, IMPORT(weights), .choices = ran_storage_names,
+         .value = "TYPE", .initial = "f32", .help = TRAIN_WEIGHTS_HELP},
+        {"format", 0, RAN_FIELD_CHOICE, IMPORT(format), .choices = train_info_formats,
+         .value = "FORMAT", .initial = "text",
+         .help = "text: say on standard error what the model is; json: an object on standard "
+                 "output, as of ran-train info"},
+        {0},
+};
+
+static void say(const struct about *a)
+{
+        struct ran_record said;
+        struct ran_buf what = {0}, sample = {0};
+
+        if (!train_pretrained_open(a, &said))
+                return;
+        train_pretrained_say(a, &said, &what);
+        train_pretrained_sample(a, &sample);
+        ran_buf_char(&what, '\0');
+        ran_buf_char(&sample, '\0');
+        if (what.failed || sample.failed)
+                cmd_die(CMD_FAILED, "out of memory");
+        cmd_note("%s: %s", a->path, what.data);
+        if (sample.len > 1)
+                cmd_note("the vector of %s", sample.data);
+        ran_buf_release(&what);
+        ran_buf_release(&sample);
+        ran_record_release(&said);
+}
+
+static bool ends_with(const char *text, const char *end)
+{
+        const size_t n = strlen(text), m = strlen(end);
+
+        return n >= m && strcmp(text + n - m, end) == 0;
+}
+
+/* A file of the folder must not be replaced by what is made of it: only a model that was imported
+ * into it before. */
+static void check_output(const char *output, const char *folder)
+{
+        char *file = realpath(output, NULL), *inside = realpath(folder, NULL);
+        const size_t n = inside != NULL ? strlen(inside) : 0;
+        const bool is = file != NULL && inside != NULL && strncmp(file, inside, n) == 0 &&
+                        file[n] == '/' && !ends_with(file, ".ran");
+
+        free(file);
+        free(inside);
+        if (is)
+                cmd_usage("%s is a file of the folder that is read: give another output", output);
+}
+
+static void make(const struct train_import *k, const char *folder)
+{
+        struct stat st;
+        struct ran_error err = {0};
+        struct about a;
+
+        if (stat(folder, &st) == 0 && !S_ISDIR(st.st_mode))
+                cmd_die(CMD_FAILED,
+                        "%s is a file: give the folder with config.json and model.safetensors "
+                        "(ran-train convert reads models)",
+                        folder);
+        if (ran_hf_folder_write(folder, k->weights, k->output, &err) != RAN_OK)
+                cmd_die(cmd_status_of(&err), "%s", err.text);
+        train_about_open(&a, k->output);
+        if (k->format == TRAIN_INFO_JSON)
+                train_info_json(&a);
+        else
+                say(&a);
+        train_about_release(&a);
+}
+
+int train_import(int argc, char **argv)
+{
+        static struct train_import k;
+        const struct cmd_group groups[] = {
+                {"Output", fields, &k},
+                {NULL, NULL, NULL},
+        };
+        const struct cmd_program program = {
+                .name = "ran-train import",
+                .usage = "[--weights TYPE] -o FILE FOLDER",
+                .summary = "Makes a model of a pretrained encoder: of a folder in Hugging Face's "
+                           "form, with config.json, model.safetensors and tokenizer.json.",
+                .notes = "Types: bert, distilbert, roberta, camembert, xlm-roberta, mpnet, "
+                         "modernbert; with the heads of classifiers, taggers and masked language "
+                         "models, and the modules of Sentence Transformers. Programs read such a "
+                         "folder as it is, too: -m FOLDER. Nothing is fetched.",
+                .groups = groups,
+        };
+        int first = cmd_parse(&program, argc, argv);
+
+        if (first + 1 != argc)
+                cmd_usage("give one folder to import");
+        if (k.output == NULL)
+                cmd_usage("no output file: give -o FILE");
+        check_output(k.output, argv[first]);
+        cmd_check_writable(k.output);
+        make(&k, argv[first]);
+        return cmd_finish(CMD_OK);
+}

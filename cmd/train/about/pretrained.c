@@ -1,0 +1,146 @@
+/* pretrained.c - what a model says about the encoder that others trained, and the first numbers of
+ * its vector of a sentence, to compare with those of another library. */
+#include "cmd/train/about/pretrained.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "cmd/formats/json.h"
+#include "cmd/options/message.h"
+
+static const char sentence[] = "The quick brown fox jumps over the lazy dog.";
+enum { SHOWN = 8 };
+
+bool train_pretrained_open(const struct about *a, struct ran_record *said)
+{
+        const char *text = a->model != NULL ? ran_model_metadata(a->model, "pretrained") : NULL;
+        struct ran_error err;
+
+        *said = (struct ran_record){0};
+        if (text != NULL && ran_record_scan(said, text, strlen(text), &err) == RAN_OK)
+                return true;
+        ran_record_release(said);
+        *said = (struct ran_record){0};
+        return false;
+}
+
+/* ---- what it is ------------------------------------------------------------------------------ */
+
+/* Appends `before` and the member, decoded, if it is a string. */
+static void add_string(struct ran_buf *out, const struct ran_record *said, const char *before,
+                       const char *name)
+{
+        const struct ran_member *m = ran_record_find(said, name, NULL);
+        struct ran_buf text = {0};
+        struct ran_error err;
+
+        if (m != NULL && m->type == 's' &&
+            ran_json_decode(said->line, m->value, &text, &err) == RAN_OK && text.len > 0) {
+                ran_buf_str(out, before);
+                ran_buf_shown(out, text.data, text.len);
+        }
+        ran_buf_release(&text);
+}
+
+static bool is_true(const struct ran_record *said, const char *name)
+{
+        const struct ran_member *m = ran_record_find(said, name, NULL);
+
+        return m != NULL && m->type == 't';
+}
+
+void train_pretrained_say(const struct about *a, const struct ran_record *said, struct ran_buf *out)
+{
+        const struct ran_config *c = ran_model_config(a->model);
+
+        add_string(out, said, "", "name");
+        ran_buf_str(out, out->len > 0 ? ": " : "");
+        add_string(out, said, "", "model_type");
+        add_string(out, said, " ", "architecture");
+        ran_buf_printf(out, ", %zu layer%s, width %zu, %zu tokens a window", c->layers,
+                       c->layers == 1 ? "" : "s", c->dim, c->max_length);
+        add_string(out, said, ", pooling ", "pooling");
+        if (is_true(said, "pooling_assumed"))
+                ran_buf_str(out, " (assumed: there is no modules.json)");
+        if (is_true(said, "head_left_out"))
+                ran_buf_str(out, ", without its head");
+        if (ran_model_metadata(a->model, "prompts") != NULL)
+                ran_buf_str(out, ", with prompts");
+        add_string(out, said, ", licence ", "license");
+        if (ran_record_find(said, "license", NULL) == NULL)
+                ran_buf_str(out, ", no licence named");
+}
+
+/* ---- the vector of a sentence ---------------------------------------------------------------- */
+
+static int embed(const struct about *a, struct ran_embedder *e, struct ran_state *s, float *v,
+                 struct ran_error *err)
+{
+        struct ran_encoding tokens = {0};
+        int rc = ran_tokenizer_encode(a->tokenizer, sentence, strlen(sentence), &tokens, err);
+        const struct ran_document d = {.ids = tokens.ids, .L = tokens.n};
+
+        if (rc == RAN_OK)
+                rc = ran_embed(e, s, &d, v, err);
+        ran_encoding_release(&tokens);
+        return rc;
+}
+
+/* Appends [x, y, ...]; nothing for a model that gives no vectors, or none of a text. */
+static void add_vector(const struct about *a, struct ran_buf *out)
+{
+        struct ran_error err;
+
+        if (ran_model_config(a->model)->task != RAN_TASK_EMBED || a->tokenizer == NULL)
+                return;
+        struct ran_embedder *e = ran_embedder_new(a->model, &err);
+        struct ran_state *s = ran_state_new(a->model, NULL, &err);
+        const size_t width = e != NULL ? ran_embedder_width(e) : 0;
+        float *v = e != NULL && s != NULL ? ran_alloc_floats(width, &err) : NULL;
+
+        if (v == NULL || embed(a, e, s, v, &err) != RAN_OK)
+                cmd_die(cmd_status_of(&err), "%s: %s", a->path, err.text);
+        for (size_t i = 0; i < width && i < SHOWN; i++) {
+                ran_buf_str(out, i > 0 ? ", " : "[");
+                ran_buf_float(out, v[i]);
+        }
+        ran_buf_str(out, "]");
+        free(v);
+        ran_state_free(s);
+        ran_embedder_free(e);
+}
+
+void train_pretrained_sample(const struct about *a, struct ran_buf *out)
+{
+        struct ran_buf vector = {0};
+
+        add_vector(a, &vector);
+        if (vector.len > 0) {
+                ran_buf_printf(out, "\"%s\" begins with ", sentence);
+                ran_buf_add(out, vector.data, vector.len);
+        }
+        ran_buf_release(&vector);
+}
+
+void train_pretrained_json(const struct about *a, struct ran_buf *out)
+{
+        const char *prompts = a->model != NULL ? ran_model_metadata(a->model, "prompts") : NULL;
+        struct ran_record said;
+        struct ran_buf vector = {0};
+
+        if (!train_pretrained_open(a, &said))
+                return;
+        json_put_raw(out, "pretrained", said.line, said.length);
+        if (prompts != NULL)
+                json_put_raw(out, "prompts", prompts, strlen(prompts));
+        add_vector(a, &vector);
+        if (vector.len > 0) {
+                json_name(out, "sample");
+                json_begin(out, '{');
+                json_put_string(out, "text", sentence, strlen(sentence));
+                json_put_raw(out, "vector", vector.data, vector.len);
+                json_end(out, '}');
+        }
+        ran_buf_release(&vector);
+        ran_record_release(&said);
+}

@@ -1,0 +1,17 @@
+/* pretrained.h - what a model says about the encoder that others trained. */
+#ifndef CMD_TRAIN_ABOUT_PRETRAINED_H
+#define CMD_TRAIN_ABOUT_PRETRAINED_H
+
+#include "cmd/train/about/about.h"
+
+/* Its metadata `pretrained`; false if there are none. Release it. */
+bool train_pretrained_open(const struct about *a, struct ran_record *said);
+/* Appends what the encoder is: name, type, layers, window, pooling, licence. */
+void train_pretrained_say(const struct about *a, const struct ran_record *said,
+                          struct ran_buf *out);
+/* Appends a sentence and the first numbers of its vector; nothing for a model with a head. */
+void train_pretrained_sample(const struct about *a, struct ran_buf *out);
+/* Appends all of this as members. */
+void train_pretrained_json(const struct about *a, struct ran_buf *out);
+
+#endif

@@ -1,0 +1,207 @@
+/* top.c - see top.h. */
+#include "cmd/train/about/top.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "cmd/formats/json.h"
+#include "cmd/options/message.h"
+#include "cmd/options/options.h"
+#include "cmd/records/document.h"
+#include "cmd/records/files.h"
+#include "cmd/records/loop.h"
+
+/* ---- reading ----------------------------------------------------------------------------------
+ */
+
+struct reading {
+        const struct ran_model *m;
+        struct ran_top_ngrams *grams;
+};
+
+static void *make_scratch(void *arg, struct ran_error *err)
+{
+        (void)arg;
+        return ran_alloc(1, sizeof(struct cmd_document), err);
+}
+
+static void free_scratch(void *scratch)
+{
+        cmd_document_release(scratch);
+        free(scratch);
+}
+
+static int read_ids(void *arg, void *scratch, const struct cmd_line *line, struct ran_buf *result,
+                    struct ran_error *err)
+{
+        const struct ran_model *m = ((struct reading *)arg)->m;
+        struct cmd_document *d = scratch;
+
+        RAN_TRY(cmd_document_read(d, &line->record, ran_model_tokenizer(m), ran_model_vocabulary(m),
+                                  NULL, err));
+        ran_buf_add(result, d->ids, d->L * sizeof *d->ids);
+        return RAN_OK;
+}
+
+static int take_ids(void *arg, const struct cmd_line *line, const struct ran_buf *result,
+                    struct ran_error *err)
+{
+        (void)line;
+        return ran_top_ngrams_add(((struct reading *)arg)->grams, (const void *)result->data,
+                                  result->len / sizeof(uint32_t), err);
+}
+
+static char **names_of(const struct ran_list *list)
+{
+        struct ran_error err;
+        char **names = ran_alloc(list->n + 1, sizeof *names, &err);
+
+        if (names == NULL)
+                cmd_die(CMD_FAILED, "%s", err.text);
+        memcpy(names, list->item, list->n * sizeof *names);
+        return names;
+}
+
+static int read_texts(const struct train_top_options *o, struct reading *r)
+{
+        static const char *const reads[] = {"id", "ran_error", CMD_DOCUMENT_MEMBERS, NULL};
+        struct cmd_loop loop = {
+                .input = &o->input,
+                .reads = reads,
+                .pool = cmd_pool(),
+                .make_scratch = make_scratch,
+                .free_scratch = free_scratch,
+                .work = read_ids,
+                .take = take_ids,
+                .accepted = true,
+                .arg = r,
+        };
+        char **names = names_of(&o->texts), **files = cmd_files(&o->input, names);
+        const int status = cmd_records(&loop, files, NULL);
+
+        free(names);
+        ran_pool_free(loop.pool);
+        return status;
+}
+
+/* ---- lists ------------------------------------------------------------------------------------
+ */
+
+/* The strongest n-grams of all labels. */
+struct lists {
+        struct ran_top_ngrams *grams;
+        struct ran_top_ngram *list; /* (C, top) */
+        size_t *n;                  /* (C) */
+};
+
+static void refuse(const char *path, const struct ran_error *err)
+{
+        cmd_die(CMD_FAILED, "%s: --top: %s", path, err->text);
+}
+
+static struct lists find(const struct train_top_options *o, const struct ran_model *m,
+                         const char *path, int *status)
+{
+        const size_t C = ran_model_classes(m);
+        struct reading r = {.m = m};
+        struct ran_error err;
+        size_t all;
+
+        r.grams = ran_top_ngrams_new(m, &err);
+        if (r.grams == NULL)
+                refuse(path, &err);
+        if (o->texts.n > 0) {
+                const int read = read_texts(o, &r);
+                *status = read > *status ? read : *status;
+        } else if (ran_top_ngrams_add_vocabulary(r.grams, &err) != RAN_OK) {
+                refuse(path, &err);
+        }
+        if (__builtin_mul_overflow(C, o->top, &all))
+                cmd_die(CMD_FAILED, "out of memory");
+        struct lists l = {r.grams, ran_alloc(all, sizeof *l.list, &err), NULL};
+        if (l.list != NULL)
+                l.n = ran_alloc(C, sizeof *l.n, &err);
+        if (l.n == NULL || ran_top_ngrams_list(l.grams, l.list, o->top, l.n, &err) != RAN_OK)
+                refuse(path, &err);
+        return l;
+}
+
+static void release(struct lists *l)
+{
+        ran_top_ngrams_free(l->grams);
+        free(l->list);
+        free(l->n);
+}
+
+static void add_words(const struct ran_model *m, const struct ran_top_ngram *gram,
+                      struct ran_buf *text)
+{
+        struct ran_error err;
+
+        text->len = 0;
+        if (ran_tokenizer_decode(ran_model_tokenizer(m), gram->ids, gram->n, text, &err) != RAN_OK)
+                ran_buf_str(text, "?");
+}
+
+void train_top_text(const struct train_top_options *o, const struct ran_model *m, const char *path,
+                    struct ran_buf *out, int *status)
+{
+        struct lists l = find(o, m, path, status);
+        struct ran_buf text = {0};
+
+        ran_buf_str(out, o->texts.n > 0
+                                 ? "n-grams that speak most for a label: weight, times in the "
+                                   "texts\n"
+                                 : "words that speak most for a label: weight (--texts shows "
+                                   "n-grams as well)\n");
+        for (size_t c = 0; c < ran_model_classes(m); c++) {
+                const char *label = ran_model_label(m, c);
+
+                ran_buf_str(out, "  ");
+                ran_buf_shown(out, label, strlen(label));
+                ran_buf_char(out, '\n');
+                for (size_t i = 0; i < l.n[c]; i++) {
+                        const struct ran_top_ngram *gram = &l.list[c * o->top + i];
+
+                        add_words(m, gram, &text);
+                        ran_buf_printf(out, "    %8.3f", gram->weight);
+                        if (o->texts.n > 0)
+                                ran_buf_printf(out, "  %7zu", gram->count);
+                        ran_buf_str(out, "  ");
+                        ran_buf_shown(out, text.data, text.len);
+                        ran_buf_char(out, '\n');
+                }
+        }
+        ran_buf_release(&text);
+        release(&l);
+}
+
+void train_top_json(const struct train_top_options *o, const struct ran_model *m, const char *path,
+                    struct ran_buf *out, int *status)
+{
+        struct lists l = find(o, m, path, status);
+        struct ran_buf text = {0};
+
+        json_name(out, "top");
+        json_begin(out, '{');
+        for (size_t c = 0; c < ran_model_classes(m); c++) {
+                json_name(out, ran_model_label(m, c));
+                json_begin(out, '[');
+                for (size_t i = 0; i < l.n[c]; i++) {
+                        const struct ran_top_ngram *gram = &l.list[c * o->top + i];
+
+                        add_words(m, gram, &text);
+                        json_begin(out, '{');
+                        json_put_string(out, "ngram", text.data, text.len);
+                        json_name(out, "weight");
+                        ran_buf_double(out, gram->weight);
+                        if (o->texts.n > 0)
+                                json_put_size(out, "count", gram->count);
+                        json_end(out, '}');
+                }
+                json_end(out, ']');
+        }
+        json_end(out, '}');
+        ran_buf_release(&text);
+        release(&l);
+}

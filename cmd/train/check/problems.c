@@ -1,0 +1,174 @@
+/* problems.c - problems of training data: mixed kinds of records, uninformative labels, bad
+ * lines. */
+#include "cmd/train/check/problems.h"
+
+#include <stdarg.h>
+#include <stdlib.h>
+
+#include "cmd/options/message.h"
+#include "cmd/train/read/task.h"
+
+void train_add_problem(struct train_problems *p, const char *format, ...)
+{
+        struct ran_error err = {0};
+        char **sentence = ran_grow(p->sentence, &p->cap, p->n + 1, sizeof *sentence, &err);
+        va_list ap;
+        int n = -1;
+
+        va_start(ap, format);
+        if (sentence != NULL)
+                n = vasprintf(&sentence[p->n], format, ap);
+        va_end(ap);
+        if (n < 0)
+                cmd_die(CMD_FAILED, "out of memory");
+        p->sentence = sentence;
+        p->n++;
+}
+
+/* ---- records of two kinds ------------------------------------------------------------------- */
+
+static void find_mixed(struct train_problems *p, const struct train_location *one,
+                       const struct train_location *several)
+{
+        if (one->file != NULL && several->file != NULL)
+                train_add_problem(
+                        p,
+                        "%s:%zu has \"label\" but %s:%zu has \"labels\": give every document "
+                        "one label, or every document a list",
+                        one->file, one->line, several->file, several->line);
+}
+
+static void find_mixed_texts(struct train_problems *p, const struct train_location *plain,
+                             const struct train_location *paired)
+{
+        if (plain->file != NULL && paired->file != NULL)
+                train_add_problem(
+                        p,
+                        "%s:%zu is one text but %s:%zu has a source and a target: train on "
+                        "one kind",
+                        plain->file, plain->line, paired->file, paired->line);
+}
+
+/* ---- labels --------------------------------------------------------------------------------- */
+
+/* Tags are labels of words. */
+static bool labels_words(const struct ran_dataset *set)
+{
+        return set->positions != NULL;
+}
+
+/* Whether there is only one label, which cannot distinguish documents. */
+static bool is_everywhere(const struct ran_dataset *set)
+{
+        return !set->multilabel || (set->soft == NULL && set->label_first[set->B] == set->B);
+}
+
+static void find_useless_labels(struct train_problems *p, const struct train_data *d)
+{
+        const struct ran_dataset *set = &d->set;
+        double weight = 0;
+
+        for (size_t b = 0; b < set->B; b++)
+                weight += (double)set->weight[b];
+        if (weight == 0)
+                train_add_problem(p, "the \"weight\" of every document is 0");
+        if (set->C == 0 && d->task->label != NULL && !labels_words(set))
+                train_add_problem(p, "no document has a label");
+        if (set->C == 1 && is_everywhere(set))
+                train_add_problem(p, "all %s have the %s \"%s\": training needs at least two%s",
+                                  labels_words(set) ? "words" : "documents",
+                                  train_label_word(d->task), set->names[0],
+                                  set->multilabel ? ", or documents without it" : "");
+}
+
+/* Whether no document has a known label: then no epoch is better than another. */
+static bool is_foreign(const struct ran_dataset *set)
+{
+        for (size_t b = 0; b < set->B; b++) {
+                if (set->label_first[b] == set->label_first[b + 1])
+                        return false; /* none is the answer */
+        }
+        for (size_t i = 0; i < set->label_first[set->B]; i++) {
+                if (set->labels[i] != RAN_LABEL_UNKNOWN)
+                        return false;
+        }
+        return true;
+}
+
+/* ---- both data sets ------------------------------------------------------------------------- */
+
+static void find_bad_lines(struct train_problems *p, const struct cmd_counts *counts,
+                           const char *what)
+{
+        size_t bad = counts->bad + counts->passed; /* here, or in an earlier program */
+
+        if (bad > 0)
+                train_add_problem(
+                        p,
+                        "%zu %s of the %s data cannot be used: correct %s, or leave %s out "
+                        "with --on-error=skip",
+                        bad, bad == 1 ? "line" : "lines", what, bad == 1 ? "it" : "them",
+                        bad == 1 ? "it" : "them");
+}
+
+static void find_no_documents(struct train_problems *p, const struct train_data *d,
+                              const char *what)
+{
+        const struct train_task *task = d->task;
+
+        train_add_problem(p, "there is no %sdocument %s%s", task->label != NULL ? "labelled " : "",
+                          what, task->of_documents ? cmd_label_advice(&d->counts) : "");
+}
+
+static void find_in_train(struct train_problems *p, const struct train_data *train)
+{
+        if (train->set.B == 0)
+                find_no_documents(p, train, "to train on");
+        else
+                find_useless_labels(p, train);
+        if (train->soft_label != NULL && train->soft_target == 0 && train->set.B > 0)
+                train_add_problem(p, "no document has the member \"%s\" that --soft-label names",
+                                  train->soft_label);
+        if (train->group != NULL && train->grouped == 0 && train->set.B > 0)
+                train_add_problem(p, "no document has the member \"%s\" that --dev-group names",
+                                  train->group);
+        find_mixed(p, &train->one, &train->several);
+        find_mixed_texts(p, &train->plain, &train->paired);
+}
+
+static void find_in_dev(struct train_problems *p, const struct train_data *train,
+                        const struct train_data *dev)
+{
+        if (dev->set.B == 0)
+                find_no_documents(p, dev, "in the validation documents");
+        else if (train->set.C > 0 && is_foreign(&dev->set))
+                train_add_problem(p, "the validation documents have no %s of the training data",
+                                  train_label_word(dev->task));
+        find_mixed(p, &dev->one, &dev->several);
+        find_mixed_texts(p, &dev->plain, &dev->paired);
+        if (train->several.file == NULL)
+                find_mixed(p, &train->one, &dev->several);
+        else if (train->one.file == NULL)
+                find_mixed(p, &dev->one, &train->several);
+}
+
+void train_find_problems(struct train_problems *p, const struct train_data *train,
+                         const struct train_data *dev, bool bad_ok)
+{
+        if (!bad_ok)
+                find_bad_lines(p, &train->counts, "training");
+        find_in_train(p, train);
+        if (dev == NULL)
+                return;
+        if (!bad_ok)
+                find_bad_lines(p, &dev->counts, "development");
+        find_in_dev(p, train, dev);
+}
+
+void train_problems_release(struct train_problems *p)
+{
+        for (size_t i = 0; i < p->n; i++)
+                free(p->sentence[i]);
+        free(p->sentence);
+        *p = (struct train_problems){0};
+}

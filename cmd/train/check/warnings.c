@@ -1,0 +1,402 @@
+/* warnings.c - what is odd about training data: a header among the records, text and label swapped,
+ * labels written in two ways, documents that occur twice, too few to validate. */
+#include "cmd/train/check/warnings.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "cmd/formats/roles.h"
+#include "cmd/options/message.h"
+#include "cmd/records/known.h"
+#include "cmd/train/check/alike.h"
+#include "cmd/train/check/check.h"
+#include "cmd/train/read/task.h"
+
+/* ---- labels --------------------------------------------------------------------------------- */
+
+/* Labels and the documents that have them. */
+struct labels {
+        const struct ran_dataset *set;
+        size_t *count;      /* (C) */
+        size_t single;      /* labels of one document */
+        size_t first_label; /* of the first document; C: it has none */
+};
+
+static void *must_alloc(size_t n, size_t size)
+{
+        struct ran_error err = {0};
+        void *p = ran_alloc(n, size, &err);
+
+        if (p == NULL)
+                cmd_die(CMD_FAILED, "%s", err.text);
+        return p;
+}
+
+static struct labels count_labels(const struct ran_dataset *set)
+{
+        struct labels l = {.set = set, .first_label = set->C};
+
+        l.count = must_alloc(set->C, sizeof *l.count);
+        for (size_t i = 0; i < set->label_first[set->B]; i++)
+                if (set->labels[i] < set->C)
+                        l.count[set->labels[i]]++;
+        for (size_t c = 0; c < set->C; c++)
+                l.single += l.count[c] == 1;
+        if (set->B > 0 && set->label_first[1] == 1 && set->labels[0] < set->C)
+                l.first_label = set->labels[0];
+        return l;
+}
+
+/* The first line has a label that no other has: the name of a column? */
+static bool is_header(const struct labels *l, const struct train_data *d)
+{
+        const char *name = l->first_label < l->set->C ? l->set->names[l->first_label] : NULL;
+        size_t rank;
+
+        if (name == NULL || l->count[l->first_label] != 1 || d->location[0].line != 1)
+                return false;
+        return role_of(name, strlen(name), &rank) != ROLE_NONE ||
+               (l->single == 1 && l->set->B > 10);
+}
+
+static void find_header(struct train_problems *w, const struct labels *l,
+                        const struct train_data *d)
+{
+        if (is_header(l, d))
+                train_add_problem(
+                        w,
+                        "%s:1: is this a header? no other document has its label \"%.*s\" "
+                        "(--header=yes)",
+                        d->location[0].file, train_shown(l->set->names[l->first_label]),
+                        l->set->names[l->first_label]);
+}
+
+static void find_swapped(struct train_problems *w, const struct labels *l)
+{
+        size_t B = l->set->B, C = l->set->C;
+
+        if (B >= 10 && C > B / 10 * 9)
+                train_add_problem(w,
+                                  "%zu labels for %zu documents: are text and label swapped? "
+                                  "(--label-member, --text-member or --columns)",
+                                  C, B);
+}
+
+enum { SHOWN = 3 };
+
+static void find_single(struct train_problems *w, const struct labels *l,
+                        const struct train_data *d)
+{
+        bool header = is_header(l, d);
+        size_t n = l->single - header, shown = 0;
+        struct ran_buf names = {0};
+
+        if (n == 0 || l->set->C > l->set->B / 2)
+                return;
+        for (size_t c = 0; c < l->set->C && shown < SHOWN; c++) {
+                if (l->count[c] != 1 || (header && c == l->first_label))
+                        continue;
+                ran_buf_printf(&names, "%s\"%.60s\"", shown++ > 0 ? ", " : "", l->set->names[c]);
+        }
+        ran_buf_str(&names, n > SHOWN ? ", ..." : "");
+        ran_buf_char(&names, '\0');
+        train_add_problem(
+                w,
+                "%zu label%s one document only: %s; merge it with another label, leave it "
+                "out, or add documents",
+                n, n == 1 ? " has" : "s have", names.failed ? "" : names.data);
+        ran_buf_release(&names);
+}
+
+/* ---- several labels in one text ------------------------------------------------------------- */
+
+/* Parts of labels, between separators and without spaces around them. */
+struct parts {
+        struct part {
+                const char *s;
+                size_t n;
+        } * part;
+        size_t n, cap;
+        size_t joint; /* labels that have several parts */
+        size_t first; /* one of these; C: none */
+};
+
+static void add_part(struct parts *p, const char *s, size_t n)
+{
+        struct ran_error err = {0};
+
+        while (n > 0 && *s == ' ')
+                s++, n--;
+        while (n > 0 && s[n - 1] == ' ')
+                n--;
+        struct part *grown = ran_grow(p->part, &p->cap, p->n + 1, sizeof *grown, &err);
+        if (grown == NULL)
+                cmd_die(CMD_FAILED, "%s", err.text);
+        p->part = grown;
+        grown[p->n++] = (struct part){s, n};
+}
+
+static void split_labels(struct parts *p, const struct ran_dataset *set, char separator)
+{
+        p->n = p->joint = 0;
+        p->first = set->C;
+        for (size_t c = 0; c < set->C; c++) {
+                const char *s = set->names[c], *end;
+
+                if (strchr(s, separator) != NULL) {
+                        p->joint++;
+                        p->first = p->first < c ? p->first : c;
+                }
+                for (; (end = strchr(s, separator)) != NULL; s = end + 1)
+                        add_part(p, s, (size_t)(end - s));
+                add_part(p, s, strlen(s));
+        }
+}
+
+static int by_bytes(const void *a, const void *b)
+{
+        const struct part *x = a, *y = b;
+        int order = memcmp(x->s, y->s, x->n < y->n ? x->n : y->n);
+
+        return order != 0 ? order : (x->n > y->n) - (x->n < y->n);
+}
+
+/* Parts that occur more than once, of those of several labels: names that only contain the
+ * character have parts of their own. */
+static bool are_lists(struct parts *p, size_t C)
+{
+        size_t alone = 0, different = 0;
+
+        if (p->joint < 2)
+                return false;
+        qsort(p->part, p->n, sizeof *p->part, by_bytes);
+        for (size_t i = 0, next; i < p->n; i = next) {
+                for (next = i + 1; next < p->n && by_bytes(&p->part[i], &p->part[next]) == 0;)
+                        next++;
+                different++;
+                if (p->part[i].n == 0)
+                        return false;
+                alone += next == i + 1;
+        }
+        /* Labels without the character are parts that are alone, too, if no list has them. */
+        const size_t whole = C - p->joint;
+        return different < C && (alone <= whole || alone - whole <= (p->n - whole) / 5);
+}
+
+static bool find_joint(struct train_problems *w, const struct ran_dataset *set)
+{
+        static const struct {
+                char separator;
+                const char *option;
+        } tried[] = {{'|', "'|'"}, {';', "';'"}, {',', "comma"}};
+        struct parts p = {0};
+        bool found = false;
+
+        for (size_t i = 0; i < sizeof tried / sizeof *tried && !found; i++) {
+                split_labels(&p, set, tried[i].separator);
+                found = are_lists(&p, set->C);
+                if (!found)
+                        continue;
+                train_add_problem(w,
+                                  "%zu of %zu labels look like lists of labels, for example "
+                                  "\"%.*s\": --label-separator %s makes several labels of each",
+                                  p.joint, set->C, train_shown(set->names[p.first]),
+                                  set->names[p.first], tried[i].option);
+        }
+        free(p.part);
+        return found;
+}
+
+/* ---- labels of the model that training begins with ------------------------------------------ */
+
+static int by_name(const void *a, const void *b)
+{
+        const char *const *x = a, *const *y = b;
+
+        return strcmp(*x, *y);
+}
+
+enum { SHOWN_LABELS = 3 };
+
+void train_find_forgotten(struct train_problems *w, const struct train_data *train,
+                          const struct ran_model *init, const char *name)
+{
+        const size_t C = train->set.C;
+        struct ran_buf lost = {0};
+        size_t n = 0;
+
+        /* A base model, which nobody named, is there for its vectors. */
+        if (init == NULL || name == NULL || train->task->label == NULL || train->set.B == 0 ||
+            ran_model_config(init)->task != train->task->task)
+                return;
+        const char **here = must_alloc(C, sizeof *here);
+        for (size_t c = 0; c < C; c++)
+                here[c] = train->set.names[c];
+        qsort(here, C, sizeof *here, by_name);
+        for (size_t c = 0; c < ran_model_classes(init); c++) {
+                const char *label = ran_model_label(init, c);
+                if (bsearch(&label, here, C, sizeof *here, by_name) == NULL && n++ < SHOWN_LABELS)
+                        ran_buf_printf(&lost, "%s\"%.*s\"", n > 1 ? ", " : "", train_shown(label),
+                                       label);
+        }
+        if (n > SHOWN_LABELS)
+                ran_buf_printf(&lost, " and %zu more", n - SHOWN_LABELS);
+        ran_buf_char(&lost, '\0');
+        if (n > 0 && !lost.failed)
+                train_add_problem(w,
+                                  "no record has the %s%s %s of %s, so the new model will not know "
+                                  "%s: train on the old records, too, to keep %s",
+                                  train->task->label, n == 1 ? "" : "s", lost.data, name,
+                                  n == 1 ? "it" : "them", n == 1 ? "it" : "them");
+        ran_buf_release(&lost);
+        free(here);
+}
+
+void train_find_known(struct train_problems *w, const struct train_data *dev,
+                      const struct ran_model *init, const char *name)
+{
+        if (dev == NULL || init == NULL)
+                return;
+        const size_t n = ran_train_find_known(&dev->set, init, dev->task->task, NULL);
+
+        if (cmd_are_known(n, dev->set.B))
+                train_add_problem(w,
+                                  "%zu of %zu documents of --dev are training documents of %s: "
+                                  "figures on them are too good, and the prediction sets of "
+                                  "--coverage too small",
+                                  n, dev->set.B, name != NULL ? name : "the base model");
+}
+
+static void find_in_labels(struct train_problems *w, const struct train_data *d)
+{
+        struct labels l = count_labels(&d->set);
+
+        if (d->task->of_documents) {
+                find_header(w, &l, d);
+                find_swapped(w, &l);
+                if (!find_joint(w, &d->set))
+                        find_single(w, &l, d);
+        }
+        train_find_alike(w, &d->set, l.count, d->task->label);
+        free(l.count);
+}
+
+/* ---- texts ---------------------------------------------------------------------------------- */
+
+static void find_in_texts(struct train_problems *w, const struct train_data *d)
+{
+        size_t B = d->set.B, most = 0;
+
+        if (B >= 5 && d->quoted > B / 10 * 9)
+                train_add_problem(
+                        w,
+                        "%zu of %zu texts have quotes around them: if a table wrote these, "
+                        "read it with --input-format=csv, or with --quotes=yes",
+                        d->quoted, B);
+        for (size_t i = 1; i < TRAIN_SCRIPT_COUNT; i++)
+                if (d->script[i].documents > d->script[most].documents)
+                        most = i;
+        for (size_t i = 0; i < TRAIN_SCRIPT_COUNT; i++) {
+                size_t n = d->script[i].documents;
+                if (i == most || n == 0 || n >= (B + 19) / 20 || B < 20)
+                        continue;
+                train_add_problem(
+                        w,
+                        "%zu of %zu documents %s in %s letters, the first at %s:%zu: leave "
+                        "%s out, or add more, since so few teach a model little",
+                        n, B, n == 1 ? "is" : "are", train_script_names[i], d->script[i].first.file,
+                        d->script[i].first.line, n == 1 ? "it" : "them");
+        }
+}
+
+/* ---- files ---------------------------------------------------------------------------------- */
+
+static bool is_same(const char *a, const char *b)
+{
+        struct stat x, y;
+
+        if (strcmp(a, "-") == 0 || strcmp(b, "-") == 0)
+                return false;
+        return stat(a, &x) == 0 && stat(b, &y) == 0 && x.st_dev == y.st_dev &&
+               x.st_ino == y.st_ino && S_ISREG(x.st_mode);
+}
+
+/* Names on the command line are few; of many files only the first are compared. */
+static void find_in_files(struct train_problems *w, char *const *files, const char *dev_file)
+{
+        enum { COMPARED = 64 };
+
+        for (size_t i = 0; i < COMPARED && files[i] != NULL; i++) {
+                if (dev_file != NULL && is_same(files[i], dev_file))
+                        train_add_problem(
+                                w,
+                                "%s is training data and --dev: its figures will be far too "
+                                "good; leave out --dev to hold some documents out",
+                                files[i]);
+                for (size_t j = 0; j < i; j++)
+                        if (is_same(files[i], files[j]))
+                                train_add_problem(w, "%s is given twice: leave one out", files[i]);
+        }
+}
+
+/* ---- both data sets ------------------------------------------------------------------------- */
+
+/* More tokens than are compared quickly. */
+enum { MANY_TOKENS = 50 * 1000 * 1000 };
+
+static void find_repeats(struct train_problems *w, const struct train_data *train,
+                         const struct train_data *dev)
+{
+        size_t repeated, known, B = train->set.B;
+
+        if (B == 0 || train->set.first[B] > MANY_TOKENS ||
+            (dev != NULL && dev->set.B > 0 && dev->set.first[dev->set.B] > MANY_TOKENS))
+                return;
+        train_count_repeats(train, dev, &repeated, &known);
+        if (repeated > B / 10)
+                train_add_problem(
+                        w,
+                        "%zu of %zu training documents repeat others: those held out for "
+                        "validation are then known (--check lists them, --dev-group keeps "
+                        "groups together)",
+                        repeated, B);
+        if (dev != NULL && cmd_are_known(known, dev->set.B))
+                train_add_problem(
+                        w,
+                        "%zu of %zu documents of --dev are also training documents: figures "
+                        "on them are too good (--check lists them)",
+                        known, dev->set.B);
+}
+
+/* n documents give an accuracy of which nothing is known within 98/sqrt(n) points. */
+static void find_small(struct train_problems *w, size_t n)
+{
+        enum { ENOUGH = 100 };
+
+        if (n > 0 && n < ENOUGH)
+                train_add_problem(
+                        w,
+                        "%zu validation document%s: accuracies are known to within %.0f "
+                        "points (95 %% confidence), too few to tell models apart (--dev-share "
+                        "holds out more, --dev FILE adds some)",
+                        n, n == 1 ? "" : "s", fmin(100, 98 / sqrt((double)n)));
+}
+
+void train_find_warnings(struct train_problems *w, const struct train_data *train,
+                         const struct train_data *dev, char *const *files, const char *dev_file,
+                         size_t validation)
+{
+        size_t B = train->set.B;
+
+        if (B == 0)
+                return;
+        find_in_files(w, files, dev_file);
+        if (train->task->label != NULL)
+                find_in_labels(w, train);
+        find_in_texts(w, train);
+        find_repeats(w, train, dev);
+        if (train->task->of_documents)
+                find_small(w, validation);
+}

@@ -1,0 +1,299 @@
+/* data.c - reads documents with labels or tags, or texts, into a data set.
+ *
+ * The record loop processes every line: train_encode runs in many threads and packs labels or tags,
+ * weight and ids of a document into the result of the line; train_take unpacks them in the order of
+ * the input.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "cmd/options/message.h"
+#include "cmd/records/members.h"
+#include "cmd/train/read/task.h"
+#include "cmd/train/read/text-set.h"
+
+/* ---- where lines stand ---------------------------------------------------------------------- */
+
+struct train_location train_location_of(const struct cmd_line *line)
+{
+        bool standard_input = strcmp(line->file, "-") == 0;
+
+        return (struct train_location){standard_input ? "standard input" : line->file,
+                                       line->number};
+}
+
+void train_location_note(struct train_location *at, const struct cmd_line *line)
+{
+        if (at->file == NULL)
+                *at = train_location_of(line);
+}
+
+struct train_location *train_location_add(struct ran_spool *locations, size_t n,
+                                          const struct cmd_line *line, struct ran_error *err)
+{
+        struct train_location *at = ran_spool_reserve(locations, n + 1, sizeof *at, err);
+
+        if (at != NULL)
+                at[n] = train_location_of(line);
+        return at;
+}
+
+const char *train_line_text(const struct cmd_line *line, struct ran_buf *renamed, size_t *length)
+{
+        *length = line->record.length;
+        if (!line->renamed)
+                return line->record.line;
+        renamed->len = 0;
+        members_write(&line->record, renamed);
+        *length = renamed->len;
+        return renamed->failed ? NULL : renamed->data;
+}
+
+/* ---- packed documents to the data set, in order --------------------------------------------- */
+
+static struct train_document unpack(const struct ran_buf *packed)
+{
+        struct train_document d = {.head = (const struct train_packed *)packed->data};
+        const struct train_packed *head = d.head;
+
+        d.end = (const size_t *)(head + 1);
+        d.ids = (const uint32_t *)(d.end + head->n + head->soft);
+        d.words = d.ids + head->L;
+        d.spelling = d.words + head->words;
+        d.masked_ids = d.spelling + head->spelling;
+        d.soft = (const float *)(d.masked_ids + head->masked);
+        d.names = (const char *)(d.soft + head->soft);
+        d.group = d.names + head->names;
+        return d;
+}
+
+/* Reports a bad record; with --check, lists it. */
+static int refuse_empty(struct train_data *d, const struct cmd_line *line, struct ran_error *err)
+{
+        struct train_location *empty = train_location_add(&d->empty_spool, d->empties, line, err);
+
+        if (empty == NULL)
+                return RAN_ENOMEM;
+        d->empty = empty;
+        d->empties++;
+        return ran_fail(err, RAN_EFORMAT, "the document has no tokens");
+}
+
+static void note_unknown(const struct train_reader *r, const struct cmd_line *line,
+                         const char *name, size_t n)
+{
+        struct train_location at = train_location_of(line);
+
+        if (++r->data->unknown <= TRAIN_LISTED)
+                cmd_warn("%s:%zu: the training data have no %s \"%.*s\": any answer counts as "
+                         "wrong",
+                         at.file, at.line, train_label_word(r->source->task),
+                         (int)(n < 200 ? n : 200), name);
+}
+
+/* Classes of the n labels, and of the soft labels behind them, into r->labels. */
+static int number_labels(struct train_reader *r, const struct cmd_line *line,
+                         const struct train_document *d, struct ran_error *err)
+{
+        size_t n = d->head->n, soft = d->head->soft;
+        const char *names = d->names;
+        /* A soft target may add all of the n labels after the others. */
+        uint32_t *labels = ran_grow(r->labels, &r->labels_cap, 2 * n + soft, sizeof *labels, err);
+
+        if (labels == NULL)
+                return RAN_ENOMEM;
+        r->labels = labels;
+        for (size_t i = 0, begin = 0; i < n + soft; begin = d->end[i++]) {
+                if (i == n) { /* the ends of soft labels count from the first of them */
+                        names += begin;
+                        begin = 0;
+                }
+                size_t length = d->end[i] - begin;
+                RAN_TRY(ran_dataset_label(&r->data->set, names + begin, length, &labels[i], err));
+                if (labels[i] == RAN_LABEL_UNKNOWN)
+                        note_unknown(r, line, names + begin, length);
+        }
+        return RAN_OK;
+}
+
+static int add_document(struct train_reader *r, const struct cmd_line *line,
+                        const struct train_document *d, struct ran_error *err)
+{
+        const struct train_packed *head = d->head;
+        struct train_data *data = r->data;
+        size_t before = data->set.B;
+
+        RAN_TRY(r->source->task->add(r, d, err));
+        if (r->source->texts != NULL)
+                RAN_TRY(train_text_set_add(r->source->texts, r, d, err));
+        if (head->spelling > 0)
+                RAN_TRY(ran_dataset_spell(&data->set, d->spelling, head->L, err));
+        if (r->source->soft_label != NULL)
+                RAN_TRY(train_add_soft_target(r, d, err));
+        RAN_TRY(ran_dataset_fingerprint(&data->set, head->fingerprint, err));
+        if (data->set.B == before)
+                return RAN_OK;
+        if (r->source->group != NULL)
+                RAN_TRY(ran_dataset_group(&data->set, d->group, head->group, err));
+        data->grouped += head->group > 0;
+        struct train_location *at = train_location_add(&data->location_spool, before, line, err);
+        if (at == NULL)
+                return RAN_ENOMEM;
+        data->location = at;
+        data->quoted += head->look.quoted;
+        if (head->look.script < TRAIN_SCRIPT_COUNT) {
+                struct train_script_count *script = &data->script[head->look.script];
+                script->documents++;
+                train_location_note(&script->first, line);
+        }
+        return RAN_OK;
+}
+
+int train_take(void *arg, const struct cmd_line *line, const struct ran_buf *result,
+               struct ran_error *err)
+{
+        const struct train_document d = unpack(result);
+        const struct train_packed *head = d.head;
+        struct train_reader *r = arg;
+        const struct train_task *task = r->source->task;
+        struct train_data *data = r->data;
+        bool wanted = true;
+
+        if (head->L == 0)
+                return refuse_empty(data, line, err);
+        if (task->admit != NULL)
+                RAN_TRY(task->admit(r, line, &d, &wanted, err));
+        if (!wanted)
+                return RAN_OK;
+        RAN_TRY(number_labels(r, line, &d, err));
+        RAN_TRY(add_document(r, line, &d, err));
+        data->soft_target += head->soft_target;
+        data->weighted += head->weight < 1 || head->weight > 1;
+        if (task->note != NULL)
+                task->note(data, line, &d);
+        for (size_t t = 0; t < head->L; t++)
+                if (d.ids[t] >= data->V)
+                        data->V = (size_t)d.ids[t] + 1;
+        size_t length;
+        const char *text = train_line_text(line, &r->renamed, &length);
+        if (text == NULL)
+                return ran_fail(err, RAN_ENOMEM, "out of memory for a line");
+        ran_sha256_add(&r->digest, text, length);
+        ran_sha256_add(&r->digest, "\n", 1);
+        return RAN_OK;
+}
+
+/* ---- reading -------------------------------------------------------------------------------- */
+
+void train_begin(struct train_reader *r)
+{
+        struct train_data *d = r->data;
+
+        d->task = r->source->task;
+        d->soft_label = r->source->soft_label;
+        d->group = r->source->group;
+        d->set.keep = d->location_spool.keep = d->empty_spool.keep = r->source->keep;
+        ran_sha256_init(&r->digest);
+        if (d->task->begin != NULL)
+                d->task->begin(d);
+}
+
+void train_finish(struct train_reader *r)
+{
+        struct train_data *d = r->data;
+        struct ran_error err = {0};
+
+        free(r->labels);
+        free(r->soft);
+        free(r->target_at);
+        ran_buf_release(&r->renamed);
+        sentence_group_release(&r->sentences);
+        ran_sha256_hex(&r->digest, d->set.digest);
+        d->set.multilabel = d->several.file != NULL;
+        if (ran_dataset_finish(&d->set, &err) != RAN_OK)
+                cmd_die(cmd_status_of(&err), "%s", err.text);
+        if (d->weighted > 0)
+                cmd_note("%zu of %zu documents have another weight than 1, by \"%s\" "
+                         "(--weight-member none: all weigh the same)",
+                         d->weighted, d->set.B, r->source->weight);
+        if (d->lone > TRAIN_LISTED)
+                cmd_warn("... and %zu more documents of one id", d->lone - TRAIN_LISTED);
+        if (d->unknown > TRAIN_LISTED)
+                cmd_warn("... and %zu more unknown %ss", d->unknown - TRAIN_LISTED,
+                         train_label_word(d->task));
+        if (d->task->finish != NULL)
+                d->task->finish(d);
+}
+
+static void *scratch_new(void *arg, struct ran_error *err)
+{
+        (void)arg;
+        return ran_alloc(1, sizeof(struct train_scratch), err);
+}
+
+static void scratch_free(void *scratch)
+{
+        train_scratch_release(scratch);
+        free(scratch);
+}
+
+struct cmd_loop train_loop(struct train_reader *r)
+{
+        const struct train_source *source = r->source;
+        const char *const *name = source->task->members;
+        size_t n = 0;
+
+        while (*name != NULL && n < TRAIN_MEMBERS - 3)
+                r->members[n++] = *name++;
+        if (source->soft_label != NULL)
+                r->members[n++] = source->soft_label;
+        if (source->group != NULL)
+                r->members[n++] = source->group;
+        if (source->weight != NULL)
+                r->members[n++] = source->weight;
+        r->members[n] = NULL;
+        r->named[0] = (struct cmd_named){"soft-label", source->judge ? NULL : source->soft_label,
+                                         CMD_IS_LOOKED_FOR};
+        r->named[1] = (struct cmd_named){"dev-group", source->judge ? NULL : source->group,
+                                         CMD_IS_LOOKED_FOR};
+        r->named[2] = (struct cmd_named){0};
+        return (struct cmd_loop){
+                .input = source->input,
+                .accepted = source->task->label != NULL,
+                .own_progress = true,
+                .reads = r->members,
+                .named = r->named,
+                .pool = source->pool,
+                .make_scratch = scratch_new,
+                .free_scratch = scratch_free,
+        };
+}
+
+void train_data_read(struct train_data *d, const struct train_source *source, char **files)
+{
+        struct train_reader r = {.source = source, .data = d};
+        struct cmd_loop loop = train_loop(&r);
+
+        loop.work = train_encode;
+        loop.take = train_take;
+        loop.arg = &r;
+        train_begin(&r);
+        cmd_records(&loop, files, &d->counts);
+        train_finish(&r);
+}
+
+void train_data_set_classes(struct train_data *d, char *const *names, size_t C)
+{
+        struct ran_error err = {0};
+
+        if (ran_dataset_set_classes(&d->set, names, C, &err) != RAN_OK)
+                cmd_die(cmd_status_of(&err), "%s", err.text);
+}
+
+void train_data_release(struct train_data *d)
+{
+        ran_dataset_release(&d->set);
+        ran_spool_release(&d->location_spool);
+        ran_spool_release(&d->empty_spool);
+        *d = (struct train_data){0};
+}

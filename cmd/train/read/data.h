@@ -1,0 +1,111 @@
+/* data.h - reads documents with labels, with a tag for each word, or texts alone: a data set,
+ * and the location of each document. */
+#ifndef CMD_TRAIN_READ_DATA_H
+#define CMD_TRAIN_READ_DATA_H
+
+#include "cmd/records/io.h"
+#include "cmd/records/labels.h"
+#include "cmd/records/loop.h"
+#include "cmd/train/read/look.h"
+#include "ran.h"
+
+struct train_task;
+
+struct train_location {
+        const char *file; /* NULL: nowhere */
+        size_t line;
+};
+
+/* Zero-initialise. */
+struct train_data {
+        const struct train_task *task; /* file and line */
+        struct ran_dataset set;
+        struct train_location *location; /* (B) of each document of the set, until it is split */
+        struct cmd_counts counts;
+        struct train_location *empty; /* (empties) documents without a token; they count as bad */
+        size_t empties;
+        struct ran_spool location_spool, empty_spool; /* where the two lie */
+        /* The first record with `label` and with `labels`, with tags of each kind, and, for
+         * language models, with one text and with a source. */
+        struct train_location one, several, tagged[CMD_TAG_KINDS], plain, paired;
+        size_t lone;                       /* language models: documents of one id, left out */
+        struct ran_tag_census census;      /* of the tags, before they became IOB2 */
+        struct ran_segment_count segments; /* how the words of taggers were split */
+        size_t texts;                      /* taggers: documents that are texts with spans */
+        size_t unknown;                    /* labels outside the given classes */
+        const char *soft_label;            /* of the source */
+        size_t soft_target;                /* documents that have that member */
+        size_t weighted;                   /* documents with another weight than 1 */
+        const char *group;                 /* of the source */
+        size_t grouped;                    /* documents that have that member */
+        size_t V;                          /* 1 + the largest id */
+        size_t quoted;                     /* documents with quotes around their text */
+        struct train_script_count {
+                size_t documents;
+                struct train_location first;
+        } script[TRAIN_SCRIPT_COUNT]; /* documents by the script of most letters */
+};
+#define TRAIN_LISTED 20 /* locations of one kind that are listed; others are only counted */
+void train_data_release(struct train_data *d);
+/* Adds these classes to those of the empty data set; exits on failure. Labels of the data are
+ * then looked up among them. */
+void train_data_set_classes(struct train_data *d, char *const *names, size_t C);
+
+/* The number of ids, if unknown until the data are read. */
+#define TRAIN_ANY_ID ((size_t)UINT32_MAX)
+
+/* What is known of documents that wait for a vocabulary. */
+struct train_counted {
+        const struct ran_counter *words;
+        bool several; /* a document has several labels */
+        bool encoded; /* a document has an "encoding" by the vocabulary that is there */
+};
+
+/* How documents become ids. */
+struct train_source {
+        const struct train_task *task;
+        int mask; /* of a language model; RAN_MASK_NONE: each record decides */
+        const struct cmd_input *input;
+        struct ran_pool *pool;
+        const struct ran_tokenizer *tokenizer; /* NULL: the documents are ids */
+        size_t V;                              /* all ids are below */
+        size_t keep; /* bytes of each long array in memory, see ran_spool */
+        /* Tagging: the most sentences of a document; 0: each sentence is a document. */
+        size_t join;
+        size_t spelling; /* buckets for the spelling of words; 0: no spelling */
+        /* Classification: the member with soft targets, or NULL; their weight if a document has
+         * labels, too; whether documents may have several labels if nothing else decides it.
+         * judge: development data, whose soft targets are ignored. */
+        const char *soft_label;
+        double soft_share;
+        bool several, judge;
+        const char *weight; /* member with the weight of a document; NULL: none */
+        const char *group;  /* member whose equal values keep documents together in a split; or
+                             * NULL */
+        /* Word vectors whose words a learned vocabulary includes, too; NULL: none. */
+        struct ran_vectors *vectors;
+        size_t vector_words;
+        /* Asked for the vocabulary of a model before one is learned from these words; NULL, or
+         * returns NULL: learn one. May change the spelling that documents get. */
+        const struct ran_tokenizer *(*given)(void *arg, const struct train_counted *counted,
+                                             size_t *spelling);
+        void *given_arg;
+        struct ran_dataset *texts; /* gets the text of each document, too (text-set.h); or NULL */
+        const struct cmd_names *names; /* of labels or tags that are numbers, or NULL */
+};
+
+/* Reads the files into d, whose set may have classes already. Lists bad lines on stderr and
+ * counts them; any other error ends the program. */
+void train_data_read(struct train_data *d, const struct train_source *source, char **files);
+
+/* The same without a vocabulary: learns one from the documents, which are read once and kept in
+ * memory, so they may come from a pipe. NULL if all documents are ids; an encoding without its
+ * vocabulary is a bad line. If the source has a vocabulary, `given` extends it. of_pairs: other
+ * settings if the documents have a source and a target, or NULL. texts: files whose words it has,
+ * too, or NULL. The caller frees the tokeniser. */
+struct ran_tokenizer *train_data_learn(struct train_data *d, const struct train_source *source,
+                                       const struct ran_vocab_settings *settings,
+                                       const struct ran_vocab_settings *of_pairs, bool *paired,
+                                       char **texts, char **files);
+
+#endif

@@ -1,0 +1,376 @@
+/* learn.c - reads documents and learns a vocabulary from them.
+ *
+ * The lines are read once, because they may come from a pipe: their words are counted, and lines of
+ * text are kept. Then the vocabulary is learned, and the kept lines go through the same functions
+ * as other lines.
+ */
+#include "cmd/formats/foreign.h"
+#include "cmd/formats/json.h"
+#include "cmd/train/read/reader.h"
+#include "cmd/options/message.h"
+#include "cmd/train/read/text-set.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Lines that wait for the vocabulary, one after another. */
+struct spool {
+        char *lines;
+        size_t *end; /* (n) */
+        struct train_location *location;
+        char *raw;       /* how they came, for --rejects */
+        size_t *raw_end; /* (n) */
+        size_t n;
+        struct ran_spool lines_spool, end_spool, location_spool, raw_spool,
+                raw_end_spool; /* where they lie */
+};
+
+struct learner {
+        struct train_reader reader;
+        struct ran_counter *counter;
+        struct spool spool;
+        struct train_location first_ids, first_words;
+        const struct ran_vocab_settings *of_pairs; /* or NULL; for records that are `paired` */
+        bool paired;
+        bool several, encoded; /* a document has several labels, or an "encoding"; set atomically */
+        struct train_source *with; /* the source of the reader, once there is a vocabulary */
+        size_t spelling;           /* that it then has */
+        struct ran_tokenizer *tokenizer;
+};
+
+/* In the form for --rejects: with the empty line after a sentence of columns. */
+static int keep_raw(struct spool *s, const struct cmd_line *line, struct ran_error *err)
+{
+        const size_t at = s->n > 0 ? s->raw_end[s->n - 1] : 0, blank = line->columns != NULL;
+        const size_t n = line->raw_length;
+        size_t *end = ran_spool_reserve(&s->raw_end_spool, s->n + 1, sizeof *end, err);
+        char *raw = end != NULL ? ran_spool_reserve(&s->raw_spool, at + n + blank, 1, err) : NULL;
+
+        if (raw == NULL)
+                return RAN_ENOMEM;
+        memcpy(raw + at, line->raw, n);
+        if (blank)
+                raw[at + n] = '\n';
+        end[s->n] = at + n + blank;
+        s->raw = raw;
+        s->raw_end = end;
+        return RAN_OK;
+}
+
+/* renamed: scratch. */
+static int keep_line(struct spool *s, const struct cmd_line *line, struct ran_buf *renamed,
+                     struct ran_error *err)
+{
+        size_t at = s->n > 0 ? s->end[s->n - 1] : 0, length;
+        const char *text = train_line_text(line, renamed, &length);
+        if (text == NULL)
+                return ran_fail(err, RAN_ENOMEM, "out of memory for a line");
+        struct train_location *at_line = train_location_add(&s->location_spool, s->n, line, err);
+        size_t *end = at_line != NULL ? ran_spool_reserve(&s->end_spool, s->n + 1, sizeof *end, err)
+                                      : NULL;
+        char *lines = end != NULL ? ran_spool_reserve(&s->lines_spool, at + length, 1, err) : NULL;
+
+        if (lines == NULL)
+                return RAN_ENOMEM;
+        memcpy(lines + at, text, length);
+        end[s->n++] = at + length;
+        s->lines = lines;
+        s->end = end;
+        s->location = at_line;
+        return RAN_OK;
+}
+
+static void release_spool(struct spool *s)
+{
+        ran_spool_release(&s->lines_spool);
+        ran_spool_release(&s->end_spool);
+        ran_spool_release(&s->location_spool);
+        ran_spool_release(&s->raw_spool);
+        ran_spool_release(&s->raw_end_spool);
+}
+
+/* Whether it has ids already. Those have no spelling: where that is read, so is the text. */
+static bool is_encoded(const struct learner *l, const struct ran_record *record)
+{
+        return foreign_encoding(record) != NULL && l->reader.source->spelling == 0;
+}
+
+/* Packs ids, or collects the words of a text. */
+static int count(void *arg, void *scratch, const struct cmd_line *line, struct ran_buf *result,
+                 struct ran_error *err)
+{
+        struct learner *l = arg;
+        struct train_scratch *s = scratch;
+
+        const bool encoded = is_encoded(l, &line->record);
+
+        if (encoded && l->reader.source->tokenizer == NULL)
+                return ran_fail(err, RAN_EFORMAT,
+                                "\"encoding\" needs its vocabulary: give --vocab FILE");
+        if (encoded)
+                __atomic_store_n(&l->encoded, true, __ATOMIC_RELAXED);
+        if (encoded || foreign_ids(&line->record) != NULL)
+                return train_encode(&l->reader, s, line, result, err);
+        RAN_TRY(train_read_labels(s, l->reader.source, &line->record, err));
+        if (s->labels.several)
+                __atomic_store_n(&l->several, true, __ATOMIC_RELAXED);
+        return cmd_vocab_words_read(&s->words, &line->record, l->counter, result, err);
+}
+
+/* As ran-train lm reads it: with a text, a "source" names the origin. */
+static bool is_pair(const struct ran_record *record)
+{
+        return json_member(record, "source") != NULL && foreign_tokens(record) == NULL &&
+               foreign_text(record) == NULL;
+}
+
+static int take_counted(void *arg, const struct cmd_line *line, const struct ran_buf *result,
+                        struct ran_error *err)
+{
+        struct learner *l = arg;
+        bool ids = foreign_ids(&line->record) != NULL || is_encoded(l, &line->record);
+        struct train_location *first = ids ? &l->first_ids : &l->first_words;
+
+        if (first->file == NULL)
+                *first = train_location_of(line);
+        l->paired |= !ids && is_pair(&line->record);
+        if (ids)
+                return train_take(&l->reader, line, result, err);
+        RAN_TRY(ran_counter_add(l->counter, result->data, result->len, err));
+        if (l->reader.source->input->rejects != NULL)
+                RAN_TRY(keep_raw(&l->spool, line, err));
+        return keep_line(&l->spool, line, &l->reader.renamed, err);
+}
+
+/* Lines are encoded this many at a time, in parallel, and added in order. */
+enum { BATCH = 64 };
+
+struct batch {
+        struct learner *learner;
+        size_t first; /* line of the spool that slot 0 has */
+        struct slot {
+                struct train_scratch scratch;
+                struct cmd_line line;
+                struct ran_buf packed;
+                int code; /* RAN_OK, or the code of err */
+                struct ran_error err;
+        } slot[BATCH];
+};
+
+static int scan_spooled(struct batch *b, size_t i)
+{
+        struct slot *slot = &b->slot[i];
+        const struct spool *spool = &b->learner->spool;
+        size_t n = b->first + i, begin = n == 0 ? 0 : spool->end[n - 1];
+
+        slot->line.file = spool->location[n].file;
+        slot->line.number = spool->location[n].line;
+        slot->packed.len = 0;
+        return ran_record_scan(&slot->line.record, spool->lines + begin, spool->end[n] - begin,
+                               &slot->err);
+}
+
+static void encode_spooled(void *arg, size_t i)
+{
+        struct batch *b = arg;
+        struct slot *slot = &b->slot[i];
+        int code = scan_spooled(b, i);
+
+        if (code == RAN_OK)
+                code = train_encode(&b->learner->reader, &slot->scratch, &slot->line, &slot->packed,
+                                    &slot->err);
+        if (code == RAN_OK && slot->packed.failed)
+                code = ran_fail(&slot->err, RAN_ENOMEM, "out of memory for a document");
+        slot->code = code;
+}
+
+static void count_spooled(void *arg, size_t i)
+{
+        struct batch *b = arg;
+        struct slot *slot = &b->slot[i];
+        int code = scan_spooled(b, i);
+
+        if (code == RAN_OK)
+                code = cmd_vocab_words_read(&slot->scratch.words, &slot->line.record,
+                                            b->learner->counter, &slot->packed, &slot->err);
+        if (code == RAN_OK && slot->packed.failed)
+                code = ran_fail(&slot->err, RAN_ENOMEM, "out of memory for the words of a line");
+        slot->code = code;
+}
+
+/* Refuses a line late: most errors were found before, but some need its words: a document
+ * without a token, spans that do not begin at words. Returns false if that ends the run. */
+static bool add_spooled(struct batch *b, struct cmd_run *run, size_t i)
+{
+        const struct spool *spool = &b->learner->spool;
+        struct slot *slot = &b->slot[i];
+        const size_t n = b->first + i;
+
+        if (slot->code == RAN_OK)
+                slot->code =
+                        train_take(&b->learner->reader, &slot->line, &slot->packed, &slot->err);
+        if (slot->code == RAN_OK)
+                return true;
+        if (spool->raw_end != NULL) {
+                size_t begin = n > 0 ? spool->raw_end[n - 1] : 0;
+                slot->line.raw = spool->raw + begin;
+                slot->line.raw_length = spool->raw_end[n] - begin;
+        }
+        return cmd_refuse_late(run, &slot->line, &slot->err);
+}
+
+static struct batch *batch_new(struct learner *l)
+{
+        struct ran_error err = {0};
+        struct batch *b = ran_alloc(1, sizeof *b, &err);
+
+        if (b == NULL)
+                cmd_die(CMD_FAILED, "%s", err.text);
+        b->learner = l;
+        return b;
+}
+
+static void batch_free(struct batch *b)
+{
+        for (size_t i = 0; i < BATCH; i++) {
+                train_scratch_release(&b->slot[i].scratch);
+                ran_record_release(&b->slot[i].line.record);
+                ran_buf_release(&b->slot[i].packed);
+        }
+        free(b);
+}
+
+/* Lines of the spool from b->first on that the batch has room for. */
+static size_t batch_lines(const struct batch *b)
+{
+        size_t n = b->learner->spool.n - b->first;
+
+        return n < BATCH ? n : BATCH;
+}
+
+/* Encodes the lines that waited. */
+static void encode_waiting(struct learner *l, struct cmd_run *run)
+{
+        struct batch *b = batch_new(l);
+
+        for (bool more = true; more && b->first < l->spool.n; b->first += BATCH) {
+                size_t n = batch_lines(b);
+                ran_parallel(l->reader.source->pool, n, encode_spooled, b);
+                for (size_t i = 0; i < n && more; i++)
+                        more = add_spooled(b, run, i);
+        }
+        batch_free(b);
+}
+
+/* Counts the words of the lines that waited once more, for the vocabulary of pairs. */
+static void count_pairs(struct learner *l)
+{
+        struct ran_error err = {0};
+        struct batch *b = batch_new(l);
+
+        ran_counter_free(l->counter);
+        l->counter = ran_counter_new(l->of_pairs, &err);
+        if (l->counter == NULL)
+                cmd_die(cmd_status_of(&err), "%s", err.text);
+        for (; b->first < l->spool.n; b->first += BATCH) {
+                size_t n = batch_lines(b);
+                ran_parallel(l->reader.source->pool, n, count_spooled, b);
+                for (size_t i = 0; i < n; i++) {
+                        struct slot *slot = &b->slot[i];
+
+                        if (slot->code != RAN_OK) /* it was read before: there is no memory now */
+                                cmd_die(CMD_FAILED, "%s", slot->err.text);
+                        if (ran_counter_add(l->counter, slot->packed.data, slot->packed.len,
+                                            &err) != RAN_OK)
+                                cmd_die(CMD_FAILED, "%s", err.text);
+                }
+        }
+        batch_free(b);
+}
+
+static struct ran_tokenizer *learn(struct learner *l)
+{
+        struct ran_error err = {0};
+        struct ran_counter_report report;
+        size_t wanted = 0;
+
+        if (l->reader.source->vector_words > 0 &&
+            ran_vectors_want(l->reader.source->vectors, l->reader.source->vector_words, l->counter,
+                             &wanted, &err) != RAN_OK)
+                cmd_die(CMD_FAILED, "%s", err.text);
+        struct ran_tokenizer *t = ran_counter_learn(l->counter, &err);
+        if (t == NULL)
+                cmd_die(CMD_FAILED, "no vocabulary can be learned: %s", err.text);
+        ran_counter_report(l->counter, &report);
+        cmd_note("learned a vocabulary of %zu tokens from %" PRIu64 " words, %zu different",
+                 ran_tokenizer_size(t), report.words, report.distinct);
+        if (wanted > 0)
+                cmd_note("%zu of them are there for their vectors", wanted);
+        return t;
+}
+
+/* When all lines have been counted, or packed. */
+static void finish(void *arg, struct cmd_run *run)
+{
+        struct learner *l = arg;
+        struct train_source *with = l->with;
+
+        if (l->first_ids.file != NULL && l->first_words.file != NULL && with->tokenizer == NULL)
+                cmd_die(CMD_FAILED,
+                        "%s:%zu has ids but %s:%zu has words: give --vocab FILE, the "
+                        "vocabulary of the ids",
+                        l->first_ids.file, l->first_ids.line, l->first_words.file,
+                        l->first_words.line);
+        if (l->first_words.file == NULL)
+                return;
+        if (l->of_pairs != NULL && l->paired)
+                count_pairs(l);
+        const struct train_counted counted = {l->counter, l->several, l->encoded};
+        const struct ran_tokenizer *given =
+                with->given != NULL ? with->given(with->given_arg, &counted, &l->spelling) : NULL;
+        if (given == NULL)
+                l->tokenizer = learn(l);
+        with->tokenizer = given != NULL ? given : l->tokenizer;
+        with->V = ran_tokenizer_size(with->tokenizer);
+        with->spelling = l->spelling;
+        encode_waiting(l, run);
+}
+
+struct ran_tokenizer *train_data_learn(struct train_data *d, const struct train_source *source,
+                                       const struct ran_vocab_settings *settings,
+                                       const struct ran_vocab_settings *of_pairs, bool *paired,
+                                       char **texts, char **files)
+{
+        struct train_source with = *source; /* ids without a vocabulary have no spelling */
+        struct learner l = {.reader = {.source = &with, .data = d},
+                            .with = &with,
+                            .of_pairs = of_pairs,
+                            .spelling = source->spelling};
+        struct spool *spool = &l.spool;
+        struct cmd_loop loop = train_loop(&l.reader);
+        struct ran_error err = {0};
+
+        if (source->tokenizer == NULL)
+                with.spelling = 0;
+        l.counter = source->tokenizer != NULL
+                            ? ran_counter_new_like(settings, source->tokenizer, &err)
+                            : ran_counter_new(settings, &err);
+        if (l.counter == NULL)
+                cmd_die(cmd_status_of(&err), "%s", err.text);
+        if (texts != NULL)
+                train_text_set_count(source, texts, l.counter);
+        loop.work = count;
+        loop.take = take_counted;
+        loop.finish = finish;
+        loop.arg = &l;
+        spool->lines_spool.keep = spool->end_spool.keep = spool->location_spool.keep =
+                spool->raw_spool.keep = spool->raw_end_spool.keep = source->keep;
+        train_begin(&l.reader);
+        cmd_records(&loop, files, &d->counts);
+        ran_counter_free(l.counter);
+        release_spool(spool);
+        train_finish(&l.reader);
+        *paired = l.of_pairs != NULL && l.paired;
+        return l.tokenizer;
+}

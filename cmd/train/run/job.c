@@ -1,0 +1,283 @@
+/* job.c - runs a job on the data: training, search, replay or measurement. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cmd/options/common.h"
+#include "cmd/options/message.h"
+#include "cmd/options/was-set.h"
+#include "cmd/train/run/job.h"
+#include "cmd/train/run/dry-run.h"
+#include "cmd/train/run/ranks.h"
+#include "cmd/train/run/tune.h"
+#include "cmd/train/run/unjudged.h"
+
+/* ---- settings that the data decide on ------------------------------------------------------- */
+
+static void tell_held_out(const struct train_session *s, size_t all, size_t own)
+{
+        if (s->has_dev && own > 0 && own < all)
+                cmd_note("%zu of the %zu documents with a label of their own are held out for "
+                         "validation",
+                         s->dev.set.B, own);
+        else if (s->has_dev)
+                cmd_note("%zu of %zu documents are held out for validation", s->dev.set.B, all);
+        else
+                cmd_note("too few %s for validation",
+                         s->options->file.dev_group != NULL ? "groups of documents" : "documents");
+}
+
+static void split(struct train_session *s, const bool *known)
+{
+        struct ran_error err = {0};
+
+        ran_dataset_release(&s->dev.set);
+        if (ran_dataset_split(&s->train.set, s->options->file.dev_share, s->settings.seed, known,
+                              s->held_out, &s->dev.set, &err) != RAN_OK)
+                cmd_die(cmd_status_of(&err), "%s", err.text);
+}
+
+/* Fewer say nothing, unless no more were wanted. */
+static bool is_enough(const struct train_session *s, size_t n)
+{
+        const double least = 10, wanted = s->options->file.dev_share * (double)s->train.set.B;
+
+        return (double)n >= fmin(least, floor(wanted));
+}
+
+/* Which documents the model of --init was trained on; NULL: none. The caller frees it. */
+static bool *find_known(const struct train_session *s, size_t *n)
+{
+        struct ran_error err = {0};
+        bool *known = ran_alloc(s->train.set.B, sizeof *known, &err);
+
+        if (known == NULL)
+                cmd_die(cmd_status_of(&err), "%s", err.text);
+        *n = ran_train_find_known(&s->train.set, s->init.model, s->config.task, known);
+        if (*n > 0)
+                return known;
+        free(known);
+        return NULL;
+}
+
+size_t train_job_held_out(const struct train_session *s)
+{
+        const double share = s->options->file.dev_share;
+        struct ran_error err;
+        size_t of_known, n;
+        bool *known = find_known(s, &of_known);
+        int rc = ran_dataset_split_size(&s->train.set, share, s->settings.seed, known, &n, &err);
+
+        if (rc == RAN_OK && known != NULL && !is_enough(s, n))
+                rc = ran_dataset_split_size(&s->train.set, share, s->settings.seed, NULL, &n, &err);
+        free(known);
+        if (rc != RAN_OK)
+                cmd_die(cmd_status_of(&err), "%s", err.text);
+        return n;
+}
+
+/* Documents that the model of --init was trained on do not judge its successor, if others can. */
+static void split_known(struct train_session *s)
+{
+        const size_t all = s->train.set.B;
+        size_t n;
+        bool *known = find_known(s, &n);
+
+        split(s, known);
+        free(known);
+        if (n > 0 && is_enough(s, s->dev.set.B)) {
+                cmd_note("%zu of %zu documents are not held out: %s was trained on them", n, all,
+                         s->init.options->model);
+        } else if (n > 0) {
+                split(s, NULL);
+                cmd_caution("%s was trained on %zu of the %zu documents, and too few others are "
+                            "left for validation: its figures will be far too good, and the "
+                            "prediction sets of --coverage too small; give new documents with "
+                            "--dev FILE",
+                            s->init.options->model, n, all);
+        }
+}
+
+static void hold_out(struct train_session *s)
+{
+        struct ran_error err = {0};
+        size_t all = s->train.set.B, own = all - ran_dataset_guessed(&s->train.set);
+
+        if (s->has_dev || s->options->file.dev_share == 0)
+                return;
+        s->held_out = ran_alloc(all, sizeof *s->held_out, &err);
+        if (s->held_out == NULL)
+                cmd_die(cmd_status_of(&err), "%s", err.text);
+        split_known(s);
+        s->has_dev = s->dev.set.B > 0;
+        tell_held_out(s, all, own);
+}
+
+/* The table of the linear model has a column for each class: with many classes it gets fewer
+ * rows, to limit memory. The user's setting is kept. */
+static void reduce_linear_model(struct train_session *s)
+{
+        const size_t most = (size_t)1 << 24, fewest = 1024;
+        const size_t C = s->train.set.C;
+        size_t *rows = &s->config.wide;
+
+        if (cmd_was_asked("wide") || s->replay.model != NULL || s->model != NULL)
+                return;
+        while (*rows > fewest && *rows > most / C)
+                *rows /= 2;
+}
+
+/* ---- the job -------------------------------------------------------------------------------- */
+
+/* A frozen encoder is stored as it was, which loses nothing. */
+static int storage_of(const struct train_session *s)
+{
+        return s->config.frozen && !cmd_was_set("weights") ? train_init_storage(&s->init)
+                                                           : s->options->file.weights;
+}
+
+/* Settings outside the library that can change the model. */
+static void describe_data(const struct train_session *s, struct ran_buf *training)
+{
+        const struct train_file_options *file = &s->options->file;
+
+        if (file->dev == NULL) {
+                ran_buf_str(training, "\"dev_share\":");
+                ran_buf_double(training, file->dev_share);
+        }
+        if (file->dev_group != NULL) {
+                ran_buf_str(training, ",\"dev_group\":");
+                ran_buf_json(training, file->dev_group, strlen(file->dev_group));
+        }
+        if (s->learned) {
+                ran_buf_str(training, file->dev == NULL ? "," : "");
+                ran_fields_json(ran_vocab_fields, &s->vocabulary, training);
+        }
+        if (s->learned && file->init.vector_words > 0)
+                ran_buf_printf(training, ",\"vector_words\":%zu", file->init.vector_words);
+        if (file->soft_label != NULL) {
+                ran_buf_str(training, training->len > 0 ? "," : "");
+                ran_buf_str(training, "\"soft_label\":");
+                ran_buf_json(training, file->soft_label, strlen(file->soft_label));
+                ran_buf_str(training, ",\"soft_share\":");
+                ran_buf_double(training, file->soft_share);
+        }
+        if (file->weight_member != NULL) {
+                ran_buf_str(training, training->len > 0 ? "," : "");
+                ran_buf_str(training, "\"weight_member\":");
+                ran_buf_json(training, file->weight_member, strlen(file->weight_member));
+        }
+        if (storage_of(s) != RAN_STORAGE_F32)
+                ran_buf_printf(training, "%s\"weights\":\"%s\"", training->len > 0 ? "," : "",
+                               ran_storage_names[storage_of(s)]);
+        ran_buf_char(training, '\0');
+        if (training->failed)
+                cmd_die(CMD_FAILED, "out of memory");
+}
+
+static struct ran_train_job job_of(const struct train_session *s)
+{
+        const struct train_options *o = s->options;
+        size_t V = s->train.V > s->dev.V ? s->train.V : s->dev.V;
+
+        return (struct ran_train_job){
+                .config = &s->config,
+                .settings = &s->settings,
+                .train = &s->train.set,
+                .dev = s->has_dev ? &s->dev.set : NULL,
+                .held_out = s->held_out,
+                .tokenizer = s->source.tokenizer,
+                .V = s->source.V == TRAIN_ANY_ID ? V : s->source.V,
+                .output = o->file.output,
+                .storage = storage_of(s),
+                .checkpoint = s->run.checkpoint,
+                .seconds = 60 * o->run.minutes,
+                .checkpoint_seconds = 60 * o->run.checkpoint_minutes,
+                .pool = s->pool,
+                .ranks = train_ranks(),
+                .threads = cmd_was_set("jobs") ? cmd_common.jobs : 0,
+        };
+}
+
+/* ---- what is done with it ------------------------------------------------------------------- */
+
+/* Searches for settings, and writes them with the given ones. */
+static int tune(struct train_session *s, const struct ran_train_job *job)
+{
+        struct train_options found = *s->options;
+
+        if (job->dev == NULL)
+                cmd_die(CMD_FAILED,
+                        "--tune compares settings on validation documents, and there are "
+                        "too few documents to hold some out: give --dev FILE");
+        int status = train_tune(job, &s->run, cmd_was_set, &found.config, &found.settings);
+        if (status != CMD_OK)
+                return status;
+        cmd_set_changes(ran_train_fields, &found.settings, &s->settings);
+        cmd_set_changes(ran_config_fields, &found.config, &s->config);
+        train_options_rebase(&found);
+        cmd_write_set(&found.program);
+        return status;
+}
+
+static int replay(struct train_session *s, struct ran_train_job *job)
+{
+        train_replay_check(&s->replay, job);
+        job->limit = train_replay_limit(&s->replay);
+        s->texts.job.limit = train_replay_texts_limit(&s->replay);
+        if (job->output == NULL)
+                job->output = train_replay_output(&s->replay);
+        int status = train_run(job, &s->run);
+        return status == CMD_OK ? train_replay_compare(&s->replay, job->output) : status;
+}
+
+/* How the words of the data were split and their marks written, for texts that a tagger meets
+ * later. Where each mark is a word the vocabulary splits as well; texts were not split. */
+static void describe_split(const struct train_session *s, struct ran_buf *out)
+{
+        const struct ran_segment_count *count = &s->train.segments;
+        const int best = ran_segment_count_best(count);
+        const char *mark[RAN_MARK_COUNT];
+        const size_t marks = ran_marks_list(count->marks, mark);
+
+        if (s->train.texts == 0 && count->words > 0 && best != RAN_SEGMENT_PUNCTUATION) {
+                ran_buf_printf(out, "\"text_split\":\"%s\"", ran_segment_names[best]);
+                for (size_t i = 0; i < marks; i++) {
+                        ran_buf_str(out, i == 0 ? ",\"text_marks\":[" : ",");
+                        ran_buf_json(out, mark[i], strlen(mark[i]));
+                }
+                ran_buf_str(out, marks > 0 ? "]" : "");
+        }
+        ran_buf_char(out, '\0');
+}
+
+int train_job_run(struct train_session *s)
+{
+        const struct train_mode_options *mode = &s->options->mode;
+        struct ran_buf training = {0}, about = {0};
+
+        hold_out(s);
+        train_unjudged_leave_out(s);
+        if (s->task->adapt_to_dev != NULL)
+                s->task->adapt_to_dev(s);
+        if (s->task->label != NULL)
+                reduce_linear_model(s);
+        struct ran_train_job job = job_of(s);
+        describe_data(s, &training);
+        job.training = training.data;
+        train_texts_job(s, &job);
+        describe_split(s, &about);
+        if (about.failed)
+                cmd_die(CMD_FAILED, "no memory to describe the data");
+        job.about = about.data;
+        train_init_job(&s->init, &job);
+        job.vector_cache = s->vectors;
+        int status = mode->dry_run              ? train_dry_run(&job)
+                     : mode->replay != NULL     ? replay(s, &job)
+                     : s->options->run.tune > 0 ? tune(s, &job)
+                                                : train_run(&job, &s->run);
+        ran_buf_release(&training);
+        ran_buf_release(&about);
+        return status;
+}

@@ -1,0 +1,304 @@
+/* options.c - the options of ran-train, for all of its verbs. */
+#include "cmd/train/run/options.h"
+
+#include <string.h>
+
+#include "cmd/options/message.h"
+#include "cmd/options/rules.h"
+#include "cmd/records/names.h"
+#include "cmd/train/about/convert.h"
+
+#define FILE_AT(member) offsetof(struct train_file_options, member)
+const struct ran_field train_file_fields[] = {
+        {"output", 'o', RAN_FIELD_TEXT, FILE_AT(output), .value = "FILE", .local = true,
+         .help = "write the model to FILE when training is complete; required for training",
+         .first = true},
+        {"vocab", 0, RAN_FIELD_TEXT, FILE_AT(vocab), .value = "FILE", .local = true,
+         .help = "vocabulary, a tokenizer.json or vocab.txt; without it one is learned",
+         .first = true},
+        {"vectors", 0, RAN_FIELD_TEXT, FILE_AT(init.vectors), .value = "FILE", .local = true,
+         .help = "initialise the embedding from word vectors of GloVe, word2vec or fastText, or "
+                 "from a folder in the form of Model2Vec, which has the vocabulary, too; they set "
+                 "--dim"},
+        {"vector_words", 0, RAN_FIELD_SIZE, FILE_AT(init.vector_words), 0, 1 << 30, .value = "N",
+         .initial = "0", .help = "add the words of the first N vectors to the learned vocabulary",
+         RAN_RULES(RAN_NEEDS_AS("vectors", "needs --vectors FILE"),
+                   RAN_EXCLUDES("vocab", "--vector-words is for a learned vocabulary"))},
+        {"init", 0, RAN_FIELD_TEXT, FILE_AT(init.model), .value = "MODEL", .local = true,
+         .help = "initialise vocabulary, embedding and encoder from MODEL", .first = true,
+         RAN_RULES(RAN_EXCLUDES("vectors", NULL))},
+        {"add_words", 0, RAN_FIELD_SIZE, FILE_AT(init.add_words), 0, 1 << 30, .value = "N",
+         .initial = "2", .local = true,
+         .help = "add words that occur at least N times in the documents to the "
+                 "vocabulary of --init; 0: none; without --encoder static only on request",
+         RAN_RULES(
+                 RAN_NEEDS_AS("task=classify", "is for ran-train classify"),
+                 RAN_NEEDS_AS("init",
+                              "extends the vocabulary of --init MODEL: give that, and no --vocab"),
+                 RAN_EXCLUDES("vocab", "--add-words extends the vocabulary of --init MODEL"),
+                 RAN_EXCLUDES("pretrain pretrain_epochs pretrain_minutes", NULL))},
+        {"vector_cache", 0, RAN_FIELD_TEXT, FILE_AT(vector_cache), .value = "FILE", .local = true,
+         .help = "classify, --frozen: keep the document vectors of a pretrained encoder in FILE, "
+                 "and "
+                 "take from there what it has"},
+        {"base", 0, RAN_FIELD_TEXT, FILE_AT(base), .value = "MODEL", .local = true,
+         .help = "classify, tag: initialise from MODEL if there is little text and it knows the "
+                 "words; none: from no model. Default: RAN_BASE, else english"},
+        {"pretrain", 0, RAN_FIELD_LIST, FILE_AT(pretrain), .value = "FILE", .local = true,
+         .help = "let the encoder learn from the text of the documents and of FILE, "
+                 "whose records need no labels, before it learns from the labels; may be repeated",
+         .first = true,
+         RAN_RULES(RAN_NEEDS_AS("task=classify,tag",
+                                "is for ran-train classify and tag: a language "
+                                "model learns from texts as they are"))},
+        {"dev", 0, RAN_FIELD_TEXT, FILE_AT(dev), .value = "FILE", .local = true,
+         .help = "validation documents: training ends when it no longer improves on them, and "
+                 "keeps the best epoch",
+         .first = true},
+        {"dev_share", 0, RAN_FIELD_REAL, FILE_AT(dev_share), 0, 0.9, .value = "X", .initial = "0.1",
+         .help = "without --dev: share of the training documents to hold out for validation",
+         .first = true},
+        {"dev_group", 0, RAN_FIELD_TEXT, FILE_AT(dev_group), .value = "MEMBER",
+         .help = "hold out all or none of the documents with the same value of this member, such "
+                 "as their author",
+         RAN_RULES(RAN_EXCLUDES("dev no_dev dev_share=0",
+                                "--dev-group is for documents that are held out"))},
+        {"label_names", 0, RAN_FIELD_TEXT, FILE_AT(label_names), .value = "FILE", .local = true,
+         .help = CMD_NAMES_HELP},
+        {"soft_label", 0, RAN_FIELD_TEXT, FILE_AT(soft_label), .value = "MEMBER",
+         .help = "train on the label probabilities in this member, as ran-classify "
+                 "--probs writes them",
+         RAN_RULES(RAN_NEEDS_AS("task=classify", "is for ran-train classify"))},
+        {"soft_share", 0, RAN_FIELD_REAL, FILE_AT(soft_share), 0, 1, .value = "X", .initial = "0.5",
+         .help = "weight of these probabilities where a record has a label, too; the label gets "
+                 "the rest",
+         RAN_RULES(RAN_NEEDS("soft_label"))},
+        {"weight_member", 0, RAN_FIELD_TEXT, FILE_AT(weight_member), .value = "NAME",
+         .help = "member or column with the weight of a document, a number from 0 to 1e6; none: "
+                 "all weigh the same. Default: weight"},
+        {"weights", 0, RAN_FIELD_CHOICE, FILE_AT(weights), .choices = ran_storage_names,
+         .value = "TYPE", .initial = "f32", .help = TRAIN_WEIGHTS_HELP},
+        {"no_dev", 0, RAN_FIELD_BOOL, FILE_AT(no_dev), .local = true,
+         .help = "train on all documents and keep the last epoch, like --dev-share=0",
+         RAN_RULES(RAN_EXCLUDES("dev", NULL),
+                   RAN_EXCLUDES("dev_share>0", "--no-dev is --dev-share 0"))},
+        {0},
+};
+
+#define RUN_AT(member) offsetof(struct train_run_options, member)
+static const char *const progress_names[] = {"auto", "always", "never", NULL};
+static const struct ran_field run_fields[] = {
+        {"tune", 0, RAN_FIELD_REAL, RUN_AT(tune), 0, 1e6, .value = "MINUTES", .initial = "0",
+         .local = true,
+         .help = "search for better settings for so long, keep the best model and write its "
+                 "settings to stdout; options you set are not tuned; 0: train once",
+         .first = true,
+         RAN_RULES(RAN_EXCLUDES("no_dev", "--tune compares settings on validation documents"),
+                   RAN_NEEDS_AS("dev dev_share", "compares settings on validation documents: give "
+                                                 "--dev FILE, or hold some out"),
+                   RAN_EXCLUDES("minutes",
+                                "--tune MINUTES is for a search, and --minutes for one training"),
+                   RAN_EXCLUDES("report", "--report is of one training: train again with the "
+                                          "settings that --tune finds"),
+                   RAN_EXCLUDES("pretrain pretrain_epochs pretrain_minutes",
+                                "--tune would read these texts in each trial: train a model with "
+                                "ran-train mlm, and give it with --init"))},
+        {"minutes", 0, RAN_FIELD_REAL, RUN_AT(minutes), 0, 1e6, .value = "X", .initial = "0",
+         .local = true,
+         .help = "train the best model within so many minutes: the encoder makes the steps that "
+                 "fit, and the model says how many; 0: no limit",
+         .first = true},
+        {"pretrain_minutes", 0, RAN_FIELD_REAL, RUN_AT(pretrain_minutes), 0, 1e6, .value = "X",
+         .initial = "0", .local = true,
+         .help = "learn from text without labels within so many minutes; 0: no limit but half of "
+                 "what --minutes leaves",
+         RAN_RULES(RAN_NEEDS_AS("task=classify,tag",
+                                "is for ran-train classify and tag: a language "
+                                "model learns from texts as they are"))},
+        {"resume", 0, RAN_FIELD_BOOL, RUN_AT(resume), .local = true,
+         .help = "continue from the checkpoint, or continue a search; if there is neither, start "
+                 "from the beginning",
+         .first = true, RAN_RULES(RAN_EXCLUDES("overwrite_checkpoint", NULL))},
+        {"overwrite_checkpoint", 0, RAN_FIELD_BOOL, RUN_AT(overwrite_checkpoint), .local = true,
+         .help = "start from the beginning although there is a checkpoint or an interrupted "
+                 "search"},
+        {"checkpoint_minutes", 0, RAN_FIELD_REAL, RUN_AT(checkpoint_minutes), 0, 1e6, .value = "X",
+         .initial = "5", .local = true,
+         .help = "minutes between checkpoints; a signal that ends training writes one, too"},
+        {"data_memory", 0, RAN_FIELD_SIZE, RUN_AT(data_memory), 1, 1 << 30, .value = "MB",
+         .initial = "256", .local = true,
+         .help = "move arrays of the data that grow beyond this to temporary files in TMPDIR (or "
+                 "/var/tmp)"},
+        {"progress", 0, RAN_FIELD_CHOICE, RUN_AT(progress), .choices = progress_names,
+         .value = "WHEN", .initial = "auto", .local = true,
+         .help = "live line on stderr; auto: on a terminal, elsewhere a plain line after each "
+                 "epoch and every 30 seconds"},
+        {"log", 0, RAN_FIELD_TEXT, RUN_AT(log), .value = "FILE", .local = true,
+         .help = "write each report as a JSON line to FILE"},
+        {"report", 0, RAN_FIELD_TEXT, RUN_AT(report), .value = "FILE", .local = true,
+         .help = "write a page with the curves, the data and the result to FILE (HTML)",
+         .first = true},
+        {0},
+};
+
+#define MODE_AT(member) offsetof(struct train_mode_options, member)
+static const char *const format_names[] = {"json", "text", NULL};
+static const struct ran_field mode_fields[] = {
+        {"check", 0, RAN_FIELD_BOOL, MODE_AT(check), .local = true,
+         .help = "inspect the data and report on stdout; status 4 if they have problems",
+         .first = true,
+         RAN_RULES(RAN_EXCLUDES("dry_run dump_gradients replay", NULL),
+                   RAN_EXCLUDES("report", "--report is of a training that writes a model"))},
+        {"check_format", 0, RAN_FIELD_CHOICE, MODE_AT(check_format), .choices = format_names,
+         .value = "FORMAT", .initial = "json", .local = true, .help = "format of the report",
+         RAN_RULES(RAN_NEEDS("check"))},
+        {"dry_run", 0, RAN_FIELD_BOOL, MODE_AT(dry_run), .local = true,
+         .help = "report what training would need: parameters, memory, arithmetic, time",
+         .first = true,
+         RAN_RULES(RAN_EXCLUDES("dump_gradients replay", NULL),
+                   RAN_EXCLUDES("report", "--report is of a training that writes a model"))},
+        {"dump_gradients", 0, RAN_FIELD_TEXT, MODE_AT(dump_gradients), .value = "FILE",
+         .experiment = true, .local = true,
+         .help = "write loss and gradients of a model on the documents to FILE, as safetensors",
+         RAN_RULES(RAN_EXCLUDES("replay", NULL),
+                   RAN_EXCLUDES("report", "--report is of a training that writes a model"),
+                   RAN_NEEDS_AS("model", "needs a model: give -m FILE"),
+                   RAN_EXCLUDES("init vectors", "--dump-gradients takes the weights of its model"),
+                   RAN_EXCLUDES("vocab", "--dump-gradients takes the vocabulary of its model"),
+                   RAN_EXCLUDES("output dev no_dev dev_share dev_group tune minutes resume log "
+                                "overwrite_checkpoint weights pretrain pretrain_minutes [Training] "
+                                "[Model] [Learned vocabulary]",
+                                "--dump-gradients takes a model as it is"))},
+        {"dump_documents", 0, RAN_FIELD_SIZE, MODE_AT(dump_documents), 0, 1e9, .value = "N",
+         .experiment = true, .initial = "0", .local = true,
+         .help = "use only the first N documents for that; 0: all",
+         RAN_RULES(RAN_NEEDS("dump_gradients"))},
+        {"model", 'm', RAN_FIELD_TEXT, MODE_AT(model), .value = "FILE", .experiment = true,
+         .local = true, .help = "the model for --dump-gradients",
+         RAN_RULES(
+                 RAN_NEEDS_AS("dump_gradients", "is for --dump-gradients; the output is -o FILE"))},
+        {"replay", 0, RAN_FIELD_TEXT, MODE_AT(replay), .value = "MODEL", .local = true,
+         .help = "repeat the training of MODEL and compare the result byte for byte; status 4 if "
+                 "it differs; give --dev, --init, --vectors and --pretrain again; writes nothing "
+                 "without -o",
+         RAN_RULES(RAN_EXCLUDES("vocab no_dev vector_words add_words dev_share dev_group "
+                                "soft_label soft_share weight_member weights tune [Training] "
+                                "[Model] [Learned vocabulary]",
+                                "--replay takes the settings of the model"),
+                   RAN_EXCLUDES("minutes pretrain_minutes",
+                                "--replay makes the steps of the model, whatever the time"))},
+        {0},
+};
+
+/* ---- the program ---------------------------------------------------------------------------- */
+
+static const char usage[] = "-o MODEL [option...] [file...]\n"
+                            "--check|--dry-run [option...] [file...]\n"
+                            "--dump-gradients FILE -m MODEL [file...]\n"
+                            "--replay MODEL [option...] [file...]";
+static const char notes[] =
+        "Training does not start if a line cannot be used; --on-error=skip leaves such lines out.\n"
+        "SIGINT, SIGTERM, SIGHUP or SIGPIPE ends training after the current step and leaves a "
+        "checkpoint; the same command with --resume continues.\n"
+        "The same data and settings give the same model, whatever the number of threads, processes "
+        "and machines, interrupted or not. For several processes, build the program with make "
+        "MPI=1 and start it with mpirun: see Many machines in ran-train(1).";
+
+static const struct {
+        const char *title;
+        const struct ran_field *fields;
+        size_t at; /* the described member of struct train_options */
+} tables[] = {
+        {"Files", train_file_fields, offsetof(struct train_options, file)},
+        {"Plain files", cmd_parallel_fields, offsetof(struct train_options, parallel)},
+        {"Input", cmd_input_fields, offsetof(struct train_options, input)},
+        {"Training", ran_train_fields, offsetof(struct train_options, settings)},
+        {"Running", run_fields, offsetof(struct train_options, run)},
+        {"Model", ran_config_fields, offsetof(struct train_options, config)},
+        {"Learned vocabulary", ran_vocab_fields, offsetof(struct train_options, vocabulary)},
+        {"Instead of training", mode_fields, offsetof(struct train_options, mode)},
+};
+enum { TABLES = sizeof tables / sizeof *tables };
+
+/* The table with the defaults of the task, for as long as the program runs. */
+static const struct ran_field *preset(const struct ran_field *fields,
+                                      const struct train_preset *presets)
+{
+        struct ran_error err = {0};
+        size_t n = 0;
+
+        while (fields[n].name != NULL)
+                n++;
+        struct ran_field *own = ran_alloc(n + 1, sizeof *own, &err);
+        if (own == NULL)
+                cmd_die(CMD_FAILED, "%s", err.text);
+        memcpy(own, fields, n * sizeof *own);
+        for (size_t i = 0; i < n; i++)
+                for (const struct train_preset *p = presets; p->name != NULL; p++)
+                        if (strcmp(own[i].name, p->name) == 0)
+                                own[i].initial = p->initial;
+        return own;
+}
+
+void train_options_rebase(struct train_options *o)
+{
+        for (size_t i = 0; i < TABLES; i++)
+                o->groups[i].base = (char *)o + tables[i].at;
+        o->program.groups = o->groups;
+}
+
+void train_options_init(struct train_options *o, const struct train_task *task)
+{
+        for (size_t i = 0; i < TABLES; i++)
+                o->groups[i] = (struct cmd_group){
+                        .title = tables[i].title,
+                        .fields = preset(tables[i].fields, task->presets),
+                };
+        static const struct ran_rule rules[] = {
+                {.words = "Plain files", .needs = "task=lm", .why = "is for ran-train lm"}, {0}};
+
+        o->program = (struct cmd_program){.name = task->program,
+                                          .usage = usage,
+                                          .summary = task->summary,
+                                          .notes = notes,
+                                          .rules = rules};
+        train_options_rebase(o);
+}
+
+/* ---- which options go together, beyond the rules of the tables ------------------------------ */
+
+static void check_output(const struct train_options *o)
+{
+        const struct train_mode_options *mode = &o->mode;
+        const struct train_run_options *run = &o->run;
+
+        if (o->file.output != NULL || mode->check || mode->dry_run || mode->dump_gradients != NULL)
+                return;
+        if (mode->replay == NULL)
+                cmd_usage("no output file: give -o MODEL");
+        if (run->resume || run->log != NULL)
+                cmd_usage("--replay writes nothing without -o FILE: leave out --resume and --log");
+        if (run->report != NULL)
+                cmd_usage("--report is of a training that writes a model: leave it out");
+}
+
+/* A folder of vectors has a vocabulary. */
+static void check_folder(const struct train_options *o)
+{
+        const bool folder = train_init_is_folder(&o->file.init);
+
+        if (folder && (o->file.vocab != NULL || o->file.init.vector_words > 0))
+                cmd_usage("the vocabulary is %s/tokenizer.json: leave out --vocab and "
+                          "--vector-words",
+                          o->file.init.vectors);
+        cmd_excludes(&o->program, folder, "the vocabulary is that of --vectors",
+                     "[Learned vocabulary]");
+}
+
+void train_options_check(struct train_options *o)
+{
+        check_output(o);
+        check_folder(o);
+        if (o->file.no_dev)
+                o->file.dev_share = 0;
+}

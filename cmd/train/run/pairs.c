@@ -1,0 +1,92 @@
+/* pairs.c - defaults for records with a source and a target.
+ *
+ * Whoever gives --mask gets the defaults of other texts: old commands mean what they meant. An
+ * option that is set, on the command line or in a file of --config, stays as it is.
+ */
+#include "cmd/train/run/pairs.h"
+
+#include <string.h>
+
+#include "cmd/options/message.h"
+#include "cmd/options/was-set.h"
+
+/* Subwords, so that no word of either side is unknown; their number suits tens of thousands of
+ * pairs, and for less text fewer are learned. */
+enum { PAIRS_VOCABULARY = 5000 };
+#define PAIRS_SMOOTHING 0.1
+
+bool train_pairs_have_defaults(const struct train_session *s)
+{
+        return s->task->task == RAN_TASK_LM && s->source.mask == RAN_MASK_NONE &&
+               s->model == NULL && s->init.model == NULL;
+}
+
+bool train_pairs_vocabulary(const struct train_session *s, struct ran_vocab_settings *v)
+{
+        struct ran_error err;
+
+        if (!train_pairs_have_defaults(s) || s->init.file != NULL)
+                return false;
+        for (const struct ran_field *f = ran_vocab_fields; f->name != NULL; f++)
+                if (cmd_was_set(f->name))
+                        return false;
+        *v = (struct ran_vocab_settings){.vocab_type = RAN_VOCAB_BPE};
+        for (const struct ran_field *f = ran_vocab_fields; f->name != NULL; f++)
+                if (strcmp(f->name, "vocab_type") != 0 &&
+                    ran_field_init(ran_vocab_fields, f, v, &err) != RAN_OK)
+                        cmd_die(CMD_FAILED, "%s", err.text);
+        v->vocab_size = PAIRS_VOCABULARY;
+        return true;
+}
+
+/* A field that nobody set, of an encoder that has it. */
+static bool is_free(const struct train_session *s, const char *name, bool of_ran)
+{
+        return !cmd_was_set(name) && (!of_ran || s->config.encoder == RAN_ENCODER_RAN);
+}
+
+/* Takes over changed settings, where they go with those that were set, and names them. */
+static void adopt(struct train_session *s, const struct ran_config *config,
+                  const struct ran_train_settings *settings, const char *option,
+                  struct ran_buf *said)
+{
+        struct ran_error err;
+
+        if (ran_config_check(config, &err) != RAN_OK ||
+            ran_train_settings_check(settings, config, &err) != RAN_OK)
+                return;
+        s->config = *config;
+        s->settings = *settings;
+        ran_buf_printf(said, " %s", option);
+}
+
+void train_pairs_adapt(struct train_session *s)
+{
+        struct ran_config config = s->config;
+        struct ran_train_settings settings = s->settings;
+        struct ran_buf said = {0};
+
+        ran_buf_str(&said, "the records have a source and a target:");
+        config.mask = RAN_MASK_PREFIX;
+        adopt(s, &config, &settings, "--mask prefix", &said);
+        bool defaults = train_pairs_have_defaults(s);
+        if (defaults && is_free(s, "cell", true)) {
+                config.cell = RAN_CELL_PRENORM;
+                adopt(s, &config, &settings, "--cell prenorm", &said);
+        }
+        config = s->config;
+        if (defaults && is_free(s, "review_source", true)) {
+                config.review_source = true;
+                adopt(s, &config, &settings, "--review-source", &said);
+        }
+        config = s->config;
+        if (defaults && is_free(s, "label_smoothing", false)) {
+                settings.label_smoothing = PAIRS_SMOOTHING;
+                adopt(s, &config, &settings, "--label-smoothing 0.1", &said);
+        }
+        ran_buf_char(&said, '\0');
+        if (said.failed)
+                cmd_die(CMD_FAILED, "out of memory");
+        cmd_note("%s", said.data);
+        ran_buf_release(&said);
+}

@@ -1,0 +1,46 @@
+/* replay.h - trains a model again with the settings that it records, and compares. */
+#ifndef CMD_TRAIN_RUN_REPLAY_H
+#define CMD_TRAIN_RUN_REPLAY_H
+
+#include "ran.h"
+
+/* Zero-initialise. */
+struct train_replay {
+        const char *path;
+        struct ran_model *model; /* NULL: nothing is to be replayed */
+        struct ran_record said;  /* its record: the metadata `training` */
+        struct ran_config
+                config;  /* as it was trained: with an encoder that was tried and dropped */
+        bool learned;    /* its vocabulary, from its training data */
+        int fd;          /* the result in memory, without -o; -1: none */
+        char output[32]; /* its name */
+};
+
+/* Opens the model, which must record its training, by this version and with kernels that run
+ * here: exits with 3 if it cannot be read, with 4 if its training cannot be repeated. */
+void train_replay_open(struct train_replay *r, const char *path, int task);
+/* Sets all but local fields to the recorded values, and marks them as set. all: the model must
+ * record each; otherwise the others keep their values. */
+void train_replay_restore(const struct train_replay *r, const struct ran_field *fields, void *base,
+                          bool all);
+/* Whether a member is present. */
+bool train_replay_has(const struct train_replay *r, const char *member);
+/* Exits with 2 unless exactly the files of the training are given, with 4 if `init` is not its
+ * initial model. */
+void train_replay_check_files(const struct train_replay *r, const char *dev, const char *init,
+                              const char *vectors);
+/* Where time ended the training of the model. */
+struct ran_train_limit train_replay_limit(const struct train_replay *r);
+/* And its first phase. */
+struct ran_train_limit train_replay_texts_limit(const struct train_replay *r);
+/* A name for the result that is no file. */
+const char *train_replay_output(struct train_replay *r);
+
+/* Exits with 4 if the job differs from the model's description (because of its data, for
+ * example), before anything is computed. */
+void train_replay_check(const struct train_replay *r, const struct ran_train_job *job);
+/* Compares the result with the model. Returns the exit status. */
+int train_replay_compare(const struct train_replay *r, const char *output);
+void train_replay_release(struct train_replay *r);
+
+#endif

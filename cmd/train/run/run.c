@@ -1,0 +1,296 @@
+/* run.c - a training run: signals, and files beside the output. */
+#include "cmd/train/run/run.h"
+#include "cmd/options/message.h"
+#include "cmd/options/options.h"
+#include "cmd/options/outputs.h"
+#include "cmd/options/write.h"
+#include "cmd/train/run/figure.h"
+#include "cmd/train/run/summary.h"
+#include "cmd/train/read/task.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* ---- signals -------------------------------------------------------------------------------- */
+
+static atomic_int stop_signal; /* any thread may ask */
+
+static bool is_sent(int signal)
+{
+        return signal == SIGINT || signal == SIGTERM;
+}
+
+/* A signal requests a checkpoint and the end, which takes up to one step. The second SIGINT or
+ * SIGTERM ends the program at once. The others only request: a hangup comes twice if the shell
+ * passes it on, and a pipe without a reader breaks at every line. */
+static void on_signal(int signal)
+{
+        if (is_sent(signal) && is_sent(stop_signal))
+                _exit(128 + signal);
+        if (is_sent(signal) || stop_signal == 0)
+                stop_signal = signal;
+}
+
+static void catch_signal(int signal)
+{
+        const struct sigaction action = {.sa_handler = on_signal, .sa_flags = SA_RESTART};
+
+        sigaction(signal, &action, NULL);
+}
+
+static bool ignored(int signal)
+{
+        struct sigaction action;
+
+        return sigaction(signal, NULL, &action) == 0 && action.sa_handler == SIG_IGN;
+}
+
+/* Catches SIGINT even if a script started the program in the background, with SIGINT ignored; but
+ * respects nohup. */
+void train_run_catch_signals(void)
+{
+        catch_signal(SIGINT);
+        catch_signal(SIGTERM);
+        if (!ignored(SIGHUP))
+                catch_signal(SIGHUP);
+        if (!ignored(SIGPIPE))
+                catch_signal(SIGPIPE);
+}
+
+int train_run_stopped(void)
+{
+        return stop_signal;
+}
+
+/* ---- files ---------------------------------------------------------------------------------- */
+
+/* A resumed run appends to its log. */
+static void open_log(struct train_run *run)
+{
+        const char *name = run->options->log;
+
+        if (name == NULL)
+                return;
+        run->log = fopen(name, run->resume ? "ae" : "we");
+        if (run->log == NULL)
+                cmd_die(CMD_FAILED, "cannot write the log %s: %s", name, strerror(errno));
+}
+
+/* The output, and the files beside it that must not be overwritten. */
+struct neighbours {
+        const char *output;
+        const struct cmd_program *program;
+        char **files; /* that are read */
+};
+
+/* Nobody named this file, so it must be ours to replace: what a symbolic link points to is not, and
+ * a pipe would wait for somebody at its other end. */
+static void check_kind(const char *name)
+{
+        struct stat st;
+
+        if (lstat(name, &st) != 0 || S_ISREG(st.st_mode))
+                return;
+        cmd_die(CMD_FAILED,
+                "%s is %s, and the training would write a file there: remove it, or give another "
+                "name after -o",
+                name,
+                S_ISLNK(st.st_mode)    ? "a symbolic link"
+                : S_ISDIR(st.st_mode)  ? "a folder"
+                : S_ISFIFO(st.st_mode) ? "a pipe"
+                                       : "not a regular file");
+}
+
+/* The name of a file beside the output. */
+static char *beside(const struct neighbours *n, const char *suffix)
+{
+        char *name;
+
+        if (asprintf(&name, "%s%s", n->output, suffix) < 0)
+                cmd_die(CMD_FAILED, "out of memory");
+        check_kind(name);
+        cmd_check_beside(n->program, name, n->files);
+        cmd_check_writable(name);
+        return name;
+}
+
+/* The journal of a complete search may be overwritten, like its model. */
+static void open_journal(struct train_run *run, const struct neighbours *n)
+{
+        struct train_journal *j = &run->journal;
+        char *name = beside(n, ".tune");
+
+        if (run->options->overwrite_checkpoint) {
+                j->path = name;
+        } else {
+                train_journal_open(j, name);
+                free(name);
+        }
+        if (j->complete && !run->resume)
+                train_journal_clear(j);
+}
+
+/* A training leaves its state beside its output, unless that is a stream. */
+static void prepare_checkpoint(struct train_run *run, const struct neighbours *n)
+{
+        const struct train_run_options *options = run->options;
+
+        if (cmd_is_stream(n->output)) {
+                if (run->resume || options->tune > 0)
+                        cmd_usage("--%s keeps the state of the training in a file beside the "
+                                  "output, and %s is no file: give -o MODEL",
+                                  run->resume ? "resume" : "tune", n->output);
+                return;
+        }
+        run->checkpoint = beside(n, ".ckpt");
+        bool exists = access(run->checkpoint, F_OK) == 0;
+        if (options->tune > 0)
+                open_journal(run, n);
+        bool any = exists || run->journal.n > 0;
+        if (any && !run->resume && !options->overwrite_checkpoint)
+                cmd_die(CMD_FAILED,
+                        "%s is left from an interrupted training: continue with --resume, or start "
+                        "again with --overwrite-checkpoint",
+                        exists ? run->checkpoint : run->journal.path);
+        if (run->resume && !any) {
+                cmd_note("there is no %s to resume: training starts from the beginning",
+                         run->checkpoint);
+                run->resume = false;
+        }
+}
+
+void train_run_prepare(struct train_run *run, const char *output, const struct cmd_program *program,
+                       char **files)
+{
+        const struct train_run_options *options = run->options;
+        const struct neighbours n = {output, program, files};
+
+        run->resume = options->resume;
+        cmd_check_writable(output);
+        prepare_checkpoint(run, &n);
+        open_log(run);
+        if (options->report != NULL) {
+                cmd_check_writable(options->report);
+                run->page = train_page_new(options->report);
+                run->page->resumed = run->resume;
+        }
+}
+
+void train_run_release(struct train_run *run)
+{
+        train_page_free(run->page);
+        run->page = NULL;
+        free(run->checkpoint);
+        run->checkpoint = NULL;
+}
+
+/* ---- the run -------------------------------------------------------------------------------- */
+
+/* What gets each report. */
+struct watcher {
+        struct train_progress progress;
+        struct train_page *page; /* or NULL */
+};
+
+static int on_report(void *arg, const struct ran_train_report *report)
+{
+        struct watcher *w = arg;
+
+        if (w->page != NULL)
+                train_page_note(w->page, report);
+        train_progress_report(&w->progress, report);
+        return stop_signal;
+}
+
+static const char *metric_name(int metric)
+{
+        const struct ran_field *f = ran_train_fields;
+
+        while (strcmp(f->name, "metric") != 0)
+                f++;
+        return f->choices[metric];
+}
+
+/* Reports the files left, and how to continue; steps: whether this run did any. */
+static int ended_early(const struct ran_train_job *job, const struct ran_error *err, bool steps)
+{
+        bool again = err->code != RAN_EDIVERGED;
+        bool interrupted = err->code == RAN_EINTR && stop_signal != 0; /* not another rank */
+
+        if (interrupted && job->ranks == NULL)
+                cmd_warn("interrupted");
+        else
+                cmd_warn("%s%s", interrupted ? "interrupted: " : "", err->text);
+        if (steps && again && job->checkpoint != NULL && access(job->checkpoint, F_OK) == 0)
+                cmd_warn("%s has the state of the training: continue with the same command and "
+                         "--resume",
+                         job->checkpoint);
+        return interrupted ? 128 + stop_signal : cmd_status_of(err);
+}
+
+/* Of the tokens that are predicted: those of a source are not. */
+static double unknown_share(const struct ran_train_job *job)
+{
+        const struct ran_dataset *d = job->dev != NULL && job->dev->B > 0 ? job->dev : job->train;
+        const uint32_t unknown =
+                job->tokenizer != NULL ? ran_tokenizer_unknown(job->tokenizer) : RAN_NO_ID;
+        size_t all = 0, n = 0;
+
+        for (size_t b = 0; b < d->B && unknown != RAN_NO_ID; b++) {
+                const size_t from = d->first[b] + (d->sources != NULL ? d->sources[b] : 0);
+                all += d->first[b + 1] - from;
+                for (size_t t = from; t < d->first[b + 1]; t++)
+                        n += d->ids[t] == unknown;
+        }
+        return all > 0 ? (double)n / (double)all : 0;
+}
+
+struct train_progress train_run_progress(const struct ran_train_job *job,
+                                         const struct train_run *run)
+{
+        const struct train_task *task = run->task;
+        struct train_progress p = {.when = run->options->progress,
+                                   .metric = metric_name(job->settings->metric),
+                                   .texts = task->label == NULL,
+                                   .unknown = task->label == NULL ? unknown_share(job) : 0,
+                                   .single = task->of_documents && !job->config->multilabel,
+                                   .documents = job->train->B,
+                                   .seed = job->settings->seed,
+                                   .log = run->log,
+                                   .log_name = run->options->log};
+
+        train_progress_begin(&p);
+        return p;
+}
+
+int train_run(const struct ran_train_job *job, struct train_run *run)
+{
+        struct watcher w = {train_run_progress(job, run), run->page};
+        struct train_progress *progress = &w.progress;
+        struct ran_train_job watched = *job;
+        struct ran_error err = {0};
+
+        watched.resume = run->resume;
+        watched.report = on_report;
+        watched.arg = &w;
+        train_run_catch_signals();
+        int code = ran_train(&watched, &err);
+        bool logged = train_progress_end(progress);
+        if (code != RAN_OK)
+                return ended_early(job, &err, progress->last.step > 0);
+        train_summarise(job, progress);
+        if (run->page != NULL)
+                run->page->unknown = progress->unknown;
+        if (run->page != NULL)
+                train_page_write(run->page, job, train_progress_name(progress), progress->texts);
+        if (!run->replay)
+                train_tell_model(job, run);
+        if (!logged)
+                cmd_warn("the model is complete, but %s is not", run->options->log);
+        return logged ? CMD_OK : CMD_FAILED;
+}

@@ -1,0 +1,374 @@
+/* session.c - opens models and vocabularies, and reads the data. */
+#include "cmd/train/run/base.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "cmd/options/message.h"
+#include "cmd/options/write.h"
+#include "cmd/options/outputs.h"
+#include "cmd/options/was-set.h"
+#include "cmd/records/model.h"
+#include "cmd/records/sequence.h"
+#include "cmd/records/vocab.h"
+#include "cmd/train/run/pairs.h"
+
+/* ---- opening -------------------------------------------------------------------------------- */
+
+static void check_config(const struct train_session *s)
+{
+        const struct train_options *o = s->options;
+        const struct train_task *task = s->task;
+        struct ran_error err = {0};
+
+        if (s->config.task != task->task)
+                cmd_usage("the verb is the task: leave out --task");
+        if (task->not_plain != NULL && s->config.cell == RAN_CELL_PLAIN &&
+            o->mode.dump_gradients == NULL)
+                cmd_usage("with --cell plain all tokens of a document of one window get the same "
+                          "vector: %s; use --cell gated",
+                          task->not_plain);
+        if (ran_config_check(&s->config, &err) != RAN_OK ||
+            ran_train_settings_check(&s->settings, &s->config, &err) != RAN_OK)
+                cmd_usage("%s", err.text);
+}
+
+static void check_outputs(struct train_session *s, char **files)
+{
+        const struct train_options *o = s->options;
+        const struct train_mode_options *mode = &o->mode;
+
+        cmd_check_inputs("output", o->file.output, files);
+        cmd_check_inputs("log", o->run.log, files);
+        cmd_check_inputs("report", o->run.report, files);
+        cmd_check_inputs("dump-gradients", mode->dump_gradients, files);
+        cmd_check_inputs("output", o->file.output, s->texts.files);
+        cmd_check_inputs("log", o->run.log, s->texts.files);
+        cmd_check_inputs("report", o->run.report, s->texts.files);
+        s->run.options = &o->run;
+        s->run.task = s->task;
+        s->run.columns = &o->input.columns;
+        s->run.replay = mode->replay != NULL;
+        if (!mode->check && !mode->dry_run && mode->dump_gradients == NULL &&
+            o->file.output != NULL)
+                train_run_prepare(&s->run, o->file.output, &o->program, files);
+}
+
+/* Labels of the data are looked up among those of the model. */
+static void set_model_classes(struct train_session *s)
+{
+        size_t C = s->task->label != NULL ? ran_model_classes(s->model) : 0;
+
+        for (size_t c = 0; c < C; c++) {
+                char *name = (char *)ran_model_label(s->model, c);
+                train_data_set_classes(&s->train, &name, 1);
+        }
+}
+
+static void open_model(struct train_session *s)
+{
+        const char *name = s->options->mode.model;
+
+        if (name == NULL)
+                return;
+        s->model = cmd_model_open(name, false, s->task->task);
+        cmd_model_need_encoder(s->model, name);
+        s->config = *ran_model_config(s->model);
+        s->source.tokenizer = ran_model_tokenizer(s->model);
+        s->source.V = ran_model_vocabulary(s->model);
+        set_model_classes(s);
+}
+
+/* The vocabulary that the embedding of --init belongs to; one that is replayed may go on. */
+static void take_vocabulary(struct train_session *s)
+{
+        const struct ran_tokenizer *t = ran_model_tokenizer(s->init.model), *replayed = NULL;
+        const struct train_file_options *file = &s->options->file;
+
+        if (s->replay.model != NULL)
+                replayed = ran_model_tokenizer(s->replay.model);
+
+        if (s->tokenizer != NULL &&
+            (t == NULL || strcmp(ran_tokenizer_digest(t), ran_tokenizer_digest(s->tokenizer)) != 0))
+                cmd_usage("%s is not the vocabulary of %s: leave out --vocab", file->vocab,
+                          file->init.model);
+        if (t != NULL && replayed != NULL && ran_tokenizer_begins_with(replayed, t))
+                t = replayed;
+        s->source.tokenizer = t;
+        s->source.V = t != NULL ? ran_tokenizer_size(t) : ran_model_vocabulary(s->init.model);
+}
+
+static void open_vocabulary(struct train_session *s)
+{
+        const struct ran_model *init = s->init.model, *replayed = s->replay.model;
+
+        if (s->options->file.vocab != NULL)
+                s->tokenizer = cmd_vocab_open(s->options->file.vocab);
+        if (init != NULL) {
+                take_vocabulary(s);
+                return;
+        }
+        if (replayed != NULL && !s->replay.learned && ran_model_tokenizer(replayed) != NULL)
+                s->source.tokenizer = ran_model_tokenizer(replayed);
+        if (train_init_vocabulary(&s->init) != NULL)
+                s->source.tokenizer = train_init_vocabulary(&s->init);
+        if (s->tokenizer != NULL)
+                s->source.tokenizer = s->tokenizer;
+        if (s->source.tokenizer != NULL && s->model == NULL)
+                s->source.V = ran_tokenizer_size(s->source.tokenizer);
+}
+
+/* Before anything is read: does the vocabulary have the reserved tokens of the task? Whether it
+ * needs [SEP] may depend on the records. */
+static void check_vocabulary(const struct train_session *s)
+{
+        const struct train_options *o = s->options;
+        const char *name = o->mode.model != NULL              ? o->mode.model
+                           : o->file.init.model != NULL       ? o->file.init.model
+                           : s->init.folder.tokenizer != NULL ? o->file.init.vectors
+                           : o->mode.replay != NULL           ? o->mode.replay
+                                                              : o->file.vocab;
+        struct cmd_reserved reserved;
+        struct ran_error err = {0};
+
+        if (s->task->reserved && cmd_reserved_find(&reserved, s->source.tokenizer, s->task->task,
+                                                   s->config.mask, &err) != RAN_OK)
+                cmd_die(CMD_FAILED, "%s: %s", name, err.text);
+}
+
+static bool of_words(const struct train_task *task)
+{
+        return task->label != NULL && !task->of_documents;
+}
+
+/* A pretrained encoder forgets what it knows at the rate of a new head: it learns at 3e-5 then, as
+ * its authors tune it. */
+static void spare_encoder(struct train_session *s)
+{
+        const double rate = 0.03;
+
+        if (s->config.encoder == RAN_ENCODER_BERT && ran_config_trains_encoder(&s->config) &&
+            s->init.model != NULL && !cmd_was_set("init_rate"))
+                s->settings.init_rate = rate;
+}
+
+/* In memory alone unless --vector-cache says otherwise: trials of a search and validation share it.
+ */
+static void open_vectors(struct train_session *s)
+{
+        const char *name = s->options->file.vector_cache;
+        struct ran_error err;
+
+        if (s->config.frozen && s->config.encoder == RAN_ENCODER_BERT)
+                s->vectors = ran_vector_cache_open(name, &err);
+        else if (name != NULL)
+                cmd_usage("--vector-cache is for --frozen with a pretrained encoder (--init)");
+        else
+                return;
+        if (s->vectors == NULL)
+                cmd_die(cmd_status_of(&err), "%s", err.text);
+        if (name != NULL)
+                cmd_check_writable(name);
+}
+
+void train_session_open(struct train_session *s, char **files)
+{
+        const struct train_options *o = s->options;
+
+        s->config = o->config;
+        s->settings = o->settings;
+        s->vocabulary = o->vocabulary;
+        /* Without a vocabulary the data decide the number of ids; an id has 32 bits. */
+        s->source = (struct train_source){
+                .task = s->task, .input = &o->input, .V = TRAIN_ANY_ID, .names = &s->names};
+        train_init_open(&s->init, &o->file.init, &s->config);
+        if (s->config.review_source && s->config.task == RAN_TASK_LM && !cmd_was_set("mask"))
+                s->config.mask = RAN_MASK_PREFIX;
+        check_config(s);
+        train_texts_open(s);
+        train_base_check(s);
+        check_outputs(s, files);
+        spare_encoder(s);
+        open_vectors(s);
+        s->pool = s->source.pool = cmd_pool();
+        s->source.keep = o->run.data_memory << 20;
+        open_model(s);
+        open_vocabulary(s);
+        check_vocabulary(s);
+        cmd_names_open(&s->names, o->file.label_names, of_words(s->task));
+}
+
+/* ---- reading -------------------------------------------------------------------------------- */
+
+/* Without a vocabulary documents are only ids. */
+static void drop_spelling(struct train_session *s)
+{
+        if (s->config.spelling > 0)
+                cmd_note("the documents are ids, without spelling: --spelling 0");
+        if (s->config.affixes && cmd_was_set("affixes"))
+                cmd_note("the documents are ids, without affixes: --no-affixes");
+        s->config.spelling = s->source.spelling = 0;
+        s->config.affixes = false;
+}
+
+static void init_source(struct train_session *s)
+{
+        const struct train_file_options *file = &s->options->file;
+        struct train_source *source = &s->source;
+
+        source->spelling = s->config.spelling;
+        if (s->model != NULL || cmd_was_set("mask") || s->config.mask == RAN_MASK_PREFIX)
+                source->mask = s->config.mask;
+        source->join = s->config.join_sentences;
+        source->soft_label = file->soft_label;
+        source->soft_share = file->soft_share;
+        source->several = s->config.multilabel;
+        source->group = file->dev_group;
+        source->weight = file->weight_member == NULL                ? "weight"
+                         : strcmp(file->weight_member, "none") == 0 ? NULL
+                                                                    : file->weight_member;
+        source->vectors = s->init.file;
+        source->vector_words = file->init.vector_words;
+}
+
+static void take_given(struct train_session *s)
+{
+        s->source.tokenizer = train_init_vocabulary(&s->init);
+        s->source.V = ran_tokenizer_size(s->source.tokenizer);
+        check_config(s);
+}
+
+/* For struct train_source. */
+static const struct ran_tokenizer *extend(void *arg, const struct train_counted *counted,
+                                          size_t *spelling)
+{
+        struct train_session *s = arg;
+
+        (void)spelling;
+        if (counted->encoded)
+                cmd_note("documents have an \"encoding\": no words are added to the vocabulary of "
+                         "%s",
+                         s->options->file.init.model);
+        else
+                train_init_extend(&s->init, &s->config, counted->words);
+        return train_init_vocabulary(&s->init);
+}
+
+static bool extends(const struct train_session *s)
+{
+        return s->init.model != NULL && s->tokenizer == NULL && s->replay.model == NULL &&
+               !s->texts.wanted && train_init_adds(&s->init, &s->config) > 0;
+}
+
+static void learn_vocabulary(struct train_session *s, char **files)
+{
+        struct ran_vocab_settings of_pairs;
+        bool differs = train_pairs_vocabulary(s, &of_pairs), paired;
+
+        s->source.given_arg = s;
+        if (extends(s))
+                s->source.given = extend;
+        else if (train_base_may_serve(s))
+                s->source.given = train_base_take;
+        s->tokenizer =
+                train_data_learn(&s->train, &s->source, &s->vocabulary, differs ? &of_pairs : NULL,
+                                 &paired, s->texts.wanted ? s->texts.files : NULL, files);
+        if (s->init.model != NULL) {
+                take_given(s);
+                return;
+        }
+        if (paired)
+                s->vocabulary = of_pairs;
+        s->source.tokenizer = s->tokenizer;
+        s->learned = s->tokenizer != NULL;
+        if (s->learned)
+                s->source.V = ran_tokenizer_size(s->tokenizer);
+        else
+                drop_spelling(s);
+}
+
+static void read_train(struct train_session *s, char **files)
+{
+        init_source(s);
+        if (s->texts.wanted) {
+                train_text_set_begin(&s->texts.train.set, s->source.keep);
+                s->source.texts = &s->texts.train.set;
+        }
+        if (s->init.model != NULL && s->source.tokenizer == NULL)
+                drop_spelling(s);
+        if (extends(s) ||
+            (s->source.tokenizer == NULL && s->model == NULL && s->init.model == NULL))
+                learn_vocabulary(s, files);
+        else
+                train_data_read(&s->train, &s->source, files);
+        if (s->task->adapt != NULL)
+                s->task->adapt(s);
+        if (s->train.set.multilabel && s->model != NULL && !s->config.multilabel)
+                cmd_die(CMD_FAILED, "%s:%zu has \"labels\", but the model has one label a document",
+                        s->train.several.file, s->train.several.line);
+        s->config.multilabel |= s->train.set.multilabel;
+        s->train.set.multilabel = s->config.multilabel;
+}
+
+static void read_dev(struct train_session *s)
+{
+        char *files[] = {s->options->file.dev, NULL};
+        struct cmd_input input = s->options->input;
+        struct train_source source = s->source;
+
+        input.rejects = NULL; /* holds those of the training data by now */
+        input.shard = NULL;   /* is of the training data */
+        source.input = &input;
+        source.judge = true;
+        source.several = s->config.multilabel;
+        s->has_dev = true;
+        if (s->texts.wanted) {
+                train_text_set_begin(&s->texts.own_dev, source.keep);
+                source.texts = &s->texts.own_dev;
+        }
+        train_data_set_classes(&s->dev, s->train.set.names, s->train.set.C);
+        train_data_read(&s->dev, &source, files);
+        if (s->texts.wanted)
+                train_text_set_end(&s->texts.own_dev);
+        s->dev.set.multilabel = s->config.multilabel;
+}
+
+void train_session_read(struct train_session *s, char **files)
+{
+        read_train(s, files);
+        train_texts_read(s);
+        if (s->options->file.dev != NULL)
+                read_dev(s);
+}
+
+/* The training is over: whatever happens here, its results stand. */
+static void close_vectors(struct train_session *s)
+{
+        struct ran_error err;
+        size_t found, computed;
+
+        if (s->vectors == NULL)
+                return;
+        ran_vector_cache_counts(s->vectors, &found, &computed);
+        if (ran_vector_cache_close(s->vectors, &err) != RAN_OK)
+                cmd_warn("the vectors of %zu documents are not kept: %s", computed, err.text);
+        else if (s->options->file.vector_cache != NULL)
+                cmd_note("%s: %zu vectors taken from it, %zu added", s->options->file.vector_cache,
+                         found, computed);
+}
+
+void train_session_release(struct train_session *s)
+{
+        train_data_release(&s->train);
+        train_data_release(&s->dev);
+        train_texts_release(&s->texts);
+        cmd_names_release(&s->names);
+        free(s->held_out);
+        train_init_release(&s->init);
+        close_vectors(s);
+        train_replay_release(&s->replay);
+        train_run_release(&s->run);
+        ran_tokenizer_free(s->tokenizer);
+        ran_model_free(s->model);
+        ran_pool_free(s->pool);
+}

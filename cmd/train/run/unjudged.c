@@ -1,0 +1,58 @@
+/* unjudged.c - see unjudged.h. */
+#include "cmd/train/run/unjudged.h"
+
+#include <string.h>
+
+#include "cmd/options/message.h"
+#include "cmd/options/was-set.h"
+#include "cmd/train/run/resumed.h"
+
+/* Settings of training that do not ask for an encoder. */
+static bool is_of_any_classifier(const char *name)
+{
+        static const char *const any[] = {"seed",      "refit",       "metric",
+                                          "wide_cost", "wide_ratios", "class_weights"};
+
+        for (size_t i = 0; i < sizeof any / sizeof *any; i++)
+                if (strcmp(any[i], name) == 0)
+                        return true;
+        return false;
+}
+
+bool train_asks_for_encoder(const struct train_session *s)
+{
+        const struct train_options *o = s->options;
+        const bool documents = s->task->of_documents;
+
+        if (o->file.init.model != NULL || o->file.init.vectors != NULL || o->mode.replay != NULL ||
+            o->mode.dump_gradients != NULL || o->run.tune > 0 || s->texts.wanted ||
+            cmd_was_asked("frozen") || cmd_was_asked("pooling") || s->config.wide == 0)
+                return true;
+        for (const struct ran_field *f = ran_config_fields; f->name != NULL; f++)
+                if (cmd_was_asked(f->name) && !ran_config_is_of_task(f->name))
+                        return true;
+        for (const struct ran_field *f = ran_train_fields; documents && f->name != NULL; f++)
+                if (cmd_was_asked(f->name) && !is_of_any_classifier(f->name))
+                        return true;
+        return false;
+}
+
+/* A training that began with one goes on with it. */
+static bool continues_with(const struct train_session *s)
+{
+        struct ran_config config;
+
+        return s->run.resume && train_resumed_config(s->run.checkpoint, &config) &&
+               config.encoder != RAN_ENCODER_NONE;
+}
+
+void train_unjudged_leave_out(struct train_session *s)
+{
+        if (s->has_dev || s->config.task != RAN_TASK_CLASSIFY ||
+            !ran_config_trains_encoder(&s->config) || s->options->run.minutes > 0 ||
+            train_asks_for_encoder(s) || continues_with(s))
+                return;
+        s->config.encoder = RAN_ENCODER_NONE;
+        cmd_note("linear model only: without validation documents nothing shows whether an encoder "
+                 "helps; --encoder ran trains one all the same");
+}

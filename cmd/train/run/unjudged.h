@@ -1,0 +1,14 @@
+/* unjudged.h - an encoder beside a linear model must show on validation documents that it helps.
+ * Without such documents a classifier has none, unless an option asks for one. */
+#ifndef CMD_TRAIN_RUN_UNJUDGED_H
+#define CMD_TRAIN_RUN_UNJUDGED_H
+
+#include "cmd/train/run/session.h"
+
+/* Whether an option asks for an encoder, or says how to train it. */
+bool train_asks_for_encoder(const struct train_session *s);
+/* When it is known whether there are validation documents: leaves an encoder out that nobody asks
+ * for and nothing would judge. */
+void train_unjudged_leave_out(struct train_session *s);
+
+#endif

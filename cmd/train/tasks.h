@@ -1,0 +1,18 @@
+/* tasks.h - the table of tasks.
+ *
+ * A new task, of RAN_TRAINED_TASKS in ran/model.h, is a file task-NAME.c with its entry
+ * train_task_NAME, and a verb in ran-train.c.
+ */
+#ifndef CMD_TRAIN_TASKS_H
+#define CMD_TRAIN_TASKS_H
+
+#include "cmd/train/read/task.h"
+
+#define TRAIN_TASK_DECLARE(number, name) extern const struct train_task train_task_##name;
+RAN_TRAINED_TASKS(TRAIN_TASK_DECLARE)
+
+const struct train_task *train_task_of(int task); /* RAN_TASK_... */
+/* The verb of a task is its name. */
+const struct train_task *train_task_of_verb(const char *name);
+
+#endif
