@@ -5,7 +5,6 @@
 #include "file/model.h"
 #include "nn/part.h"
 #include "nn/task.h"
-#include "part/linear/linear-model.h"
 #include "part/vectors/vector-cache.h"
 #include "base/error.h"
 #include "ran/model.h"
@@ -63,24 +62,6 @@ static int read_size(const struct ran_model *m, const char *name, size_t *size,
 }
 
 /* ---- contents ------------------------------------------------------------------------------- */
-
-static int make_affixes(struct ran_model *m, struct ran_error *err)
-{
-        if (!ran_linear_model_wants_affixes(&m->config))
-                return RAN_OK;
-        if (m->tokenizer == NULL)
-                return ran_fail(err, RAN_EFORMAT,
-                                "the linear model uses prefixes and suffixes, but the model has no "
-                                "tokenizer");
-        size_t rows = ran_tokenizer_size(m->tokenizer), all;
-        uint32_t *affixes = NULL;
-        if (!__builtin_mul_overflow(rows, RAN_AFFIX_ROW, &all))
-                affixes = ran_alloc(all, sizeof *affixes, err);
-        m->affixes = (struct ran_affix_source){m->tokenizer, &m->config, &m->params, affixes};
-        m->params.affixes = affixes;
-        m->params.affix_source = &m->affixes;
-        return affixes != NULL ? RAN_OK : RAN_ENOMEM;
-}
 
 /* verify: it will be written or compared, not only used. */
 static int read_tokenizer(struct ran_model *m, bool verify, struct ran_error *err)
@@ -239,7 +220,7 @@ static int read_contents(struct ran_model *m, const struct ran_layout *layout, b
         RAN_TRY(ran_model_read_weights(m, layout, err));
         RAN_TRY(ran_model_read_known(m, err));
         RAN_TRY(read_tokenizer(m, verify, err));
-        RAN_TRY(make_affixes(m, err));
+        RAN_TRY(ran_model_use_tokenizer(m, err));
         if (ran_task_has_labels(m->config.task)) {
                 RAN_TRY(read_labels(m, err));
                 RAN_TRY(read_training(m, err));
@@ -280,11 +261,9 @@ void ran_model_free(struct ran_model *m)
         ran_params_release(&m->params);
         for (size_t i = 0; i < RAN_MAPPED_TABLES; i++)
                 free(m->copy[i]);
-        ran_linear_rows_release(&m->rows);
-        free(m->buckets);
+        ran_model_release_stored(m);
         free(m->known_copy);
         ran_tokenizer_free(m->tokenizer);
-        free(m->affixes.affixes);
         for (size_t c = 0; m->labels != NULL && c < m->C; c++)
                 free(m->labels[c]);
         free(m->labels);

@@ -48,14 +48,14 @@ static int alloc_names(struct ran_params *p, const struct ran_config *c, struct 
 
 size_t ran_params_mapped_tables(struct ran_mapped_table mapped[RAN_MAPPED_TABLES],
                                 struct ran_params *p, const struct ran_config *c, size_t V,
-                                size_t C, size_t linear_rows)
+                                size_t C, size_t rows)
 {
         const struct ran_part_list parts = ran_parts_of(c);
         size_t n = 0;
 
         for (size_t i = 0; i < parts.n; i++)
                 if (parts.part[i]->tables != NULL)
-                        n += parts.part[i]->tables(mapped + n, p, c, V, C, linear_rows);
+                        n += parts.part[i]->tables(mapped + n, p, c, V, C, rows);
         return n;
 }
 

@@ -88,12 +88,13 @@ struct ran_mapped_table {
         const char *name;
         size_t rows, cols; /* rows 0: a vector */
         const float **at;  /* where it is, in the params */
+        bool halves;       /* a vector that has halves where matrices have fewer bits */
 };
-/* The mapped tables of a configuration, an encoder's embedding first. linear_rows: the rows that
- * the linear model has, c->wide of them unless rows are left out. Returns their number. */
+/* The mapped tables of a configuration, the embedding first. rows: of a linear model, if not all of
+ * them are there; 0: all. Returns their number. */
 size_t ran_params_mapped_tables(struct ran_mapped_table mapped[RAN_MAPPED_TABLES],
                                 struct ran_params *p, const struct ran_config *c, size_t V,
-                                size_t C, size_t linear_rows);
+                                size_t C, size_t rows);
 
 /* Tables that learn row by row: the embedding, with the spelling table behind it. */
 struct ran_table {

@@ -3,6 +3,7 @@
 #include "train/pretrained.h"
 #include "train/trainer.h"
 #include "file/model.h"
+#include "part/linear/linear-rows.h"
 #include "nn/task.h"
 #include "ran/train.h"
 

@@ -2,6 +2,7 @@
 #include "math/elementary.h"
 #include "tensors/compact.h"
 #include "file/model.h"
+#include "part/linear/linear-rows.h"
 #include "part/linear/linear-words.h"
 #include "train/pretrained.h"
 #include "train/trainer.h"

@@ -15,8 +15,8 @@ static size_t tables(struct ran_mapped_table *to, struct ran_params *p, const st
                      size_t V, size_t C, size_t rows)
 {
         (void)C, (void)rows;
-        to[0] = (struct ran_mapped_table){"embed.weight", V, c->dim, &p->embed};
-        to[1] = (struct ran_mapped_table){"spelling.weight", c->spelling, c->dim, &p->spelling};
+        to[0] = (struct ran_mapped_table){"embed.weight", V, c->dim, &p->embed, false};
+        to[1] = (struct ran_mapped_table){"spelling.weight", c->spelling, c->dim, &p->spelling, false};
         return c->spelling > 0 ? 2 : 1;
 }
 

@@ -102,7 +102,7 @@ static double share_of_vectors(const struct ran_linear *l, const struct ran_line
                 const size_t L = d->first[b + 1] - d->first[b];
                 double flops = 0;
 
-                if (ran_encoder_of(k->c)->flops(k->c, L, 0, &flops, NULL) == RAN_OK)
+                if (ran_parts_flops(k->c, L, 0, &flops, NULL) == RAN_OK)
                         vectors += flops + 2 * F * (double)L;
         }
         return vectors / (vectors + fits);

@@ -565,9 +565,10 @@ static void tensors(struct ran_tensor_walk *k, struct ran_head_params *p,
 static size_t tables(struct ran_mapped_table *to, struct ran_params *p, const struct ran_config *c,
                      size_t V, size_t C, size_t rows)
 {
-        (void)c, (void)V;
-        to[0] = (struct ran_mapped_table){"wide.weight", rows, C, &p->wide};
-        to[1] = (struct ran_mapped_table){"wide.idf", 0, rows, &p->idf};
+        (void)V;
+        rows = rows > 0 ? rows : c->wide;
+        to[0] = (struct ran_mapped_table){"wide.weight", rows, C, &p->wide, false};
+        to[1] = (struct ran_mapped_table){"wide.idf", 0, rows, &p->idf, .halves = true};
         return 2;
 }
 
@@ -759,6 +760,7 @@ const struct ran_part ran_part_linear = {
         .tensors = tensors,
         .tables = tables,
         .classes = "wide.bias",
+        .file = &ran_linear_file,
         .own_size = sizeof(struct memory),
         .lay_out = lay_out,
         .predicts = true,

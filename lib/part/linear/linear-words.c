@@ -251,8 +251,8 @@ static void tensors(struct ran_tensor_walk *k, struct ran_head_params *p,
 static size_t tables(struct ran_mapped_table *to, struct ran_params *p, const struct ran_config *c,
                      size_t V, size_t C, size_t rows)
 {
-        (void)c, (void)V;
-        *to = (struct ran_mapped_table){"wide.weight", rows, C, &p->wide};
+        (void)V;
+        *to = (struct ran_mapped_table){"wide.weight", rows > 0 ? rows : c->wide, C, &p->wide, false};
         return 1;
 }
 
@@ -316,6 +316,7 @@ const struct ran_part ran_part_words = {
         .tensors = tensors,
         .tables = tables,
         .classes = "wide.bias",
+        .file = &ran_linear_file,
         .own_size = sizeof(struct memory),
         .init = init,
         .release = release,

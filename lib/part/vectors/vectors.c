@@ -32,7 +32,7 @@ static size_t tables(struct ran_mapped_table *to, struct ran_params *p, const st
                      size_t V, size_t C, size_t rows)
 {
         (void)C, (void)rows;
-        *to = (struct ran_mapped_table){"token.weight", 0, V, &p->token_weight};
+        *to = (struct ran_mapped_table){"token.weight", 0, V, &p->token_weight, false};
         return ran_encoder_has_vector(c) ? 0 : 1;
 }
 
