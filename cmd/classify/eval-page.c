@@ -76,47 +76,38 @@ static void add_answer(struct ran_buf *out, const struct classify_eval *e, const
 }
 
 static int add_error(struct classify_eval_page *page, const struct classify_eval *e,
-                     const struct cmd_line *line, const float *p, double bad, const char *text,
-                     size_t n, struct ran_error *err)
+                     const struct cmd_line *line, const struct classify_answer *a, double bad,
+                     struct ran_error *err)
 {
-        struct ran_buf name = {0}, body = {0};
-        size_t best = classify_eval_best(e, p);
+        struct page_document d = {.doubt = bad};
 
-        page_record_name(&name, &line->record, line->file, line->number);
-        add_answer(&body, e, p, best);
-        ran_buf_str(&body, "<div class=\"text\" dir=\"auto\">");
-        page_excerpt(&body, text, n, EXCERPT);
-        ran_buf_str(&body, "</div>\n");
-        const struct page_document d = {.doubt = bad,
-                                        .name = name.data,
-                                        .name_n = name.len,
-                                        .cells = "",
-                                        .body = body.data,
-                                        .body_n = body.len};
-        int code = name.failed || body.failed ? ran_fail(err, RAN_ENOMEM, "no memory for a page")
-                                              : page_documents_add(&page->worst, &d, err);
-        ran_buf_release(&name);
-        ran_buf_release(&body);
+        page_record_name(&d.name, &line->record, line->file, line->number);
+        add_answer(&d.body, e, a->p, classify_eval_best(e, a->p));
+        ran_buf_str(&d.body, "<div class=\"text\" dir=\"auto\">");
+        page_excerpt(&d.body, a->text.data, a->text.len, EXCERPT);
+        ran_buf_str(&d.body, "</div>\n");
+        int code = page_documents_add(&page->worst, &d, err);
+        page_document_release(&d);
         return code;
 }
 
 int classify_eval_page_add(struct classify_eval_page *p, const struct classify_eval *e,
-                           const struct cmd_line *line, const float *probability, const char *text,
-                           size_t n, struct ran_error *err)
+                           const struct cmd_line *line, const struct classify_answer *a,
+                           struct ran_error *err)
 {
-        size_t best = classify_eval_best(e, probability);
-        double bad = badness(e, probability, best);
+        size_t best = classify_eval_best(e, a->p);
+        double bad = badness(e, a->p, best);
 
         p->worst.most = WORST;
         atomic_fetch_add(&p->reliability.gold, e->n_gold + e->n_unknown);
         if (!e->multilabel)
-                page_reliability_add(&p->reliability, (double)probability[best], is_gold(e, best));
+                page_reliability_add(&p->reliability, (double)a->p[best], is_gold(e, best));
         for (size_t i = 0; e->multilabel && i < e->C; i++)
-                page_reliability_add(&p->reliability, (double)probability[i], is_gold(e, i));
+                page_reliability_add(&p->reliability, (double)a->p[i], is_gold(e, i));
         p->errors += bad > 0;
         if (!(bad > 0) || !page_documents_want(&p->worst, bad))
                 return RAN_OK;
-        return add_error(p, e, line, probability, bad, text, n, err);
+        return add_error(p, e, line, a, bad, err);
 }
 
 void classify_eval_page_release(struct classify_eval_page *p)

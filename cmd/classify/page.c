@@ -39,7 +39,6 @@ struct page_scratch {
         struct page_mark *mark;
         size_t mark_n, mark_cap;
         bool *used; /* (C) */
-        struct ran_buf name, cells, body;
 };
 
 static void free_scratch(void *arg)
@@ -52,9 +51,6 @@ static void free_scratch(void *arg)
         cmd_shown_release(&s->shown);
         free(s->mark);
         free(s->used);
-        ran_buf_release(&s->name);
-        ran_buf_release(&s->cells);
-        ran_buf_release(&s->body);
         free(s);
 }
 
@@ -75,13 +71,6 @@ static void *make_scratch(void *arg, struct ran_error *err)
 }
 
 /* ---- a document ------------------------------------------------------------------------------ */
-
-static bool is_given(const struct classifier *c, const float *p, size_t best, size_t i)
-{
-        if (c->thresholds != NULL)
-                return p[i] >= c->thresholds[i];
-        return i == best && classify_is_given(c, p, best);
-}
 
 /* From 0, sure, to 1. One label: of the most probable one. Several: of that nearest to its
  * threshold. */
@@ -112,7 +101,7 @@ static void add_labels(struct ran_buf *out, const struct classifier *c, const fl
         size_t n = 0;
 
         for (size_t i = 0; i < c->C; i++)
-                if (is_given(c, p, best, i)) {
+                if (classify_gives(c, p, best, i)) {
                         ran_buf_str(out, n++ > 0 ? " " : "");
                         add_label(out, c, i);
                 }
@@ -128,10 +117,10 @@ static void add_gold(struct ran_buf *out, struct page *page, const struct cmd_la
         size_t found = 0, given = 0;
 
         for (size_t i = 0; i < c->C; i++)
-                given += is_given(c, p, best, i);
+                given += classify_gives(c, p, best, i);
         for (size_t k = 0, begin = 0; k < gold->n; begin = gold->end[k++])
                 for (size_t i = 0; i < c->C; i++)
-                        found += is_given(c, p, best, i) &&
+                        found += classify_gives(c, p, best, i) &&
                                  strlen(ran_model_label(c->model, i)) == gold->end[k] - begin &&
                                  memcmp(ran_model_label(c->model, i), gold->names.data + begin,
                                         gold->end[k] - begin) == 0;
@@ -296,7 +285,7 @@ static void count(struct page *page, const float *p, size_t best)
         size_t given = 0, bin = (size_t)(p[best] * BINS);
 
         for (size_t i = 0; i < c->C; i++)
-                if (is_given(c, p, best, i)) {
+                if (classify_gives(c, p, best, i)) {
                         atomic_fetch_add(&page->given[i], 1);
                         given++;
                 }
@@ -315,11 +304,12 @@ static void add_row(struct ran_buf *out, const struct page *page, const float *p
         ran_buf_str(out, "</td>");
 }
 
-static int work(void *arg, void *scratch, const struct cmd_line *line, struct ran_buf *result,
+static int work(void *arg, void *scratch, const struct cmd_line *line, struct cmd_result *result,
                 struct ran_error *err)
 {
         struct page *page = arg;
         const struct classifier *c = &page->classifier;
+        struct page_document *d = result->found;
         struct page_scratch *s = scratch;
         struct classify_scored scored;
         struct ran_error ignored;
@@ -328,32 +318,29 @@ static int work(void *arg, void *scratch, const struct cmd_line *line, struct ra
         size_t best = classify_best(c, scored.p);
         RAN_TRY(cmd_shown_read(&s->shown, scored.document, &line->record, err));
         RAN_TRY(find_marks(c, s, &scored, best, err));
-        s->name.len = s->cells.len = s->body.len = 0;
-        page_record_name(&s->name, &line->record, line->file, line->number);
-        add_row(&s->cells, page, scored.p, best);
-        ran_buf_str(&s->body, "<p>");
-        add_labels(&s->body, c, scored.p, best);
-        ran_buf_char(&s->body, ' ');
-        page_percent(&s->body, (double)scored.p[best], 1);
-        ran_buf_char(&s->body, ' ');
+        page_record_name(&d->name, &line->record, line->file, line->number);
+        add_row(&d->cells, page, scored.p, best);
+        ran_buf_str(&d->body, "<p>");
+        add_labels(&d->body, c, scored.p, best);
+        ran_buf_char(&d->body, ' ');
+        page_percent(&d->body, (double)scored.p[best], 1);
+        ran_buf_char(&d->body, ' ');
         if (cmd_labels_there(&line->record) &&
             cmd_labels_read(&s->gold, &line->record, &ignored) == RAN_OK && s->gold.present)
-                add_gold(&s->body, page, &s->gold, scored.p, best);
-        ran_buf_str(&s->body, "</p>\n");
-        add_bars(&s->body, page, s, scored.p);
-        add_text(&s->body, s);
-        page_document_pack(result, doubt_of(c, scored.p, best), &s->name, &s->cells, &s->body);
+                add_gold(&d->body, page, &s->gold, scored.p, best);
+        ran_buf_str(&d->body, "</p>\n");
+        add_bars(&d->body, page, s, scored.p);
+        add_text(&d->body, s);
+        d->doubt = doubt_of(c, scored.p, best);
         count(page, scored.p, best);
         return RAN_OK;
 }
 
-static int take(void *arg, const struct cmd_line *line, const struct ran_buf *result,
+static int take(void *arg, const struct cmd_line *line, const struct cmd_result *result,
                 struct ran_error *err)
 {
-        const struct page_document d = page_document_unpack(result);
-
         (void)line;
-        return page_documents_add(&((struct page *)arg)->documents, &d, err);
+        return page_documents_add(&((struct page *)arg)->documents, result->found, err);
 }
 
 /* ---- the page -------------------------------------------------------------------------------- */
@@ -455,6 +442,8 @@ int classify_page(const struct classifier *c, struct cmd_loop loop, char **files
         loop.free_scratch = free_scratch;
         loop.work = work;
         loop.take = take;
+        loop.result_size = sizeof(struct page_document);
+        loop.release = page_document_release;
         loop.arg = &p;
         int status = cmd_records(&loop, files, &counts);
         write_page(&p, &counts);

@@ -19,38 +19,33 @@ static void add_text(struct ran_buf *out, const char *name, const struct ran_buf
         ran_buf_str(out, "</div></td></tr>\n");
 }
 
-int lm_eval_page_pack(const struct cmd_line *line, const struct ran_text_counts *counts,
-                      const struct ran_buf *source, const struct ran_buf *reference,
-                      const struct ran_buf *text, struct ran_buf *result, struct ran_error *err)
+void lm_eval_page_make(const struct cmd_line *line, const struct ran_buf *source,
+                       const struct ran_buf *reference, const struct ran_buf *text,
+                       struct lm_compared *compared)
 {
-        const double chrf = ran_text_chrf(counts);
-        struct ran_buf name = {0}, body = {0};
-        const struct ran_buf none = {0};
+        const double chrf = ran_text_chrf(&compared->counts);
+        struct page_document *d = &compared->document;
 
-        page_record_name(&name, &line->record, line->file, line->number);
-        ran_buf_printf(&body, "<p>chrF %.1f</p>\n<table>\n", chrf);
+        d->doubt = 1 - chrf / 100;
+        page_record_name(&d->name, &line->record, line->file, line->number);
+        ran_buf_printf(&d->body, "<p>chrF %.1f</p>\n<table>\n", chrf);
         if (source->len > 0)
-                add_text(&body, "source", source);
-        add_text(&body, "reference", reference);
-        add_text(&body, "generated", text);
-        ran_buf_str(&body, "</table>\n");
-        page_document_pack(result, 1 - chrf / 100, &name, &none, &body);
-        bool failed = name.failed || body.failed || result->failed;
-        ran_buf_release(&name);
-        ran_buf_release(&body);
-        return failed ? ran_fail(err, RAN_ENOMEM, "no memory for a page") : RAN_OK;
+                add_text(&d->body, "source", source);
+        add_text(&d->body, "reference", reference);
+        add_text(&d->body, "generated", text);
+        ran_buf_str(&d->body, "</table>\n");
 }
 
-int lm_eval_page_add(struct lm_eval_page *page, const struct ran_text_counts *counts,
-                     const struct ran_buf *packed, struct ran_error *err)
+int lm_eval_page_add(struct lm_eval_page *page, const struct lm_compared *compared,
+                     struct ran_error *err)
 {
-        const struct page_document d = page_document_unpack(packed);
-        const int tenth = (int)(ran_text_chrf(counts) / 10);
+        const struct page_document *d = &compared->document;
+        const int tenth = (int)(ran_text_chrf(&compared->counts) / 10);
 
         page->by_chrf[tenth < 0 ? 0 : tenth > 9 ? 9 : tenth]++;
         page->worst.most = WORST;
-        return page_documents_want(&page->worst, d.doubt)
-                       ? page_documents_add(&page->worst, &d, err)
+        return page_documents_want(&page->worst, d->doubt)
+                       ? page_documents_add(&page->worst, d, err)
                        : RAN_OK;
 }
 

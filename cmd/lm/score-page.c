@@ -130,41 +130,20 @@ static void add_cells(struct ran_buf *out, const struct perplexity *p, double co
                        percent_unknown(p), p->tokens);
 }
 
-int lm_score_page_pack(const struct lm *lm, const struct cmd_line *line,
-                       const struct cmd_sequence *q, const float *nll, const struct perplexity *p,
-                       double cost, struct ran_buf *result, struct ran_error *err)
+void lm_score_page_make(const struct lm *lm, const struct cmd_line *line,
+                        const struct cmd_sequence *q, const float *nll, double cost,
+                        struct lm_scored *scored)
 {
-        struct ran_buf name = {0}, cells = {0}, body = {0}, packed = {0};
+        const struct perplexity *p = &scored->measures;
+        struct page_document *d = &scored->document;
         /* [UNK] is easy to predict where it is frequent, and no text is the less surprising for it.
          */
         const double rank = perplexity_spelled(p, cost > 0 ? cost : PERPLEXITY_COST_UNIFORM);
 
-        page_record_name(&name, &line->record, line->file, line->number);
-        add_cells(&cells, p, cost);
-        add_body(&body, lm, q, nll);
-        page_document_pack(&packed, p->tokens > 0 ? mean(rank, p->tokens) : 0, &name, &cells,
-                           &body);
-        ran_buf_add(result, p, sizeof *p);
-        ran_buf_add(result, packed.data, packed.len);
-        bool failed = name.failed || cells.failed || body.failed || packed.failed || result->failed;
-        ran_buf_release(&name);
-        ran_buf_release(&cells);
-        ran_buf_release(&body);
-        ran_buf_release(&packed);
-        return failed ? ran_fail(err, RAN_ENOMEM, "no memory for a page") : RAN_OK;
-}
-
-int lm_score_page_add(struct lm_score_page *page, const struct ran_buf *result,
-                      struct ran_error *err)
-{
-        struct perplexity p;
-        const struct ran_buf packed = {.data = result->data + sizeof p,
-                                       .len = result->len - sizeof p};
-        const struct page_document d = page_document_unpack(&packed);
-
-        memcpy(&p, result->data, sizeof p);
-        perplexity_merge(&page->total, &p);
-        return page_documents_add(&page->documents, &d, err);
+        d->doubt = p->tokens > 0 ? mean(rank, p->tokens) : 0;
+        page_record_name(&d->name, &line->record, line->file, line->number);
+        add_cells(&d->cells, p, cost);
+        add_body(&d->body, lm, q, nll);
 }
 
 /* ---- the page ------------------------------------------------------------------------------- */
@@ -222,25 +201,20 @@ static void write_total(struct ran_buf *out, const struct perplexity *p, double 
                          "bit more is half the probability.</p>\n");
 }
 
-void lm_score_page_write(struct lm_score_page *page, const char *model, double cost,
-                         struct cmd_sink *out)
+void lm_score_page_write(struct page_documents *documents, const struct perplexity *total,
+                         const char *model, double cost, struct cmd_sink *out)
 {
         struct ran_buf lead = {0};
 
-        ran_buf_printf(&lead, "%zu text%s, model %s", page->total.records,
-                       page->total.records == 1 ? "" : "s", model);
+        ran_buf_printf(&lead, "%zu text%s, model %s", total->records,
+                       total->records == 1 ? "" : "s", model);
         ran_buf_char(&lead, '\0');
         page_begin(&out->buf, "How surprising texts are", lead.failed ? NULL : lead.data);
         ran_buf_release(&lead);
-        write_total(&out->buf, &page->total, cost);
-        page_documents_write(&page->documents, "The most surprising texts",
+        write_total(&out->buf, total, cost);
+        page_documents_write(documents, "The most surprising texts",
                              "<th class=\"n\">perplexity</th><th class=\"n\">bits per byte</th>"
                              "<th class=\"n\">unknown</th><th class=\"n\">tokens</th>",
                              out);
         page_end(&out->buf, page_documents_script);
-}
-
-void lm_score_page_release(struct lm_score_page *page)
-{
-        page_documents_release(&page->documents);
 }

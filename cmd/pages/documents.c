@@ -21,6 +21,15 @@ static size_t size_of(const struct page_entry *e)
         return e->name_n + e->cells_n + e->body_n;
 }
 
+void page_document_release(void *document)
+{
+        struct page_document *d = document;
+
+        ran_buf_release(&d->name);
+        ran_buf_release(&d->cells);
+        ran_buf_release(&d->body);
+}
+
 /* ---- the heap -------------------------------------------------------------------------------- */
 
 /* Whether x leaves before y. */
@@ -60,25 +69,32 @@ static void drop_first(struct page_documents *d)
         sift_down(d->entry, d->n);
 }
 
+static char *put(char *to, const struct ran_buf *from)
+{
+        if (from->len > 0)
+                memcpy(to, from->data, from->len);
+        return to + from->len;
+}
+
 int page_documents_add(struct page_documents *d, const struct page_document *p,
                        struct ran_error *err)
 {
         struct page_entry *grown = ran_grow(d->entry, &d->cap, d->n + 1, sizeof *grown, err);
         struct page_entry e = {.doubt = p->doubt == p->doubt ? p->doubt : 1,
                                .number = ++d->seen,
-                               .name_n = p->name_n,
-                               .cells_n = p->cells_n,
-                               .body_n = p->body_n};
+                               .name_n = p->name.len,
+                               .cells_n = p->cells.len,
+                               .body_n = p->body.len};
 
         if (grown == NULL)
                 return RAN_ENOMEM;
+        if (p->name.failed || p->cells.failed || p->body.failed)
+                return ran_fail(err, RAN_ENOMEM, "no memory for a page");
         d->entry = grown;
         e.html = ran_alloc(size_of(&e) + 1, 1, err);
         if (e.html == NULL)
                 return RAN_ENOMEM;
-        memcpy(e.html, p->name, e.name_n);
-        memcpy(e.html + e.name_n, p->cells, e.cells_n);
-        memcpy(e.html + e.name_n + e.cells_n, p->body, e.body_n);
+        put(put(put(e.html, &p->name), &p->cells), &p->body);
         d->entry[d->n] = e;
         sift_up(d->entry, d->n++);
         d->bytes += size_of(&e);
@@ -182,40 +198,4 @@ void page_documents_write(struct page_documents *d, const char *title, const cha
                 cmd_sink_flush(out);
         }
         ran_buf_str(&out->buf, "</div>\n");
-}
-
-/* ---- packed ---------------------------------------------------------------------------------- */
-
-struct head {
-        double doubt;
-        size_t name_n, cells_n, body_n;
-};
-
-void page_document_pack(struct ran_buf *out, double doubt, const struct ran_buf *name,
-                        const struct ran_buf *cells, const struct ran_buf *body)
-{
-        const struct head head = {doubt, name->len, cells->len, body->len};
-
-        ran_buf_add(out, &head, sizeof head);
-        ran_buf_add(out, name->data, name->len);
-        ran_buf_add(out, cells->data, cells->len);
-        ran_buf_add(out, body->data, body->len);
-        out->failed |= name->failed || cells->failed || body->failed;
-}
-
-struct page_document page_document_unpack(const struct ran_buf *packed)
-{
-        struct head head;
-        const char *html = packed->data + sizeof head;
-
-        memcpy(&head, packed->data, sizeof head);
-        return (struct page_document){
-                .doubt = head.doubt,
-                .name = html,
-                .cells = html + head.name_n,
-                .body = html + head.name_n + head.cells_n,
-                .name_n = head.name_n,
-                .cells_n = head.cells_n,
-                .body_n = head.body_n,
-        };
 }

@@ -10,9 +10,9 @@
 struct page_document {
         double doubt; /* the larger, the sooner a person should look at it */
         /* Its name; cells of its row in the list of doubt (<td>...</td>), or nothing; the rest. */
-        const char *name, *cells, *body;
-        size_t name_n, cells_n, body_n;
+        struct ran_buf name, cells, body;
 };
+void page_document_release(void *document);
 
 /* Zero-initialise. */
 struct page_documents {
@@ -32,10 +32,5 @@ int page_documents_add(struct page_documents *d, const struct page_document *doc
 void page_documents_write(struct page_documents *d, const char *title, const char *heads,
                           struct cmd_sink *out);
 void page_documents_release(struct page_documents *d);
-
-/* A document on its way from a thread to the page: packed after each other in a buffer. */
-void page_document_pack(struct ran_buf *out, double doubt, const struct ran_buf *name,
-                        const struct ran_buf *cells, const struct ran_buf *body);
-struct page_document page_document_unpack(const struct ran_buf *packed);
 
 #endif

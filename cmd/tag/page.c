@@ -27,7 +27,7 @@ struct tag_page_scratch {
         struct page_mark *found_mark, *gold_mark;
         size_t gold_cap, entity_cap, found_cap, gold_mark_cap;
         size_t found_n, gold_n; /* marks */
-        struct ran_buf name, cells, body, word;
+        struct ran_buf word;
 };
 
 struct tag_page_scratch *tag_page_scratch_new(struct ran_error *err)
@@ -44,9 +44,6 @@ void tag_page_scratch_free(struct tag_page_scratch *s)
         free(s->gold_entity);
         free(s->found_mark);
         free(s->gold_mark);
-        ran_buf_release(&s->name);
-        ran_buf_release(&s->cells);
-        ran_buf_release(&s->body);
         ran_buf_release(&s->word);
         free(s);
 }
@@ -337,24 +334,24 @@ static void add_verdict(struct ran_buf *out, const struct result *r)
                        r->found, r->right);
 }
 
-static void add_body(struct tag_page_scratch *s, const struct result *r)
+static void add_body(struct ran_buf *out, const struct tag_page_scratch *s, const struct result *r)
 {
         bool same = r->right == r->found && r->right == r->gold;
 
-        add_verdict(&s->body, r);
+        add_verdict(out, r);
         if (s->shown.text.len > WHOLE && s->found_n > 0) {
-                ran_buf_str(&s->body, "<p>");
-                add_named(&s->body, s, 40);
-                ran_buf_str(&s->body, "</p>\n");
+                ran_buf_str(out, "<p>");
+                add_named(out, s, 40);
+                ran_buf_str(out, "</p>\n");
         }
         if (!r->has_gold || same) {
-                add_text(&s->body, &s->shown, s->found_mark, s->found_n, NULL);
+                add_text(out, &s->shown, s->found_mark, s->found_n, NULL);
                 return;
         }
-        ran_buf_str(&s->body, "<div class=\"sides\">\n");
-        add_text(&s->body, &s->shown, s->found_mark, s->found_n, "found");
-        add_text(&s->body, &s->shown, s->gold_mark, s->gold_n, "gold");
-        ran_buf_str(&s->body, "</div>\n");
+        ran_buf_str(out, "<div class=\"sides\">\n");
+        add_text(out, &s->shown, s->found_mark, s->found_n, "found");
+        add_text(out, &s->shown, s->gold_mark, s->gold_n, "gold");
+        ran_buf_str(out, "</div>\n");
 }
 
 /* The number of errors in an evaluation; else how sure the least sure tag is. */
@@ -365,8 +362,9 @@ static double doubt_of(const struct tag_page *p, const struct result *r)
         return (double)(r->found - r->right + r->gold - r->right);
 }
 
-int tag_page_pack(struct tag_page *p, struct tag_page_scratch *s, const struct tag_scratch *tags,
-                  const struct tag_record *r, struct cmd_labels *gold, const struct cmd_item *item)
+int tag_page_make(struct tag_page *p, struct tag_page_scratch *s, const struct tag_scratch *tags,
+                  const struct tag_record *r, struct cmd_labels *gold, const struct cmd_item *item,
+                  struct page_document *d)
 {
         const struct ran_record *line = &item->line->record;
         const bool scheme = p->tagger->tags != NULL;
@@ -382,28 +380,25 @@ int tag_page_pack(struct tag_page *p, struct tag_page_scratch *s, const struct t
         atomic_fetch_add(&p->compared, result.has_gold);
         atomic_fetch_add(&p->wrong, result.has_gold && (result.right < result.found ||
                                                         result.right < result.gold));
-        s->name.len = s->cells.len = s->body.len = 0;
-        page_record_name(&s->name, line, item->line->file, item->line->number);
-        ran_buf_str(&s->cells, "<td>");
-        add_named(&s->cells, s, NAMED);
-        ran_buf_str(&s->cells, "</td><td class=\"n\">");
-        page_percent(&s->cells, (double)result.least, 1);
-        ran_buf_str(&s->cells, "</td>");
-        add_body(s, &result);
-        page_document_pack(item->result, doubt_of(p, &result), &s->name, &s->cells, &s->body);
+        page_record_name(&d->name, line, item->line->file, item->line->number);
+        ran_buf_str(&d->cells, "<td>");
+        add_named(&d->cells, s, NAMED);
+        ran_buf_str(&d->cells, "</td><td class=\"n\">");
+        page_percent(&d->cells, (double)result.least, 1);
+        ran_buf_str(&d->cells, "</td>");
+        add_body(&d->body, s, &result);
+        d->doubt = doubt_of(p, &result);
         return RAN_OK;
 }
 
-int tag_page_add(struct tag_page *p, const struct ran_buf *packed, struct ran_error *err)
+int tag_page_add(struct tag_page *p, const struct page_document *d, struct ran_error *err)
 {
-        const struct page_document d = page_document_unpack(packed);
-
         if (p->eval != NULL) {
                 p->documents.most = WORST;
-                if (!(d.doubt > 0) || !page_documents_want(&p->documents, d.doubt))
+                if (!(d->doubt > 0) || !page_documents_want(&p->documents, d->doubt))
                         return RAN_OK;
         }
-        return page_documents_add(&p->documents, &d, err);
+        return page_documents_add(&p->documents, d, err);
 }
 
 /* ---- the page -------------------------------------------------------------------------------- */

@@ -1,5 +1,5 @@
-/* emit.c - output records: the input, byte for byte, with one more member. */
-#include "cmd/records/emit.h"
+/* emit.c - output records: the input, byte for byte, with one more member. The format jsonl. */
+#include "cmd/formats/emit.h"
 
 #include <string.h>
 
@@ -137,3 +137,6 @@ void emit_error(struct ran_buf *out, const struct cmd_line *line, const struct c
         out->failed |= error.failed;
         ran_buf_release(&error);
 }
+
+const struct output_format output_jsonl = {
+        .kind = OUTPUT_RECORDS, .record = emit_record, .error = emit_error};

@@ -1,5 +1,5 @@
-/* row.c - results as rows of a table, CSV or TSV. */
-#include "cmd/records/row.h"
+/* row.c - results as rows of a table. The formats csv and tsv. */
+#include "cmd/formats/row.h"
 
 #include <math.h>
 #include <string.h>
@@ -15,17 +15,10 @@ const struct ran_field cmd_table_fields[] = {
          .help = "csv, tsv: put ' before a cell that a spreadsheet would take for a formula: one "
                  "that "
                  "begins with = + - @ or a tab, and is no number",
-         RAN_RULES(RAN_NEEDS_AS("output_format=csv,tsv eval_format=csv,tsv",
+         RAN_RULES(RAN_NEEDS_AS("output_format=" OUTPUT_OF_ROWS(OUTPUT_WORD) " eval_format=csv,tsv",
                                 "is for a table: --output-format csv or tsv, or --eval-format"))},
         {0},
 };
-
-static void separate(struct cmd_row *row)
-{
-        if (row->begun)
-                ran_buf_char(row->out, row->delimiter);
-        row->begun = true;
-}
 
 /* A number, perhaps with another sign or commas than JSON has: "+5", "-1,5", "-10 %". */
 static bool is_signed_number(const char *s, size_t n)
@@ -56,34 +49,81 @@ static bool is_formula(const char *s, size_t n)
         return false;
 }
 
-static bool needs_quotes(const struct cmd_row *row, const char *s, size_t n)
+/* ---- csv and tsv ---------------------------------------------------------------------------- */
+
+static void separate(struct cmd_row *row, char delimiter)
 {
-        return n > 0 && (memchr(s, row->delimiter, n) != NULL || memchr(s, '"', n) != NULL ||
+        if (row->begun)
+                ran_buf_char(row->out, delimiter);
+        row->begun = true;
+}
+
+static void comma_cell(struct cmd_row *row)
+{
+        separate(row, ',');
+}
+
+static void tab_cell(struct cmd_row *row)
+{
+        separate(row, '\t');
+}
+
+static bool needs_quotes(char delimiter, const char *s, size_t n)
+{
+        return n > 0 && (memchr(s, delimiter, n) != NULL || memchr(s, '"', n) != NULL ||
                          memchr(s, '\n', n) != NULL || memchr(s, '\r', n) != NULL);
 }
 
-void cmd_row_string(struct cmd_row *row, const char *s, size_t n)
+/* Cells that need quotes get them, and those that a spreadsheet would compute an apostrophe. */
+static void add_text(struct ran_buf *out, char delimiter, const char *s, size_t n)
 {
         const char *quote;
         const char *apostrophe = cmd_table.escape_formulas && is_formula(s, n) ? "'" : "";
 
-        separate(row);
-        if (!needs_quotes(row, s, n)) {
-                ran_buf_str(row->out, apostrophe);
-                ran_buf_add(row->out, s, n);
+        if (!needs_quotes(delimiter, s, n)) {
+                ran_buf_str(out, apostrophe);
+                ran_buf_add(out, s, n);
                 return;
         }
-        ran_buf_char(row->out, '"');
-        ran_buf_str(row->out, apostrophe);
+        ran_buf_char(out, '"');
+        ran_buf_str(out, apostrophe);
         while ((quote = memchr(s, '"', n)) != NULL) {
                 size_t length = (size_t)(quote - s) + 1;
-                ran_buf_add(row->out, s, length);
-                ran_buf_char(row->out, '"');
+                ran_buf_add(out, s, length);
+                ran_buf_char(out, '"');
                 s += length;
                 n -= length;
         }
-        ran_buf_add(row->out, s, n);
-        ran_buf_char(row->out, '"');
+        ran_buf_add(out, s, n);
+        ran_buf_char(out, '"');
+}
+
+static void comma_text(struct cmd_row *row, const char *s, size_t n)
+{
+        add_text(row->out, ',', s, n);
+}
+
+static void tab_text(struct cmd_row *row, const char *s, size_t n)
+{
+        add_text(row->out, '\t', s, n);
+}
+
+static void end_line(struct cmd_row *row)
+{
+        ran_buf_char(row->out, '\n');
+}
+
+const struct output_format output_csv = {
+        .kind = OUTPUT_ROWS, .cell = comma_cell, .text = comma_text, .row_end = end_line};
+const struct output_format output_tsv = {
+        .kind = OUTPUT_ROWS, .cell = tab_cell, .text = tab_text, .row_end = end_line};
+
+/* ---- cells ---------------------------------------------------------------------------------- */
+
+void cmd_row_string(struct cmd_row *row, const char *s, size_t n)
+{
+        row->format->cell(row);
+        row->format->text(row, s, n);
 }
 
 void cmd_row_text(struct cmd_row *row, const char *s)
@@ -93,26 +133,26 @@ void cmd_row_text(struct cmd_row *row, const char *s)
 
 void cmd_row_size(struct cmd_row *row, size_t x)
 {
-        separate(row);
+        row->format->cell(row);
         ran_buf_size(row->out, x);
 }
 
 void cmd_row_float(struct cmd_row *row, float x)
 {
-        separate(row);
+        row->format->cell(row);
         ran_buf_float(row->out, x);
 }
 
 void cmd_row_double(struct cmd_row *row, double x)
 {
-        separate(row);
+        row->format->cell(row);
         if (!isnan(x))
                 ran_buf_double(row->out, x);
 }
 
 void cmd_row_end(struct cmd_row *row)
 {
-        ran_buf_char(row->out, '\n');
+        row->format->row_end(row);
         row->begun = false;
 }
 
@@ -144,4 +184,10 @@ int cmd_row_document(struct cmd_row *row, const struct cmd_line *line, struct ra
         cmd_row_string(row, scratch->data, scratch->len);
         row->out->failed |= scratch->failed;
         return RAN_OK;
+}
+
+void cmd_row_names(struct cmd_row *row, const char *const *names)
+{
+        for (; *names != NULL; names++)
+                cmd_row_text(row, *names);
 }

@@ -1,9 +1,8 @@
 /* emit.h - output records: the input, byte for byte, with one more member. */
-#ifndef CMD_RECORDS_EMIT_H
-#define CMD_RECORDS_EMIT_H
+#ifndef CMD_FORMATS_EMIT_H
+#define CMD_FORMATS_EMIT_H
 
-#include "cmd/records/io.h"
-#include "cmd/records/loop.h"
+#include "cmd/formats/output.h"
 
 /* Appends the record with value (JSON) as its member `name`, and a newline. The member replaces one
  * of that name, or else comes last. Applies --drop and --only. */
