@@ -81,7 +81,7 @@ static int use_tokenizer(void *stored, struct ran_params *p, const struct ran_co
 {
         struct stored *s = stored;
 
-        if (!ran_linear_model_wants_affixes(c))
+        if (!c->affixes)
                 return RAN_OK;
         if (tokenizer == NULL)
                 return ran_fail(err, RAN_EFORMAT,
