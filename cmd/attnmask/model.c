@@ -8,7 +8,7 @@
 #include "cmd/options/options.h"
 #include "cmd/options/was-set.h"
 #include "cmd/records/loop.h"
-#include "cmd/records/model.h"
+#include "cmd/content/model.h"
 
 /* ---- a record ------------------------------------------------------------------------------- */
 
@@ -59,7 +59,7 @@ static int read_record(const struct attnmask_model *a, struct attnmask_scratch *
         return RAN_OK;
 }
 
-static int work(void *arg, void *scratch, const struct cmd_line *line, struct ran_buf *result,
+static int work(void *arg, void *scratch, const struct cmd_line *line, struct cmd_result *result,
                 struct ran_error *err)
 {
         const struct attnmask_model *a = arg;
@@ -67,7 +67,7 @@ static int work(void *arg, void *scratch, const struct cmd_line *line, struct ra
         RAN_TRY(read_record(a, s, &line->record, err));
         return (maps(a)             ? attnmask_map
                 : a->options->align ? attnmask_align
-                                    : attnmask_attention)(a, s, result, err);
+                                    : attnmask_attention)(a, s, &result->out, err);
 }
 
 /* ---- a picture ------------------------------------------------------------------------------ */
@@ -79,7 +79,7 @@ struct painter {
         size_t drawn;
 };
 
-static int paint(void *arg, const struct cmd_line *line, const struct ran_buf *result,
+static int paint(void *arg, const struct cmd_line *line, const struct cmd_result *result,
                  struct ran_error *err)
 {
         struct painter *p = arg;

@@ -145,9 +145,10 @@ static void add_row(struct ran_buf *out, const struct ran_mask *m, size_t i,
         ran_buf_str(out, "]}");
 }
 
-static int work(void *arg, void *scratch, const struct cmd_line *line, struct ran_buf *result,
+static int work(void *arg, void *scratch, const struct cmd_line *line, struct cmd_result *result,
                 struct ran_error *err)
 {
+        struct ran_buf *out = &result->out;
         const struct attnmask_options *o = arg;
         struct scratch *s = scratch;
         const struct vectors *key;
@@ -159,10 +160,10 @@ static int work(void *arg, void *scratch, const struct cmd_line *line, struct ra
                                      s->query.n, o->source, err);
         if (code != RAN_OK)
                 return code;
-        ran_buf_char(result, '[');
-        for (size_t i = 0; i < m.N && !result->failed; i++)
-                add_row(result, &m, i, &s->query, key, o->similarity);
-        ran_buf_char(result, ']');
+        ran_buf_char(out, '[');
+        for (size_t i = 0; i < m.N && !out->failed; i++)
+                add_row(out, &m, i, &s->query, key, o->similarity);
+        ran_buf_char(out, ']');
         return RAN_OK;
 }
 

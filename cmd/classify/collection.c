@@ -35,8 +35,8 @@ static bool find_embedding(const struct ran_record *r, const char *into, struct 
         return false;
 }
 
-static int read_embedding(const struct ran_record *r, struct ran_span array, size_t D,
-                          struct ran_buf *v, struct ran_error *err)
+static int read_embedding(const struct ran_record *r, struct ran_span array, size_t D, float *v,
+                          struct ran_error *err)
 {
         struct ran_span item;
         size_t pos = 0, n = 0;
@@ -50,9 +50,9 @@ static int read_embedding(const struct ran_record *r, struct ran_span array, siz
                         return ran_fail(err, RAN_EFORMAT,
                                         "its embedding has an element that is no "
                                         "number in range");
-                const float f = (float)x;
-                if (++n <= D)
-                        ran_buf_add(v, &f, sizeof f);
+                if (n < D)
+                        v[n] = (float)x;
+                n++;
         }
         if (n != D)
                 return ran_fail(err, RAN_EFORMAT,
@@ -61,44 +61,65 @@ static int read_embedding(const struct ran_record *r, struct ran_span array, siz
         return RAN_OK;
 }
 
-/* The vector (D), then the id as JSON. */
-static int read_vector(void *arg, void *scratch, const struct cmd_line *line,
-                       struct ran_buf *result, struct ran_error *err)
+/* A document of the collection. */
+struct found {
+        float *v;          /* (D) */
+        struct ran_buf id; /* as JSON */
+};
+
+static void release(void *found)
 {
-        const struct classifier *c = ((struct reading *)arg)->classifier;
-        const struct ran_member *id = ran_record_find(&line->record, "id", NULL);
-        struct ran_span array;
+        struct found *f = found;
 
-        if (find_embedding(&line->record, c->options->output.into, &array)) {
-                RAN_TRY(read_embedding(&line->record, array, c->D, result, err));
-        } else {
-                const float *v;
-
-                RAN_TRY(classify_vector(c, scratch, line, &v, err));
-                ran_buf_add(result, v, c->D * sizeof *v);
-        }
-        if (id != NULL && id->type != '0') {
-                ran_buf_add(result, line->record.line + id->value.begin,
-                            id->value.end - id->value.begin);
-                return RAN_OK;
-        }
-        struct ran_buf place = {0};
-        ran_buf_printf(&place, "%s:%zu", line->file, line->number);
-        ran_buf_json(result, place.data, place.len);
-        result->failed |= place.failed;
-        ran_buf_release(&place);
-        return RAN_OK;
+        free(f->v);
+        ran_buf_release(&f->id);
 }
 
-static int take_vector(void *arg, const struct cmd_line *line, const struct ran_buf *result,
+static void add_id(struct ran_buf *out, const struct cmd_line *line)
+{
+        const struct ran_member *id = ran_record_find(&line->record, "id", NULL);
+        struct ran_buf place = {0};
+
+        if (id != NULL && id->type != '0') {
+                ran_buf_add(out, line->record.line + id->value.begin,
+                            id->value.end - id->value.begin);
+                return;
+        }
+        ran_buf_printf(&place, "%s:%zu", line->file, line->number);
+        ran_buf_json(out, place.data, place.len);
+        out->failed |= place.failed;
+        ran_buf_release(&place);
+}
+
+static int read_vector(void *arg, void *scratch, const struct cmd_line *line,
+                       struct cmd_result *result, struct ran_error *err)
+{
+        const struct classifier *c = ((struct reading *)arg)->classifier;
+        struct found *f = result->found;
+        struct ran_span array;
+        const float *v;
+
+        f->v = ran_alloc_floats(c->D, err);
+        if (f->v == NULL)
+                return RAN_ENOMEM;
+        if (find_embedding(&line->record, c->options->output.into, &array)) {
+                RAN_TRY(read_embedding(&line->record, array, c->D, f->v, err));
+        } else {
+                RAN_TRY(classify_vector(c, scratch, line, &v, err));
+                memcpy(f->v, v, c->D * sizeof *v);
+        }
+        add_id(&f->id, line);
+        return f->id.failed ? ran_fail(err, RAN_ENOMEM, "no memory for an id") : RAN_OK;
+}
+
+static int take_vector(void *arg, const struct cmd_line *line, const struct cmd_result *result,
                        struct ran_error *err)
 {
-        struct reading *r = arg;
-        const size_t head = r->classifier->D * sizeof(float);
+        const struct found *f = result->found;
 
         (void)line;
-        return classify_nearest_put(r->nearest, (const float *)(const void *)result->data,
-                                    result->data + head, result->len - head, err);
+        return classify_nearest_put(((struct reading *)arg)->nearest, f->v, f->id.data, f->id.len,
+                                    err);
 }
 
 /* ---- the collection -------------------------------------------------------------------------- */
@@ -131,6 +152,8 @@ static void read_files(struct reading *r, char **files)
                                       .free_scratch = classify_scratch_free,
                                       .work = read_vector,
                                       .take = take_vector,
+                                      .result_size = sizeof(struct found),
+                                      .release = release,
                                       .arg = r};
 
         input.files_from = input.rejects = input.shard = NULL; /* those of the records */

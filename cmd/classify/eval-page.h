@@ -3,6 +3,7 @@
 #define CMD_CLASSIFY_EVAL_PAGE_H
 
 #include "cmd/classify/eval.h"
+#include "cmd/classify/predict.h"
 #include "cmd/options/write.h"
 #include "cmd/pages/documents.h"
 #include "cmd/pages/reliability.h"
@@ -15,10 +16,10 @@ struct classify_eval_page {
         size_t errors;
         struct page_documents worst;
 };
-/* Adds the document that classify_eval_add has added last, with its probabilities and its text. */
+/* Adds the document that classify_eval_add has added last. */
 int classify_eval_page_add(struct classify_eval_page *p, const struct classify_eval *e,
-                           const struct cmd_line *line, const float *probability, const char *text,
-                           size_t n, struct ran_error *err);
+                           const struct cmd_line *line, const struct classify_answer *a,
+                           struct ran_error *err);
 void classify_eval_page_write(struct classify_eval_page *p, const struct classify_eval *e,
                               const char *model, struct cmd_sink *out);
 void classify_eval_page_release(struct classify_eval_page *p);

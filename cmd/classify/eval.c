@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cmd/records/row.h"
+#include "cmd/formats/row.h"
 
 static int compare_classes(const void *a, const void *b, void *names)
 {
@@ -212,16 +212,16 @@ static void add_rates(struct cmd_row *row, const char *name, const struct ran_pr
         cmd_row_end(row);
 }
 
-void classify_eval_table(const struct classify_eval *e, char delimiter, struct ran_buf *out)
+void classify_eval_table(const struct classify_eval *e, const struct output_format *format,
+                         struct ran_buf *out)
 {
-        static const char *const header[] = {"label", "precision", "recall", "f1", "support"};
-        struct cmd_row row = {.out = out, .delimiter = delimiter};
+        static const char *const header[] = {"label", "precision", "recall", "f1", "support", NULL};
+        struct cmd_row row = {.out = out, .format = format};
         struct ran_eval_report r;
         size_t support = 0;
 
         ran_eval_finish(e->eval, &r);
-        for (size_t i = 0; i < sizeof(header) / sizeof(header[0]); i++)
-                cmd_row_text(&row, header[i]);
+        cmd_row_names(&row, header);
         cmd_row_end(&row);
         for (size_t c = 0; c < r.C; c++) {
                 add_rates(&row, r.names[c], &r.classes[c].rates, r.classes[c].support);

@@ -3,7 +3,8 @@
 #define CMD_CLASSIFY_EVAL_H
 
 #include "cmd/classify/decide.h"
-#include "cmd/records/labels.h"
+#include "cmd/formats/output.h"
+#include "cmd/content/labels.h"
 #include "ran.h"
 
 struct classify_eval {
@@ -42,6 +43,7 @@ size_t classify_eval_best(const struct classify_eval *e, const float *p);
 void classify_eval_report(const struct classify_eval *e, bool text, struct ran_buf *out);
 
 /* Appends a table: a row for each label, and the averages. */
-void classify_eval_table(const struct classify_eval *e, char delimiter, struct ran_buf *out);
+void classify_eval_table(const struct classify_eval *e, const struct output_format *format,
+                         struct ran_buf *out);
 
 #endif

@@ -3,18 +3,24 @@
 
 #include <math.h>
 
-#include "cmd/formats/fasttext.h"
 #include "cmd/options/message.h"
 #include "cmd/options/rules.h"
-#include "cmd/records/model.h"
-#include "cmd/records/names.h"
-#include "cmd/records/row.h"
+#include "cmd/content/model.h"
+#include "cmd/content/names.h"
+#include "cmd/formats/row.h"
 
 struct classify_options classify_options;
 
 static const char *const eval_formats[] = {"json", "text", "csv", "tsv", "html", NULL};
 
-static const char *const output_formats[] = {"jsonl", "fasttext", "csv", "tsv", "html", NULL};
+/* What the program gives of a record, for the formats. */
+#define GIVES_RECORDS OUTPUT_YES
+#define GIVES_LABELS  OUTPUT_YES
+#define GIVES_TAGS    OUTPUT_NO
+#define GIVES_ROWS    OUTPUT_YES
+#define GIVES_PAGE    OUTPUT_YES
+static const char *const output_names[] = {OUTPUT_FORMATS(OUTPUT_NAME) NULL};
+static const struct output_format *const output_formats[] = {OUTPUT_FORMATS(OUTPUT_ENTRY)};
 
 #define OPTION(member) offsetof(struct classify_options, member)
 
@@ -65,19 +71,19 @@ static const struct ran_field prediction_fields[] = {
          .help = "keep the vectors that a pretrained encoder makes in FILE, and take from there "
                  "what "
                  "it has"},
-        {"output_format", 0, RAN_FIELD_CHOICE, OPTION(output_format), .choices = output_formats,
+        {"output_format", 0, RAN_FIELD_CHOICE, OPTION(output_format), .choices = output_names,
          .value = "NAME", .initial = "jsonl",
-         .help = "jsonl: records; fasttext: a line of labels and text for each, empty for bad "
-                 "records; csv, tsv: a table of id, label, score and text; html: a page to look at",
+         .help = "format of the output" OUTPUT_FORMATS(
+                 OUTPUT_HELP) "; a table has id, label, score and text",
          .first = true,
-         RAN_RULES({.words = "fasttext",
+         RAN_RULES({.words = OUTPUT_OF_LABELS(OUTPUT_WORD),
                     .excludes = "top probs logits embed nearest evidence eval into only drop",
-                    .why = "--output-format=fasttext writes labels and text only"},
-                   {.words = "csv,tsv",
+                    .why = "this output format has labels and text only"},
+                   {.words = OUTPUT_OF_ROWS(OUTPUT_WORD),
                     .excludes = "top logits embed nearest evidence eval into only drop",
                     .why = "a table has id, label, score, set and text, and with --probs all "
                            "probabilities (--eval writes one with --eval-format)"},
-                   {.words = "html",
+                   {.words = OUTPUT_OF_PAGE(OUTPUT_WORD),
                     .excludes = "logits embed nearest offsets eval into only drop",
                     .why = "--output-format=html writes a page and no records"})},
         {0},
@@ -140,26 +146,24 @@ bool classify_options_embed(const struct classify_options *o)
 
 void classify_options_check(struct classify_options *o)
 {
-        bool table = o->output_format == CLASSIFY_CSV || o->output_format == CLASSIFY_TSV;
-
         if (o->model == NULL)
                 cmd_usage("no model: give --model FILE");
-        o->output.lines = o->output_format == CLASSIFY_FASTTEXT || table;
-        if (table)
-                o->output.delimiter = o->output_format == CLASSIFY_CSV ? ',' : '\t';
-        if (o->output_format == CLASSIFY_HTML)
+        o->output.format = output_formats[o->output_format];
+        if (o->output.format->kind == OUTPUT_PAGE)
                 o->evidence.offsets = RAN_UNIT_BYTE;
 }
 
-/* Lines of fastText have labels and text, and labels have no white space. */
-static void check_fasttext(const struct ran_model *m)
+/* A format may be unable to write some labels. */
+static void check_writable_labels(const struct ran_model *m, const struct output_format *format)
 {
-        for (size_t c = 0; c < ran_model_classes(m); c++)
-                if (!fasttext_has_label(ran_model_label(m, c)))
+        for (size_t c = 0; c < ran_model_classes(m); c++) {
+                const char *label = ran_model_label(m, c), *why = format->refuses(label);
+
+                if (why != NULL)
                         cmd_die(CMD_FAILED,
-                                "the label \"%s\" is empty or has white space, which "
-                                "--output-format=fasttext cannot write",
-                                ran_model_label(m, c));
+                                "the label \"%s\" %s, which --output-format=%s cannot write", label,
+                                why, output_name(format));
+        }
 }
 
 /* A model without labels can only embed. */
@@ -187,6 +191,6 @@ void classify_options_check_model(const struct classify_options *o, const struct
         if (classify_options_embed(o))
                 cmd_model_need_encoder(m, o->model);
         check_labels(m);
-        if (o->output_format == CLASSIFY_FASTTEXT)
-                check_fasttext(m);
+        if (o->output.format->kind == OUTPUT_LABELS)
+                check_writable_labels(m, o->output.format);
 }

@@ -4,7 +4,7 @@
 
 #include "cmd/classify/evidence.h"
 #include "cmd/options/options.h"
-#include "cmd/records/document.h"
+#include "cmd/content/document.h"
 #include "cmd/records/io.h"
 
 enum {
@@ -14,7 +14,6 @@ enum {
         CLASSIFY_EVAL_TSV,
         CLASSIFY_EVAL_HTML
 };
-enum { CLASSIFY_JSONL, CLASSIFY_FASTTEXT, CLASSIFY_CSV, CLASSIFY_TSV, CLASSIFY_HTML };
 
 struct classify_options {
         char *model, *label_names, *cost, *against, *vector_cache;
@@ -22,7 +21,8 @@ struct classify_options {
         size_t top, nearest;
         double threshold, coverage;
         bool abstain, probs, logits, embed, eval, verify;
-        int eval_format, output_format; /* CLASSIFY_... */
+        int eval_format; /* CLASSIFY_EVAL_... */
+        int output_format;
         struct classify_evidence_options evidence;
         struct cmd_document_options document;
         struct cmd_input input;

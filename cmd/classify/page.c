@@ -16,8 +16,9 @@
 #include "cmd/pages/page.h"
 #include "cmd/pages/record-name.h"
 #include "cmd/pages/style.h"
-#include "cmd/records/labels.h"
-#include "cmd/records/shown.h"
+#include "cmd/pages/table.h"
+#include "cmd/content/labels.h"
+#include "cmd/content/shown.h"
 
 /* EXCERPT: bytes shown of a document that is folded; WHOLE: shown of it when it is unfolded;
  * AROUND: on each side of a passage of evidence. */
@@ -39,7 +40,6 @@ struct page_scratch {
         struct page_mark *mark;
         size_t mark_n, mark_cap;
         bool *used; /* (C) */
-        struct ran_buf name, cells, body;
 };
 
 static void free_scratch(void *arg)
@@ -52,9 +52,6 @@ static void free_scratch(void *arg)
         cmd_shown_release(&s->shown);
         free(s->mark);
         free(s->used);
-        ran_buf_release(&s->name);
-        ran_buf_release(&s->cells);
-        ran_buf_release(&s->body);
         free(s);
 }
 
@@ -75,13 +72,6 @@ static void *make_scratch(void *arg, struct ran_error *err)
 }
 
 /* ---- a document ------------------------------------------------------------------------------ */
-
-static bool is_given(const struct classifier *c, const float *p, size_t best, size_t i)
-{
-        if (c->thresholds != NULL)
-                return p[i] >= c->thresholds[i];
-        return i == best && classify_is_given(c, p, best);
-}
 
 /* From 0, sure, to 1. One label: of the most probable one. Several: of that nearest to its
  * threshold. */
@@ -112,7 +102,7 @@ static void add_labels(struct ran_buf *out, const struct classifier *c, const fl
         size_t n = 0;
 
         for (size_t i = 0; i < c->C; i++)
-                if (is_given(c, p, best, i)) {
+                if (classify_gives(c, p, best, i)) {
                         ran_buf_str(out, n++ > 0 ? " " : "");
                         add_label(out, c, i);
                 }
@@ -128,10 +118,10 @@ static void add_gold(struct ran_buf *out, struct page *page, const struct cmd_la
         size_t found = 0, given = 0;
 
         for (size_t i = 0; i < c->C; i++)
-                given += is_given(c, p, best, i);
+                given += classify_gives(c, p, best, i);
         for (size_t k = 0, begin = 0; k < gold->n; begin = gold->end[k++])
                 for (size_t i = 0; i < c->C; i++)
-                        found += is_given(c, p, best, i) &&
+                        found += classify_gives(c, p, best, i) &&
                                  strlen(ran_model_label(c->model, i)) == gold->end[k] - begin &&
                                  memcmp(ran_model_label(c->model, i), gold->names.data + begin,
                                         gold->end[k] - begin) == 0;
@@ -155,7 +145,7 @@ static void add_bars(struct ran_buf *out, const struct page *page, struct page_s
         size_t asked = page->classifier.options->top, bars = asked > 0 ? asked : BARS;
 
         memset(s->used, 0, c->C * sizeof *s->used);
-        ran_buf_str(out, "<table>\n");
+        struct page_table t = page_table_begin(out, PAGE_PLAIN, NULL);
         for (size_t k = 0; k < bars && k < c->C; k++) {
                 size_t most = SIZE_MAX;
 
@@ -163,15 +153,10 @@ static void add_bars(struct ran_buf *out, const struct page *page, struct page_s
                         if (!s->used[i] && (most == SIZE_MAX || p[i] > p[most]))
                                 most = i;
                 s->used[most] = true;
-                ran_buf_str(out, "<tr><th scope=\"row\">");
-                page_string(out, ran_model_label(c->model, most));
-                ran_buf_str(out, "</th><td>");
-                page_bar(out, (double)p[most]);
-                ran_buf_str(out, "</td><td class=\"n\">");
-                page_percent(out, (double)p[most], 1);
-                ran_buf_str(out, "</td></tr>\n");
+                page_row(&t, CELL_NAME(ran_model_label(c->model, most)), CELL_BAR((double)p[most]),
+                         CELL_PERCENT((double)p[most], 1));
         }
-        ran_buf_str(out, "</table>\n");
+        page_table_end(&t);
 }
 
 /* ---- its text -------------------------------------------------------------------------------- */
@@ -296,7 +281,7 @@ static void count(struct page *page, const float *p, size_t best)
         size_t given = 0, bin = (size_t)(p[best] * BINS);
 
         for (size_t i = 0; i < c->C; i++)
-                if (is_given(c, p, best, i)) {
+                if (classify_gives(c, p, best, i)) {
                         atomic_fetch_add(&page->given[i], 1);
                         given++;
                 }
@@ -308,18 +293,16 @@ static void add_row(struct ran_buf *out, const struct page *page, const float *p
 {
         ran_buf_str(out, "<td>");
         add_labels(out, &page->classifier, p, best);
-        ran_buf_str(out, "</td><td>");
-        page_bar(out, (double)p[best]);
-        ran_buf_str(out, "</td><td class=\"n\">");
-        page_percent(out, (double)p[best], 1);
         ran_buf_str(out, "</td>");
+        page_cells(out, CELL_BAR((double)p[best]), CELL_PERCENT((double)p[best], 1));
 }
 
-static int work(void *arg, void *scratch, const struct cmd_line *line, struct ran_buf *result,
+static int work(void *arg, void *scratch, const struct cmd_line *line, struct cmd_result *result,
                 struct ran_error *err)
 {
         struct page *page = arg;
         const struct classifier *c = &page->classifier;
+        struct page_document *d = result->found;
         struct page_scratch *s = scratch;
         struct classify_scored scored;
         struct ran_error ignored;
@@ -328,75 +311,65 @@ static int work(void *arg, void *scratch, const struct cmd_line *line, struct ra
         size_t best = classify_best(c, scored.p);
         RAN_TRY(cmd_shown_read(&s->shown, scored.document, &line->record, err));
         RAN_TRY(find_marks(c, s, &scored, best, err));
-        s->name.len = s->cells.len = s->body.len = 0;
-        page_record_name(&s->name, &line->record, line->file, line->number);
-        add_row(&s->cells, page, scored.p, best);
-        ran_buf_str(&s->body, "<p>");
-        add_labels(&s->body, c, scored.p, best);
-        ran_buf_char(&s->body, ' ');
-        page_percent(&s->body, (double)scored.p[best], 1);
-        ran_buf_char(&s->body, ' ');
+        page_record_name(&d->name, &line->record, line->file, line->number);
+        add_row(&d->cells, page, scored.p, best);
+        ran_buf_str(&d->body, "<p>");
+        add_labels(&d->body, c, scored.p, best);
+        ran_buf_char(&d->body, ' ');
+        page_percent(&d->body, (double)scored.p[best], 1);
+        ran_buf_char(&d->body, ' ');
         if (cmd_labels_there(&line->record) &&
             cmd_labels_read(&s->gold, &line->record, &ignored) == RAN_OK && s->gold.present)
-                add_gold(&s->body, page, &s->gold, scored.p, best);
-        ran_buf_str(&s->body, "</p>\n");
-        add_bars(&s->body, page, s, scored.p);
-        add_text(&s->body, s);
-        page_document_pack(result, doubt_of(c, scored.p, best), &s->name, &s->cells, &s->body);
+                add_gold(&d->body, page, &s->gold, scored.p, best);
+        ran_buf_str(&d->body, "</p>\n");
+        add_bars(&d->body, page, s, scored.p);
+        add_text(&d->body, s);
+        d->doubt = doubt_of(c, scored.p, best);
         count(page, scored.p, best);
         return RAN_OK;
 }
 
-static int take(void *arg, const struct cmd_line *line, const struct ran_buf *result,
+static int take(void *arg, const struct cmd_line *line, const struct cmd_result *result,
                 struct ran_error *err)
 {
-        const struct page_document d = page_document_unpack(result);
-
         (void)line;
-        return page_documents_add(&((struct page *)arg)->documents, &d, err);
+        return page_documents_add(&((struct page *)arg)->documents, result->found, err);
 }
 
 /* ---- the page -------------------------------------------------------------------------------- */
 
-static void add_count(struct ran_buf *out, const char *label, size_t n, size_t of)
+static void add_count(struct page_table *t, struct page_cell name, size_t n, size_t of)
 {
-        ran_buf_str(out, "<tr><th scope=\"row\">");
-        ran_buf_str(out, label == NULL ? "<em>no label</em>" : "");
-        page_string(out, label != NULL ? label : "");
-        ran_buf_str(out, "</th><td class=\"n\">");
-        page_count(out, n);
-        ran_buf_str(out, "</td><td>");
-        page_bar(out, (double)n / (double)of);
-        ran_buf_str(out, "</td><td class=\"n\">");
-        page_percent(out, (double)n / (double)of, 1);
-        ran_buf_str(out, "</td></tr>\n");
+        const double share = (double)n / (double)of;
+
+        page_row(t, name, CELL_COUNT(n), CELL_BAR(share), CELL_PERCENT(share, 1));
 }
 
 static void write_counts(struct page *p, struct ran_buf *out)
 {
         const struct classifier *c = &p->classifier;
         size_t n = p->documents.seen;
+        struct page_table t;
+        char bin[32];
 
-        ran_buf_str(out, "<div class=\"charts\">\n<div><h2>Labels</h2>\n<table>\n"
-                         "<thead><tr><th>label</th><th class=\"n\">documents</th><th></th>"
-                         "<th class=\"n\">share</th></tr></thead>\n<tbody>\n");
+        ran_buf_str(out, "<div class=\"charts\">\n<div><h2>Labels</h2>\n");
+        t = page_table_begin(out, PAGE_INNER, "label|#documents||#share");
         for (size_t i = 0; i < c->C; i++)
                 if (p->given[i] > 0)
-                        add_count(out, ran_model_label(c->model, i), p->given[i], n);
+                        add_count(&t, CELL_NAME(ran_model_label(c->model, i)), p->given[i], n);
         if (p->none > 0)
-                add_count(out, NULL, p->none, n);
-        ran_buf_str(out, "</tbody></table></div>\n<div><h2>Most probable label</h2>\n<table>\n"
-                         "<thead><tr><th>probability</th><th class=\"n\">documents</th><th></th>"
-                         "<th class=\"n\">share</th></tr></thead>\n<tbody>\n");
+                add_count(&t, CELL_LACK("no label"), p->none, n);
+        page_table_end(&t);
+        ran_buf_str(out, "</div>\n<div><h2>Most probable label</h2>\n");
+        t = page_table_begin(out, PAGE_INNER, "probability|#documents||#share");
         for (size_t i = BINS; i-- > 0;) {
-                char bin[32];
-
                 snprintf(bin, sizeof bin, "%zu to %zu\xc2\xa0%%", 100 * i / BINS,
                          100 * (i + 1) / BINS);
                 if (p->bins[i] > 0)
-                        add_count(out, bin, p->bins[i], n);
+                        add_count(&t, CELL_NAME(bin), p->bins[i], n);
         }
-        ran_buf_str(out, "</tbody></table></div>\n</div>\n");
+        page_table_end(&t);
+        ran_buf_str(out, "</div>\n</div>\n");
 }
 
 static void write_lead(const struct page *p, const struct cmd_counts *counts, struct ran_buf *out)
@@ -412,9 +385,7 @@ static void write_lead(const struct page *p, const struct cmd_counts *counts, st
         if (counts->bad + counts->passed > 0)
                 ran_buf_printf(&lead, "; %zu records failed and are not here",
                                counts->bad + counts->passed);
-        ran_buf_char(&lead, '\0');
-        page_begin(out, "Labelled documents", lead.failed ? NULL : lead.data);
-        ran_buf_release(&lead);
+        page_begin(out, "Labelled documents", &lead);
 }
 
 static void write_page(struct page *p, const struct cmd_counts *counts)
@@ -429,7 +400,7 @@ static void write_page(struct page *p, const struct cmd_counts *counts)
         page_documents_write(&p->documents,
                              several ? "In doubt: labels close to their thresholds"
                                      : "In doubt: the least probable labels",
-                             "<th>label</th><th></th><th class=\"n\">probability</th>", &out);
+                             "label||#probability", &out);
         page_end(&out.buf, page_documents_script);
         cmd_sink_close(&out);
 }
@@ -455,6 +426,8 @@ int classify_page(const struct classifier *c, struct cmd_loop loop, char **files
         loop.free_scratch = free_scratch;
         loop.work = work;
         loop.take = take;
+        loop.result_size = sizeof(struct page_document);
+        loop.release = page_document_release;
         loop.arg = &p;
         int status = cmd_records(&loop, files, &counts);
         write_page(&p, &counts);

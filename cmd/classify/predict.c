@@ -6,11 +6,10 @@
 #include <string.h>
 
 #include "cmd/classify/ahead.h"
-#include "cmd/formats/fasttext.h"
 #include "cmd/options/message.h"
-#include "cmd/records/labels.h"
-#include "cmd/records/row.h"
-#include "cmd/records/shown.h"
+#include "cmd/content/labels.h"
+#include "cmd/formats/row.h"
+#include "cmd/content/shown.h"
 
 /* The most bytes of a text that a page of an evaluation may show. */
 enum { SHOWN = 4096 };
@@ -100,15 +99,18 @@ static int score(const struct classifier *c, struct scratch *s, const struct ran
         return RAN_OK;
 }
 
-/* Runs `work` on items whose documents are scored together. */
-static void work_all(void *arg, struct scratch *s, struct cmd_item *items, size_t n,
-                     int (*work)(void *arg, void *scratch, const struct cmd_line *line,
-                                 struct ran_buf *result, struct ran_error *err))
+void classify_together(const struct classifier *c, void *scratch, struct cmd_item *items, size_t n,
+                       int (*work)(void *arg, void *scratch, const struct cmd_line *line,
+                                   struct cmd_result *result, struct ran_error *err),
+                       void *arg, void *work_scratch)
 {
-        ahead_score(&s->ahead, arg, s->state, &s->document, items, n);
+        struct scratch *s = scratch;
+
+        ahead_score(&s->ahead, c, s->state, &s->document, items, n);
         for (size_t i = 0; i < n; i++) {
                 s->item = i + 1;
-                items[i].code = work(arg, s, items[i].line, items[i].result, items[i].err);
+                items[i].code =
+                        work(arg, work_scratch, items[i].line, items[i].result, items[i].err);
         }
         s->item = 0;
 }
@@ -135,10 +137,18 @@ int classify_vector(const struct classifier *c, void *scratch, const struct cmd_
         return RAN_OK;
 }
 
-int classify_probabilities(void *arg, void *scratch, const struct cmd_line *line,
-                           struct ran_buf *result, struct ran_error *err)
+void classify_answer_release(void *answer)
 {
-        const struct classifier *c = arg;
+        struct classify_answer *a = answer;
+
+        free(a->p);
+        free(a->other);
+        ran_buf_release(&a->text);
+}
+
+int classify_probabilities(const struct classifier *c, void *scratch, const struct cmd_line *line,
+                           float **p, struct ran_buf *text, struct ran_error *err)
+{
         struct scratch *s = scratch;
 
         if (!cmd_labels_there(&line->record))
@@ -146,18 +156,16 @@ int classify_probabilities(void *arg, void *scratch, const struct cmd_line *line
         RAN_TRY(score(c, s, &line->record, err));
         if (c->known != NULL)
                 cmd_known_note(c->known, c->model, s->document.fingerprint);
-        ran_buf_add(result, s->p, c->C * sizeof(*s->p));
-        if (c->options->eval_format != CLASSIFY_EVAL_HTML)
+        *p = ran_alloc_floats(c->C, err);
+        if (*p == NULL)
+                return RAN_ENOMEM;
+        memcpy(*p, s->p, c->C * sizeof **p);
+        if (text == NULL)
                 return RAN_OK;
         RAN_TRY(cmd_shown_read(&s->shown, &s->document, &line->record, err));
-        ran_buf_add(result, s->shown.text.data,
+        ran_buf_add(text, s->shown.text.data,
                     s->shown.text.len < SHOWN ? s->shown.text.len : SHOWN);
-        return RAN_OK;
-}
-
-void classify_probabilities_all(void *arg, void *scratch, struct cmd_item *items, size_t n)
-{
-        work_all(arg, scratch, items, n, classify_probabilities);
+        return text->failed ? ran_fail(err, RAN_ENOMEM, "no memory for a page") : RAN_OK;
 }
 
 /* ---- thresholds ------------------------------------------------------------------------------ */
@@ -248,6 +256,13 @@ bool classify_is_given(const struct classifier *c, const float *p, size_t best)
                (!c->options->abstain || set_size(c, p) == 1);
 }
 
+bool classify_gives(const struct classifier *c, const float *p, size_t best, size_t i)
+{
+        if (c->thresholds != NULL)
+                return p[i] >= c->thresholds[i];
+        return i == best && classify_is_given(c, p, best);
+}
+
 /* One label, or null. */
 static void add_single(struct ran_buf *out, const struct classifier *c, const float *p)
 {
@@ -323,36 +338,32 @@ static void add_probs(struct ran_buf *out, const struct classifier *c, const flo
 }
 
 /* The predicted labels, and the text. */
-static int write_fasttext(const struct classifier *c, const struct scratch *s,
-                          const struct ran_record *record, struct ran_buf *out,
-                          struct ran_error *err)
+static int write_labels(const struct classifier *c, const struct scratch *s,
+                        const struct ran_record *record, struct ran_buf *out, struct ran_error *err)
 {
-        size_t best = classify_best(c, s->p);
+        const struct output_format *format = c->options->output.format;
+        const size_t best = classify_best(c, s->p);
 
-        for (size_t i = 0; c->thresholds != NULL && i < c->C; i++)
-                if (s->p[i] >= c->thresholds[i])
-                        fasttext_add_label(out, ran_model_label(c->model, i));
-        if (c->thresholds == NULL && classify_is_given(c, s->p, best))
-                fasttext_add_label(out, ran_model_label(c->model, best));
-        return fasttext_add_text(out, record, err);
+        for (size_t i = 0; i < c->C; i++)
+                if (classify_gives(c, s->p, best, i))
+                        format->label(out, ran_model_label(c->model, i));
+        return format->labelled(out, record, err);
 }
 
 /* ---- tables --------------------------------------------------------------------------------- */
 
-void classify_table_header(const struct classifier *c, struct ran_buf *out)
+void classify_columns(const void *arg, struct cmd_row *row)
 {
-        struct cmd_row row = {.out = out, .delimiter = c->options->output.delimiter};
+        const struct classifier *c = arg;
 
-        cmd_row_text(&row, "id");
-        cmd_row_text(&row, "label");
-        cmd_row_text(&row, "score");
+        cmd_row_text(row, "id");
+        cmd_row_text(row, "label");
+        cmd_row_text(row, "score");
         if (c->options->coverage > 0)
-                cmd_row_text(&row, "set");
+                cmd_row_text(row, "set");
         for (size_t i = 0; c->options->probs && i < c->C; i++)
-                cmd_row_text(&row, ran_model_label(c->model, i));
-        cmd_row_text(&row, "text");
-        cmd_row_end(&row);
-        ran_buf_char(out, '\0');
+                cmd_row_text(row, ran_model_label(c->model, i));
+        cmd_row_text(row, "text");
 }
 
 /* The labels that are at least as probable as their limits, with bars between. */
@@ -375,7 +386,7 @@ static void add_labels(struct cmd_row *row, const struct classifier *c, const fl
 static int write_row(const struct classifier *c, struct scratch *s, const struct cmd_line *line,
                      struct ran_buf *out, struct ran_error *err)
 {
-        struct cmd_row row = {.out = out, .delimiter = c->options->output.delimiter};
+        struct cmd_row row = {.out = out, .format = c->options->output.format};
         size_t best = classify_best(c, s->p);
 
         RAN_TRY(cmd_row_id(&row, line, err));
@@ -395,9 +406,10 @@ static int write_row(const struct classifier *c, struct scratch *s, const struct
         return RAN_OK;
 }
 
-int classify_predict(void *arg, void *scratch, const struct cmd_line *line, struct ran_buf *out,
-                     struct ran_error *err)
+int classify_predict(void *arg, void *scratch, const struct cmd_line *line,
+                     struct cmd_result *result, struct ran_error *err)
 {
+        struct ran_buf *out = &result->out;
         const struct classifier *c = arg;
         const struct classify_options *o = c->options;
         struct scratch *s = scratch;
@@ -405,10 +417,10 @@ int classify_predict(void *arg, void *scratch, const struct cmd_line *line, stru
         RAN_TRY(score(c, s, &line->record, err));
         if (s->evidence != NULL)
                 RAN_TRY(classify_evidence_read(s->evidence, &s->document, &line->record, err));
-        if (o->output.delimiter != '\0')
+        if (o->output.format->kind == OUTPUT_ROWS)
                 return write_row(c, s, line, out, err);
-        if (o->output.lines)
-                return write_fasttext(c, s, &line->record, out, err);
+        if (o->output.format->kind == OUTPUT_LABELS)
+                return write_labels(c, s, &line->record, out, err);
         ran_buf_char(out, '{');
         if (c->C == 0)
                 ; /* no labels */
@@ -438,5 +450,5 @@ int classify_predict(void *arg, void *scratch, const struct cmd_line *line, stru
 
 void classify_predict_all(void *arg, void *scratch, struct cmd_item *items, size_t n)
 {
-        work_all(arg, scratch, items, n, classify_predict);
+        classify_together(arg, scratch, items, n, classify_predict, arg, scratch);
 }

@@ -4,7 +4,7 @@
 
 #include "cmd/classify/decide.h"
 #include "cmd/classify/options.h"
-#include "cmd/records/known.h"
+#include "cmd/content/known.h"
 #include "cmd/records/loop.h"
 
 struct classifier {
@@ -42,18 +42,31 @@ int classify_vector(const struct classifier *c, void *scratch, const struct cmd_
  * otherwise; and whether it is given, by these options, --threshold and --abstain. */
 size_t classify_best(const struct classifier *c, const float *p);
 bool classify_is_given(const struct classifier *c, const float *p, size_t best);
+/* Whether a document gets label i, if `best` is the one to show; of several labels any. */
+bool classify_gives(const struct classifier *c, const float *p, size_t best, size_t i);
 
-/* Appends the probabilities of all labels, (C) floats, to the result, and for a page the begin of
- * the text; nothing for a record without a label. For cmd_loop.work; arg is a classifier. */
-int classify_probabilities(void *arg, void *scratch, const struct cmd_line *line,
-                           struct ran_buf *result, struct ran_error *err);
-/* Appends the header of a table, and a NUL. */
-void classify_table_header(const struct classifier *c, struct ran_buf *out);
+/* What an evaluation needs of a record. */
+struct classify_answer {
+        float *p, *other;    /* (C) of this model, and with --against of the other; NULL: the record
+                                has no label */
+        struct ran_buf text; /* for a page: the begin of its text */
+};
+void classify_answer_release(void *answer);
+/* Copies the probabilities of all labels to *p, which is NULL at first, unless the record has no
+ * label; text: for a page, or NULL. */
+int classify_probabilities(const struct classifier *c, void *scratch, const struct cmd_line *line,
+                           float **p, struct ran_buf *text, struct ran_error *err);
+/* For cmd_loop.columns. */
+void classify_columns(const void *arg, struct cmd_row *row);
 /* Appends the prediction, a JSON object, a line of fastText or a row. For cmd_loop.work. */
-int classify_predict(void *arg, void *scratch, const struct cmd_line *line, struct ran_buf *out,
-                     struct ran_error *err);
-/* Both for cmd_loop.work_all, of records whose documents are scored together. */
-void classify_probabilities_all(void *arg, void *scratch, struct cmd_item *items, size_t n);
+int classify_predict(void *arg, void *scratch, const struct cmd_line *line,
+                     struct cmd_result *result, struct ran_error *err);
+/* For cmd_loop.work_all, of records whose documents are scored together. */
 void classify_predict_all(void *arg, void *scratch, struct cmd_item *items, size_t n);
+/* Scores the documents of the items together, and then calls `work` for each. */
+void classify_together(const struct classifier *c, void *scratch, struct cmd_item *items, size_t n,
+                       int (*work)(void *arg, void *scratch, const struct cmd_line *line,
+                                   struct cmd_result *result, struct ran_error *err),
+                       void *arg, void *work_scratch);
 
 #endif

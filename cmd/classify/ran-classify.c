@@ -12,8 +12,8 @@
 #include "cmd/options/outputs.h"
 #include "cmd/options/write.h"
 #include "cmd/records/files.h"
-#include "cmd/records/labels.h"
-#include "cmd/records/model.h"
+#include "cmd/content/labels.h"
+#include "cmd/content/model.h"
 
 /* ---- evaluation ----------------------------------------------------------------------------- */
 
@@ -35,17 +35,23 @@ static bool compares(const struct evaluation *e)
         return e->classifier.options->against != NULL;
 }
 
-/* Of this model and then of the other. */
-static int probabilities(void *arg, void *scratch, const struct cmd_line *line,
-                         struct ran_buf *result, struct ran_error *err)
+static bool makes_page(const struct evaluation *e)
+{
+        return e->classifier.options->eval_format == CLASSIFY_EVAL_HTML;
+}
+
+static int answer(void *arg, void *scratch, const struct cmd_line *line, struct cmd_result *result,
+                  struct ran_error *err)
 {
         struct evaluation *e = arg;
         struct eval_scratch *s = scratch;
+        struct classify_answer *a = result->found;
 
-        RAN_TRY(classify_probabilities(&e->classifier, s->model, line, result, err));
-        return compares(e)
-                       ? classify_probabilities(&e->against.other, s->against, line, result, err)
-                       : RAN_OK;
+        RAN_TRY(classify_probabilities(&e->classifier, s->model, line, &a->p,
+                                       makes_page(e) ? &a->text : NULL, err));
+        return compares(e) ? classify_probabilities(&e->against.other, s->against, line, &a->other,
+                                                    NULL, err)
+                           : RAN_OK;
 }
 
 static void free_scratch(void *scratch)
@@ -59,10 +65,12 @@ static void free_scratch(void *scratch)
         free(s);
 }
 
-static void probabilities_all(void *arg, void *scratch, struct cmd_item *items, size_t n)
+static void answer_all(void *arg, void *scratch, struct cmd_item *items, size_t n)
 {
-        classify_probabilities_all(&((struct evaluation *)arg)->classifier,
-                                   ((struct eval_scratch *)scratch)->model, items, n);
+        struct evaluation *e = arg;
+        struct eval_scratch *s = scratch;
+
+        classify_together(&e->classifier, s->model, items, n, answer, e, s);
 }
 
 static void *make_scratch(void *arg, struct ran_error *err)
@@ -81,22 +89,20 @@ static void *make_scratch(void *arg, struct ran_error *err)
         return s;
 }
 
-static int compare_labels(void *arg, const struct cmd_line *line, const struct ran_buf *result,
+static int compare_labels(void *arg, const struct cmd_line *line, const struct cmd_result *result,
                           struct ran_error *err)
 {
-        const float *p = result->len > 0 ? (const float *)(const void *)result->data : NULL;
-
         struct evaluation *e = arg;
-        size_t skipped = e->eval.skipped, head = e->eval.C * sizeof *p;
+        const struct classify_answer *a = result->found;
+        const size_t skipped = e->eval.skipped;
 
-        RAN_TRY(classify_eval_add(&e->eval, &line->record, p, err));
+        RAN_TRY(classify_eval_add(&e->eval, &line->record, a->p, err));
         if (compares(e))
-                return classify_against_add(&e->against, &e->eval, &line->record, p,
-                                            p != NULL ? p + e->eval.C : NULL, err);
-        if (e->classifier.options->eval_format != CLASSIFY_EVAL_HTML || e->eval.skipped > skipped)
+                return classify_against_add(&e->against, &e->eval, &line->record, a->p, a->other,
+                                            err);
+        if (!makes_page(e) || e->eval.skipped > skipped)
                 return RAN_OK;
-        return classify_eval_page_add(&e->page, &e->eval, line, p, result->data + head,
-                                      result->len - head, err);
+        return classify_eval_page_add(&e->page, &e->eval, line, a, err);
 }
 
 static void write_page(struct evaluation *e)
@@ -117,7 +123,9 @@ static void write_report(const struct evaluation *evaluation)
         struct ran_buf report = {0};
 
         if (o->eval_format == CLASSIFY_EVAL_CSV || o->eval_format == CLASSIFY_EVAL_TSV)
-                classify_eval_table(e, o->eval_format == CLASSIFY_EVAL_CSV ? ',' : '\t', &report);
+                classify_eval_table(e,
+                                    o->eval_format == CLASSIFY_EVAL_CSV ? &output_csv : &output_tsv,
+                                    &report);
         else
                 classify_eval_report(e, o->eval_format == CLASSIFY_EVAL_TEXT, &report);
         if (compares(evaluation))
@@ -150,10 +158,12 @@ static int evaluate(const struct classifier *c, struct cmd_loop loop, char **fil
                 classify_against_open(&e.against, c, &names);
         loop.make_scratch = make_scratch;
         loop.free_scratch = free_scratch;
-        loop.work = probabilities;
+        loop.work = answer;
         if (loop.work_all != NULL) /* two models have no documents together */
-                loop.work_all = compares(&e) ? NULL : probabilities_all;
+                loop.work_all = compares(&e) ? NULL : answer_all;
         loop.take = compare_labels;
+        loop.result_size = sizeof(struct classify_answer);
+        loop.release = classify_answer_release;
         loop.accepted = true;
         loop.arg = &e;
         int status = cmd_records(&loop, files, &counts);
@@ -163,7 +173,7 @@ static int evaluate(const struct classifier *c, struct cmd_loop loop, char **fil
         if (e.eval.skipped > 0)
                 cmd_note("%zu records have no label and are left out", e.eval.skipped);
         cmd_known_warn(&e.known, e.eval.compared, o->model);
-        if (o->eval_format == CLASSIFY_EVAL_HTML)
+        if (makes_page(&e))
                 write_page(&e);
         else
                 write_report(&e);
@@ -189,11 +199,9 @@ static int run(struct classifier *c, char **files)
                 .make_scratch = classify_scratch_new,
                 .free_scratch = classify_scratch_free,
                 .work = classify_predict,
+                .columns = classify_columns,
                 .arg = c,
         };
-
-        struct cmd_output output = c->options->output;
-        struct ran_buf header = {0};
 
         if (ran_model_scores_abreast(c->model)) {
                 loop.work_all = classify_predict_all;
@@ -201,18 +209,9 @@ static int run(struct classifier *c, char **files)
         }
         if (c->options->eval)
                 return evaluate(c, loop, files);
-        if (c->options->output_format == CLASSIFY_HTML)
+        if (c->options->output.format->kind == OUTPUT_PAGE)
                 return classify_page(c, loop, files);
-        if (output.delimiter != '\0') {
-                classify_table_header(c, &header);
-                if (header.failed)
-                        cmd_die(CMD_FAILED, "no memory for the header");
-                output.header = header.data;
-                loop.output = &output;
-        }
-        int status = cmd_records(&loop, files, NULL);
-        ran_buf_release(&header);
-        return status;
+        return cmd_records(&loop, files, NULL);
 }
 
 static struct ran_model *open_model(const struct classify_options *o)

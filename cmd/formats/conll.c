@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "cmd/formats/json.h"
+#include "cmd/formats/output.h"
 
 enum { UNIVERSAL = 10 }; /* columns of CoNLL-U */
 
@@ -343,7 +344,9 @@ void conll_add_field(struct ran_buf *out, const char *text, size_t n)
                 ran_buf_char(out, '_');
 }
 
-void conll_add_word(struct ran_buf *out, const char *text, size_t n)
+/* The same for a word, first in its line. A word that would begin a document or, for conlleval, end
+ * a sentence gets a '_' before it. */
+static void add_word(struct ran_buf *out, const char *text, size_t n)
 {
         bool boundary = n == 3 && memcmp(text, "-X-", 3) == 0;
 
@@ -363,8 +366,10 @@ static void add_tag(const struct ran_buf *tags, size_t *at, struct ran_buf *out)
         *at += n + (feed != NULL);
 }
 
-void conll_add_column(const struct conll *c, const char *block, size_t n,
-                      const struct ran_buf *tags, struct ran_buf *out)
+/* Appends the unchanged lines of a sentence with one more column: the tags of the words, in
+ * order. Each tag ends with a newline. */
+static void add_column_of(const struct conll *c, const char *block, size_t n,
+                          const struct ran_buf *tags, struct ran_buf *out)
 {
         struct walk w = {.block = block, .size = n};
         size_t at = 0;
@@ -385,6 +390,39 @@ void conll_add_column(const struct conll *c, const char *block, size_t n,
         }
         ran_buf_char(out, '\n');
 }
+
+/* Columns of the input stay, and the tags wait until they are all there. */
+static void write_word(struct output_words *w, const char *word, size_t n, const char *tag)
+{
+        struct ran_buf *out = w->line->columns != NULL ? w->tags : w->out;
+
+        if (w->line->columns == NULL) {
+                add_word(out, word, n);
+                ran_buf_char(out, ' ');
+        }
+        conll_add_field(out, tag, strlen(tag));
+        ran_buf_char(out, '\n');
+}
+
+static void end_sentence(struct output_words *w)
+{
+        if (w->line->columns == NULL)
+                ran_buf_char(w->out, '\n');
+}
+
+static void end_words(struct output_words *w)
+{
+        const struct cmd_line *line = w->line;
+
+        if (line->columns != NULL)
+                add_column_of(line->columns, line->raw, line->raw_length, w->tags, w->out);
+        else
+                ran_buf_char(w->out, '\n');
+        w->out->failed |= w->tags->failed;
+}
+
+const struct output_format output_conll = {
+        .kind = OUTPUT_TAGS, .word = write_word, .sentence = end_sentence, .tagged = end_words};
 
 /* ---- the format ----------------------------------------------------------------------------- */
 

@@ -42,15 +42,7 @@ const struct conll *conll_of(const struct import *i);
 int conll_import(const struct conll *c, const char *block, size_t n, size_t doc,
                  struct ran_buf *out, size_t *line, struct ran_error *err);
 
-/* Appends the unchanged lines of a sentence with one more column: the tags of the words, in
- * order. Each tag ends with a newline. */
-void conll_add_column(const struct conll *c, const char *block, size_t n,
-                      const struct ran_buf *tags, struct ran_buf *out);
-
 /* Appends a field: white space becomes '_', and so does an empty field. */
 void conll_add_field(struct ran_buf *out, const char *text, size_t n);
-/* The same for a word, first in its line. A word that would begin a document or, for conlleval, end
- * a sentence gets a '_' before it. */
-void conll_add_word(struct ran_buf *out, const char *text, size_t n);
 
 #endif

@@ -11,6 +11,7 @@
 #include "cmd/formats/foreign.h"
 #include "cmd/formats/import.h"
 #include "cmd/formats/json.h"
+#include "cmd/formats/output.h"
 
 enum { PREFIX = sizeof(FASTTEXT_PREFIX) - 1 };
 
@@ -21,16 +22,17 @@ bool fasttext_is_space(char c)
 
 /* ---- writing -------------------------------------------------------------------------------- */
 
-bool fasttext_has_label(const char *name)
+/* White space would end a label, and an empty one would change its meaning. */
+static const char *refuses(const char *label)
 {
-        for (const char *c = name; *c != '\0'; c++) {
-                if (fasttext_is_space(*c))
-                        return false;
-        }
-        return name[0] != '\0';
+        bool space = *label == '\0';
+
+        for (; *label != '\0'; label++)
+                space |= fasttext_is_space(*label);
+        return space ? "is empty or has white space" : NULL;
 }
 
-void fasttext_add_label(struct ran_buf *out, const char *name)
+static void add_label(struct ran_buf *out, const char *name)
 {
         ran_buf_str(out, FASTTEXT_PREFIX);
         ran_buf_str(out, name);
@@ -53,7 +55,8 @@ static int flatten(struct ran_buf *out, size_t begin, struct ran_error *err)
         return RAN_OK;
 }
 
-int fasttext_add_text(struct ran_buf *out, const struct ran_record *record, struct ran_error *err)
+/* The text or its tokens with a space between, without any line ends. */
+static int add_text(struct ran_buf *out, const struct ran_record *record, struct ran_error *err)
 {
         size_t begin = out->len;
         int code = foreign_add_text(out, record, err);
@@ -63,6 +66,9 @@ int fasttext_add_text(struct ran_buf *out, const struct ran_record *record, stru
         ran_buf_char(out, '\n');
         return code;
 }
+
+const struct output_format output_fasttext = {
+        .kind = OUTPUT_LABELS, .refuses = refuses, .label = add_label, .labelled = add_text};
 
 /* ---- reading -------------------------------------------------------------------------------- */
 

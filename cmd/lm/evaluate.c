@@ -183,13 +183,13 @@ static int read_source(struct scratch *s, const struct ran_record *record, struc
 }
 
 static int count_record(void *arg, void *scratch, const struct cmd_line *line,
-                        struct ran_buf *result, struct ran_error *err)
+                        struct cmd_result *result, struct ran_error *err)
 {
         const struct evaluation *e = arg;
         const char *name = e->options->reference;
         const struct ran_member *m = json_member(&line->record, name);
+        struct lm_compared *c = result->found;
         struct scratch *s = scratch;
-        struct ran_text_counts counts;
         const struct ran_buf *text;
 
         if (m == NULL)
@@ -197,33 +197,34 @@ static int count_record(void *arg, void *scratch, const struct cmd_line *line,
         RAN_TRY(read_text(&s->reference, name, &line->record, m, err));
         RAN_TRY(judged_text(e, s, &line->record, &text, err));
         RAN_TRY(ran_text_count(s->counter, text->data, text->len, s->reference.data,
-                               s->reference.len, &counts, err));
-        ran_buf_add(result, &counts, sizeof counts);
+                               s->reference.len, &c->counts, err));
+        c->present = true;
         if (e->options->eval_format != EVAL_HTML)
                 return RAN_OK;
         RAN_TRY(read_source(s, &line->record, err));
-        return lm_eval_page_pack(line, &counts, &s->source, &s->reference, text, result, err);
+        lm_eval_page_make(line, &s->source, &s->reference, text, c);
+        return RAN_OK;
 }
 
-static int add_record(void *arg, const struct cmd_line *line, const struct ran_buf *result,
+static int add_record(void *arg, const struct cmd_line *line, const struct cmd_result *result,
                       struct ran_error *err)
 {
         struct evaluation *e = arg;
-        struct ran_text_counts counts;
+        const struct lm_compared *c = result->found;
 
         (void)line;
-        if (result->len < sizeof counts) {
+        if (!c->present) {
                 e->skipped++;
                 return RAN_OK;
         }
-        memcpy(&counts, result->data, sizeof counts);
-        ran_text_score_add(e->score, &counts);
+        ran_text_score_add(e->score, &c->counts);
         e->compared++;
-        if (e->options->eval_format != EVAL_HTML)
-                return RAN_OK;
-        const struct ran_buf packed = {.data = result->data + sizeof counts,
-                                       .len = result->len - sizeof counts};
-        return lm_eval_page_add(&e->page, &counts, &packed, err);
+        return e->options->eval_format == EVAL_HTML ? lm_eval_page_add(&e->page, c, err) : RAN_OK;
+}
+
+static void release(void *found)
+{
+        page_document_release(&((struct lm_compared *)found)->document);
 }
 
 /* ---- the report ----------------------------------------------------------------------------- */
@@ -280,6 +281,8 @@ int lm_evaluate(const struct lm_evaluate_options *options, struct cmd_loop loop,
         loop.free_scratch = free_scratch;
         loop.work = count_record;
         loop.take = add_record;
+        loop.result_size = sizeof(struct lm_compared);
+        loop.release = release;
         loop.arg = &e;
         int status = cmd_records(&loop, files, NULL);
         if (e.compared == 0 && (e.skipped > 0 || status == CMD_OK))

@@ -9,7 +9,7 @@
 #include "cmd/records/io.h"
 #include "cmd/records/files.h"
 #include "cmd/records/loop.h"
-#include "cmd/records/masked.h"
+#include "cmd/content/masked.h"
 #include "cmd/lm/lm.h"
 #include "cmd/lm/verbs.h"
 #include "ran.h"
@@ -149,12 +149,13 @@ static int add_mask(void *arg, size_t i, const float *logits, struct ran_error *
         return RAN_OK;
 }
 
-static int fill_record(void *arg, void *scratch, const struct cmd_line *line, struct ran_buf *out,
-                       struct ran_error *err)
+static int fill_record(void *arg, void *scratch, const struct cmd_line *line,
+                       struct cmd_result *result, struct ran_error *err)
 {
         const struct filler *f = arg;
         struct scratch *s = scratch;
         const struct cmd_masked *m = &s->masked;
+        struct ran_buf *out = &result->out;
         struct answer a = {f, s, out};
 
         RAN_TRY(read_masked(f, s, &line->record, err));

@@ -130,9 +130,10 @@ static int read_record(struct continuation *k, const struct ran_record *record,
 }
 
 static int generate_record(void *arg, void *scratch, const struct cmd_line *line,
-                           struct ran_buf *out, struct ran_error *err)
+                           struct cmd_result *result, struct ran_error *err)
 {
         struct continuation *k = scratch;
+        struct ran_buf *out = &result->out;
 
         (void)arg;
         int code = read_record(k, &line->record, err);

@@ -7,21 +7,17 @@
 #include "cmd/pages/documents.h"
 #include "cmd/records/loop.h"
 
-/* Zero-initialise. */
-struct lm_score_page {
-        struct page_documents documents;
-        struct perplexity total;
+/* A text that was scored, for a sum or a page. */
+struct lm_scored {
+        struct perplexity measures;
+        struct page_document document; /* for a page */
 };
-/* Appends a scored text to the result of its record, in any thread: nll has an element for each
- * token from q->first on. Offsets count bytes. RAN_ENOMEM. */
-int lm_score_page_pack(const struct lm *lm, const struct cmd_line *line,
-                       const struct cmd_sequence *q, const float *nll, const struct perplexity *p,
-                       double cost, struct ran_buf *result, struct ran_error *err);
-/* Takes it, in order. RAN_ENOMEM. */
-int lm_score_page_add(struct lm_score_page *page, const struct ran_buf *result,
-                      struct ran_error *err);
-void lm_score_page_write(struct lm_score_page *page, const char *model, double cost,
-                         struct cmd_sink *out);
-void lm_score_page_release(struct lm_score_page *page);
+/* Makes the document of a page from the rest, in any thread: nll has an element for each token from
+ * q->first on. Offsets count bytes. */
+void lm_score_page_make(const struct lm *lm, const struct cmd_line *line,
+                        const struct cmd_sequence *q, const float *nll, double cost,
+                        struct lm_scored *scored);
+void lm_score_page_write(struct page_documents *documents, const struct perplexity *total,
+                         const char *model, double cost, struct cmd_sink *out);
 
 #endif

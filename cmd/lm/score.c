@@ -9,7 +9,7 @@
 #include "cmd/options/write.h"
 #include "cmd/records/io.h"
 #include "cmd/records/files.h"
-#include "cmd/records/known.h"
+#include "cmd/content/known.h"
 #include "cmd/records/loop.h"
 #include "cmd/records/parallel.h"
 #include "cmd/lm/perplexity.h"
@@ -27,8 +27,14 @@ static struct score_options {
         size_t history, stride;
         int output_format;
 } options;
-enum { JSONL, HTML };
-static const char *const output_formats[] = {"jsonl", "html", NULL};
+/* What the program gives of a record, for the formats. */
+#define GIVES_RECORDS OUTPUT_YES
+#define GIVES_LABELS  OUTPUT_NO
+#define GIVES_TAGS    OUTPUT_NO
+#define GIVES_ROWS    OUTPUT_NO
+#define GIVES_PAGE    OUTPUT_YES
+static const char *const output_names[] = {OUTPUT_FORMATS(OUTPUT_NAME) NULL};
+static const struct output_format *const output_formats[] = {OUTPUT_FORMATS(OUTPUT_ENTRY)};
 static struct cmd_parallel parallel;
 static struct cmd_input input;
 static struct cmd_output output;
@@ -42,12 +48,12 @@ static const struct ran_field score_fields[] = {
          .help = "write one object with the measures of all records together, instead of records",
          RAN_RULES(RAN_EXCLUDES("per_token logits", "--total writes sums"),
                    RAN_EXCLUDES("into only drop", "--total writes sums and no records"))},
-        {"output_format", 0, RAN_FIELD_CHOICE, OPTION(output_format), .choices = output_formats,
+        {"output_format", 0, RAN_FIELD_CHOICE, OPTION(output_format), .choices = output_names,
          .value = "NAME", .initial = "jsonl",
-         .help = "jsonl: records; html: a page with the measures of all records, and each text "
-                 "with "
-                 "its most surprising words in colour",
-         RAN_RULES({.words = "html",
+         .help = "format of the output" OUTPUT_FORMATS(
+                 OUTPUT_HELP) ": the measures of all "
+                              "records, and each text with its most surprising words in colour",
+         RAN_RULES({.words = OUTPUT_OF_PAGE(OUTPUT_WORD),
                     .excludes = "into only drop per_token logits total",
                     .why = "--output-format=html writes a page and no records"})},
         {"per_token", 0, RAN_FIELD_BOOL, OPTION(per_token), .initial = "false", .first = true,
@@ -112,13 +118,18 @@ static const struct cmd_program program = {
         .groups = groups,
 };
 
+static bool is_page(void)
+{
+        return output.format->kind == OUTPUT_PAGE;
+}
+
 /* ---- scoring -------------------------------------------------------------------------------- */
 
 struct scorer {
         struct lm lm;
-        struct perplexity total;   /* with --total */
-        struct cmd_known known;    /* likewise */
-        struct lm_score_page page; /* with --output-format html */
+        struct perplexity total;    /* with --total, or a page */
+        struct cmd_known known;     /* with --total */
+        struct page_documents page; /* with --output-format html */
 };
 
 /* What one thread needs. */
@@ -154,7 +165,7 @@ static void *make_scratch(void *arg, struct ran_error *err)
 
         if (s == NULL)
                 return NULL;
-        if (options.output_format == HTML || options.unknown_cost > 0)
+        if (is_page() || options.unknown_cost > 0)
                 s->sequence.document.unit = RAN_UNIT_BYTE;
         s->sequence.document.with_fingerprint = options.total;
         const bool cache = model_options.cache.positions > 0 && lm->context == NULL;
@@ -328,24 +339,29 @@ static void add_per_token(struct ran_buf *out, const struct lm *lm, const struct
         ran_buf_char(out, '}');
 }
 
-static int score_record(void *arg, void *scratch, const struct cmd_line *line, struct ran_buf *out,
-                        struct ran_error *err)
+static int score_record(void *arg, void *scratch, const struct cmd_line *line,
+                        struct cmd_result *result, struct ran_error *err)
 {
         struct scorer *c = arg;
         struct lm *lm = &c->lm;
         struct scratch *s = scratch;
+        struct lm_scored *scored = result->found;
+        struct ran_buf *out = &result->out;
         struct perplexity p;
 
         RAN_TRY(score(lm, s, &line->record, err));
         RAN_TRY(measure(lm, s, &line->record, &p, err));
+        if (scored != NULL)
+                scored->measures = p;
         if (options.total) {
                 cmd_known_note(&c->known, lm->model, s->sequence.fingerprint);
-                ran_buf_add(out, &p, sizeof p);
                 return RAN_OK;
         }
-        if (options.output_format == HTML)
-                return lm_score_page_pack(lm, line, &s->sequence, s->nll + s->sequence.first - 1,
-                                          &p, options.unknown_cost, out, err);
+        if (is_page()) {
+                lm_score_page_make(lm, line, &s->sequence, s->nll + s->sequence.first - 1,
+                                   options.unknown_cost, scored);
+                return RAN_OK;
+        }
         ran_buf_char(out, '{');
         perplexity_json(&p, options.unknown_cost, out);
         if (options.per_token)
@@ -360,24 +376,20 @@ static int score_record(void *arg, void *scratch, const struct cmd_line *line, s
 
 /* ---- the total ------------------------------------------------------------------------------ */
 
-static int add_up(void *arg, const struct cmd_line *line, const struct ran_buf *result,
+static int add_up(void *arg, const struct cmd_line *line, const struct cmd_result *result,
                   struct ran_error *err)
 {
         struct scorer *c = arg;
-        struct perplexity p;
+        const struct lm_scored *scored = result->found;
 
         (void)line;
-        (void)err;
-        memcpy(&p, result->data, sizeof p);
-        perplexity_merge(&c->total, &p);
-        return RAN_OK;
+        perplexity_merge(&c->total, &scored->measures);
+        return is_page() ? page_documents_add(&c->page, &scored->document, err) : RAN_OK;
 }
 
-static int add_to_page(void *arg, const struct cmd_line *line, const struct ran_buf *result,
-                       struct ran_error *err)
+static void release(void *found)
 {
-        (void)line;
-        return lm_score_page_add(&((struct scorer *)arg)->page, result, err);
+        page_document_release(&((struct lm_scored *)found)->document);
 }
 
 static void write_page(struct scorer *c)
@@ -385,9 +397,9 @@ static void write_page(struct scorer *c)
         struct cmd_sink out;
 
         cmd_sink_open(&out, output.output);
-        lm_score_page_write(&c->page, model_options.model, options.unknown_cost, &out);
+        lm_score_page_write(&c->page, &c->total, model_options.model, options.unknown_cost, &out);
         cmd_sink_close(&out);
-        lm_score_page_release(&c->page);
+        page_documents_release(&c->page);
 }
 
 static void write_total(const struct scorer *c)
@@ -407,7 +419,7 @@ static const char *const reads[] = {"id", "ran_error", CMD_SEQUENCE_MEMBERS, NUL
 
 static int run(struct scorer *c, char **files)
 {
-        const bool page = options.output_format == HTML, all = options.total || page;
+        const bool page = is_page(), all = options.total || page;
         struct cmd_loop loop = {
                 .input = &input,
                 .output = all ? NULL : &output,
@@ -417,9 +429,9 @@ static int run(struct scorer *c, char **files)
                 .make_scratch = make_scratch,
                 .free_scratch = free_scratch,
                 .work = score_record,
-                .take = page            ? add_to_page
-                        : options.total ? add_up
-                                        : NULL,
+                .take = all ? add_up : NULL,
+                .result_size = all ? sizeof(struct lm_scored) : 0,
+                .release = release,
                 .arg = c,
         };
 
@@ -449,9 +461,10 @@ int lm_score(int argc, char **argv)
         struct scorer c = {.total = {0}};
         char **files = cmd_files(&input, argv + cmd_parse(&program, argc, argv));
 
+        output.format = output_formats[options.output_format];
         check_history();
         cmd_parallel_check_output(&parallel, "output", output.output);
-        cmd_parallel_begin(&parallel, true, !options.total && options.output_format != HTML, files);
+        cmd_parallel_begin(&parallel, true, !options.total && !is_page(), files);
         lm_open(&c.lm, &model_options, RAN_TASK_LM, files);
         if (options.history > 0 && c.lm.mask == RAN_MASK_PREFIX)
                 cmd_die(CMD_FAILED,

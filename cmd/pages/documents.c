@@ -6,6 +6,7 @@
 
 #include "cmd/options/message.h"
 #include "cmd/pages/page.h"
+#include "cmd/pages/table.h"
 
 enum { LISTED = 50 };
 
@@ -19,6 +20,15 @@ struct page_entry {
 static size_t size_of(const struct page_entry *e)
 {
         return e->name_n + e->cells_n + e->body_n;
+}
+
+void page_document_release(void *document)
+{
+        struct page_document *d = document;
+
+        ran_buf_release(&d->name);
+        ran_buf_release(&d->cells);
+        ran_buf_release(&d->body);
 }
 
 /* ---- the heap -------------------------------------------------------------------------------- */
@@ -60,25 +70,32 @@ static void drop_first(struct page_documents *d)
         sift_down(d->entry, d->n);
 }
 
+static char *put(char *to, const struct ran_buf *from)
+{
+        if (from->len > 0)
+                memcpy(to, from->data, from->len);
+        return to + from->len;
+}
+
 int page_documents_add(struct page_documents *d, const struct page_document *p,
                        struct ran_error *err)
 {
         struct page_entry *grown = ran_grow(d->entry, &d->cap, d->n + 1, sizeof *grown, err);
         struct page_entry e = {.doubt = p->doubt == p->doubt ? p->doubt : 1,
                                .number = ++d->seen,
-                               .name_n = p->name_n,
-                               .cells_n = p->cells_n,
-                               .body_n = p->body_n};
+                               .name_n = p->name.len,
+                               .cells_n = p->cells.len,
+                               .body_n = p->body.len};
 
         if (grown == NULL)
                 return RAN_ENOMEM;
+        if (p->name.failed || p->cells.failed || p->body.failed)
+                return ran_fail(err, RAN_ENOMEM, "no memory for a page");
         d->entry = grown;
         e.html = ran_alloc(size_of(&e) + 1, 1, err);
         if (e.html == NULL)
                 return RAN_ENOMEM;
-        memcpy(e.html, p->name, e.name_n);
-        memcpy(e.html + e.name_n, p->cells, e.cells_n);
-        memcpy(e.html + e.name_n + e.cells_n, p->body, e.body_n);
+        put(put(put(e.html, &p->name), &p->cells), &p->body);
         d->entry[d->n] = e;
         sift_up(d->entry, d->n++);
         d->bytes += size_of(&e);
@@ -128,18 +145,20 @@ static void write_list(struct page_documents *d, const char *title, const char *
                        struct ran_buf *out)
 {
         size_t n = d->n < LISTED ? d->n : LISTED;
+        struct ran_buf all_heads = {0};
 
         qsort(d->entry, d->n, sizeof *d->entry, by_doubt);
         ran_buf_printf(out, "<h2 id=\"doubt\">%s</h2>\n", title);
         if (n < d->seen)
                 ran_buf_printf(out, "<p class=\"note\">The first %zu.</p>\n", n);
-        ran_buf_printf(out,
-                       "<div class=\"wide\"><table>\n<thead><tr><th class=\"n\">no.</th>"
-                       "<th>document</th>%s</tr></thead>\n<tbody>\n",
-                       heads);
+        ran_buf_printf(&all_heads, "#no.|document|%s", heads);
+        ran_buf_char(&all_heads, '\0');
+        struct page_table t =
+                page_table_begin(out, PAGE_WIDE, all_heads.failed ? "" : all_heads.data);
         for (size_t i = 0; i < n; i++)
                 add_row(out, &d->entry[i]);
-        ran_buf_str(out, "</tbody></table></div>\n");
+        page_table_end(&t);
+        ran_buf_release(&all_heads);
 }
 
 static void write_article(const struct page_entry *e, size_t number, struct ran_buf *out)
@@ -165,57 +184,41 @@ static void add_left_out(const struct page_documents *d, struct ran_buf *out)
                          "least doubt. Tables and charts count all of them.</p>\n");
 }
 
-void page_documents_write(struct page_documents *d, const char *title, const char *heads,
-                          struct cmd_sink *out)
+static void write_articles(const struct page_documents *d, bool ranked, struct cmd_sink *out)
 {
-        if (d->n > 1 && heads != NULL)
-                write_list(d, title, heads, &out->buf);
-        if (d->n > 1)
-                qsort(d->entry, d->n, sizeof *d->entry, heads != NULL ? by_number : by_doubt);
-        ran_buf_printf(&out->buf, "<h2 id=\"documents\">%s</h2>\n",
-                       heads != NULL ? "Documents" : title);
         add_left_out(d, &out->buf);
-        ran_buf_printf(&out->buf, "<div id=\"list\"%s>\n",
-                       heads != NULL ? "" : " class=\"ranked\"");
+        ran_buf_printf(&out->buf, "<div id=\"list\"%s>\n", ranked ? " class=\"ranked\"" : "");
         for (size_t i = 0; i < d->n; i++) {
-                write_article(&d->entry[i], heads != NULL ? d->entry[i].number : i + 1, &out->buf);
+                write_article(&d->entry[i], ranked ? i + 1 : d->entry[i].number, &out->buf);
                 cmd_sink_flush(out);
         }
         ran_buf_str(&out->buf, "</div>\n");
 }
 
-/* ---- packed ---------------------------------------------------------------------------------- */
-
-struct head {
-        double doubt;
-        size_t name_n, cells_n, body_n;
-};
-
-void page_document_pack(struct ran_buf *out, double doubt, const struct ran_buf *name,
-                        const struct ran_buf *cells, const struct ran_buf *body)
+void page_documents_write(struct page_documents *d, const char *title, const char *heads,
+                          struct cmd_sink *out)
 {
-        const struct head head = {doubt, name->len, cells->len, body->len};
-
-        ran_buf_add(out, &head, sizeof head);
-        ran_buf_add(out, name->data, name->len);
-        ran_buf_add(out, cells->data, cells->len);
-        ran_buf_add(out, body->data, body->len);
-        out->failed |= name->failed || cells->failed || body->failed;
+        if (d->n > 1) {
+                write_list(d, title, heads, &out->buf);
+                qsort(d->entry, d->n, sizeof *d->entry, by_number);
+        }
+        ran_buf_str(&out->buf, "<h2 id=\"documents\">Documents</h2>\n");
+        write_articles(d, false, out);
 }
 
-struct page_document page_document_unpack(const struct ran_buf *packed)
+void page_worst_write(struct page_documents *d, const char *title, size_t all, const char *called,
+                      struct cmd_sink *out)
 {
-        struct head head;
-        const char *html = packed->data + sizeof head;
-
-        memcpy(&head, packed->data, sizeof head);
-        return (struct page_document){
-                .doubt = head.doubt,
-                .name = html,
-                .cells = html + head.name_n,
-                .body = html + head.name_n + head.cells_n,
-                .name_n = head.name_n,
-                .cells_n = head.cells_n,
-                .body_n = head.body_n,
-        };
+        if (d->n == 0)
+                return;
+        qsort(d->entry, d->n, sizeof *d->entry, by_doubt);
+        ran_buf_printf(&out->buf, "<h2 id=\"documents\">%s</h2>\n", title);
+        write_articles(d, true, out);
+        if (all <= d->n)
+                return;
+        ran_buf_str(&out->buf, "<p class=\"note\">These are ");
+        page_count(&out->buf, d->n);
+        ran_buf_str(&out->buf, " of ");
+        page_count(&out->buf, all);
+        ran_buf_printf(&out->buf, " %s.</p>\n", called);
 }

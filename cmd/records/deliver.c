@@ -8,7 +8,6 @@
 
 #include "cmd/options/message.h"
 #include "cmd/options/write.h"
-#include "cmd/records/emit.h"
 #include "cmd/records/run.h"
 
 static const char *shown_file(const struct cmd_line *line)
@@ -82,10 +81,11 @@ static void deliver_bad(struct cmd_run *run, struct slot *slot)
         refuse(run, &slot->line, slot->err.text);
         if (loop->input->on_error != CMD_ON_ERROR_EMIT || loop->take != NULL)
                 return;
-        if (loop->output->lines)
+        const struct output_format *format = output_format_of(loop->output);
+        if (format->error == NULL)
                 ran_buf_char(&run->out, '\n');
         else
-                emit_error(&run->out, &slot->line, loop->output, run->into, &slot->err);
+                format->error(&run->out, &slot->line, loop->output, run->into, &slot->err);
 }
 
 bool cmd_refuse_late(struct cmd_run *run, const struct cmd_line *line, const struct ran_error *err)
@@ -101,12 +101,13 @@ static void deliver_good(struct cmd_run *run, struct slot *slot)
 {
         const struct cmd_loop *loop = run->loop;
 
-        if (loop->take == NULL && loop->output->lines) {
-                ran_buf_add(&run->out, slot->result.data, slot->result.len);
-                return;
-        }
         if (loop->take == NULL) {
-                emit_record(&run->out, &slot->line, loop->output, run->into, &slot->result);
+                const struct output_format *format = output_format_of(loop->output);
+                if (format->record != NULL)
+                        format->record(&run->out, &slot->line, loop->output, run->into,
+                                       &slot->result.out);
+                else
+                        ran_buf_add(&run->out, slot->result.out.data, slot->result.out.len);
                 return;
         }
         slot->status = run_status_of(loop->take(loop->arg, &slot->line, &slot->result, &slot->err));
@@ -117,7 +118,7 @@ static void deliver_passed(struct cmd_run *run, const struct cmd_line *line)
         run->counts.passed++;
         if (run->loop->take != NULL)
                 return;
-        if (!run->loop->output->lines)
+        if (output_format_of(run->loop->output)->record != NULL)
                 ran_buf_add(&run->out, line->record.line, line->record.length);
         ran_buf_char(&run->out, '\n');
 }
@@ -147,6 +148,17 @@ static void deliver(struct cmd_run *run, struct slot *slot)
         }
 }
 
+void run_forget(struct cmd_run *run, struct slot *slot)
+{
+        const struct cmd_loop *loop = run->loop;
+
+        if (slot->result.found == NULL)
+                return;
+        if (loop->release != NULL)
+                loop->release(slot->result.found);
+        memset(slot->result.found, 0, loop->result_size);
+}
+
 /* Slots keep their memory for the next group, but all together no more than a core's cache holds:
  * there are thousands of slots, and memory that was just freed is faster than memory that is kept
  * and cold. */
@@ -156,10 +168,10 @@ static void trim(struct cmd_run *run, struct slot *slot)
         struct ran_record *record = &slot->line.record;
 
         run->kept -= slot->kept;
-        slot->kept = slot->result.cap + slot->imported.cap + record->names.cap +
+        slot->kept = slot->result.out.cap + slot->imported.cap + record->names.cap +
                      record->cap * sizeof(*record->members);
         if (slot->kept > most - run->kept) {
-                ran_buf_release(&slot->result);
+                ran_buf_release(&slot->result.out);
                 ran_buf_release(&slot->imported);
                 ran_record_release(record);
                 slot->kept = 0;
@@ -192,6 +204,7 @@ void run_deliver(struct cmd_run *run, size_t from, size_t to)
         while (run->next < run->count && run->slots[run->next].done && !atomic_load(&run->ended)) {
                 struct slot *slot = &run->slots[run->next++];
                 deliver(run, slot);
+                run_forget(run, slot);
                 trim(run, slot);
                 if (run->out.len >= enough)
                         run_write(run);

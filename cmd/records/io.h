@@ -3,6 +3,7 @@
 #define CMD_RECORDS_IO_H
 
 #include "cmd/formats/import.h"
+#include "cmd/formats/output.h"
 #include "ran.h"
 
 enum { CMD_ON_ERROR_EMIT, CMD_ON_ERROR_SKIP, CMD_ON_ERROR_STOP };
@@ -23,16 +24,7 @@ void cmd_input_check(const struct cmd_input *input);
 /* What separates the labels of a record within one value; NUL: nothing does. */
 char cmd_input_separator(const struct cmd_input *input);
 
-/* How filters write them. */
-struct cmd_output {
-        char *output, *into;
-        bool only;
-        struct ran_list drop;
-        bool lines; /* set by the program: results are lines, not JSON for a member; a bad record
-                       has an empty line */
-        char delimiter;     /* set by the program: lines are rows of a table; 0: they are not */
-        const char *header; /* set by the program: the first line of the output, or NULL */
-};
+/* How filters write them: struct cmd_output. */
 extern const struct ran_field cmd_output_fields[];
 
 #endif

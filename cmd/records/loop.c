@@ -12,6 +12,7 @@
 #include "cmd/options/options.h"
 #include "cmd/options/outputs.h"
 #include "cmd/options/write.h"
+#include "cmd/formats/row.h"
 #include "cmd/records/files.h"
 #include "cmd/records/run.h"
 
@@ -72,9 +73,13 @@ static void add_header(struct cmd_run *run)
         const struct cmd_loop *loop = run->loop;
         const char *shard = loop->input->shard;
 
-        if (loop->take == NULL && loop->output->header != NULL &&
-            (shard == NULL || strncmp(shard, "1/", 2) == 0))
-                ran_buf_str(&run->out, loop->output->header);
+        if (loop->take != NULL || (shard != NULL && strncmp(shard, "1/", 2) != 0))
+                return;
+        struct cmd_row row = {.format = output_format_of(loop->output), .out = &run->out};
+        if (row.format->kind != OUTPUT_ROWS)
+                return;
+        loop->columns(loop->arg, &row);
+        cmd_row_end(&row);
         if (run->out.len > 0)
                 run_write(run);
 }
@@ -84,7 +89,9 @@ static void release(struct cmd_run *run)
         for (size_t i = 0; i < run->slot_cap; i++) {
                 ran_record_release(&run->slots[i].line.record);
                 ran_buf_release(&run->slots[i].imported);
-                ran_buf_release(&run->slots[i].result);
+                ran_buf_release(&run->slots[i].result.out);
+                run_forget(run, &run->slots[i]);
+                free(run->slots[i].result.found);
         }
         free(run->slots);
         free(run->unit);

@@ -2,27 +2,20 @@
 #ifndef CMD_RECORDS_LOOP_H
 #define CMD_RECORDS_LOOP_H
 
+#include "cmd/formats/output.h"
 #include "cmd/records/io.h"
 #include "ran.h"
 
-struct conll;
-
-/* A line of input, a sentence in columns, or a file, with its record: a JSON object that has each
- * member of `reads` at most once. */
-struct cmd_line {
-        const char *file; /* as given; "-" for standard input */
-        size_t number;    /* from 1, blank lines counted */
-        const char *raw;  /* as read, without its end; record.line is JSON in all formats */
-        size_t raw_length;
-        const struct conll *columns; /* of raw; NULL in other formats than conll */
-        bool renamed;                /* members of the record have other names than in its line */
-        struct ran_record record;
+/* What a program found about a record. */
+struct cmd_result {
+        struct ran_buf out; /* of filters: what the output format writes; else any bytes */
+        void *found; /* for take: the program's struct, of result_size bytes, all 0 at first */
 };
 
 /* One of several records that are processed together. */
 struct cmd_item {
         const struct cmd_line *line;
-        struct ran_buf *result;
+        struct cmd_result *result;
         struct ran_error *err;
         int code; /* work_all sets it, as `work` returns it */
 };
@@ -32,9 +25,9 @@ struct cmd_run;
 
 /* A program's functions for records.
  *
- * work runs in many threads at once, each with its own scratch, and fills result: a JSON value for
- * filters, any bytes for take. work and take may fail: RAN_EFORMAT and RAN_EINVAL make the line a
- * bad record with this message; any other error ends the program with its status.
+ * work runs in many threads at once, each with its own scratch, and fills result: `out` for
+ * filters, `found` for take. work and take may fail: RAN_EFORMAT and RAN_EINVAL make the line a bad
+ * record with this message; any other error ends the program with its status.
  *
  * work_all replaces work if a result depends on neighbouring records: it gets all sentences of a
  * document (sentence-group.h), at most `together` (0: one). The last ones wait for the first record
@@ -43,7 +36,7 @@ struct cmd_run;
  *
  * Filters leave take NULL: the loop writes the record with the result as member `into`. With take,
  * the loop writes nothing and calls take in the order of the input, one call at a time (but from
- * any thread); work may then be NULL, and result is empty. */
+ * any thread); work may then be NULL. */
 struct cmd_loop {
         const struct cmd_input *input;
         const struct cmd_output *output; /* NULL with take */
@@ -52,8 +45,8 @@ struct cmd_loop {
         struct ran_pool *pool;           /* may be NULL */
         void *(*make_scratch)(void *arg, struct ran_error *err); /* NULL: work gets scratch NULL */
         void (*free_scratch)(void *scratch);
-        int (*work)(void *arg, void *scratch, const struct cmd_line *line, struct ran_buf *result,
-                    struct ran_error *err);
+        int (*work)(void *arg, void *scratch, const struct cmd_line *line,
+                    struct cmd_result *result, struct ran_error *err);
         void (*work_all)(void *arg, void *scratch, struct cmd_item *items, size_t n);
         size_t together, abreast; /* at most one of them is above 0 */
         /* Members that options of the program name, or NULL; {0} at the end. */
@@ -65,11 +58,17 @@ struct cmd_loop {
                         CMD_MAY_LACK,      /* the loop warns if no record has it */
                 } absent;
         } * named;
+        /* The names of the columns, for formats of rows; NULL: the program writes none. */
+        void (*columns)(const void *arg, struct cmd_row *row);
         bool own_progress; /* the program says how far it is; otherwise a live line does */
         bool again;        /* the files are read once more later, which reports bad lines */
         bool accepted;     /* skip records that an annotator rejected or ignored (foreign.h) */
-        int (*take)(void *arg, const struct cmd_line *line, const struct ran_buf *result,
+        int (*take)(void *arg, const struct cmd_line *line, const struct cmd_result *result,
                     struct ran_error *err);
+        /* With take: the size of result->found, 0: there is none; releases what it points to. The
+         * loop does so after `take`, and whether or not there was one. */
+        size_t result_size;
+        void (*release)(void *found);
         /* NULL, or called once after the last line, unless the run ended early: for lines that
          * `take` only stored. Report bad ones with cmd_refuse_late. */
         void (*finish)(void *arg, struct cmd_run *run);

@@ -76,7 +76,7 @@ enum record_status run_status_of(int code)
 
 void run_read(struct cmd_run *run, struct slot *slot)
 {
-        slot->result.len = 0;
+        slot->result.out.len = 0;
         slot->read = true;
         slot->line.renamed = run->members.any;
         int code = read_record(run, slot, &slot->err);

@@ -33,7 +33,7 @@ enum record_status {
 struct slot {
         struct cmd_line line;
         struct ran_buf imported; /* the record, unless the line is one itself */
-        struct ran_buf result;
+        struct cmd_result result;
         size_t kept; /* bytes of these buffers and of the record, since it was delivered */
         struct ran_error err;
         const struct text_line *text;
@@ -101,6 +101,8 @@ void run_free_scratch(struct cmd_run *run);
 /* The slots [from, to) are done: delivers all slots that have no unfinished one before them.
  * (deliver.c) */
 void run_deliver(struct cmd_run *run, size_t from, size_t to);
+/* Releases what the program found about the record of a slot. (deliver.c) */
+void run_forget(struct cmd_run *run, struct slot *slot);
 /* Writes what is in run->out. (deliver.c) */
 void run_write(struct cmd_run *run);
 /* Ends the run: no further slot is processed or delivered. text: a message, or "". (deliver.c) */

@@ -28,6 +28,23 @@ static void give_scratch(struct cmd_run *run, void *scratch)
                 run->loop->free_scratch(scratch);
 }
 
+/* Room for what the program finds about each record. */
+static bool make_room(struct cmd_run *run, size_t from, size_t to)
+{
+        const size_t size = run->loop->result_size;
+
+        for (size_t i = from; size > 0 && i < to; i++) {
+                struct slot *slot = &run->slots[i];
+                if (slot->result.found == NULL)
+                        slot->result.found = ran_alloc(1, size, &slot->err);
+                if (slot->result.found == NULL) {
+                        slot->status = RECORD_FATAL;
+                        return false;
+                }
+        }
+        return true;
+}
+
 /* Lists the good slots of [from, to) as items; returns their number. */
 static size_t gather(struct cmd_run *run, size_t from, size_t to)
 {
@@ -45,7 +62,7 @@ static size_t gather(struct cmd_run *run, size_t from, size_t to)
 
 static void finish(struct slot *slot, int code)
 {
-        if (code == RAN_OK && slot->result.failed)
+        if (code == RAN_OK && slot->result.out.failed)
                 code = ran_fail(&slot->err, RAN_ENOMEM, "no memory for the result of this record");
         slot->status = run_status_of(code);
 }
@@ -73,6 +90,8 @@ void run_work(struct cmd_run *run, size_t from, size_t to)
         for (size_t i = from; i < to; i++)
                 if (!run->slots[i].read)
                         run_read(run, &run->slots[i]);
+        if (!make_room(run, from, to))
+                return;
         if (run->loop->make_scratch != NULL) {
                 struct slot *first = &run->slots[from];
                 scratch = take_scratch(run, &first->err);

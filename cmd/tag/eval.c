@@ -1,10 +1,10 @@
 /* eval.c - predicted tags against those of the records. */
-#include "cmd/records/row.h"
+#include "cmd/formats/row.h"
 #include "cmd/tag/eval.h"
-#include "cmd/records/span-tags.h"
+#include "cmd/content/span-tags.h"
 #include "cmd/formats/conll.h"
 #include "cmd/formats/foreign.h"
-#include "cmd/records/spans.h"
+#include "cmd/content/spans.h"
 #include "cmd/options/message.h"
 
 #include <stdlib.h>
@@ -46,12 +46,13 @@ bool tag_eval_tagged(const struct ran_record *record)
 
 /* ---- one record, in any thread -------------------------------------------------------------- */
 
-/* A record packed for _add: this head, the ends of the gold tags in their text (n), the
- * predicted tags (n, RAN_LABEL_UNKNOWN for a truncated word), the text, and with columns the
- * words, a line feed after each. */
-struct packed {
-        size_t n, text;
-};
+void tag_pairs_release(struct tag_pairs *p)
+{
+        free(p->end);
+        free(p->found);
+        ran_buf_release(&p->names);
+        ran_buf_release(&p->words);
+}
 
 static int add_fields(struct ran_buf *out, const struct tag_record *r,
                       const struct ran_record *record, struct ran_error *err)
@@ -94,28 +95,31 @@ static int check(const struct tag_eval *e, const struct cmd_labels *gold, size_t
         return RAN_OK;
 }
 
-int tag_eval_pack(const struct tag_eval *e, const struct tag_scratch *s, const struct tag_record *r,
-                  struct cmd_labels *gold, const struct cmd_item *item)
+int tag_eval_read(const struct tag_eval *e, const struct tag_scratch *s, const struct tag_record *r,
+                  struct cmd_labels *gold, const struct cmd_item *item, struct tag_pairs *pairs)
 {
         const struct ran_record *record = &item->line->record;
-        struct ran_buf *out = item->result;
-        int code = cmd_labels_read_tags(gold, record, item->err);
 
-        if (code == RAN_OK && !gold->present)
-                code = cmd_span_tags_read(gold, &r->document, record, item->err);
-        if (code == RAN_OK)
-                code = check(e, gold, r->words, item->err);
-        if (code != RAN_OK)
-                return code;
-        const struct packed head = {r->words, gold->names.len};
-        ran_buf_add(out, &head, sizeof(head));
-        ran_buf_add(out, gold->end, head.n * sizeof(*gold->end));
-        for (size_t i = 0; i < head.n; i++) {
-                uint32_t tag = r->at[i] != TAG_NOT_READ ? s->tags[r->at[i]] : RAN_LABEL_UNKNOWN;
-                ran_buf_add(out, &tag, sizeof(tag));
+        RAN_TRY(cmd_labels_read_tags(gold, record, item->err));
+        if (!gold->present)
+                RAN_TRY(cmd_span_tags_read(gold, &r->document, record, item->err));
+        RAN_TRY(check(e, gold, r->words, item->err));
+        pairs->present = true;
+        pairs->n = r->words;
+        pairs->end = ran_alloc(r->words, sizeof *pairs->end, item->err);
+        pairs->found = ran_alloc(r->words, sizeof *pairs->found, item->err);
+        if (pairs->end == NULL || pairs->found == NULL)
+                return RAN_ENOMEM;
+        for (size_t i = 0; i < r->words; i++) {
+                pairs->end[i] = gold->end[i];
+                pairs->found[i] = r->at[i] != TAG_NOT_READ ? s->tags[r->at[i]] : RAN_LABEL_UNKNOWN;
         }
-        ran_buf_add(out, gold->names.data, head.text);
-        return e->with_columns ? add_fields(out, r, record, item->err) : RAN_OK;
+        ran_buf_add(&pairs->names, gold->names.data, gold->names.len);
+        if (e->with_columns)
+                RAN_TRY(add_fields(&pairs->words, r, record, item->err));
+        return pairs->names.failed || pairs->words.failed
+                       ? ran_fail(item->err, RAN_ENOMEM, "no memory for the tags of a record")
+                       : RAN_OK;
 }
 
 /* ---- one record, in order ------------------------------------------------------------------- */
@@ -183,51 +187,48 @@ static int parse(struct tag_eval *e, size_t i, const char *gold, size_t n, uint3
         return ran_tag_parse(&e->gold[i], gold, n, err);
 }
 
-static int compare(struct tag_eval *e, const struct cmd_line *line, const struct packed *head,
+static int compare(struct tag_eval *e, const struct cmd_line *line, const struct tag_pairs *p,
                    struct ran_error *err)
 {
-        const size_t *end = (const size_t *)(head + 1);
-        const uint32_t *tags = (const uint32_t *)(end + head->n);
-        const char *names = (const char *)(tags + head->n), *text = names + head->text;
-        int code = RAN_OK;
+        const char *text = p->words.data;
+        int rc = RAN_OK;
 
-        for (size_t i = 0, begin = 0; i < head->n && code == RAN_OK; begin = end[i++]) {
-                const char *found = found_name(e, tags[i]), *name = names + begin;
-                size_t n = end[i] - begin;
-                code = ran_conll_add_token(e->conll, name, n, found, strlen(found), err);
+        for (size_t i = 0, begin = 0; i < p->n && rc == RAN_OK; begin = p->end[i++]) {
+                const char *found = found_name(e, p->found[i]);
+                const char *name = p->names.len > 0 ? p->names.data + begin : "";
+                size_t n = p->end[i] - begin;
+                rc = ran_conll_add_token(e->conll, name, n, found, strlen(found), err);
                 note_tag(e, line, name, n);
                 if (e->with_columns)
                         add_columns(e, &text, name, n, found);
-                if (code == RAN_OK && e->tags != NULL)
-                        code = parse(e, i, name, n, tags[i], err);
+                if (rc == RAN_OK && e->tags != NULL)
+                        rc = parse(e, i, name, n, p->found[i], err);
         }
         ran_conll_end_sentence(e->conll);
         if (e->with_columns)
                 ran_buf_char(&e->columns, '\n');
-        if (code == RAN_OK && e->tags != NULL)
-                code = ran_strict_add(e->strict, e->gold, e->found, head->n, err);
-        return code;
+        if (rc == RAN_OK && e->tags != NULL)
+                rc = ran_strict_add(e->strict, e->gold, e->found, p->n, err);
+        return rc;
 }
 
-int tag_eval_add(struct tag_eval *e, const struct cmd_line *line, const struct ran_buf *packed,
+int tag_eval_add(struct tag_eval *e, const struct cmd_line *line, const struct tag_pairs *pairs,
                  struct ran_error *err)
 {
-        const struct packed *head = (const struct packed *)(const void *)packed->data;
-
-        if (packed->len == 0) {
+        if (!pairs->present) {
                 e->skipped++;
                 return RAN_OK;
         }
-        struct ran_tag *gold = ran_grow(e->gold, &e->gold_cap, head->n, sizeof(*gold), err);
+        struct ran_tag *gold = ran_grow(e->gold, &e->gold_cap, pairs->n, sizeof *gold, err);
         if (gold == NULL)
                 return RAN_ENOMEM;
         e->gold = gold;
-        struct ran_tag *found = ran_grow(e->found, &e->found_cap, head->n, sizeof(*found), err);
+        struct ran_tag *found = ran_grow(e->found, &e->found_cap, pairs->n, sizeof *found, err);
         if (found == NULL)
                 return RAN_ENOMEM;
         e->found = found;
         e->compared++;
-        return compare(e, line, head, err);
+        return compare(e, line, pairs, err);
 }
 
 /* ---- the report ----------------------------------------------------------------------------- */
@@ -302,16 +303,16 @@ static void add_score(struct cmd_row *row, const struct ran_tag_score *score)
 }
 
 /* The strict score of each type and of all; for tags of no scheme, that of conlleval. */
-static void report_table(struct tag_eval *e, char delimiter, struct ran_buf *out)
+static void report_table(struct tag_eval *e, const struct output_format *format,
+                         struct ran_buf *out)
 {
-        static const char *const header[] = {"label", "precision", "recall", "f1",
-                                             "gold",  "found",     "correct"};
-        struct cmd_row row = {.out = out, .delimiter = delimiter};
+        static const char *const header[] = {"label", "precision", "recall",  "f1",
+                                             "gold",  "found",     "correct", NULL};
+        struct cmd_row row = {.out = out, .format = format};
         struct ran_conll_report conll;
         struct ran_strict_report strict;
 
-        for (size_t i = 0; i < sizeof(header) / sizeof(header[0]); i++)
-                cmd_row_text(&row, header[i]);
+        cmd_row_names(&row, header);
         cmd_row_end(&row);
         ran_conll_finish(e->conll, &conll);
         if (e->tags != NULL)
@@ -328,7 +329,7 @@ void tag_eval_report(struct tag_eval *e, int format, struct ran_buf *out)
         struct ran_strict_report strict;
 
         if (format == TAG_EVAL_CSV || format == TAG_EVAL_TSV) {
-                report_table(e, format == TAG_EVAL_CSV ? ',' : '\t', out);
+                report_table(e, format == TAG_EVAL_CSV ? &output_csv : &output_tsv, out);
                 return;
         }
         if (e->tags == NULL) {

@@ -3,7 +3,7 @@
 #define CMD_TAG_EVAL_H
 
 #include "cmd/records/loop.h"
-#include "cmd/records/labels.h"
+#include "cmd/content/labels.h"
 #include "ran.h"
 #include "cmd/tag/words.h"
 
@@ -40,12 +40,22 @@ double tag_eval_baseline(const struct tag_eval *e, const struct ran_conll_report
                          const char **tag);
 /* Whether the record has tags, or spans, to compare with. */
 bool tag_eval_tagged(const struct ran_record *record);
-/* In any thread: packs predicted and gold tags of a record (its item is `item`), and with columns
- * its words. RAN_EFORMAT when they cannot be compared. */
-int tag_eval_pack(const struct tag_eval *e, const struct tag_scratch *s, const struct tag_record *r,
-                  struct cmd_labels *gold, const struct cmd_item *item);
+/* Predicted and gold tags of a record. */
+struct tag_pairs {
+        bool present;         /* the record has tags */
+        size_t n;             /* words */
+        size_t *end;          /* (n) of the gold tags in `names` */
+        uint32_t *found;      /* (n) predicted tags; RAN_LABEL_UNKNOWN for a truncated word */
+        struct ran_buf names; /* gold tags, one after another */
+        struct ran_buf words; /* with columns: the words, a line feed after each */
+};
+void tag_pairs_release(struct tag_pairs *p);
+/* In any thread: reads them (the record is that of the item). RAN_EFORMAT when they cannot be
+ * compared. */
+int tag_eval_read(const struct tag_eval *e, const struct tag_scratch *s, const struct tag_record *r,
+                  struct cmd_labels *gold, const struct cmd_item *item, struct tag_pairs *pairs);
 /* In order: compares them. */
-int tag_eval_add(struct tag_eval *e, const struct cmd_line *line, const struct ran_buf *packed,
+int tag_eval_add(struct tag_eval *e, const struct cmd_line *line, const struct tag_pairs *pairs,
                  struct ran_error *err);
 /* Appends the report. TEXT: that of conlleval and a table of the strict score. */
 void tag_eval_report(struct tag_eval *e, int format, struct ran_buf *out);

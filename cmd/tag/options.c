@@ -2,8 +2,8 @@
 #include "cmd/tag/options.h"
 
 #include "cmd/options/message.h"
-#include "cmd/records/labels.h"
-#include "cmd/records/row.h"
+#include "cmd/content/labels.h"
+#include "cmd/formats/row.h"
 #include "cmd/tag/eval.h"
 
 struct tag_options tag_options;
@@ -13,7 +13,14 @@ struct cmd_output tag_output;
 
 static const char *const eval_formats[] = {"text", "conlleval", "json", "csv", "tsv", "html", NULL};
 
-static const char *const output_formats[] = {"jsonl", "conll", "csv", "tsv", "html", NULL};
+/* What the program gives of a record, for the formats. */
+#define GIVES_RECORDS OUTPUT_YES
+#define GIVES_LABELS  OUTPUT_NO
+#define GIVES_TAGS    OUTPUT_YES
+#define GIVES_ROWS    OUTPUT_YES
+#define GIVES_PAGE    OUTPUT_YES
+static const char *const output_names[] = {OUTPUT_FORMATS(OUTPUT_NAME) NULL};
+static const struct output_format *const output_formats[] = {OUTPUT_FORMATS(OUTPUT_ENTRY)};
 
 /* After the first two, in the order of RAN_SEGMENT_... */
 static const char *const splits[] = {"auto",  "vocabulary", "spaces", "punctuation",
@@ -39,21 +46,20 @@ static const struct ran_field prediction_fields[] = {
         {"offsets", 0, RAN_FIELD_CHOICE, OPTION(offsets), .choices = ran_unit_names,
          .value = "UNIT", .initial = "codepoint",
          .help = "unit of the offsets of entities in a text"},
-        {"output_format", 0, RAN_FIELD_CHOICE, OPTION(output_format), .choices = output_formats,
+        {"output_format", 0, RAN_FIELD_CHOICE, OPTION(output_format), .choices = output_names,
          .value = "NAME", .initial = "jsonl",
-         .help = "jsonl: records; conll: a line with word and tag for each word, an empty line "
-                 "after each record; columns of the input stay, and the tag comes last; csv, tsv: "
-                 "a table with a row for each entity: id, start, end, label, text, score; html: a "
-                 "page to look at",
+         .help = "format of the output" OUTPUT_FORMATS(
+                 OUTPUT_HELP) "; a table has a row for each "
+                              "entity: id, start, end, label, text, score",
          .first = true,
-         RAN_RULES({.words = "conll",
+         RAN_RULES({.words = OUTPUT_OF_TAGS(OUTPUT_WORD),
                     .excludes = "eval logits into only drop",
-                    .why = "--output-format=conll writes words and tags only"},
-                   {.words = "csv,tsv",
+                    .why = "this output format has words and tags only"},
+                   {.words = OUTPUT_OF_ROWS(OUTPUT_WORD),
                     .excludes = "eval logits into only drop",
                     .why = "a table has a row for each entity (--eval writes one with "
                            "--eval-format)"},
-                   {.words = "html",
+                   {.words = OUTPUT_OF_PAGE(OUTPUT_WORD),
                     .excludes = "eval logits into only drop",
                     .why = "--output-format=html writes a page and no records"})},
         {0},
@@ -114,13 +120,5 @@ void tag_options_check(void)
 {
         if (!tag_options.conlleval && tag_options.model == NULL)
                 cmd_usage("no model: give --model FILE");
-        bool table = tag_options.output_format == TAG_OUTPUT_CSV ||
-                     tag_options.output_format == TAG_OUTPUT_TSV;
-        tag_output.lines = tag_options.output_format == TAG_OUTPUT_CONLL || table;
-        if (table) {
-                bool tabs = tag_options.output_format == TAG_OUTPUT_TSV;
-                tag_output.delimiter = tabs ? '\t' : ',';
-                tag_output.header = tabs ? "id\tstart\tend\tlabel\ttext\tscore\n"
-                                         : "id,start,end,label,text,score\n";
-        }
+        tag_output.format = output_formats[tag_options.output_format];
 }

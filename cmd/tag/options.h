@@ -3,10 +3,9 @@
 #define CMD_TAG_OPTIONS_H
 
 #include "cmd/options/options.h"
-#include "cmd/records/document.h"
+#include "cmd/content/document.h"
 #include "cmd/records/io.h"
 
-enum { TAG_OUTPUT_JSONL, TAG_OUTPUT_CONLL, TAG_OUTPUT_CSV, TAG_OUTPUT_TSV, TAG_OUTPUT_HTML };
 /* And then 2 + RAN_SEGMENT_... */
 enum { TAG_SPLIT_AUTO, TAG_SPLIT_VOCABULARY, TAG_SPLIT_SEGMENT };
 

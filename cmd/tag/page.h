@@ -6,8 +6,8 @@
 
 #include "cmd/pages/documents.h"
 #include "cmd/pages/reliability.h"
-#include "cmd/records/labels.h"
-#include "cmd/records/shown.h"
+#include "cmd/content/labels.h"
+#include "cmd/content/shown.h"
 #include "cmd/tag/eval.h"
 #include "cmd/tag/words.h"
 
@@ -36,12 +36,13 @@ struct tag_page_scratch;
 struct tag_page_scratch *tag_page_scratch_new(struct ran_error *err);
 void tag_page_scratch_free(struct tag_page_scratch *s);
 
-/* In any thread: appends the document, packed, of a tagged record. gold: reads its gold tags; may
- * be that of an evaluation. */
-int tag_page_pack(struct tag_page *p, struct tag_page_scratch *s, const struct tag_scratch *tags,
-                  const struct tag_record *r, struct cmd_labels *gold, const struct cmd_item *item);
+/* In any thread: makes the document of a tagged record. gold: reads its gold tags; may be that of
+ * an evaluation. */
+int tag_page_make(struct tag_page *p, struct tag_page_scratch *s, const struct tag_scratch *tags,
+                  const struct tag_record *r, struct cmd_labels *gold, const struct cmd_item *item,
+                  struct page_document *d);
 /* In order. */
-int tag_page_add(struct tag_page *p, const struct ran_buf *packed, struct ran_error *err);
+int tag_page_add(struct tag_page *p, const struct page_document *d, struct ran_error *err);
 void tag_page_write(struct tag_page *p, size_t failed, struct cmd_sink *out);
 
 #endif

@@ -3,9 +3,8 @@
 
 #include <string.h>
 
-#include "cmd/formats/conll.h"
-#include "cmd/records/row.h"
-#include "cmd/records/spans.h"
+#include "cmd/formats/row.h"
+#include "cmd/content/spans.h"
 #include "cmd/tag/options.h"
 
 static bool begins_sentence(const struct tag_record *r, size_t i)
@@ -122,10 +121,10 @@ static int add_words_of_text(struct ran_buf *out, struct tag_scratch *s, const s
         return RAN_OK;
 }
 
-int tag_add_prediction(const struct tagger *t, struct tag_scratch *s, const struct tag_record *r,
-                       const struct cmd_item *item)
+static int add_prediction(const struct tagger *t, struct tag_scratch *s, const struct tag_record *r,
+                          const struct cmd_item *item)
 {
-        struct ran_buf *out = item->result;
+        struct ran_buf *out = &item->result->out;
 
         ran_buf_char(out, '{');
         add_tags(out, t, s, r);
@@ -140,58 +139,36 @@ int tag_add_prediction(const struct tagger *t, struct tag_scratch *s, const stru
         return RAN_OK;
 }
 
-/* The tag of a word as a field; a truncated word has none. */
-static void add_tag(struct ran_buf *out, const struct tagger *t, const struct tag_scratch *s,
-                    size_t at)
+/* The record as words with their tags; a truncated word has none. */
+static int write_words(const struct tagger *t, struct tag_scratch *s, const struct tag_record *r,
+                       const struct cmd_item *item)
 {
-        const char *tag = at != TAG_NOT_READ ? ran_model_label(t->model, s->tags[at]) : "";
-
-        conll_add_field(out, tag, strlen(tag));
-        ran_buf_char(out, '\n');
-}
-
-static int add_words(struct ran_buf *out, const struct tagger *t, struct tag_scratch *s,
-                     const struct tag_record *r, const struct ran_record *record,
-                     struct ran_error *err)
-{
+        const struct output_format *format = tag_output.format;
+        struct output_words w = {.line = item->line, .out = &item->result->out, .tags = &s->column};
         struct cmd_spans spans;
         size_t start, end;
-        int code = RAN_OK;
 
-        cmd_spans_begin(&spans, &r->document, record, RAN_UNIT_CODEPOINT);
-        for (size_t i = 0; i < r->words && code == RAN_OK; i++) {
+        s->column.len = 0;
+        cmd_spans_begin(&spans, &r->document, &item->line->record, RAN_UNIT_CODEPOINT);
+        for (size_t i = 0; i < r->words; i++) {
+                const size_t at = r->at[i];
+                const char *tag = at != TAG_NOT_READ ? ran_model_label(t->model, s->tags[at]) : "";
+
                 s->text.len = 0;
-                code = cmd_spans_next(&spans, i, i + 1, &start, &end, &s->text, err);
+                RAN_TRY(cmd_spans_next(&spans, i, i + 1, &start, &end, &s->text, item->err));
                 if (i > 0 && r->document.split > 0 && begins_sentence(r, i))
-                        ran_buf_char(out, '\n');
-                conll_add_word(out, s->text.data, s->text.len);
-                ran_buf_char(out, ' ');
-                add_tag(out, t, s, r->at[i]);
+                        format->sentence(&w);
+                format->word(&w, s->text.data, s->text.len, tag);
         }
-        ran_buf_char(out, '\n');
-        return code;
-}
-
-/* The record as lines of words and tags. */
-int tag_write_conll(const struct tagger *t, struct tag_scratch *s, const struct tag_record *r,
-                    const struct cmd_item *item)
-{
-        const struct cmd_line *line = item->line;
-
-        if (line->columns == NULL)
-                return add_words(item->result, t, s, r, &line->record, item->err);
-        s->text.len = 0;
-        for (size_t i = 0; i < r->words; i++)
-                add_tag(&s->text, t, s, r->at[i]);
-        conll_add_column(line->columns, line->raw, line->raw_length, &s->text, item->result);
-        return s->text.failed ? ran_fail(item->err, RAN_ENOMEM, "no memory for the tags") : RAN_OK;
+        format->tagged(&w);
+        return RAN_OK;
 }
 
 /* A row for each entity. */
-int tag_write_rows(const struct tagger *t, struct tag_scratch *s, const struct tag_record *r,
-                   const struct cmd_item *item)
+static int write_rows(const struct tagger *t, struct tag_scratch *s, const struct tag_record *r,
+                      const struct cmd_item *item)
 {
-        struct cmd_row row = {.out = item->result, .delimiter = tag_output.delimiter};
+        struct cmd_row row = {.out = &item->result->out, .format = tag_output.format};
         size_t n = ran_tags_entities(r->found, r->words, r->entities), start, end;
         struct cmd_spans spans;
 
@@ -213,4 +190,25 @@ int tag_write_rows(const struct tagger *t, struct tag_scratch *s, const struct t
                 cmd_row_end(&row);
         }
         return RAN_OK;
+}
+
+void tag_columns(const void *arg, struct cmd_row *row)
+{
+        static const char *const names[] = {"id", "start", "end", "label", "text", "score", NULL};
+
+        (void)arg;
+        cmd_row_names(row, names);
+}
+
+int tag_write(const struct tagger *t, struct tag_scratch *s, const struct tag_record *r,
+              const struct cmd_item *item)
+{
+        switch (tag_output.format->kind) {
+        case OUTPUT_TAGS:
+                return write_words(t, s, r, item);
+        case OUTPUT_ROWS:
+                return write_rows(t, s, r, item);
+        default:
+                return add_prediction(t, s, r, item);
+        }
 }

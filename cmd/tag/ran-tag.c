@@ -10,12 +10,12 @@
 #include "cmd/records/files.h"
 #include "cmd/records/loop.h"
 #include "cmd/records/sentence-group.h"
-#include "cmd/records/document.h"
-#include "cmd/records/known.h"
-#include "cmd/records/labels.h"
-#include "cmd/records/model.h"
+#include "cmd/content/document.h"
+#include "cmd/content/known.h"
+#include "cmd/content/labels.h"
+#include "cmd/content/model.h"
 #include "ran.h"
-#include "cmd/records/span-tags.h"
+#include "cmd/content/span-tags.h"
 #include "cmd/tag/conlleval.h"
 #include "cmd/tag/eval.h"
 #include "cmd/tag/options.h"
@@ -24,6 +24,20 @@
 #include "cmd/tag/predict.h"
 #include "cmd/tag/split.h"
 #include "cmd/tag/words.h"
+
+/* What is found about a record, for an evaluation or a page. */
+struct found {
+        struct tag_pairs pairs;
+        struct page_document document;
+};
+
+static void release(void *arg)
+{
+        struct found *found = arg;
+
+        tag_pairs_release(&found->pairs);
+        page_document_release(&found->document);
+}
 
 /* ---- tagging -------------------------------------------------------------------------------- */
 
@@ -80,13 +94,19 @@ static void predict(void *arg, void *scratch, struct cmd_item *items, size_t n)
         tag_words(t, s->tags, items, n);
         for (size_t i = 0; i < n; i++)
                 if (items[i].code == RAN_OK)
-                        items[i].code = (tag_output.delimiter != '\0' ? tag_write_rows
-                                         : tag_output.lines           ? tag_write_conll
-                                                                      : tag_add_prediction)(
-                                t, s->tags, &s->tags->record[i], &items[i]);
+                        items[i].code = tag_write(t, s->tags, &s->tags->record[i], &items[i]);
 }
 
 /* ---- pages ---------------------------------------------------------------------------------- */
+
+static int make_document(struct program_state *p, struct scratch *s, size_t i,
+                         struct cmd_item *item)
+{
+        struct found *found = item->result->found;
+
+        return tag_page_make(&p->page, s->page, s->tags, &s->tags->record[i], &s->gold, item,
+                             &found->document);
+}
 
 static void predict_page(void *arg, void *scratch, struct cmd_item *items, size_t n)
 {
@@ -96,15 +116,16 @@ static void predict_page(void *arg, void *scratch, struct cmd_item *items, size_
         tag_words(&p->tagger, s->tags, items, n);
         for (size_t i = 0; i < n; i++)
                 if (items[i].code == RAN_OK)
-                        items[i].code = tag_page_pack(&p->page, s->page, s->tags,
-                                                      &s->tags->record[i], &s->gold, &items[i]);
+                        items[i].code = make_document(p, s, i, &items[i]);
 }
 
-static int take_page(void *arg, const struct cmd_line *line, const struct ran_buf *result,
+static int take_page(void *arg, const struct cmd_line *line, const struct cmd_result *result,
                      struct ran_error *err)
 {
+        const struct found *found = result->found;
+
         (void)line;
-        return tag_page_add(&((struct program_state *)arg)->page, result, err);
+        return tag_page_add(&((struct program_state *)arg)->page, &found->document, err);
 }
 
 static void write_page(struct tag_page *page, const struct cmd_counts *counts)
@@ -128,6 +149,8 @@ static int make_page(struct program_state *p, struct cmd_loop *loop, char **file
         loop->output = NULL;
         loop->work_all = predict_page;
         loop->take = take_page;
+        loop->result_size = sizeof(struct found);
+        loop->release = release;
         int status = cmd_records(loop, files, &counts);
         write_page(&p->page, &counts);
         return status;
@@ -135,33 +158,13 @@ static int make_page(struct program_state *p, struct cmd_loop *loop, char **file
 
 /* ---- evaluation ----------------------------------------------------------------------------- */
 
-/* For a page the result is that of tag_eval_pack, that of tag_page_pack, and the size of the first.
- */
-static int pack(struct program_state *p, struct scratch *s, size_t i, struct cmd_item *item)
+static int read_pairs(struct program_state *p, struct scratch *s, size_t i, struct cmd_item *item)
 {
-        const struct tag_record *r = &s->tags->record[i];
+        struct found *found = item->result->found;
 
-        RAN_TRY(tag_eval_pack(&p->eval, s->tags, r, &s->gold, item));
-        if (tag_options.eval_format != TAG_EVAL_HTML)
-                return RAN_OK;
-        const size_t n = item->result->len;
-        RAN_TRY(tag_page_pack(&p->page, s->page, s->tags, r, &s->gold, item));
-        ran_buf_add(item->result, &n, sizeof n);
-        return RAN_OK;
-}
-
-static int compare_for_page(struct program_state *p, const struct cmd_line *line,
-                            const struct ran_buf *result, struct ran_error *err)
-{
-        struct ran_buf eval = *result, page = *result;
-
-        if (result->len == 0)
-                return tag_eval_add(&p->eval, line, result, err);
-        memcpy(&eval.len, result->data + result->len - sizeof eval.len, sizeof eval.len);
-        page.data += eval.len;
-        page.len -= eval.len + sizeof eval.len;
-        RAN_TRY(tag_eval_add(&p->eval, line, &eval, err));
-        return tag_page_add(&p->page, &page, err);
+        RAN_TRY(tag_eval_read(&p->eval, s->tags, &s->tags->record[i], &s->gold, item,
+                              &found->pairs));
+        return tag_options.eval_format == TAG_EVAL_HTML ? make_document(p, s, i, item) : RAN_OK;
 }
 
 /* The records of the items are sentences of one document. */
@@ -175,7 +178,7 @@ static void note_known(struct program_state *p, const struct scratch *s,
                 if (items[i].code != RAN_OK)
                         continue;
                 fingerprint += s->tags->record[i].document.fingerprint;
-                compared += items[i].result->len > 0;
+                compared += ((const struct found *)items[i].result->found)->pairs.present;
         }
         for (size_t i = 0; i < compared; i++)
                 cmd_known_note(&p->known, p->tagger.model, fingerprint);
@@ -190,18 +193,20 @@ static void tag_tagged(void *arg, void *scratch, struct cmd_item *items, size_t 
         tag_words(&p->tagger, s->tags, items, n);
         for (size_t i = 0; i < n; i++)
                 if (items[i].code == RAN_OK && tag_eval_tagged(&items[i].line->record))
-                        items[i].code = pack(p, s, i, &items[i]);
+                        items[i].code = read_pairs(p, s, i, &items[i]);
         note_known(p, s, items, n);
 }
 
-static int compare_tags(void *arg, const struct cmd_line *line, const struct ran_buf *result,
+static int compare_tags(void *arg, const struct cmd_line *line, const struct cmd_result *result,
                         struct ran_error *err)
 {
         struct program_state *p = arg;
+        const struct found *found = result->found;
 
-        if (tag_options.eval_format == TAG_EVAL_HTML)
-                return compare_for_page(p, line, result, err);
-        return tag_eval_add(&p->eval, line, result, err);
+        RAN_TRY(tag_eval_add(&p->eval, line, &found->pairs, err));
+        return tag_options.eval_format == TAG_EVAL_HTML && found->pairs.present
+                       ? tag_page_add(&p->page, &found->document, err)
+                       : RAN_OK;
 }
 
 static void write_report(struct program_state *p, const struct cmd_counts *counts)
@@ -248,6 +253,8 @@ static int evaluate(struct program_state *p, struct cmd_loop *loop, char **files
         cmd_names_open(&p->names, tag_options.label_names, true);
         loop->work_all = tag_tagged;
         loop->take = compare_tags;
+        loop->result_size = sizeof(struct found);
+        loop->release = release;
         loop->accepted = true;
         p->page.eval = eval;
         int status = cmd_records(loop, files, &counts);
@@ -274,13 +281,15 @@ static int run(struct program_state *p, char **files)
                 .free_scratch = free_scratch,
                 .work_all = predict,
                 .together = ran_model_config(p->tagger.model)->join_sentences,
+                .columns = tag_columns,
                 .arg = p,
         };
 
         if (tag_options.eval)
                 return evaluate(p, &loop, files);
-        return tag_options.output_format == TAG_OUTPUT_HTML ? make_page(p, &loop, files)
-                                                            : cmd_records(&loop, files, NULL);
+        if (tag_output.format->kind == OUTPUT_PAGE)
+                return make_page(p, &loop, files);
+        return cmd_records(&loop, files, NULL);
 }
 
 /* The tags of the model, parsed; NULL if one of them is of no scheme. The caller frees them. */
@@ -325,7 +334,7 @@ int main(int argc, char **argv)
         if (p.tagger.spare == NULL)
                 cmd_die(CMD_FAILED, "%s", err.text);
         tag_split_choose(&p.tagger);
-        if (p.tagger.tags == NULL && tag_output.delimiter != '\0')
+        if (p.tagger.tags == NULL && tag_output.format->kind == OUTPUT_ROWS)
                 cmd_usage("the tags of this model mark no entities: --output-format=conll writes a "
                           "line for each word");
         tag_page_init(&p.page, &p.tagger, tag_options.model);

@@ -41,6 +41,7 @@ void tag_scratch_free(struct tag_scratch *s)
         free(s->logits);
         free(s->group);
         ran_buf_release(&s->text);
+        ran_buf_release(&s->column);
         free(s);
 }
 

@@ -3,7 +3,7 @@
 #define CMD_TAG_WORDS_H
 
 #include "cmd/records/loop.h"
-#include "cmd/records/document.h"
+#include "cmd/content/document.h"
 #include "ran.h"
 
 struct tagger {
@@ -51,8 +51,8 @@ struct tag_scratch {
         size_t tags_cap, score_cap, logits_cap;
         struct tag_group *group; /* of tag_parts */
         size_t group_cap;
-        struct ran_buf text; /* scratch: the text of words */
-        bool segmented;      /* a record is a text of several sentences, by tagger.split */
+        struct ran_buf text, column; /* scratch: the text of words; their tags */
+        bool segmented;              /* a record is a text of several sentences, by tagger.split */
 };
 struct tag_scratch *tag_scratch_new(const struct tagger *t, struct ran_error *err);
 void tag_scratch_free(struct tag_scratch *s);

@@ -11,9 +11,9 @@
 #include "cmd/records/io.h"
 #include "cmd/records/files.h"
 #include "cmd/records/loop.h"
-#include "cmd/records/document.h"
-#include "cmd/records/vocab.h"
-#include "cmd/records/model.h"
+#include "cmd/content/document.h"
+#include "cmd/content/vocab.h"
+#include "cmd/content/model.h"
 
 /* What both verbs know. */
 struct conversion {
@@ -106,7 +106,7 @@ static const struct ran_field encode_fields[] = {
 };
 
 static int encode_record(void *arg, void *scratch, const struct cmd_line *line,
-                         struct ran_buf *result, struct ran_error *err)
+                         struct cmd_result *result, struct ran_error *err)
 {
         const struct conversion *c = arg;
         struct cmd_document *d = &((struct scratch *)scratch)->document;
@@ -115,7 +115,7 @@ static int encode_record(void *arg, void *scratch, const struct cmd_line *line,
         RAN_TRY(cmd_document_read_words(d, &line->record, c->tokenizer, err));
         if (d->empty)
                 return ran_fail(err, RAN_EFORMAT, "the document has no tokens");
-        ran_encoding_json(&d->encoding, c->tokenizer, d->from == CMD_FROM_TOKENS, result);
+        ran_encoding_json(&d->encoding, c->tokenizer, d->from == CMD_FROM_TOKENS, &result->out);
         return RAN_OK;
 }
 
@@ -152,7 +152,7 @@ int tokenize_encode(int argc, char **argv)
 /* ---- decode --------------------------------------------------------------------------------- */
 
 static int decode_record(void *arg, void *scratch, const struct cmd_line *line,
-                         struct ran_buf *result, struct ran_error *err)
+                         struct cmd_result *result, struct ran_error *err)
 {
         const struct conversion *c = arg;
         struct scratch *s = scratch;
@@ -163,7 +163,7 @@ static int decode_record(void *arg, void *scratch, const struct cmd_line *line,
                                   ran_tokenizer_size(c->tokenizer), NULL, err));
         s->text.len = 0;
         RAN_TRY(ran_tokenizer_decode(c->tokenizer, s->document.ids, s->document.L, &s->text, err));
-        ran_buf_json(result, s->text.data, s->text.len);
+        ran_buf_json(&result->out, s->text.data, s->text.len);
         return RAN_OK;
 }
 

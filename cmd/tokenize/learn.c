@@ -12,7 +12,7 @@
 #include "cmd/records/io.h"
 #include "cmd/records/files.h"
 #include "cmd/records/loop.h"
-#include "cmd/records/vocab.h"
+#include "cmd/content/vocab.h"
 
 /* ---- output -------------------------------------------------------------------------------- */
 
@@ -46,20 +46,20 @@ struct learn {
         bool pruned; /* and that was said */
 };
 
-static int collect(void *arg, void *scratch, const struct cmd_line *line, struct ran_buf *result,
+static int collect(void *arg, void *scratch, const struct cmd_line *line, struct cmd_result *result,
                    struct ran_error *err)
 {
         const struct learn *l = arg;
 
-        return cmd_vocab_words_read(scratch, &line->record, l->counter, result, err);
+        return cmd_vocab_words_read(scratch, &line->record, l->counter, &result->out, err);
 }
 
-static int count(void *arg, const struct cmd_line *line, const struct ran_buf *result,
+static int count(void *arg, const struct cmd_line *line, const struct cmd_result *result,
                  struct ran_error *err)
 {
         struct learn *l = arg;
         struct ran_counter_report report;
-        int code = ran_counter_add(l->counter, result->data, result->len, err);
+        int code = ran_counter_add(l->counter, result->out.data, result->out.len, err);
 
         ran_counter_report(l->counter, &report);
         if (report.pruned > 0 && !l->pruned) {

@@ -6,9 +6,9 @@
 #include "cmd/options/options.h"
 #include "cmd/options/outputs.h"
 #include "cmd/options/write.h"
-#include "cmd/records/document.h"
+#include "cmd/content/document.h"
 #include "cmd/records/files.h"
-#include "cmd/records/labels.h"
+#include "cmd/content/labels.h"
 #include "cmd/records/loop.h"
 #include "cmd/records/members.h"
 
@@ -25,10 +25,10 @@ static const struct ran_field output_fields[] = {
 };
 
 /* All members, by the names under which they are read; an id if there is none. */
-static int convert(void *arg, void *scratch, const struct cmd_line *line, struct ran_buf *result,
+static int convert(void *arg, void *scratch, const struct cmd_line *line, struct cmd_result *found,
                    struct ran_error *err)
 {
-        struct ran_buf id = {0}, record = {0};
+        struct ran_buf *result = &found->out, id = {0}, record = {0};
 
         (void)arg;
         (void)scratch;
@@ -49,14 +49,14 @@ static int convert(void *arg, void *scratch, const struct cmd_line *line, struct
         return failed ? ran_fail(err, RAN_ENOMEM, "out of memory") : RAN_OK;
 }
 
-static int write_record(void *arg, const struct cmd_line *line, const struct ran_buf *result,
+static int write_record(void *arg, const struct cmd_line *line, const struct cmd_result *result,
                         struct ran_error *err)
 {
         struct conversion *c = arg;
 
         (void)line;
         (void)err;
-        ran_buf_add(&c->sink.buf, result->data, result->len);
+        ran_buf_add(&c->sink.buf, result->out.data, result->out.len);
         cmd_sink_flush(&c->sink);
         return RAN_OK;
 }

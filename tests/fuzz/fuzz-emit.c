@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cmd/records/emit.h"
+#include "cmd/formats/emit.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -6,6 +6,7 @@
 #include "cmd/formats/conll.h"
 #include "cmd/formats/csv.h"
 #include "cmd/formats/import.h"
+#include "cmd/formats/output.h"
 #include "cmd/formats/frame.h"
 #include "cmd/formats/kinds.h"
 #include "cmd/formats/literal.h"
@@ -61,10 +62,12 @@ static void import(const struct import_format *format, const struct text_line *p
                 out.len = 0;
         check(rc, &out, &err);
         if (rc == RAN_OK && format == &import_conll) {
-                const struct ran_buf none = {0};
+                struct ran_buf none = {0};
                 struct ran_buf written = {0}, again = {0};
                 struct conll *columns = how.state;
-                conll_add_column(columns, piece->s, piece->n, &none, &written);
+                const struct cmd_line read = {
+                        .raw = piece->s, .raw_length = piece->n, .columns = columns};
+                output_conll.tagged(&(struct output_words){&read, &written, &none});
                 columns->columns++;
                 if (conll_import(columns, written.data, written.len, 1, &again, &line, &err) !=
                     RAN_OK)

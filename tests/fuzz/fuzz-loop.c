@@ -36,18 +36,18 @@ static int answer(const struct cmd_line *line, size_t together, struct ran_buf *
         return RAN_OK;
 }
 
-static int work(void *arg, void *scratch, const struct cmd_line *line, struct ran_buf *result,
+static int work(void *arg, void *scratch, const struct cmd_line *line, struct cmd_result *result,
                 struct ran_error *err)
 {
         (void)arg, (void)scratch;
-        return answer(line, 1, result, err);
+        return answer(line, 1, &result->out, err);
 }
 
 static void work_all(void *arg, void *scratch, struct cmd_item *items, size_t n)
 {
         (void)arg, (void)scratch;
         for (size_t i = 0; i < n; i++)
-                items[i].code = answer(items[i].line, n, items[i].result, items[i].err);
+                items[i].code = answer(items[i].line, n, &items[i].result->out, items[i].err);
 }
 
 /* Some memory, which the loop must give back. */

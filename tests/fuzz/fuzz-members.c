@@ -7,14 +7,15 @@
 
 #include "cmd/formats/conll.h"
 #include "cmd/formats/fasttext.h"
-#include "cmd/records/masked.h"
+#include "cmd/content/masked.h"
 #include "cmd/formats/import.h"
-#include "cmd/records/labels.h"
-#include "cmd/records/sequence.h"
+#include "cmd/formats/output.h"
+#include "cmd/content/labels.h"
+#include "cmd/content/sequence.h"
 #include "cmd/formats/foreign.h"
-#include "cmd/records/soft-label.h"
-#include "cmd/records/span-tags.h"
-#include "cmd/records/spans.h"
+#include "cmd/content/soft-label.h"
+#include "cmd/content/span-tags.h"
+#include "cmd/content/spans.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -230,15 +231,15 @@ static int write_fasttext(const struct ran_record *r, struct ran_error *err)
         struct ran_buf line = {0}, json = {0}, again = {0};
         struct ran_record read = {0};
 
-        fasttext_add_label(&line, "x");
-        int rc = fasttext_add_text(&line, r, err);
+        output_fasttext.label(&line, "x");
+        int rc = output_fasttext.labelled(&line, r, err);
         if (rc == RAN_OK) {
                 require(memchr(line.data, '\n', line.len) == line.data + line.len - 1);
                 line.len--;
                 import(&import_fasttext, &line, &json);
                 require(ran_record_scan(&read, json.data, json.len, NULL) == RAN_OK);
-                fasttext_add_label(&again, "x");
-                require(fasttext_add_text(&again, &read, NULL) == RAN_OK);
+                output_fasttext.label(&again, "x");
+                require(output_fasttext.labelled(&again, &read, NULL) == RAN_OK);
                 require(ran_record_find(&read, "label", NULL) != NULL);
         }
         ran_record_release(&read);
@@ -252,6 +253,7 @@ static int write_fasttext(const struct ran_record *r, struct ran_error *err)
 static int write_conll(const struct how *how, const struct ran_record *r, struct ran_error *err)
 {
         struct cmd_document *d = &subject.document[how->spelling > 0];
+        const struct cmd_line line = {.number = 1};
         struct ran_buf lines = {0}, json = {0}, word = {0};
         struct ran_record read = {0};
         struct how words = *how;
@@ -267,8 +269,8 @@ static int write_conll(const struct how *how, const struct ran_record *r, struct
         for (size_t i = 0; i < d->words && rc == RAN_OK; i++) {
                 word.len = 0;
                 rc = cmd_spans_next(&spans, i, i + 1, &start, &end, &word, err);
-                conll_add_word(&lines, word.data, word.len);
-                ran_buf_str(&lines, " O\n");
+                output_conll.word(&(struct output_words){.line = &line, .out = &lines}, word.data,
+                                  word.len, "O");
         }
         if (rc == RAN_OK && d->words > 0) {
                 import(&import_conll, &lines, &json);

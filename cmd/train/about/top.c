@@ -7,7 +7,7 @@
 #include "cmd/formats/json.h"
 #include "cmd/options/message.h"
 #include "cmd/options/options.h"
-#include "cmd/records/document.h"
+#include "cmd/content/document.h"
 #include "cmd/records/files.h"
 #include "cmd/records/loop.h"
 
@@ -31,24 +31,24 @@ static void free_scratch(void *scratch)
         free(scratch);
 }
 
-static int read_ids(void *arg, void *scratch, const struct cmd_line *line, struct ran_buf *result,
-                    struct ran_error *err)
+static int read_ids(void *arg, void *scratch, const struct cmd_line *line,
+                    struct cmd_result *result, struct ran_error *err)
 {
         const struct ran_model *m = ((struct reading *)arg)->m;
         struct cmd_document *d = scratch;
 
         RAN_TRY(cmd_document_read(d, &line->record, ran_model_tokenizer(m), ran_model_vocabulary(m),
                                   NULL, err));
-        ran_buf_add(result, d->ids, d->L * sizeof *d->ids);
+        ran_buf_add(&result->out, d->ids, d->L * sizeof *d->ids);
         return RAN_OK;
 }
 
-static int take_ids(void *arg, const struct cmd_line *line, const struct ran_buf *result,
+static int take_ids(void *arg, const struct cmd_line *line, const struct cmd_result *result,
                     struct ran_error *err)
 {
         (void)line;
-        return ran_top_ngrams_add(((struct reading *)arg)->grams, (const void *)result->data,
-                                  result->len / sizeof(uint32_t), err);
+        return ran_top_ngrams_add(((struct reading *)arg)->grams, (const void *)result->out.data,
+                                  result->out.len / sizeof(uint32_t), err);
 }
 
 static char **names_of(const struct ran_list *list)

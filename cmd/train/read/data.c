@@ -149,10 +149,10 @@ static int add_document(struct train_reader *r, const struct cmd_line *line,
         return RAN_OK;
 }
 
-int train_take(void *arg, const struct cmd_line *line, const struct ran_buf *result,
+int train_take(void *arg, const struct cmd_line *line, const struct cmd_result *result,
                struct ran_error *err)
 {
-        const struct train_document d = unpack(result);
+        const struct train_document d = unpack(&result->out);
         const struct train_packed *head = d.head;
         struct train_reader *r = arg;
         const struct train_task *task = r->source->task;

@@ -155,11 +155,11 @@ void train_pack_text(const struct train_scratch *s, size_t L, struct ran_buf *re
         ran_buf_add(result, s->group, s->group_n);
 }
 
-int train_encode(void *arg, void *scratch, const struct cmd_line *line, struct ran_buf *result,
+int train_encode(void *arg, void *scratch, const struct cmd_line *line, struct cmd_result *result,
                  struct ran_error *err)
 {
         const struct train_source *source = ((struct train_reader *)arg)->source;
 
         RAN_TRY(train_read_labels(scratch, source, &line->record, err));
-        return source->task->encode(scratch, source, &line->record, result, err);
+        return source->task->encode(scratch, source, &line->record, &result->out, err);
 }

@@ -97,7 +97,7 @@ static bool is_encoded(const struct learner *l, const struct ran_record *record)
 }
 
 /* Packs ids, or collects the words of a text. */
-static int count(void *arg, void *scratch, const struct cmd_line *line, struct ran_buf *result,
+static int count(void *arg, void *scratch, const struct cmd_line *line, struct cmd_result *result,
                  struct ran_error *err)
 {
         struct learner *l = arg;
@@ -115,7 +115,7 @@ static int count(void *arg, void *scratch, const struct cmd_line *line, struct r
         RAN_TRY(train_read_labels(s, l->reader.source, &line->record, err));
         if (s->labels.several)
                 __atomic_store_n(&l->several, true, __ATOMIC_RELAXED);
-        return cmd_vocab_words_read(&s->words, &line->record, l->counter, result, err);
+        return cmd_vocab_words_read(&s->words, &line->record, l->counter, &result->out, err);
 }
 
 /* As ran-train lm reads it: with a text, a "source" names the origin. */
@@ -125,7 +125,7 @@ static bool is_pair(const struct ran_record *record)
                foreign_text(record) == NULL;
 }
 
-static int take_counted(void *arg, const struct cmd_line *line, const struct ran_buf *result,
+static int take_counted(void *arg, const struct cmd_line *line, const struct cmd_result *result,
                         struct ran_error *err)
 {
         struct learner *l = arg;
@@ -137,7 +137,7 @@ static int take_counted(void *arg, const struct cmd_line *line, const struct ran
         l->paired |= !ids && is_pair(&line->record);
         if (ids)
                 return train_take(&l->reader, line, result, err);
-        RAN_TRY(ran_counter_add(l->counter, result->data, result->len, err));
+        RAN_TRY(ran_counter_add(l->counter, result->out.data, result->out.len, err));
         if (l->reader.source->input->rejects != NULL)
                 RAN_TRY(keep_raw(&l->spool, line, err));
         return keep_line(&l->spool, line, &l->reader.renamed, err);
@@ -152,7 +152,7 @@ struct batch {
         struct slot {
                 struct train_scratch scratch;
                 struct cmd_line line;
-                struct ran_buf packed;
+                struct cmd_result packed;
                 int code; /* RAN_OK, or the code of err */
                 struct ran_error err;
         } slot[BATCH];
@@ -166,7 +166,7 @@ static int scan_spooled(struct batch *b, size_t i)
 
         slot->line.file = spool->location[n].file;
         slot->line.number = spool->location[n].line;
-        slot->packed.len = 0;
+        slot->packed.out.len = 0;
         return ran_record_scan(&slot->line.record, spool->lines + begin, spool->end[n] - begin,
                                &slot->err);
 }
@@ -180,7 +180,7 @@ static void encode_spooled(void *arg, size_t i)
         if (code == RAN_OK)
                 code = train_encode(&b->learner->reader, &slot->scratch, &slot->line, &slot->packed,
                                     &slot->err);
-        if (code == RAN_OK && slot->packed.failed)
+        if (code == RAN_OK && slot->packed.out.failed)
                 code = ran_fail(&slot->err, RAN_ENOMEM, "out of memory for a document");
         slot->code = code;
 }
@@ -193,8 +193,8 @@ static void count_spooled(void *arg, size_t i)
 
         if (code == RAN_OK)
                 code = cmd_vocab_words_read(&slot->scratch.words, &slot->line.record,
-                                            b->learner->counter, &slot->packed, &slot->err);
-        if (code == RAN_OK && slot->packed.failed)
+                                            b->learner->counter, &slot->packed.out, &slot->err);
+        if (code == RAN_OK && slot->packed.out.failed)
                 code = ran_fail(&slot->err, RAN_ENOMEM, "out of memory for the words of a line");
         slot->code = code;
 }
@@ -236,7 +236,7 @@ static void batch_free(struct batch *b)
         for (size_t i = 0; i < BATCH; i++) {
                 train_scratch_release(&b->slot[i].scratch);
                 ran_record_release(&b->slot[i].line.record);
-                ran_buf_release(&b->slot[i].packed);
+                ran_buf_release(&b->slot[i].packed.out);
         }
         free(b);
 }
@@ -281,7 +281,7 @@ static void count_pairs(struct learner *l)
 
                         if (slot->code != RAN_OK) /* it was read before: there is no memory now */
                                 cmd_die(CMD_FAILED, "%s", slot->err.text);
-                        if (ran_counter_add(l->counter, slot->packed.data, slot->packed.len,
+                        if (ran_counter_add(l->counter, slot->packed.out.data, slot->packed.out.len,
                                             &err) != RAN_OK)
                                 cmd_die(CMD_FAILED, "%s", err.text);
                 }

@@ -7,13 +7,13 @@
 #ifndef CMD_TRAIN_READ_READER_H
 #define CMD_TRAIN_READ_READER_H
 
-#include "cmd/records/document.h"
-#include "cmd/records/labels.h"
+#include "cmd/content/document.h"
+#include "cmd/content/labels.h"
 #include "cmd/records/loop.h"
 #include "cmd/records/sentence-group.h"
-#include "cmd/records/sequence.h"
-#include "cmd/records/soft-label.h"
-#include "cmd/records/vocab.h"
+#include "cmd/content/sequence.h"
+#include "cmd/content/soft-label.h"
+#include "cmd/content/vocab.h"
 #include "cmd/train/read/data.h"
 
 /* The most members that a task reads, and two more that options name. */
@@ -90,7 +90,7 @@ struct train_document {
  * RAN_EFORMAT if something is missing, or there are not as many tags as words. */
 int train_read_labels(struct train_scratch *s, const struct train_source *source,
                       const struct ran_record *record, struct ran_error *err);
-int train_encode(void *arg, void *scratch, const struct cmd_line *line, struct ran_buf *result,
+int train_encode(void *arg, void *scratch, const struct cmd_line *line, struct cmd_result *result,
                  struct ran_error *err);
 /* For the tasks. RAN_EFORMAT when a label, or tag, holds U+0000. */
 int train_refuse_nul(const struct cmd_labels *labels, const struct train_source *source,
@@ -106,7 +106,7 @@ void train_pack_text(const struct train_scratch *s, size_t L, struct ran_buf *re
 
 /* ---- in order (data.c, soft-target.c) ------------------------------------------------------- */
 
-int train_take(void *arg, const struct cmd_line *line, const struct ran_buf *result,
+int train_take(void *arg, const struct cmd_line *line, const struct cmd_result *result,
                struct ran_error *err);
 /* Sets the last document's soft target to that of d, mixed with its labels. */
 int train_add_soft_target(struct train_reader *r, const struct train_document *d,

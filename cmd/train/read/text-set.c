@@ -6,7 +6,7 @@
 #include <sys/stat.h>
 
 #include "cmd/options/message.h"
-#include "cmd/records/vocab.h"
+#include "cmd/content/vocab.h"
 #include "cmd/train/read/reader.h"
 
 /* ---- texts ----------------------------------------------------------------------------------- */
@@ -49,17 +49,17 @@ int train_text_set_add(struct ran_dataset *texts, const struct train_reader *r,
 /* ---- their words ----------------------------------------------------------------------------- */
 
 /* Bad records are reported when they are read again. */
-static int collect(void *arg, void *scratch, const struct cmd_line *line, struct ran_buf *result,
+static int collect(void *arg, void *scratch, const struct cmd_line *line, struct cmd_result *result,
                    struct ran_error *err)
 {
-        return cmd_vocab_words_read(scratch, &line->record, arg, result, err);
+        return cmd_vocab_words_read(scratch, &line->record, arg, &result->out, err);
 }
 
-static int count(void *arg, const struct cmd_line *line, const struct ran_buf *result,
+static int count(void *arg, const struct cmd_line *line, const struct cmd_result *result,
                  struct ran_error *err)
 {
         (void)line;
-        return ran_counter_add(arg, result->data, result->len, err);
+        return ran_counter_add(arg, result->out.data, result->out.len, err);
 }
 
 static void refuse_pipes(char **files)

@@ -5,7 +5,7 @@
 
 #include "cmd/options/message.h"
 #include "cmd/options/rules.h"
-#include "cmd/records/names.h"
+#include "cmd/content/names.h"
 #include "cmd/train/about/convert.h"
 
 #define FILE_AT(member) offsetof(struct train_file_options, member)
@@ -202,7 +202,7 @@ static const char notes[] =
         "checkpoint; the same command with --resume continues.\n"
         "The same data and settings give the same model, whatever the number of threads, processes "
         "and machines, interrupted or not. For several processes, build the program with make "
-        "MPI=1 and start it with mpirun: see Many machines in ran-train(1).";
+        "MPI=1 and start it with mpirun: see ran-ranks(7).";
 
 static const struct {
         const char *title;

@@ -1,0 +1,493 @@
+/* document.c - the ids of a record's document, from any of its members. */
+#include "cmd/content/document.h"
+#include "cmd/formats/foreign.h"
+#include "cmd/formats/json.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char *const truncate_names[] = {"head", "tail", "head-tail", "error", NULL};
+
+#define OPTION(member) offsetof(struct cmd_document_options, member)
+
+const struct ran_field cmd_document_fields[] = {
+        {"max_tokens", 0, RAN_FIELD_SIZE, OPTION(max_tokens), 0, INFINITY, .value = "N",
+         .initial = "0", .help = "use at most N tokens of a document; 0: no limit", .first = true},
+        {"truncate", 0, RAN_FIELD_CHOICE, OPTION(truncate), .choices = truncate_names,
+         .value = "WHAT", .initial = "head",
+         .help = "part of a longer document to keep; head-tail: half of each; error: make it a bad "
+                 "record",
+         RAN_RULES(RAN_NEEDS("max_tokens"))},
+        {0},
+};
+
+void cmd_document_release(struct cmd_document *d)
+{
+        ran_encoding_release(&d->encoding);
+        ran_buf_release(&d->text);
+        ran_marks_release(&d->marks);
+        free(d->given);
+        free(d->positions);
+        free(d->sentence);
+        *d = (struct cmd_document){0};
+}
+
+/* ---- ids ------------------------------------------------------------------------------------ */
+
+static int add_id(struct cmd_document *d, const char *text, size_t n, char type, size_t V,
+                  struct ran_error *err)
+{
+        size_t id;
+
+        if (type != 'n' || !ran_parse_size(text, n, &id))
+                return ran_fail(err, RAN_EFORMAT, "ids must be whole numbers, not %.*s",
+                                n < 40 ? (int)n : 40, text);
+        if (id >= V || id > UINT32_MAX)
+                return ran_fail(err, RAN_EFORMAT, "id %zu is not in the vocabulary (%zu tokens)",
+                                id, V);
+        uint32_t *grown = ran_grow(d->given, &d->given_cap, d->L + 1, sizeof(*grown), err);
+        if (grown == NULL)
+                return RAN_ENOMEM;
+        d->given = grown;
+        d->given[d->L++] = (uint32_t)id;
+        return RAN_OK;
+}
+
+static int read_ids(struct cmd_document *d, const char *line, struct ran_span value, char type,
+                    size_t V, struct ran_error *err)
+{
+        struct ran_span item;
+        size_t pos = 0;
+
+        if (type != 'a')
+                return ran_fail(err, RAN_EFORMAT, "\"ids\" must be an array");
+        d->L = 0;
+        while (ran_json_next(line, value, &pos, NULL, &item, &type)) {
+                RAN_TRY(add_id(d, line + item.begin, item.end - item.begin, type, V, err));
+        }
+        d->ids = d->given;
+        return RAN_OK;
+}
+
+/* Whether a JSON string of the line is this text. */
+static bool is_text(const char *line, struct ran_span string, const char *text)
+{
+        size_t n = strlen(text);
+
+        return string.end - string.begin == n + 2 && line[string.begin] == '"' &&
+               memcmp(line + string.begin + 1, text, n) == 0;
+}
+
+static int read_encoding(struct cmd_document *d, const char *line, const struct ran_member *m,
+                         const struct ran_tokenizer *tokenizer, size_t V, struct ran_error *err)
+{
+        struct ran_span name, item, ids = {0, 0};
+        size_t pos = 0, vocabs = 0, lists = 0;
+        bool same = false;
+        char type, ids_type = 0;
+
+        if (m->type != 'o')
+                return ran_fail(err, RAN_EFORMAT, "\"encoding\" must be an object");
+        while (ran_json_next(line, m->value, &pos, &name, &item, &type)) {
+                if (is_text(line, name, "vocab")) {
+                        same = is_text(line, item, ran_tokenizer_digest(tokenizer));
+                        vocabs++;
+                } else if (is_text(line, name, "ids")) {
+                        ids = item;
+                        ids_type = type;
+                        lists++;
+                }
+        }
+        if (ran_tokenizer_digest(tokenizer)[0] == '\0')
+                return ran_fail(err, RAN_ENOMEM, "no memory for the digest of the vocabulary");
+        if (vocabs > 1 || lists > 1)
+                return ran_fail(err, RAN_EFORMAT, "\"encoding\" has \"%s\" twice",
+                                lists > 1 ? "ids" : "vocab");
+        if (!same)
+                return ran_fail(err, RAN_EFORMAT,
+                                "\"encoding\" is of another vocabulary than the model's");
+        return read_ids(d, line, ids, ids_type, V, err);
+}
+
+/* ---- fingerprints --------------------------------------------------------------------------- */
+
+static void begin_fingerprint(struct cmd_document *d)
+{
+        if (d->with_fingerprint)
+                ran_fingerprint_begin(&d->print);
+}
+
+static void end_fingerprint(struct cmd_document *d)
+{
+        if (d->with_fingerprint)
+                d->fingerprint = ran_fingerprint_end(&d->print);
+}
+
+/* Of a text or a word, which d->text holds. */
+static void note_text(struct cmd_document *d)
+{
+        if (d->with_fingerprint)
+                ran_fingerprint_add(&d->print, d->text.data, d->text.len);
+}
+
+/* Ids beside a text have the fingerprint of the text; others that of their decimals. */
+static int print_ids(struct cmd_document *d, const struct ran_record *record, struct ran_error *err)
+{
+        const struct ran_member *tokens = foreign_tokens(record), *text = foreign_text(record);
+        const struct ran_member *m = tokens != NULL ? tokens : text;
+        struct ran_span item;
+        size_t pos = 0;
+        char type, number[16];
+
+        begin_fingerprint(d);
+        if (m != NULL && m->type == 's') {
+                d->text.len = 0;
+                RAN_TRY(ran_json_decode(record->line, m->value, &d->text, err));
+                note_text(d);
+        }
+        while (m != NULL && m->type == 'a' &&
+               ran_json_next(record->line, m->value, &pos, NULL, &item, &type)) {
+                d->text.len = 0;
+                if (type == 's')
+                        RAN_TRY(ran_json_decode(record->line, item, &d->text, err));
+                note_text(d);
+        }
+        for (size_t t = 0; m == NULL && t < d->L; t++)
+                ran_fingerprint_add(
+                        &d->print, number,
+                        (size_t)snprintf(number, sizeof number, "%u,", (unsigned)d->ids[t]));
+        end_fingerprint(d);
+        return RAN_OK;
+}
+
+/* ---- words ---------------------------------------------------------------------------------- */
+
+/* Adds spelling of the tokens from `first` on, those of a text of n bytes, and converts their
+ * offsets. */
+static int add_details(struct cmd_document *d, size_t first, const char *text, size_t n,
+                       struct ran_error *err)
+{
+        if (d->spelling > 0)
+                RAN_TRY(ran_encoding_spell(&d->encoding, first, text, n, d->spelling, err));
+        return ran_encoding_convert(&d->encoding, first, text, n, d->unit, err);
+}
+
+static int read_tokens(struct cmd_document *d, const char *line, const struct ran_member *m,
+                       const char *name, const struct ran_tokenizer *tokenizer,
+                       struct ran_error *err)
+{
+        struct ran_span item;
+        size_t pos = 0;
+        char type;
+
+        if (m->type != 'a')
+                return ran_fail(err, RAN_EFORMAT, "\"%s\" must be an array of strings", name);
+        d->encoding.n = d->encoding.words = 0;
+        while (ran_json_next(line, m->value, &pos, NULL, &item, &type)) {
+                if (type != 's')
+                        return ran_fail(err, RAN_EFORMAT, "\"%s\" must be an array of strings",
+                                        name);
+                size_t first = d->encoding.n;
+                d->text.len = 0;
+                RAN_TRY(ran_json_decode(line, item, &d->text, err));
+                note_text(d);
+                RAN_TRY(ran_tokenizer_encode_word(tokenizer, d->text.data, d->text.len,
+                                                  &d->encoding, err));
+                RAN_TRY(add_details(d, first, d->text.data, d->text.len, err));
+        }
+        return RAN_OK;
+}
+
+static int add_sentence(struct cmd_document *d, struct ran_error *err)
+{
+        size_t *grown =
+                ran_grow(d->sentence, &d->sentence_cap, d->sentences + 1, sizeof *grown, err);
+
+        if (grown == NULL)
+                return RAN_ENOMEM;
+        d->sentence = grown;
+        d->sentence[d->sentences++] = d->encoding.n;
+        return RAN_OK;
+}
+
+/* Units of [begin, end) of the text. */
+static size_t units(const struct cmd_document *d, size_t begin, size_t end)
+{
+        size_t n = 0;
+
+        for (size_t i = begin; i < end; i++) {
+                const unsigned char c = (unsigned char)d->text.data[i];
+                n += d->unit == RAN_UNIT_BYTE || (c & 0xc0) != 0x80;
+                n += d->unit == RAN_UNIT_UTF16 && c >= 0xf0;
+        }
+        return n;
+}
+
+/* Adds the word [begin, end) of d->text, as the marks of the corpus write it. Its tokens lie in the
+ * text, `offset` units behind its beginning. */
+static int add_segment(struct cmd_document *d, size_t begin, size_t end, size_t offset,
+                       const struct ran_tokenizer *tokenizer, struct ran_error *err)
+{
+        struct ran_encoding *e = &d->encoding;
+        const size_t first = e->n, whole = units(d, begin, end);
+        const char *word;
+        size_t n;
+        const bool other =
+                ran_marks_write(&d->marks, d->text.data, d->text.len, begin, end, &word, &n);
+
+        RAN_TRY(ran_tokenizer_encode_word(tokenizer, word, n, e, err));
+        RAN_TRY(add_details(d, first, word, n, err));
+        for (size_t t = first; t < e->n; t++) {
+                e->start[t] = offset + (other ? 0 : e->start[t]);
+                e->end[t] = offset + (other ? whole : e->end[t]);
+        }
+        return RAN_OK;
+}
+
+/* The words and sentences that a convention finds in d->text. */
+static int read_segments(struct cmd_document *d, const struct ran_tokenizer *tokenizer,
+                         struct ran_error *err)
+{
+        const struct ran_buf *text = &d->text;
+        size_t begin, end, seen = 0, offset = 0;
+        struct ran_segments s;
+        bool opens;
+
+        d->encoding.n = d->encoding.words = 0;
+        if (ran_utf8_valid(text->data, text->len) < text->len)
+                return ran_fail(err, RAN_EFORMAT, "the text is not valid UTF-8");
+        ran_segments_begin(&s, d->split - 1, text->data, text->len);
+        d->marks.open = d->marks.single_open = false;
+        while (ran_segments_next(&s, &begin, &end, &opens)) {
+                if (opens)
+                        RAN_TRY(add_sentence(d, err));
+                offset += units(d, seen, begin);
+                seen = begin;
+                RAN_TRY(add_segment(d, begin, end, offset, tokenizer, err));
+        }
+        return RAN_OK;
+}
+
+static int read_text(struct cmd_document *d, const char *line, const struct ran_member *m,
+                     const char *name, const struct ran_tokenizer *tokenizer, struct ran_error *err)
+{
+        if (m->type != 's')
+                return ran_fail(err, RAN_EFORMAT, "\"%s\" must be a string", name);
+        d->text.len = 0;
+        RAN_TRY(ran_json_decode(line, m->value, &d->text, err));
+        note_text(d);
+        if (d->split > 0)
+                return read_segments(d, tokenizer, err);
+        RAN_TRY(ran_tokenizer_encode(tokenizer, d->text.data, d->text.len, &d->encoding, err));
+        return add_details(d, 0, d->text.data, d->text.len, err);
+}
+
+static int read_words(struct cmd_document *d, const char *line, const struct ran_member *m,
+                      const char *name, bool list, const struct ran_tokenizer *tokenizer,
+                      struct ran_error *err)
+{
+        begin_fingerprint(d);
+        int code = (list ? read_tokens : read_text)(d, line, m, name, tokenizer, err);
+
+        end_fingerprint(d);
+        d->from = list ? CMD_FROM_TOKENS : CMD_FROM_TEXT;
+        d->ids = d->encoding.ids;
+        d->L = d->uncut = d->encoding.n;
+        d->empty = code == RAN_OK && d->L == 0;
+        return code;
+}
+
+int cmd_document_read_words(struct cmd_document *d, const struct ran_record *record,
+                            const struct ran_tokenizer *tokenizer, struct ran_error *err)
+{
+        const struct ran_member *tokens = foreign_tokens(record), *text = foreign_text(record);
+
+        if (tokens != NULL)
+                return read_words(d, record->line, tokens, "tokens", true, tokenizer, err);
+        if (text != NULL)
+                return read_words(d, record->line, text, "text", false, tokenizer, err);
+        return ran_fail(err, RAN_EFORMAT, "no \"tokens\" and no \"text\"");
+}
+
+int cmd_document_read_member(struct cmd_document *d, const struct ran_record *record,
+                             const char *name, const struct ran_tokenizer *tokenizer,
+                             struct ran_error *err)
+{
+        const struct ran_member *m = json_member(record, name);
+
+        if (m == NULL)
+                return ran_fail(err, RAN_EFORMAT, "no \"%s\"", name);
+        return read_words(d, record->line, m, name, m->type == 'a', tokenizer, err);
+}
+
+/* ---- the document --------------------------------------------------------------------------- */
+
+static int read_source(struct cmd_document *d, const struct ran_record *record,
+                       const struct ran_tokenizer *tokenizer, size_t V, struct ran_error *err)
+{
+        const struct ran_member *encoding = foreign_encoding(record), *ids = foreign_ids(record),
+                                *tokens = foreign_tokens(record), *text = foreign_text(record);
+        bool encoding_ok = !d->by_words && d->spelling == 0;
+
+        if (!encoding_ok)
+                encoding = NULL;
+        d->from = encoding != NULL && tokenizer != NULL ? CMD_FROM_ENCODING
+                  : ids != NULL                         ? CMD_FROM_IDS
+                  : tokens != NULL                      ? CMD_FROM_TOKENS
+                                                        : CMD_FROM_TEXT;
+        if (d->from == CMD_FROM_IDS && d->spelling > 0)
+                return ran_fail(err, RAN_EFORMAT,
+                                "the model reads the spelling of words, which \"ids\" lack: give "
+                                "\"tokens\" or \"text\"");
+        if (tokenizer == NULL && ids == NULL)
+                return ran_fail(err, RAN_EFORMAT,
+                                "no \"ids\": the model has no vocabulary, so it needs them");
+        if (d->from == CMD_FROM_ENCODING)
+                return read_encoding(d, record->line, encoding, tokenizer, V, err);
+        if (d->from == CMD_FROM_IDS)
+                return read_ids(d, record->line, ids->value, ids->type, V, err);
+        if (tokens == NULL && text == NULL)
+                return ran_fail(err, RAN_EFORMAT,
+                                "no document: give one of %stokens and text (--text-member names "
+                                "another member)",
+                                encoding_ok        ? "encoding, ids, "
+                                : d->spelling == 0 ? "ids, "
+                                                   : "");
+        return cmd_document_read_words(d, record, tokenizer, err);
+}
+
+void cmd_document_word(const struct cmd_document *d, size_t i, size_t *start, size_t *end)
+{
+        const struct ran_encoding *e = &d->encoding;
+        size_t t = d->positions[i];
+
+        *start = e->start[t];
+        while (t + 1 < d->L && e->word[t + 1] == e->word[t])
+                t++;
+        *end = e->end[t];
+}
+
+/* Some vocabularies have words of white space. They have no tag, and so no word position. */
+static bool is_blank(const struct cmd_document *d, size_t first)
+{
+        const struct ran_encoding *e = &d->encoding;
+
+        for (size_t t = first; t < d->L && e->word[t] == e->word[first]; t++) {
+                if (e->start[t] < e->end[t])
+                        return false;
+        }
+        return true;
+}
+
+static int find_positions(struct cmd_document *d, struct ran_error *err)
+{
+        const size_t *word = d->ids == d->given ? NULL : d->encoding.word;
+
+        if (d->L > UINT32_MAX)
+                return ran_fail(err, RAN_EFORMAT,
+                                "the document has %zu tokens, too many to find words in", d->L);
+        uint32_t *positions =
+                ran_grow(d->positions, &d->positions_cap, d->L, sizeof(*positions), err);
+        if (positions == NULL)
+                return RAN_ENOMEM;
+        d->positions = positions;
+        d->words = 0;
+        for (size_t t = 0; t < d->L; t++) {
+                if (word != NULL && t > 0 && word[t] == word[t - 1])
+                        continue;
+                if (d->from != CMD_FROM_TEXT || !is_blank(d, t))
+                        positions[d->words++] = (uint32_t)t;
+        }
+        return RAN_OK;
+}
+
+/* Keeps the first `head` and the last `tail` of n objects. */
+static void keep_ends(void *objects, size_t size, size_t n, size_t head, size_t tail)
+{
+        if (objects != NULL)
+                memmove((char *)objects + head * size, (char *)objects + (n - tail) * size,
+                        tail * size);
+}
+
+/* Sets head and tail of a document, if it is too long. */
+static int set_ends(struct cmd_document *d, const struct cmd_document_options *options,
+                    struct ran_error *err)
+{
+        d->uncut = d->head = d->L;
+        d->tail = 0;
+        if (options == NULL || options->max_tokens == 0 || d->L <= options->max_tokens)
+                return RAN_OK;
+        if (options->truncate == CMD_TRUNCATE_ERROR)
+                return ran_fail(err, RAN_EFORMAT,
+                                "the document has %zu tokens, more than the %zu "
+                                "of --max-tokens",
+                                d->L, options->max_tokens);
+        if (options->truncate == CMD_TRUNCATE_TAIL)
+                d->tail = options->max_tokens;
+        else if (options->truncate == CMD_TRUNCATE_HEAD_TAIL)
+                d->tail = options->max_tokens / 2;
+        d->head = options->max_tokens - d->tail;
+        return RAN_OK;
+}
+
+static void truncate_to_ends(struct cmd_document *d)
+{
+        struct ran_encoding *e = &d->encoding;
+
+        if (d->ids == d->given) {
+                keep_ends(d->given, sizeof(*d->given), d->L, d->head, d->tail);
+        } else {
+                keep_ends(e->ids, sizeof(*e->ids), d->L, d->head, d->tail);
+                keep_ends(e->start, sizeof(*e->start), d->L, d->head, d->tail);
+                keep_ends(e->end, sizeof(*e->end), d->L, d->head, d->tail);
+                keep_ends(e->word, sizeof(*e->word), d->L, d->head, d->tail);
+                keep_ends(e->spelling, RAN_SPELLING * sizeof(*e->spelling), d->L, d->head, d->tail);
+                e->n = d->head + d->tail;
+        }
+        d->L = d->head + d->tail;
+}
+
+int cmd_document_read(struct cmd_document *d, const struct ran_record *record,
+                      const struct ran_tokenizer *tokenizer, size_t V,
+                      const struct cmd_document_options *options, struct ran_error *err)
+{
+        d->sentences = 0;
+        int code = read_source(d, record, tokenizer, V, err);
+
+        if (code == RAN_OK && d->with_fingerprint && d->ids == d->given && d->L > 0)
+                code = print_ids(d, record, err);
+        if (code == RAN_OK && d->by_words)
+                code = find_positions(d, err);
+        d->empty = code == RAN_OK && (d->L == 0 || (d->by_words && d->words == 0));
+        if (code != RAN_OK)
+                return code;
+        if (d->empty)
+                return ran_fail(err, RAN_EFORMAT, "the document has no tokens");
+        RAN_TRY(set_ends(d, options, err));
+        if (d->by_words)
+                return RAN_OK;
+        if (d->head < d->L)
+                truncate_to_ends(d);
+        return d->with_positions ? find_positions(d, err) : RAN_OK;
+}
+
+struct ran_document cmd_document_view(const struct cmd_document *d)
+{
+        return (struct ran_document){
+                .ids = d->ids,
+                .L = d->L,
+                .spelling = d->spelling > 0 ? d->encoding.spelling : NULL,
+                .positions = d->positions,
+                .words = d->words,
+        };
+}
+
+void cmd_document_truncated(const struct cmd_document *d, struct ran_buf *out)
+{
+        size_t kept = d->by_words ? d->head + d->tail : d->L;
+
+        if (kept < d->uncut)
+                ran_buf_printf(out, ",\"truncated\":{\"kept\":%zu,\"of\":%zu}", kept, d->uncut);
+}

@@ -1,0 +1,366 @@
+/* labels.c - the gold labels of a record, or the gold tags of its words. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "cmd/content/labels.h"
+#include "cmd/formats/foreign.h"
+#include "cmd/formats/json.h"
+
+void cmd_labels_release(struct cmd_labels *l)
+{
+        ran_buf_release(&l->names);
+        free(l->end);
+        free(l->tags);
+        *l = (struct cmd_labels){0};
+}
+
+static bool has_names(const struct cmd_names *called)
+{
+        return called != NULL && called->n > 0;
+}
+
+int cmd_labels_add_name(const struct cmd_names *called, const char *what, const char *line,
+                        struct ran_span value, char type, struct ran_buf *out,
+                        struct ran_error *err)
+{
+        const char *name = line + value.begin;
+        size_t n = value.end - value.begin;
+        struct ran_error why;
+
+        if (type == 's')
+                return ran_json_decode(line, value, out, err);
+        if ((type == 't' || type == 'f') && strcmp(what, "label") == 0) {
+                ran_buf_add(out, name, n);
+                return RAN_OK;
+        }
+        if (type != 'n')
+                return ran_fail(err, RAN_EFORMAT, "a %s must be a string or a number", what);
+        if (has_names(called) && cmd_names_find(called, name, n, &name, &n, &why) != RAN_OK)
+                return ran_fail(err, RAN_EFORMAT, "the %s %s", what, why.text);
+        ran_buf_add(out, name, n);
+        return RAN_OK;
+}
+
+/* what: "label" or "tag", for messages. */
+static int add_label(struct cmd_labels *l, const char *what, const char *line,
+                     struct ran_span value, char type, struct ran_error *err)
+{
+        size_t *grown = ran_grow(l->end, &l->cap, l->n + 1, sizeof(*grown), err);
+
+        if (grown == NULL)
+                return RAN_ENOMEM;
+        l->end = grown;
+        RAN_TRY(cmd_labels_add_name(l->called, what, line, value, type, &l->names, err));
+        if (l->names.failed)
+                return ran_fail(err, RAN_ENOMEM, "no memory for the %ss of a record", what);
+        l->end[l->n++] = l->names.len;
+        return RAN_OK;
+}
+
+static int add_labels(struct cmd_labels *l, const char *what, const char *line,
+                      const struct ran_member *m, struct ran_error *err)
+{
+        struct ran_span item;
+        size_t pos = 0;
+        char type;
+
+        if (m->type != 'a')
+                return ran_fail(err, RAN_EFORMAT, "\"%ss\" must be an array%s", what,
+                                what[0] == 'l' ? " (--label-member names another member)" : "");
+        while (ran_json_next(line, m->value, &pos, NULL, &item, &type))
+                RAN_TRY(add_label(l, what, line, item, type, err));
+        return RAN_OK;
+}
+
+/* ---- several labels in one text ------------------------------------------------------------- */
+
+static bool is_escaped(const char *s, size_t n, size_t i, char separator)
+{
+        return s[i] == '\\' && i + 1 < n &&
+               (s[i + 1] == separator || s[i + 1] == '\\' || s[i + 1] == ' ');
+}
+
+void cmd_labels_join(struct ran_buf *out, const char *name, char separator)
+{
+        const size_t n = strlen(name);
+
+        for (size_t i = 0; i < n; i++) {
+                const bool edge = name[i] == ' ' && (i == 0 || i + 1 == n);
+                const bool doubled =
+                        name[i] == '\\' && (i + 1 == n || is_escaped(name, n, i, separator));
+
+                if (name[i] == separator || edge || doubled)
+                        ran_buf_char(out, '\\');
+                ran_buf_char(out, name[i]);
+        }
+}
+
+/* One of the labels, s without spaces around it: its backslashes go. */
+static int add_part(struct cmd_labels *l, const char *s, size_t n, struct ran_error *err)
+{
+        const struct ran_span all = {0, n};
+        size_t number, *grown = ran_grow(l->end, &l->cap, l->n + 1, sizeof(*grown), err);
+
+        if (grown == NULL)
+                return RAN_ENOMEM;
+        l->end = grown;
+        if (has_names(l->called) && ran_parse_size(s, n, &number)) {
+                RAN_TRY(cmd_labels_add_name(l->called, "label", s, all, 'n', &l->names, err));
+        } else {
+                for (size_t i = 0; i < n; i++) {
+                        i += is_escaped(s, n, i, l->separator);
+                        ran_buf_char(&l->names, s[i]);
+                }
+        }
+        if (l->names.failed)
+                return ran_fail(err, RAN_ENOMEM, "no memory for the labels of a record");
+        l->end[l->n++] = l->names.len;
+        return RAN_OK;
+}
+
+static bool is_space(char c)
+{
+        return c == ' ' || c == '\t' || c == '\n' || c == '\r';
+}
+
+/* An odd number of backslashes stands before the last character. */
+static bool ends_escaped(const char *s, size_t n)
+{
+        size_t k = 0;
+
+        while (k + 1 < n && s[n - 2 - k] == '\\')
+                k++;
+        return k % 2 == 1;
+}
+
+/* A part of the text: empty ones count for nothing. */
+static int add_trimmed(struct cmd_labels *l, const char *s, size_t n, struct ran_error *err)
+{
+        while (n > 0 && is_space(s[0])) {
+                s++;
+                n--;
+        }
+        while (n > 0 && is_space(s[n - 1]) && !ends_escaped(s, n))
+                n--;
+        return n > 0 ? add_part(l, s, n, err) : RAN_OK;
+}
+
+static int split_label(struct cmd_labels *l, const char *line, const struct ran_member *m,
+                       struct ran_error *err)
+{
+        struct ran_buf text = {0};
+        size_t begin = 0;
+        int code = RAN_OK;
+
+        if (m->type == 's')
+                code = ran_json_decode(line, m->value, &text, err);
+        else
+                ran_buf_add(&text, line + m->value.begin, m->value.end - m->value.begin);
+        for (size_t i = 0; i <= text.len && code == RAN_OK && !text.failed; i++) {
+                if (i < text.len && is_escaped(text.data, text.len, i, l->separator)) {
+                        i++;
+                } else if (i == text.len || text.data[i] == l->separator) {
+                        code = add_trimmed(l, text.len > 0 ? text.data + begin : "", i - begin,
+                                           err);
+                        begin = i + 1;
+                }
+        }
+        if (code == RAN_OK && text.failed)
+                code = ran_fail(err, RAN_ENOMEM, "no memory for the labels of a record");
+        ran_buf_release(&text);
+        return code;
+}
+
+/* ---- labels of a record --------------------------------------------------------------------- */
+
+/* Whether there is an object with a member. */
+static bool says_something(const struct ran_record *record, const struct ran_member *cats)
+{
+        struct ran_span name, item;
+        size_t pos = 0;
+        char type;
+
+        return cats != NULL && cats->type == 'o' &&
+               ran_json_next(record->line, cats->value, &pos, &name, &item, &type);
+}
+
+/* The members that are 1 or true. */
+static int add_cats(struct cmd_labels *l, const char *line, const struct ran_member *cats,
+                    struct ran_error *err)
+{
+        struct ran_span name, item;
+        size_t pos = 0;
+        char type;
+
+        while (ran_json_next(line, cats->value, &pos, &name, &item, &type)) {
+                double value = type == 't';
+                bool is_number = type == 'n' &&
+                                 ran_parse_double(line + item.begin, item.end - item.begin, &value);
+                if (!(type == 't' || type == 'f' || (is_number && (value == 0 || value == 1))))
+                        return ran_fail(err, RAN_EFORMAT, "each of \"cats\" must be 1 or 0");
+                if (value == 1)
+                        RAN_TRY(add_label(l, "label", line, name, 's', err));
+        }
+        return RAN_OK;
+}
+
+/* Those of objects. */
+static int add_marks(struct cmd_labels *l, const char *line, const struct ran_member *marks,
+                     struct ran_error *err)
+{
+        struct ran_span item, label;
+        size_t pos = 0;
+        char type;
+
+        while (ran_json_next(line, marks->value, &pos, NULL, &item, &type))
+                if (type == 'o' && foreign_mark(line, item, &label, &type))
+                        RAN_TRY(add_label(l, "label", line, label, type, err));
+        return RAN_OK;
+}
+
+/* A single label. */
+static bool is_one(const struct ran_member *m)
+{
+        return m->type == 's' || m->type == 'n';
+}
+
+/* `label`; if numbers have names, -1 means no label, as in data sets of Hugging Face. */
+static const struct ran_member *find_label(const struct cmd_labels *l,
+                                           const struct ran_record *record)
+{
+        const struct ran_member *m = json_member(record, "label");
+        bool none = m != NULL && m->type == 'n' && has_names(l->called) &&
+                    m->value.end - m->value.begin == 2 &&
+                    memcmp(record->line + m->value.begin, "-1", 2) == 0;
+
+        return none ? NULL : m;
+}
+
+bool cmd_labels_there(const struct ran_record *record)
+{
+        return json_member(record, "label") != NULL || json_member(record, "labels") != NULL ||
+               foreign_choice(record) != NULL || foreign_marks(record) != NULL ||
+               says_something(record, foreign_cats(record));
+}
+
+int cmd_labels_read(struct cmd_labels *l, const struct ran_record *record, struct ran_error *err)
+{
+        const struct ran_member *one = find_label(l, record),
+                                *several = json_member(record, "labels");
+        const struct ran_member *choice = foreign_choice(record), *marks = foreign_marks(record),
+                                *cats = foreign_cats(record);
+
+        l->n = l->names.len = 0;
+        if (one != NULL && several != NULL && one->type != 'a' && several->type != 'a')
+                several = NULL; /* a count, perhaps */
+        l->present = one != NULL || several != NULL || choice != NULL || marks != NULL ||
+                     says_something(record, cats);
+        l->several = several != NULL;
+        l->either = false;
+        if (one != NULL && several != NULL)
+                return ran_fail(err, RAN_EFORMAT,
+                                "the record has both \"label\" and \"labels\" (--label-member "
+                                "names the one to read)");
+        const struct ran_member *text = one != NULL ? one : several;
+        if (l->separator != '\0' && text != NULL && (text->type == 's' || text->type == 'n')) {
+                l->several = true;
+                return split_label(l, record->line, text, err);
+        }
+        if (several != NULL && is_one(several)) {
+                l->several = false;
+                l->either = true;
+                return add_label(l, "label", record->line, several->value, several->type, err);
+        }
+        if (several != NULL)
+                return add_labels(l, "label", record->line, several, err);
+        if (one != NULL && one->type != 'a')
+                return add_label(l, "label", record->line, one->value, one->type, err);
+        if (one != NULL || choice != NULL)
+                RAN_TRY(add_labels(l, "label", record->line, one != NULL ? one : choice, err));
+        else if (marks != NULL)
+                RAN_TRY(add_marks(l, record->line, marks, err));
+        else if (l->present)
+                RAN_TRY(add_cats(l, record->line, cats, err));
+        l->either = l->present && l->n == 1;
+        l->several = l->present && !l->either;
+        return RAN_OK;
+}
+
+/* ---- tags ----------------------------------------------------------------------------------- */
+
+static size_t count_numbers(const char *line, struct ran_span array)
+{
+        struct ran_span item;
+        size_t pos = 0, numbers = 0;
+        char type;
+
+        while (ran_json_next(line, array, &pos, NULL, &item, &type))
+                numbers += type == 'n';
+        return numbers;
+}
+
+/* Parses tags of a scheme, and sets the kind. */
+static int parse_names(struct cmd_labels *l, struct ran_error *err)
+{
+        struct ran_tag *tags = ran_grow(l->tags, &l->tags_cap, l->n, sizeof(*tags), err);
+        size_t marked = 0, others = 0;
+        struct ran_error why;
+
+        if (tags == NULL)
+                return RAN_ENOMEM;
+        l->tags = tags;
+        for (size_t i = 0, begin = 0; i < l->n; begin = l->end[i++]) {
+                const char *name = l->names.data + begin;
+                if (ran_tag_parse(&tags[i], name, l->end[i] - begin, &why) != RAN_OK)
+                        others++;
+                else
+                        marked += tags[i].length > 0 ? 1 : 0;
+        }
+        if (others > 0 && marked > 0) /* a typing error among tags of a scheme */
+                return ran_fail(err, RAN_EFORMAT, "%s", why.text);
+        l->kind = others > 0 ? CMD_TAGS_NAMES : CMD_TAGS_OUTSIDE;
+        for (size_t i = 0; others == 0 && i < l->n; i++)
+                if (tags[i].part != 'O')
+                        l->kind = CMD_TAGS_SCHEME;
+        return RAN_OK;
+}
+
+/* Tags of all schemes differ from IOB2 in their first letters only. */
+static void convert(struct cmd_labels *l)
+{
+        ran_tags_to_iob2(l->tags, l->n, &l->census);
+        for (size_t i = 0, begin = 0; i < l->n; begin = l->end[i++])
+                l->names.data[begin] = l->tags[i].part;
+}
+
+bool cmd_labels_tags_agree(enum cmd_tag_kind a, enum cmd_tag_kind b)
+{
+        return a == b || (a == CMD_TAGS_OUTSIDE && b != CMD_TAGS_NUMBERS) ||
+               (b == CMD_TAGS_OUTSIDE && a != CMD_TAGS_NUMBERS);
+}
+
+int cmd_labels_read_tags(struct cmd_labels *l, const struct ran_record *record,
+                         struct ran_error *err)
+{
+        const struct ran_member *m = foreign_tags(record);
+
+        l->n = l->names.len = 0;
+        l->several = false;
+        l->kind = CMD_TAGS_OUTSIDE;
+        l->census = (struct ran_tag_census){0};
+        l->present = m != NULL;
+        l->either = false;
+        if (!l->present)
+                return RAN_OK;
+        RAN_TRY(add_labels(l, "tag", record->line, m, err));
+        size_t numbers = has_names(l->called) ? 0 : count_numbers(record->line, m->value);
+        if (numbers > 0 && numbers < l->n)
+                return ran_fail(err, RAN_EFORMAT, "some tags are numbers, others are names");
+        if (numbers > 0)
+                l->kind = CMD_TAGS_NUMBERS;
+        else
+                RAN_TRY(parse_names(l, err));
+        if (l->kind == CMD_TAGS_SCHEME)
+                convert(l);
+        return RAN_OK;
+}

@@ -1,0 +1,215 @@
+/* masked.c - reads a document with masked tokens for a masked language model.
+ *
+ * People write "[MASK]" in a text, but the tokenizer of a vocabulary learned here would encode that
+ * as a bracket, a word and a bracket. So the text is split at the masks, and the parts between them
+ * are encoded one by one.
+ */
+#include "cmd/content/masked.h"
+#include "cmd/formats/foreign.h"
+#include "cmd/formats/json.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+void cmd_masked_release(struct cmd_masked *g)
+{
+        cmd_document_release(&g->document);
+        ran_encoding_release(&g->encoding);
+        free(g->ids);
+        free(g->positions);
+        free(g->start);
+        free(g->end);
+        *g = (struct cmd_masked){0};
+}
+
+/* ---- putting it together -------------------------------------------------------------------- */
+
+static int add_ids(struct cmd_masked *g, const uint32_t *ids, size_t n, struct ran_error *err)
+{
+        if (n > UINT32_MAX - g->L) /* positions have 32 bits */
+                return ran_fail(err, RAN_EFORMAT, "the document has more than %zu tokens", g->L);
+        uint32_t *grown = ran_grow(g->ids, &g->ids_cap, g->L + n, sizeof *grown, err);
+        if (grown == NULL)
+                return RAN_ENOMEM;
+        g->ids = grown;
+        if (n > 0)
+                memcpy(grown + g->L, ids, n * sizeof *ids);
+        g->L += n;
+        return RAN_OK;
+}
+
+/* Token `position` is masked. */
+static int add_position(struct cmd_masked *g, size_t position, size_t start, size_t end,
+                        struct ran_error *err)
+{
+        uint32_t *positions =
+                ran_grow(g->positions, &g->positions_cap, g->n + 1, sizeof *positions, err);
+        if (positions == NULL)
+                return RAN_ENOMEM;
+        g->positions = positions;
+        size_t *starts = ran_grow(g->start, &g->start_cap, g->n + 1, sizeof *starts, err);
+        if (starts == NULL)
+                return RAN_ENOMEM;
+        g->start = starts;
+        size_t *ends = ran_grow(g->end, &g->end_cap, g->n + 1, sizeof *ends, err);
+        if (ends == NULL)
+                return RAN_ENOMEM;
+        g->end = ends;
+        positions[g->n] = (uint32_t)position;
+        starts[g->n] = start;
+        ends[g->n++] = end;
+        return RAN_OK;
+}
+
+static int add_mask(struct cmd_masked *g, const struct cmd_masked_how *how, size_t start,
+                    size_t end, struct ran_error *err)
+{
+        RAN_TRY(add_position(g, g->L, start, end, err));
+        return add_ids(g, &how->mask, 1, err);
+}
+
+/* ---- texts ---------------------------------------------------------------------------------- */
+
+static size_t points(const char *s, size_t n)
+{
+        size_t count = 0;
+
+        for (size_t i = 0; i < n; i++)
+                count += (s[i] & 0xc0) != 0x80;
+        return count;
+}
+
+/* The space before a mask belongs to the masked word: in vocabularies whose subwords include the
+ * space before a word, the predicted subword has it. For others it makes no difference. */
+static int add_text(struct cmd_masked *g, const struct cmd_masked_how *how, const char *s, size_t n,
+                    bool before_mask, struct ran_error *err)
+{
+        if (before_mask && n > 0 && s[n - 1] == ' ')
+                n--;
+        RAN_TRY(ran_tokenizer_encode(how->tokenizer, s, n, &g->encoding, err));
+        return add_ids(g, g->encoding.ids, g->encoding.n, err);
+}
+
+static int read_text(struct cmd_masked *g, const struct cmd_masked_how *how, const char *line,
+                     const struct ran_member *m, struct ran_error *err)
+{
+        struct ran_buf *text = &g->document.text;
+        const size_t length = strlen(how->mask_token);
+        size_t at = 0, point = 0;
+
+        if (m->type != 's')
+                return ran_fail(err, RAN_EFORMAT, "\"text\" must be a string");
+        text->len = 0;
+        RAN_TRY(ran_json_decode(line, m->value, text, err));
+        while (at < text->len) {
+                const char *rest = text->data + at;
+                const char *mask = memmem(rest, text->len - at, how->mask_token, length);
+                size_t n = mask != NULL ? (size_t)(mask - rest) : text->len - at;
+                RAN_TRY(add_text(g, how, rest, n, mask != NULL, err));
+                if (mask == NULL)
+                        break;
+                size_t start = point + points(rest, n);
+                point = start + points(mask, length);
+                RAN_TRY(add_mask(g, how, start, point, err));
+                at += n + length;
+        }
+        return RAN_OK;
+}
+
+static int add_word(struct cmd_masked *g, const struct cmd_masked_how *how, size_t number,
+                    struct ran_error *err)
+{
+        const struct ran_buf *word = &g->document.text;
+
+        if (word->len == strlen(how->mask_token) &&
+            memcmp(word->data, how->mask_token, word->len) == 0)
+                return add_mask(g, how, number, number + 1, err);
+        g->encoding.n = g->encoding.words = 0;
+        RAN_TRY(ran_tokenizer_encode_word(how->tokenizer, word->data, word->len, &g->encoding,
+                                          err));
+        return add_ids(g, g->encoding.ids, g->encoding.n, err);
+}
+
+static int read_tokens(struct cmd_masked *g, const struct cmd_masked_how *how, const char *line,
+                       const struct ran_member *m, struct ran_error *err)
+{
+        struct ran_span item;
+        size_t pos = 0;
+        char type;
+
+        if (m->type != 'a')
+                return ran_fail(err, RAN_EFORMAT, "\"tokens\" must be an array of strings");
+        for (size_t n = 0; ran_json_next(line, m->value, &pos, NULL, &item, &type); n++) {
+                if (type != 's')
+                        return ran_fail(err, RAN_EFORMAT, "\"tokens\" must be an array of strings");
+                g->document.text.len = 0;
+                RAN_TRY(ran_json_decode(line, item, &g->document.text, err));
+                RAN_TRY(add_word(g, how, n, err));
+        }
+        return RAN_OK;
+}
+
+/* ---- ids ------------------------------------------------------------------------------------ */
+
+static int read_masked_at(struct cmd_masked *g, const char *line, const struct ran_member *m,
+                          struct ran_error *err)
+{
+        struct ran_span item;
+        size_t pos = 0, position;
+        char type;
+        bool good = m->type == 'a';
+
+        while (good && ran_json_next(line, m->value, &pos, NULL, &item, &type)) {
+                good = type == 'n' &&
+                       ran_parse_size(line + item.begin, item.end - item.begin, &position) &&
+                       position < g->L && (g->n == 0 || position > g->positions[g->n - 1]);
+                if (good && add_position(g, position, position, position + 1, err) != RAN_OK)
+                        return RAN_ENOMEM;
+        }
+        return good ? RAN_OK
+                    : ran_fail(err, RAN_EFORMAT,
+                               "\"masked_at\" must be an array of positions in the document, from "
+                               "0, "
+                               "ascending");
+}
+
+static int read_ids(struct cmd_masked *g, const struct cmd_masked_how *how,
+                    const struct ran_record *record, struct ran_error *err)
+{
+        const struct ran_member *at = json_member(record, "masked_at");
+
+        RAN_TRY(cmd_document_read(&g->document, record, how->tokenizer, how->V, NULL, err));
+        RAN_TRY(add_ids(g, g->document.ids, g->document.L, err));
+        if (at != NULL)
+                return read_masked_at(g, record->line, at, err);
+        for (size_t t = 0; t < g->L; t++)
+                if (g->ids[t] == how->mask)
+                        RAN_TRY(add_position(g, t, t, t + 1, err));
+        return RAN_OK;
+}
+
+/* ---- the record ----------------------------------------------------------------------------- */
+
+int cmd_masked_read(struct cmd_masked *g, const struct cmd_masked_how *how,
+                    const struct ran_record *record, struct ran_error *err)
+{
+        const struct ran_member *tokens = foreign_tokens(record), *text = foreign_text(record);
+        bool written = how->tokenizer != NULL && foreign_encoding(record) == NULL &&
+                       foreign_ids(record) == NULL;
+
+        g->L = g->n = 0;
+        if (written && tokens != NULL)
+                RAN_TRY(read_tokens(g, how, record->line, tokens, err));
+        else if (written && text != NULL)
+                RAN_TRY(read_text(g, how, record->line, text, err));
+        else
+                RAN_TRY(read_ids(g, how, record, err));
+        if (g->n == 0 && !how->none)
+                return written ? ran_fail(err, RAN_EFORMAT,
+                                          "no masked token: write %s in place of a word",
+                                          how->mask_token)
+                               : ran_fail(
+                                         err, RAN_EFORMAT,
+                                         "no masked token: use the id of [MASK], or \"masked_at\"");
+        return RAN_OK;
+}

@@ -1,0 +1,133 @@
+/* model-find.c - models by name: the folders where they may be. */
+#include "cmd/content/model.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "cmd/options/beside.h"
+#include "cmd/options/message.h"
+#include "cmd/options/outputs.h"
+
+static const char ending[] = ".ran";
+
+/* A search: where it looked, as a list for people, and what it found. */
+struct search {
+        const char *name;
+        struct ran_buf looked, path;
+        bool found;
+        bool here, both; /* it is the file of that name; there are a file and a model */
+};
+
+static bool ends_with(const char *name, const char *end)
+{
+        size_t n = strlen(name), m = strlen(end);
+
+        return n > m && strcmp(name + n - m, end) == 0;
+}
+
+static void look_in(struct search *s, const char *folder, size_t n)
+{
+        if (n == 0 || s->found)
+                return;
+        s->path.len = 0;
+        ran_buf_add(&s->path, folder, n);
+        ran_buf_char(&s->path, '/');
+        ran_buf_str(&s->path, s->name);
+        ran_buf_str(&s->path, ends_with(s->name, ending) ? "" : ending);
+        ran_buf_char(&s->path, '\0');
+        ran_buf_str(&s->looked, s->looked.len > 0 ? ", " : "");
+        ran_buf_add(&s->looked, folder, n);
+        s->found = !s->path.failed && access(s->path.data, R_OK) == 0;
+}
+
+/* The folders of a list with colons between. */
+static void look_in_list(struct search *s, const char *list)
+{
+        for (size_t n; list != NULL && *list != '\0'; list += n + (list[n] == ':')) {
+                n = strcspn(list, ":");
+                look_in(s, list, n);
+        }
+}
+
+/* Whether there is another file of the name here than the model that was found. */
+static bool is_another(const char *name, const char *found)
+{
+        struct stat here, there;
+
+        return stat(name, &here) == 0 && !S_ISDIR(here.st_mode) && stat(found, &there) == 0 &&
+               (here.st_dev != there.st_dev || here.st_ino != there.st_ino);
+}
+
+/* A bare name means a model that is installed, unless it ends like a file; ./NAME means a file. */
+static void search(struct search *s, const char *name)
+{
+        *s = (struct search){.name = name};
+        if (strchr(name, '/') != NULL)
+                return;
+        look_in_list(s, getenv("RAN_MODELS"));
+        char *beside = cmd_beside_program("models");
+        look_in(s, beside, beside != NULL ? strlen(beside) : 0);
+        free(beside);
+        ran_buf_char(&s->looked, '\0');
+        s->both = s->found && is_another(name, s->path.data);
+        s->here = access(name, F_OK) == 0 && (ends_with(name, ending) || !s->found);
+        s->found &= !s->here;
+}
+
+/* Says once which of two models was taken. */
+static void say_taken(const struct search *s)
+{
+        static bool said;
+
+        if (!s->both || said)
+                return;
+        said = true;
+        if (s->found)
+                cmd_note("%s is the model %s (the file here is ./%s)", s->name, s->path.data,
+                         s->name);
+        else
+                cmd_note("%s is the file here (the installed model is %s)", s->name, s->path.data);
+}
+
+static void release(struct search *s)
+{
+        ran_buf_release(&s->looked);
+        ran_buf_release(&s->path);
+}
+
+bool cmd_model_find(const char *name, struct ran_buf *path)
+{
+        struct search s;
+
+        search(&s, name);
+        ran_buf_str(path, s.found ? s.path.data : name);
+        ran_buf_char(path, '\0');
+        bool found = s.found;
+        release(&s);
+        if (path->failed)
+                cmd_die(CMD_FAILED, "out of memory");
+        return found;
+}
+
+struct ran_model *cmd_model_load(const char *name, bool verify, struct ran_error *err)
+{
+        struct search s;
+
+        search(&s, name);
+        say_taken(&s);
+        if (s.found)
+                cmd_check_read(s.path.data);
+        struct ran_model *m = NULL;
+        if (!s.found && !s.here && s.looked.len > 1 && !s.looked.failed)
+                ran_fail(err, RAN_EIO,
+                         "cannot open %s: %s, and there is no model of that name in %s", name,
+                         strerror(ENOENT), s.looked.data);
+        else
+                m = ran_model_open(s.found ? s.path.data : name, verify, err);
+        release(&s);
+        return m;
+}

@@ -1,0 +1,80 @@
+/* model.c - opening the model of a program. */
+#include "cmd/content/model.h"
+
+#include <string.h>
+
+#include "cmd/formats/kinds.h"
+#include "cmd/options/message.h"
+
+static const struct {
+        const char *does, *program, *use;
+} tasks[] = {
+        [RAN_TASK_CLASSIFY] = {"classifies documents", "ran-classify", "ran-classify"},
+        [RAN_TASK_TAG] = {"tags words", "ran-tag", "ran-tag"},
+        [RAN_TASK_LM] = {"generates text", "ran-lm", "ran-lm score"},
+        [RAN_TASK_MLM] = {"predicts masked tokens", "ran-lm", "ran-lm fill"},
+        [RAN_TASK_EMBED] = {"gives vectors of documents", "ran-classify", "ran-classify --embed"},
+};
+_Static_assert(sizeof tasks / sizeof *tasks == RAN_TASK_COUNT, "a program for each task");
+
+const char *cmd_model_program_of_task(int task)
+{
+        return tasks[task].program;
+}
+
+const char *cmd_model_use(const struct ran_config *c)
+{
+        if (c->task == RAN_TASK_LM && c->mask == RAN_MASK_PREFIX)
+                return "ran-lm generate"; /* a target for each source */
+        return tasks[c->task].use;
+}
+
+/* Whether the record of its training says that an encoder was tried. */
+static bool was_tried(const struct ran_model *m)
+{
+        const char *training = ran_model_metadata(m, "training");
+        struct ran_record said = {0};
+        struct ran_error err;
+
+        bool tried = training != NULL &&
+                     ran_record_scan(&said, training, strlen(training), &err) == RAN_OK &&
+                     ran_record_find(&said, "tried", NULL) != NULL;
+        ran_record_release(&said);
+        return tried;
+}
+
+void cmd_model_need_encoder(const struct ran_model *m, const char *path)
+{
+        if (!ran_config_has_encoder(ran_model_config(m)))
+                cmd_usage("%s has no encoder (%s): train with --wide 0 to get one", path,
+                          was_tried(m) ? "training found no use for one" : "--encoder none");
+}
+
+struct ran_model *cmd_model_open_any(const char *path, bool verify)
+{
+        struct ran_error err;
+        struct ran_model *m = cmd_model_load(path, verify, &err);
+
+        const struct kind *kind = m == NULL && err.code == RAN_EFORMAT ? kind_of_file(path) : NULL;
+        if (kind != NULL && strcmp(kind->is, "a model") != 0)
+                cmd_die(CMD_FAILED,
+                        "%s is %s, no model: a model is a file that ran-train wrote (-o MODEL), "
+                        "or the folder of a pretrained encoder, with config.json and "
+                        "model.safetensors",
+                        path, kind->is);
+        if (m == NULL)
+                cmd_die(CMD_FAILED, "%s", err.text);
+        return m;
+}
+
+struct ran_model *cmd_model_open(const char *path, bool verify, int task)
+{
+        struct ran_model *m = cmd_model_open_any(path, verify);
+        const int has = ran_model_config(m)->task;
+        const char *use = cmd_model_use(ran_model_config(m));
+        if (has == task)
+                return m;
+        ran_model_free(m);
+        cmd_die(CMD_FAILED, "%s: this model %s: use %s (a model that %s is needed here)", path,
+                tasks[has].does, use, tasks[task].does);
+}

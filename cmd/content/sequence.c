@@ -1,0 +1,202 @@
+/* sequence.c - reads the document of a record for a language model. */
+#include "cmd/content/sequence.h"
+#include "cmd/formats/foreign.h"
+#include "cmd/formats/json.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+void cmd_sequence_release(struct cmd_sequence *s)
+{
+        cmd_document_release(&s->document);
+        free(s->ids);
+        *s = (struct cmd_sequence){0};
+}
+
+/* ---- putting ids together ------------------------------------------------------------------- */
+
+static int add(struct cmd_sequence *s, const uint32_t *ids, size_t n, struct ran_error *err)
+{
+        if (n > SIZE_MAX - s->L)
+                return ran_fail(err, RAN_ENOMEM, "a document of more than %zu tokens", s->L);
+        uint32_t *grown = ran_grow(s->ids, &s->cap, s->L + n, sizeof *grown, err);
+        if (grown == NULL)
+                return RAN_ENOMEM;
+        s->ids = grown;
+        if (n > 0)
+                memcpy(grown + s->L, ids, n * sizeof *ids);
+        s->L += n;
+        return RAN_OK;
+}
+
+static int add_document(struct cmd_sequence *s, struct ran_error *err)
+{
+        s->shown = s->L;
+        return add(s, s->document.ids, s->document.L, err);
+}
+
+static int add_end(struct cmd_sequence *s, const struct cmd_sequence_how *how,
+                   struct ran_error *err)
+{
+        s->ended = how->end;
+        return how->end ? add(s, &how->reserved.end, 1, err) : RAN_OK;
+}
+
+/* Begins with the token before the document, else with `otherwise` (RAN_NO_ID: nothing). */
+static int begin(struct cmd_sequence *s, const struct cmd_sequence_how *how, uint32_t otherwise,
+                 struct ran_error *err)
+{
+        uint32_t id = how->before != RAN_NO_ID ? how->before : otherwise;
+
+        s->L = s->sources = s->begun = 0;
+        s->ended = false;
+        return id != RAN_NO_ID ? add(s, &id, 1, err) : RAN_OK;
+}
+
+/* ---- texts ---------------------------------------------------------------------------------- */
+
+static int add_text(struct cmd_sequence *s, const struct cmd_sequence_how *how,
+                    struct ran_error *err)
+{
+        s->first = 1;
+        RAN_TRY(begin(s, how, how->reserved.start, err));
+        RAN_TRY(add_document(s, err));
+        return add_end(s, how, err);
+}
+
+/* The document is the source. */
+static int add_source(struct cmd_sequence *s, const struct cmd_sequence_how *how,
+                      struct ran_error *err)
+{
+        if (s->document.L == 0)
+                return ran_fail(err, RAN_EFORMAT, "the source has no tokens");
+        RAN_TRY(begin(s, how, RAN_NO_ID, err));
+        RAN_TRY(add_document(s, err));
+        RAN_TRY(add(s, &how->reserved.sep, 1, err));
+        s->sources = s->first = s->L;
+        return RAN_OK;
+}
+
+int cmd_sequence_read_text(struct cmd_sequence *s, const struct cmd_sequence_how *how,
+                           const char *text, size_t n, struct ran_error *err)
+{
+        struct cmd_document *d = &s->document;
+
+        RAN_TRY(ran_tokenizer_encode(how->tokenizer, text, n, &d->encoding, err));
+        d->from = CMD_FROM_TEXT;
+        d->ids = d->encoding.ids;
+        d->L = d->uncut = d->encoding.n;
+        return how->mask == RAN_MASK_PREFIX ? add_source(s, how, err) : add_text(s, how, err);
+}
+
+/* ---- source and target ---------------------------------------------------------------------- */
+
+/* The beginning of a target that will be generated. */
+static int add_beginning(struct cmd_sequence *s, const struct cmd_sequence_how *how,
+                         const struct ran_record *record, struct ran_error *err)
+{
+        struct cmd_document *d = &s->document;
+        size_t source = s->L;
+
+        if (how->begin_with == NULL || json_member(record, how->begin_with) == NULL)
+                return RAN_OK;
+        int code = cmd_document_read_member(d, record, how->begin_with, how->tokenizer, err);
+        d->empty = false; /* it may be */
+        RAN_TRY(code);
+        RAN_TRY(add_document(s, err));
+        s->begun = s->L - source;
+        return RAN_OK;
+}
+
+static int read_pair(struct cmd_sequence *s, const struct cmd_sequence_how *how,
+                     const struct ran_record *record, struct ran_error *err)
+{
+        struct cmd_document *d = &s->document;
+
+        if (json_member(record, "source") == NULL)
+                return ran_fail(err, RAN_EFORMAT,
+                                "no \"source\": this model generates a target from a source");
+        if (!how->ask && json_member(record, "target") == NULL)
+                return ran_fail(err, RAN_EFORMAT, "a \"source\", but no \"target\"");
+        RAN_TRY(cmd_document_read_member(d, record, "source", how->tokenizer, err));
+        RAN_TRY(add_source(s, how, err));
+        s->fingerprint = d->fingerprint;
+        if (how->ask)
+                return add_beginning(s, how, record, err);
+        int code = cmd_document_read_member(d, record, "target", how->tokenizer, err);
+        d->empty = false; /* a target may be */
+        RAN_TRY(code);
+        s->fingerprint += d->fingerprint;
+        RAN_TRY(add_document(s, err));
+        return add_end(s, how, err);
+}
+
+/* ---- bare ids ------------------------------------------------------------------------------- */
+
+static int bad_segments(struct ran_error *err)
+{
+        return ran_fail(err, RAN_EFORMAT,
+                        "\"segments\" must be an array of as many numbers as \"ids\": 0 in the "
+                        "source, then 1");
+}
+
+static int read_segments(struct cmd_sequence *s, const struct cmd_sequence_how *how,
+                         const struct ran_record *record, struct ran_error *err)
+{
+        const struct ran_member *m = json_member(record, "segments");
+        struct ran_span item;
+        size_t pos = 0, n = 0, segment, last = 0;
+        char type;
+
+        if (m == NULL) {
+                s->sources = s->L;
+                return how->ask ? RAN_OK
+                                : ran_fail(err, RAN_EFORMAT,
+                                           "no \"segments\": they tell which ids are the source");
+        }
+        if (m->type != 'a')
+                return bad_segments(err);
+        s->sources = 0;
+        for (; ran_json_next(record->line, m->value, &pos, NULL, &item, &type); n++) {
+                const char *text = record->line + item.begin;
+                if (type != 'n' || !ran_parse_size(text, item.end - item.begin, &segment) ||
+                    segment > 1 || segment < last)
+                        return bad_segments(err);
+                s->sources += segment == 0;
+                last = segment;
+        }
+        return n == s->L ? RAN_OK : bad_segments(err);
+}
+
+static int add_ids(struct cmd_sequence *s, const struct cmd_sequence_how *how,
+                   const struct ran_record *record, struct ran_error *err)
+{
+        RAN_TRY(begin(s, how, RAN_NO_ID, err));
+        RAN_TRY(add_document(s, err));
+        if (how->mask == RAN_MASK_PREFIX)
+                RAN_TRY(read_segments(s, how, record, err));
+        s->first = s->sources > 0 ? s->sources : 1;
+        return RAN_OK;
+}
+
+/* ---- the record ----------------------------------------------------------------------------- */
+
+int cmd_sequence_read(struct cmd_sequence *s, const struct cmd_sequence_how *how,
+                      const struct ran_record *record, struct ran_error *err)
+{
+        struct cmd_document *d = &s->document;
+        const bool prefix = how->mask == RAN_MASK_PREFIX;
+
+        d->empty = false;
+        if (prefix && how->tokenizer != NULL && foreign_ids(record) == NULL)
+                return read_pair(s, how, record, err);
+        if (!prefix && json_member(record, "source") != NULL && foreign_encoding(record) == NULL &&
+            foreign_ids(record) == NULL && foreign_tokens(record) == NULL &&
+            foreign_text(record) == NULL)
+                return ran_fail(
+                        err, RAN_EFORMAT,
+                        "a \"source\" needs a model with --mask prefix; this one reads a \"text\"");
+        RAN_TRY(cmd_document_read(d, record, how->tokenizer, how->V, NULL, err));
+        s->fingerprint = d->fingerprint;
+        return d->from == CMD_FROM_IDS ? add_ids(s, how, record, err) : add_text(s, how, err);
+}

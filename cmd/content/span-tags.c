@@ -1,0 +1,263 @@
+/* span-tags.c - the tags of words, from spans of characters. */
+#include "cmd/content/span-tags.h"
+#include "cmd/formats/foreign.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { LONGEST_LABEL = 256 }; /* each of its words gets a copy */
+
+struct span {
+        size_t start, end;     /* code points */
+        struct ran_span label; /* in spans.labels */
+};
+
+struct word {
+        size_t start, end; /* code points */
+        size_t owner;      /* 1 + its span; 0: none */
+};
+
+struct spans {
+        const char *name; /* of the member */
+        struct span *at;
+        size_t n, cap;
+        struct ran_buf labels;
+        const struct cmd_names *called; /* names of those that are numbers */
+        struct word *word;              /* (words) */
+        size_t words;
+};
+
+static void release(struct spans *s)
+{
+        free(s->at);
+        free(s->word);
+        ran_buf_release(&s->labels);
+}
+
+/* ---- reading -------------------------------------------------------------------------------- */
+
+static int read_number(const struct spans *s, const char *line, struct ran_span value, char type,
+                       size_t *out, struct ran_error *err)
+{
+        if (type == 'n' && ran_parse_size(line + value.begin, value.end - value.begin, out))
+                return RAN_OK;
+        return ran_fail(err, RAN_EFORMAT, "start and end of %s[%zu] must be whole numbers", s->name,
+                        s->n);
+}
+
+static int read_label(struct spans *s, const char *line, struct ran_span value, char type,
+                      struct ran_span *label, struct ran_error *err)
+{
+        if (type != 's' && type != 'n')
+                return ran_fail(err, RAN_EFORMAT,
+                                "the label of %s[%zu] must be a string or a number", s->name, s->n);
+        label->begin = s->labels.len;
+        RAN_TRY(cmd_labels_add_name(s->called, "label", line, value, type, &s->labels, err));
+        label->end = s->labels.len;
+        if (label->end - label->begin > LONGEST_LABEL)
+                return ran_fail(err, RAN_EFORMAT,
+                                "the label of %s[%zu] has %zu bytes, more than %d", s->name, s->n,
+                                label->end - label->begin, LONGEST_LABEL);
+        return RAN_OK;
+}
+
+static int read_span(struct spans *s, const char *line, struct ran_span item, char type,
+                     struct ran_error *err)
+{
+        struct span *at = ran_grow(s->at, &s->cap, s->n + 1, sizeof(*at), err);
+        struct foreign_span shape;
+
+        if (at == NULL)
+                return RAN_ENOMEM;
+        s->at = at;
+        at += s->n;
+        if (!foreign_span(&shape, line, item, type))
+                return ran_fail(
+                        err, RAN_EFORMAT,
+                        "%s[%zu] must be an object of start, end and label, or a list of these "
+                        "three",
+                        s->name, s->n);
+        RAN_TRY(read_number(s, line, shape.start, shape.start_type, &at->start, err));
+        RAN_TRY(read_number(s, line, shape.end, shape.end_type, &at->end, err));
+        RAN_TRY(read_label(s, line, shape.label, shape.label_type, &at->label, err));
+        s->n++;
+        return RAN_OK;
+}
+
+static int read_spans(struct spans *s, const char *line, const struct ran_member *m,
+                      struct ran_error *err)
+{
+        struct ran_span item;
+        size_t pos = 0;
+        char type;
+
+        if (m->type != 'a')
+                return ran_fail(err, RAN_EFORMAT, "\"%s\" must be an array", s->name);
+        while (ran_json_next(line, m->value, &pos, NULL, &item, &type))
+                RAN_TRY(read_span(s, line, item, type, err));
+        return RAN_OK;
+}
+
+/* ---- words ---------------------------------------------------------------------------------- */
+
+/* Finds each word once: a word may have as many subwords as the text has letters. */
+static int list_words(struct spans *s, const struct cmd_document *d, struct ran_error *err)
+{
+        s->words = d->words;
+        s->word = ran_alloc(s->words, sizeof(*s->word), err);
+        for (size_t i = 0; i < s->words && s->word != NULL; i++)
+                cmd_document_word(d, i, &s->word[i].start, &s->word[i].end);
+        return s->word != NULL ? RAN_OK : RAN_ENOMEM;
+}
+
+/* The first word that ends after the character. */
+static size_t word_at(const struct spans *s, size_t point)
+{
+        size_t low = 0, high = s->words;
+
+        while (low < high) {
+                size_t middle = low + (high - low) / 2;
+                if (s->word[middle].end > point)
+                        high = middle;
+                else
+                        low = middle + 1;
+        }
+        return low;
+}
+
+static size_t distance(size_t a, size_t b)
+{
+        return a > b ? a - b : b - a;
+}
+
+/* The words of which the first starts, and the last ends, nearest to the span: of two as near, the
+ * one within. `first` is the first word that ends behind its start. */
+static void nearest_words(const struct spans *s, const struct span *span, size_t *first,
+                          size_t *last)
+{
+        size_t a = *first, b = word_at(s, span->end);
+
+        b = b < s->words ? b : s->words - 1;
+        if (a + 1 < s->words && s->word[a + 1].start < span->end &&
+            distance(s->word[a + 1].start, span->start) <= distance(s->word[a].start, span->start))
+                a++;
+        if (b > 0 && distance(s->word[b - 1].end, span->end) <= distance(s->word[b].end, span->end))
+                b--;
+        *first = a;
+        *last = b > a ? b : a;
+}
+
+static int not_at_words(const struct spans *s, size_t i, size_t first, struct ran_error *err)
+{
+        const struct span *span = &s->at[i];
+        size_t last;
+
+        nearest_words(s, span, &first, &last);
+        return ran_fail(err, RAN_EFORMAT,
+                        "%s[%zu], %zu to %zu, does not start and end at words: the nearest go "
+                        "from %zu to %zu",
+                        s->name, i, span->start, span->end, s->word[first].start,
+                        s->word[last].end);
+}
+
+/* Assigns its words to a span. */
+static int own(struct spans *s, size_t i, size_t points, struct ran_error *err)
+{
+        size_t start = s->at[i].start, end = s->at[i].end;
+
+        if (start >= end)
+                return ran_fail(err, RAN_EFORMAT, "%s[%zu], %zu to %zu, is empty", s->name, i,
+                                start, end);
+        if (end > points)
+                return ran_fail(err, RAN_EFORMAT,
+                                "%s[%zu], %zu to %zu, is out of range: the text has %zu "
+                                "characters",
+                                s->name, i, start, end, points);
+        size_t first = word_at(s, start), last = word_at(s, end - 1);
+        if (last == s->words) /* it ends in white space after the last word */
+                last--;
+        if (first > last)
+                first = last;
+        if (s->word[first].start != start || s->word[last].end != end)
+                return not_at_words(s, i, first, err);
+        for (size_t word = first; word <= last; word++) {
+                if (s->word[word].owner > 0)
+                        return ran_fail(err, RAN_EFORMAT, "%s[%zu], %zu to %zu, overlaps %s[%zu]",
+                                        s->name, i, start, end, s->name, s->word[word].owner - 1);
+                s->word[word].owner = i + 1;
+        }
+        return RAN_OK;
+}
+
+static size_t count_points(const struct ran_buf *text)
+{
+        size_t n = 0;
+
+        for (size_t i = 0; i < text->len; i++)
+                n += (text->data[i] & 0xc0) != 0x80;
+        return n;
+}
+
+/* ---- tags ----------------------------------------------------------------------------------- */
+
+static int add_tags(struct cmd_labels *l, const struct spans *s, struct ran_error *err)
+{
+        size_t *end = ran_grow(l->end, &l->cap, s->words, sizeof(*end), err);
+
+        if (end == NULL)
+                return RAN_ENOMEM;
+        l->end = end;
+        for (size_t i = 0; i < s->words; i++) {
+                size_t owner = s->word[i].owner;
+
+                if (owner == 0) {
+                        ran_buf_char(&l->names, 'O');
+                } else {
+                        struct ran_span label = s->at[owner - 1].label;
+                        bool begins = i == 0 || owner != s->word[i - 1].owner;
+                        ran_buf_str(&l->names, begins ? "B-" : "I-");
+                        if (label.end > label.begin) /* else labels.data may be NULL */
+                                ran_buf_add(&l->names, s->labels.data + label.begin,
+                                            label.end - label.begin);
+                }
+                l->end[l->n++] = l->names.len;
+        }
+        return l->names.failed ? ran_fail(err, RAN_ENOMEM, "no memory for the tags of a text")
+                               : RAN_OK;
+}
+
+static int tag_words(struct cmd_labels *l, struct spans *s, const struct cmd_document *d,
+                     struct ran_error *err)
+{
+        size_t points = count_points(&d->text);
+
+        RAN_TRY(list_words(s, d, err));
+        for (size_t i = 0; i < s->n; i++)
+                RAN_TRY(own(s, i, points, err));
+        l->n = l->names.len = 0;
+        l->present = true;
+        l->several = l->either = false;
+        l->kind = s->n > 0 ? CMD_TAGS_SCHEME : CMD_TAGS_OUTSIDE;
+        l->census = (struct ran_tag_census){0};
+        return add_tags(l, s, err);
+}
+
+int cmd_span_tags_read(struct cmd_labels *l, const struct cmd_document *d,
+                       const struct ran_record *record, struct ran_error *err)
+{
+        struct spans s = {.called = l->called};
+        const struct ran_member *m = foreign_spans(record, &s.name);
+
+        l->present = m != NULL;
+        if (!l->present)
+                return RAN_OK;
+        if (d->from != CMD_FROM_TEXT)
+                return ran_fail(err, RAN_EFORMAT,
+                                "\"%s\" mark characters of a \"text\"; \"%s\" need \"tags\"",
+                                s.name, d->from == CMD_FROM_IDS ? "ids" : "tokens");
+        int code = read_spans(&s, record->line, m, err);
+        if (code == RAN_OK)
+                code = tag_words(l, &s, d, err);
+        release(&s);
+        return code;
+}

@@ -1,0 +1,84 @@
+/* spans.c - offsets and text of words in a record. */
+#include "cmd/content/spans.h"
+
+void cmd_spans_begin(struct cmd_spans *s, const struct cmd_document *document,
+                     const struct ran_record *record, enum ran_unit unit)
+{
+        *s = (struct cmd_spans){.document = document, .record = record, .unit = unit};
+}
+
+static void add_ids(const struct cmd_spans *s, size_t first, size_t last, struct ran_buf *text)
+{
+        for (size_t i = first; i < last; i++)
+                ran_buf_printf(text, "%s%u", i == first ? "" : " ", (unsigned)s->document->ids[i]);
+}
+
+static int add_tokens(struct cmd_spans *s, size_t first, size_t last, struct ran_buf *text,
+                      struct ran_error *err)
+{
+        const struct ran_member *m = ran_record_find(s->record, "tokens", NULL);
+        struct ran_span item;
+        char type;
+
+        for (; s->word < last &&
+               ran_json_next(s->record->line, m->value, &s->pos, NULL, &item, &type);
+             s->word++) {
+                if (s->word < first)
+                        continue;
+                if (s->word > first)
+                        ran_buf_char(text, ' ');
+                RAN_TRY(ran_json_decode(s->record->line, item, text, err));
+        }
+        return RAN_OK;
+}
+
+/* Moves on in the text, which is valid UTF-8, to this code point. */
+static void move_to(struct cmd_spans *s, size_t point)
+{
+        const struct ran_buf *text = &s->document->text;
+
+        for (; s->point < point && s->byte < text->len; s->point++) {
+                s->utf16 += (unsigned char)text->data[s->byte] >= 0xf0 ? 2 : 1;
+                do {
+                        s->byte++;
+                } while (s->byte < text->len && (text->data[s->byte] & 0xc0) == 0x80);
+        }
+}
+
+/* The current offset in units. */
+static size_t offset(const struct cmd_spans *s)
+{
+        return s->unit == RAN_UNIT_BYTE ? s->byte : s->unit == RAN_UNIT_UTF16 ? s->utf16 : s->point;
+}
+
+/* Converts *start and *end from code points to units. */
+static void add_text(struct cmd_spans *s, size_t *start, size_t *end, struct ran_buf *text)
+{
+        move_to(s, *start);
+        size_t begin = s->byte;
+        *start = offset(s);
+        move_to(s, *end);
+        *end = offset(s);
+        ran_buf_add(text, s->document->text.data + begin, s->byte - begin);
+}
+
+int cmd_spans_next(struct cmd_spans *s, size_t first, size_t last, size_t *start, size_t *end,
+                   struct ran_buf *text, struct ran_error *err)
+{
+        const struct cmd_document *d = s->document;
+
+        *start = first;
+        *end = last;
+        if (d->from == CMD_FROM_TOKENS) {
+                RAN_TRY(add_tokens(s, first, last, text, err));
+        } else if (d->from == CMD_FROM_IDS || d->from == CMD_FROM_ENCODING) {
+                add_ids(s, first, last, text);
+        } else {
+                size_t inner;
+                cmd_document_word(d, first, start, &inner);
+                cmd_document_word(d, last - 1, &inner, end);
+                add_text(s, start, end, text);
+        }
+        return text->failed ? ran_fail(err, RAN_ENOMEM, "no memory for the text of a word")
+                            : RAN_OK;
+}

@@ -1,0 +1,134 @@
+/* vocab.c - opens vocabularies; reads words to learn one. */
+#include "cmd/content/vocab.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "cmd/options/message.h"
+#include "cmd/formats/foreign.h"
+#include "cmd/formats/json.h"
+#include "cmd/formats/kinds.h"
+
+/* A folder in Hugging Face's form. */
+static struct ran_tokenizer *open_folder(const char *path)
+{
+        struct ran_error err;
+        struct ran_tokenizer *t = ran_tokenizer_open_folder(path, &err);
+
+        if (t == NULL)
+                cmd_die(CMD_FAILED, "%s", err.text);
+        if (ran_tokenizer_notice(t) != NULL)
+                cmd_note("%s: %s", path, ran_tokenizer_notice(t));
+        return t;
+}
+
+struct ran_tokenizer *cmd_vocab_open(const char *path)
+{
+        struct ran_bytes file;
+        struct ran_error err;
+        struct stat st;
+
+        if (stat(path, &st) == 0 && S_ISDIR(st.st_mode))
+                return open_folder(path);
+
+        if (ran_bytes_open(&file, path, &err) != RAN_OK)
+                cmd_die(CMD_FAILED, "%s", err.text);
+        struct ran_tokenizer *t = ran_tokenizer_load((const char *)file.data, file.size, &err);
+        ran_bytes_release(&file);
+        const struct kind *kind = t == NULL && err.code == RAN_EFORMAT ? kind_of_file(path) : NULL;
+        if (kind != NULL && strcmp(kind->is, "a vocabulary") != 0 &&
+            strcmp(kind->is, "a JSON file") != 0)
+                cmd_die(CMD_FAILED,
+                        "%s is %s, no vocabulary: a vocabulary is a file that ran-tokenize learn "
+                        "wrote "
+                        "(-o VOCAB), or a tokenizer.json",
+                        path, kind->is);
+        if (t == NULL)
+                cmd_die(CMD_FAILED, "%s: %s", path, err.text);
+        if (ran_tokenizer_notice(t) != NULL)
+                cmd_note("%s: %s", path, ran_tokenizer_notice(t));
+        return t;
+}
+
+void cmd_vocab_words_release(struct cmd_vocab_words *w)
+{
+        ran_encoding_release(&w->encoding);
+        ran_buf_release(&w->text);
+}
+
+void *cmd_vocab_words_make(void *unused, struct ran_error *err)
+{
+        (void)unused;
+        return ran_alloc(1, sizeof(struct cmd_vocab_words), err);
+}
+
+void cmd_vocab_words_free(void *words)
+{
+        cmd_vocab_words_release(words);
+        free(words);
+}
+
+/* after: another word precedes it, and a space separates them, as in ran_tokenizer_encode_word. */
+static int read_string(struct cmd_vocab_words *w, const char *line, struct ran_span value,
+                       bool after, const struct ran_counter *counter, struct ran_buf *words,
+                       struct ran_error *err)
+{
+        w->text.len = 0;
+        if (after)
+                ran_buf_char(&w->text, ' ');
+        RAN_TRY(ran_json_decode(line, value, &w->text, err));
+        return ran_counter_words(counter, w->text.data, w->text.len, &w->encoding, words, err);
+}
+
+/* A string, or an array of strings. */
+static int read_member(struct cmd_vocab_words *w, const char *name, const char *line,
+                       const struct ran_member *m, const struct ran_counter *counter,
+                       struct ran_buf *words, struct ran_error *err)
+{
+        struct ran_span item;
+        size_t pos = 0;
+        bool after = false;
+        char type;
+
+        if (m->type == 's')
+                return read_string(w, line, m->value, false, counter, words, err);
+        if (m->type != 'a')
+                return ran_fail(err, RAN_EFORMAT, "\"%s\" must be a string or an array of strings",
+                                name);
+        while (ran_json_next(line, m->value, &pos, NULL, &item, &type)) {
+                if (type != 's')
+                        return ran_fail(err, RAN_EFORMAT, "\"%s\" must hold strings only", name);
+                RAN_TRY(read_string(w, line, item, after, counter, words, err));
+                after = true;
+        }
+        return RAN_OK;
+}
+
+int cmd_vocab_words_read(struct cmd_vocab_words *w, const struct ran_record *record,
+                         const struct ran_counter *counter, struct ran_buf *words,
+                         struct ran_error *err)
+{
+        static const char *const names[] = {"tokens", "text", "source", "target"};
+        const struct ran_member *members[] = {
+                foreign_tokens(record),
+                foreign_text(record),
+                json_member(record, "source"),
+                json_member(record, "target"),
+        };
+        bool found = false;
+
+        for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+                const struct ran_member *m = members[i];
+                bool pair = i >= 2; /* source and target belong together */
+                if (m == NULL || (w->pairs && !pair))
+                        continue;
+                RAN_TRY(read_member(w, names[i], record->line, m, counter, words, err));
+                found = true;
+                if (!pair)
+                        break;
+        }
+        return found ? RAN_OK
+                     : ran_fail(err, RAN_EFORMAT,
+                                "no words: give one of tokens, text, source and target");
+}

@@ -1,0 +1,120 @@
+/* output.h - the table of output formats: what programs found about a record, as bytes.
+ *
+ * A new format is a file in this folder with a `struct output_format`, and one line in the table
+ * below. Every program that gives what the format is made of has it in its --output-format and its
+ * --help.
+ */
+#ifndef CMD_FORMATS_OUTPUT_H
+#define CMD_FORMATS_OUTPUT_H
+
+#include "ran.h"
+
+/* Each format: output_SYMBOL is its entry, KIND what it is made of, NAME its word for
+ * --output-format, HELP its text in --help. --help lists formats in this order. */
+#define OUTPUT_OF_RECORDS(X) X(jsonl, RECORDS, "jsonl", "records")
+#define OUTPUT_OF_LABELS(X) \
+        X(fasttext, LABELS, "fasttext", "a line of labels and text for each, empty for bad records")
+#define OUTPUT_OF_TAGS(X)                                                                        \
+        X(conll, TAGS, "conll",                                                                  \
+          "a line with word and tag for each word, an empty line after each record; columns of " \
+          "the input stay, and the tag comes last")
+#define OUTPUT_OF_ROWS(X)              \
+        X(csv, ROWS, "csv", "a table") \
+        X(tsv, ROWS, "tsv", "a table with tabs")
+#define OUTPUT_OF_PAGE(X) X(html, PAGE, "html", "a page to look at")
+#define OUTPUT_FORMATS(X)    \
+        OUTPUT_OF_RECORDS(X) \
+        OUTPUT_OF_LABELS(X) OUTPUT_OF_TAGS(X) OUTPUT_OF_ROWS(X) OUTPUT_OF_PAGE(X)
+
+/* What a format is made of. */
+enum output_kind {
+        OUTPUT_RECORDS, /* a JSON value, as a member of its record */
+        OUTPUT_LABELS,  /* the labels of a document, and its text */
+        OUTPUT_TAGS,    /* its words, each with a tag */
+        OUTPUT_ROWS,    /* rows of cells under a row of names */
+        OUTPUT_PAGE,    /* all records: the program makes the page */
+};
+
+/* A program says of each kind whether it gives that, before it uses the lists below:
+ *      #define GIVES_ROWS OUTPUT_YES */
+#define OUTPUT_YES(...) __VA_ARGS__
+#define OUTPUT_NO(...)
+/* The words of the formats of a kind, as rules of options have them: OUTPUT_OF_ROWS(OUTPUT_WORD).
+ */
+#define OUTPUT_WORD(symbol, kind, name, help) name ","
+/* For its option --output-format: the words; the help, behind a first sentence; the formats in the
+ * order of the words. */
+#define OUTPUT_NAME(symbol, kind, name, help)  GIVES_##kind(name, )
+#define OUTPUT_HELP(symbol, kind, name, help)  GIVES_##kind("; " name ": " help)
+#define OUTPUT_ENTRY(symbol, kind, name, help) GIVES_##kind(&output_##symbol, )
+
+/* A line of input, a sentence in columns, or a file, with its record: a JSON object that has each
+ * member of `reads` at most once. */
+struct cmd_line {
+        const char *file; /* as given; "-" for standard input */
+        size_t number;    /* from 1, blank lines counted */
+        const char *raw;  /* as read, without its end; record.line is JSON in all formats */
+        size_t raw_length;
+        const struct conll *columns; /* of raw; NULL in other formats than conll */
+        bool renamed;                /* members of the record have other names than in its line */
+        struct ran_record record;
+};
+
+/* How filters write records. */
+struct cmd_output {
+        char *output, *into;
+        bool only;
+        struct ran_list drop;
+        const struct output_format *format; /* set by the program; NULL: output_jsonl */
+};
+
+/* A row in the making. */
+struct cmd_row {
+        const struct output_format *format; /* of rows */
+        struct ran_buf *out;
+        bool begun; /* it has a cell */
+};
+
+/* The words of a record in the making. */
+struct output_words {
+        const struct cmd_line *line;
+        struct ran_buf *out, *tags; /* tags: for the format, empty at first */
+};
+
+/* Functions for its kind; the others are NULL. */
+struct output_format {
+        enum output_kind kind;
+        /* RECORDS: append the record with `value` as its member `name`; or of a bad line the valid
+         * part, with err, and without the member `stale`, the result of an earlier run. Of formats
+         * without them a bad record is an empty line. */
+        void (*record)(struct ran_buf *out, const struct cmd_line *line,
+                       const struct cmd_output *how, const char *name, const struct ran_buf *value);
+        void (*error)(struct ran_buf *out, const struct cmd_line *line,
+                      const struct cmd_output *how, const char *stale, const struct ran_error *err);
+        /* LABELS: why a label cannot be written, or NULL; append a label; append what comes after
+         * the labels of a record. RAN_EFORMAT: its text cannot be written. */
+        const char *(*refuses)(const char *label);
+        void (*label)(struct ran_buf *out, const char *label);
+        int (*labelled)(struct ran_buf *out, const struct ran_record *record,
+                        struct ran_error *err);
+        /* TAGS: append a word and its tag, "" if it has none; end a sentence before the next word;
+         * end the record. */
+        void (*word)(struct output_words *w, const char *word, size_t n, const char *tag);
+        void (*sentence)(struct output_words *w);
+        void (*tagged)(struct output_words *w);
+        /* ROWS: begin a cell; append its text, unless it is a number; end the row. */
+        void (*cell)(struct cmd_row *row);
+        void (*text)(struct cmd_row *row, const char *s, size_t n);
+        void (*row_end)(struct cmd_row *row);
+};
+
+#define X(symbol, kind, name, help) extern const struct output_format output_##symbol;
+OUTPUT_FORMATS(X)
+#undef X
+
+/* The word of a format. */
+const char *output_name(const struct output_format *format);
+/* The format of a program's output. */
+const struct output_format *output_format_of(const struct cmd_output *output);
+
+#endif
