@@ -4,7 +4,7 @@
 
 #include "cmd/options/write.h"
 #include "cmd/records/io.h"
-#include "cmd/records/reading.h"
+#include "cmd/content/reading.h"
 
 struct attnmask_options {
         struct ran_choices attention;

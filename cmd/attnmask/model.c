@@ -8,7 +8,7 @@
 #include "cmd/options/options.h"
 #include "cmd/options/was-set.h"
 #include "cmd/records/loop.h"
-#include "cmd/records/model.h"
+#include "cmd/content/model.h"
 
 /* ---- a record ------------------------------------------------------------------------------- */
 

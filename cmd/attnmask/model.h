@@ -4,7 +4,7 @@
 
 #include "cmd/attnmask/attnmask.h"
 #include "cmd/records/loop.h"
-#include "cmd/records/reading.h"
+#include "cmd/content/reading.h"
 
 /* ---- model.c -------------------------------------------------------------------------------- */
 

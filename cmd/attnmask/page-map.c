@@ -7,6 +7,7 @@
 #include "cmd/attnmask/token-text.h"
 #include "cmd/pages/page.h"
 #include "cmd/pages/record-name.h"
+#include "cmd/pages/table.h"
 
 enum { LEVELS = 9, LISTED = 30 };
 
@@ -24,12 +25,10 @@ void attnmask_page_begin(const struct attnmask_model *a, const struct attnmask_s
         struct ran_buf lead = {0};
 
         ran_buf_printf(&lead, "%zu tokens, model %s", s->shape.L, a->options->model);
-        ran_buf_char(&lead, '\0');
-        page_begin(out, title, lead.failed ? NULL : lead.data);
+        page_begin(out, title, &lead);
         ran_buf_str(out, "<p>Document: <strong>");
         page_record_name(out, &line->record, line->file, line->number);
         ran_buf_str(out, "</strong></p>\n");
-        ran_buf_release(&lead);
 }
 
 static void add_token(struct ran_buf *out, const struct token_part *part, double value, size_t t,
@@ -83,9 +82,8 @@ static void write_largest(const struct attnmask_scratch *s, struct token_text *x
                         at[i] = at[i - 1];
                 at[i] = t;
         }
-        ran_buf_str(&out->buf, "<h2>Largest</h2>\n<table>\n<thead><tr><th class=\"n\">token</th>"
-                               "<th>text</th><th class=\"n\">value</th><th></th></tr></thead>\n"
-                               "<tbody>\n");
+        ran_buf_str(&out->buf, "<h2>Largest</h2>\n");
+        struct page_table table = page_table_begin(&out->buf, PAGE_PLAIN, "#token|text|#value|");
         for (size_t i = 0; i < n; i++) {
                 x->at = 0; /* its own text only */
                 token_text_next(x, at[i], &part);
@@ -96,7 +94,7 @@ static void write_largest(const struct attnmask_scratch *s, struct token_text *x
                 page_bar(&out->buf, fabs(s->value[at[i]]) / fabs(s->value[at[0]]));
                 ran_buf_str(&out->buf, "</td></tr>\n");
         }
-        ran_buf_str(&out->buf, "</tbody></table>\n");
+        page_table_end(&table);
         x->at = 0;
 }
 

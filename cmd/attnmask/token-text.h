@@ -2,8 +2,8 @@
 #ifndef CMD_ATTNMASK_TOKEN_TEXT_H
 #define CMD_ATTNMASK_TOKEN_TEXT_H
 
-#include "cmd/records/reading.h"
-#include "cmd/records/shown.h"
+#include "cmd/content/reading.h"
+#include "cmd/content/shown.h"
 
 /* Zero-initialise. Offsets of the reading must count bytes. */
 struct token_text {

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "cmd/options/message.h"
-#include "cmd/records/model.h"
+#include "cmd/content/model.h"
 
 static void fail(const struct ran_error *err)
 {

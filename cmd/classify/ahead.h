@@ -4,7 +4,7 @@
 #define CMD_CLASSIFY_AHEAD_H
 
 #include "cmd/classify/predict.h"
-#include "cmd/records/document.h"
+#include "cmd/content/document.h"
 #include "cmd/records/loop.h"
 
 enum { AHEAD_RECORDS = 64 }; /* at once, at most */

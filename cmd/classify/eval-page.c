@@ -7,6 +7,7 @@
 #include "cmd/pages/page.h"
 #include "cmd/pages/record-name.h"
 #include "cmd/pages/style.h"
+#include "cmd/pages/table.h"
 
 /* WORST: errors shown; EXCERPT: bytes of their texts; MATRIX: labels of the largest matrix that is
  * shown whole; PAIRS: confusions that are listed beside or instead of it. */
@@ -117,35 +118,14 @@ void classify_eval_page_release(struct classify_eval_page *p)
 
 /* ---- figures --------------------------------------------------------------------------------- */
 
-static void fact(struct ran_buf *out, const char *name)
+static void fact(struct page_table *t, const char *name, double share, const char *note)
 {
-        ran_buf_printf(out, "<tr><th scope=\"row\">%s</th><td class=\"n\">", name);
-}
-
-static void end_fact(struct ran_buf *out, const char *note)
-{
-        ran_buf_printf(out, "</td><td><small>%s</small></td></tr>\n", note);
-}
-
-static void fact_share(struct ran_buf *out, const char *name, double share, const char *note)
-{
-        fact(out, name);
-        page_percent(out, share, 2);
-        end_fact(out, note);
-}
-
-static void fact_number(struct ran_buf *out, const char *name, double x, const char *note)
-{
-        fact(out, name);
-        if (isfinite(x))
-                ran_buf_printf(out, "%.4f", x);
-        else
-                ran_buf_char(out, '-');
-        end_fact(out, note);
+        page_row(t, CELL_NAME(name), CELL_PERCENT(share, 2), CELL_NOTE(note));
 }
 
 static void write_facts(const struct ran_eval_report *r, struct ran_buf *out)
 {
+        struct page_table t = page_table_begin(out, PAGE_WIDE, NULL);
         struct ran_interval i = ran_interval_share(r->accuracy * (double)r->n, (double)r->n);
         size_t tp = 0, errors = 0;
         char note[96];
@@ -154,27 +134,26 @@ static void write_facts(const struct ran_eval_report *r, struct ran_buf *out)
                 tp += r->classes[c].tp;
                 errors += r->classes[c].fp + r->classes[c].fn;
         }
-        ran_buf_str(out, "<div class=\"wide\"><table>\n");
         snprintf(note, sizeof note, "95 %% interval: %.1f to %.1f", 100 * i.low, 100 * i.high);
-        fact_share(out, r->multilabel ? "all labels right" : "accuracy", r->accuracy, note);
+        fact(&t, r->multilabel ? "all labels right" : "accuracy", r->accuracy, note);
         if (!r->multilabel)
-                fact_share(out, "baseline", r->baseline, "always the most frequent label");
+                fact(&t, "baseline", r->baseline, "always the most frequent label");
         i = ran_interval_f1((double)tp, (double)errors);
         snprintf(note, sizeof note, "95 %% interval: about %.1f to %.1f", 100 * i.low,
                  100 * i.high);
         if (r->multilabel)
-                fact_share(out, "micro F1", r->micro.f1, note);
-        fact_share(out, "macro F1", r->macro.f1, "mean over the labels");
-        fact_number(out, "log loss", r->log_loss, "0 is best");
-        fact_number(out, "Brier score", r->brier, "0 is best");
-        fact_share(out, "calibration error", r->ece,
-                   "expected: how far probabilities are from shares of right answers");
+                fact(&t, "micro F1", r->micro.f1, note);
+        fact(&t, "macro F1", r->macro.f1, "mean over the labels");
+        page_row(&t, CELL_NAME("log loss"), CELL_FIGURE(r->log_loss, 4), CELL_NOTE("0 is best"));
+        page_row(&t, CELL_NAME("Brier score"), CELL_FIGURE(r->brier, 4), CELL_NOTE("0 is best"));
+        fact(&t, "calibration error", r->ece,
+             "expected: how far probabilities are from shares of right answers");
         if (r->sets) {
-                fact_share(out, "coverage of prediction sets", r->covered,
-                           "share with the true label");
-                fact_number(out, "labels in a set", r->set_size, "mean");
+                fact(&t, "coverage of prediction sets", r->covered, "share with the true label");
+                page_row(&t, CELL_NAME("labels in a set"), CELL_FIGURE(r->set_size, 4),
+                         CELL_NOTE("mean"));
         }
-        ran_buf_str(out, "</table></div>\n");
+        page_table_end(&t);
         if (r->n < 200)
                 ran_buf_printf(out,
                                "<p class=\"note\">With %zu documents these figures are "
@@ -182,41 +161,27 @@ static void write_facts(const struct ran_eval_report *r, struct ran_buf *out)
                                r->n);
 }
 
-static void write_label(const struct ran_eval_report *r, size_t c, struct ran_buf *out)
+static void write_label(const struct ran_eval_report *r, size_t c, struct page_table *t)
 {
         const struct ran_eval_class *k = &r->classes[c];
+        const struct ran_interval of = ran_interval_share((double)k->tp, (double)k->support);
 
-        ran_buf_str(out, "<tr><th scope=\"row\">");
-        page_string(out, r->names[c]);
-        ran_buf_str(out, "</th><td class=\"n\">");
-        page_percent(out, k->tp + k->fp > 0 ? k->rates.precision : NAN, 1);
-        ran_buf_str(out, "</td><td class=\"n\">");
-        if (k->support > 0)
-                page_interval(out, k->rates.recall,
-                              ran_interval_share((double)k->tp, (double)k->support));
-        else
-                ran_buf_char(out, '-');
-        ran_buf_str(out, "</td><td class=\"n\">");
-        page_percent(out, k->rates.f1, 1);
-        ran_buf_str(out, "</td><td>");
-        page_bar(out, k->rates.f1);
-        ran_buf_str(out, "</td><td class=\"n\">");
-        page_count(out, k->support);
-        ran_buf_str(out, "</td><td class=\"n\">");
-        page_count(out, k->tp + k->fp);
-        ran_buf_str(out, "</td></tr>\n");
+        page_row(t, CELL_NAME(r->names[c]),
+                 CELL_PERCENT(k->tp + k->fp > 0 ? k->rates.precision : NAN, 1),
+                 k->support > 0 ? CELL_INTERVAL(k->rates.recall, of) : CELL_PERCENT(NAN, 1),
+                 CELL_PERCENT(k->rates.f1, 1), CELL_BAR(k->rates.f1), CELL_COUNT(k->support),
+                 CELL_COUNT(k->tp + k->fp));
 }
 
 static void write_labels(const struct ran_eval_report *r, struct ran_buf *out)
 {
-        ran_buf_str(out, "<h2>Labels</h2>\n<div class=\"wide\"><table>\n<thead><tr><th>label</th>"
-                         "<th class=\"n\">precision</th><th class=\"n\">recall (95 % interval)"
-                         "</th><th class=\"n\">F1</th><th></th><th class=\"n\">gold</th>"
-                         "<th class=\"n\">found</th></tr></thead>\n<tbody>\n");
+        ran_buf_str(out, "<h2>Labels</h2>\n");
+        struct page_table t = page_table_begin(
+                out, PAGE_WIDE, "label|#precision|#recall (95 % interval)|#F1||#gold|#found");
         for (size_t c = 0; c < r->C; c++)
                 if (r->classes[c].support > 0 || r->classes[c].fp > 0)
-                        write_label(r, c, out);
-        ran_buf_str(out, "</tbody></table></div>\n");
+                        write_label(r, c, &t);
+        page_table_end(&t);
 }
 
 /* ---- confusions ------------------------------------------------------------------------------ */
@@ -267,9 +232,8 @@ static void write_pairs(const struct ran_eval_report *r, struct ran_buf *out)
 {
         size_t last_n = SIZE_MAX, last_i = 0;
 
-        ran_buf_str(out, "<h3>Most frequent confusions</h3>\n<div class=\"wide\"><table>\n<thead>"
-                         "<tr><th>gold</th><th>found</th><th class=\"n\">documents</th></tr>"
-                         "</thead>\n<tbody>\n");
+        ran_buf_str(out, "<h3>Most frequent confusions</h3>\n");
+        struct page_table t = page_table_begin(out, PAGE_WIDE, "gold|found|#documents");
         for (size_t k = 0; k < PAIRS; k++) {
                 const struct ran_eval_cell *next = NULL;
 
@@ -285,15 +249,10 @@ static void write_pairs(const struct ran_eval_report *r, struct ran_buf *out)
                         break;
                 last_n = next->count;
                 last_i = (size_t)(next - r->confusion);
-                ran_buf_str(out, "<tr><th scope=\"row\">");
-                page_string(out, r->names[next->gold]);
-                ran_buf_str(out, "</th><td>");
-                page_string(out, r->names[next->predicted]);
-                ran_buf_str(out, "</td><td class=\"n\">");
-                page_count(out, next->count);
-                ran_buf_str(out, "</td></tr>\n");
+                page_row(&t, CELL_NAME(r->names[next->gold]), CELL_TEXT(r->names[next->predicted]),
+                         CELL_COUNT(next->count));
         }
-        ran_buf_str(out, "</tbody></table></div>\n");
+        page_table_end(&t);
 }
 
 static void write_confusion(const struct ran_eval_report *r, struct ran_buf *out)
@@ -322,15 +281,12 @@ static void write_unknown(const struct ran_eval_report *r, struct ran_buf *out)
 {
         if (r->n_unknown == 0)
                 return;
-        ran_buf_str(out, "<h2>Gold labels that the model does not have</h2>\n<table>\n");
-        for (size_t i = 0; i < r->n_unknown; i++) {
-                ran_buf_str(out, "<tr><th scope=\"row\">");
-                page_text(out, r->unknown[i].name, r->unknown[i].length);
-                ran_buf_str(out, "</th><td class=\"n\">");
-                page_count(out, r->unknown[i].count);
-                ran_buf_str(out, "</td></tr>\n");
-        }
-        ran_buf_str(out, "</table>\n");
+        ran_buf_str(out, "<h2>Gold labels that the model does not have</h2>\n");
+        struct page_table t = page_table_begin(out, PAGE_PLAIN, NULL);
+        for (size_t i = 0; i < r->n_unknown; i++)
+                page_row(&t, CELL_NAMED(r->unknown[i].name, r->unknown[i].length),
+                         CELL_COUNT(r->unknown[i].count));
+        page_table_end(&t);
 }
 
 void classify_eval_page_write(struct classify_eval_page *p, const struct classify_eval *e,
@@ -344,9 +300,7 @@ void classify_eval_page_write(struct classify_eval_page *p, const struct classif
         ran_buf_printf(&lead, " documents, model %s", model);
         if (e->skipped > 0)
                 ran_buf_printf(&lead, "; %zu without a label are left out", e->skipped);
-        ran_buf_char(&lead, '\0');
-        page_begin(&out->buf, "Evaluation", lead.failed ? NULL : lead.data);
-        ran_buf_release(&lead);
+        page_begin(&out->buf, "Evaluation", &lead);
         write_facts(&r, &out->buf);
         write_labels(&r, &out->buf);
         write_confusion(&r, &out->buf);
@@ -359,14 +313,6 @@ void classify_eval_page_write(struct classify_eval_page *p, const struct classif
                                          "threshold get none.",
                                &out->buf);
         write_unknown(&r, &out->buf);
-        if (p->errors > 0)
-                page_documents_write(&p->worst, "Worst errors", NULL, out);
-        if (p->errors > p->worst.n) {
-                ran_buf_str(&out->buf, "<p class=\"note\">These are ");
-                page_count(&out->buf, p->worst.n);
-                ran_buf_str(&out->buf, " of ");
-                page_count(&out->buf, p->errors);
-                ran_buf_str(&out->buf, " documents with an error.</p>\n");
-        }
+        page_worst_write(&p->worst, "Worst errors", p->errors, "documents with an error", out);
         page_end(&out->buf, page_documents_script);
 }

@@ -4,7 +4,7 @@
 
 #include "cmd/classify/decide.h"
 #include "cmd/formats/output.h"
-#include "cmd/records/labels.h"
+#include "cmd/content/labels.h"
 #include "ran.h"
 
 struct classify_eval {

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cmd/records/spans.h"
+#include "cmd/content/spans.h"
 
 /* Candidate passages for each requested one: the gradient is only a local estimate. */
 enum { TRIALS = 2 };

@@ -2,7 +2,7 @@
 #ifndef CMD_CLASSIFY_EVIDENCE_H
 #define CMD_CLASSIFY_EVIDENCE_H
 
-#include "cmd/records/document.h"
+#include "cmd/content/document.h"
 
 struct classify_evidence_options {
         size_t evidence; /* the most passages; 0: none */

@@ -5,8 +5,8 @@
 
 #include "cmd/options/message.h"
 #include "cmd/options/rules.h"
-#include "cmd/records/model.h"
-#include "cmd/records/names.h"
+#include "cmd/content/model.h"
+#include "cmd/content/names.h"
 #include "cmd/formats/row.h"
 
 struct classify_options classify_options;

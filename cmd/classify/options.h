@@ -4,7 +4,7 @@
 
 #include "cmd/classify/evidence.h"
 #include "cmd/options/options.h"
-#include "cmd/records/document.h"
+#include "cmd/content/document.h"
 #include "cmd/records/io.h"
 
 enum {

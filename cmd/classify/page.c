@@ -16,8 +16,9 @@
 #include "cmd/pages/page.h"
 #include "cmd/pages/record-name.h"
 #include "cmd/pages/style.h"
-#include "cmd/records/labels.h"
-#include "cmd/records/shown.h"
+#include "cmd/pages/table.h"
+#include "cmd/content/labels.h"
+#include "cmd/content/shown.h"
 
 /* EXCERPT: bytes shown of a document that is folded; WHOLE: shown of it when it is unfolded;
  * AROUND: on each side of a passage of evidence. */
@@ -144,7 +145,7 @@ static void add_bars(struct ran_buf *out, const struct page *page, struct page_s
         size_t asked = page->classifier.options->top, bars = asked > 0 ? asked : BARS;
 
         memset(s->used, 0, c->C * sizeof *s->used);
-        ran_buf_str(out, "<table>\n");
+        struct page_table t = page_table_begin(out, PAGE_PLAIN, NULL);
         for (size_t k = 0; k < bars && k < c->C; k++) {
                 size_t most = SIZE_MAX;
 
@@ -152,15 +153,10 @@ static void add_bars(struct ran_buf *out, const struct page *page, struct page_s
                         if (!s->used[i] && (most == SIZE_MAX || p[i] > p[most]))
                                 most = i;
                 s->used[most] = true;
-                ran_buf_str(out, "<tr><th scope=\"row\">");
-                page_string(out, ran_model_label(c->model, most));
-                ran_buf_str(out, "</th><td>");
-                page_bar(out, (double)p[most]);
-                ran_buf_str(out, "</td><td class=\"n\">");
-                page_percent(out, (double)p[most], 1);
-                ran_buf_str(out, "</td></tr>\n");
+                page_row(&t, CELL_NAME(ran_model_label(c->model, most)), CELL_BAR((double)p[most]),
+                         CELL_PERCENT((double)p[most], 1));
         }
-        ran_buf_str(out, "</table>\n");
+        page_table_end(&t);
 }
 
 /* ---- its text -------------------------------------------------------------------------------- */
@@ -297,11 +293,8 @@ static void add_row(struct ran_buf *out, const struct page *page, const float *p
 {
         ran_buf_str(out, "<td>");
         add_labels(out, &page->classifier, p, best);
-        ran_buf_str(out, "</td><td>");
-        page_bar(out, (double)p[best]);
-        ran_buf_str(out, "</td><td class=\"n\">");
-        page_percent(out, (double)p[best], 1);
         ran_buf_str(out, "</td>");
+        page_cells(out, CELL_BAR((double)p[best]), CELL_PERCENT((double)p[best], 1));
 }
 
 static int work(void *arg, void *scratch, const struct cmd_line *line, struct cmd_result *result,
@@ -345,45 +338,38 @@ static int take(void *arg, const struct cmd_line *line, const struct cmd_result 
 
 /* ---- the page -------------------------------------------------------------------------------- */
 
-static void add_count(struct ran_buf *out, const char *label, size_t n, size_t of)
+static void add_count(struct page_table *t, struct page_cell name, size_t n, size_t of)
 {
-        ran_buf_str(out, "<tr><th scope=\"row\">");
-        ran_buf_str(out, label == NULL ? "<em>no label</em>" : "");
-        page_string(out, label != NULL ? label : "");
-        ran_buf_str(out, "</th><td class=\"n\">");
-        page_count(out, n);
-        ran_buf_str(out, "</td><td>");
-        page_bar(out, (double)n / (double)of);
-        ran_buf_str(out, "</td><td class=\"n\">");
-        page_percent(out, (double)n / (double)of, 1);
-        ran_buf_str(out, "</td></tr>\n");
+        const double share = (double)n / (double)of;
+
+        page_row(t, name, CELL_COUNT(n), CELL_BAR(share), CELL_PERCENT(share, 1));
 }
 
 static void write_counts(struct page *p, struct ran_buf *out)
 {
         const struct classifier *c = &p->classifier;
         size_t n = p->documents.seen;
+        struct page_table t;
+        char bin[32];
 
-        ran_buf_str(out, "<div class=\"charts\">\n<div><h2>Labels</h2>\n<table>\n"
-                         "<thead><tr><th>label</th><th class=\"n\">documents</th><th></th>"
-                         "<th class=\"n\">share</th></tr></thead>\n<tbody>\n");
+        ran_buf_str(out, "<div class=\"charts\">\n<div><h2>Labels</h2>\n");
+        t = page_table_begin(out, PAGE_INNER, "label|#documents||#share");
         for (size_t i = 0; i < c->C; i++)
                 if (p->given[i] > 0)
-                        add_count(out, ran_model_label(c->model, i), p->given[i], n);
+                        add_count(&t, CELL_NAME(ran_model_label(c->model, i)), p->given[i], n);
         if (p->none > 0)
-                add_count(out, NULL, p->none, n);
-        ran_buf_str(out, "</tbody></table></div>\n<div><h2>Most probable label</h2>\n<table>\n"
-                         "<thead><tr><th>probability</th><th class=\"n\">documents</th><th></th>"
-                         "<th class=\"n\">share</th></tr></thead>\n<tbody>\n");
+                add_count(&t, CELL_LACK("no label"), p->none, n);
+        page_table_end(&t);
+        ran_buf_str(out, "</div>\n<div><h2>Most probable label</h2>\n");
+        t = page_table_begin(out, PAGE_INNER, "probability|#documents||#share");
         for (size_t i = BINS; i-- > 0;) {
-                char bin[32];
-
                 snprintf(bin, sizeof bin, "%zu to %zu\xc2\xa0%%", 100 * i / BINS,
                          100 * (i + 1) / BINS);
                 if (p->bins[i] > 0)
-                        add_count(out, bin, p->bins[i], n);
+                        add_count(&t, CELL_NAME(bin), p->bins[i], n);
         }
-        ran_buf_str(out, "</tbody></table></div>\n</div>\n");
+        page_table_end(&t);
+        ran_buf_str(out, "</div>\n</div>\n");
 }
 
 static void write_lead(const struct page *p, const struct cmd_counts *counts, struct ran_buf *out)
@@ -399,9 +385,7 @@ static void write_lead(const struct page *p, const struct cmd_counts *counts, st
         if (counts->bad + counts->passed > 0)
                 ran_buf_printf(&lead, "; %zu records failed and are not here",
                                counts->bad + counts->passed);
-        ran_buf_char(&lead, '\0');
-        page_begin(out, "Labelled documents", lead.failed ? NULL : lead.data);
-        ran_buf_release(&lead);
+        page_begin(out, "Labelled documents", &lead);
 }
 
 static void write_page(struct page *p, const struct cmd_counts *counts)
@@ -416,7 +400,7 @@ static void write_page(struct page *p, const struct cmd_counts *counts)
         page_documents_write(&p->documents,
                              several ? "In doubt: labels close to their thresholds"
                                      : "In doubt: the least probable labels",
-                             "<th>label</th><th></th><th class=\"n\">probability</th>", &out);
+                             "label||#probability", &out);
         page_end(&out.buf, page_documents_script);
         cmd_sink_close(&out);
 }

@@ -7,9 +7,9 @@
 
 #include "cmd/classify/ahead.h"
 #include "cmd/options/message.h"
-#include "cmd/records/labels.h"
+#include "cmd/content/labels.h"
 #include "cmd/formats/row.h"
-#include "cmd/records/shown.h"
+#include "cmd/content/shown.h"
 
 /* The most bytes of a text that a page of an evaluation may show. */
 enum { SHOWN = 4096 };

@@ -4,7 +4,7 @@
 
 #include "cmd/classify/decide.h"
 #include "cmd/classify/options.h"
-#include "cmd/records/known.h"
+#include "cmd/content/known.h"
 #include "cmd/records/loop.h"
 
 struct classifier {

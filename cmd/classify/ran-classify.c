@@ -12,8 +12,8 @@
 #include "cmd/options/outputs.h"
 #include "cmd/options/write.h"
 #include "cmd/records/files.h"
-#include "cmd/records/labels.h"
-#include "cmd/records/model.h"
+#include "cmd/content/labels.h"
+#include "cmd/content/model.h"
 
 /* ---- evaluation ----------------------------------------------------------------------------- */
 

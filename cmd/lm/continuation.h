@@ -5,7 +5,7 @@
 
 #include "cmd/lm/lm.h"
 #include "cmd/lm/text.h"
-#include "cmd/records/sequence.h"
+#include "cmd/content/sequence.h"
 #include "ran.h"
 
 struct continuation_options {

@@ -5,6 +5,7 @@
 #include "cmd/pages/page.h"
 #include "cmd/pages/record-name.h"
 #include "cmd/pages/style.h"
+#include "cmd/pages/table.h"
 
 /* Texts on a page, and bytes of each that it shows. */
 enum { WORST = 200, SHOWN = 4000 };
@@ -51,15 +52,19 @@ int lm_eval_page_add(struct lm_eval_page *page, const struct lm_compared *compar
 
 /* ---- the page -------------------------------------------------------------------------------- */
 
-static void write_value(struct ran_buf *out, const char *name, const struct ran_text_value *v,
+/* A score from 0 to 100, with an interval if there are several texts. */
+static void write_value(struct page_table *t, const char *name, const struct ran_text_value *v,
                         size_t n, const char *means)
 {
-        ran_buf_printf(out, "<tr><th scope=\"row\">%s</th><td class=\"n\">%.2f", name, v->value);
+        struct ran_buf value = {0};
+
+        ran_buf_printf(&value, "%.2f", v->value);
         if (n > 1)
-                ran_buf_printf(out, " <small>(%.2f to %.2f)</small>", v->low, v->high);
-        ran_buf_str(out, "</td><td>");
-        page_bar(out, v->value / 100);
-        ran_buf_printf(out, "</td><td>%s</td></tr>\n", means);
+                ran_buf_printf(&value, " <small>(%.2f to %.2f)</small>", v->low, v->high);
+        page_row(t, CELL_NAME(name), CELL_AMOUNT(&value), CELL_BAR(v->value / 100),
+                 CELL_TEXT(means));
+        t->out->failed |= value.failed;
+        ran_buf_release(&value);
 }
 
 static void write_scores(struct ran_buf *out, const struct ran_text_report *r)
@@ -68,52 +73,47 @@ static void write_scores(struct ran_buf *out, const struct ran_text_report *r)
                 {"ROUGE-1 F1", "words in common"},
                 {"ROUGE-2 F1", "pairs of words in common"},
                 {"ROUGE-L F1", "the longest common sequence of words"}};
+        struct page_table t;
 
-        ran_buf_str(out, "<h2>Scores</h2>\n<div class=\"wide\"><table>\n<thead><tr><th>score</th>"
-                         "<th class=\"n\">0 to 100 (95 % interval)</th><th></th>"
-                         "<th>what it counts</th></tr></thead>\n<tbody>\n");
-        write_value(out, "BLEU", &r->bleu, r->n, "runs of one to four words in common");
-        write_value(out, "chrF", &r->chrf, r->n, "runs of one to six characters in common");
+        ran_buf_str(out, "<h2>Scores</h2>\n");
+        t = page_table_begin(out, PAGE_WIDE, "score|#0 to 100 (95 % interval)||what it counts");
+        write_value(&t, "BLEU", &r->bleu, r->n, "runs of one to four words in common");
+        write_value(&t, "chrF", &r->chrf, r->n, "runs of one to six characters in common");
         for (size_t i = 0; i < RAN_ROUGES; i++) {
                 struct ran_text_value v = r->rouge[i]; /* 0 to 1 */
                 v.value *= 100;
                 v.low *= 100;
                 v.high *= 100;
-                write_value(out, rouge[i][0], &v, r->n, rouge[i][1]);
+                write_value(&t, rouge[i][0], &v, r->n, rouge[i][1]);
         }
+        page_table_end(&t);
         ran_buf_printf(out,
-                       "</tbody></table></div>\n<p class=\"note\">BLEU: precisions of 1 to 4 words "
+                       "<p class=\"note\">BLEU: precisions of 1 to 4 words "
                        "%.1f, %.1f, %.1f, %.1f; brevity penalty %.3f.</p>\n",
                        r->precision[0], r->precision[1], r->precision[2], r->precision[3],
                        r->brevity);
-        ran_buf_str(out, "<table>\n<tr><th scope=\"row\">words generated</th><td class=\"n\">");
-        page_count(out, (size_t)r->length);
-        ran_buf_str(out, "</td></tr>\n<tr><th scope=\"row\">words of the references</th>"
-                         "<td class=\"n\">");
-        page_count(out, (size_t)r->reference_length);
-        ran_buf_str(out, "</td></tr>\n</table>\n");
+        t = page_table_begin(out, PAGE_PLAIN, NULL);
+        page_row(&t, CELL_NAME("words generated"), CELL_COUNT((size_t)r->length));
+        page_row(&t, CELL_NAME("words of the references"), CELL_COUNT((size_t)r->reference_length));
+        page_table_end(&t);
 }
 
 static void write_spread(struct ran_buf *out, const struct lm_eval_page *page, size_t n)
 {
         size_t most = 1;
+        char tenth[32];
 
         for (size_t i = 0; i < 10; i++)
                 most = page->by_chrf[i] > most ? page->by_chrf[i] : most;
-        ran_buf_str(out, "<h2>Texts by their chrF</h2>\n<table>\n<thead><tr><th>chrF</th>"
-                         "<th class=\"n\">texts</th><th class=\"n\">share</th><th></th></tr>"
-                         "</thead>\n<tbody>\n");
+        ran_buf_str(out, "<h2>Texts by their chrF</h2>\n");
+        struct page_table t = page_table_begin(out, PAGE_PLAIN, "chrF|#texts|#share|");
         for (size_t i = 0; i < 10; i++) {
-                ran_buf_printf(out, "<tr><th scope=\"row\">%zu to %zu</th><td class=\"n\">", 10 * i,
-                               10 * i + 10);
-                page_count(out, page->by_chrf[i]);
-                ran_buf_str(out, "</td><td class=\"n\">");
-                page_percent(out, (double)page->by_chrf[i] / (double)n, 1);
-                ran_buf_str(out, "</td><td>");
-                page_bar(out, (double)page->by_chrf[i] / (double)most);
-                ran_buf_str(out, "</td></tr>\n");
+                snprintf(tenth, sizeof tenth, "%zu to %zu", 10 * i, 10 * i + 10);
+                page_row(&t, CELL_NAME(tenth), CELL_COUNT(page->by_chrf[i]),
+                         CELL_PERCENT((double)page->by_chrf[i] / (double)n, 1),
+                         CELL_BAR((double)page->by_chrf[i] / (double)most));
         }
-        ran_buf_str(out, "</tbody></table>\n");
+        page_table_end(&t);
 }
 
 void lm_eval_page_write(struct lm_eval_page *page, const struct ran_text_report *report,
@@ -127,19 +127,12 @@ void lm_eval_page_write(struct lm_eval_page *page, const struct ran_text_report 
                        report->n == 1 ? "" : "s");
         if (skipped > 0)
                 ran_buf_printf(&lead, "; %zu records have none", skipped);
-        ran_buf_add(&lead, ".", 2);
-        page_begin(&out->buf, "Evaluation of generated texts", lead.failed ? NULL : lead.data);
-        ran_buf_release(&lead);
+        ran_buf_char(&lead, '.');
+        page_begin(&out->buf, "Evaluation of generated texts", &lead);
         write_scores(&out->buf, report);
         write_spread(&out->buf, page, report->n);
-        page_documents_write(&page->worst, "The texts least like their references", NULL, out);
-        if (report->n > page->worst.n) {
-                ran_buf_str(&out->buf, "<p class=\"note\">These are ");
-                page_count(&out->buf, page->worst.n);
-                ran_buf_str(&out->buf, " of ");
-                page_count(&out->buf, report->n);
-                ran_buf_str(&out->buf, " texts.</p>\n");
-        }
+        page_worst_write(&page->worst, "The texts least like their references", report->n, "texts",
+                         out);
         page_end(&out->buf, page_documents_script);
 }
 

@@ -9,7 +9,7 @@
 #include "cmd/records/io.h"
 #include "cmd/records/files.h"
 #include "cmd/records/loop.h"
-#include "cmd/records/masked.h"
+#include "cmd/content/masked.h"
 #include "cmd/lm/lm.h"
 #include "cmd/lm/verbs.h"
 #include "ran.h"

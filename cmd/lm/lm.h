@@ -3,7 +3,7 @@
 #define CMD_LM_LM_H
 
 #include "ran.h"
-#include "cmd/records/sequence.h"
+#include "cmd/content/sequence.h"
 
 /* ---- the model (lm/model.c) ----------------------------------------------------------------- */
 

@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-#include "cmd/records/model.h"
+#include "cmd/content/model.h"
 #include "cmd/options/message.h"
 #include "cmd/options/options.h"
 #include "cmd/options/outputs.h"

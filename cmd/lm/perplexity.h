@@ -2,7 +2,7 @@
 #ifndef CMD_LM_PERPLEXITY_H
 #define CMD_LM_PERPLEXITY_H
 
-#include "cmd/records/document.h"
+#include "cmd/content/document.h"
 #include "ran.h"
 
 /* Sums over predicted tokens. The sums of several texts add up; perplexities are computed from sums

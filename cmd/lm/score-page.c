@@ -8,6 +8,7 @@
 #include "cmd/pages/page.h"
 #include "cmd/pages/record-name.h"
 #include "cmd/pages/style.h"
+#include "cmd/pages/table.h"
 
 /* A level of colour for so many bits; the tokens of a text that a page shows. */
 enum { LEVELS = 9, SHOWN = 20000 };
@@ -23,13 +24,10 @@ static double mean(double sum, size_t n)
         return n > 0 ? sum / (double)n : NAN;
 }
 
-/* "12.3", or "-" where nothing was predicted. */
-static void add_figure(struct ran_buf *out, double x)
+/* "12.34", "1234", or "-" where nothing was predicted. */
+static struct page_cell figure(double x)
 {
-        if (isfinite(x))
-                ran_buf_printf(out, x < 1000 ? "%.2f" : "%.0f", x);
-        else
-                ran_buf_char(out, '-');
+        return CELL_FIGURE(x, x < 1000 ? 2 : 0);
 }
 
 /* ---- a text --------------------------------------------------------------------------------- */
@@ -121,12 +119,11 @@ static double percent_unknown(const struct perplexity *p)
 
 static void add_cells(struct ran_buf *out, const struct perplexity *p, double cost)
 {
-        ran_buf_str(out, "<td class=\"n\">");
-        add_figure(out, ran_exp(mean(p->nll, p->tokens)));
-        ran_buf_str(out, "</td><td class=\"n\">");
-        add_figure(out,
-                   p->uncounted > 0 ? NAN : mean(bits_of(perplexity_spelled(p, cost)), p->bytes));
-        ran_buf_printf(out, "</td><td class=\"n\">%.1f %%</td><td class=\"n\">%zu</td>",
+        const double bits = bits_of(perplexity_spelled(p, cost));
+
+        page_cells(out, figure(ran_exp(mean(p->nll, p->tokens))),
+                   figure(p->uncounted > 0 ? NAN : mean(bits, p->bytes)));
+        ran_buf_printf(out, "<td class=\"n\">%.1f %%</td><td class=\"n\">%zu</td>",
                        percent_unknown(p), p->tokens);
 }
 
@@ -148,13 +145,6 @@ void lm_score_page_make(const struct lm *lm, const struct cmd_line *line,
 
 /* ---- the page ------------------------------------------------------------------------------- */
 
-static void add_measure(struct ran_buf *out, const char *name, double x, const char *means)
-{
-        ran_buf_printf(out, "<tr><th scope=\"row\">%s</th><td class=\"n\">", name);
-        add_figure(out, x);
-        ran_buf_printf(out, "</td><td><small>%s</small></td></tr>\n", means);
-}
-
 static void write_total(struct ran_buf *out, const struct perplexity *p, double cost)
 {
         const double known = p->nll - p->nll_unknown, spelled = perplexity_spelled(p, cost);
@@ -173,17 +163,20 @@ static void write_total(struct ran_buf *out, const struct perplexity *p, double 
                         "models only with --unknown-cost",
                         percent_unknown(p));
 
-        ran_buf_str(out, "<h2>All texts</h2>\n<div class=\"wide\"><table>\n");
-        add_measure(out, "perplexity", ran_exp(mean(p->nll, p->tokens)),
-                    "of a token of the vocabulary; 1 is best");
+        ran_buf_str(out, "<h2>All texts</h2>\n");
+        struct page_table t = page_table_begin(out, PAGE_WIDE, NULL);
+        page_row(&t, CELL_NAME("perplexity"), figure(ran_exp(mean(p->nll, p->tokens))),
+                 CELL_NOTE("of a token of the vocabulary; 1 is best"));
         if (p->uncounted == 0) {
-                add_measure(out, "perplexity per word", ran_exp(mean(spelled, p->words)), means);
-                add_measure(out, "bits per byte", mean(bits_of(spelled), p->bytes), means);
+                page_row(&t, CELL_NAME("perplexity per word"),
+                         figure(ran_exp(mean(spelled, p->words))), CELL_NOTE(means));
+                page_row(&t, CELL_NAME("bits per byte"), figure(mean(bits_of(spelled), p->bytes)),
+                         CELL_NOTE(means));
         }
         if (p->unknown > 0)
-                add_measure(out, "perplexity of known words",
-                            ran_exp(mean(known, p->tokens - p->unknown)),
-                            "without the words that the vocabulary lacks");
+                page_row(&t, CELL_NAME("perplexity of known words"),
+                         figure(ran_exp(mean(known, p->tokens - p->unknown))),
+                         CELL_NOTE("without the words that the vocabulary lacks"));
         ran_buf_printf(out,
                        "<tr><th scope=\"row\">tokens</th><td class=\"n\">%zu</td><td></td></tr>\n",
                        p->tokens);
@@ -192,7 +185,8 @@ static void write_total(struct ran_buf *out, const struct perplexity *p, double 
                 "<tr><th scope=\"row\">unknown</th><td class=\"n\">%zu</td><td><small>%.1f %% of "
                 "the tokens</small></td></tr>\n",
                 p->unknown, percent_unknown(p));
-        ran_buf_str(out, "</table></div>\n<p class=\"legend\">");
+        page_table_end(&t);
+        ran_buf_str(out, "<p class=\"legend\">");
         for (int level = 1; level <= LEVELS; level += 2)
                 ran_buf_printf(out, "<span><i class=\"a%d\"></i>from %.1f bits</span>", level,
                                level * level_bits);
@@ -208,13 +202,9 @@ void lm_score_page_write(struct page_documents *documents, const struct perplexi
 
         ran_buf_printf(&lead, "%zu text%s, model %s", total->records,
                        total->records == 1 ? "" : "s", model);
-        ran_buf_char(&lead, '\0');
-        page_begin(&out->buf, "How surprising texts are", lead.failed ? NULL : lead.data);
-        ran_buf_release(&lead);
+        page_begin(&out->buf, "How surprising texts are", &lead);
         write_total(&out->buf, total, cost);
         page_documents_write(documents, "The most surprising texts",
-                             "<th class=\"n\">perplexity</th><th class=\"n\">bits per byte</th>"
-                             "<th class=\"n\">unknown</th><th class=\"n\">tokens</th>",
-                             out);
+                             "#perplexity|#bits per byte|#unknown|#tokens", out);
         page_end(&out->buf, page_documents_script);
 }

@@ -6,6 +6,7 @@
 
 #include "cmd/options/message.h"
 #include "cmd/pages/page.h"
+#include "cmd/pages/table.h"
 
 enum { LISTED = 50 };
 
@@ -144,18 +145,20 @@ static void write_list(struct page_documents *d, const char *title, const char *
                        struct ran_buf *out)
 {
         size_t n = d->n < LISTED ? d->n : LISTED;
+        struct ran_buf all_heads = {0};
 
         qsort(d->entry, d->n, sizeof *d->entry, by_doubt);
         ran_buf_printf(out, "<h2 id=\"doubt\">%s</h2>\n", title);
         if (n < d->seen)
                 ran_buf_printf(out, "<p class=\"note\">The first %zu.</p>\n", n);
-        ran_buf_printf(out,
-                       "<div class=\"wide\"><table>\n<thead><tr><th class=\"n\">no.</th>"
-                       "<th>document</th>%s</tr></thead>\n<tbody>\n",
-                       heads);
+        ran_buf_printf(&all_heads, "#no.|document|%s", heads);
+        ran_buf_char(&all_heads, '\0');
+        struct page_table t =
+                page_table_begin(out, PAGE_WIDE, all_heads.failed ? "" : all_heads.data);
         for (size_t i = 0; i < n; i++)
                 add_row(out, &d->entry[i]);
-        ran_buf_str(out, "</tbody></table></div>\n");
+        page_table_end(&t);
+        ran_buf_release(&all_heads);
 }
 
 static void write_article(const struct page_entry *e, size_t number, struct ran_buf *out)
@@ -181,21 +184,41 @@ static void add_left_out(const struct page_documents *d, struct ran_buf *out)
                          "least doubt. Tables and charts count all of them.</p>\n");
 }
 
-void page_documents_write(struct page_documents *d, const char *title, const char *heads,
-                          struct cmd_sink *out)
+static void write_articles(const struct page_documents *d, bool ranked, struct cmd_sink *out)
 {
-        if (d->n > 1 && heads != NULL)
-                write_list(d, title, heads, &out->buf);
-        if (d->n > 1)
-                qsort(d->entry, d->n, sizeof *d->entry, heads != NULL ? by_number : by_doubt);
-        ran_buf_printf(&out->buf, "<h2 id=\"documents\">%s</h2>\n",
-                       heads != NULL ? "Documents" : title);
         add_left_out(d, &out->buf);
-        ran_buf_printf(&out->buf, "<div id=\"list\"%s>\n",
-                       heads != NULL ? "" : " class=\"ranked\"");
+        ran_buf_printf(&out->buf, "<div id=\"list\"%s>\n", ranked ? " class=\"ranked\"" : "");
         for (size_t i = 0; i < d->n; i++) {
-                write_article(&d->entry[i], heads != NULL ? d->entry[i].number : i + 1, &out->buf);
+                write_article(&d->entry[i], ranked ? i + 1 : d->entry[i].number, &out->buf);
                 cmd_sink_flush(out);
         }
         ran_buf_str(&out->buf, "</div>\n");
+}
+
+void page_documents_write(struct page_documents *d, const char *title, const char *heads,
+                          struct cmd_sink *out)
+{
+        if (d->n > 1) {
+                write_list(d, title, heads, &out->buf);
+                qsort(d->entry, d->n, sizeof *d->entry, by_number);
+        }
+        ran_buf_str(&out->buf, "<h2 id=\"documents\">Documents</h2>\n");
+        write_articles(d, false, out);
+}
+
+void page_worst_write(struct page_documents *d, const char *title, size_t all, const char *called,
+                      struct cmd_sink *out)
+{
+        if (d->n == 0)
+                return;
+        qsort(d->entry, d->n, sizeof *d->entry, by_doubt);
+        ran_buf_printf(&out->buf, "<h2 id=\"documents\">%s</h2>\n", title);
+        write_articles(d, true, out);
+        if (all <= d->n)
+                return;
+        ran_buf_str(&out->buf, "<p class=\"note\">These are ");
+        page_count(&out->buf, d->n);
+        ran_buf_str(&out->buf, " of ");
+        page_count(&out->buf, all);
+        ran_buf_printf(&out->buf, " %s.</p>\n", called);
 }

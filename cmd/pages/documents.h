@@ -26,11 +26,15 @@ bool page_documents_want(const struct page_documents *d, double doubt);
 /* Copies it. RAN_ENOMEM. */
 int page_documents_add(struct page_documents *d, const struct page_document *document,
                        struct ran_error *err);
-/* Writes a list of the most doubtful ones under that title, with the heads of its columns (HTML;
- * the first two are there already), and then all in their order, as <article>. heads NULL: no list,
- * and the most doubtful first, under that title. */
+/* Writes a list of the most doubtful ones under that title, with the heads of its columns (as
+ * page_heads has them; the first two are there already), and then all in their order, as <article>.
+ */
 void page_documents_write(struct page_documents *d, const char *title, const char *heads,
                           struct cmd_sink *out);
+/* Writes those that are kept, the most doubtful first, under that title; and how many there are of
+ * `all`, which are called so ("documents with an error"). Nothing if there are none. */
+void page_worst_write(struct page_documents *d, const char *title, size_t all, const char *called,
+                      struct cmd_sink *out);
 void page_documents_release(struct page_documents *d);
 
 #endif

@@ -139,7 +139,7 @@ void page_bar(struct ran_buf *out, double share)
 
 /* ---- the frame ------------------------------------------------------------------------------- */
 
-void page_begin(struct ran_buf *out, const char *title, const char *lead)
+void page_begin(struct ran_buf *out, const char *title, struct ran_buf *lead)
 {
         ran_buf_str(out,
                     "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\"/>\n"
@@ -154,11 +154,12 @@ void page_begin(struct ran_buf *out, const char *title, const char *lead)
         ran_buf_str(out, "</style>\n</head>\n<body>\n<main>\n<h1>");
         page_string(out, title);
         ran_buf_str(out, "</h1>\n");
-        if (lead != NULL) {
+        if (lead->len > 0 && !lead->failed) {
                 ran_buf_str(out, "<p class=\"lead\">");
-                page_string(out, lead);
+                page_text(out, lead->data, lead->len);
                 ran_buf_str(out, "</p>\n");
         }
+        ran_buf_release(lead);
 }
 
 void page_end(struct ran_buf *out, const char *script)

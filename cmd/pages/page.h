@@ -8,9 +8,9 @@
 
 #include "ran.h"
 
-/* Appends everything before the contents. title: also the first heading; lead: a sentence below
- * it, or NULL. Both are text. */
-void page_begin(struct ran_buf *out, const char *title, const char *lead);
+/* Appends everything before the contents. title: also the first heading; lead: a sentence below it,
+ * which is released. Both are text. */
+void page_begin(struct ran_buf *out, const char *title, struct ran_buf *lead);
 /* Appends everything after them. script: a constant of ours that makes the page easier to use, or
  * NULL; all that is said must be there without it. */
 void page_end(struct ran_buf *out, const char *script);

@@ -5,6 +5,7 @@
 
 #include "cmd/pages/chart.h"
 #include "cmd/pages/page.h"
+#include "cmd/pages/table.h"
 
 void page_reliability_add(struct page_reliability *r, double p, bool right)
 {
@@ -95,27 +96,27 @@ static void write_thresholds(const struct page_reliability *r, const char *other
 static void write_numbers(const struct page_reliability *r, const char *answers,
                           struct ran_buf *out)
 {
-        ran_buf_printf(out,
-                       "<details><summary>numbers of the reliability chart</summary>\n<table>\n"
-                       "<thead><tr><th>probability</th><th class=\"n\">%s</th><th class=\"n\">"
-                       "mean probability</th><th class=\"n\">right (95 %% interval)</th></tr>"
-                       "</thead>\n<tbody>\n",
+        struct ran_buf heads = {0};
+        char bin[32];
+
+        ran_buf_str(out, "<details><summary>numbers of the reliability chart</summary>\n");
+        ran_buf_printf(&heads, "probability|#%s|#mean probability|#right (95 %% interval)",
                        answers);
+        ran_buf_char(&heads, '\0');
+        struct page_table t = page_table_begin(out, PAGE_INNER, heads.failed ? "" : heads.data);
         for (size_t i = 0; i < PAGE_BINS; i++) {
                 size_t n = r->bin[i].n, right = r->bin[i].right;
 
-                if (n == 0)
-                        continue;
-                ran_buf_printf(out, "<tr><th scope=\"row\">%zu to %zu %%</th><td class=\"n\">",
-                               100 * i / PAGE_BINS, 100 * (i + 1) / PAGE_BINS);
-                page_count(out, n);
-                ran_buf_str(out, "</td><td class=\"n\">");
-                page_percent(out, mean_of(r, i), 1);
-                ran_buf_str(out, "</td><td class=\"n\">");
-                page_interval(out, right_of(r, i), ran_interval_share((double)right, (double)n));
-                ran_buf_str(out, "</td></tr>\n");
+                snprintf(bin, sizeof bin, "%zu to %zu %%", 100 * i / PAGE_BINS,
+                         100 * (i + 1) / PAGE_BINS);
+                if (n > 0)
+                        page_row(&t, CELL_NAME(bin), CELL_COUNT(n), CELL_PERCENT(mean_of(r, i), 1),
+                                 CELL_INTERVAL(right_of(r, i),
+                                               ran_interval_share((double)right, (double)n)));
         }
-        ran_buf_str(out, "</tbody></table></details>\n");
+        page_table_end(&t);
+        ran_buf_str(out, "</details>\n");
+        ran_buf_release(&heads);
 }
 
 void page_reliability_write(const struct page_reliability *r, const char *answers,

@@ -4,79 +4,68 @@
 #include <string.h>
 
 #include "cmd/pages/page.h"
+#include "cmd/pages/table.h"
 
-static void write_score(const struct ran_tag_score *s, bool all, struct ran_buf *out)
+static void write_score(const struct ran_tag_score *s, bool all, struct page_table *t)
 {
-        ran_buf_printf(out, "<tr%s><th scope=\"row\">", all ? " class=\"all\"" : "");
-        if (all)
-                ran_buf_str(out, "all");
-        else
-                page_text(out, s->type, s->length);
-        ran_buf_str(out, "</th><td class=\"n\">");
-        page_percent(out, s->rates.precision, 2);
-        ran_buf_str(out, "</td><td class=\"n\">");
-        page_percent(out, s->rates.recall, 2);
-        ran_buf_str(out, "</td><td class=\"n\">");
-        page_interval(out, s->rates.f1,
-                      ran_interval_f1((double)s->correct,
-                                      (double)(s->gold - s->correct + s->found - s->correct)));
-        ran_buf_str(out, "</td><td>");
-        page_bar(out, s->rates.f1);
-        ran_buf_str(out, "</td><td class=\"n\">");
-        page_count(out, s->gold);
-        ran_buf_str(out, "</td><td class=\"n\">");
-        page_count(out, s->found);
-        ran_buf_str(out, "</td><td class=\"n\">");
-        page_count(out, s->correct);
-        ran_buf_str(out, "</td></tr>\n");
+        const double wrong = (double)(s->gold - s->correct + s->found - s->correct);
+
+        page_row_add(t, all ? "all" : NULL,
+                     (const struct page_cell[]){
+                             all ? CELL_NAME("all") : CELL_NAMED(s->type, s->length),
+                             CELL_PERCENT(s->rates.precision, 2), CELL_PERCENT(s->rates.recall, 2),
+                             CELL_INTERVAL(s->rates.f1, ran_interval_f1((double)s->correct, wrong)),
+                             CELL_BAR(s->rates.f1), CELL_COUNT(s->gold), CELL_COUNT(s->found),
+                             CELL_COUNT(s->correct), CELL_END});
 }
 
 static void write_table(const struct ran_tag_score *all, const struct ran_tag_score *types,
                         size_t n, struct ran_buf *out)
 {
-        ran_buf_str(out, "<div class=\"wide\"><table>\n<thead><tr><th>type</th>"
-                         "<th class=\"n\">precision</th><th class=\"n\">recall</th>"
-                         "<th class=\"n\">F1 (about 95 % interval)</th><th></th>"
-                         "<th class=\"n\">gold</th><th class=\"n\">found</th>"
-                         "<th class=\"n\">right</th></tr></thead>\n<tbody>\n");
-        write_score(all, true, out);
-        for (size_t i = 0; i < n; i++)
-                write_score(&types[i], false, out);
-        ran_buf_str(out, "</tbody></table></div>\n");
-}
+        struct page_table t = page_table_begin(
+                out, PAGE_WIDE,
+                "type|#precision|#recall|#F1 (about 95 % interval)||#gold|#found|#right");
 
-static void write_count(const char *name, size_t n, struct ran_buf *out)
-{
-        ran_buf_printf(out, "<tr><th scope=\"row\">%s</th><td class=\"n\">", name);
-        page_count(out, n);
-        ran_buf_str(out, "</td></tr>\n");
+        write_score(all, true, &t);
+        for (size_t i = 0; i < n; i++)
+                write_score(&types[i], false, &t);
+        page_table_end(&t);
 }
 
 static void write_kinds(const struct ran_strict_report *r, struct ran_buf *out)
 {
-        size_t wrong = r->all.found - r->all.correct, other;
+        const size_t wrong = r->all.found - r->all.correct, close = r->boundary_only + r->type_only;
 
-        other = wrong -
-                (r->boundary_only + r->type_only < wrong ? r->boundary_only + r->type_only : wrong);
-        ran_buf_str(out, "<h3>Kinds of errors</h3>\n<table>\n");
-        write_count("right boundaries, wrong type", r->boundary_only, out);
-        write_count("right type, wrong boundaries", r->type_only, out);
-        write_count("found, and none there", other, out);
-        write_count("not found as they are", r->all.gold - r->all.correct, out);
-        ran_buf_str(out, "</table>\n");
+        ran_buf_str(out, "<h3>Kinds of errors</h3>\n");
+        struct page_table t = page_table_begin(out, PAGE_PLAIN, NULL);
+        page_row(&t, CELL_NAME("right boundaries, wrong type"), CELL_COUNT(r->boundary_only));
+        page_row(&t, CELL_NAME("right type, wrong boundaries"), CELL_COUNT(r->type_only));
+        page_row(&t, CELL_NAME("found, and none there"),
+                 CELL_COUNT(close < wrong ? wrong - close : 0));
+        page_row(&t, CELL_NAME("not found as they are"), CELL_COUNT(r->all.gold - r->all.correct));
+        page_table_end(&t);
 }
 
-static void write_baseline(const struct tag_eval *e, const struct ran_conll_report *r,
-                           struct ran_buf *out)
+static void write_facts(const struct tag_eval *e, const struct ran_conll_report *r,
+                        struct ran_buf *out)
 {
+        struct page_table t = page_table_begin(out, PAGE_PLAIN, NULL);
+        struct ran_buf name = {0};
         const char *tag;
         const double share = tag_eval_baseline(e, r, &tag);
 
-        ran_buf_str(out, "<tr><th scope=\"row\">baseline: always ");
-        page_text(out, tag, strlen(tag));
-        ran_buf_str(out, "</th><td class=\"n\">");
-        page_percent(out, share, 2);
-        ran_buf_str(out, "</td></tr>\n");
+        page_row(&t, CELL_NAME("accuracy of tags"),
+                 CELL_INTERVAL(r->accuracy,
+                               ran_interval_share((double)r->correct_tokens, (double)r->tokens)));
+        ran_buf_printf(&name, "baseline: always %s", tag);
+        page_row(&t, CELL_NAMED(name.data, name.len), CELL_PERCENT(share, 2));
+        page_row(&t, CELL_NAME("words"), CELL_COUNT(r->tokens));
+        if (e->unknown > 0)
+                page_row(&t, CELL_NAME("tags that the model does not have"),
+                         CELL_COUNT(e->unknown));
+        page_table_end(&t);
+        out->failed |= name.failed;
+        ran_buf_release(&name);
 }
 
 void tag_eval_page_write(const struct tag_eval *e, struct ran_buf *out)
@@ -85,15 +74,7 @@ void tag_eval_page_write(const struct tag_eval *e, struct ran_buf *out)
         struct ran_strict_report strict;
 
         ran_conll_finish(e->conll, &conll);
-        ran_buf_str(out, "<table>\n<tr><th scope=\"row\">accuracy of tags</th><td class=\"n\">");
-        page_interval(out, conll.accuracy,
-                      ran_interval_share((double)conll.correct_tokens, (double)conll.tokens));
-        ran_buf_str(out, "</td></tr>\n");
-        write_baseline(e, &conll, out);
-        write_count("words", conll.tokens, out);
-        if (e->unknown > 0)
-                write_count("tags that the model does not have", e->unknown, out);
-        ran_buf_str(out, "</table>\n");
+        write_facts(e, &conll, out);
         if (e->tags == NULL)
                 return;
         ran_strict_finish(e->strict, &strict);

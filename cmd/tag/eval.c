@@ -1,10 +1,10 @@
 /* eval.c - predicted tags against those of the records. */
 #include "cmd/formats/row.h"
 #include "cmd/tag/eval.h"
-#include "cmd/records/span-tags.h"
+#include "cmd/content/span-tags.h"
 #include "cmd/formats/conll.h"
 #include "cmd/formats/foreign.h"
-#include "cmd/records/spans.h"
+#include "cmd/content/spans.h"
 #include "cmd/options/message.h"
 
 #include <stdlib.h>

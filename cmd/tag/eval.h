@@ -3,7 +3,7 @@
 #define CMD_TAG_EVAL_H
 
 #include "cmd/records/loop.h"
-#include "cmd/records/labels.h"
+#include "cmd/content/labels.h"
 #include "ran.h"
 #include "cmd/tag/words.h"
 

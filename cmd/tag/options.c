@@ -2,7 +2,7 @@
 #include "cmd/tag/options.h"
 
 #include "cmd/options/message.h"
-#include "cmd/records/labels.h"
+#include "cmd/content/labels.h"
 #include "cmd/formats/row.h"
 #include "cmd/tag/eval.h"
 

@@ -3,7 +3,7 @@
 #define CMD_TAG_OPTIONS_H
 
 #include "cmd/options/options.h"
-#include "cmd/records/document.h"
+#include "cmd/content/document.h"
 #include "cmd/records/io.h"
 
 /* And then 2 + RAN_SEGMENT_... */

@@ -12,8 +12,9 @@
 #include "cmd/pages/page.h"
 #include "cmd/pages/record-name.h"
 #include "cmd/pages/style.h"
-#include "cmd/records/span-tags.h"
-#include "cmd/records/spans.h"
+#include "cmd/pages/table.h"
+#include "cmd/content/span-tags.h"
+#include "cmd/content/spans.h"
 #include "cmd/tag/eval-page.h"
 
 /* WHOLE: bytes shown without folding; MOST: bytes shown at all; NAMED: entities in the list of
@@ -383,9 +384,8 @@ int tag_page_make(struct tag_page *p, struct tag_page_scratch *s, const struct t
         page_record_name(&d->name, line, item->line->file, item->line->number);
         ran_buf_str(&d->cells, "<td>");
         add_named(&d->cells, s, NAMED);
-        ran_buf_str(&d->cells, "</td><td class=\"n\">");
-        page_percent(&d->cells, (double)result.least, 1);
         ran_buf_str(&d->cells, "</td>");
+        page_cells(&d->cells, CELL_PERCENT((double)result.least, 1));
         add_body(&d->body, s, &result);
         d->doubt = doubt_of(p, &result);
         return RAN_OK;
@@ -403,40 +403,36 @@ int tag_page_add(struct tag_page *p, const struct page_document *d, struct ran_e
 
 /* ---- the page -------------------------------------------------------------------------------- */
 
-static void write_type(const struct tag_page *p, size_t i, struct ran_buf *out)
+static void write_type(const struct tag_page *p, size_t i, struct page_table *t)
 {
-        const struct tag_page_type *t = &p->type[i];
+        const struct tag_page_type *k = &p->type[i];
+        struct ran_buf name = {0};
 
-        ran_buf_str(out, "<tr><th scope=\"row\"><mark class=\"e\" style=\"");
-        page_colour_add(out, (int)i);
-        ran_buf_str(out, "\">");
-        page_text(out, t->name, t->n);
-        ran_buf_str(out, t->n > 0 ? "</mark></th><td class=\"n\">"
-                                  : "(no type)</mark></th><td class=\"n\">");
-        page_count(out, t->found);
-        if (p->compared > 0) {
-                ran_buf_str(out, "</td><td class=\"n\">");
-                page_count(out, t->gold);
-                ran_buf_str(out, "</td><td class=\"n\">");
-                page_count(out, t->right);
-        }
-        ran_buf_str(out, "</td></tr>\n");
+        ran_buf_str(&name, "<mark class=\"e\" style=\"");
+        page_colour_add(&name, (int)i);
+        ran_buf_str(&name, "\">");
+        page_text(&name, k->n > 0 ? k->name : "(no type)", k->n > 0 ? k->n : 9);
+        ran_buf_str(&name, "</mark>");
+        page_row(t, CELL_MARKED(&name), CELL_COUNT(k->found),
+                 p->compared > 0 ? CELL_COUNT(k->gold) : CELL_END, CELL_COUNT(k->right));
+        t->out->failed |= name.failed;
+        ran_buf_release(&name);
 }
 
 static void write_types(const struct tag_page *p, struct ran_buf *out)
 {
-        ran_buf_printf(out,
-                       "<h2>%s</h2>\n<div class=\"wide\"><table>\n<thead><tr><th>%s</th>"
-                       "<th class=\"n\">found</th>",
-                       p->tagger->tags != NULL ? "Entities" : "Tags",
-                       p->tagger->tags != NULL ? "type" : "tag");
-        if (p->compared > 0)
-                ran_buf_str(out, "<th class=\"n\">gold</th><th class=\"n\">right</th>");
-        ran_buf_str(out, "</tr></thead>\n<tbody>\n");
+        const bool entities = p->tagger->tags != NULL, gold = p->compared > 0;
+
+        ran_buf_printf(out, "<h2>%s</h2>\n", entities ? "Entities" : "Tags");
+        struct page_table t =
+                page_table_begin(out, PAGE_WIDE,
+                                 entities ? gold ? "type|#found|#gold|#right" : "type|#found"
+                                 : gold   ? "tag|#found|#gold|#right"
+                                          : "tag|#found");
         for (size_t i = 0; i < p->types; i++)
                 if (p->type[i].found + p->type[i].gold > 0)
-                        write_type(p, i, out);
-        ran_buf_str(out, "</tbody></table></div>\n");
+                        write_type(p, i, &t);
+        page_table_end(&t);
 }
 
 static void write_lead(const struct tag_page *p, size_t failed, struct ran_buf *out)
@@ -450,10 +446,7 @@ static void write_lead(const struct tag_page *p, size_t failed, struct ran_buf *
                 ran_buf_printf(&lead, "; %zu without tags are left out", p->eval->skipped);
         if (failed > 0)
                 ran_buf_printf(&lead, "; %zu records failed and are not here", failed);
-        ran_buf_char(&lead, '\0');
-        page_begin(out, p->eval != NULL ? "Evaluation" : "Tagged documents",
-                   lead.failed ? NULL : lead.data);
-        ran_buf_release(&lead);
+        page_begin(out, p->eval != NULL ? "Evaluation" : "Tagged documents", &lead);
 }
 
 void tag_page_write(struct tag_page *p, size_t failed, struct cmd_sink *out)
@@ -470,15 +463,9 @@ void tag_page_write(struct tag_page *p, size_t failed, struct cmd_sink *out)
         write_types(p, &out->buf);
         if (p->eval == NULL)
                 page_documents_write(&p->documents, "In doubt: the least probable tags",
-                                     "<th>found</th><th class=\"n\">least probable tag</th>", out);
-        else if (p->wrong > 0)
-                page_documents_write(&p->documents, "Worst errors", NULL, out);
-        if (p->eval != NULL && p->wrong > p->documents.n) {
-                ran_buf_str(&out->buf, "<p class=\"note\">These are ");
-                page_count(&out->buf, p->documents.n);
-                ran_buf_str(&out->buf, " of ");
-                page_count(&out->buf, p->wrong);
-                ran_buf_str(&out->buf, " records with an error.</p>\n");
-        }
+                                     "found|#least probable tag", out);
+        else
+                page_worst_write(&p->documents, "Worst errors", p->wrong, "records with an error",
+                                 out);
         page_end(&out->buf, page_documents_script);
 }

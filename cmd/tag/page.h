@@ -6,8 +6,8 @@
 
 #include "cmd/pages/documents.h"
 #include "cmd/pages/reliability.h"
-#include "cmd/records/labels.h"
-#include "cmd/records/shown.h"
+#include "cmd/content/labels.h"
+#include "cmd/content/shown.h"
 #include "cmd/tag/eval.h"
 #include "cmd/tag/words.h"
 

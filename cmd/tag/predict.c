@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "cmd/formats/row.h"
-#include "cmd/records/spans.h"
+#include "cmd/content/spans.h"
 #include "cmd/tag/options.h"
 
 static bool begins_sentence(const struct tag_record *r, size_t i)

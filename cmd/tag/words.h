@@ -3,7 +3,7 @@
 #define CMD_TAG_WORDS_H
 
 #include "cmd/records/loop.h"
-#include "cmd/records/document.h"
+#include "cmd/content/document.h"
 #include "ran.h"
 
 struct tagger {

@@ -11,9 +11,9 @@
 #include "cmd/records/io.h"
 #include "cmd/records/files.h"
 #include "cmd/records/loop.h"
-#include "cmd/records/document.h"
-#include "cmd/records/vocab.h"
-#include "cmd/records/model.h"
+#include "cmd/content/document.h"
+#include "cmd/content/vocab.h"
+#include "cmd/content/model.h"
 
 /* What both verbs know. */
 struct conversion {

@@ -12,7 +12,7 @@
 #include "cmd/records/io.h"
 #include "cmd/records/files.h"
 #include "cmd/records/loop.h"
-#include "cmd/records/vocab.h"
+#include "cmd/content/vocab.h"
 
 /* ---- output -------------------------------------------------------------------------------- */
 

@@ -6,9 +6,9 @@
 #include "cmd/options/options.h"
 #include "cmd/options/outputs.h"
 #include "cmd/options/write.h"
-#include "cmd/records/document.h"
+#include "cmd/content/document.h"
 #include "cmd/records/files.h"
-#include "cmd/records/labels.h"
+#include "cmd/content/labels.h"
 #include "cmd/records/loop.h"
 #include "cmd/records/members.h"
 

@@ -10,7 +10,7 @@
 #include "cmd/options/was-set.h"
 #include "cmd/options/write.h"
 #include "cmd/records/files.h"
-#include "cmd/records/model.h"
+#include "cmd/content/model.h"
 #include "cmd/train/check/check.h"
 #include "cmd/train/about/convert.h"
 #include "cmd/train/about/import.h"

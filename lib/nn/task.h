@@ -2,7 +2,7 @@
  *
  * To add a task: a line in RAN_TRAINED_TASKS (ran/model.h), a file with its struct ran_task here,
  * one with its struct ran_train_task in train/ (train/task.h), and one with its struct train_task
- * in cmd/train/ (cmd/train/read/task.h); the program that applies it goes into cmd/records/model.c.
+ * in cmd/train/ (cmd/train/read/task.h); the program that applies it goes into cmd/content/model.c.
  */
 #ifndef RAN_MODEL_TASK_H
 #define RAN_MODEL_TASK_H

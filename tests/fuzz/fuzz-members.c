@@ -7,15 +7,15 @@
 
 #include "cmd/formats/conll.h"
 #include "cmd/formats/fasttext.h"
-#include "cmd/records/masked.h"
+#include "cmd/content/masked.h"
 #include "cmd/formats/import.h"
 #include "cmd/formats/output.h"
-#include "cmd/records/labels.h"
-#include "cmd/records/sequence.h"
+#include "cmd/content/labels.h"
+#include "cmd/content/sequence.h"
 #include "cmd/formats/foreign.h"
-#include "cmd/records/soft-label.h"
-#include "cmd/records/span-tags.h"
-#include "cmd/records/spans.h"
+#include "cmd/content/soft-label.h"
+#include "cmd/content/span-tags.h"
+#include "cmd/content/spans.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "cmd/options/message.h"
-#include "cmd/records/model.h"
+#include "cmd/content/model.h"
 
 /* ---- members of the record of a training ----------------------------------------------------- */
 

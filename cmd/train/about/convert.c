@@ -7,7 +7,7 @@
 #include "cmd/options/outputs.h"
 #include "cmd/options/write.h"
 #include "cmd/train/about/amount.h"
-#include "cmd/records/model.h"
+#include "cmd/content/model.h"
 
 struct convert {
         char *output;

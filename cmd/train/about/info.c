@@ -9,7 +9,7 @@
 #include "cmd/options/message.h"
 #include "cmd/options/options.h"
 #include "cmd/options/write.h"
-#include "cmd/records/model.h"
+#include "cmd/content/model.h"
 #include "cmd/train/about/about.h"
 #include "cmd/train/about/pretrained.h"
 #include "cmd/train/about/top.h"

@@ -7,7 +7,7 @@
 #include "cmd/formats/json.h"
 #include "cmd/options/message.h"
 #include "cmd/options/options.h"
-#include "cmd/records/document.h"
+#include "cmd/content/document.h"
 #include "cmd/records/files.h"
 #include "cmd/records/loop.h"
 

@@ -9,7 +9,7 @@
 
 #include "cmd/formats/roles.h"
 #include "cmd/options/message.h"
-#include "cmd/records/known.h"
+#include "cmd/content/known.h"
 #include "cmd/train/check/alike.h"
 #include "cmd/train/check/check.h"
 #include "cmd/train/read/task.h"

@@ -4,7 +4,7 @@
 #define CMD_TRAIN_READ_DATA_H
 
 #include "cmd/records/io.h"
-#include "cmd/records/labels.h"
+#include "cmd/content/labels.h"
 #include "cmd/records/loop.h"
 #include "cmd/train/read/look.h"
 #include "ran.h"

@@ -7,13 +7,13 @@
 #ifndef CMD_TRAIN_READ_READER_H
 #define CMD_TRAIN_READ_READER_H
 
-#include "cmd/records/document.h"
-#include "cmd/records/labels.h"
+#include "cmd/content/document.h"
+#include "cmd/content/labels.h"
 #include "cmd/records/loop.h"
 #include "cmd/records/sentence-group.h"
-#include "cmd/records/sequence.h"
-#include "cmd/records/soft-label.h"
-#include "cmd/records/vocab.h"
+#include "cmd/content/sequence.h"
+#include "cmd/content/soft-label.h"
+#include "cmd/content/vocab.h"
 #include "cmd/train/read/data.h"
 
 /* The most members that a task reads, and two more that options name. */

@@ -6,7 +6,7 @@
 #include <sys/stat.h>
 
 #include "cmd/options/message.h"
-#include "cmd/records/vocab.h"
+#include "cmd/content/vocab.h"
 #include "cmd/train/read/reader.h"
 
 /* ---- texts ----------------------------------------------------------------------------------- */

@@ -8,7 +8,7 @@
 
 #include "cmd/options/message.h"
 #include "cmd/options/was-set.h"
-#include "cmd/records/model.h"
+#include "cmd/content/model.h"
 #include "cmd/train/run/resumed.h"
 #include "cmd/train/run/unjudged.h"
 

@@ -11,7 +11,7 @@
 #include "cmd/options/message.h"
 #include "cmd/options/outputs.h"
 #include "cmd/options/was-set.h"
-#include "cmd/records/model.h"
+#include "cmd/content/model.h"
 
 /* ---- another model -------------------------------------------------------------------------- */
 

@@ -5,7 +5,7 @@
 
 #include "cmd/options/message.h"
 #include "cmd/options/rules.h"
-#include "cmd/records/names.h"
+#include "cmd/content/names.h"
 #include "cmd/train/about/convert.h"
 
 #define FILE_AT(member) offsetof(struct train_file_options, member)

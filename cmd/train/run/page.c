@@ -327,9 +327,7 @@ static void write_lead(const struct train_page *p, const struct about *a, struct
                 ran_buf_str(&lead, "; ");
                 ran_train_decision_tell(&p->last.decision, &lead);
         }
-        ran_buf_char(&lead, '\0');
-        page_begin(out, "Training", lead.failed ? NULL : lead.data);
-        ran_buf_release(&lead);
+        page_begin(out, "Training", &lead);
 }
 
 void train_page_write(const struct train_page *p, const struct ran_train_job *job,

@@ -6,7 +6,7 @@
 #include "cmd/train/run/replay.h"
 #include "cmd/options/message.h"
 #include "cmd/options/was-set.h"
-#include "cmd/records/model.h"
+#include "cmd/content/model.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -8,9 +8,9 @@
 #include "cmd/options/write.h"
 #include "cmd/options/outputs.h"
 #include "cmd/options/was-set.h"
-#include "cmd/records/model.h"
-#include "cmd/records/sequence.h"
-#include "cmd/records/vocab.h"
+#include "cmd/content/model.h"
+#include "cmd/content/sequence.h"
+#include "cmd/content/vocab.h"
 #include "cmd/train/run/pairs.h"
 
 /* ---- opening -------------------------------------------------------------------------------- */

@@ -9,7 +9,7 @@
 #include "cmd/options/message.h"
 #include "cmd/options/write.h"
 #include "cmd/formats/import.h"
-#include "cmd/records/model.h"
+#include "cmd/content/model.h"
 #include "cmd/train/about/amount.h"
 #include "cmd/train/run/figure.h"
 #include "cmd/train/run/memory.h"

@@ -1,5 +1,5 @@
 /* model-find.c - models by name: the folders where they may be. */
-#include "cmd/records/model.h"
+#include "cmd/content/model.h"
 
 #include <errno.h>
 #include <limits.h>

@@ -1,5 +1,5 @@
 /* model.c - opening the model of a program. */
-#include "cmd/records/model.h"
+#include "cmd/content/model.h"
 
 #include <string.h>
 

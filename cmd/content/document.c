@@ -1,5 +1,5 @@
 /* document.c - the ids of a record's document, from any of its members. */
-#include "cmd/records/document.h"
+#include "cmd/content/document.h"
 #include "cmd/formats/foreign.h"
 #include "cmd/formats/json.h"
 

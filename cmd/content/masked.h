@@ -1,8 +1,8 @@
 /* masked.h - reads a document with masked tokens for a masked language model (task mlm). */
-#ifndef CMD_RECORDS_MASKED_H
-#define CMD_RECORDS_MASKED_H
+#ifndef CMD_CONTENT_MASKED_H
+#define CMD_CONTENT_MASKED_H
 
-#include "cmd/records/document.h"
+#include "cmd/content/document.h"
 #include "ran.h"
 
 /* How to read. */

@@ -1,5 +1,5 @@
 /* shown.c - the text of a document for people. */
-#include "cmd/records/shown.h"
+#include "cmd/content/shown.h"
 
 #include <stdlib.h>
 

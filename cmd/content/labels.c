@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cmd/records/labels.h"
+#include "cmd/content/labels.h"
 #include "cmd/formats/foreign.h"
 #include "cmd/formats/json.h"
 

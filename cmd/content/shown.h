@@ -1,8 +1,8 @@
 /* shown.h - the text of a document for people, and where its words stand in it. */
-#ifndef CMD_RECORDS_SHOWN_H
-#define CMD_RECORDS_SHOWN_H
+#ifndef CMD_CONTENT_SHOWN_H
+#define CMD_CONTENT_SHOWN_H
 
-#include "cmd/records/document.h"
+#include "cmd/content/document.h"
 
 /* Zero-initialise; reused from record to record. */
 struct cmd_shown {

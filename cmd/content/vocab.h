@@ -1,6 +1,6 @@
 /* vocab.h - opens vocabularies; reads words to learn one. */
-#ifndef CMD_RECORDS_VOCAB_H
-#define CMD_RECORDS_VOCAB_H
+#ifndef CMD_CONTENT_VOCAB_H
+#define CMD_CONTENT_VOCAB_H
 
 #include "cmd/formats/foreign.h"
 #include "ran.h"

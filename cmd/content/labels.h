@@ -1,9 +1,9 @@
 /* labels.h - the gold labels of a record, or the gold tags of its words. */
-#ifndef CMD_RECORDS_LABELS_H
-#define CMD_RECORDS_LABELS_H
+#ifndef CMD_CONTENT_LABELS_H
+#define CMD_CONTENT_LABELS_H
 
 #include "cmd/formats/foreign.h"
-#include "cmd/records/names.h"
+#include "cmd/content/names.h"
 #include "ran.h"
 
 /* The gold labels of a record are in `label` (a string or a number; a number stays as written

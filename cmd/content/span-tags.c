@@ -1,5 +1,5 @@
 /* span-tags.c - the tags of words, from spans of characters. */
-#include "cmd/records/span-tags.h"
+#include "cmd/content/span-tags.h"
 #include "cmd/formats/foreign.h"
 
 #include <stdlib.h>

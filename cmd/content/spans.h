@@ -1,8 +1,8 @@
 /* spans.h - offsets and text of words in a record. */
-#ifndef CMD_RECORDS_SPANS_H
-#define CMD_RECORDS_SPANS_H
+#ifndef CMD_CONTENT_SPANS_H
+#define CMD_CONTENT_SPANS_H
 
-#include "cmd/records/document.h"
+#include "cmd/content/document.h"
 #include "ran.h"
 
 /* A walk over a document that was read by words, from left to right. */

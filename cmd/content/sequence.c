@@ -1,5 +1,5 @@
 /* sequence.c - reads the document of a record for a language model. */
-#include "cmd/records/sequence.h"
+#include "cmd/content/sequence.h"
 #include "cmd/formats/foreign.h"
 #include "cmd/formats/json.h"
 

@@ -1,5 +1,5 @@
 /* vocab.c - opens vocabularies; reads words to learn one. */
-#include "cmd/records/vocab.h"
+#include "cmd/content/vocab.h"
 
 #include <stdlib.h>
 #include <string.h>

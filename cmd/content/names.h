@@ -1,6 +1,6 @@
 /* names.h - names of labels or tags that are numbers in records: --label-names. */
-#ifndef CMD_RECORDS_NAMES_H
-#define CMD_RECORDS_NAMES_H
+#ifndef CMD_CONTENT_NAMES_H
+#define CMD_CONTENT_NAMES_H
 
 #include "ran.h"
 

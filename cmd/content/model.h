@@ -1,13 +1,14 @@
 /* model.h - opening the model of a program. */
-#ifndef CMD_RECORDS_MODEL_H
-#define CMD_RECORDS_MODEL_H
+#ifndef CMD_CONTENT_MODEL_H
+#define CMD_CONTENT_MODEL_H
 
 #include "ran.h"
 
-/* Finds a model by its name: one without a slash (and, if it ends with .ran, one that is no file) is
- * looked up, with .ran added, in the folders of RAN_MODELS (colons between), then in share/ran/models beside the installed
- * program, or share/models of the source tree that the program was built in. Appends the path, or
- * the name if there is none, with its NUL to `path`; returns whether it was found there. */
+/* Finds a model by its name: one without a slash (and, if it ends with .ran, one that is no file)
+ * is looked up, with .ran added, in the folders of RAN_MODELS (colons between), then in
+ * share/ran/models beside the installed program, or share/models of the source tree that the
+ * program was built in. Appends the path, or the name if there is none, with its NUL to `path`;
+ * returns whether it was found there. */
 bool cmd_model_find(const char *name, struct ran_buf *path);
 
 /* ran_model_open of a file or a name; the error says where it looked. */

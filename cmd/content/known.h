@@ -1,6 +1,6 @@
 /* known.h - whether a model is measured on documents that it was trained on. */
-#ifndef CMD_RECORDS_KNOWN_H
-#define CMD_RECORDS_KNOWN_H
+#ifndef CMD_CONTENT_KNOWN_H
+#define CMD_CONTENT_KNOWN_H
 
 #include <stddef.h>
 

@@ -1,6 +1,6 @@
 /* reserved.h - reserved tokens of a vocabulary that language models need. */
-#ifndef CMD_RECORDS_RESERVED_H
-#define CMD_RECORDS_RESERVED_H
+#ifndef CMD_CONTENT_RESERVED_H
+#define CMD_CONTENT_RESERVED_H
 
 #include "ran.h"
 

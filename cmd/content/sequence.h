@@ -6,11 +6,11 @@
  *
  * The model predicts each token from the tokens before it, so never the first one of a document.
  */
-#ifndef CMD_RECORDS_SEQUENCE_H
-#define CMD_RECORDS_SEQUENCE_H
+#ifndef CMD_CONTENT_SEQUENCE_H
+#define CMD_CONTENT_SEQUENCE_H
 
-#include "cmd/records/document.h"
-#include "cmd/records/reserved.h"
+#include "cmd/content/document.h"
+#include "cmd/content/reserved.h"
 #include "ran.h"
 
 /* How to read. */

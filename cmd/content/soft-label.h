@@ -1,8 +1,8 @@
 /* soft-label.h - probabilities of labels in a record: soft targets from another model. */
-#ifndef CMD_RECORDS_SOFT_LABEL_H
-#define CMD_RECORDS_SOFT_LABEL_H
+#ifndef CMD_CONTENT_SOFT_LABEL_H
+#define CMD_CONTENT_SOFT_LABEL_H
 
-#include "cmd/records/labels.h"
+#include "cmd/content/labels.h"
 #include "ran.h"
 
 /* Zero-initialise; reused from record to record, one a thread. */

@@ -1,10 +1,10 @@
 /* reading.h - reads the document of a record for a model of any task. */
-#ifndef CMD_RECORDS_READING_H
-#define CMD_RECORDS_READING_H
+#ifndef CMD_CONTENT_READING_H
+#define CMD_CONTENT_READING_H
 
-#include "cmd/records/masked.h"
+#include "cmd/content/masked.h"
 #include "ran.h"
-#include "cmd/records/sequence.h"
+#include "cmd/content/sequence.h"
 
 /* How to read: fill it with cmd_reading_init. */
 struct cmd_reading_how {

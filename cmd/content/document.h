@@ -1,6 +1,6 @@
 /* document.h - the ids of a record's document, from any of its members. */
-#ifndef CMD_RECORDS_DOCUMENT_H
-#define CMD_RECORDS_DOCUMENT_H
+#ifndef CMD_CONTENT_DOCUMENT_H
+#define CMD_CONTENT_DOCUMENT_H
 
 #include "cmd/formats/foreign.h"
 #include "ran.h"

@@ -1,5 +1,5 @@
 /* reading.c - reads the document of a record for a model of any task. */
-#include "cmd/records/reading.h"
+#include "cmd/content/reading.h"
 
 #include "cmd/formats/json.h"
 

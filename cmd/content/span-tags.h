@@ -1,10 +1,10 @@
 /* span-tags.h - the tags of words, from spans of characters. */
-#ifndef CMD_RECORDS_SPAN_TAGS_H
-#define CMD_RECORDS_SPAN_TAGS_H
+#ifndef CMD_CONTENT_SPAN_TAGS_H
+#define CMD_CONTENT_SPAN_TAGS_H
 
 #include "cmd/formats/foreign.h"
-#include "cmd/records/document.h"
-#include "cmd/records/labels.h"
+#include "cmd/content/document.h"
+#include "cmd/content/labels.h"
 #include "ran.h"
 
 /* Reads the spans of a record (foreign.h), in code points, as tags of its document, which was read
