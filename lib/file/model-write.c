@@ -39,10 +39,10 @@ static int add_weights(struct ran_compact_tensors *to, const struct ran_parts *p
         for (size_t i = 0; i < n; i++) {
                 const struct ran_mapped_table *t = &mapped[i];
 
-                RAN_TRY(t->halves ? ran_compact_add_idf(to, p->storage, t->name, *t->at, t->cols,
-                                                        err)
-                                  : ran_compact_add_weights(to, p->storage, t->name, *t->at,
-                                                            t->rows, t->cols, err));
+                RAN_TRY(t->halves
+                                ? ran_compact_add_idf(to, p->storage, t->name, *t->at, t->cols, err)
+                                : ran_compact_add_weights(to, p->storage, t->name, *t->at, t->rows,
+                                                          t->cols, err));
         }
         for (size_t i = 0; i < p->layout->n; i++) {
                 const struct ran_tensor_spec *s = &p->layout->spec[i];

@@ -40,8 +40,7 @@ struct ran_explainer *ran_explainer_new(const struct ran_model *m, struct ran_po
                 return NULL;
         e->m = m;
         e->logits = ran_alloc_floats(m->C, err);
-        if (e->logits == NULL ||
-            ran_params_none(&e->none, &m->config, err) != RAN_OK ||
+        if (e->logits == NULL || ran_params_none(&e->none, &m->config, err) != RAN_OK ||
             ran_workspace_init(&e->workspace, &m->config, true, pool, err) != RAN_OK) {
                 ran_explainer_free(e);
                 return NULL;

@@ -24,8 +24,8 @@ struct ran_state {
         size_t C;
         double *chain; /* tagging: scratch of the CRF */
         float *marginals;
-        float *logits;    /* of a block of masked tokens */
-        float *vector;    /* of a document: features that parts make */
+        float *logits; /* of a block of masked tokens */
+        float *vector; /* of a document: features that parts make */
         size_t chain_cap, marginals_cap, logits_cap, vector_cap;
 };
 
@@ -193,8 +193,7 @@ static void read_logits(const struct ran_state *s, float *linear)
 
         for (size_t i = 0; i < parts.n; i++)
                 if (parts.part[i]->logits != NULL)
-                        memcpy(linear, parts.part[i]->logits(&s->workspace),
-                               s->C * sizeof *linear);
+                        memcpy(linear, parts.part[i]->logits(&s->workspace), s->C * sizeof *linear);
 }
 
 int ran_score_parts(struct ran_state *s, const struct ran_document *d, float *encoder,

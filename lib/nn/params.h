@@ -11,18 +11,18 @@
 /* X(field, name, rows, cols, init, present when): lists of the parts that are heads or predictors,
  * with C and D in scope, and the features of documents. A language model's classes are its
  * vocabulary: C = V. */
-#define RAN_CLASSIFY_PARAMS(X)                                                      \
-        X(out_w, "classify.out.weight", C, D, GLOROT, true)                         \
+#define RAN_CLASSIFY_PARAMS(X)                              \
+        X(out_w, "classify.out.weight", C, D, GLOROT, true) \
         X(out_b, "classify.out.bias", 0, C, ZERO, true)
-#define RAN_LINEAR_PARAMS(X)                            \
-        X(wide_b, "wide.bias", 0, C, ZERO, true)      \
+#define RAN_LINEAR_PARAMS(X)                     \
+        X(wide_b, "wide.bias", 0, C, ZERO, true) \
         X(wide_dense, "wide.dense", features, C, ZERO, features > 0)
-#define RAN_TAG_PARAMS(X)                                                   \
-        X(tag_w, "tag.out.weight", C, D, GLOROT, true)                     \
-        X(tag_b, "tag.out.bias", 0, C, ZERO, true)                     
-#define RAN_CRF_PARAMS(X)                       \
-        X(crf_start, "crf.start", 0, C, ZERO, true)                       \
-        X(crf_end, "crf.end", 0, C, ZERO, true)                           \
+#define RAN_TAG_PARAMS(X)                              \
+        X(tag_w, "tag.out.weight", C, D, GLOROT, true) \
+        X(tag_b, "tag.out.bias", 0, C, ZERO, true)
+#define RAN_CRF_PARAMS(X)                           \
+        X(crf_start, "crf.start", 0, C, ZERO, true) \
+        X(crf_end, "crf.end", 0, C, ZERO, true)     \
         X(crf_transition, "crf.transition", C, C, ZERO, true)
 #define RAN_LM_PARAMS(X)                                                                \
         X(lm_b, "lm.bias", 0, C, ZERO, true)                                            \

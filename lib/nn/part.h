@@ -12,8 +12,8 @@
  *   predictors  linear, words: logits of their own, beside those of the head
  *   heads       classify_head, tag_head, crf, lm_head: tensors of a task's output
  *
- * To add a part: a line in RAN_PARTS and its fields in struct ran_config (ran/model.h), their options
- * in config.c, and a folder with its struct ran_part.
+ * To add a part: a line in RAN_PARTS and its fields in struct ran_config (ran/model.h), their
+ * options in config.c, and a folder with its struct ran_part.
  */
 #ifndef RAN_NN_PART_H
 #define RAN_NN_PART_H
@@ -28,10 +28,10 @@ struct ran_compact_tensors;
 struct ran_part_file {
         const char *besides; /* a tensor that the file may have */
 
-        /* ---- reading: what an open model keeps of it, zero at first. All are called in this order:
-         * once the configuration is known, *rows of the tables unless they are all there; for each
-         * table that cannot be used as floats in place, whether it stays in the file, as it is; with
-         * all weights; with the vocabulary, or NULL */
+        /* ---- reading: what an open model keeps of it, zero at first. All are called in this
+         * order: once the configuration is known, *rows of the tables unless they are all there;
+         * for each table that cannot be used as floats in place, whether it stays in the file, as
+         * it is; with all weights; with the vocabulary, or NULL */
         size_t stored_size;
         int (*measure)(void *stored, const struct ran_tensors *file, size_t *rows,
                        struct ran_error *err);
@@ -43,8 +43,8 @@ struct ran_part_file {
                              const struct ran_tokenizer *tokenizer, struct ran_error *err);
         void (*release)(void *stored);
 
-        /* ---- writing: puts what is to be written in place of the tables in p, which is a copy, and
-         * further tensors into `to`; *rows: of the tables */
+        /* ---- writing: puts what is to be written in place of the tables in p, which is a copy,
+         * and further tensors into `to`; *rows: of the tables */
         size_t written_size; /* of what that needs, zero at first */
         int (*gather)(void *written, struct ran_params *p, const struct ran_config *c, size_t C,
                       struct ran_compact_tensors *to, size_t *rows, struct ran_error *err);
@@ -62,8 +62,8 @@ struct ran_part {
         /* Whether a field that only some encoders have matters to this one. */
         bool (*uses)(const struct ran_config *c, const char *field);
 
-        /* ---- tensors: of an encoder structs of pointers, one a layer and one for the rest (size 0:
-         * none); of other parts members of the head. See tensor-walk.h. */
+        /* ---- tensors: of an encoder structs of pointers, one a layer and one for the rest (size
+         * 0: none); of other parts members of the head. See tensor-walk.h. */
         size_t layer_size, once_size;
         void (*layer_tensors)(struct ran_tensor_walk *k, void *layer, const struct ran_config *c,
                               size_t l);

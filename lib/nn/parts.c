@@ -1,10 +1,11 @@
-/* parts.c - the list of parts and of tasks: the only file that knows them all. See part.h, task.h. */
+/* parts.c - the list of parts and of tasks: the only file that knows them all. See part.h, task.h.
+ */
 #include "nn/part.h"
 #include "nn/task.h"
 #include "ran/model.h"
 
-#define PART(number, name)    [RAN_PART_##number] = &ran_part_##name,
-#define TASK(number, name)    [RAN_TASK_##number] = &ran_task_##name,
+#define PART(number, name)         [RAN_PART_##number] = &ran_part_##name,
+#define TASK(number, name)         [RAN_TASK_##number] = &ran_task_##name,
 #define TASK_NAME(number, name)    [RAN_TASK_##number] = #name,
 #define ENCODER_NAME(number, name) [RAN_ENCODER_##number] = #name,
 
@@ -72,7 +73,8 @@ bool ran_encoder_has_vector(const struct ran_config *c)
         return encoder != NULL && encoder->vector != NULL;
 }
 
-/* ---- what all of them say together ------------------------------------------------------------ */
+/* ---- what all of them say together ------------------------------------------------------------
+ */
 
 bool ran_parts_use(const struct ran_config *c, const char *field)
 {

@@ -59,7 +59,7 @@ struct ran_workspace {
         size_t D, E, h, d_k; /* of the configuration; E = h d_k */
         size_t slab_rows;    /* limit of a slab, unless it is one window; tests lower it */
         size_t keep_floats;  /* limit for keeping activations of several slabs; tests lower it */
-        const float *given; /* (B, F) features of documents; NULL: parts make them */
+        const float *given;  /* (B, F) features of documents; NULL: parts make them */
         const struct ran_probes *probes; /* attention probes when scoring; NULL: none */
         struct ran_rotary rotary;
         struct ran_workers workers;

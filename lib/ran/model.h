@@ -23,9 +23,9 @@
         X(TAG, tag)           \
         X(LM, lm)             \
         X(MLM, mlm)
-#define RAN_TASKS(X)                     RAN_TRAINED_TASKS(X) X(EMBED, embed)
-/* And the parts of models (nn/part.h), RAN_PART_RAN and so on, in the order in which files have their
- * tensors. */
+#define RAN_TASKS(X) RAN_TRAINED_TASKS(X) X(EMBED, embed)
+/* And the parts of models (nn/part.h), RAN_PART_RAN and so on, in the order in which files have
+ * their tensors. */
 #define RAN_PARTS(X)                      \
         X(EMBEDDING, embedding)           \
         X(RAN, ran)                       \

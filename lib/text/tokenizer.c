@@ -14,10 +14,10 @@ const char *const ran_tokenizer_reserved[RAN_RESERVED] = {
 };
 
 const char *const ran_tokenizer_types[] = {[TOKENIZER_WORD] = "WordLevel",
-                                          [TOKENIZER_WORDPIECE] = "WordPiece",
-                                          [TOKENIZER_BPE] = "BPE",
-                                          [TOKENIZER_UNIGRAM] = "Unigram",
-                                          NULL};
+                                           [TOKENIZER_WORDPIECE] = "WordPiece",
+                                           [TOKENIZER_BPE] = "BPE",
+                                           [TOKENIZER_UNIGRAM] = "Unigram",
+                                           NULL};
 
 static uint64_t serials;
 

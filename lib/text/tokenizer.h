@@ -1,5 +1,5 @@
-/* tokenizer.h - the parts of a tokeniser. hf/read.c, hf/vocab-txt.c or learn/counter.c builds it; it
- * is immutable after ran_tokenizer_finish (hf/text.h). */
+/* tokenizer.h - the parts of a tokeniser. hf/read.c, hf/vocab-txt.c or learn/counter.c builds it;
+ * it is immutable after ran_tokenizer_finish (hf/text.h). */
 #ifndef RAN_TEXT_TOKENIZER_H
 #define RAN_TEXT_TOKENIZER_H
 

@@ -19,7 +19,8 @@ static int check(const struct ran_config *c, struct ran_error *err)
                 return ran_fail(err, RAN_EINVAL,
                                 "the encoder 'bert' sees what follows: it cannot be a language "
                                 "model (lm), only a masked one (mlm)");
-        if (c->task != RAN_TASK_EMBED && ran_config_trains_encoder(c) && c->dense > 0 && c->dense != c->dim)
+        if (c->task != RAN_TASK_EMBED && ran_config_trains_encoder(c) && c->dense > 0 &&
+            c->dense != c->dim)
                 return ran_fail(err, RAN_EINVAL,
                                 "a head reads vectors of width dim: dense must be %zu or 0, not "
                                 "%zu",
@@ -101,7 +102,7 @@ static int prepare(struct ran_workspace *w, struct ran_error *err)
 
 /* The sizes that the lists of bert.h have in scope. */
 #define SIZES                                                                                   \
-        const struct ran_bert_memory *z = w->own[RAN_PART_BERT];                                               \
+        const struct ran_bert_memory *z = w->own[RAN_PART_BERT];                                \
         const struct ran_config *c = w->c;                                                      \
         const bool of_documents = ran_task_of(c)->output == RAN_OUTPUT_DOCUMENT;                \
         const double R = (double)z->R, D = (double)w->D, E = (double)w->E,                      \

@@ -1,5 +1,5 @@
-/* embedding.c - the part "embedding": a row of each token, of which those of the spelling of its word
- * are a part. */
+/* embedding.c - the part "embedding": a row of each token, of which those of the spelling of its
+ * word are a part. */
 #include "math/simd.h"
 #include "nn/part.h"
 #include "ran/model.h"
@@ -16,7 +16,8 @@ static size_t tables(struct ran_mapped_table *to, struct ran_params *p, const st
 {
         (void)C, (void)rows;
         to[0] = (struct ran_mapped_table){"embed.weight", V, c->dim, &p->embed, false};
-        to[1] = (struct ran_mapped_table){"spelling.weight", c->spelling, c->dim, &p->spelling, false};
+        to[1] = (struct ran_mapped_table){"spelling.weight", c->spelling, c->dim, &p->spelling,
+                                          false};
         return c->spelling > 0 ? 2 : 1;
 }
 

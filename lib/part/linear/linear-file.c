@@ -1,6 +1,6 @@
-/* linear-file.c - the linear model in a model file: the rows that are not zero, with their buckets in
- * wide.rows (linear-rows.h). The table and its idf stay in the file, in fewer bits if it has them so
- * (tensors/compact.h). */
+/* linear-file.c - the linear model in a model file: the rows that are not zero, with their buckets
+ * in wide.rows (linear-rows.h). The table and its idf stay in the file, in fewer bits if it has
+ * them so (tensors/compact.h). */
 #include "part/linear/linear-model.h"
 #include "part/linear/linear-rows.h"
 #include "tensors/compact.h"
@@ -14,8 +14,8 @@ static const char rows_tensor[] = "wide.rows";
 
 /* What an open model has of it. */
 struct stored {
-        struct ran_linear_rows rows;     /* n 0: all rows of the linear model are there */
-        uint32_t *buckets;               /* those of rows, where the file's cannot be used in place */
+        struct ran_linear_rows rows; /* n 0: all rows of the linear model are there */
+        uint32_t *buckets;           /* those of rows, where the file's cannot be used in place */
         struct ran_affix_source affixes; /* of the vocabulary's subwords */
 };
 

@@ -252,7 +252,8 @@ static size_t tables(struct ran_mapped_table *to, struct ran_params *p, const st
                      size_t V, size_t C, size_t rows)
 {
         (void)V;
-        *to = (struct ran_mapped_table){"wide.weight", rows > 0 ? rows : c->wide, C, &p->wide, false};
+        *to = (struct ran_mapped_table){"wide.weight", rows > 0 ? rows : c->wide, C, &p->wide,
+                                        false};
         return 1;
 }
 
@@ -288,8 +289,8 @@ static void add_words(struct ran_workspace *w, const struct ran_params *p,
 }
 
 static void add_one_word(struct ran_workspace *w, const struct ran_params *p,
-                     const struct ran_document *d, size_t C, size_t word, float scale,
-                     float *logits)
+                         const struct ran_document *d, size_t C, size_t word, float scale,
+                         float *logits)
 {
         struct reader r = {.c = w->c, .d = d, .w = word, .bucket = bucket_of(w)};
 

@@ -4,9 +4,9 @@
  *   logits[w] += wide.bias + Σ_g wide.weight[g]
  *
  * where g are the buckets of the features of word w. In training it has its own transitions between
- * tags (part/linear/crf-train.h); in a finished model crf.* is the weighted sum of the encoder's and
- * its own (part/linear/ensemble.h). It is a linear conditional random field (Lafferty, McCallum and
- * Pereira 2001): it learns from one or two occurrences where an encoder needs a hundred.
+ * tags (part/linear/crf-train.h); in a finished model crf.* is the weighted sum of the encoder's
+ * and its own (part/linear/ensemble.h). It is a linear conditional random field (Lafferty, McCallum
+ * and Pereira 2001): it learns from one or two occurrences where an encoder needs a hundred.
  *
  * The features of a word, each with its kind and offset, hashed to one of `wide` buckets:
  *

@@ -53,7 +53,8 @@ static void once_tensors(struct ran_tensor_walk *k, void *once, const struct ran
 {
         const size_t D = c->dim, l = 0;
         const bool plain = c->cell == RAN_CELL_PLAIN, prenorm = c->cell == RAN_CELL_PRENORM,
-                   classify = ran_task_of(c)->output == RAN_OUTPUT_DOCUMENT && ran_config_trains_encoder(c);
+                   classify = ran_task_of(c)->output == RAN_OUTPUT_DOCUMENT &&
+                              ran_config_trains_encoder(c);
         const char *prefix = NULL;
         struct ran_join_params *p = once;
 

@@ -61,11 +61,11 @@ static int make_slabs(struct ran_workspace *w, struct ran_error *err)
 }
 
 /* The sizes that the lists of layer.h have in scope; those of a slab are the largest one's. */
-#define SIZES                                                 \
+#define SIZES                                                               \
         SIZES_OF(((struct ran_layer_memory *)w->own[RAN_PART_RAN])->tokens, \
                  ((struct ran_layer_memory *)w->own[RAN_PART_RAN])->rows)
 #define SIZES_OF(slab_tokens, slab_rows)                                                           \
-        const struct ran_layer_memory *z = w->own[RAN_PART_RAN];                                                 \
+        const struct ran_layer_memory *z = w->own[RAN_PART_RAN];                                   \
         const double B = (double)w->size.B, m = (double)w->packed->m, D = (double)w->D,            \
                      E = (double)w->E, tokens = (double)(slab_tokens), rows = (double)(slab_rows), \
                      abreast = (double)z->abreast, shared = z->shares, states = (double)z->states, \

@@ -92,7 +92,7 @@ static int prepare(struct ran_workspace *w, struct ran_error *err)
 
 /* The sizes that the lists of transformer.h have in scope. */
 #define SIZES                                                                                     \
-        const struct ran_transformer_memory *z = w->own[RAN_PART_TRANSFORMER];                                          \
+        const struct ran_transformer_memory *z = w->own[RAN_PART_TRANSFORMER];                    \
         const double L = (double)w->size.L, D = (double)w->D, E = (double)w->E, h = (double)w->h, \
                      ffn_dim = (double)w->c->ffn_dim, keys = (double)z->keys,                     \
                      tokens = (double)z->tokens, kept = ran_transformer_keeps(w) ? L : tokens,    \

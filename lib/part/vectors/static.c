@@ -1,5 +1,6 @@
-/* static.c - the part "static": vectors of tokens that stand still in place of an encoder, those of a
- * folder (vector-folder.h) or the embedding of a model. A document's vector is the mean of its rows.
+/* static.c - the part "static": vectors of tokens that stand still in place of an encoder, those of
+ * a folder (vector-folder.h) or the embedding of a model. A document's vector is the mean of its
+ * rows.
  *
  * It has no layers and no tensors: its outputs are its inputs. */
 #include "nn/part.h"

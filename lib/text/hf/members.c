@@ -49,7 +49,8 @@ bool ran_hf_number(const cJSON *item, double limit, size_t *value)
         return true;
 }
 
-/* ---- steps without parameters, and patterns ---------------------------------------------------- */
+/* ---- steps without parameters, and patterns ----------------------------------------------------
+ */
 
 const struct ran_hf_plain_step ran_hf_plain_steps[] = {
         {"NFC", NORMAL_NFC},

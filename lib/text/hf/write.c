@@ -287,8 +287,8 @@ static void write_model(const struct ran_tokenizer *t, struct ran_tokenizer_text
         size_t n;
         const char *unk = ran_tokenizer_token(t, t->unk, &n);
 
-        ran_buf_printf(out,
-                       ",\n\"model\":{\"type\":\"%s\",\"unk_token\":", ran_tokenizer_types[t->type]);
+        ran_buf_printf(
+                out, ",\n\"model\":{\"type\":\"%s\",\"unk_token\":", ran_tokenizer_types[t->type]);
         if (unk != NULL)
                 ran_buf_json(out, unk, n);
         else
