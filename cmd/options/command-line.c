@@ -9,7 +9,7 @@ static void add_setting(struct cmd_command_line *c, const struct cmd_option *o, 
 {
         struct ran_error err;
         struct cmd_setting *grown =
-                ran_grow(c->settings, &c->cap, c->count + 1, sizeof(*c->settings), &err);
+                ran_grow(c->settings, &c->cap, c->count + 1, sizeof *c->settings, &err);
 
         if (grown == NULL)
                 cmd_die(CMD_FAILED, "%s", err.text);
@@ -54,9 +54,10 @@ struct found {
         size_t matches;
 };
 
+/* A fixed field has no short forms, and none is offered for it. */
 static void consider(struct found *f, const struct cmd_option *o, bool negated, enum match m)
 {
-        if (m == NO_MATCH || f->match == WHOLE)
+        if (m == NO_MATCH || f->match == WHOLE || (o->field->fixed && m != WHOLE))
                 return;
         f->matches = m == WHOLE ? 1 : f->matches + 1;
         f->option = *o;
@@ -69,8 +70,6 @@ static struct found find_long(const struct cmd_program *program, const char *giv
         struct found f = {.match = NO_MATCH};
 
         for (struct cmd_option o = {0}; cmd_option_next(program, &o);) {
-                if (o.field->fixed)
-                        continue;
                 struct cmd_option_name name = cmd_option_name(o.field);
                 const char *rest = cmd_option_without_prefix(program, name.text);
                 consider(&f, &o, false, match(name.text, given, n));
@@ -159,6 +158,6 @@ int cmd_command_line_read(struct cmd_command_line *c)
                         take_letters(c);
         }
         int first = c->argc - operands;
-        memmove(c->argv + first, c->argv + 1, (size_t)operands * sizeof(*c->argv));
+        memmove(c->argv + first, c->argv + 1, (size_t)operands * sizeof *c->argv);
         return first;
 }

@@ -14,32 +14,6 @@
 
 enum { CONFIG_BYTES = 1 << 24 }; /* far more than any has */
 
-static bool has_default(const struct cmd_option *o)
-{
-        struct ran_field one[] = {*o->field, {0}};
-        union {
-                bool truth;
-                size_t size;
-                double real;
-                int choice;
-                struct ran_choices choices;
-                char *text;
-                struct ran_list list;
-        } initial;
-        struct ran_buf change = {0};
-        struct ran_error err;
-
-        one->offset = 0;
-        one->unless = (struct ran_exception){0};
-        if (ran_fields_init(one, &initial, &err) != RAN_OK)
-                cmd_die(CMD_FAILED, "%s", err.text);
-        ran_fields_changes(one, (const char *)o->base + o->field->offset, &initial, &change);
-        bool same = change.len == 0 && !change.failed;
-        ran_buf_release(&change);
-        ran_fields_release(one, &initial);
-        return same;
-}
-
 static _Noreturn void refuse_setting(const struct cmd_program *program, const char *path,
                                      const char *name, int n)
 {
@@ -68,11 +42,7 @@ static void check_names(const struct cmd_program *program, const char *path,
                         refuse_setting(program, path, name, n);
                 if (o.field->local)
                         cmd_usage("%s: \"%.*s\" is for the command line only", path, n, name);
-                if (o.field->fixed && !has_default(&o))
-                        cmd_usage("%s: \"%.*s\" is what the verb or a model says, and no option: "
-                                  "leave it out",
-                                  path, n, name);
-                cmd_set_note(o.field, !has_default(&o));
+                cmd_set_note(o.field, !cmd_option_has_default(&o));
         }
 }
 

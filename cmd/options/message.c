@@ -47,7 +47,7 @@ int cmd_status_of(const struct ran_error *err)
 
 /* ---- colours -------------------------------------------------------------------------------- */
 
-/* As terminals call them. */
+/* Terminals call them so. */
 #define RED    "\033[31m"
 #define GREEN  "\033[32m"
 #define YELLOW "\033[33m"
@@ -110,9 +110,9 @@ static void put_name(const char *code)
 static void say(const char *format, va_list ap, const char *code)
 {
         struct ran_error line;
-        char text[sizeof(line.text)];
+        char text[sizeof line.text];
 
-        vsnprintf(text, sizeof(text), format, ap);
+        vsnprintf(text, sizeof text, format, ap);
         ran_fail(&line, RAN_OK, "%s", text);
         put_name(code);
         fprintf(stderr, "%s\n", line.text);

@@ -125,7 +125,7 @@ static const char *find(const char *name, cmd_names *names, const void *arg)
         return NULL;
 }
 
-/* What other tools call so. */
+/* Other tools call it so. */
 static const char *synonym(const char *given, cmd_names *names, const void *arg)
 {
         const char *theirs, *ours, *found = NULL;

@@ -47,6 +47,15 @@ static void init_fields(const struct cmd_program *program)
         }
 }
 
+/* Earlier versions had options for fixed fields: their defaults are still taken. */
+static void check_fixed(const struct cmd_program *program)
+{
+        for (struct cmd_option o = {0}; cmd_option_next(program, &o);)
+                if (o.field->fixed && !cmd_option_has_default(&o))
+                        cmd_usage("%s is no option: the verb or a model sets it; leave it out",
+                                  o.field->name);
+}
+
 /* Output "-" is standard output, as "-" among files is standard input. */
 static void apply_dash(const struct cmd_program *program)
 {
@@ -136,6 +145,7 @@ int cmd_parse(const struct cmd_program *program, int argc, char **argv)
         if (cmd_common.config != NULL)
                 cmd_config_file_apply(program, cmd_common.config);
         apply_settings(&c, false);
+        check_fixed(program);
         apply_dash(program);
         init_dependent_fields(program);
         free(c.settings);

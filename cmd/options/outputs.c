@@ -28,9 +28,9 @@ static bool is_dash(const char *path)
 /* Only regular files can be lost. A pipe or a terminal may have several readers and writers. */
 static bool is_file(const char *path, bool read, struct stat *st)
 {
-        int code = read && is_dash(path) ? fstat(STDIN_FILENO, st) : stat(path, st);
+        int rc = read && is_dash(path) ? fstat(STDIN_FILENO, st) : stat(path, st);
 
-        return code == 0 && S_ISREG(st->st_mode);
+        return rc == 0 && S_ISREG(st->st_mode);
 }
 
 static bool same_file(const struct stat *a, const struct stat *b)

@@ -45,7 +45,7 @@ static void on_lost_page(int signal, siginfo_t *info, void *context)
         }
         ran_writer_abandon_all();
         ssize_t said = write(STDERR_FILENO, name, strcspn(name, " "));
-        said += write(STDERR_FILENO, text, sizeof(text) - 1);
+        said += write(STDERR_FILENO, text, sizeof text - 1);
         (void)said; /* there is nobody else to tell */
         _exit(CMD_FAILED);
 }

@@ -1,6 +1,7 @@
 /* table.c - the option table of a program: its fields one by one, their names, and mistakes in it.
  */
 #include "cmd/options/common.h"
+#include "cmd/options/message.h"
 #include "cmd/options/nearest.h"
 #include "cmd/options/table.h"
 
@@ -49,7 +50,7 @@ struct cmd_option_name cmd_option_name(const struct ran_field *field)
 {
         struct cmd_option_name name;
 
-        snprintf(name.text, sizeof(name.text), "%s", field->name);
+        snprintf(name.text, sizeof name.text, "%s", field->name);
         for (char *c = name.text; *c != '\0'; c++) {
                 if (*c == '_')
                         *c = '-';
@@ -78,6 +79,32 @@ const char *cmd_option_without_prefix(const struct cmd_program *program, const c
         size_t n = program->prefix != NULL ? strlen(program->prefix) : 0;
 
         return n > 0 && strncmp(name, program->prefix, n) == 0 ? name + n : NULL;
+}
+
+bool cmd_option_has_default(const struct cmd_option *o)
+{
+        struct ran_field one[] = {*o->field, {0}};
+        union {
+                bool truth;
+                size_t size;
+                double real;
+                int choice;
+                struct ran_choices choices;
+                char *text;
+                struct ran_list list;
+        } initial;
+        struct ran_buf change = {0};
+        struct ran_error err;
+
+        one->offset = 0;
+        one->unless = (struct ran_exception){0};
+        if (ran_fields_init(one, &initial, &err) != RAN_OK)
+                cmd_die(CMD_FAILED, "%s", err.text);
+        ran_fields_changes(one, (const char *)o->base + o->field->offset, &initial, &change);
+        bool same = change.len == 0 && !change.failed;
+        ran_buf_release(&change);
+        ran_fields_release(one, &initial);
+        return same;
 }
 
 /* Whether a, without its prefix rest, and b could be the same option on the command line. */

@@ -32,6 +32,8 @@ const char *cmd_option_without_prefix(const struct cmd_program *program, const c
 const char *cmd_option_value(const struct ran_field *field);
 /* Whether there is a --no-NAME, for settings that a configuration file may have switched on. */
 bool cmd_option_negates(const struct ran_field *field);
+/* Whether the option has the default of its table, whatever other fields are. */
+bool cmd_option_has_default(const struct cmd_option *o);
 
 /* A field with the name or letter of another one of the program, or NULL. cmd_parse aborts for
  * such a table. */

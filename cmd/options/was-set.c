@@ -6,7 +6,7 @@
 #include "cmd/options/message.h"
 #include "cmd/options/table.h"
 
-/* Of the running program: its table, and the fields that the user set. */
+/* The table of the running program, and the fields that the user set. */
 static struct {
         const struct cmd_program *program;
         struct set_field {
@@ -26,7 +26,7 @@ void cmd_set_note(const struct ran_field *field, bool asked)
 {
         struct ran_error err;
         struct set_field *grown =
-                ran_grow(was_set.item, &was_set.cap, was_set.n + 1, sizeof(*grown), &err);
+                ran_grow(was_set.item, &was_set.cap, was_set.n + 1, sizeof *grown, &err);
 
         if (grown == NULL)
                 cmd_die(CMD_FAILED, "%s", err.text);

@@ -63,11 +63,11 @@ static int read_text(struct train_scratch *s, const struct train_source *source,
 static int encode(struct train_scratch *s, const struct train_source *source,
                   const struct ran_record *record, struct ran_buf *result, struct ran_error *err)
 {
-        int code = read_text(s, source, record, err);
+        int rc = read_text(s, source, record, err);
 
-        if (code != RAN_OK && !s->sequence.document.empty)
-                return code;
-        train_pack_text(s, code == RAN_OK ? s->sequence.L : 0, result);
+        if (rc != RAN_OK && !s->sequence.document.empty)
+                return rc;
+        train_pack_text(s, rc == RAN_OK ? s->sequence.L : 0, result);
         return RAN_OK;
 }
 

@@ -127,7 +127,7 @@ static int receive_grad(struct ran_tree *t, struct ran_ranks *r, size_t from, st
                 ran_tree_join(t, head.at, head.span, g);
         else
                 ran_tree_give(t, g);
-        return rc == RAN_OK ? RAN_OK : ran_ranks_break(r, rc);
+        return ran_ranks_break(r, rc);
 }
 
 /* ---- subtrees, towards rank 0 ---------------------------------------------------------------- */
@@ -209,7 +209,7 @@ static int broadcast_dense(struct ran_tree *t, struct ran_ranks *r, struct ran_g
                 ran_tree_give(t, packed);
         else if (rc == RAN_OK)
                 rc = unpack(t, g->rows.rows, rows, err);
-        return rc == RAN_OK ? RAN_OK : ran_ranks_break(r, rc);
+        return ran_ranks_break(r, rc);
 }
 
 static int broadcast_sparse(struct ran_tree *t, struct ran_ranks *r, struct ran_grad *g,

@@ -156,7 +156,7 @@ extern const struct ran_field ran_train_fields[];
 int ran_train_settings_check(const struct ran_train_settings *s, const struct ran_config *config,
                              struct ran_error *err);
 
-/* Why a classifier or tagger has no encoder (train/stop.c). */
+/* Why a classifier or tagger has no encoder (train/judge.c). */
 struct ran_train_decision {
         enum {
                 RAN_ENCODER_KEPT,       /* or not decided yet */
@@ -243,7 +243,7 @@ struct ran_train_limit {
         bool aborted;         /* the encoder of the refit was not trained to its end */
 };
 
-/* Texts to learn from before the labels (train/pretrain.c): the encoder is trained as that of a
+/* Texts to learn from before the labels (train/stage-pretrain.c): the encoder is trained as that of a
  * masked language model first, which is the first phase of a training. */
 struct ran_train_texts {
         const struct ran_dataset *train, *dev; /* documents with words and without labels, as for

@@ -36,9 +36,14 @@ uint64_t ran_ranks_moved(const struct ran_ranks *r)
 
 int ran_ranks_break(struct ran_ranks *r, int rc)
 {
-        if (r != NULL)
+        if (r != NULL && rc != RAN_OK)
                 r->broken = true;
         return rc;
+}
+
+bool ran_ranks_are_whole(const struct ran_ranks *r)
+{
+        return r == NULL || !r->broken;
 }
 
 void ran_ranks_close(struct ran_ranks *r, int status)
@@ -124,7 +129,7 @@ int ran_ranks_broadcast(struct ran_ranks *r, void *bytes, size_t n, struct ran_e
         r->moved += n;
         int rc = r->links->broadcast != NULL ? r->links->broadcast(r, bytes, n, err)
                                              : pass_down(r, bytes, n, err);
-        return rc == RAN_OK ? RAN_OK : ran_ranks_break(r, rc);
+        return ran_ranks_break(r, rc);
 }
 
 int ran_ranks_max(struct ran_ranks *r, int *value, struct ran_error *err)
@@ -179,7 +184,7 @@ int ran_ranks_agree(struct ran_ranks *r, int rc, struct ran_error *err)
                 *err = said;
                 return said.code;
         }
-        return rc == RAN_OK ? RAN_OK : ran_ranks_break(r, rc);
+        return ran_ranks_break(r, rc);
 }
 
 /* ---- shares --------------------------------------------------------------------------------- */

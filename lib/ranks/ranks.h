@@ -58,8 +58,9 @@ int ran_ranks_agree(struct ran_ranks *r, int rc, struct ran_error *err);
 /* Gathers items of `size` bytes at rank 0; rank i has [bound[i], bound[i + 1]). */
 int ran_ranks_gather(struct ran_ranks *r, void *items, size_t size, const size_t *bound,
                      struct ran_error *err);
-/* Breaks the ranks after a failure rc of this rank, for which the others wait. Returns rc. */
+/* Breaks the ranks if rc is a failure of this rank, for which the others wait. Returns rc. */
 int ran_ranks_break(struct ran_ranks *r, int rc);
+bool ran_ranks_are_whole(const struct ran_ranks *r);
 
 /* Partitions n items by size (item i has first[i + 1] - first[i] tokens, for example) so that
  * ranks have about the same total: rank i gets [bound[i], bound[i + 1]), perhaps none. bound

@@ -1,5 +1,17 @@
-/* gain.h - what an encoder gains over the linear model, and what was decided about it: the rules of
- * stop.h, which know of numbers only. */
+/* gain.h - what an encoder of a classifier or tagger gains over the linear model: it is trained
+ * only as long as it may still improve the ensemble, and kept only if it did.
+ *
+ * The linear model is there first. Each epoch's ensemble is compared with it, document by document:
+ * the gain is the mean difference of their losses on the validation documents, and its standard
+ * error says how much of that may be chance. So a decision is a function of the data, never of the
+ * clock; it is kept in the checkpoint. `--no-early-stop` leaves out the first two rules.
+ *
+ *   before the first epoch: the linear model errs on too few documents for any gain to show
+ *   after epoch e: the gain is more than 1 / e standard errors short of a proof
+ *   at the end: the best epoch's gain is no proof: the encoder is dropped
+ *
+ * These functions know of numbers only; stage-linear.c and judge.c ask them.
+ */
 #ifndef RAN_TRAIN_GAIN_H
 #define RAN_TRAIN_GAIN_H
 

@@ -1,6 +1,9 @@
 /* output.c - the description of a run, and its finished model. */
 #include "train/known.h"
 #include "train/pretrained.h"
+#include "train/share.h"
+#include "train/stages.h"
+#include "train/task.h"
 #include "train/trainer.h"
 #include "part/linear/linear-model.h"
 #include "file/model.h"
@@ -11,6 +14,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /* All that can change the result, and nothing else: the same text means the same run. */
 static void add_training(const struct ran_train_job *job, struct ran_buf *out)
@@ -310,4 +314,43 @@ int ran_trainer_write(struct ran_trainer *t, struct ran_error *err)
         free(known.data);
         ran_buf_release(&more);
         return rc;
+}
+
+/* ---- the last stage -------------------------------------------------------------------------- */
+
+/* The finished model has one output: multiplies encoder and linear model by their ensemble
+ * weights, and adds the offset to the biases. */
+static void merge(struct ran_trainer *t)
+{
+        if (t->c->wide == 0)
+                return;
+        ran_train_task_of(t->c)->merge(t);
+        ran_trainer_scale(t->weights.p.head.wide_b, t->C, t->at.best.linear);
+        if (t->c->frozen)
+                ran_trainer_scale(t->weights.p.head.wide_dense,
+                                  ran_parts_features(t->c) * t->C, t->at.best.linear);
+        ran_trainer_scale(t->linear.weight, t->c->wide * t->C, t->at.best.linear);
+        float *bias =
+                ran_trainer_drops_linear(t) ? t->weights.p.head.out_b : t->weights.p.head.wide_b;
+        for (size_t c = 0; c < t->C && t->at.best.offset != 0; c++)
+                bias[c] += (float)t->at.best.offset;
+}
+
+static int write_model(struct ran_trainer *t, struct ran_error *err)
+{
+        struct ran_train_report r;
+
+        merge(t);
+        if (t->job->output != NULL)
+                RAN_TRY(ran_trainer_write(t, err));
+        if (t->job->checkpoint != NULL)
+                unlink(t->job->checkpoint);
+        r = ran_trainer_report(t, RAN_REPORT_END);
+        ran_trainer_tell(t, &r);
+        return RAN_OK;
+}
+
+int ran_stage_write(struct ran_trainer *t, struct ran_error *err)
+{
+        return ran_lead(t, write_model, err);
 }

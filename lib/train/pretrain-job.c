@@ -1,4 +1,4 @@
-/* pretrain-job.c - the job of the first phase of a training, and its trainer: see pretrain.h. */
+/* pretrain-job.c - the job of the first phase of a training, and its trainer: see stages.h. */
 #include "nn/task.h"
 #include "ran/train.h"
 #include "data/masking.h"

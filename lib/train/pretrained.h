@@ -1,5 +1,5 @@
 /* pretrained.h - what a model that was trained before gives to a training: that of --init, or the
- * first phase (pretrain.h). */
+ * first phase (stages.h). */
 #ifndef RAN_TRAIN_PRETRAINED_H
 #define RAN_TRAIN_PRETRAINED_H
 

@@ -1,5 +1,5 @@
 /* report.c - progress reports of a training run, and requests to stop it. */
-#include "train/evaluate.h"
+#include "evaluate/evaluate.h"
 #include "train/trainer.h"
 #include "ran/train.h"
 

@@ -20,7 +20,7 @@
         X(ratios, FLAG) /* as chosen */            \
         X(dense, SIZE)  /* scale of the vectors of a frozen encoder */
 
-/* pretrained: the first phase (pretrain.h), once it is over. */
+/* pretrained: the first phase (stages.h), once it is over. */
 #define RAN_STATE_PRETRAINED(X)                                                           \
         X(done, FLAG)                                                                     \
         X(before, NUMBER) /* validation loss before it; 0: unknown */                     \
@@ -64,7 +64,7 @@
         X(threshold, SIZE)   /* several labels: tuned, else 0.5 */  \
         X(calibrated, COUNT) /* one label: documents that the calibration is from */
 
-/* decision: whether there is an encoder beside the linear model (stop.h). */
+/* decision: whether there is an encoder beside the linear model (gain.h). */
 #define RAN_STATE_DECISION(X)                                                         \
         X(why, COUNT)      /* RAN_ENCODER_... */                                      \
         X(epoch, COUNT)    /* when it was decided; 0: before the first */             \

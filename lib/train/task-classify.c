@@ -3,7 +3,7 @@
  * development data decide their ensemble weights (ensemble.h). */
 #include "train/task.h"
 #include "nn/head.h"
-#include "train/evaluate.h"
+#include "evaluate/evaluate.h"
 #include "data/loss.h"
 #include "train/trainer.h"
 #include "ran/train.h"

@@ -3,7 +3,7 @@
 #include "train/task-lm.h"
 #include "train/task.h"
 #include "task/lm-output.h"
-#include "train/evaluate.h"
+#include "evaluate/evaluate.h"
 #include "train/trainer.h"
 #include "ran/train.h"
 

@@ -2,7 +2,7 @@
  * others. */
 #include "train/task-lm.h"
 #include "train/task.h"
-#include "train/evaluate.h"
+#include "evaluate/evaluate.h"
 #include "train/trainer.h"
 #include "ran/train.h"
 

@@ -4,7 +4,7 @@
 #include "nn/head.h"
 #include "infer/tagger.h"
 #include "part/linear/crf-train.h"
-#include "train/evaluate.h"
+#include "evaluate/evaluate.h"
 #include "data/loss.h"
 #include "train/trainer.h"
 #include "ran/train.h"

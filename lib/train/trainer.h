@@ -76,7 +76,7 @@ struct ran_trainer {
         struct ran_pretrain *first; /* the first phase, while it is at work; or NULL */
 };
 
-/* The first phase of a training, as pretrain.h says. */
+/* The first phase of a training, as stages.h says. */
 struct ran_pretrain {
         struct ran_train_phase phase;
         struct ran_trainer t;

@@ -116,7 +116,7 @@ bytes_of() {
     ran-train classify --frozen --init models/base.ran --encoder transformer -o m.ran train.jsonl
   refused 2 'serves the linear model: wide must be above 0' \
     ran-train classify --frozen --init models/base.ran --wide 0 -o m.ran train.jsonl
-  refused 2 "for 'classify', not for 'mlm'" ran-train mlm --frozen --init models/base.ran -o m.ran train.jsonl
+  refused 2 '--frozen is for ran-train classify' ran-train mlm --frozen --init models/base.ran -o m.ran train.jsonl
   ran-train classify -q --encoder none -o none.ran train.jsonl
   refused 2 'has no encoder' ran-train classify --frozen --init none.ran -o m.ran train.jsonl
   refused 2 '--frozen leaves the encoder of --init as it is' \

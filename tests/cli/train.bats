@@ -660,6 +660,6 @@ END
   refused 2 'the verb is the task' ran-train classify --task tag -o m.ran
   refused 2 'the verb is the task' ran-train tag --task classify -o m.ran
   refused 2 'causal' ran-train classify --mask causal -o m.ran /dev/null
-  refused 2 'bptt must be 0' ran-train classify --bptt 1 -o m.ran /dev/null
+  refused 2 '--bptt is for ran-train lm' ran-train classify --bptt 1 -o m.ran /dev/null
   refused 2 'did you mean --epochs' ran-train classify --epochz 3 -o m.ran
 }

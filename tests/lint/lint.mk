@@ -36,7 +36,7 @@ except += lib/text/learn/counter.c:clang-analyzer-core.NullDereference lib/data/
 #   to be given;
 except += lib/base/field.c:clang-analyzer-core.NonNullParamChecker lib/base/file.c:clang-analyzer-core.NonNullParamChecker
 # - that what rank 0 sends is what the others receive;
-except += lib/train/broadcast.c:clang-analyzer-core.NonNullParamChecker lib/train/broadcast.c:clang-analyzer-core.NullDereference
+except += lib/train/share.c:clang-analyzer-core.NonNullParamChecker lib/train/share.c:clang-analyzer-core.NullDereference
 # - that the ticks of an axis are few;
 except += cmd/pages/chart.c:clang-analyzer-security.FloatLoopCounter cmd/pages/chart.c:cert-flp30-c
 # - that a table is written to be read, in this order;

@@ -2,7 +2,7 @@
 #include "dice.h"
 #include "eval/calibration.h"
 #include "test.h"
-#include "train/evaluate.h"
+#include "evaluate/evaluate.h"
 
 #include <stdlib.h>
 #include <string.h>

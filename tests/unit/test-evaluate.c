@@ -7,7 +7,7 @@
 #include "infer/score.h"
 #include "test.h"
 #include "toy.h"
-#include "train/evaluate.h"
+#include "evaluate/evaluate.h"
 
 /* Each document as if it were scored alone, whoever helps. */
 TEST(predict_gives_what_scoring_gives)

@@ -8,7 +8,7 @@
 #include "test.h"
 #include "toy.h"
 #include "gradient/batch.h"
-#include "train/evaluate.h"
+#include "evaluate/evaluate.h"
 
 enum { SENTENCES = 5, LONGEST = 9, WORDS = SENTENCES * LONGEST };
 

@@ -10,7 +10,7 @@
 #include "test.h"
 #include "toy.h"
 #include "gradient/batch.h"
-#include "train/evaluate.h"
+#include "evaluate/evaluate.h"
 #include "training.h"
 
 /* ---- batches --------------------------------------------------------------------------------- */

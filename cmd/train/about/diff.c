@@ -69,7 +69,7 @@ static const struct ran_member *find(const struct ran_record *r, const struct ra
         return NULL;
 }
 
-/* Those of b that a lacks come last. */
+/* Names of b that a lacks come last. */
 static void each_difference(const struct ran_record *a, const struct ran_record *b,
                             const char *before, take_difference *take, void *arg)
 {

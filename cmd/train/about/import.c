@@ -10,6 +10,7 @@
 #include "cmd/options/message.h"
 #include "cmd/options/outputs.h"
 #include "cmd/options/write.h"
+#include "cmd/train/about/info-json.h"
 #include "cmd/train/about/info.h"
 #include "cmd/train/about/pretrained.h"
 

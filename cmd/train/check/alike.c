@@ -86,7 +86,7 @@ static void add_code_point(struct ran_buf *out, const char *s)
                 ran_buf_printf(out, "U+%04X", code);
 }
 
-/* What differs between names that look alike: the first characters that do. */
+/* Names that look alike differ in these characters, the first that do. */
 static void add_difference(struct ran_buf *out, const char *a, const char *b)
 {
         size_t at = 0;

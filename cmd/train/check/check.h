@@ -4,7 +4,7 @@
 
 #include "cmd/train/check/problems.h"
 
-/* What is reported on. */
+/* The data that a report is about. */
 struct train_checked {
         const struct train_data *train, *dev; /* dev NULL: none */
         const struct ran_dataset *texts;      /* of --pretrain; NULL: none */

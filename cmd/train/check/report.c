@@ -131,7 +131,7 @@ static void text_empty(struct ran_buf *b, const struct train_data *d)
                 ran_buf_printf(b, "    ... and %zu more\n", d->empties - TRAIN_LISTED);
 }
 
-/* As a JSON string: a name may contain control characters, which could steer a terminal. */
+/* The name is a JSON string: it may contain control characters, which could steer a terminal. */
 static void text_label(struct ran_buf *b, const struct train_summary *s, size_t c, size_t all)
 {
         const char *label = s->data->set.names[c];

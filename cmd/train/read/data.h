@@ -54,7 +54,7 @@ void train_data_set_classes(struct train_data *d, char *const *names, size_t C);
 /* The number of ids, if unknown until the data are read. */
 #define TRAIN_ANY_ID ((size_t)UINT32_MAX)
 
-/* What is known of documents that wait for a vocabulary. */
+/* Documents that wait for a vocabulary, as far as they are known. */
 struct train_counted {
         const struct ran_counter *words;
         bool several; /* a document has several labels */

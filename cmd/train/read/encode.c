@@ -43,7 +43,7 @@ static int read_weight(const struct train_source *source, const struct ran_recor
         return RAN_OK;
 }
 
-/* As it is written, so that 1 and "1" are two. */
+/* The value counts as it is written: 1 and "1" are two. */
 static void read_group(struct train_scratch *s, const struct train_source *source,
                        const struct ran_record *record)
 {
@@ -81,9 +81,9 @@ int train_document_read(struct train_scratch *s, const struct train_source *sour
         s->document.with_fingerprint = true;
         s->document.spelling = source->spelling;
         s->document.with_positions = source->texts != NULL;
-        int code = cmd_document_read(&s->document, record, source->tokenizer, source->V, NULL, err);
+        int rc = cmd_document_read(&s->document, record, source->tokenizer, source->V, NULL, err);
 
-        return code != RAN_OK && s->document.empty ? RAN_OK : code;
+        return rc != RAN_OK && s->document.empty ? RAN_OK : rc;
 }
 
 /* ---- packing -------------------------------------------------------------------------------- */

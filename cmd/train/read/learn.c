@@ -118,7 +118,7 @@ static int count(void *arg, void *scratch, const struct cmd_line *line, struct c
         return cmd_vocab_words_read(&s->words, &line->record, l->counter, &result->out, err);
 }
 
-/* As ran-train lm reads it: with a text, a "source" names the origin. */
+/* The same as ran-train lm reads: with a text, a "source" names the origin. */
 static bool is_pair(const struct ran_record *record)
 {
         return json_member(record, "source") != NULL && foreign_tokens(record) == NULL &&
@@ -153,7 +153,7 @@ struct batch {
                 struct train_scratch scratch;
                 struct cmd_line line;
                 struct cmd_result packed;
-                int code; /* RAN_OK, or the code of err */
+                int rc; /* RAN_OK, or the number of err */
                 struct ran_error err;
         } slot[BATCH];
 };
@@ -175,28 +175,28 @@ static void encode_spooled(void *arg, size_t i)
 {
         struct batch *b = arg;
         struct slot *slot = &b->slot[i];
-        int code = scan_spooled(b, i);
+        int rc = scan_spooled(b, i);
 
-        if (code == RAN_OK)
-                code = train_encode(&b->learner->reader, &slot->scratch, &slot->line, &slot->packed,
-                                    &slot->err);
-        if (code == RAN_OK && slot->packed.out.failed)
-                code = ran_fail(&slot->err, RAN_ENOMEM, "out of memory for a document");
-        slot->code = code;
+        if (rc == RAN_OK)
+                rc = train_encode(&b->learner->reader, &slot->scratch, &slot->line, &slot->packed,
+                                  &slot->err);
+        if (rc == RAN_OK && slot->packed.out.failed)
+                rc = ran_fail(&slot->err, RAN_ENOMEM, "out of memory for a document");
+        slot->rc = rc;
 }
 
 static void count_spooled(void *arg, size_t i)
 {
         struct batch *b = arg;
         struct slot *slot = &b->slot[i];
-        int code = scan_spooled(b, i);
+        int rc = scan_spooled(b, i);
 
-        if (code == RAN_OK)
-                code = cmd_vocab_words_read(&slot->scratch.words, &slot->line.record,
-                                            b->learner->counter, &slot->packed.out, &slot->err);
-        if (code == RAN_OK && slot->packed.out.failed)
-                code = ran_fail(&slot->err, RAN_ENOMEM, "out of memory for the words of a line");
-        slot->code = code;
+        if (rc == RAN_OK)
+                rc = cmd_vocab_words_read(&slot->scratch.words, &slot->line.record,
+                                          b->learner->counter, &slot->packed.out, &slot->err);
+        if (rc == RAN_OK && slot->packed.out.failed)
+                rc = ran_fail(&slot->err, RAN_ENOMEM, "out of memory for the words of a line");
+        slot->rc = rc;
 }
 
 /* Refuses a line late: most errors were found before, but some need its words: a document
@@ -207,10 +207,9 @@ static bool add_spooled(struct batch *b, struct cmd_run *run, size_t i)
         struct slot *slot = &b->slot[i];
         const size_t n = b->first + i;
 
-        if (slot->code == RAN_OK)
-                slot->code =
-                        train_take(&b->learner->reader, &slot->line, &slot->packed, &slot->err);
-        if (slot->code == RAN_OK)
+        if (slot->rc == RAN_OK)
+                slot->rc = train_take(&b->learner->reader, &slot->line, &slot->packed, &slot->err);
+        if (slot->rc == RAN_OK)
                 return true;
         if (spool->raw_end != NULL) {
                 size_t begin = n > 0 ? spool->raw_end[n - 1] : 0;
@@ -279,7 +278,7 @@ static void count_pairs(struct learner *l)
                 for (size_t i = 0; i < n; i++) {
                         struct slot *slot = &b->slot[i];
 
-                        if (slot->code != RAN_OK) /* it was read before: there is no memory now */
+                        if (slot->rc != RAN_OK) /* it was read before: there is no memory now */
                                 cmd_die(CMD_FAILED, "%s", slot->err.text);
                         if (ran_counter_add(l->counter, slot->packed.out.data, slot->packed.out.len,
                                             &err) != RAN_OK)

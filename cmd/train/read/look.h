@@ -23,7 +23,7 @@ struct train_look {
         bool quoted;              /* it begins and ends with a quote */
         enum train_script script; /* of most letters at its beginning; _COUNT: it has none */
 };
-/* Of n bytes of UTF-8. */
+/* Looks at n bytes of UTF-8. */
 struct train_look train_look(const char *s, size_t n);
 
 #endif

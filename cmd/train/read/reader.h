@@ -39,7 +39,7 @@ struct train_reader {
  * the next call with this scratch. NULL: no memory. */
 const char *train_line_text(const struct cmd_line *line, struct ran_buf *renamed, size_t *length);
 
-/* What a thread needs to read a line. Zero-initialise. */
+/* A thread reads a line with this. Zero-initialise. */
 struct train_scratch {
         struct cmd_document document;
         struct cmd_labels labels;

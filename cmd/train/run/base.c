@@ -47,7 +47,7 @@ static bool is_asked_otherwise(const struct train_session *s)
         return false;
 }
 
-/* Of --base, not of RAN_BASE. */
+/* Whether --base names it, and not RAN_BASE. */
 static bool is_wanted(const struct train_session *s)
 {
         return s->options->file.base != NULL && name_of(s->options) != NULL;

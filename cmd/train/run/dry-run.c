@@ -67,8 +67,8 @@ static struct measurement measure(const struct ran_train_job *job, const struct 
         trial.output = trial.checkpoint = NULL;
         trial.report = report;
         trial.arg = &m;
-        int code = ran_train(&trial, &err);
-        if (code != RAN_OK && code != RAN_EINTR)
+        int rc = ran_train(&trial, &err);
+        if (rc != RAN_OK && rc != RAN_EINTR)
                 cmd_die(cmd_status_of(&err), "%s", err.text);
         return m;
 }
@@ -135,10 +135,11 @@ static void tell_texts(const struct ran_train_job *job)
                train_duration(text, m.seconds), phase.settings.epochs, ran_pool_threads(job->pool));
 }
 
-/* What the program holds already, and what training takes on top; or what reading the data took. */
+/* The memory is that of the program now and what training adds, or the most while data were read.
+ */
 static void tell_memory(const struct ran_train_estimate *e, double resident, double peak)
 {
-        /* What runs differ in: allocators, and how far threads are. */
+        /* Runs differ a little: allocators do, and how far threads are. */
         const double training = 1.04 * (resident + (double)e->bytes), reading = 1.04 * peak;
         char text[32];
 

@@ -14,7 +14,7 @@
 #include "cmd/train/about/about.h"
 #include "cmd/train/about/amount.h"
 #include "cmd/train/run/figure.h"
-#include "cmd/train/about/info.h"
+#include "cmd/train/about/info-text.h"
 #include "cmd/train/run/progress.h"
 
 struct train_page *train_page_new(const char *path)

@@ -21,7 +21,7 @@ struct train_page_epochs {
 struct train_page {
         const char *path;    /* of the page */
         struct ran_buf data; /* the report about the data, as text */
-        /* Of the first training, and of the refit. */
+        /* One for the first training, one for the refit. */
         struct train_page_curve curve[2];
         struct train_page_epochs epochs[2];
         double linear_seconds, texts_seconds,

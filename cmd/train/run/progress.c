@@ -104,7 +104,7 @@ static void add_step(const struct train_progress *p, const struct ran_train_repo
         ran_buf_release(&left);
 }
 
-/* What an epoch achieved. */
+/* Tells the results of an epoch. */
 static void add_epoch(const struct train_progress *p, const struct ran_train_report *r,
                       struct ran_buf *line)
 {
@@ -133,7 +133,7 @@ static void add_refit(const struct train_progress *p, const struct ran_train_rep
                                r->best_epoch, p->documents);
 }
 
-/* What the texts taught. */
+/* Tells how much the texts taught. */
 static void add_pretrained(const struct ran_train_report *r, struct ran_buf *line)
 {
         char tokens[32], time[32];

@@ -191,7 +191,7 @@ void train_run_release(struct train_run *run)
 
 /* ---- the run -------------------------------------------------------------------------------- */
 
-/* What gets each report. */
+/* These get each report. */
 struct watcher {
         struct train_progress progress;
         struct train_page *page; /* or NULL */
@@ -233,7 +233,7 @@ static int ended_early(const struct ran_train_job *job, const struct ran_error *
         return interrupted ? 128 + stop_signal : cmd_status_of(err);
 }
 
-/* Of the tokens that are predicted: those of a source are not. */
+/* The share among predicted tokens: those of a source are not. */
 static double unknown_share(const struct ran_train_job *job)
 {
         const struct ran_dataset *d = job->dev != NULL && job->dev->B > 0 ? job->dev : job->train;
@@ -279,9 +279,9 @@ int train_run(const struct ran_train_job *job, struct train_run *run)
         watched.report = on_report;
         watched.arg = &w;
         train_run_catch_signals();
-        int code = ran_train(&watched, &err);
+        int rc = ran_train(&watched, &err);
         bool logged = train_progress_end(progress);
-        if (code != RAN_OK)
+        if (rc != RAN_OK)
                 return ended_early(job, &err, progress->last.step > 0);
         train_summarise(job, progress);
         if (run->page != NULL)

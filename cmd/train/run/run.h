@@ -29,7 +29,7 @@ struct train_run {
         const struct train_task *task;
         const struct import_columns *columns; /* of the input, for the hint about the model */
         bool replay; /* the model is only compared with another: no hints about its use */
-        /* Of train_run_prepare: */
+        /* train_run_prepare sets these: */
         char *checkpoint;             /* its name */
         bool resume;                  /* from an existing checkpoint or journal */
         FILE *log;                    /* closed by train_run */

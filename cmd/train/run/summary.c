@@ -27,7 +27,7 @@ static void tell_figure(const struct train_progress *p, const char *model, doubl
         ran_buf_release(&line);
 }
 
-/* What anyone achieves who looks at no document. */
+/* Always giving the most frequent label needs no document. */
 static void tell_baseline(const struct train_progress *p)
 {
         const struct ran_train_report *last = &p->last;
@@ -170,7 +170,7 @@ static void add_option(struct ran_buf *out, const char *name, const char *value)
         ran_buf_str(out, quotes ? "'" : "");
 }
 
-/* What new records of the same kind need as well. */
+/* New records of the same kind need these options as well. */
 static void add_columns(struct ran_buf *out, const struct import_columns *c)
 {
         for (size_t i = 0; i < c->text_member.n; i++)

@@ -16,7 +16,7 @@ struct train_texts {
         struct train_data train; /* own texts first, then those of the files; counts are of these */
         struct ran_dataset own_dev; /* of --dev */
         size_t own;                 /* documents of `train` that are own texts */
-        /* Of train_texts_job: */
+        /* train_texts_job sets these: */
         struct ran_dataset dev; /* validation texts: some of those held out, or of --dev */
         bool *held_out;
         struct ran_train_texts job;

@@ -149,18 +149,18 @@ static void conclude(struct train_search *t, enum train_trial_end end)
 
 bool train_search_try(struct train_search *t, size_t at, bool resume, struct ran_error *err)
 {
-        int code = train_search_run_trial(t, at, resume, err);
+        int rc = train_search_run_trial(t, at, resume, err);
 
-        if (code == RAN_OK || t->outcome == TRAIN_NOT_BETTER) {
+        if (rc == RAN_OK || t->outcome == TRAIN_NOT_BETTER) {
                 conclude(t, TRAIN_TRIAL_DONE);
         } else if (t->outcome == TRAIN_BEHIND) {
                 conclude(t, TRAIN_TRIAL_BEHIND);
-        } else if (code == RAN_EDIVERGED || (code == RAN_ENOMEM && at > 0)) {
+        } else if (rc == RAN_EDIVERGED || (rc == RAN_ENOMEM && at > 0)) {
                 train_progress_clear(&t->progress);
                 cmd_warn("trial %zu: %s", at + 1, err->text);
                 conclude(t, TRAIN_TRIAL_DIVERGED);
         } else {
-                if (code == RAN_EINTR)
+                if (rc == RAN_EINTR)
                         err->code = RAN_OK;
                 return false;
         }

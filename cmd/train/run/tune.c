@@ -99,11 +99,11 @@ static bool find_model(struct train_search *t, struct ran_error *err)
         cmd_note("%s is not the model of trial %zu, the best so far: training it again",
                  t->job->output, best + 1);
         t->again = true;
-        int code = train_search_run_trial(t, best, false, err);
+        int rc = train_search_run_trial(t, best, false, err);
         t->again = false;
-        if (code == RAN_EINTR)
+        if (rc == RAN_EINTR)
                 err->code = RAN_OK;
-        return code == RAN_OK;
+        return rc == RAN_OK;
 }
 
 static void search(struct train_search *t, bool resume, struct ran_error *err)

@@ -1,13 +1,15 @@
-/* pretrain.c - see pretrain.h. */
-#include "train/pretrain.h"
+/* stage-pretrain.c - the first phase of a training: see stages.h. */
 #include "ran/train.h"
-#include "train/broadcast.h"
+#include "evaluate/evaluate.h"
 #include "train/pretrained.h"
+#include "train/share.h"
+#include "train/stages.h"
+#include "train/task.h"
 
 #include <math.h>
 #include <string.h>
 
-bool ran_pretrain_is_due(const struct ran_trainer *t)
+static bool is_due(const struct ran_trainer *t)
 {
         return t->job->texts != NULL && t->at.pretrained.done == 0 && t->at.epochs.refit == 0 &&
                !ran_trainer_is_decided(t);
@@ -21,14 +23,14 @@ static double seconds_of(const struct ran_trainer *t)
         return fmax(1, (t->job->seconds - ran_budget_spent(t)) / 2);
 }
 
-int ran_pretrain_begin(struct ran_trainer *t, struct ran_error *err)
+static int begin(struct ran_trainer *t, struct ran_error *err)
 {
         int rc = t->first == NULL ? ran_trainer_make_first(t, err) : RAN_OK;
 
         RAN_TRY(ran_ranks_agree(t->job->ranks, rc, err));
         t->first->phase.job.seconds = seconds_of(t);
         t->first->t.time.started = t->first->t.time.saved = ran_clock();
-        return ran_broadcast_state(&t->first->t, err);
+        return ran_share_state(&t->first->t, err);
 }
 
 /* The tensors that both have: those of the encoder, which has the same shape. */
@@ -67,7 +69,7 @@ static void note(struct ran_trainer *t, const struct ran_trainer *from)
         t->at.pretrained.last = from->at.epochs.last;
 }
 
-int ran_pretrain_end(struct ran_trainer *t, struct ran_error *err)
+static int end(struct ran_trainer *t, struct ran_error *err)
 {
         struct ran_trainer *from = &t->first->t;
         struct ran_train_report r;
@@ -84,7 +86,30 @@ int ran_pretrain_end(struct ran_trainer *t, struct ran_error *err)
         r.loss_before = t->at.pretrained.before;
         r.loss = t->at.pretrained.after;
         ran_trainer_release_first(t);
-        RAN_TRY(ran_broadcast_state(t, err));
+        RAN_TRY(ran_share_state(t, err));
         RAN_TRY(ran_trainer_tell_all(t, &r, &next, err));
         return next == RAN_STOP ? RAN_EINTR : RAN_OK;
+}
+
+/* The validation loss of the texts before the first step. */
+static int measure_first(struct ran_trainer *first, struct ran_error *err)
+{
+        struct ran_evaluate_rates r = {0};
+
+        if (!ran_train_has_dev(first->job) || first->loop.optimiser.step > 0)
+                return RAN_OK;
+        int rc = ran_train_task_of(first->c)->validate(first, false, &r, err);
+        first->outer->at.pretrained.before = isfinite(r.loss) ? r.loss : 0;
+        return ran_ranks_break(first->job->ranks, rc);
+}
+
+int ran_stage_pretrain(struct ran_trainer *t, struct ran_error *err)
+{
+        if (!is_due(t))
+                return RAN_OK;
+        RAN_TRY(begin(t, err));
+        RAN_TRY(measure_first(&t->first->t, err));
+        RAN_TRY(ran_stage_epochs(&t->first->t, err));
+        RAN_TRY(ran_stage_best(&t->first->t, err));
+        return end(t, err);
 }

@@ -1,6 +1,6 @@
-/* broadcast.c - see broadcast.h. One list of broadcasts serves both sides: rank 0 sends, the
+/* share.c - see share.h. One list of broadcasts serves both sides: rank 0 sends, the
  * others receive. */
-#include "train/broadcast.h"
+#include "train/share.h"
 #include "ran/train.h"
 
 #include <stdlib.h>
@@ -98,7 +98,7 @@ static int broadcast_names(struct ran_ranks *r, struct ran_dataset *d, struct ra
         if (rc == RAN_OK && r->rank > 0)
                 rc = unpack_names(d, names.data, head[0], err);
         free(names.data);
-        return rc == RAN_OK ? RAN_OK : ran_ranks_break(r, rc);
+        return ran_ranks_break(r, rc);
 }
 
 static int broadcast_dataset(struct ran_ranks *r, struct ran_dataset *d, struct ran_error *err)
@@ -178,7 +178,7 @@ static int broadcast_texts(struct ran_ranks *r, const struct ran_train_texts *te
                                        : RAN_OK;
 }
 
-int ran_broadcast_job(const struct ran_train_job *job, struct ran_error *err)
+int ran_share_job(const struct ran_train_job *job, struct ran_error *err)
 {
         struct ran_ranks *r = job->ranks;
         uint32_t what = RAN_RANKS_TRAIN;
@@ -217,7 +217,7 @@ static int receive_flags(struct ran_ranks *r, struct ran_spool *flags, size_t n,
         return broadcast(r, flags->data, n * sizeof(bool), err);
 }
 
-static int receive_texts(struct ran_broadcast_job_copy *s, struct ran_ranks *r,
+static int receive_texts(struct ran_share_job_copy *s, struct ran_ranks *r,
                          const struct order *order, struct ran_error *err)
 {
         if (!order->texts)
@@ -237,7 +237,7 @@ static int receive_texts(struct ran_broadcast_job_copy *s, struct ran_ranks *r,
         return RAN_OK;
 }
 
-static int receive(struct ran_broadcast_job_copy *s, struct ran_ranks *r, const struct order *order,
+static int receive(struct ran_share_job_copy *s, struct ran_ranks *r, const struct order *order,
                    struct ran_error *err)
 {
         size_t n = order->documents;
@@ -253,13 +253,13 @@ static int receive(struct ran_broadcast_job_copy *s, struct ran_ranks *r, const 
         return receive_texts(s, r, order, err);
 }
 
-bool ran_broadcast_receive(struct ran_broadcast_job_copy *s, struct ran_ranks *ranks,
-                           struct ran_pool **pool, struct ran_error *err)
+bool ran_share_receive(struct ran_share_job_copy *s, struct ran_ranks *ranks,
+                       struct ran_pool **pool, struct ran_error *err)
 {
         struct order order;
         uint32_t what;
 
-        *s = (struct ran_broadcast_job_copy){0};
+        *s = (struct ran_share_job_copy){0};
         *err = (struct ran_error){0};
         if (broadcast(ranks, &what, sizeof what, err) != RAN_OK || what != RAN_RANKS_TRAIN ||
             broadcast(ranks, &order, sizeof order, err) != RAN_OK ||
@@ -284,7 +284,7 @@ bool ran_broadcast_receive(struct ran_broadcast_job_copy *s, struct ran_ranks *r
         return true;
 }
 
-void ran_broadcast_release(struct ran_broadcast_job_copy *s)
+void ran_share_release(struct ran_share_job_copy *s)
 {
         ran_dataset_release(&s->train);
         ran_dataset_release(&s->dev);
@@ -293,12 +293,25 @@ void ran_broadcast_release(struct ran_broadcast_job_copy *s)
         ran_dataset_release(&s->text_train);
         ran_dataset_release(&s->text_dev);
         ran_spool_release(&s->text_held_out);
-        *s = (struct ran_broadcast_job_copy){0};
+        *s = (struct ran_share_job_copy){0};
+}
+
+/* ---- agreement ------------------------------------------------------------------------------- */
+
+int ran_lead(struct ran_trainer *t, int (*work)(struct ran_trainer *t, struct ran_error *err),
+             struct ran_error *err)
+{
+        return ran_ranks_agree(t->job->ranks, ran_trainer_leads(t) ? work(t, err) : RAN_OK, err);
+}
+
+int ran_whole(const struct ran_trainer *t, int rc)
+{
+        return ran_ranks_break(t->job->ranks, rc);
 }
 
 /* ---- states --------------------------------------------------------------------------------- */
 
-int ran_broadcast_progress(struct ran_trainer *t, struct ran_error *err)
+int ran_share_numbers(struct ran_trainer *t, struct ran_error *err)
 {
         return broadcast(t->job->ranks, &t->at, sizeof t->at, err);
 }
@@ -320,7 +333,7 @@ static int broadcast_recurrent(struct ran_trainer *t, struct ran_error *err)
         return rc;
 }
 
-int ran_broadcast_state(struct ran_trainer *t, struct ran_error *err)
+int ran_share_state(struct ran_trainer *t, struct ran_error *err)
 {
         struct ran_ranks *r = t->job->ranks;
         struct ran_extra x[RAN_EXTRAS];
@@ -340,7 +353,7 @@ int ran_broadcast_state(struct ran_trainer *t, struct ran_error *err)
                 rc = ran_trainer_resume(t, err);
         if (rc == RAN_OK && t->loop.plan.recurrent != NULL)
                 rc = broadcast_recurrent(t, err);
-        return rc == RAN_OK ? RAN_OK : ran_ranks_break(r, rc);
+        return ran_ranks_break(r, rc);
 }
 
 /* ---- the same everywhere? ------------------------------------------------------------------- */
@@ -356,7 +369,7 @@ static uint64_t hash(uint64_t h, const float *x, size_t n) /* FNV-1a, a number a
         return h;
 }
 
-int ran_broadcast_compare(struct ran_trainer *t, struct ran_error *err)
+int ran_share_compare(struct ran_trainer *t, struct ran_error *err)
 {
         struct ran_ranks *r = t->job->ranks;
         uint64_t ours, theirs;

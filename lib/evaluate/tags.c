@@ -1,6 +1,6 @@
-/* evaluate-tags.c - results of a tagger: all threads decode sentences; entities are counted as
+/* tags.c - results of a tagger: all threads decode sentences; entities are counted as
  * in conlleval. */
-#include "train/evaluate.h"
+#include "evaluate/evaluate.h"
 #include "infer/tagger.h"
 #include "ran/train.h"
 #include "ran/math.h"

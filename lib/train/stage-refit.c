@@ -1,17 +1,29 @@
-/* refit.c - compares the encoder of a refit with that of the best epoch. */
-#include "train/validate.h"
-#include "train/refit.h"
-#include "train/broadcast.h"
+/* stage-refit.c - the refit on all documents, and its encoder against that of the best epoch: see
+ * stages.h. */
+#include "train/share.h"
+#include "train/stages.h"
 #include "train/task.h"
-#include "train/trainer.h"
 #include "ran/train.h"
+
+int ran_stage_start_over(struct ran_trainer *t, struct ran_error *err)
+{
+        struct ran_train_report r = ran_trainer_report(t, RAN_REPORT_REFIT);
+        int next;
+
+        if (!ran_train_refits(t->job))
+                return RAN_OK;
+        RAN_TRY(ran_ranks_agree(t->job->ranks, ran_trainer_refit(t, err), err));
+        RAN_TRY(ran_share_state(t, err));
+        RAN_TRY(ran_trainer_tell_all(t, &r, &next, err));
+        return next == RAN_STOP ? RAN_EINTR : RAN_OK;
+}
 
 /* The loss on the held-out documents with this encoder and the current ensemble weights. */
 static int model_loss(struct ran_trainer *t, double *loss, struct ran_error *err)
 {
         int rc = ran_train_task_of(t->c)->held_out_loss(t, loss, err);
 
-        return rc == RAN_OK ? RAN_OK : ran_ranks_break(t->job->ranks, rc);
+        return ran_whole(t, rc);
 }
 
 static void swap(float *a, float *b, size_t n)
@@ -38,17 +50,16 @@ static void swap_encoders(struct ran_trainer *t)
 /* An encoder trained on the held-out documents should predict them better than one that was not.
  * If it does not, the different order of documents led to a worse optimum, as happens with few
  * of them, and the first encoder stays. The linear model is fitted on all documents in both
- * cases: the ensemble loss reveals an overconfident encoder, its own loss would not.
- * aborted: the refit was not trained to its end. */
-int ran_trainer_keep_better(struct ran_trainer *t, bool aborted, struct ran_error *err)
+ * cases: the ensemble loss reveals an overconfident encoder, its own loss would not. */
+int ran_stage_compare(struct ran_trainer *t, struct ran_error *err)
 {
         double after = 0, before = 0;
 
-        if (aborted && !ran_trainer_drops_encoder(t)) {
+        if (ran_budget_aborts_refit(t) && !ran_trainer_drops_encoder(t)) {
                 t->judge.first_encoder = true;
                 if (ran_trainer_leads(t))
                         swap_encoders(t);
-                return ran_broadcast_state(t, err);
+                return ran_share_state(t, err);
         }
         if (ran_train_task_of(t->c)->held_out_loss == NULL || ran_trainer_drops_encoder(t) ||
             !ran_config_trains_encoder(t->c))
@@ -56,7 +67,7 @@ int ran_trainer_keep_better(struct ran_trainer *t, bool aborted, struct ran_erro
         RAN_TRY(model_loss(t, &after, err));
         if (ran_trainer_leads(t))
                 swap_encoders(t);
-        RAN_TRY(ran_broadcast_state(t, err));
+        RAN_TRY(ran_share_state(t, err));
         RAN_TRY(model_loss(t, &before, err));
         t->judge.first_encoder = !(after <= before); /* nor if it is no number */
         if (ran_trainer_leads(t) && !t->judge.first_encoder)

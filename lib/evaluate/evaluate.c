@@ -1,5 +1,5 @@
 /* evaluate.c - see evaluate.h. */
-#include "train/evaluate.h"
+#include "evaluate/evaluate.h"
 #include "nn/task.h"
 #include "train/task.h"
 #include "ran/train.h"
@@ -66,7 +66,7 @@ static int sweep(struct ran_sweep *k, struct ran_error *err)
         int rc = k->err.code == RAN_OK ? gather(k, bound, err)
                                        : ran_fail(err, k->err.code, "%s", k->err.text);
         free(bound);
-        return rc == RAN_OK ? RAN_OK : ran_ranks_break(k->ranks, rc);
+        return ran_ranks_break(k->ranks, rc);
 }
 
 int ran_evaluate_predict(const struct ran_config *c, const struct ran_params *p, size_t C,

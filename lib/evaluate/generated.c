@@ -1,10 +1,10 @@
-/* evaluate-generated.c - targets that a model generates, against those of a data set.
+/* generated.c - targets that a model generates, against those of a data set.
  *
  * Of each source the target is generated as in ran-lm generate --temperature 0: the most probable
  * token each time. Texts are those of the vocabulary, so the scores are those of `ran-lm generate
  * --eval` for a vocabulary that restores texts.
  */
-#include "train/evaluate.h"
+#include "evaluate/evaluate.h"
 #include "nn/encoder.h"
 #include "ran/eval.h"
 #include "ran/text.h"

@@ -1,0 +1,408 @@
+/* info-text.c - what a model, a checkpoint or a vocabulary is, for people. */
+#include "cmd/train/about/info-text.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cmd/options/message.h"
+#include "cmd/content/model.h"
+#include "cmd/train/about/pretrained.h"
+
+enum { NAME_COLUMN = 2, VALUE_COLUMN = TRAIN_INFO_COLUMN, COLUMNS = 80, LABELS_SHOWN = 24 };
+
+/* "  name              value", over several lines between words where it is long. Ends `value`. */
+static void row(struct ran_buf *out, const char *name, struct ran_buf *value)
+{
+        size_t at = VALUE_COLUMN;
+        const char *text, *end;
+
+        ran_buf_printf(out, "%*s%-*s", NAME_COLUMN, "", VALUE_COLUMN - NAME_COLUMN, name);
+        ran_buf_char(value, '\0');
+        if (value->failed)
+                cmd_die(CMD_FAILED, "out of memory");
+        for (text = value->data; *text != '\0'; text = end + (*end == ' ')) {
+                end = text + strcspn(text, " ");
+                size_t n = (size_t)(end - text);
+                if (at > VALUE_COLUMN && at + 1 + n > COLUMNS) {
+                        ran_buf_printf(out, "\n%*s", VALUE_COLUMN, "");
+                        at = VALUE_COLUMN;
+                }
+                ran_buf_str(out, at > VALUE_COLUMN ? " " : "");
+                ran_buf_add(out, text, n);
+                at += n + (at > VALUE_COLUMN);
+        }
+        ran_buf_char(out, '\n');
+        ran_buf_release(value);
+}
+
+static void add_bytes(struct ran_buf *out, size_t bytes)
+{
+        if (bytes < 10000)
+                ran_buf_printf(out, "%zu bytes", bytes);
+        else if (bytes < 1000000)
+                ran_buf_printf(out, "%.1f kB", (double)bytes / 1e3);
+        else
+                ran_buf_printf(out, "%.1f MB", (double)bytes / 1e6);
+}
+
+static void add_shown(struct ran_buf *out, const char *text)
+{
+        ran_buf_shown(out, text, strlen(text));
+}
+
+static void text_task(const struct about *a, struct ran_buf *out)
+{
+        const struct ran_config *c = ran_model_config(a->model);
+        static const char *const does[RAN_TASK_COUNT] = {
+                [RAN_TASK_CLASSIFY] = "classify: labels documents",
+                [RAN_TASK_TAG] = "tag: tags words",
+                [RAN_TASK_LM] = "lm: language model, predicts the next token",
+                [RAN_TASK_MLM] = "mlm: masked language model, predicts masked tokens",
+                [RAN_TASK_EMBED] = "embed: encoder, gives vectors of documents",
+        };
+        struct ran_buf v = {0};
+
+        ran_buf_str(&v, does[c->task]);
+        if (c->task == RAN_TASK_CLASSIFY)
+                ran_buf_str(&v, c->multilabel ? ", any number of labels each" : ", one label each");
+        row(out, "task", &v);
+        ran_buf_printf(&v, "%s -m ", cmd_model_use(c));
+        add_shown(&v, a->path);
+        ran_buf_str(&v, " documents.jsonl");
+        row(out, "use", &v);
+}
+
+static void text_parts(const struct about *a, struct ran_buf *out)
+{
+        const struct ran_config *c = ran_model_config(a->model);
+        struct ran_buf v = {0}, encoder = {0}, why = {0};
+
+        train_about_encoder(a, &encoder);
+        train_about_decision(a, &why);
+        if (!ran_config_has_encoder(c) && a->tried && why.len > 0)
+                ran_buf_shown(&v, why.data, why.len);
+        else
+                ran_buf_str(&v, train_about_parts(a));
+        ran_buf_str(&v, v.len > 0 ? "; " : "");
+        if (!ran_config_has_encoder(c) && a->tried) {
+                ran_buf_str(&v, "settings of the encoder (");
+                ran_buf_shown(&v, encoder.data, encoder.len);
+                ran_buf_str(&v, "): \"tried\" in --format json");
+        } else if (!ran_config_has_encoder(c)) {
+                ran_buf_str(&v, "trained with --encoder none");
+        } else {
+                ran_buf_str(&v, "encoder: ");
+                ran_buf_shown(&v, encoder.data, encoder.len);
+                if (c->encoder != RAN_ENCODER_STATIC) /* has none */
+                        ran_buf_printf(&v, ", %zu layer%s", c->layers, c->layers == 1 ? "" : "s");
+                ran_buf_printf(&v, ", width %zu", c->dim);
+                if (c->encoder == RAN_ENCODER_RAN)
+                        ran_buf_printf(&v, ", window %zu", c->window);
+        }
+        row(out, "parts", &v);
+        ran_buf_release(&encoder);
+        ran_buf_release(&why);
+        if (!a->ensemble)
+                return;
+        if (c->frozen) {
+                ran_buf_printf(&v, "scale %.3g, beside n-grams of scale 1", a->dense);
+                row(out, "document vectors", &v);
+        } else {
+                ran_buf_printf(&v, "encoder %.3g, linear model %.3g", a->encoder, a->linear);
+                row(out, "ensemble weights", &v);
+        }
+        ran_buf_printf(&v, "%.3g", a->cost);
+        row(out, "C (cost)", &v);
+}
+
+static bool same_thresholds(const float *threshold, size_t C)
+{
+        for (size_t i = 1; i < C; i++)
+                if (threshold[i] != threshold[0])
+                        return false;
+        return true;
+}
+
+static void text_labels(const struct about *a, struct ran_buf *out)
+{
+        size_t C = ran_model_classes(a->model);
+        const struct ran_config *c = ran_model_config(a->model);
+        const float *threshold = c->multilabel ? ran_model_thresholds(a->model) : NULL;
+        struct ran_buf v = {0};
+
+        if (!ran_task_has_labels(c->task))
+                return;
+        ran_buf_printf(&v, "%zu: ", C);
+        for (size_t i = 0; i < C && i < LABELS_SHOWN; i++) {
+                ran_buf_str(&v, i > 0 ? ", " : "");
+                add_shown(&v, ran_model_label(a->model, i));
+                if (threshold != NULL && !same_thresholds(threshold, C))
+                        ran_buf_printf(&v, " (%.3g)", (double)threshold[i]);
+        }
+        if (C > LABELS_SHOWN)
+                ran_buf_printf(&v, " ... and %zu more (--format json)", C - LABELS_SHOWN);
+        row(out, c->task == RAN_TASK_TAG ? "tags" : "labels", &v);
+        if (threshold == NULL)
+                return;
+        if (same_thresholds(threshold, C))
+                ran_buf_printf(&v, "a label is given from probability %.3g on",
+                               (double)threshold[0]);
+        else
+                ran_buf_str(&v, "a label is given from the probability in parentheses on");
+        row(out, "thresholds", &v);
+}
+
+static void text_figure(const struct about *a, struct ran_buf *out)
+{
+        const struct about_figure *f = &a->figure;
+        struct ran_buf v = {0};
+
+        if (f->metric == NULL || f->n == 0)
+                ran_buf_str(&v, "not measured: trained without validation documents");
+        else if (strcmp(f->metric, "loss") == 0)
+                ran_buf_printf(&v, "loss %.4f on %zu validation documents", f->value, f->n);
+        else
+                ran_buf_printf(&v, "%s %.2f%% on %zu validation documents", f->metric,
+                               100 * f->value, f->n);
+        if (f->has_interval)
+                ran_buf_printf(&v, " (95 %% interval: %.1f to %.1f)", 100 * f->interval.low,
+                               100 * f->interval.high);
+        if (f->metric != NULL && f->n > 0 && !isnan(f->baseline))
+                ran_buf_printf(&v, ", %.2f%% for always the most frequent %s", 100 * f->baseline,
+                               ran_model_config(a->model)->task == RAN_TASK_TAG ? "tag" : "label");
+        if (f->metric != NULL && f->n > 0)
+                ran_buf_printf(
+                        &v, "; these documents chose the model: measure it on others with %s%s",
+                        cmd_model_use(ran_model_config(a->model)),
+                        ran_task_has_labels(ran_model_config(a->model)->task) ? " --eval" : "");
+        row(out, "result", &v);
+}
+
+static double number_of(const struct ran_record *record, const char *member)
+{
+        double x;
+
+        return train_about_number(record, member, &x) ? x : 0;
+}
+
+/* The texts that the encoder learned from before the labels. */
+static void text_texts(const struct about *a, struct ran_buf *out)
+{
+        struct ran_record texts, result;
+        struct ran_buf v = {0};
+
+        if (train_about_object(&a->training, "pretrain", &texts))
+                ran_buf_printf(&v, "%.0f documents without labels, %.0f tokens",
+                               number_of(&texts, "documents"), number_of(&texts, "tokens"));
+        if (train_about_object(&a->training, "pretrained", &result)) {
+                ran_buf_printf(&v, "; %.0f epochs; loss %.4f", number_of(&result, "epochs"),
+                               number_of(&result, "loss"));
+                if (number_of(&result, "loss_before") > 0)
+                        ran_buf_printf(&v, ", before %.4f", number_of(&result, "loss_before"));
+        }
+        if (v.len > 0)
+                row(out, "pretrained on", &v);
+        ran_record_release(&texts);
+        ran_record_release(&result);
+}
+
+/* The encoder that others trained; false: it is none of those. */
+static bool text_pretrained(const struct about *a, struct ran_buf *out)
+{
+        struct ran_record said;
+        struct ran_buf v = {0};
+
+        if (!train_pretrained_open(a, &said))
+                return false;
+        train_pretrained_say(a, &said, &v);
+        ran_record_release(&said);
+        row(out, "pretrained", &v);
+        train_pretrained_sample(a, &v);
+        if (v.len > 0)
+                row(out, "vector", &v);
+        return true;
+}
+
+static void text_training(const struct about *a, struct ran_buf *out)
+{
+        struct ran_buf v = {0};
+        struct ran_record init;
+        double epochs, steps;
+
+        if (ran_model_progress(a->model, &epochs, &steps)) {
+                ran_buf_printf(&v,
+                               "%.0f epochs and %.0f steps done; the command that began the "
+                               "training continues it with --resume",
+                               epochs, steps);
+                row(out, "interrupted after", &v);
+        }
+        if (text_pretrained(a, out) && a->training.count == 0)
+                return;
+        if (a->training.count == 0) {
+                ran_buf_str(&v, "not recorded in this file");
+                row(out, "trained on", &v);
+                return;
+        }
+        ran_buf_printf(&v, "%zu documents", a->trained);
+        if (a->validated > 0)
+                ran_buf_printf(&v,
+                               a->held_out ? ", %zu of them held out for validation"
+                                           : "; %zu other ones for validation",
+                               a->validated);
+        if (a->refitted > 0)
+                ran_buf_printf(&v, "; then refitted on %zu documents", a->refitted);
+        if (a->best_epoch > 0)
+                ran_buf_printf(&v, "; best epoch: %zu", a->best_epoch);
+        row(out, "trained on", &v);
+        text_texts(a, out);
+        if (train_about_object(&a->training, "init", &init)) {
+                ran_buf_str(&v, "a model with digest ");
+                const struct ran_member *m = ran_record_find(&init, "digest", NULL);
+                if (m != NULL)
+                        ran_buf_shown(&v, init.line + m->value.begin,
+                                      m->value.end - m->value.begin);
+                row(out, "initialised from", &v);
+        }
+        ran_record_release(&init);
+        if (a->kind == ABOUT_MODEL)
+                text_figure(a, out);
+}
+
+static void text_calibration(const struct about *a, struct ran_buf *out)
+{
+        struct ran_buf v = {0};
+
+        if (ran_model_config(a->model)->task != RAN_TASK_CLASSIFY ||
+            ran_model_config(a->model)->multilabel)
+                return;
+        if (a->calibrated == 0)
+                ran_buf_str(&v, "none: --coverage is not possible");
+        else
+                ran_buf_printf(&v, "%zu documents; --coverage up to %.3g", a->calibrated,
+                               (double)a->calibrated / (double)(a->calibrated + 1));
+        row(out, "calibration", &v);
+}
+
+static void text_fingerprints(const struct about *a, struct ran_buf *out)
+{
+        struct ran_buf v = {0};
+
+        if (ran_model_fingerprints(a->model) == 0)
+                return;
+        ran_buf_printf(&v, "of %zu documents that it was trained on, to know them again",
+                       ran_model_fingerprints(a->model));
+        row(out, "fingerprints", &v);
+}
+
+static void text_vocabulary(const struct about *a, struct ran_buf *out)
+{
+        struct ran_buf v = {0}, type = {0};
+
+        if (a->tokenizer == NULL) {
+                ran_buf_str(&v, "none: records must have ids");
+        } else {
+                train_about_vocabulary(a, &type);
+                ran_buf_shown(&v, type.data, type.len);
+                ran_buf_printf(&v, ", %zu tokens, digest %.12s...",
+                               ran_tokenizer_size(a->tokenizer),
+                               ran_tokenizer_digest(a->tokenizer));
+        }
+        row(out, "vocabulary", &v);
+        ran_buf_release(&type);
+}
+
+/* Appends the strings of a list. */
+static void add_strings(const char *json, const struct ran_member *list, struct ran_buf *out)
+{
+        struct ran_buf text = {0};
+        struct ran_span item;
+        struct ran_error err;
+        size_t pos = 0;
+        char type;
+
+        while (ran_json_next(json, list->value, &pos, NULL, &item, &type)) {
+                text.len = 0;
+                if (type != 's' || ran_json_decode(json, item, &text, &err) != RAN_OK)
+                        continue;
+                ran_buf_str(out, out->len > 0 ? " " : "");
+                ran_buf_shown(out, text.data, text.len);
+        }
+        ran_buf_release(&text);
+}
+
+/* How a tagger splits a text. */
+static void text_split(const struct about *a, struct ran_buf *out)
+{
+        struct ran_record *training = (struct ran_record *)&a->training;
+        const struct ran_member *m = ran_record_find(training, "text_split", NULL),
+                                *marks = ran_record_find(training, "text_marks", NULL);
+        struct ran_buf v = {0};
+
+        if (m == NULL || m->type != 's')
+                return;
+        ran_buf_str(&v, "split into sentences and words like the training data: ");
+        ran_buf_shown(&v, training->line + m->value.begin + 1, m->value.end - m->value.begin - 2);
+        row(out, "texts", &v);
+        if (marks != NULL && marks->type == 'a') {
+                add_strings(training->line, marks, &v);
+                row(out, "marks of texts", &v);
+        }
+}
+
+static void text_sizes(const struct about *a, struct ran_buf *out)
+{
+        size_t numbers = 0;
+        struct ran_buf v = {0};
+
+        for (size_t i = 0; i < a->parts; i++)
+                if (strncmp(a->part[i].dtype, "U", 1) != 0 &&
+                    strcmp(a->part[i].name, "checkpoint") != 0)
+                        numbers += a->part[i].elements;
+        add_bytes(&v, a->bytes);
+        if (a->model != NULL)
+                ran_buf_printf(&v, ", %zu weights:", numbers);
+        for (size_t i = 0; i < a->parts; i++) {
+                ran_buf_printf(&v, "%s %s ", i > 0 ? "," : "", a->part[i].name);
+                add_bytes(&v, a->part[i].bytes);
+                if (a->part[i].tensors > 0)
+                        ran_buf_printf(&v, " (%s)", a->part[i].dtype);
+        }
+        row(out, "size", &v);
+        if (a->model == NULL)
+                return;
+        ran_buf_str(&v, "any processor, no GPU; about ");
+        add_bytes(&v, a->bytes);
+        ran_buf_str(&v, " of memory, shared by all programs that use the model");
+        row(out, "needs", &v);
+}
+
+void train_info_text(const struct about *a, struct ran_buf *out)
+{
+        static const char *const kinds[] = {"a model", "a checkpoint of an interrupted training",
+                                            "a vocabulary"};
+        struct ran_record *training = (struct ran_record *)&a->training;
+        const struct ran_member *version = ran_record_find(training, "version", NULL);
+        struct ran_buf v = {0};
+
+        add_shown(out, a->path);
+        ran_buf_printf(out, ": %s\n", kinds[a->kind]);
+        if (a->model != NULL) {
+                text_task(a, out);
+                text_parts(a, out);
+                text_labels(a, out);
+                text_training(a, out);
+                text_calibration(a, out);
+                text_fingerprints(a, out);
+        }
+        text_vocabulary(a, out);
+        if (a->model != NULL)
+                text_split(a, out);
+        text_sizes(a, out);
+        if (version != NULL && version->type == 's') {
+                ran_buf_str(&v, "version ");
+                ran_buf_shown(&v, training->line + version->value.begin + 1,
+                              version->value.end - version->value.begin - 2);
+                row(out, "written by", &v);
+        }
+}

@@ -1,0 +1,59 @@
+/* stages.h - the stages of a training, in the order of train.c. Each begins where t->at stands and
+ * leaves there how far it came (state.h), so that it may be asked again after an interruption. It
+ * returns RAN_EINTR when the caller stops the run; train.c then writes the checkpoint.
+ */
+#ifndef RAN_TRAIN_STAGES_H
+#define RAN_TRAIN_STAGES_H
+
+#include "train/trainer.h"
+
+/* stage-linear.c: fits the linear model, shows what it achieves alone on the validation documents,
+ * and decides whether it leaves an encoder room (gain.h). */
+int ran_stage_linear(struct ran_trainer *t, struct ran_error *err);
+
+/* stage-pretrain.c: the encoder learns from texts without labels.
+ *
+ *      linear model  |  first phase: masked language model  |  second phase: classes or tags
+ *                       texts: all documents but those held     the same encoder, a new head
+ *                       out, and others without labels
+ *
+ * The first phase is a trainer of its own, for the stages epochs and best, with a job that follows
+ * from the whole one: settings of masked language models, the same encoder. It lives from its first
+ * step to its last. A checkpoint has its state beside that of the whole training; then its encoder,
+ * which a refit begins with once more.
+ *
+ * The linear model is fitted first. If it leaves no room for an encoder, there is no first phase.
+ */
+int ran_stage_pretrain(struct ran_trainer *t, struct ran_error *err);
+
+/* stage-epochs.c: trains the encoder until its last epoch; validation documents judge each, unless
+ * it is a refit. Without an encoder they judge the linear model, as the only epoch. */
+int ran_stage_epochs(struct ran_trainer *t, struct ran_error *err);
+/* Writes a checkpoint; all ranks call it. */
+int ran_trainer_save(struct ran_trainer *t, struct ran_error *err);
+
+/* stage-best.c: restores the weights of the best epoch as the model will store them, drops an
+ * encoder that has not proven itself, and tunes thresholds or the calibration. */
+int ran_stage_best(struct ran_trainer *t, struct ran_error *err);
+
+/* stage-refit.c: starts over with all documents, if a refit follows; and after that refit keeps the
+ * better encoder. */
+int ran_stage_start_over(struct ran_trainer *t, struct ran_error *err);
+int ran_stage_compare(struct ran_trainer *t, struct ran_error *err);
+
+/* output.c: encoder and linear model become one model; writes it, and removes the checkpoint. */
+int ran_stage_write(struct ran_trainer *t, struct ran_error *err);
+
+/* judge.c: validation documents judge the weights at work, which are kept if they are the best so
+ * far. */
+int ran_trainer_validate(struct ran_trainer *t, struct ran_error *err);
+/* Judges what will be stored: its metric and ensemble weights. */
+int ran_trainer_judge_rounded(struct ran_trainer *t, struct ran_error *err);
+/* Notes what the linear model alone achieves: the results of the last validation. */
+void ran_trainer_note_linear(struct ran_trainer *t, const struct ran_evaluate_rates *r);
+/* With the weights of the best epoch: drops an encoder that has not proven itself. */
+int ran_trainer_prove(struct ran_trainer *t, struct ran_error *err);
+/* Tells of the decision that there is no encoder, once it is made. */
+int ran_trainer_tell_decision(struct ran_trainer *t, struct ran_error *err);
+
+#endif
