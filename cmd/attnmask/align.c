@@ -279,7 +279,7 @@ static void write_letters(const struct alignment *k, const struct attnmask_panel
 
 /* ---- SVG ------------------------------------------------------------------------------------ */
 
-/* As many letters of a token as the side has room for. */
+/* Draws as many letters of a token as the side has room for. */
 static void put_label(struct ran_buf *out, const struct ran_buf *text)
 {
         size_t at = 0;
@@ -381,12 +381,11 @@ static int draw_png(const struct alignment *k, const struct cmd_line *line,
         p->title = attnmask_title("Attention to the source", line, err);
         p->x_words = words_of(k->source, k->sources, err);
         p->y_words = words_of(k->target, k->rows, err);
-        int code =
-                p->title != NULL && p->x_words != NULL && p->y_words != NULL ? RAN_OK : RAN_ENOMEM;
-        if (code == RAN_OK)
-                code = attnmask_draw(k->a->options, p, out, err);
+        int rc = p->title != NULL && p->x_words != NULL && p->y_words != NULL ? RAN_OK : RAN_ENOMEM;
+        if (rc == RAN_OK)
+                rc = attnmask_draw(k->a->options, p, out, err);
         attnmask_panels_release(p);
-        return code;
+        return rc;
 }
 
 /* PBM, PGM: names lines and columns. */

@@ -116,7 +116,7 @@ static int fill(const struct attnmask_model *a, struct attnmask_scratch *s,
         return RAN_OK;
 }
 
-/* What the picture says around its panels. */
+/* Writes what stands around the panels. */
 static void name_axes(const struct attnmask_scratch *s, struct attnmask_panels *p)
 {
         static const char *const names[][2] = {
@@ -190,7 +190,7 @@ int attnmask_attention_picture(const struct attnmask_model *a, struct attnmask_s
         struct attnmask_panels p = {0};
 
         RAN_TRY(attnmask_probes(&a->selection, &s->shape, true, &s->probes, &s->cap, &s->n, err));
-        int code = draw(a, s, line, &p, out, err);
+        int rc = draw(a, s, line, &p, out, err);
         attnmask_panels_release(&p);
-        return code;
+        return rc;
 }

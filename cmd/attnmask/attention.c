@@ -194,8 +194,8 @@ static int make_room(const struct attnmask_model *a, struct attnmask_scratch *s,
         return RAN_OK;
 }
 
-/* Of a review that sees a pattern of windows: how many scores it computes, and their share of those
- * of all windows. */
+/* Adds how many scores a review computes that sees a pattern of windows, and their share of the
+ * scores of all windows. */
 static void add_scores(struct ran_buf *out, const struct attnmask_model *a,
                        const struct attnmask_scratch *s)
 {

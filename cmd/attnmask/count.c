@@ -21,11 +21,10 @@ static int count(const struct attnmask *a, const struct attnmask_head *head, str
 {
         const struct attnmask_options *o = a->options;
         struct ran_mask all;
-        int code =
-                ran_mask_init(&all, RAN_ATTENTION_FULL, 0, 0, o->mask, o->length, o->source, err);
+        int rc = ran_mask_init(&all, RAN_ATTENTION_FULL, 0, 0, o->mask, o->length, o->source, err);
 
-        if (code != RAN_OK)
-                return code;
+        if (rc != RAN_OK)
+                return rc;
         c->scores = ran_mask_count(&head->mask, 0, o->length, 0, o->length);
         c->full = ran_mask_count(&all, 0, o->length, 0, o->length);
         c->share = (double)c->scores / (double)c->full;
@@ -83,10 +82,10 @@ int attnmask_count(const struct attnmask *a, struct cmd_sink *out, struct ran_er
 {
         for (size_t h = 0; h < a->n; h++) {
                 struct counted c;
-                int code = count(a, &a->heads[h], &c, err);
+                int rc = count(a, &a->heads[h], &c, err);
 
-                if (code != RAN_OK)
-                        return code;
+                if (rc != RAN_OK)
+                        return rc;
                 if (a->options->format == PICTURE_JSON)
                         add_count_json(&out->buf, a, h, &c);
                 else

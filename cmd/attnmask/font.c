@@ -230,7 +230,7 @@ static double nearest(struct point p, const char *strokes, double lift)
         return least;
 }
 
-/* What a letter leaves of the white at a point of its grid: 0 to 1. */
+/* Returns how much white a letter leaves at a point of its grid: 0 to 1. */
 static double white_at(const struct glyph *g, struct point p, double scale)
 {
         const double half = 0.55; /* of a stroke's breadth */

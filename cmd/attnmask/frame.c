@@ -37,7 +37,7 @@ static size_t some(const char *s, size_t n, size_t most)
         return at;
 }
 
-/* What is too long ends in two dots. */
+/* A text that is too long ends in two dots. */
 static double width_of(const char *s, size_t most, double scale)
 {
         size_t n = some(s, strlen(s), most);

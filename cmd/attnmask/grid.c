@@ -79,11 +79,11 @@ int attnmask_grid(const struct attnmask *a, struct cmd_sink *out, struct ran_err
         struct grid g = grid_of(a, size);
         struct ran_buf title = {0};
         struct picture p;
-        int code = picture_init(&p, a->n, divide_up(g.tokens, g.across),
-                                divide_up(g.tokens, g.down), err);
+        int rc = picture_init(&p, a->n, divide_up(g.tokens, g.across), divide_up(g.tokens, g.down),
+                              err);
 
-        if (code != RAN_OK)
-                return code;
+        if (rc != RAN_OK)
+                return rc;
         add_title(a, &title);
         p.names = a->n > 1 ? a->names : NULL;
         p.title = title.data;
@@ -97,11 +97,11 @@ int attnmask_grid(const struct attnmask *a, struct cmd_sink *out, struct ran_err
         p.x_to = p.y_to = a->to - 1;
         for (size_t h = 0; h < a->n; h++)
                 draw(&a->heads[h].mask, a, &g, &p, p.shade + h * p.height * p.width);
-        code = title.failed ? ran_fail(err, RAN_ENOMEM, "no memory for the title of a picture")
-                            : picture_write(&p, a->options->format, size, out, err);
+        rc = title.failed ? ran_fail(err, RAN_ENOMEM, "no memory for the title of a picture")
+                          : picture_write(&p, a->options->format, size, out, err);
         picture_release(&p);
         ran_buf_release(&title);
-        if (code == RAN_OK)
+        if (rc == RAN_OK)
                 explain(a, &g);
-        return code;
+        return rc;
 }

@@ -177,15 +177,15 @@ static int check_reach(const struct attnmask *a, struct ran_error *err)
 static int attnmask_reach(const struct attnmask *a, struct cmd_sink *out, struct ran_error *err)
 {
         struct reach r = {.words = RAN_TOKEN_WORDS(a->options->length)};
-        int code = check_reach(a, err);
+        int rc = check_reach(a, err);
 
-        if (code != RAN_OK)
-                return code;
+        if (rc != RAN_OK)
+                return rc;
         r.set = ran_alloc(r.words, sizeof *r.set, err);
         r.next = ran_alloc(r.words, sizeof *r.next, err);
         r.spare = ran_alloc(r.words, sizeof *r.spare, err);
         if (r.set == NULL || r.next == NULL || r.spare == NULL) {
-                code = RAN_ENOMEM;
+                rc = RAN_ENOMEM;
         } else {
                 reach_one(&r, a);
                 for (size_t k = 1; k < a->options->reach; k++)
@@ -196,7 +196,7 @@ static int attnmask_reach(const struct attnmask *a, struct cmd_sink *out, struct
         free(r.set);
         free(r.next);
         free(r.spare);
-        return code;
+        return rc;
 }
 
 int attnmask_row(const struct attnmask *a, struct cmd_sink *out, struct ran_error *err)

@@ -24,14 +24,14 @@ static int ask_classifier(const struct attnmask_model *a, struct attnmask_scratc
         (void)token;
         if (p == NULL)
                 return RAN_ENOMEM;
-        int code = ran_classify(m, s->state, &s->reading.tokens, p + C, NULL, err);
-        if (code == RAN_OK) {
+        int rc = ran_classify(m, s->state, &s->reading.tokens, p + C, NULL, err);
+        if (rc == RAN_OK) {
                 ran_probabilities(ran_model_config(m), p + C, C, p);
                 answer->class = a->class != SIZE_MAX ? a->class : ran_most_probable(p, C);
                 answer->p = p[answer->class];
         }
         free(p);
-        return code;
+        return rc;
 }
 
 static int ask_tagger(const struct attnmask_model *a, struct attnmask_scratch *s, size_t token,
@@ -40,11 +40,11 @@ static int ask_tagger(const struct attnmask_model *a, struct attnmask_scratch *s
         const struct ran_document *d = &s->reading.tokens;
         uint32_t *tags = ran_alloc(d->words, sizeof *tags, err);
         float *score = ran_alloc_floats(d->words, err);
-        int code = tags != NULL && score != NULL
-                           ? ran_tag(a->model, s->state, d, tags, score, NULL, err)
-                           : RAN_ENOMEM;
+        int rc = tags != NULL && score != NULL
+                         ? ran_tag(a->model, s->state, d, tags, score, NULL, err)
+                         : RAN_ENOMEM;
 
-        if (code == RAN_OK) {
+        if (rc == RAN_OK) {
                 for (size_t i = 0; i < d->words && d->positions[i] <= token; i++)
                         answer->row = i;
                 answer->class = a->class != SIZE_MAX ? a->class : tags[answer->row];
@@ -52,7 +52,7 @@ static int ask_tagger(const struct attnmask_model *a, struct attnmask_scratch *s
         }
         free(tags);
         free(score);
-        return code;
+        return rc;
 }
 
 bool map_has_labels(const struct ran_model *m)

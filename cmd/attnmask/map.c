@@ -150,7 +150,7 @@ int attnmask_map_picture(const struct attnmask_model *a, struct attnmask_scratch
         struct attnmask_panels p = {0};
 
         RAN_TRY(read_document(s, err));
-        int code = draw(a, s, line, &p, out, err);
+        int rc = draw(a, s, line, &p, out, err);
         attnmask_panels_release(&p);
-        return code;
+        return rc;
 }

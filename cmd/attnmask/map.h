@@ -39,7 +39,7 @@ void map_add_numbers(struct ran_buf *out, const double *x, size_t n);
 
 /* ---- pages ---------------------------------------------------------------------------------- */
 
-/* What s->value (L) is about. */
+/* This describes s->value (L). */
 struct map_said {
         const char *label; /* NULL: the outputs of tokens [from, to) */
         double p;          /* of the label; NaN: unknown */

@@ -89,17 +89,17 @@ static int paint(void *arg, const struct cmd_line *line, const struct cmd_result
                 return ran_fail(err, RAN_EIO,
                                 "a picture is of one document, and this is a second one: select "
                                 "one, with head -n 1 for example");
-        int code = read_record(p->model, p->scratch, &line->record, err);
-        if (code == RAN_OK && p->model->options->align)
-                code = attnmask_align_draw(p->model, p->scratch, line, &p->sink, err);
-        else if (code == RAN_OK && p->model->options->format == PICTURE_HTML)
-                code = (maps(p->model) ? attnmask_map_page : attnmask_page)(p->model, p->scratch,
-                                                                            line, &p->sink, err);
-        else if (code == RAN_OK)
-                code = (maps(p->model) ? attnmask_map_picture : attnmask_attention_picture)(
+        int rc = read_record(p->model, p->scratch, &line->record, err);
+        if (rc == RAN_OK && p->model->options->align)
+                rc = attnmask_align_draw(p->model, p->scratch, line, &p->sink, err);
+        else if (rc == RAN_OK && p->model->options->format == PICTURE_HTML)
+                rc = (maps(p->model) ? attnmask_map_page : attnmask_page)(p->model, p->scratch,
+                                                                          line, &p->sink, err);
+        else if (rc == RAN_OK)
+                rc = (maps(p->model) ? attnmask_map_picture : attnmask_attention_picture)(
                         p->model, p->scratch, line, &p->sink, err);
-        p->drawn += code == RAN_OK;
-        return code;
+        p->drawn += rc == RAN_OK;
+        return rc;
 }
 
 /* One document after another: a long one uses all threads. */

@@ -48,7 +48,7 @@ struct attnmask_model {
         struct attnmask_selection selection; /* of --map attention */
         size_t class;                        /* of --label; SIZE_MAX: the most probable */
 };
-/* What one thread needs. */
+/* Each thread has one. */
 struct attnmask_scratch {
         struct ran_state *state;
         struct cmd_reading reading;   /* the document at hand */
@@ -96,7 +96,7 @@ int attnmask_map(const struct attnmask_model *a, struct attnmask_scratch *s, str
                  struct ran_error *err);
 int attnmask_map_picture(const struct attnmask_model *a, struct attnmask_scratch *s,
                          const struct cmd_line *line, struct cmd_sink *out, struct ran_error *err);
-/* As a page: the text, coloured (page-map.c). */
+/* Writes a page: the text, coloured (page-map.c). */
 int attnmask_map_page(const struct attnmask_model *a, struct attnmask_scratch *s,
                       const struct cmd_line *line, struct cmd_sink *out, struct ran_error *err);
 

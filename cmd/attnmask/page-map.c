@@ -11,7 +11,7 @@
 
 enum { LEVELS = 9, LISTED = 30 };
 
-/* What a page of many tokens marks: values above this part of the largest. */
+/* A page of many tokens marks values above this part of the largest. */
 static const double small = 1.0 / (2 * LEVELS);
 
 struct part {
@@ -158,7 +158,7 @@ int attnmask_map_page(const struct attnmask_model *a, struct attnmask_scratch *s
         struct map_said said = {0};
 
         RAN_TRY(attnmask_map_values(a, s, &said, err));
-        int code = write_page(a, s, line, &x, &said, out, err);
+        int rc = write_page(a, s, line, &x, &said, out, err);
         token_text_release(&x);
-        return code;
+        return rc;
 }

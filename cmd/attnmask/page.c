@@ -228,7 +228,7 @@ static int read_overview(struct page *p, struct ran_error *err)
         return RAN_OK;
 }
 
-/* Those that get the most attention. */
+/* Chooses the windows that get the most attention. */
 static void choose_windows(struct page *p)
 {
         const struct attnmask_selection *c = &p->a->selection;
@@ -574,21 +574,21 @@ static int make_page(struct page *p, const struct cmd_line *line, struct cmd_sin
         choose_windows(p);
         struct ran_buf *weights = ran_alloc(p->windows, sizeof *weights, err);
         struct ran_probe *k = ran_alloc(p->shown_n, sizeof *k, err);
-        int code = weights != NULL && k != NULL ? write_page(p, line, k, weights, out, err)
-                                                : RAN_ENOMEM;
+        int rc = weights != NULL && k != NULL ? write_page(p, line, k, weights, out, err)
+                                              : RAN_ENOMEM;
         for (size_t w = 0; weights != NULL && w < p->windows; w++)
                 ran_buf_release(&weights[w]);
         free(weights);
         free(k);
-        return code;
+        return rc;
 }
 
 int attnmask_page(const struct attnmask_model *a, struct attnmask_scratch *s,
                   const struct cmd_line *line, struct cmd_sink *out, struct ran_error *err)
 {
         struct page p = {.a = a, .s = s};
-        int code = make_page(&p, line, out, err);
+        int rc = make_page(&p, line, out, err);
 
         release(&p);
-        return code;
+        return rc;
 }

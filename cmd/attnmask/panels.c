@@ -75,7 +75,7 @@ void attnmask_scale(struct attnmask_panels *p)
         p->least = fmin(fmax(p->least, p->most * furthest), p->most);
 }
 
-/* What the picture says around its panels. down, across: cells for a value. */
+/* Writes what stands around the panels. down, across: cells for a value. */
 static void set_frame(struct picture *p, const struct attnmask_panels *panels, size_t down,
                       size_t across)
 {
@@ -113,10 +113,10 @@ int attnmask_draw(const struct attnmask_options *o, const struct attnmask_panels
         const size_t down = text ? 1 : repeats(h, w), across = text ? 1 : repeats(w, h);
         char least_text[32], most_text[32];
         struct picture p;
-        int code = picture_init(&p, panels->n, w * across, h * down, err);
+        int rc = picture_init(&p, panels->n, w * across, h * down, err);
 
-        if (code != RAN_OK)
-                return code;
+        if (rc != RAN_OK)
+                return rc;
         set_frame(&p, panels, down, across);
         snprintf(least_text, sizeof least_text, "%.2g", panels->least);
         snprintf(most_text, sizeof most_text, "%.2g", panels->most);
@@ -127,9 +127,9 @@ int attnmask_draw(const struct attnmask_options *o, const struct attnmask_panels
                         for (size_t x = 0; x < p.width; x++)
                                 p.shade[(i * p.height + y) * p.width + x] = attnmask_shade(
                                         panels, panels->value[(i * h + y / down) * w + x / across]);
-        code = picture_write(&p, o->format, size_of(o, &p), out, err);
+        rc = picture_write(&p, o->format, size_of(o, &p), out, err);
         picture_release(&p);
-        return code;
+        return rc;
 }
 
 void attnmask_panels_release(struct attnmask_panels *p)

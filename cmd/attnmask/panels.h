@@ -11,7 +11,7 @@ struct attnmask_panels {
         double *value; /* (n, height, width) */
         double least, most;
         char **names; /* (n) */
-        /* As in struct picture; x_name NULL: nothing around the panels. */
+        /* These are like those of struct picture; x_name NULL: nothing stands around the panels. */
         char *title;
         const char *x_name, *y_name, *legend;
         size_t x_from, x_to, y_from, y_to;

@@ -100,12 +100,12 @@ static void write_svg(const struct picture *p, const struct frame *f, struct cmd
 int picture_svg(const struct picture *p, size_t size, struct cmd_sink *out, struct ran_error *err)
 {
         struct frame f;
-        int code = frame_make(&f, p, size, err);
+        int rc = frame_make(&f, p, size, err);
 
-        if (code == RAN_OK)
+        if (rc == RAN_OK)
                 write_svg(p, &f, out);
         frame_release(&f);
-        return code;
+        return rc;
 }
 
 /* ---- PNG ------------------------------------------------------------------------------------ */
@@ -155,25 +155,25 @@ static int write_png(const struct picture *p, const struct frame *f, struct cmd_
 
         if (row == NULL)
                 return RAN_ENOMEM;
-        int code = png_begin(&png, &out->buf, f->width, f->height, err);
-        for (size_t y = 0; y < f->height && code == RAN_OK; y++) {
+        int rc = png_begin(&png, &out->buf, f->width, f->height, err);
+        for (size_t y = 0; y < f->height && rc == RAN_OK; y++) {
                 draw_row(p, f, y, row);
                 png_row(&png, &out->buf, row);
                 cmd_sink_flush(out);
         }
-        if (code == RAN_OK)
+        if (rc == RAN_OK)
                 png_end(&png, &out->buf);
         free(row);
-        return code;
+        return rc;
 }
 
 int picture_png(const struct picture *p, size_t size, struct cmd_sink *out, struct ran_error *err)
 {
         struct frame f;
-        int code = frame_make(&f, p, size, err);
+        int rc = frame_make(&f, p, size, err);
 
-        if (code == RAN_OK)
-                code = write_png(p, &f, out, err);
+        if (rc == RAN_OK)
+                rc = write_png(p, &f, out, err);
         frame_release(&f);
-        return code;
+        return rc;
 }

@@ -136,31 +136,31 @@ static void write_netpbm(struct raster *r, bool grey, struct cmd_sink *out)
 static int write_png(struct raster *r, struct cmd_sink *out, struct ran_error *err)
 {
         struct png png;
-        int code = png_begin(&png, &out->buf, r->width, r->height, err);
+        int rc = png_begin(&png, &out->buf, r->width, r->height, err);
 
-        for (size_t y = 0; y < r->height && code == RAN_OK; y++) {
+        for (size_t y = 0; y < r->height && rc == RAN_OK; y++) {
                 if (y % r->scale == 0)
                         raster_line(r, y / r->scale);
                 png_row(&png, &out->buf, r->row);
                 cmd_sink_flush(out);
         }
-        if (code == RAN_OK)
+        if (rc == RAN_OK)
                 png_end(&png, &out->buf);
-        return code;
+        return rc;
 }
 
 static int write_raster(const struct picture *p, int format, size_t size, struct cmd_sink *out,
                         struct ran_error *err)
 {
         struct raster r;
-        int code = raster_init(&r, p, size, err);
+        int rc = raster_init(&r, p, size, err);
 
-        if (code == RAN_OK && format == PICTURE_PNG)
-                code = write_png(&r, out, err);
-        else if (code == RAN_OK)
+        if (rc == RAN_OK && format == PICTURE_PNG)
+                rc = write_png(&r, out, err);
+        else if (rc == RAN_OK)
                 write_netpbm(&r, format == PICTURE_PGM, out);
         free(r.row);
-        return code;
+        return rc;
 }
 
 int picture_write(const struct picture *p, int format, size_t size, struct cmd_sink *out,

@@ -20,8 +20,8 @@ struct picture {
         size_t panels, width, height; /* cells */
         unsigned char *shade;         /* (panels, height, width): 0 nothing ... 255 all */
         char **names;                 /* (panels) or NULL */
-        /* What PNG and SVG say around the panels, with x_name; else they have cells alone. Any may
-         * be NULL. */
+        /* PNG and SVG write these around the panels, with x_name; else they have cells alone. Any
+         * may be NULL. */
         const char *title, *x_name, *y_name;
         const char *legend, *least, *most; /* what the shades mean, and at their ends */
         size_t x_from, x_to, y_from, y_to; /* the numbers at the ends of the axes; to: inclusive */

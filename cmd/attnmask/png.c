@@ -18,7 +18,7 @@ static void add_u32(struct ran_buf *out, uint32_t x)
         ran_buf_add(out, bytes, sizeof bytes);
 }
 
-/* Of RFC 1952; bit by bit, since there is little left to check after compression. */
+/* Computes the sum of RFC 1952 bit by bit: little is left to check after compression. */
 static uint32_t crc32(uint32_t crc, const unsigned char *bytes, size_t n)
 {
         for (size_t i = 0; i < n; i++) {

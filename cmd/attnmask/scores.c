@@ -39,10 +39,10 @@ static int add_vector(struct vectors *v, const char *line, struct ran_span value
         char type;
 
         while (ran_json_next(line, value, &pos, NULL, &item, &type)) {
-                int code = add_number(v, line + item.begin, item.end - item.begin, name, err);
+                int rc = add_number(v, line + item.begin, item.end - item.begin, name, err);
 
-                if (code != RAN_OK)
-                        return code;
+                if (rc != RAN_OK)
+                        return rc;
         }
         size_t d = v->floats - before;
         if (d == 0)
@@ -67,12 +67,12 @@ static int read_vectors(struct vectors *v, const struct ran_record *r, const str
         if (m->type != 'a')
                 return ran_fail(err, RAN_EFORMAT, "\"%s\" must be an array of vectors", name);
         while (ran_json_next(r->line, m->value, &pos, NULL, &item, &type)) {
-                int code = type == 'a'
-                                   ? add_vector(v, r->line, item, name, err)
-                                   : ran_fail(err, RAN_EFORMAT,
-                                              "\"%s\" must be an array of arrays of numbers", name);
-                if (code != RAN_OK)
-                        return code;
+                int rc = type == 'a'
+                                 ? add_vector(v, r->line, item, name, err)
+                                 : ran_fail(err, RAN_EFORMAT,
+                                            "\"%s\" must be an array of arrays of numbers", name);
+                if (rc != RAN_OK)
+                        return rc;
         }
         return RAN_OK;
 }
@@ -104,7 +104,7 @@ static int read_record(struct scratch *s, const struct ran_record *r, const stru
 {
         const struct ran_member *both = json_member(r, "vectors"), *q = json_member(r, "query"),
                                 *k = json_member(r, "key");
-        int code;
+        int rc;
 
         *key = &s->query;
         if (both != NULL)
@@ -114,16 +114,16 @@ static int read_record(struct scratch *s, const struct ran_record *r, const stru
                         err, RAN_EFORMAT,
                         "no vectors: either \"vectors\" or \"query\" and \"key\" is needed, "
                         "an array of arrays of numbers");
-        code = read_vectors(&s->query, r, q, "query", err);
-        if (code == RAN_OK)
-                code = read_vectors(&s->key, r, k, "key", err);
+        rc = read_vectors(&s->query, r, q, "query", err);
+        if (rc == RAN_OK)
+                rc = read_vectors(&s->key, r, k, "key", err);
         *key = &s->key;
-        if (code == RAN_OK && (s->key.n != s->query.n || s->key.d != s->query.d))
+        if (rc == RAN_OK && (s->key.n != s->query.n || s->key.d != s->query.d))
                 return ran_fail(
                         err, RAN_EFORMAT,
                         "%zu queries of %zu numbers and %zu keys of %zu: the counts must be equal",
                         s->query.n, s->query.d, s->key.n, s->key.d);
-        return code;
+        return rc;
 }
 
 static void add_row(struct ran_buf *out, const struct ran_mask *m, size_t i,
@@ -153,13 +153,13 @@ static int work(void *arg, void *scratch, const struct cmd_line *line, struct cm
         struct scratch *s = scratch;
         const struct vectors *key;
         struct ran_mask m;
-        int code = read_record(s, &line->record, &key, err);
+        int rc = read_record(s, &line->record, &key, err);
 
-        if (code == RAN_OK)
-                code = ran_mask_init(&m, o->attention.item[0], o->window, o->dilation, o->mask,
-                                     s->query.n, o->source, err);
-        if (code != RAN_OK)
-                return code;
+        if (rc == RAN_OK)
+                rc = ran_mask_init(&m, o->attention.item[0], o->window, o->dilation, o->mask,
+                                   s->query.n, o->source, err);
+        if (rc != RAN_OK)
+                return rc;
         ran_buf_char(out, '[');
         for (size_t i = 0; i < m.N && !out->failed; i++)
                 add_row(out, &m, i, &s->query, key, o->similarity);

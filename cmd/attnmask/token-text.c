@@ -44,7 +44,7 @@ static bool place(const struct token_text *x, size_t t, size_t *start, size_t *e
         return *end <= x->shown.text.len;
 }
 
-/* As in the vocabulary, or its number. */
+/* Takes the token as the vocabulary has it, or its number. */
 static void set_piece(const struct token_text *x, size_t t, struct token_part *part)
 {
         uint32_t id = x->reading->tokens.ids[t];

@@ -4,8 +4,8 @@
 
 #include "cmd/attnmask/model.h"
 
-/* What stands at [from, to) of an axis of the current document: tokens, or rows of tokens and
- * cells. Free it with attnmask_words_free. NULL: RAN_ENOMEM, or an error of the document. */
+/* Writes what stands at [from, to) of an axis of the current document: tokens, or rows of tokens
+ * and cells. Free it with attnmask_words_free. NULL: RAN_ENOMEM, or an error of the document. */
 char **attnmask_words(const struct attnmask_model *a, const struct attnmask_scratch *s,
                       const struct cmd_line *line, enum ran_axis axis, size_t from, size_t to,
                       struct ran_error *err);

@@ -9,12 +9,12 @@
 /* Copies the ids of a document: the next one is read into the same memory. */
 static bool keep(struct ahead *a, const struct ran_document *d)
 {
-        uint32_t *ids = ran_grow(a->ids, &a->ids_cap, a->ids_n + d->L, sizeof(*ids), NULL);
+        uint32_t *ids = ran_grow(a->ids, &a->ids_cap, a->ids_n + d->L, sizeof *ids, NULL);
 
         if (ids == NULL)
                 return false;
         a->ids = ids;
-        memcpy(ids + a->ids_n, d->ids, d->L * sizeof(*ids));
+        memcpy(ids + a->ids_n, d->ids, d->L * sizeof *ids);
         a->first[a->n] = a->ids_n;
         a->document[a->n] = (struct ran_document){.L = d->L};
         a->ids_n += d->L;
@@ -48,7 +48,7 @@ static float *room(float **x, size_t *cap, size_t n, size_t width)
         float *grown = NULL;
 
         if (!__builtin_mul_overflow(n, width, &floats))
-                grown = ran_grow(*x, cap, floats, sizeof(**x), NULL);
+                grown = ran_grow(*x, cap, floats, sizeof **x, NULL);
         if (grown != NULL)
                 *x = grown;
         return grown;
@@ -85,9 +85,9 @@ bool ahead_take(const struct ahead *a, const struct classifier *c, size_t i, flo
                 k++;
         if (k == a->n)
                 return false;
-        memcpy(logits, a->logits + k * c->C, c->C * sizeof(*logits));
+        memcpy(logits, a->logits + k * c->C, c->C * sizeof *logits);
         if (embedding != NULL)
-                memcpy(embedding, a->embedding + k * c->D, c->D * sizeof(*embedding));
+                memcpy(embedding, a->embedding + k * c->D, c->D * sizeof *embedding);
         return true;
 }
 

@@ -88,12 +88,11 @@ static int read_json(struct decision *d, struct reader *r, size_t n, struct ran_
         struct ran_span name, item;
         char type;
 
-        int code = ran_record_scan(&scanned, r->text, n, &why);
+        int rc = ran_record_scan(&scanned, r->text, n, &why);
         const struct ran_span all = scanned.object;
         ran_record_release(&scanned);
-        if (code != RAN_OK)
-                return ran_fail(err, code, "%s: not the JSON object of costs: %s", r->file,
-                                why.text);
+        if (rc != RAN_OK)
+                return ran_fail(err, rc, "%s: not the JSON object of costs: %s", r->file, why.text);
         while (ran_json_next(r->text, all, &pos, &name, &item, &type)) {
                 r->gold.len = 0;
                 RAN_TRY(ran_json_decode(r->text, name, &r->gold, err));
@@ -158,26 +157,26 @@ static int read_table(struct decision *d, struct reader *r, size_t n, struct ran
                                   table_guess_delimiter(s, feed != NULL ? (size_t)(feed - s) : n)};
         struct ran_buf number = {0};
         size_t line = 1, end, next, at = 0;
-        int code = RAN_OK;
+        int rc = RAN_OK;
 
-        while (code == RAN_OK && n > 0 && table_row_end(&row.scan, s, n, true, &at, &end, &next)) {
+        while (rc == RAN_OK && n > 0 && table_row_end(&row.scan, s, n, true, &at, &end, &next)) {
                 row.s = s;
                 row.n = end;
                 row.number = line;
                 if (header.s == NULL)
                         header = row;
                 else if (end > 0)
-                        code = read_row(d, r, &header, &row, &number, err);
+                        rc = read_row(d, r, &header, &row, &number, err);
                 line += 1 + table_line_ends(s, end);
                 s += next;
                 n -= next;
                 at = 0;
         }
         ran_buf_release(&number);
-        if (code == RAN_OK && d->n == 0)
-                code = ran_fail(err, RAN_EFORMAT,
-                                "%s: neither a JSON object of costs nor a table with one", r->file);
-        return code;
+        if (rc == RAN_OK && d->n == 0)
+                rc = ran_fail(err, RAN_EFORMAT,
+                              "%s: neither a JSON object of costs nor a table with one", r->file);
+        return rc;
 }
 
 /* ---- all ------------------------------------------------------------------------------------ */
@@ -214,9 +213,9 @@ int decision_read_costs(struct decision *d, const char *text, size_t n, const ch
         while (first < n && strchr(" \t\r\n", r.text[first]) != NULL && r.text[first] != '\0')
                 first++;
         bool json = first == n || r.text[first] == '{' || r.text[first] == '[';
-        int code = (json ? read_json : read_table)(d, &r, n, err);
+        int rc = (json ? read_json : read_table)(d, &r, n, err);
         d->by_cost = true;
         ran_buf_release(&r.gold);
         ran_buf_release(&r.given);
-        return code == RAN_OK ? sort_costs(d, file, err) : code;
+        return rc == RAN_OK ? sort_costs(d, file, err) : rc;
 }

@@ -112,8 +112,8 @@ bool decision_is_set(const struct decision *d)
         return d->limit != NULL || d->by_cost;
 }
 
-/* Of the labels that reach their threshold, the one that exceeds it most often over; if there is
- * none, the most probable of those without a threshold. */
+/* Chooses, of the labels that reach their threshold, the one that is the most times as probable;
+ * if none does, the most probable label without a threshold. */
 static size_t choose_by_limits(const struct decision *d, const float *p)
 {
         size_t reached = d->C, other = d->C;

@@ -39,7 +39,7 @@ size_t decision_label(const struct decision *d, const char *name, size_t n);
 bool decision_is_set(const struct decision *d);
 /* The label that is given, by its probabilities p (C); C: none. */
 size_t decision_choose(const struct decision *d, const float *p);
-/* What it cost to give a label, or C: none, to a document of class gold. */
+/* Returns the cost of giving a label, or C: none, to a document of class gold. */
 double decision_cost_of(const struct decision *d, uint32_t gold, size_t given);
 
 #endif

@@ -87,9 +87,9 @@ static int add_error(struct classify_eval_page *page, const struct classify_eval
         ran_buf_str(&d.body, "<div class=\"text\" dir=\"auto\">");
         page_excerpt(&d.body, a->text.data, a->text.len, EXCERPT);
         ran_buf_str(&d.body, "</div>\n");
-        int code = page_documents_add(&page->worst, &d, err);
+        int rc = page_documents_add(&page->worst, &d, err);
         page_document_release(&d);
-        return code;
+        return rc;
 }
 
 int classify_eval_page_add(struct classify_eval_page *p, const struct classify_eval *e,

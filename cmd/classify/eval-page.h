@@ -11,7 +11,7 @@
 
 /* Counts of documents, for charts; and the worst errors. Zero-initialise. */
 struct classify_eval_page {
-        /* Of the most probable label; with several labels, of each of them. */
+        /* It counts the most probable label; with several labels, each of them. */
         struct page_reliability reliability;
         size_t errors;
         struct page_documents worst;

@@ -21,8 +21,8 @@ int classify_eval_init(struct classify_eval *e, const struct ran_model *model,
                                     .decision = decision,
                                     .multilabel = ran_model_config(model)->multilabel,
                                     .C = ran_model_classes(model)};
-        e->names = ran_alloc(e->C, sizeof(*e->names), err);
-        e->by_name = ran_alloc(e->C, sizeof(*e->by_name), err);
+        e->names = ran_alloc(e->C, sizeof *e->names, err);
+        e->by_name = ran_alloc(e->C, sizeof *e->by_name, err);
         if (e->names == NULL || e->by_name == NULL) {
                 classify_eval_release(e);
                 return RAN_ENOMEM;
@@ -31,7 +31,7 @@ int classify_eval_init(struct classify_eval *e, const struct ran_model *model,
                 e->names[c] = ran_model_label(model, c);
                 e->by_name[c] = (uint32_t)c;
         }
-        qsort_r(e->by_name, e->C, sizeof(*e->by_name), compare_classes, e->names);
+        qsort_r(e->by_name, e->C, sizeof *e->by_name, compare_classes, e->names);
         e->eval = ran_eval_new(e->C, e->names, e->multilabel, err);
         if (e->eval == NULL) {
                 classify_eval_release(e);
@@ -92,7 +92,7 @@ static int compare_names(const void *a, const void *b)
 static int note_unknown(struct classify_eval *e, size_t n, size_t *unknown, struct ran_error *err)
 {
         if (n > 0)
-                qsort(e->unknown_label, n, sizeof(*e->unknown_label), compare_names);
+                qsort(e->unknown_label, n, sizeof *e->unknown_label, compare_names);
         for (size_t i = 0; i < n; i++) {
                 const struct classify_eval_name *name = &e->unknown_label[i];
                 if (i > 0 && compare_names(name - 1, name) == 0)
@@ -108,13 +108,13 @@ static int find_gold(struct classify_eval *e, size_t *n, size_t *unknown, struct
 {
         const struct cmd_labels *l = &e->labels;
         size_t n_unknown = 0;
-        uint32_t *gold = ran_grow(e->gold, &e->gold_cap, l->n, sizeof(*gold), err);
+        uint32_t *gold = ran_grow(e->gold, &e->gold_cap, l->n, sizeof *gold, err);
 
         if (gold == NULL)
                 return RAN_ENOMEM;
         e->gold = gold;
         struct classify_eval_name *names =
-                ran_grow(e->unknown_label, &e->unknown_cap, l->n, sizeof(*names), err);
+                ran_grow(e->unknown_label, &e->unknown_cap, l->n, sizeof *names, err);
         if (names == NULL)
                 return RAN_ENOMEM;
         e->unknown_label = names;
@@ -168,7 +168,7 @@ size_t classify_eval_best(const struct classify_eval *e, const float *p)
         return chosen < e->C ? chosen : ran_most_probable(p, e->C);
 }
 
-/* What decisions cost, for a document. */
+/* Reports the mean cost of a decision. */
 static void add_cost(const struct classify_eval *e, bool text, struct ran_buf *out)
 {
         const double mean = e->cost / (double)e->compared;

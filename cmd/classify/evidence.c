@@ -57,7 +57,7 @@ struct classify_evidence *classify_evidence_new(const struct classify_evidence_o
                                                 const struct ran_model *m, struct ran_pool *pool,
                                                 struct ran_error *err)
 {
-        struct classify_evidence *e = ran_alloc(1, sizeof(*e), err);
+        struct classify_evidence *e = ran_alloc(1, sizeof *e, err);
 
         if (e == NULL)
                 return NULL;
@@ -165,7 +165,7 @@ static int find(struct classify_evidence *e, size_t c, struct ran_error *err)
                 e->value[t] = sum;
                 sum += value;
         }
-        memset(e->taken, 0, d->words * sizeof(*e->taken));
+        memset(e->taken, 0, d->words * sizeof *e->taken);
         length = length < L / 2 ? length : L / 2;
         for (e->n = 0; e->n / TRIALS < most; e->n++) {
                 const struct passage p = best(e, length);
@@ -178,7 +178,7 @@ static int find(struct classify_evidence *e, size_t c, struct ran_error *err)
                         e->taken[i] = true;
         }
         if (e->n > 0)
-                qsort(e->passage, e->n, sizeof(*e->passage), by_position);
+                qsort(e->passage, e->n, sizeof *e->passage, by_position);
         return RAN_OK;
 }
 
@@ -201,12 +201,12 @@ static int remove_passage(struct classify_evidence *e, struct passage *p, size_t
         if (end - first == d.L)
                 return RAN_OK;
         ROOM(ids, d.L);
-        copy_without(e->ids, d.ids, sizeof(*d.ids), d.L, first, end);
+        copy_without(e->ids, d.ids, sizeof *d.ids, d.L, first, end);
         d.ids = e->ids;
         if (d.spelling != NULL) {
                 ROOM(spelling, d.L * RAN_SPELLING);
-                copy_without(e->spelling, d.spelling, RAN_SPELLING * sizeof(*d.spelling), d.L,
-                             first, end);
+                copy_without(e->spelling, d.spelling, RAN_SPELLING * sizeof *d.spelling, d.L, first,
+                             end);
                 d.spelling = e->spelling;
         }
         d.L -= end - first;
@@ -294,7 +294,7 @@ int classify_evidence_find(struct classify_evidence *e, size_t c, float p, struc
         RAN_TRY(confirm(e, c, p, err));
         RAN_TRY(locate(e, err));
         if (e->n > 0)
-                qsort(e->passage, e->n, sizeof(*e->passage), by_score);
+                qsort(e->passage, e->n, sizeof *e->passage, by_score);
         return RAN_OK;
 }
 

@@ -13,7 +13,7 @@ struct classify_options classify_options;
 
 static const char *const eval_formats[] = {"json", "text", "csv", "tsv", "html", NULL};
 
-/* What the program gives of a record, for the formats. */
+/* The program gives this of a record, for the formats. */
 #define GIVES_RECORDS OUTPUT_YES
 #define GIVES_LABELS  OUTPUT_YES
 #define GIVES_TAGS    OUTPUT_NO

@@ -14,7 +14,7 @@
 /* The most bytes of a text that a page of an evaluation may show. */
 enum { SHOWN = 4096 };
 
-/* What one thread needs. */
+/* Each thread has one. */
 struct scratch {
         struct ran_state *state;
         struct ahead ahead; /* records that are scored together, */
@@ -52,7 +52,7 @@ void *classify_scratch_new(void *arg, struct ran_error *err)
 {
         const struct classifier *c = arg;
         const struct classify_options *o = c->options;
-        struct scratch *s = ran_alloc(1, sizeof(*s), err);
+        struct scratch *s = ran_alloc(1, sizeof *s, err);
 
         if (s == NULL)
                 return NULL;
@@ -61,7 +61,7 @@ void *classify_scratch_new(void *arg, struct ran_error *err)
         s->state = ran_state_new(c->model, c->pool, err);
         s->logits = ran_alloc_floats(c->C, err);
         s->p = ran_alloc_floats(c->C, err);
-        s->ranked = ran_alloc(c->C, sizeof(*s->ranked), err);
+        s->ranked = ran_alloc(c->C, sizeof *s->ranked, err);
         if (classify_options_embed(o))
                 s->embedding = ran_alloc_floats(c->D, err);
         if (o->evidence.evidence > 0) {
@@ -315,7 +315,7 @@ static void add_top(struct ran_buf *out, const struct classifier *c, struct scra
 
         for (size_t i = 0; i < c->C; i++)
                 s->ranked[i] = (struct ranked){s->p[i], (uint32_t)i};
-        qsort(s->ranked, c->C, sizeof(*s->ranked), compare_ranked);
+        qsort(s->ranked, c->C, sizeof *s->ranked, compare_ranked);
         ran_buf_str(out, ",\"top\":[");
         for (size_t i = 0; i < k; i++) {
                 ran_buf_str(out, i == 0 ? "" : ",");

@@ -45,7 +45,7 @@ bool classify_is_given(const struct classifier *c, const float *p, size_t best);
 /* Whether a document gets label i, if `best` is the one to show; of several labels any. */
 bool classify_gives(const struct classifier *c, const float *p, size_t best, size_t i);
 
-/* What an evaluation needs of a record. */
+/* An evaluation needs this of a record. */
 struct classify_answer {
         float *p, *other;    /* (C) of this model, and with --against of the other; NULL: the record
                                 has no label */

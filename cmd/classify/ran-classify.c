@@ -25,7 +25,7 @@ struct evaluation {
         struct classify_against against; /* with --against */
 };
 
-/* Of a thread. */
+/* Each thread has one. */
 struct eval_scratch {
         void *model, *against; /* classify_scratch_new; NULL without --against */
 };
@@ -224,7 +224,7 @@ static struct ran_model *open_model(const struct classify_options *o)
         return m;
 }
 
-/* Of models whose output layer does not have the vector of a document as its input. */
+/* Makes vectors for models whose output layer does not take the vector of a document. */
 static struct ran_embedder *embedder_of(const struct ran_model *m, const struct classify_options *o)
 {
         const struct ran_config *c = ran_model_config(m);

@@ -47,7 +47,7 @@ static int add_id(struct cmd_document *d, const char *text, size_t n, char type,
         if (id >= V || id > UINT32_MAX)
                 return ran_fail(err, RAN_EFORMAT, "id %zu is not in the vocabulary (%zu tokens)",
                                 id, V);
-        uint32_t *grown = ran_grow(d->given, &d->given_cap, d->L + 1, sizeof(*grown), err);
+        uint32_t *grown = ran_grow(d->given, &d->given_cap, d->L + 1, sizeof *grown, err);
         if (grown == NULL)
                 return RAN_ENOMEM;
         d->given = grown;
@@ -125,7 +125,7 @@ static void end_fingerprint(struct cmd_document *d)
                 d->fingerprint = ran_fingerprint_end(&d->print);
 }
 
-/* Of a text or a word, which d->text holds. */
+/* Adds the text or word in d->text to the fingerprint. */
 static void note_text(struct cmd_document *d)
 {
         if (d->with_fingerprint)
@@ -289,14 +289,14 @@ static int read_words(struct cmd_document *d, const char *line, const struct ran
                       struct ran_error *err)
 {
         begin_fingerprint(d);
-        int code = (list ? read_tokens : read_text)(d, line, m, name, tokenizer, err);
+        int rc = (list ? read_tokens : read_text)(d, line, m, name, tokenizer, err);
 
         end_fingerprint(d);
         d->from = list ? CMD_FROM_TOKENS : CMD_FROM_TEXT;
         d->ids = d->encoding.ids;
         d->L = d->uncut = d->encoding.n;
-        d->empty = code == RAN_OK && d->L == 0;
-        return code;
+        d->empty = rc == RAN_OK && d->L == 0;
+        return rc;
 }
 
 int cmd_document_read_words(struct cmd_document *d, const struct ran_record *record,
@@ -389,7 +389,7 @@ static int find_positions(struct cmd_document *d, struct ran_error *err)
                 return ran_fail(err, RAN_EFORMAT,
                                 "the document has %zu tokens, too many to find words in", d->L);
         uint32_t *positions =
-                ran_grow(d->positions, &d->positions_cap, d->L, sizeof(*positions), err);
+                ran_grow(d->positions, &d->positions_cap, d->L, sizeof *positions, err);
         if (positions == NULL)
                 return RAN_ENOMEM;
         d->positions = positions;
@@ -437,13 +437,13 @@ static void truncate_to_ends(struct cmd_document *d)
         struct ran_encoding *e = &d->encoding;
 
         if (d->ids == d->given) {
-                keep_ends(d->given, sizeof(*d->given), d->L, d->head, d->tail);
+                keep_ends(d->given, sizeof *d->given, d->L, d->head, d->tail);
         } else {
-                keep_ends(e->ids, sizeof(*e->ids), d->L, d->head, d->tail);
-                keep_ends(e->start, sizeof(*e->start), d->L, d->head, d->tail);
-                keep_ends(e->end, sizeof(*e->end), d->L, d->head, d->tail);
-                keep_ends(e->word, sizeof(*e->word), d->L, d->head, d->tail);
-                keep_ends(e->spelling, RAN_SPELLING * sizeof(*e->spelling), d->L, d->head, d->tail);
+                keep_ends(e->ids, sizeof *e->ids, d->L, d->head, d->tail);
+                keep_ends(e->start, sizeof *e->start, d->L, d->head, d->tail);
+                keep_ends(e->end, sizeof *e->end, d->L, d->head, d->tail);
+                keep_ends(e->word, sizeof *e->word, d->L, d->head, d->tail);
+                keep_ends(e->spelling, RAN_SPELLING * sizeof *e->spelling, d->L, d->head, d->tail);
                 e->n = d->head + d->tail;
         }
         d->L = d->head + d->tail;
@@ -454,15 +454,15 @@ int cmd_document_read(struct cmd_document *d, const struct ran_record *record,
                       const struct cmd_document_options *options, struct ran_error *err)
 {
         d->sentences = 0;
-        int code = read_source(d, record, tokenizer, V, err);
+        int rc = read_source(d, record, tokenizer, V, err);
 
-        if (code == RAN_OK && d->with_fingerprint && d->ids == d->given && d->L > 0)
-                code = print_ids(d, record, err);
-        if (code == RAN_OK && d->by_words)
-                code = find_positions(d, err);
-        d->empty = code == RAN_OK && (d->L == 0 || (d->by_words && d->words == 0));
-        if (code != RAN_OK)
-                return code;
+        if (rc == RAN_OK && d->with_fingerprint && d->ids == d->given && d->L > 0)
+                rc = print_ids(d, record, err);
+        if (rc == RAN_OK && d->by_words)
+                rc = find_positions(d, err);
+        d->empty = rc == RAN_OK && (d->L == 0 || (d->by_words && d->words == 0));
+        if (rc != RAN_OK)
+                return rc;
         if (d->empty)
                 return ran_fail(err, RAN_EFORMAT, "the document has no tokens");
         RAN_TRY(set_ends(d, options, err));

@@ -45,7 +45,7 @@ int cmd_labels_add_name(const struct cmd_names *called, const char *what, const 
 static int add_label(struct cmd_labels *l, const char *what, const char *line,
                      struct ran_span value, char type, struct ran_error *err)
 {
-        size_t *grown = ran_grow(l->end, &l->cap, l->n + 1, sizeof(*grown), err);
+        size_t *grown = ran_grow(l->end, &l->cap, l->n + 1, sizeof *grown, err);
 
         if (grown == NULL)
                 return RAN_ENOMEM;
@@ -99,7 +99,7 @@ void cmd_labels_join(struct ran_buf *out, const char *name, char separator)
 static int add_part(struct cmd_labels *l, const char *s, size_t n, struct ran_error *err)
 {
         const struct ran_span all = {0, n};
-        size_t number, *grown = ran_grow(l->end, &l->cap, l->n + 1, sizeof(*grown), err);
+        size_t number, *grown = ran_grow(l->end, &l->cap, l->n + 1, sizeof *grown, err);
 
         if (grown == NULL)
                 return RAN_ENOMEM;
@@ -150,25 +150,24 @@ static int split_label(struct cmd_labels *l, const char *line, const struct ran_
 {
         struct ran_buf text = {0};
         size_t begin = 0;
-        int code = RAN_OK;
+        int rc = RAN_OK;
 
         if (m->type == 's')
-                code = ran_json_decode(line, m->value, &text, err);
+                rc = ran_json_decode(line, m->value, &text, err);
         else
                 ran_buf_add(&text, line + m->value.begin, m->value.end - m->value.begin);
-        for (size_t i = 0; i <= text.len && code == RAN_OK && !text.failed; i++) {
+        for (size_t i = 0; i <= text.len && rc == RAN_OK && !text.failed; i++) {
                 if (i < text.len && is_escaped(text.data, text.len, i, l->separator)) {
                         i++;
                 } else if (i == text.len || text.data[i] == l->separator) {
-                        code = add_trimmed(l, text.len > 0 ? text.data + begin : "", i - begin,
-                                           err);
+                        rc = add_trimmed(l, text.len > 0 ? text.data + begin : "", i - begin, err);
                         begin = i + 1;
                 }
         }
-        if (code == RAN_OK && text.failed)
-                code = ran_fail(err, RAN_ENOMEM, "no memory for the labels of a record");
+        if (rc == RAN_OK && text.failed)
+                rc = ran_fail(err, RAN_ENOMEM, "no memory for the labels of a record");
         ran_buf_release(&text);
-        return code;
+        return rc;
 }
 
 /* ---- labels of a record --------------------------------------------------------------------- */
@@ -204,7 +203,7 @@ static int add_cats(struct cmd_labels *l, const char *line, const struct ran_mem
         return RAN_OK;
 }
 
-/* Those of objects. */
+/* Adds the labels of a list of objects. */
 static int add_marks(struct cmd_labels *l, const char *line, const struct ran_member *marks,
                      struct ran_error *err)
 {
@@ -302,7 +301,7 @@ static size_t count_numbers(const char *line, struct ran_span array)
 /* Parses tags of a scheme, and sets the kind. */
 static int parse_names(struct cmd_labels *l, struct ran_error *err)
 {
-        struct ran_tag *tags = ran_grow(l->tags, &l->tags_cap, l->n, sizeof(*tags), err);
+        struct ran_tag *tags = ran_grow(l->tags, &l->tags_cap, l->n, sizeof *tags, err);
         size_t marked = 0, others = 0;
         struct ran_error why;
 

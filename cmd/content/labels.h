@@ -30,7 +30,7 @@ struct cmd_labels {
         bool present; /* the record has one of the members, not null */
         bool several; /* it is `labels`, or another list without exactly one label */
         bool either;  /* a list with exactly one label, and not `labels` */
-        /* Of tags. */
+        /* Tags have these. */
         enum cmd_tag_kind kind;
         struct ran_tag *tags; /* scratch */
         size_t tags_cap;

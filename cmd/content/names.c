@@ -18,7 +18,7 @@ void cmd_names_release(struct cmd_names *names)
 /* Ends a name that was appended to the text. */
 static int end_name(struct cmd_names *names, struct ran_error *err)
 {
-        size_t *grown = ran_grow(names->end, &names->cap, names->n + 1, sizeof(*grown), err);
+        size_t *grown = ran_grow(names->end, &names->cap, names->n + 1, sizeof *grown, err);
 
         if (grown == NULL)
                 return RAN_ENOMEM;
@@ -89,8 +89,8 @@ static int add_string(struct cmd_names *names, const char *json, struct value it
 {
         if (item.type != 's')
                 return refuse(names, "each name must be a string", err);
-        int code = ran_json_decode(json, item.at, &names->text, err);
-        return code == RAN_OK ? end_name(names, err) : refuse(names, err->text, err);
+        int rc = ran_json_decode(json, item.at, &names->text, err);
+        return rc == RAN_OK ? end_name(names, err) : refuse(names, err->text, err);
 }
 
 static int read_list(struct cmd_names *names, const char *json, struct value list,
@@ -140,17 +140,17 @@ static int read_numbered(struct cmd_names *names, const char *json, struct value
                          struct ran_error *err)
 {
         size_t n = count_members(json, object);
-        struct value *ordered = ran_alloc(n, sizeof(*ordered), err);
-        int code = RAN_OK;
+        struct value *ordered = ran_alloc(n, sizeof *ordered, err);
+        int rc = RAN_OK;
 
         if (ordered == NULL)
                 return RAN_ENOMEM;
         if (!order_members(json, object, ordered, n))
-                code = refuse(names, "\"id2label\" must name all numbers from 0 on", err);
-        for (size_t i = 0; i < n && code == RAN_OK; i++)
-                code = add_string(names, json, ordered[i], err);
+                rc = refuse(names, "\"id2label\" must name all numbers from 0 on", err);
+        for (size_t i = 0; i < n && rc == RAN_OK; i++)
+                rc = add_string(names, json, ordered[i], err);
         free(ordered);
-        return code;
+        return rc;
 }
 
 /* The names of a class label; the feature may be a list of class labels. */
@@ -208,17 +208,16 @@ static int scan_json(struct cmd_names *names, const char *s, size_t n, bool tags
         ran_buf_str(&object, "{\"names\":");
         ran_buf_add(&object, s, n);
         ran_buf_char(&object, '}');
-        int code = object.failed
-                           ? ran_fail(&why, RAN_ENOMEM, "no memory for a file of %zu bytes", n)
-                           : ran_record_scan(&scanned, object.data, object.len, &why);
-        bool one = code == RAN_OK && scanned.count == 1;
+        int rc = object.failed ? ran_fail(&why, RAN_ENOMEM, "no memory for a file of %zu bytes", n)
+                               : ran_record_scan(&scanned, object.data, object.len, &why);
+        bool one = rc == RAN_OK && scanned.count == 1;
         const struct ran_member *all = one ? ran_record_find(&scanned, "names", NULL) : NULL;
-        code = all == NULL ? refuse(names, code == RAN_ENOMEM ? why.text : "not valid JSON", err)
-                           : read_json(names, object.data, (struct value){all->value, all->type},
-                                       tags, err);
+        rc = all == NULL ? refuse(names, rc == RAN_ENOMEM ? why.text : "not valid JSON", err)
+                         : read_json(names, object.data, (struct value){all->value, all->type},
+                                     tags, err);
         ran_record_release(&scanned);
         ran_buf_release(&object);
-        return code;
+        return rc;
 }
 
 /* ---- both ----------------------------------------------------------------------------------- */
@@ -228,15 +227,15 @@ int cmd_names_read(struct cmd_names *names, const char *s, size_t n, bool tags,
 {
         const size_t mark = ran_utf8_mark(s, n);
         size_t at = 0;
-        int code;
+        int rc;
 
         s += mark;
         n -= mark;
         while (at < n && strchr(" \t\r\n", s[at]) != NULL && s[at] != '\0')
                 at++;
         bool json = at < n && (s[at] == '{' || s[at] == '[');
-        code = json ? scan_json(names, s, n, tags, err) : read_lines(names, s, n, err);
-        return code == RAN_OK && names->n == 0 ? refuse(names, "no names", err) : code;
+        rc = json ? scan_json(names, s, n, tags, err) : read_lines(names, s, n, err);
+        return rc == RAN_OK && names->n == 0 ? refuse(names, "no names", err) : rc;
 }
 
 void cmd_names_open(struct cmd_names *names, const char *file, bool tags)

@@ -37,7 +37,7 @@ static int read_whole(struct cmd_reading *r, const struct cmd_reading_how *how,
         return RAN_OK;
 }
 
-/* As ran-lm score: the last token is predicted, and read only after a source. */
+/* Reads as ran-lm score does: the last token is predicted, and read only after a source. */
 static int read_sequence(struct cmd_reading *r, const struct cmd_reading_how *how,
                          const struct ran_record *record, struct ran_error *err)
 {

@@ -23,7 +23,7 @@ struct cmd_reading {
         /* Tokens [first, end) are those of `document`, if it has more than ids. */
         const struct cmd_document *document;
         size_t first, end;
-        /* What holds them. */
+        /* These hold them. */
         struct cmd_sequence sequence;
         struct cmd_masked masked;
         struct cmd_document whole;

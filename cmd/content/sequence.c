@@ -100,9 +100,9 @@ static int add_beginning(struct cmd_sequence *s, const struct cmd_sequence_how *
 
         if (how->begin_with == NULL || json_member(record, how->begin_with) == NULL)
                 return RAN_OK;
-        int code = cmd_document_read_member(d, record, how->begin_with, how->tokenizer, err);
+        int rc = cmd_document_read_member(d, record, how->begin_with, how->tokenizer, err);
         d->empty = false; /* it may be */
-        RAN_TRY(code);
+        RAN_TRY(rc);
         RAN_TRY(add_document(s, err));
         s->begun = s->L - source;
         return RAN_OK;
@@ -123,9 +123,9 @@ static int read_pair(struct cmd_sequence *s, const struct cmd_sequence_how *how,
         s->fingerprint = d->fingerprint;
         if (how->ask)
                 return add_beginning(s, how, record, err);
-        int code = cmd_document_read_member(d, record, "target", how->tokenizer, err);
+        int rc = cmd_document_read_member(d, record, "target", how->tokenizer, err);
         d->empty = false; /* a target may be */
-        RAN_TRY(code);
+        RAN_TRY(rc);
         s->fingerprint += d->fingerprint;
         RAN_TRY(add_document(s, err));
         return add_end(s, how, err);

@@ -64,7 +64,7 @@ static int read_label(struct spans *s, const char *line, struct ran_span value, 
 static int read_span(struct spans *s, const char *line, struct ran_span item, char type,
                      struct ran_error *err)
 {
-        struct span *at = ran_grow(s->at, &s->cap, s->n + 1, sizeof(*at), err);
+        struct span *at = ran_grow(s->at, &s->cap, s->n + 1, sizeof *at, err);
         struct foreign_span shape;
 
         if (at == NULL)
@@ -104,7 +104,7 @@ static int read_spans(struct spans *s, const char *line, const struct ran_member
 static int list_words(struct spans *s, const struct cmd_document *d, struct ran_error *err)
 {
         s->words = d->words;
-        s->word = ran_alloc(s->words, sizeof(*s->word), err);
+        s->word = ran_alloc(s->words, sizeof *s->word, err);
         for (size_t i = 0; i < s->words && s->word != NULL; i++)
                 cmd_document_word(d, i, &s->word[i].start, &s->word[i].end);
         return s->word != NULL ? RAN_OK : RAN_ENOMEM;
@@ -202,7 +202,7 @@ static size_t count_points(const struct ran_buf *text)
 
 static int add_tags(struct cmd_labels *l, const struct spans *s, struct ran_error *err)
 {
-        size_t *end = ran_grow(l->end, &l->cap, s->words, sizeof(*end), err);
+        size_t *end = ran_grow(l->end, &l->cap, s->words, sizeof *end, err);
 
         if (end == NULL)
                 return RAN_ENOMEM;
@@ -255,9 +255,9 @@ int cmd_span_tags_read(struct cmd_labels *l, const struct cmd_document *d,
                 return ran_fail(err, RAN_EFORMAT,
                                 "\"%s\" mark characters of a \"text\"; \"%s\" need \"tags\"",
                                 s.name, d->from == CMD_FROM_IDS ? "ids" : "tokens");
-        int code = read_spans(&s, record->line, m, err);
-        if (code == RAN_OK)
-                code = tag_words(l, &s, d, err);
+        int rc = read_spans(&s, record->line, m, err);
+        if (rc == RAN_OK)
+                rc = tag_words(l, &s, d, err);
         release(&s);
-        return code;
+        return rc;
 }

@@ -10,15 +10,16 @@ struct cmd_spans {
         const struct cmd_document *document;
         const struct ran_record *record;
         size_t word, pos; /* of tokens: the next one, and its position in the array */
-        /* Of text: the unit of offsets, and the current offset in each unit. */
+        /* A text has a unit of offsets, and the current offset in each unit. */
         enum ran_unit unit;
         size_t point, byte, utf16;
 };
 void cmd_spans_begin(struct cmd_spans *s, const struct cmd_document *document,
                      const struct ran_record *record, enum ran_unit unit);
 
-/* Of the words [first, last): *start and *end, in units of a text, else in words. Appends their
- * text (tokens and ids with spaces between). first is at least the last of the previous call. */
+/* Finds *start and *end of the words [first, last), in units of a text, else in words. Appends
+ * their text (tokens and ids with spaces between). first is at least the last of the previous call.
+ */
 int cmd_spans_next(struct cmd_spans *s, size_t first, size_t last, size_t *start, size_t *end,
                    struct ran_buf *text, struct ran_error *err);
 

@@ -118,7 +118,7 @@ int cmd_vocab_words_read(struct cmd_vocab_words *w, const struct ran_record *rec
         };
         bool found = false;
 
-        for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+        for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
                 const struct ran_member *m = members[i];
                 bool pair = i >= 2; /* source and target belong together */
                 if (m == NULL || (w->pairs && !pair))

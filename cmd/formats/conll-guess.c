@@ -45,7 +45,7 @@ enum lines_role conll_role(const char *line, size_t n)
                 return LINES_DOCUMENT;
         if (!begins_with(line, n, "# "))
                 return LINES_WORD;
-        return is_known_comment(line, n, sizeof(comments) / sizeof(comments[0])) ||
+        return is_known_comment(line, n, sizeof comments / sizeof comments[0]) ||
                                memmem(line, n, " = ", 3) != NULL
                        ? LINES_COMMENT
                        : LINES_WORD;
@@ -53,7 +53,7 @@ enum lines_role conll_role(const char *line, size_t n)
 
 /* ---- agreement ------------------------------------------------------------------------------ */
 
-/* What the lines so far have in common. */
+/* This says what the lines so far have in common. */
 struct look {
         size_t rows, odd, columns; /* odd: rows that do not agree */
         size_t outside, entities;  /* tags */
@@ -119,7 +119,7 @@ static bool is_enough(const struct look *look)
                (look->rows > 1 && look->outside > 0 && look->entities > 0);
 }
 
-/* What is no word of a sentence. inside: it follows one. */
+/* Tells what a line is that is no word of a sentence. inside: it follows one. */
 static bool is_other(const struct look *look, const char *line, size_t n, bool inside)
 {
         if (n == 0 || line[0] != '#')

@@ -253,7 +253,7 @@ static int list_rows(struct rows *rows, const struct conll *c, const char *block
                 if (kind_of(c, w.line, w.n, rows->n > 0) != WORD)
                         continue;
                 RAN_TRY(check_line(c, &w, err));
-                struct row *row = ran_grow(rows->row, &rows->cap, rows->n + 1, sizeof(*row), err);
+                struct row *row = ran_grow(rows->row, &rows->cap, rows->n + 1, sizeof *row, err);
                 if (row == NULL)
                         return RAN_ENOMEM;
                 rows->row = row;
@@ -315,9 +315,9 @@ int conll_import(const struct conll *c, const char *block, size_t n, size_t doc,
 {
         struct rows rows = {0};
         bool tagged = c->tag > 0 && c->tag != c->word;
-        int code = list_rows(&rows, c, block, n, line, err);
+        int rc = list_rows(&rows, c, block, n, line, err);
 
-        if (code == RAN_OK) {
+        if (rc == RAN_OK) {
                 json_begin(out, '{');
                 if (doc > 0)
                         json_put_size(out, "doc", doc);
@@ -331,7 +331,7 @@ int conll_import(const struct conll *c, const char *block, size_t n, size_t doc,
                 json_end(out, '}');
         }
         free(rows.row);
-        return code;
+        return rc;
 }
 
 /* ---- writing -------------------------------------------------------------------------------- */
@@ -451,7 +451,7 @@ static void look(struct import *i, const struct sample *sample)
 
 static int begin(struct import *i, const struct text_line *first, struct ran_error *err)
 {
-        struct conll *c = ran_alloc(1, sizeof(*c), err);
+        struct conll *c = ran_alloc(1, sizeof *c, err);
 
         if (c == NULL)
                 return RAN_ENOMEM;

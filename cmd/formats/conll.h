@@ -21,8 +21,8 @@ enum import_match conll_guess(const struct sample *sample);
 /* Whether a field is a tag of a scheme, as people write it: O, B-PER, but no B-12. (conll-guess.c)
  */
 bool conll_is_tag(const char *s, size_t n);
-/* What a line is, whatever the columns: a comment that no word can be, or a document's beginning.
- * (conll-guess.c) */
+/* Tells what a line is, whatever the columns: a comment that no word can be, or a document's
+ * beginning. (conll-guess.c) */
 enum lines_role conll_role(const char *line, size_t n);
 
 /* The fields of a line, and the last of them. */

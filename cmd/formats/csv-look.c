@@ -12,7 +12,7 @@ static bool is_asked(const struct import_columns *c, const char *s, size_t n)
 {
         const char *one[] = {c->label_member, c->id_member};
 
-        for (size_t i = 0; i < sizeof(one) / sizeof(one[0]); i++)
+        for (size_t i = 0; i < sizeof one / sizeof one[0]; i++)
                 if (one[i] != NULL && strlen(one[i]) == n && memcmp(one[i], s, n) == 0)
                         return true;
         for (size_t i = 0; i < c->text_member.n; i++) {

@@ -6,7 +6,7 @@
 
 enum { LONGEST_NAME = 64 };
 
-/* What the first row is like, if its cells are names, or if they are data. */
+/* This describes the first row: its cells may be names or data. */
 struct csv_look {
         size_t cells;
         size_t texts, labels, others; /* cells that are usual names of these */

@@ -31,7 +31,7 @@ struct csv {
 
 static int add_name(struct csv *csv, const char *s, size_t n, struct ran_error *err)
 {
-        size_t *grown = ran_grow(csv->end, &csv->cap, csv->columns + 1, sizeof(*grown), err);
+        size_t *grown = ran_grow(csv->end, &csv->cap, csv->columns + 1, sizeof *grown, err);
 
         if (grown == NULL)
                 return RAN_ENOMEM;
@@ -49,31 +49,31 @@ static struct ran_span name_of(const struct csv *csv, size_t i)
         return (struct ran_span){i > 0 ? csv->end[i - 1] : 0, csv->end[i]};
 }
 
-/* Of the cells of the first row. */
+/* Names columns by the cells of the first row. */
 static int name_by_header(struct csv *csv, const char *s, size_t n, struct ran_error *err)
 {
         struct ran_buf text = {0};
         struct table_cell cell;
         size_t at = 0;
-        int code = RAN_OK;
+        int rc = RAN_OK;
 
-        while (code == RAN_OK && table_next_cell(&csv->scan, s, n, &at, &cell)) {
+        while (rc == RAN_OK && table_next_cell(&csv->scan, s, n, &at, &cell)) {
                 const char *name = s + cell.span.begin;
                 size_t length = cell.span.end - cell.span.begin;
                 text.len = 0;
                 if (cell.open)
-                        code = ran_fail(err, RAN_EFORMAT, "a quote in the header is never closed");
+                        rc = ran_fail(err, RAN_EFORMAT, "a quote in the header is never closed");
                 if (cell.escaped)
                         table_decode(s, &cell, &text);
                 if (cell.escaped) {
                         name = text.data;
                         length = text.len;
                 }
-                if (code == RAN_OK)
-                        code = add_name(csv, name, length, err);
+                if (rc == RAN_OK)
+                        rc = add_name(csv, name, length, err);
         }
         ran_buf_release(&text);
-        return code;
+        return rc;
 }
 
 static int name_by_option(struct csv *csv, const char *names, struct ran_error *err)
@@ -143,7 +143,7 @@ static int by_name(const void *a, const void *b)
 /* times[i]: which of the columns of its name column i is, from 0. */
 static int count_alike(const struct csv *csv, size_t *times, struct ran_error *err)
 {
-        struct numbered *sorted = ran_alloc(csv->columns, sizeof(*sorted), err);
+        struct numbered *sorted = ran_alloc(csv->columns, sizeof *sorted, err);
 
         if (sorted == NULL)
                 return RAN_ENOMEM;
@@ -152,7 +152,7 @@ static int count_alike(const struct csv *csv, size_t *times, struct ran_error *e
                 sorted[i] =
                         (struct numbered){csv->names.data + name.begin, name.end - name.begin, i};
         }
-        qsort(sorted, csv->columns, sizeof(*sorted), by_name);
+        qsort(sorted, csv->columns, sizeof *sorted, by_name);
         for (size_t i = 1; i < csv->columns; i++) {
                 const struct numbered *a = &sorted[i - 1], *b = &sorted[i];
                 if (a->n == b->n && memcmp(a->s, b->s, a->n) == 0)
@@ -162,17 +162,17 @@ static int count_alike(const struct csv *csv, size_t *times, struct ran_error *e
         return RAN_OK;
 }
 
-/* Of several columns of one name, the second is called NAME.2, and so on. */
+/* Where several columns have one name, the second is called NAME.2, and so on. */
 static int write_names(struct csv *csv, struct ran_error *err)
 {
-        size_t *times = ran_alloc(csv->columns, sizeof(*times), err);
+        size_t *times = ran_alloc(csv->columns, sizeof *times, err);
         struct ran_buf name = {0};
-        int code = times != NULL ? count_alike(csv, times, err) : RAN_ENOMEM;
+        int rc = times != NULL ? count_alike(csv, times, err) : RAN_ENOMEM;
 
-        csv->json_end = ran_alloc(csv->columns, sizeof(*csv->json_end), err);
+        csv->json_end = ran_alloc(csv->columns, sizeof *csv->json_end, err);
         if (csv->json_end == NULL)
-                code = RAN_ENOMEM;
-        for (size_t i = 0; i < csv->columns && code == RAN_OK; i++) {
+                rc = RAN_ENOMEM;
+        for (size_t i = 0; i < csv->columns && rc == RAN_OK; i++) {
                 struct ran_span span = name_of(csv, i);
                 name.len = 0;
                 ran_buf_add(&name, csv->names.data + span.begin, span.end - span.begin);
@@ -185,11 +185,11 @@ static int write_names(struct csv *csv, struct ran_error *err)
                 ran_buf_add(&csv->shown, name.data, name.len);
         }
         ran_buf_char(&csv->shown, '\0');
-        if (code == RAN_OK && (csv->json.failed || csv->shown.failed || name.failed))
-                code = ran_fail(err, RAN_ENOMEM, "no memory for %zu columns", csv->columns);
+        if (rc == RAN_OK && (csv->json.failed || csv->shown.failed || name.failed))
+                rc = ran_fail(err, RAN_ENOMEM, "no memory for %zu columns", csv->columns);
         ran_buf_release(&name);
         free(times);
-        return code;
+        return rc;
 }
 
 /* ---- the file ------------------------------------------------------------------------------- */
@@ -197,7 +197,7 @@ static int write_names(struct csv *csv, struct ran_error *err)
 static int begin(struct import *i, const struct text_line *first, struct ran_error *err)
 {
         const struct import_columns *c = i->columns;
-        struct csv *csv = ran_alloc(1, sizeof(*csv), err);
+        struct csv *csv = ran_alloc(1, sizeof *csv, err);
 
         if (csv == NULL)
                 return RAN_ENOMEM;

@@ -4,7 +4,7 @@
 
 #include "cmd/formats/import.h"
 
-/* What the columns of a table are called, for messages: "review, sentiment"; valid until the file
+/* Lists the names of a table's columns, for messages: "review, sentiment"; valid until the file
  * ends. */
 const char *csv_columns(const struct import *i);
 /* Whether a first line has cells of which one is named by --text-member, --label-member or

@@ -59,12 +59,12 @@ static int flatten(struct ran_buf *out, size_t begin, struct ran_error *err)
 static int add_text(struct ran_buf *out, const struct ran_record *record, struct ran_error *err)
 {
         size_t begin = out->len;
-        int code = foreign_add_text(out, record, err);
+        int rc = foreign_add_text(out, record, err);
 
-        if (code == RAN_OK && !out->failed)
-                code = flatten(out, begin, err);
+        if (rc == RAN_OK && !out->failed)
+                rc = flatten(out, begin, err);
         ran_buf_char(out, '\n');
-        return code;
+        return rc;
 }
 
 const struct output_format output_fasttext = {

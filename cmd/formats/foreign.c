@@ -55,7 +55,7 @@ static bool is_named(const char *line, struct ran_span name, const char *text)
         return name.end - name.begin == n + 2 && memcmp(line + name.begin + 1, text, n) == 0;
 }
 
-/* Of ran-tokenize; not the name of a character set. */
+/* Tells the object that ran-tokenize writes from the name of a character set. */
 static bool is_encoding(const struct ran_record *record, const struct ran_member *m)
 {
         struct ran_span name, item;
@@ -115,7 +115,7 @@ static bool is_choice(const struct ran_record *record, const struct ran_member *
         return m->type == 'a' && options != NULL && options->type == 'a';
 }
 
-/* Of documents, by their first: with a label, but no place. */
+/* Tells marks of documents from spans by the first: it has a label, but no place. */
 static bool are_marks(const struct ran_record *record, const struct ran_member *m)
 {
         struct ran_span item, name, value;
@@ -176,7 +176,7 @@ static const struct {
         {GROUP, "doc", is_group, false},
 };
 
-enum { MEMBERS = sizeof(members) / sizeof(members[0]) };
+enum { MEMBERS = sizeof members / sizeof members[0] };
 
 static const struct ran_member *find_fitting(const struct ran_record *record, enum what what,
                                              const char **name)
@@ -316,15 +316,15 @@ static int add_tokens(struct ran_buf *out, const struct ran_record *record,
         struct ran_span item;
         size_t pos = 0, begin = out->len;
         char type;
-        int code = RAN_OK;
+        int rc = RAN_OK;
 
-        while (code == RAN_OK &&
+        while (rc == RAN_OK &&
                ran_json_next(record->line, tokens->value, &pos, NULL, &item, &type)) {
                 if (out->len > begin)
                         ran_buf_char(out, ' ');
-                code = ran_json_decode(record->line, item, out, err);
+                rc = ran_json_decode(record->line, item, out, err);
         }
-        return code;
+        return rc;
 }
 
 int foreign_add_text(struct ran_buf *out, const struct ran_record *record, struct ran_error *err)

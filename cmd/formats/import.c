@@ -18,7 +18,7 @@ static const struct {
 const char *const import_names[] = {"auto", IMPORT_FORMATS(X) NULL};
 #undef X
 
-enum { FORMATS = sizeof(formats) / sizeof(formats[0]) };
+enum { FORMATS = sizeof formats / sizeof formats[0] };
 
 const struct import_format *import_choice(int choice)
 {
@@ -135,11 +135,11 @@ int import_text_line(const struct import *i, const struct text_line *text, struc
         *line = 0;
         if (text->why != NULL && i->format->unit != LINES_FILE)
                 return ran_fail(err, RAN_EFORMAT, "the record is left out: %s", text->why);
-        int code = import_any(i, text, out, line, &why);
-        if (code == RAN_EFORMAT && i->guessed && !i->header && i->format->looks_like != NULL)
-                return ran_fail(err, code,
+        int rc = import_any(i, text, out, line, &why);
+        if (rc == RAN_EFORMAT && i->guessed && !i->header && i->format->looks_like != NULL)
+                return ran_fail(err, rc,
                                 "%s (the first lines of the file look like %s; set the format with "
                                 "--input-format)",
                                 why.text, i->format->looks_like);
-        return code == RAN_OK ? RAN_OK : ran_fail(err, (enum ran_code)code, "%s", why.text);
+        return rc == RAN_OK ? RAN_OK : ran_fail(err, (enum ran_code)rc, "%s", why.text);
 }

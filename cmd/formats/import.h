@@ -68,8 +68,8 @@ struct import_format {
         const char *const *endings;
         bool by_ending; /* a file with such an ending is of this format, if no earlier one claims it
                          */
-        /* Of tables and sentences: sets i->table, i->below or i->role by the first lines of the
-         * file. NULL otherwise. */
+        /* Tables and sentences have this: it sets i->table, i->below or i->role by the first lines
+         * of the file. NULL otherwise. */
         void (*look)(struct import *i, const struct sample *sample);
         /* Whether the first lines of a file look like this format, and agree on it. NULL: cannot
          * be guessed. */
@@ -110,13 +110,13 @@ bool import_has_ending(const char *file);
 
 /* Begins a file with its first text; all members of i but state have been set, state is NULL. */
 int import_begin(struct import *i, const struct text_line *first, struct ran_error *err);
-/* As the format's `import`; messages mention that a format was guessed. */
+/* Does what the format's `import` does; messages mention that a format was guessed. */
 int import_text_line(const struct import *i, const struct text_line *text, struct ran_buf *out,
                      size_t *line, struct ran_error *err);
 /* After the last text of a file, or when it could not be begun. */
 void import_end(struct import *i);
 
-/* What to do about a text of n bytes of which only the first `valid` are UTF-8. */
+/* Advises what to do about a text of n bytes whose first `valid` alone are UTF-8. */
 const char *import_encoding_advice(const char *s, size_t n, size_t valid);
 /* The text stops being UTF-8 after `valid` bytes: a message with this column. */
 int import_refuse_column(const struct text_line *text, size_t valid, size_t column,

@@ -14,7 +14,7 @@ static enum import_match guess(const struct sample *sample)
 
         if (!sample_next(sample, &begin, &line, &n))
                 return IMPORT_UNLIKE;
-        while (at < n && memchr(spaces, line[at], sizeof(spaces)) != NULL)
+        while (at < n && memchr(spaces, line[at], sizeof spaces) != NULL)
                 at++;
         if (at == n)
                 return IMPORT_CLEAR;

@@ -5,7 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#define BYTES(s)   s, sizeof(s) - 1
+#define BYTES(s)   s, sizeof s - 1
 #define AS_TEXT    "save the text as plain text in UTF-8 first"
 #define AS_CSV     "save the table as CSV first"
 #define AS_LINES   "make JSON lines of it first, with pandas or DuckDB for example"
@@ -111,7 +111,7 @@ const struct kind *kind_of(const char *s, size_t n)
 {
         if (n > KIND_BYTES)
                 n = KIND_BYTES;
-        for (size_t i = 0; i < sizeof(magics) / sizeof(magics[0]); i++) {
+        for (size_t i = 0; i < sizeof magics / sizeof magics[0]; i++) {
                 const struct magic *m = &magics[i];
                 if (n >= m->at + m->n && memcmp(s + m->at, m->bytes, m->n) == 0)
                         return &m->kind;
@@ -133,7 +133,7 @@ const struct kind *kind_of_file(const char *path)
 {
         char s[KIND_BYTES];
         int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-        ssize_t got = fd >= 0 ? read(fd, s, sizeof(s)) : -1;
+        ssize_t got = fd >= 0 ? read(fd, s, sizeof s) : -1;
         const struct kind *kind = NULL;
 
         if (fd >= 0)

@@ -102,7 +102,7 @@ static int look_inside(struct lines *l, size_t begin, struct ran_error *err)
         return l->unpack != NULL ? RAN_OK : fail_reading(l, err);
 }
 
-/* What is read at once: a limit must not be passed by much. */
+/* Bounds what is read at once, so that a limit is not passed by much. */
 static size_t room(const struct lines *l)
 {
         return l->cap - l->end < GROUP_BYTES ? l->cap - l->end : GROUP_BYTES;
@@ -122,7 +122,7 @@ static int read_unpacked(struct lines *l, struct ran_error *err)
         return RAN_OK;
 }
 
-/* What a decompressor takes with the first bytes of a file. */
+/* A decompressor takes this with the first bytes of a file. */
 enum { FIRST_BYTES = 1 << 15 };
 
 /* Appends what has arrived; waits if nothing has. begin: where the file begins in data. */
@@ -189,7 +189,7 @@ static int skip(struct lines *l, struct ran_error *err)
 {
         /* Lines of a block that were scanned are counted already. */
         const size_t at = l->unit == LINES_SENTENCE ? l->scanned : 0;
-        size_t *grown = ran_grow(l->skipped, &l->skip_cap, l->skips + 1, sizeof(*grown), err);
+        size_t *grown = ran_grow(l->skipped, &l->skip_cap, l->skips + 1, sizeof *grown, err);
 
         if (grown == NULL)
                 return RAN_ENOMEM;
@@ -246,9 +246,9 @@ static int fill(struct lines *l, struct ran_error *err)
                 }
                 if (whole && (l->end >= GROUP_BYTES || !readable(l)))
                         break;
-                int code = read_more(l, 0, err);
-                if (code != RAN_OK)
-                        return whole && l->why != NULL ? RAN_OK : code;
+                int rc = read_more(l, 0, err);
+                if (rc != RAN_OK)
+                        return whole && l->why != NULL ? RAN_OK : rc;
         }
         return RAN_OK;
 }
@@ -269,21 +269,21 @@ static uint64_t size_of(const struct lines *l, size_t begin)
 static int read_file(struct lines *l, struct ran_error *err)
 {
         size_t begin = l->end;
-        int code = open_file(l, *l->next_file++, err);
+        int rc = open_file(l, *l->next_file++, err);
 
         l->files--;
         l->ended = false;
-        while (code == RAN_OK && !l->ended) {
-                code = read_more(l, begin, err);
-                if (code != RAN_OK || l->most == 0 || l->end - begin <= l->most)
+        while (rc == RAN_OK && !l->ended) {
+                rc = read_more(l, begin, err);
+                if (rc != RAN_OK || l->most == 0 || l->end - begin <= l->most)
                         continue;
                 l->why = l->too_long;
                 break;
         }
         uint64_t size = size_of(l, begin);
         close_file(l);
-        if (code != RAN_OK && l->why == NULL)
-                return code;
+        if (rc != RAN_OK && l->why == NULL)
+                return rc;
         if (l->why != NULL)
                 l->end = begin;
         return units_add(
@@ -345,7 +345,7 @@ static int add_skipped(struct lines *l, struct ran_error *err)
         return RAN_OK;
 }
 
-/* Of the lines from `at` on, those that are whole, up to the bound after the first. */
+/* Returns the whole lines from `at` on, up to the bound after the first. */
 static struct sample sample_of(const struct lines *l, size_t at)
 {
         size_t n, next, from = at;
@@ -366,9 +366,9 @@ static int fill_sample(struct lines *l, size_t at, struct ran_error *err)
         if (fstat(l->fd, &status) != 0 || !S_ISREG(status.st_mode))
                 return RAN_OK;
         while (!l->ended && l->why == NULL && l->end - at < 2 * SAMPLE_BYTES) {
-                int code = read_more(l, 0, err);
-                if (code != RAN_OK && l->why == NULL)
-                        return code; /* else the lines that were read come first */
+                int rc = read_more(l, 0, err);
+                if (rc != RAN_OK && l->why == NULL)
+                        return rc; /* else the lines that were read come first */
         }
         return RAN_OK;
 }
@@ -471,5 +471,5 @@ void lines_keep(struct lines *l, size_t i)
 void lines_drop(struct lines *l, size_t i)
 {
         l->count--;
-        memmove(l->line + i, l->line + i + 1, (l->count - i) * sizeof(*l->line));
+        memmove(l->line + i, l->line + i + 1, (l->count - i) * sizeof *l->line);
 }

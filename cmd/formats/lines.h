@@ -8,7 +8,7 @@
 #include "cmd/formats/values.h"
 #include "ran.h"
 
-/* What a text is. */
+/* A text is one of these. */
 enum lines_unit {
         LINES_EACH,     /* each line that is not blank */
         LINES_SENTENCE, /* a block: the lines up to a blank one */
@@ -17,7 +17,7 @@ enum lines_unit {
         LINES_FILE,     /* all of a file */
 };
 
-/* Of sentences: what a line is. */
+/* A line of a sentence is one of these. */
 enum lines_role {
         LINES_WORD,     /* or unknown */
         LINES_COMMENT,  /* belongs to the sentence after it */

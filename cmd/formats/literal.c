@@ -77,7 +77,7 @@ static bool add_word(const char *s, size_t n, size_t *at, struct ran_buf *out)
         while (*at < n && !is_space(s[*at]) &&
                (s[*at] == '\0' || strchr("[](){},:'\"", s[*at]) == NULL))
                 ++*at;
-        for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
+        for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
                 if (strlen(words[i][0]) == *at - begin &&
                     memcmp(words[i][0], s + begin, *at - begin) == 0) {
                         ran_buf_str(out, words[i][1]);

@@ -26,7 +26,7 @@
         OUTPUT_OF_RECORDS(X) \
         OUTPUT_OF_LABELS(X) OUTPUT_OF_TAGS(X) OUTPUT_OF_ROWS(X) OUTPUT_OF_PAGE(X)
 
-/* What a format is made of. */
+/* A format is made of one of these. */
 enum output_kind {
         OUTPUT_RECORDS, /* a JSON value, as a member of its record */
         OUTPUT_LABELS,  /* the labels of a document, and its text */

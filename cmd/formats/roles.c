@@ -84,7 +84,7 @@ enum role role_of(const char *name, size_t n, size_t *rank)
                 n--;
         for (; n > 0 && *name == ' '; n--)
                 name++;
-        for (size_t i = 0; i < sizeof(roles) / sizeof(roles[0]); i++) {
+        for (size_t i = 0; i < sizeof roles / sizeof roles[0]; i++) {
                 if (is_called(name, n, roles[i].name)) {
                         *rank = i;
                         return roles[i].role;

@@ -9,7 +9,7 @@
 
 enum role { ROLE_NONE, ROLE_TEXT, ROLE_LABEL, ROLE_ID, ROLE_OTHER };
 
-/* What a column or member of this name usually is; case, and '-', '_' and spaces, make no
+/* Tells what a column or member of this name usually is; case, and '-', '_' and spaces, make no
  * difference. rank: the lower, the more usual. ROLE_OTHER: another member that programs read. */
 enum role role_of(const char *name, size_t n, size_t *rank);
 

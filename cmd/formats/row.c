@@ -160,20 +160,20 @@ int cmd_row_id(struct cmd_row *row, const struct cmd_line *line, struct ran_erro
 {
         const struct ran_member *id = json_member(&line->record, "id");
         struct ran_buf text = {0};
-        int code = RAN_OK;
+        int rc = RAN_OK;
 
         if (id == NULL)
                 ran_buf_printf(&text, "%s:%zu", line->file, line->number);
         else if (id->type == 's')
-                code = ran_json_decode(line->record.line, id->value, &text, err);
+                rc = ran_json_decode(line->record.line, id->value, &text, err);
         else
                 ran_buf_add(&text, line->record.line + id->value.begin,
                             id->value.end - id->value.begin);
-        if (code == RAN_OK)
+        if (rc == RAN_OK)
                 cmd_row_string(row, text.data, text.len);
         row->out->failed |= text.failed;
         ran_buf_release(&text);
-        return code;
+        return rc;
 }
 
 int cmd_row_document(struct cmd_row *row, const struct cmd_line *line, struct ran_buf *scratch,

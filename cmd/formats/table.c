@@ -167,7 +167,7 @@ char table_delimiter(const char *text)
         } words[] = {{"tab", '\t'},      {"\\t", '\t'}, {"comma", ','},
                      {"semicolon", ';'}, {"pipe", '|'}, {"space", ' '}};
 
-        for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+        for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
                 if (strcmp(text, words[i].word) == 0)
                         return words[i].delimiter;
         bool one = text[0] != '\0' && text[1] == '\0' && (unsigned char)text[0] < 0x80;
@@ -177,7 +177,7 @@ char table_delimiter(const char *text)
 char table_guess_delimiter(const char *line, size_t n)
 {
         static const char delimiters[] = ",;\t|";
-        size_t count[sizeof(delimiters)] = {0}, best = 0;
+        size_t count[sizeof delimiters] = {0}, best = 0;
         bool quoted = false;
 
         for (size_t i = 0; i < n; i++) {

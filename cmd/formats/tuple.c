@@ -49,16 +49,16 @@ static int import_pair(const char *s, size_t n, struct ran_buf *out, struct ran_
         ran_buf_str(&object, "{\"\":");
         ran_buf_add(&object, s, n);
         ran_buf_char(&object, '}');
-        int code = object.failed ? ran_fail(err, RAN_ENOMEM, "no memory for a line of %zu bytes", n)
-                                 : ran_record_scan(&r, object.data, object.len, err);
-        if (code == RAN_OK && split_tuple(&r, &text, &members)) {
+        int rc = object.failed ? ran_fail(err, RAN_ENOMEM, "no memory for a line of %zu bytes", n)
+                               : ran_record_scan(&r, object.data, object.len, err);
+        if (rc == RAN_OK && split_tuple(&r, &text, &members)) {
                 ran_buf_str(out, "{\"text\":");
                 ran_buf_add(out, r.line + text.begin, text.end - text.begin);
                 add_members(r.line, members, out);
         }
         ran_record_release(&r);
         ran_buf_release(&object);
-        return code == RAN_ENOMEM ? code : RAN_OK;
+        return rc == RAN_ENOMEM ? rc : RAN_OK;
 }
 
 /* ---- Label Studio --------------------------------------------------------------------------- */
@@ -98,7 +98,7 @@ static bool is_task(const struct ran_record *r)
         return data != NULL && data->type == 'o' && list != NULL && list->type == 'a';
 }
 
-/* Of the texts in a task, the one with the most usual name, else the first. */
+/* Finds the text of a task: the one with the most usual name, else the first. */
 static bool find_text(const char *line, struct ran_span data, struct ran_span *text)
 {
         size_t pos = 0, rank, lowest = SIZE_MAX;

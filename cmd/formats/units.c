@@ -39,7 +39,7 @@ size_t units_count_feeds(const char *s, size_t n)
 int units_add(struct lines *l, struct text_line text, struct ran_error *err)
 {
         struct text_line *grown =
-                ran_grow(l->line, &l->line_cap, l->count + 1, sizeof(*l->line), err);
+                ran_grow(l->line, &l->line_cap, l->count + 1, sizeof *l->line, err);
 
         if (grown == NULL)
                 return RAN_ENOMEM;
@@ -102,11 +102,11 @@ static int end_block(struct lines *l, size_t end, size_t next, size_t doc, struc
 {
         const char *s = l->data + l->begin;
         size_t n = end - l->begin;
-        int code = RAN_OK;
+        int rc = RAN_OK;
 
         units_strip(&s, &n);
         if (l->first > 0)
-                code = units_add(
+                rc = units_add(
                         l,
                         (struct text_line){
                                 .s = s, .n = n, .number = l->first, .doc = doc, .before = l->began},
@@ -115,7 +115,7 @@ static int end_block(struct lines *l, size_t end, size_t next, size_t doc, struc
         l->began = l->at;
         l->begin = next;
         l->first = l->scanned = 0;
-        return code;
+        return rc;
 }
 
 /* One line of a block. A line that begins a document belongs to the sentence after it, and ends the

@@ -23,7 +23,7 @@ extern char **environ;
 
 #define KIND(magic, program, ...)                                                             \
         {                                                                                     \
-                magic, sizeof(magic) - 1, program,                                            \
+                magic, sizeof magic - 1, program,                                             \
                         (const char *const[]){program, __VA_ARGS__, NULL},                    \
                         "it is compressed with " program ", and there is no program " program \
                         " to unpack it: install the package that has it",                     \
@@ -42,7 +42,7 @@ enum unpack_match unpack_match(const char *s, size_t n, const struct unpack_kind
 {
         enum unpack_match match = UNPACK_NO;
 
-        for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+        for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
                 size_t have = n < kinds[i].n ? n : kinds[i].n;
                 if (have > 0 && memcmp(s, kinds[i].magic, have) != 0)
                         continue;
@@ -58,7 +58,7 @@ size_t unpack_name(const char *file, size_t n)
 {
         static const char *const endings[] = {".gz", ".zst", ".xz"};
 
-        for (size_t i = 0; i < sizeof(endings) / sizeof(endings[0]); i++) {
+        for (size_t i = 0; i < sizeof endings / sizeof endings[0]; i++) {
                 size_t m = strlen(endings[i]);
                 if (n > m && memcmp(file + n - m, endings[i], m) == 0)
                         return n - m;
@@ -86,7 +86,7 @@ static bool is_setting(const char *variable)
 {
         static const char *const beginnings[] = {"GZIP", "PIGZ", "XZ_", "ZSTD_"};
 
-        for (size_t i = 0; i < sizeof(beginnings) / sizeof(beginnings[0]); i++)
+        for (size_t i = 0; i < sizeof beginnings / sizeof beginnings[0]; i++)
                 if (strncmp(variable, beginnings[i], strlen(beginnings[i])) == 0)
                         return true;
         return false;
@@ -99,7 +99,7 @@ static char **make_environment(void)
 
         while (environ[n] != NULL)
                 n++;
-        char **environment = ran_alloc(n + 1, sizeof(*environment), NULL);
+        char **environment = ran_alloc(n + 1, sizeof *environment, NULL);
         for (size_t i = 0; environment != NULL && i < n; i++)
                 if (!is_setting(environ[i]))
                         environment[kept++] = environ[i];
@@ -135,21 +135,21 @@ static int spawn(struct unpack *u, int in, int out)
                                                       POSIX_SPAWN_SETSIGDEF);
         posix_spawnattr_setsigmask(&attributes, &none);
         posix_spawnattr_setsigdefault(&attributes, &defaults);
-        int code = posix_spawn_file_actions_adddup2(&actions, in, STDIN_FILENO);
-        if (code == 0)
-                code = posix_spawn_file_actions_adddup2(&actions, out, STDOUT_FILENO);
-        if (code == 0)
-                code = posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null",
-                                                        O_WRONLY, 0);
-        if (code == 0)
-                code = posix_spawnp(&u->child, u->kind->program, &actions, &attributes,
-                                    (char *const *)u->kind->arguments, environment);
-        if (code != 0)
+        int rc = posix_spawn_file_actions_adddup2(&actions, in, STDIN_FILENO);
+        if (rc == 0)
+                rc = posix_spawn_file_actions_adddup2(&actions, out, STDOUT_FILENO);
+        if (rc == 0)
+                rc = posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null",
+                                                      O_WRONLY, 0);
+        if (rc == 0)
+                rc = posix_spawnp(&u->child, u->kind->program, &actions, &attributes,
+                                  (char *const *)u->kind->arguments, environment);
+        if (rc != 0)
                 u->child = 0;
         posix_spawnattr_destroy(&attributes);
         posix_spawn_file_actions_destroy(&actions);
         free(environment);
-        return code;
+        return rc;
 }
 
 static void close_one(int *fd)
@@ -178,9 +178,8 @@ static int start(struct unpack *u)
 struct unpack *unpack_open(const struct unpack_kind *kind, int source, const char *s, size_t n,
                            const char **why)
 {
-        struct unpack *u = n <= sizeof(((struct unpack *)NULL)->buffer)
-                                   ? ran_alloc(1, sizeof(*u), NULL)
-                                   : NULL;
+        struct unpack *u =
+                n <= sizeof(((struct unpack *)NULL)->buffer) ? ran_alloc(1, sizeof *u, NULL) : NULL;
         struct stat status;
 
         *why = strerror(ENOMEM);
@@ -192,12 +191,12 @@ struct unpack *unpack_open(const struct unpack_kind *kind, int source, const cha
         u->regular = fstat(source, &status) == 0 && S_ISREG(status.st_mode);
         memcpy(u->buffer, s, n);
         u->end = n;
-        int code = start(u);
-        if (code == 0) {
+        int rc = start(u);
+        if (rc == 0) {
                 *why = NULL;
                 return u;
         }
-        *why = code == ENOENT ? kind->missing : strerror(code);
+        *why = rc == ENOENT ? kind->missing : strerror(rc);
         unpack_close(u);
         return NULL;
 }
@@ -221,7 +220,7 @@ void unpack_close(struct unpack *u)
 /* A part of the source into the empty buffer. */
 static bool take(struct unpack *u)
 {
-        ssize_t n = read(u->source, u->buffer, sizeof(u->buffer));
+        ssize_t n = read(u->source, u->buffer, sizeof u->buffer);
 
         if (n < 0 && errno != EAGAIN && errno != EINTR) {
                 u->why = strerror(errno);

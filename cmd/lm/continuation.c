@@ -256,13 +256,13 @@ int continuation_make(struct continuation *k, const struct ran_record *record,
         if (k->how->options->beam > 0)
                 return search(k, err);
         RAN_TRY(begin(k, err));
-        int code = sample(k, key_of(k, record), show, arg, err);
+        int rc = sample(k, key_of(k, record), show, arg, err);
         lm_text_end(&k->text);
-        if (code == RAN_OK && k->how->options->replace_unknown)
-                code = lm_replace_unknown(k, record, err);
-        if (code == RAN_OK && !k->own)
+        if (rc == RAN_OK && k->how->options->replace_unknown)
+                rc = lm_replace_unknown(k, record, err);
+        if (rc == RAN_OK && !k->own)
                 ran_lm_context_set_pending(k->context, k->ids[k->n_new - 1]);
-        return code;
+        return rc;
 }
 
 /* ---- the result ----------------------------------------------------------------------------- */

@@ -25,7 +25,7 @@ struct continuation_how {
         bool *never; /* (V) tokens never generated */
 };
 
-/* What one thread needs. Read `sequence`, then call continuation_make. */
+/* Each thread has one. Read `sequence`, then call continuation_make. */
 struct continuation {
         const struct continuation_how *how;
         struct ran_state *state;

@@ -171,7 +171,7 @@ static int judged_text(const struct evaluation *e, struct scratch *s,
         return RAN_OK;
 }
 
-/* What the text was generated from, if the record says so. */
+/* Reads the source of a generated text, if the record has it. */
 static int read_source(struct scratch *s, const struct ran_record *record, struct ran_error *err)
 {
         const struct ran_member *m = json_member(record, "source");

@@ -64,7 +64,7 @@ struct filler {
         size_t top;  /* candidates of a mask: at most V */
 };
 
-/* What one thread needs. */
+/* Each thread has one. */
 struct scratch {
         struct ran_state *state;
         struct cmd_masked masked;
@@ -116,7 +116,7 @@ static int read_masked(const struct filler *f, struct scratch *s, const struct r
         return cmd_masked_read(&s->masked, &how, record, err);
 }
 
-/* What a record gets. */
+/* The answer for one record. */
 struct answer {
         const struct filler *f;
         struct scratch *s;

@@ -136,13 +136,13 @@ static int generate_record(void *arg, void *scratch, const struct cmd_line *line
         struct ran_buf *out = &result->out;
 
         (void)arg;
-        int code = read_record(k, &line->record, err);
-        if (code == RAN_EFORMAT && parallel.source_file != NULL && k->sequence.document.empty) {
+        int rc = read_record(k, &line->record, err);
+        if (rc == RAN_EFORMAT && parallel.source_file != NULL && k->sequence.document.empty) {
                 /* Empty lines are no mistakes of a plain file: their targets are empty, too. */
                 ran_buf_str(out, "{\"text\":\"\",\"tokens\":0,\"finish\":\"end\",\"nll\":0}");
                 return RAN_OK;
         }
-        RAN_TRY(code);
+        RAN_TRY(rc);
         RAN_TRY(continuation_make(k, &line->record, NULL, NULL, err));
         return continuation_json(k, out, err);
 }

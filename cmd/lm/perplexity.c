@@ -54,9 +54,7 @@ static int count_words(struct perplexity *p, const struct ran_record *record, co
 
         for (size_t n = 0; ran_json_next(record->line, m->value, &pos, NULL, &item, &type); n++) {
                 scratch->len = 0;
-                int code = ran_json_decode(record->line, item, scratch, err);
-                if (code != RAN_OK)
-                        return code;
+                RAN_TRY(ran_json_decode(record->line, item, scratch, err));
                 p->words++;
                 p->bytes += scratch->len + (n > 0);
         }

@@ -27,7 +27,7 @@ static struct score_options {
         size_t history, stride;
         int output_format;
 } options;
-/* What the program gives of a record, for the formats. */
+/* The program gives this of a record, for the formats. */
 #define GIVES_RECORDS OUTPUT_YES
 #define GIVES_LABELS  OUTPUT_NO
 #define GIVES_TAGS    OUTPUT_NO
@@ -132,7 +132,7 @@ struct scorer {
         struct page_documents page; /* with --output-format html */
 };
 
-/* What one thread needs. */
+/* Each thread has one. */
 struct scratch {
         struct ran_state *state;
         struct ran_cache *cache; /* of this record, where each is a document of its own */
@@ -268,7 +268,7 @@ static int score(struct lm *lm, struct scratch *s, const struct ran_record *reco
 
 /* ---- the measures of a record --------------------------------------------------------------- */
 
-/* Of a token in its text; 0 where there is no text. */
+/* Returns the bytes of a token in its text; 0 where there is no text. */
 static size_t bytes_of(const struct cmd_sequence *q, size_t i)
 {
         const struct cmd_document *d = &q->document;

@@ -20,7 +20,7 @@ void page_end(struct ran_buf *out, const char *script);
  * quotes, too. */
 void page_text(struct ran_buf *out, const char *s, size_t n);
 void page_string(struct ran_buf *out, const char *s); /* to a NUL */
-/* As much of the text as at most `most` bytes hold; adds an ellipsis if some is left out. White
+/* Appends as much of the text as `most` bytes hold; adds an ellipsis if some is left out. White
  * space at its end is left out. */
 void page_excerpt(struct ran_buf *out, const char *s, size_t n, size_t most);
 /* "1,234,567" */

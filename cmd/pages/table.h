@@ -27,7 +27,7 @@ struct page_cell {
         int decimals;
         struct ran_interval interval;
 };
-/* What cells are made of; CELL_NAMED has a length, the other texts end with a NUL. */
+/* Cells are made with these; CELL_NAMED takes a length, the other texts end with a NUL. */
 #define CELL_NAMED(text, length) ((struct page_cell){.kind = PAGE_NAME, .s = (text), .n = (length)})
 #define CELL_NAME(text)          page_cell_text(PAGE_NAME, text)
 #define CELL_LACK(text)          page_cell_text(PAGE_LACK, text)

@@ -13,7 +13,7 @@ bool cells_are_lists(const char *name, size_t n)
                 "annotations", "accept",     "options", "cats",     "encoding",  "segments",
                 "masked_at",   "masked_ids", "labels",  "label",    "prediction"};
 
-        for (size_t i = 0; i < sizeof(lists) / sizeof(lists[0]); i++)
+        for (size_t i = 0; i < sizeof lists / sizeof lists[0]; i++)
                 if (strlen(lists[i]) == n && memcmp(lists[i], name, n) == 0)
                         return true;
         return false;

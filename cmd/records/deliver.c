@@ -101,6 +101,13 @@ static void deliver_good(struct cmd_run *run, struct slot *slot)
 {
         const struct cmd_loop *loop = run->loop;
 
+        if (loop->settle != NULL) {
+                const int rc = loop->settle(loop->arg, &slot->line, &slot->result, &slot->err);
+
+                slot->status = run_status_of(rc);
+                if (rc != RAN_OK || slot->result.out.len == 0)
+                        return;
+        }
         if (loop->take == NULL) {
                 const struct output_format *format = output_format_of(loop->output);
                 if (format->record != NULL)
@@ -169,7 +176,7 @@ static void trim(struct cmd_run *run, struct slot *slot)
 
         run->kept -= slot->kept;
         slot->kept = slot->result.out.cap + slot->imported.cap + record->names.cap +
-                     record->cap * sizeof(*record->members);
+                     record->cap * sizeof *record->members;
         if (slot->kept > most - run->kept) {
                 ran_buf_release(&slot->result.out);
                 ran_buf_release(&slot->imported);

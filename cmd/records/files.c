@@ -82,10 +82,10 @@ char **cmd_files(const struct cmd_input *input, char **operands)
                 cmd_die(CMD_FAILED, "%s lists no file", input->files_from);
         while (operands[n] != NULL)
                 n++;
-        all = ran_alloc(n + names + 1, sizeof(*all), &err);
+        all = ran_alloc(n + names + 1, sizeof *all, &err);
         if (all == NULL)
                 cmd_die(CMD_FAILED, "%s", err.text);
-        memcpy(all, operands, n * sizeof(*all));
+        memcpy(all, operands, n * sizeof *all);
         for (size_t at = 0; (all[n] = next_name(&at)) != NULL;)
                 n++;
         return all;
@@ -102,7 +102,7 @@ static int add(struct files *f, char *name, bool document, bool among_others, st
 {
         if (!(document && among_others) && strcmp(name, "-") != 0 && access(name, R_OK) != 0)
                 return ran_fail(err, RAN_EIO, "cannot open %s: %s", name, strerror(errno));
-        char **names = ran_grow(f->name, &f->name_cap, f->n + 2, sizeof(*names), err);
+        char **names = ran_grow(f->name, &f->name_cap, f->n + 2, sizeof *names, err);
         if (names == NULL)
                 return RAN_ENOMEM;
         f->name = names;
@@ -141,7 +141,7 @@ static void walk_release(struct walk *w)
 static int push(struct walk *w, const char *folder, const char *name, size_t depth,
                 struct ran_error *err)
 {
-        struct waiting *stack = ran_grow(w->stack, &w->cap, w->n + 1, sizeof(*stack), err);
+        struct waiting *stack = ran_grow(w->stack, &w->cap, w->n + 1, sizeof *stack, err);
         size_t n = strlen(folder), size = n + strlen(name) + 2;
         bool slash = name[0] != '\0' && !(n > 0 && folder[n - 1] == '/');
 
@@ -174,7 +174,7 @@ static int push_entries(struct walk *w, const char *path, size_t depth, struct r
         DIR *folder = opendir(path);
         const struct dirent *entry = NULL;
         size_t before = w->n;
-        int code = RAN_OK;
+        int rc = RAN_OK;
 
         if (folder == NULL)
                 return cannot_read(path, strerror(errno), err);
@@ -182,20 +182,20 @@ static int push_entries(struct walk *w, const char *path, size_t depth, struct r
                 errno = 0;
                 entry = readdir(folder);
                 if (entry == NULL && errno != 0)
-                        code = cannot_read(path, strerror(errno), err);
+                        rc = cannot_read(path, strerror(errno), err);
                 if (entry != NULL && entry->d_name[0] != '.')
-                        code = push(w, path, entry->d_name, depth + 1, err);
-        } while (entry != NULL && code == RAN_OK);
+                        rc = push(w, path, entry->d_name, depth + 1, err);
+        } while (entry != NULL && rc == RAN_OK);
         closedir(folder);
         if (w->n > before)
-                qsort(w->stack + before, w->n - before, sizeof(*w->stack), by_name);
-        return code;
+                qsort(w->stack + before, w->n - before, sizeof *w->stack, by_name);
+        return rc;
 }
 
 static int enter(struct walk *w, const char *path, size_t depth, const struct stat *status,
                  struct ran_error *err)
 {
-        struct folder *above = ran_grow(w->above, &w->above_cap, depth + 1, sizeof(*above), err);
+        struct folder *above = ran_grow(w->above, &w->above_cap, depth + 1, sizeof *above, err);
 
         if (above == NULL)
                 return RAN_ENOMEM;
@@ -210,7 +210,7 @@ static int enter(struct walk *w, const char *path, size_t depth, const struct st
 /* The names live as long as the program. */
 static int add_found(struct files *f, char *path, bool document, struct ran_error *err)
 {
-        char **grown = ran_grow(found.item, &found.cap, found.n + 1, sizeof(*grown), err);
+        char **grown = ran_grow(found.item, &found.cap, found.n + 1, sizeof *grown, err);
         char *name = grown != NULL ? strdup(path) : NULL;
 
         if (grown != NULL)
@@ -242,17 +242,17 @@ static int add_folder(struct files *f, const char *path, const struct import_for
 {
         size_t before = f->n;
         struct walk w = {0};
-        int code = push(&w, path, "", 0, err);
+        int rc = push(&w, path, "", 0, err);
 
-        while (code == RAN_OK && w.n > 0) {
+        while (rc == RAN_OK && w.n > 0) {
                 struct waiting at = w.stack[--w.n];
-                code = visit(f, &w, &at, format, err);
+                rc = visit(f, &w, &at, format, err);
                 free(at.path);
         }
         walk_release(&w);
-        if (code == RAN_OK && f->n == before)
-                code = ran_fail(err, RAN_EIO, "%s: no file in this folder", path);
-        return code;
+        if (rc == RAN_OK && f->n == before)
+                rc = ran_fail(err, RAN_EIO, "%s: no file in this folder", path);
+        return rc;
 }
 
 /* Whether an operand, or a listed name, is one document. */
@@ -268,21 +268,21 @@ int files_expand(struct files *f, char **operands, const struct cmd_input *input
                  struct ran_error *err)
 {
         static char *standard_input[] = {"-", NULL};
-        int code = RAN_OK;
+        int rc = RAN_OK;
 
         *f = (struct files){0};
         if (operands[0] == NULL)
                 operands = standard_input;
-        for (; *operands != NULL && code == RAN_OK; operands++) {
+        for (; *operands != NULL && rc == RAN_OK; operands++) {
                 struct stat status;
                 if (strcmp(*operands, "-") != 0 && stat(*operands, &status) == 0 &&
                     S_ISDIR(status.st_mode))
-                        code = add_folder(f, *operands, import_choice(input->input_format), err);
+                        rc = add_folder(f, *operands, import_choice(input->input_format), err);
                 else
-                        code = add(f, *operands, is_document(*operands, input),
-                                   is_listed(*operands), err);
+                        rc = add(f, *operands, is_document(*operands, input), is_listed(*operands),
+                                 err);
         }
-        return code;
+        return rc;
 }
 
 void files_release(struct files *f)

@@ -22,11 +22,11 @@ static int fill_slots(struct cmd_run *run, struct ran_error *err)
 {
         const struct lines *l = run->lines;
         size_t old = run->slot_cap;
-        struct slot *slots = ran_grow(run->slots, &run->slot_cap, l->count, sizeof(*slots), err);
+        struct slot *slots = ran_grow(run->slots, &run->slot_cap, l->count, sizeof *slots, err);
 
         if (slots == NULL)
                 return RAN_ENOMEM;
-        memset(slots + old, 0, (run->slot_cap - old) * sizeof(*slots));
+        memset(slots + old, 0, (run->slot_cap - old) * sizeof *slots);
         run->slots = slots;
         for (size_t i = 0; i < l->count; i++) {
                 struct cmd_line *line = &slots[i].line;
@@ -40,12 +40,11 @@ static int fill_slots(struct cmd_run *run, struct ran_error *err)
         }
         run->count = l->count;
         run->counts.whole += run->import.format->unit == LINES_FILE ? l->count : 0;
-        struct cmd_item *items =
-                ran_grow(run->items, &run->item_cap, l->count, sizeof(*items), err);
+        struct cmd_item *items = ran_grow(run->items, &run->item_cap, l->count, sizeof *items, err);
         if (items == NULL)
                 return RAN_ENOMEM;
         run->items = items;
-        size_t *unit = ran_grow(run->unit, &run->unit_cap, l->count + 1, sizeof(*unit), err);
+        size_t *unit = ran_grow(run->unit, &run->unit_cap, l->count + 1, sizeof *unit, err);
         if (unit == NULL)
                 return RAN_ENOMEM;
         run->unit = unit;
@@ -362,23 +361,22 @@ static int scan_first(struct cmd_run *run, const struct text_line *text, struct 
 {
         const bool table = run->import.format->unit == LINES_ROW;
         size_t line = 0;
-        int code = RAN_EFORMAT;
+        int rc = RAN_EFORMAT;
 
         if (text != NULL)
-                code = import_text_line(&run->import, text, json, &line, err);
-        if (code == RAN_EFORMAT && table) {
+                rc = import_text_line(&run->import, text, json, &line, err);
+        if (rc == RAN_EFORMAT && table) {
                 json->len = 0;
                 csv_example(&run->import, json);
-                code = RAN_OK;
+                rc = RAN_OK;
         }
-        if (code == RAN_OK && json->failed)
-                code = ran_fail(err, RAN_ENOMEM, "no memory for the first record");
-        if (code == RAN_OK && json->len == 0 && text != NULL)
-                code = ran_record_scan(record, text->s, text->n, err);
-        else if (code == RAN_OK)
-                code = ran_record_scan(record, json->data, json->len, err);
-        return code == RAN_EFORMAT || code == RAN_EINVAL ? ran_record_scan(record, "{}", 2, err)
-                                                         : code;
+        if (rc == RAN_OK && json->failed)
+                rc = ran_fail(err, RAN_ENOMEM, "no memory for the first record");
+        if (rc == RAN_OK && json->len == 0 && text != NULL)
+                rc = ran_record_scan(record, text->s, text->n, err);
+        else if (rc == RAN_OK)
+                rc = ran_record_scan(record, json->data, json->len, err);
+        return rc == RAN_EFORMAT || rc == RAN_EINVAL ? ran_record_scan(record, "{}", 2, err) : rc;
 }
 
 /* Members that options name: those of the input, as this file has them. Labels matter to programs
@@ -414,15 +412,15 @@ static int choose_members(struct cmd_run *run, const struct lines *lines, size_t
         if (format->unit != LINES_ROW && format != &import_jsonl && format != &import_json &&
             c->text_member.n == 0 && c->label_member == NULL && c->id_member == NULL)
                 return RAN_OK;
-        int code = scan_first(run, i < lines->count ? &lines->line[i] : NULL, &json, &record, &why);
-        if (code == RAN_OK)
-                code = members_choose(&run->members, run->loop, &run->import, &record, lines->file,
-                                      &run->said, &why);
-        if (code == RAN_OK)
+        int rc = scan_first(run, i < lines->count ? &lines->line[i] : NULL, &json, &record, &why);
+        if (rc == RAN_OK)
+                rc = members_choose(&run->members, run->loop, &run->import, &record, lines->file,
+                                    &run->said, &why);
+        if (rc == RAN_OK)
                 note_named(run, &record);
         ran_record_release(&record);
         ran_buf_release(&json);
-        return code == RAN_OK ? code : ran_fail(err, code, "%s: %s", lines_name(lines), why.text);
+        return rc == RAN_OK ? rc : ran_fail(err, rc, "%s: %s", lines_name(lines), why.text);
 }
 
 /* The first text of the group that can be read; the count if there is none. */
@@ -439,10 +437,10 @@ static size_t first_text(const struct lines *lines)
 static int begin_file(struct cmd_run *run, struct lines *lines, size_t i, struct ran_error *err)
 {
         struct ran_error why;
-        int code = import_begin(&run->import, &lines->line[i], &why);
+        int rc = import_begin(&run->import, &lines->line[i], &why);
 
-        if (code != RAN_OK)
-                return ran_fail(err, code, "%s: %s", lines_name(lines), why.text);
+        if (rc != RAN_OK)
+                return ran_fail(err, rc, "%s: %s", lines_name(lines), why.text);
         if (run->import.header)
                 lines_drop(lines, i);
         if (run->import.format->unit == LINES_SENTENCE && run->import.assumed != NULL &&
@@ -498,10 +496,10 @@ void run_lines(struct cmd_run *run, struct lines *lines)
 
         run->lines = lines;
         lines_limit(lines, run->loop->input->max_record_bytes);
-        int code = run_groups(run, lines, &err);
+        int rc = run_groups(run, lines, &err);
         run->counts.blank += lines->at.blank;
         import_end(&run->import);
         lines_close(lines);
-        if (code != RAN_OK)
-                run_end(run, code, err.text);
+        if (rc != RAN_OK)
+                run_end(run, rc, err.text);
 }

@@ -21,7 +21,7 @@ extern const struct ran_field cmd_input_fields[];
 /* Exits with 2 for settings that make no sense. */
 void cmd_input_check(const struct cmd_input *input);
 
-/* What separates the labels of a record within one value; NUL: nothing does. */
+/* This separates the labels of a record within one value; NUL: nothing does. */
 char cmd_input_separator(const struct cmd_input *input);
 
 /* How filters write them: struct cmd_output. */

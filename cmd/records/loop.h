@@ -34,6 +34,10 @@ struct cmd_run;
  * of another document, or for the end of the file. With `abreast` it gets up to so many records
  * that are there, whatever they are: results must not depend on which are together.
  *
+ * settle, where it is not NULL, is called in the order of the input, one call at a time, after
+ * work: for results that depend on the records before. It may change the result; if `out` is
+ * empty then, the record is not written.
+ *
  * Filters leave take NULL: the loop writes the record with the result as member `into`. With take,
  * the loop writes nothing and calls take in the order of the input, one call at a time (but from
  * any thread); work may then be NULL. */
@@ -49,6 +53,8 @@ struct cmd_loop {
                     struct cmd_result *result, struct ran_error *err);
         void (*work_all)(void *arg, void *scratch, struct cmd_item *items, size_t n);
         size_t together, abreast; /* at most one of them is above 0 */
+        int (*settle)(void *arg, const struct cmd_line *line, struct cmd_result *result,
+                      struct ran_error *err);
         /* Members that options of the program name, or NULL; {0} at the end. */
         const struct cmd_named {
                 const char *option, *member; /* NULL: the option is not used */

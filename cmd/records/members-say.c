@@ -61,7 +61,7 @@ static void say_others(struct ran_buf *out, const struct members *m, const struc
                 ran_buf_str(out, " is not what ran calls so, and is not read");
 }
 
-/* What the result takes the place of, unless it is one of an earlier run. */
+/* Says which member the result replaces, unless it is the result of an earlier run. */
 static void say_replaced(struct ran_buf *out, const struct cmd_loop *loop,
                          const struct ran_record *first)
 {

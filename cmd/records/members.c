@@ -18,7 +18,7 @@
 /* No member of a record has this name: it is not UTF-8. */
 static const char hidden[] = "\xff";
 
-/* What readers look for in the place of a text and a label. `encoding` is the first: unless an
+/* Readers look for these as the text and the label. `encoding` is the first: unless an
  * option names the text, it stays, since a program of ran made it from the text. */
 static const char *const of_text[] = {"encoding", "text", "data", "tokens", "ids", NULL};
 static const char *const of_label[] = {"label",    "labels",      "accept",   "options",
@@ -48,7 +48,7 @@ static struct ran_span add_name(struct members *m, const char *s, size_t n)
 
 static int add_text(struct members *m, const char *s, size_t n, struct ran_error *err)
 {
-        struct ran_span *grown = ran_grow(m->text, &m->cap, m->texts + 1, sizeof(*grown), err);
+        struct ran_span *grown = ran_grow(m->text, &m->cap, m->texts + 1, sizeof *grown, err);
 
         if (grown == NULL)
                 return RAN_ENOMEM;
@@ -197,7 +197,7 @@ static int check_table(const struct members *m, const struct cmd_loop *loop,
                         import->header
                                 ? "; if the first row is no header, --header=no"
                                 : "; or name the columns, for example --columns id,label,text");
-        /* Of a program that learns from labels of documents or compares with them. */
+        /* The rest is for a program that learns from labels or compares with them. */
         if (is_set(m->label) || !loop->accepted || !members_listed(loop->reads, "cats") ||
             import->folder_label || has_any(m, loop, first, labels))
                 return RAN_OK;
@@ -276,7 +276,7 @@ static char first_type(const struct ran_record *r, const struct ran_member *memb
         return ran_json_next(r->line, member->value, &pos, NULL, &item, &type) ? type : 0;
 }
 
-/* What readers call a member with a label. */
+/* Returns the name under which readers look for a label of this type. */
 static const char *label_name(const struct members *m, const struct ran_record *r,
                               const struct ran_member *member)
 {
@@ -315,7 +315,7 @@ static int refuse_missing(const struct members *m, size_t i, struct ran_error *e
 {
         size_t n = m->text[i].end - m->text[i].begin;
 
-        return ran_fail(err, RAN_EFORMAT, "no \"%.*s\", which is to be the text (--text-member)",
+        return ran_fail(err, RAN_EFORMAT, "the record has no \"%.*s\", which --text-member names",
                         (int)(n < 100 ? n : 100), m->names.data + m->text[i].begin);
 }
 
@@ -341,15 +341,15 @@ static int join_texts(const struct members *m, struct ran_record *r, struct ran_
 {
         struct ran_member *leader = NULL;
         struct ran_buf text = {0};
-        int code = RAN_OK;
+        int rc = RAN_OK;
 
         ran_buf_char(&text, '"');
-        for (size_t t = 0; t < m->texts && code == RAN_OK; t++) {
-                for (size_t i = 0; i < r->count && code == RAN_OK && !text.failed; i++) {
+        for (size_t t = 0; t < m->texts && rc == RAN_OK; t++) {
+                for (size_t i = 0; i < r->count && rc == RAN_OK && !text.failed; i++) {
                         struct ran_member *member = &r->members[i];
                         if (!is_named(m, m->text[t], r, member) || member->type == '0')
                                 continue;
-                        code = join(r, member, &text, err);
+                        rc = join(r, member, &text, err);
                         if (leader == NULL)
                                 leader = member;
                         else /* it might be called as the leader will be */
@@ -357,9 +357,9 @@ static int join_texts(const struct members *m, struct ran_record *r, struct ran_
                 }
         }
         ran_buf_char(&text, '"');
-        if (code == RAN_OK && leader == NULL)
-                code = refuse_missing(m, 0, err);
-        if (code == RAN_OK && leader != NULL) {
+        if (rc == RAN_OK && leader == NULL)
+                rc = refuse_missing(m, 0, err);
+        if (rc == RAN_OK && leader != NULL) {
                 if (line->len == 0)
                         ran_buf_add(line, r->line, r->length);
                 leader->value = (struct ran_span){line->len, line->len + text.len};
@@ -369,11 +369,11 @@ static int join_texts(const struct members *m, struct ran_record *r, struct ran_
                 rename_member(r, leader, "text");
         }
         ran_buf_release(&text);
-        if (code == RAN_OK && line->failed)
+        if (rc == RAN_OK && line->failed)
                 return ran_fail(err, RAN_ENOMEM, "no memory to join texts");
-        if (code == RAN_OK)
+        if (rc == RAN_OK)
                 r->line = line->data;
-        return code;
+        return rc;
 }
 
 /* Whether a cell may be a list: of labels, of tags, or of the words that a tagger reads. */

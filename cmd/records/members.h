@@ -7,7 +7,7 @@
 
 struct import;
 
-/* Of a file. Zero-initialise. */
+/* The members of a file's records. Zero-initialise. */
 struct members {
         struct ran_buf names;  /* those below point into it */
         struct ran_span *text; /* (texts) */

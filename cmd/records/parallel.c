@@ -131,7 +131,7 @@ static bool add_record(struct writer *w, struct ran_buf *out)
 
 /* ---- records, as they are read -------------------------------------------------------------- */
 
-/* Of the record that add_record writes: where a string ends that begins at `at`. */
+/* Finds the end of the string that begins at `at`, in a record that add_record wrote. */
 static size_t string_end(const struct text_line *text, size_t at)
 {
         while (at < text->n && text->s[at] != '"')
@@ -252,9 +252,9 @@ static void start(struct writer *w)
                 cmd_die(CMD_FAILED, "cannot make a pipe: %s", strerror(errno));
         close(fd[0]);
         w->fd = fd[1];
-        int code = pthread_create(&thread, NULL, write_records, w);
-        if (code != 0)
-                cmd_die(CMD_FAILED, "cannot start a thread: %s", strerror(code));
+        int rc = pthread_create(&thread, NULL, write_records, w);
+        if (rc != 0)
+                cmd_die(CMD_FAILED, "cannot start a thread: %s", strerror(rc));
         pthread_detach(thread);
 }
 

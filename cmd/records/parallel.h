@@ -17,7 +17,7 @@ extern const struct ran_field cmd_parallel_fields[];
  * together or operands are given, with 3 if a file cannot be read or the files have different
  * numbers of lines. */
 void cmd_parallel_begin(const struct cmd_parallel *p, bool needs_target, bool all, char **operands);
-/* As cmd_check_inputs, for these files. */
+/* Does for these files what cmd_check_inputs does. */
 void cmd_parallel_check_output(const struct cmd_parallel *p, const char *option, const char *path);
 
 /* After that: the format of standard input, and *file becomes the name of the source file; else

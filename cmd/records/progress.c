@@ -56,7 +56,7 @@ void progress_tell(struct progress *p, const struct lines *lines, uint64_t befor
         if (!p->on || now < p->next)
                 return;
         p->next = now + seconds;
-        /* Of a packed file, too: bytes before they are unpacked. */
+        /* A packed file counts, too, by its bytes before they are unpacked. */
         const off_t at = lines->fd >= 0 ? lseek(lines->fd, 0, SEEK_CUR) : (off_t)lines->offset;
         const double share = ((double)before + (double)(at > 0 ? at : 0)) / p->total;
 

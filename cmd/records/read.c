@@ -30,20 +30,20 @@ static int read_record(const struct cmd_run *run, struct slot *slot, struct ran_
 
         line->record.count = 0; /* from the previous line in this slot */
         slot->imported.len = 0;
-        int code = import_text_line(&run->import, slot->text, &slot->imported, &blame, err);
-        line->number += code == RAN_EFORMAT ? blame : 0;
-        if (code == RAN_EFORMAT && run->import.format->blames != NULL)
+        int rc = import_text_line(&run->import, slot->text, &slot->imported, &blame, err);
+        line->number += rc == RAN_EFORMAT ? blame : 0;
+        if (rc == RAN_EFORMAT && run->import.format->blames != NULL)
                 line->file = run->import.format->blames(slot->text);
-        if (code == RAN_EFORMAT && slot->imported.len > 0)
+        if (rc == RAN_EFORMAT && slot->imported.len > 0)
                 ran_record_scan(&line->record, slot->imported.data, slot->imported.len, NULL);
-        if (code != RAN_OK)
-                return code;
+        if (rc != RAN_OK)
+                return rc;
         if (slot->imported.len > 0) {
                 json = slot->imported.data;
                 n = slot->imported.len;
         }
-        code = ran_record_scan(&line->record, json, n, err);
-        return code == RAN_EFORMAT ? refuse_record(run, slot, json, err) : code;
+        rc = ran_record_scan(&line->record, json, n, err);
+        return rc == RAN_EFORMAT ? refuse_record(run, slot, json, err) : rc;
 }
 
 /* Refuses two members of the same name that the program reads. */
@@ -79,9 +79,9 @@ void run_read(struct cmd_run *run, struct slot *slot)
         slot->result.out.len = 0;
         slot->read = true;
         slot->line.renamed = run->members.any;
-        int code = read_record(run, slot, &slot->err);
-        slot->scanned = code == RAN_OK;
-        if (code == RAN_OK) {
+        int rc = read_record(run, slot, &slot->err);
+        slot->scanned = rc == RAN_OK;
+        if (rc == RAN_OK) {
                 slot->named = named_in(&run->named, &slot->line.record);
                 const struct ran_member *error =
                         ran_record_find(&slot->line.record, "ran_error", NULL);
@@ -89,12 +89,11 @@ void run_read(struct cmd_run *run, struct slot *slot)
                         slot->status = RECORD_PASSED;
                         return;
                 }
-                code = members_rename(&run->members, &slot->line.record, &slot->imported,
-                                      &slot->err);
+                rc = members_rename(&run->members, &slot->line.record, &slot->imported, &slot->err);
         }
-        if (code == RAN_OK)
-                code = check_members(run, &slot->line.record, &slot->err);
-        slot->status = run_status_of(code);
-        if (code == RAN_OK && run->loop->accepted && !foreign_accepted(&slot->line.record))
+        if (rc == RAN_OK)
+                rc = check_members(run, &slot->line.record, &slot->err);
+        slot->status = run_status_of(rc);
+        if (rc == RAN_OK && run->loop->accepted && !foreign_accepted(&slot->line.record))
                 slot->status = RECORD_LEFT;
 }

@@ -10,7 +10,7 @@
 
 #include "cmd/options/message.h"
 
-/* What a message says beside the column where it was found. */
+/* A message is its text without the column where it was found. */
 static const char *without_column(const char *text)
 {
         static const char column[] = "column ";

@@ -18,7 +18,7 @@ static void give_scratch(struct cmd_run *run, void *scratch)
 {
         pthread_mutex_lock(&run->scratch_lock);
         void **grown = ran_grow(run->scratch, &run->scratch_cap, run->scratch_count + 1,
-                                sizeof(*grown), NULL);
+                                sizeof *grown, NULL);
         if (grown != NULL) {
                 run->scratch = grown;
                 run->scratch[run->scratch_count++] = scratch;

@@ -60,18 +60,18 @@ static int add_fields(struct ran_buf *out, const struct tag_record *r,
         struct cmd_spans spans;
         struct ran_buf text = {0};
         size_t start, end;
-        int code = RAN_OK;
+        int rc = RAN_OK;
 
         cmd_spans_begin(&spans, &r->document, record, RAN_UNIT_CODEPOINT);
-        for (size_t i = 0; i < r->words && code == RAN_OK; i++) {
+        for (size_t i = 0; i < r->words && rc == RAN_OK; i++) {
                 text.len = 0;
-                code = cmd_spans_next(&spans, i, i + 1, &start, &end, &text, err);
+                rc = cmd_spans_next(&spans, i, i + 1, &start, &end, &text, err);
                 conll_add_field(out, text.data, text.len);
                 ran_buf_char(out, '\n');
         }
         out->failed |= text.failed;
         ran_buf_release(&text);
-        return code;
+        return rc;
 }
 
 static int check(const struct tag_eval *e, const struct cmd_labels *gold, size_t n,

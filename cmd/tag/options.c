@@ -13,7 +13,7 @@ struct cmd_output tag_output;
 
 static const char *const eval_formats[] = {"text", "conlleval", "json", "csv", "tsv", "html", NULL};
 
-/* What the program gives of a record, for the formats. */
+/* The program gives this of a record, for the formats. */
 #define GIVES_RECORDS OUTPUT_YES
 #define GIVES_LABELS  OUTPUT_NO
 #define GIVES_TAGS    OUTPUT_YES

@@ -157,14 +157,14 @@ static bool read_gold(struct cmd_labels *gold, const struct tag_record *r,
                       const struct ran_record *record)
 {
         struct ran_error ignored;
-        int code;
+        int rc;
 
         if (!tag_eval_tagged(record))
                 return false;
-        code = cmd_labels_read_tags(gold, record, &ignored);
-        if (code == RAN_OK && !gold->present)
-                code = cmd_span_tags_read(gold, &r->document, record, &ignored);
-        return code == RAN_OK && gold->present && gold->n == r->words;
+        rc = cmd_labels_read_tags(gold, record, &ignored);
+        if (rc == RAN_OK && !gold->present)
+                rc = cmd_span_tags_read(gold, &r->document, record, &ignored);
+        return rc == RAN_OK && gold->present && gold->n == r->words;
 }
 
 static int parse_gold(struct tag_page_scratch *s, const struct cmd_labels *gold, bool scheme,
@@ -196,7 +196,7 @@ static int parse_gold(struct tag_page_scratch *s, const struct cmd_labels *gold,
 
 /* ---- entities -------------------------------------------------------------------------------- */
 
-/* What one document has. */
+/* The counts of one document. */
 struct result {
         size_t found, gold, right; /* entities, or tags */
         bool has_gold;

@@ -4,7 +4,7 @@
 
 #include "cmd/tag/words.h"
 
-/* What the threads that tag parts of a text share. */
+/* The threads that tag parts of a text share this. */
 struct tag_spare *tag_spare_new(struct ran_error *err);
 void tag_spare_free(struct tag_spare *spare);
 

@@ -25,7 +25,7 @@
 #include "cmd/tag/split.h"
 #include "cmd/tag/words.h"
 
-/* What is found about a record, for an evaluation or a page. */
+/* An evaluation or a page needs this of a record. */
 struct found {
         struct tag_pairs pairs;
         struct page_document document;
@@ -49,7 +49,7 @@ struct program_state {
         struct tag_page page;   /* with html */
 };
 
-/* What one thread needs. */
+/* Each thread has one. */
 struct scratch {
         struct tag_scratch *tags;
         struct cmd_labels gold; /* of a record, with --eval or a page */
@@ -70,7 +70,7 @@ static void free_scratch(void *arg)
 static void *make_scratch(void *arg, struct ran_error *err)
 {
         const struct program_state *p = arg;
-        struct scratch *s = ran_alloc(1, sizeof(*s), err);
+        struct scratch *s = ran_alloc(1, sizeof *s, err);
 
         if (s == NULL)
                 return NULL;
@@ -297,7 +297,7 @@ static struct ran_tag *parse_tags(const struct ran_model *m)
 {
         size_t C = ran_model_classes(m);
         struct ran_error err;
-        struct ran_tag *tags = ran_alloc(C, sizeof(*tags), &err);
+        struct ran_tag *tags = ran_alloc(C, sizeof *tags, &err);
 
         if (tags == NULL)
                 cmd_die(CMD_FAILED, "%s", err.text);

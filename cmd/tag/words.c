@@ -12,7 +12,7 @@
 
 struct tag_scratch *tag_scratch_new(const struct tagger *t, struct ran_error *err)
 {
-        struct tag_scratch *s = ran_alloc(1, sizeof(*s), err);
+        struct tag_scratch *s = ran_alloc(1, sizeof *s, err);
 
         if (s == NULL)
                 return NULL;
@@ -50,11 +50,11 @@ static int room(void *array, size_t *cap, size_t want, size_t size, struct ran_e
 {
         void *p;
 
-        memcpy(&p, array, sizeof(p));
+        memcpy(&p, array, sizeof p);
         p = ran_grow(p, cap, want, size, err);
         if (p == NULL)
                 return RAN_ENOMEM;
-        memcpy(array, &p, sizeof(p));
+        memcpy(array, &p, sizeof p);
         return RAN_OK;
 }
 
@@ -64,9 +64,9 @@ static int reserve_records(struct tag_scratch *s, size_t n, struct ran_error *er
 {
         size_t old = s->record_cap;
 
-        if (room(&s->record, &s->record_cap, n, sizeof(*s->record), err) != RAN_OK)
+        if (room(&s->record, &s->record_cap, n, sizeof *s->record, err) != RAN_OK)
                 return RAN_ENOMEM;
-        memset(s->record + old, 0, (s->record_cap - old) * sizeof(*s->record));
+        memset(s->record + old, 0, (s->record_cap - old) * sizeof *s->record);
         return RAN_OK;
 }
 
@@ -77,12 +77,12 @@ static int reserve(struct tag_scratch *s, const struct cmd_document *d, struct r
 
         if (L < d->L || L > UINT32_MAX || __builtin_mul_overflow(L, RAN_SPELLING, &features))
                 return ran_fail(err, RAN_EFORMAT, "a document of %zu tokens is too long to tag", L);
-        if (room(&s->ids, &s->ids_cap, L, sizeof(*s->ids), err) != RAN_OK ||
-            room(&s->positions, &s->positions_cap, words, sizeof(*s->positions), err) != RAN_OK ||
-            room(&s->begins, &s->begins_cap, words, sizeof(*s->begins), err) != RAN_OK ||
-            room(&s->at, &s->at_cap, words, sizeof(*s->at), err) != RAN_OK ||
+        if (room(&s->ids, &s->ids_cap, L, sizeof *s->ids, err) != RAN_OK ||
+            room(&s->positions, &s->positions_cap, words, sizeof *s->positions, err) != RAN_OK ||
+            room(&s->begins, &s->begins_cap, words, sizeof *s->begins, err) != RAN_OK ||
+            room(&s->at, &s->at_cap, words, sizeof *s->at, err) != RAN_OK ||
             (d->spelling > 0 &&
-             room(&s->spelling, &s->spelling_cap, features, sizeof(*s->spelling), err) != RAN_OK))
+             room(&s->spelling, &s->spelling_cap, features, sizeof *s->spelling, err) != RAN_OK))
                 return RAN_ENOMEM;
         return RAN_OK;
 }
@@ -92,10 +92,10 @@ static void add_tokens(struct tag_scratch *s, const struct cmd_document *d, size
 {
         size_t L = s->document.L, n = to - from;
 
-        memcpy(s->ids + L, d->ids + from, n * sizeof(*s->ids));
+        memcpy(s->ids + L, d->ids + from, n * sizeof *s->ids);
         if (d->spelling > 0)
                 memcpy(s->spelling + L * RAN_SPELLING, d->encoding.spelling + from * RAN_SPELLING,
-                       n * RAN_SPELLING * sizeof(*s->spelling));
+                       n * RAN_SPELLING * sizeof *s->spelling);
         s->document.L += n;
         s->segmented |= d->sentences > 1;
 }
@@ -173,11 +173,11 @@ static int run_model(const struct tagger *t, struct tag_scratch *s, struct ran_e
         d->begins = s->begins;
         if (t->logits && __builtin_mul_overflow(n, t->C, &logits))
                 return ran_fail(err, RAN_ENOMEM, "no memory for the logits of %zu words", n);
-        if (room(&s->tags, &s->tags_cap, n, sizeof(*s->tags), err) != RAN_OK ||
-            room(&s->score, &s->score_cap, n, sizeof(*s->score), err) != RAN_OK ||
-            room(&s->logits, &s->logits_cap, logits, sizeof(*s->logits), err) != RAN_OK ||
-            room(&s->found, &s->found_cap, s->words, sizeof(*s->found), err) != RAN_OK ||
-            room(&s->entities, &s->entities_cap, s->words, sizeof(*s->entities), err) != RAN_OK)
+        if (room(&s->tags, &s->tags_cap, n, sizeof *s->tags, err) != RAN_OK ||
+            room(&s->score, &s->score_cap, n, sizeof *s->score, err) != RAN_OK ||
+            room(&s->logits, &s->logits_cap, logits, sizeof *s->logits, err) != RAN_OK ||
+            room(&s->found, &s->found_cap, s->words, sizeof *s->found, err) != RAN_OK ||
+            room(&s->entities, &s->entities_cap, s->words, sizeof *s->entities, err) != RAN_OK)
                 return RAN_ENOMEM;
         return s->segmented ? tag_parts(t, s, err)
                             : ran_tag(t->model, s->state, d, s->tags, s->score,
@@ -205,14 +205,14 @@ void tag_words(const struct tagger *t, struct tag_scratch *s, struct cmd_item *i
         s->document = (struct ran_document){0};
         s->words = 0;
         s->segmented = false;
-        int code = reserve_records(s, n, &err);
-        for (size_t i = 0; i < n && code == RAN_OK; i++)
+        int rc = reserve_records(s, n, &err);
+        for (size_t i = 0; i < n && rc == RAN_OK; i++)
                 read_record(t, s, &s->record[i], &items[i]);
-        if (code == RAN_OK && s->words > 0)
-                code = run_model(t, s, &err);
-        if (code == RAN_OK)
+        if (rc == RAN_OK && s->words > 0)
+                rc = run_model(t, s, &err);
+        if (rc == RAN_OK)
                 assign_words(t, s, n);
-        for (size_t i = 0; i < n && code != RAN_OK; i++)
+        for (size_t i = 0; i < n && rc != RAN_OK; i++)
                 if (items[i].code == RAN_OK)
-                        items[i].code = ran_fail(items[i].err, code, "%s", err.text);
+                        items[i].code = ran_fail(items[i].err, rc, "%s", err.text);
 }

@@ -31,7 +31,7 @@ struct tag_record {
         const bool *begins;          /* by index in the document: the word begins a sentence */
 };
 
-/* What one thread needs. */
+/* Each thread has one. */
 struct tag_scratch {
         struct ran_state *state;
         struct tag_record *record;

@@ -15,7 +15,7 @@
 #include "cmd/content/vocab.h"
 #include "cmd/content/model.h"
 
-/* What both verbs know. */
+/* Both verbs have this. */
 struct conversion {
         char *vocab, *model;
         int unit; /* RAN_UNIT_..., for encode */

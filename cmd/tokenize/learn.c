@@ -59,7 +59,7 @@ static int count(void *arg, const struct cmd_line *line, const struct cmd_result
 {
         struct learn *l = arg;
         struct ran_counter_report report;
-        int code = ran_counter_add(l->counter, result->out.data, result->out.len, err);
+        int rc = ran_counter_add(l->counter, result->out.data, result->out.len, err);
 
         ran_counter_report(l->counter, &report);
         if (report.pruned > 0 && !l->pruned) {
@@ -68,7 +68,7 @@ static int count(void *arg, const struct cmd_line *line, const struct cmd_result
                          line->file, line->number, l->settings.max_distinct);
                 l->pruned = true;
         }
-        return code;
+        return rc;
 }
 
 static void say_counts(const struct ran_counter *counter, const struct ran_tokenizer *t)

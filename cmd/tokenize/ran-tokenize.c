@@ -1,4 +1,4 @@
-/* ran-tokenize.c - learns vocabularies, and converts text to tokens and back. */
+/* ran-tokenize.c - what can be done with texts without a model. */
 #include "cmd/options/options.h"
 #include "cmd/options/verbs.h"
 #include "cmd/tokenize/tokenize.h"
@@ -11,10 +11,12 @@ int main(int argc, char **argv)
                 {"encode", "add subwords, ids and offsets to records", tokenize_encode},
                 {"decode", "turn ids back into text", tokenize_decode},
                 {"records", "write records of any format as JSON lines", tokenize_records},
+                {"duplicates", "find texts that are nearly the same", tokenize_duplicates},
                 {NULL, NULL, NULL},
         };
 
         return cmd_run_verb("ran-tokenize",
-                            "Learns vocabularies, and converts text to tokens and back.", verbs,
+                            "Learns vocabularies, converts text to tokens and back, and finds texts "
+                            "that are nearly the same.", verbs,
                             argc, argv);
 }

@@ -10,5 +10,7 @@ int tokenize_encode(int argc, char **argv);
 int tokenize_decode(int argc, char **argv);
 /* tokenize/records.c */
 int tokenize_records(int argc, char **argv);
+/* tokenize/duplicates.c */
+int tokenize_duplicates(int argc, char **argv);
 
 #endif

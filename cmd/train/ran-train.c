@@ -109,7 +109,7 @@ static void say_warnings(const struct train_problems *warnings)
 }
 
 /* The documents that will validate, held out or given. */
-static size_t validation_size(const struct train_session *s)
+static size_t validation_size(struct train_session *s)
 {
         if (s->has_dev || s->options->file.dev_share <= 0 || !s->train.task->of_documents)
                 return s->has_dev ? s->dev.set.B : 0;

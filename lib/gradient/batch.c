@@ -33,7 +33,7 @@ int ran_batcher_init(struct ran_batcher *k, const struct ran_config *c, const st
         RAN_TRY(ran_tree_init(&k->tree, c, C, size, err));
         if (pthread_mutex_init(&k->lock, NULL) != 0) {
                 ran_tree_release(&k->tree);
-                return ran_fail(err, RAN_ENOMEM, "no lock to be had");
+                return ran_fail(err, RAN_ENOMEM, "cannot create a lock: out of memory");
         }
         return RAN_OK;
 }

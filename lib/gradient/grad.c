@@ -195,7 +195,7 @@ int ran_tree_init(struct ran_tree *t, const struct ran_config *c, size_t C, size
         if (ran_task_is_tied(c))
                 t->V = C;
         if (pthread_mutex_init(&t->lock, NULL) != 0)
-                return ran_fail(err, RAN_ENOMEM, "no lock to be had");
+                return ran_fail(err, RAN_ENOMEM, "cannot create a lock: out of memory");
         return RAN_OK;
 }
 

@@ -155,8 +155,8 @@ enum ran_purpose {
 uint64_t ran_random_key(uint64_t seed, uint64_t purpose, uint64_t epoch, uint64_t record);
 uint64_t ran_random_draw(uint64_t key, uint64_t position);  /* 64 uniform bits */
 double ran_random_uniform(uint64_t key, uint64_t position); /* in [0, 1), 53 bits */
-/* order (n) = item (n; NULL: 0, 1, ...), shuffled for an epoch: Fisher and Yates, draws keyed by the
- * epoch. */
+/* order (n) = item (n; NULL: 0, 1, ...), shuffled for an epoch: Fisher and Yates, draws keyed by
+ * the epoch. */
 #define RAN_SHUFFLE_FOLDS UINT64_MAX /* no real epoch: for folds */
 void ran_random_shuffle(size_t *order, const size_t *item, size_t n, uint64_t seed, uint64_t epoch);
 
@@ -310,7 +310,7 @@ struct ran_field {
                        --print-config, refused in --config */
         bool fixed; /* what the verb or a model says, and no option: in JSON only */
         bool experiment; /* only experiments use it: --help-all has it under a title of its own */
-        bool first; /* --help shows it; the others are in --help-all only */
+        bool first;      /* --help shows it; the others are in --help-all only */
         /* Another default while a CHOICE field earlier in the table has that value. */
         struct ran_exception {
                 const char *field, *value, *initial; /* field NULL: no exception */

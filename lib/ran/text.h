@@ -314,4 +314,40 @@ int ran_segment_fit_end(struct ran_segment_fit *f, struct ran_segment_count *cou
  * whole number without leading zeros and decimals. RAN_EFORMAT for invalid UTF-8. */
 int ran_text_fold(const char *s, size_t n, struct ran_buf *out, struct ran_error *err);
 
+/* ---- near-duplicates (text/raw/shingles.c, near-duplicates.c) ----------------------------------
+ */
+
+/* Two texts are near-duplicates if they share most of their shingles: pairs of words that follow
+ * each other, begin and end of the text included (Broder, On the resemblance and containment of
+ * documents, 1997). Their similarity is the share of common ones among all that occur in either.
+ * Appends the shingles of words, as ran_counter_words writes them, to a set: ascending 64-bit
+ * hashes, each once. None for no words. RAN_EINVAL: these are other bytes. */
+struct ran_shingles {
+        uint64_t *hash; /* (n) */
+        size_t n, cap;
+};
+int ran_shingles_of(struct ran_shingles *to, const char *words, size_t n, struct ran_error *err);
+/* The same of ids, each of which is a word. */
+int ran_shingles_of_ids(struct ran_shingles *to, const uint32_t *ids, size_t L,
+                        struct ran_error *err);
+void ran_shingles_release(struct ran_shingles *s);
+double ran_shingles_similarity(const uint64_t *a, size_t n, const uint64_t *b, size_t m);
+
+/* Texts that can be found by similar ones, in time and memory that grow with their number, not with
+ * its square: those that are at least `least` similar, 0 < least <= 1, meet in a bucket of
+ * signatures (MinHash) with a probability above 0.999, and each that meets is compared exactly, at
+ * most RAN_NEAR_COMPARED of them. The same texts in the same order give the same answers. */
+enum { RAN_NEAR_COMPARED = 1000 };
+#define RAN_NO_TEXT SIZE_MAX
+struct ran_near_duplicates;
+struct ran_near_duplicates *ran_near_duplicates_new(double least, struct ran_error *err);
+void ran_near_duplicates_free(struct ran_near_duplicates *t);
+/* The number of the most similar text that was added, the first of equals, and its similarity; or
+ * RAN_NO_TEXT. */
+int ran_near_duplicates_find(struct ran_near_duplicates *t, const struct ran_shingles *s,
+                             size_t *text, double *similarity, struct ran_error *err);
+/* Adds a text; they are numbered from 0. One without shingles is like no other. */
+int ran_near_duplicates_add(struct ran_near_duplicates *t, const struct ran_shingles *s,
+                            struct ran_error *err);
+
 #endif

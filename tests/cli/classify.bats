@@ -270,7 +270,7 @@ EOF2
   [[ $stderr == *'its embedding has an element that is no number in range'* ]]
   run -3 ran-classify -m one.ran --nearest 1 --among nowhere.jsonl one.jsonl
   run -2 --separate-stderr ran-classify -m one.ran --nearest 1 one.jsonl
-  [[ $stderr == *'--nearest K needs a collection: --among FILE'* ]]
+  [[ $stderr == *'--nearest needs a collection: --among FILE'* ]]
   run -2 ran-classify -m one.ran --among one.jsonl one.jsonl
   run -2 ran-classify -m one.ran --eval --nearest 1 --among one.jsonl one.jsonl
   run -2 ran-classify -m one.ran --output-format csv --nearest 1 --among one.jsonl one.jsonl

@@ -205,7 +205,7 @@ small='--dim 8 --layers 1 --heads 1 --head-dim 8 --window 8 --min-window 1 --no-
     '[{"x":1,"y":1},3]' ]
   reads '{"s":"a"}\n{"t":"b"}\n{"s":null}\n' --text-member s
   [ "$status" -eq 1 ]
-  [[ $stderr == *'x:2: no "s", which is to be the text (--text-member)'* && $stderr == *'x:3: no "s"'* ]]
+  [[ $stderr == *'x:2: the record has no "s", which --text-member names'* && $stderr == *'x:3: the record has no "s"'* ]]
 }
 
 @test "members: several texts are joined" {

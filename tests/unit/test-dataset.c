@@ -362,6 +362,36 @@ TEST(groups_are_held_out_whole)
         CHECK(seen[false] > 0 && seen[true] > 0);
 }
 
+/* Document b has 30 words of its cluster b / 4, but for a word of its own. */
+TEST(near_duplicates_are_held_out_together)
+{
+        enum { CLUSTERS = 40, EACH = 4, ALL = CLUSTERS * EACH, LENGTH = 30 };
+        struct ran_dataset d = {0}, dev = {0};
+        struct ran_error err = {0};
+        bool held[ALL];
+        size_t parted = 0;
+
+        for (uint32_t b = 0; b < ALL; b++) {
+                uint32_t ids[LENGTH];
+
+                for (uint32_t t = 0; t < LENGTH; t++)
+                        ids[t] = b / EACH * LENGTH + t;
+                ids[LENGTH - 1] = 100000 + b;
+                REQUIRE(CHECK_OK(add(&d, ids, LENGTH, b % 2 == 0 ? "a" : "b", &err), err));
+        }
+        REQUIRE(CHECK_OK(ran_dataset_finish(&d, &err), err));
+        REQUIRE(CHECK_OK(ran_dataset_group_alike(&d, 0.8, &err), err));
+        for (size_t b = 0; b < ALL; b++)
+                CHECK_SIZE(d.group[b], b / EACH * EACH);
+        REQUIRE(CHECK_OK(ran_dataset_split(&d, 0.2, 1, NULL, held, &dev, &err), err));
+        CHECK(dev.B >= 28 && dev.B <= 36);
+        for (size_t b = 1; b < ALL; b++)
+                parted += b % EACH != 0 && held[b] != held[b - 1];
+        CHECK_SIZE(parted, 0);
+        ran_dataset_release(&dev);
+        ran_dataset_release(&d);
+}
+
 TEST(known_documents_are_not_held_out)
 {
         static const struct {

@@ -150,6 +150,49 @@ static void add_pair(struct train_pairs *p, struct train_location a, struct trai
         p->n++;
 }
 
+/* Where the documents of one set are nearly the same as one of those that are known; `twin` has
+ * those that are repeated exactly, which are left out. With `add` they become known, too. */
+static void find_near(struct ran_near_duplicates *known, const struct train_data *of,
+                      const size_t *twin, bool add, const struct train_data *train,
+                      struct train_pairs *pairs)
+{
+        const struct ran_dataset *set = &of->set;
+        struct ran_shingles s = {0};
+        struct ran_error err = {0};
+        int rc = RAN_OK;
+
+        for (size_t b = 0; b < set->B && rc == RAN_OK; b++) {
+                double similarity;
+                size_t like = RAN_NO_TEXT;
+
+                rc = ran_shingles_of_ids(&s, set->ids + set->first[b],
+                                         set->first[b + 1] - set->first[b], &err);
+                if (rc == RAN_OK && twin[b] == none)
+                        rc = ran_near_duplicates_find(known, &s, &like, &similarity, &err);
+                if (rc == RAN_OK && like != RAN_NO_TEXT)
+                        add_pair(pairs, of->location[b], train->location[like]);
+                if (rc == RAN_OK && add)
+                        rc = ran_near_duplicates_add(known, &s, &err);
+        }
+        ran_shingles_release(&s);
+        if (rc != RAN_OK)
+                cmd_die(CMD_FAILED, "%s", err.text);
+}
+
+static void gather_near(struct train_report *r, const struct train_data *train, const size_t *twin,
+                        const struct train_data *dev, const size_t *dev_twin)
+{
+        struct ran_error err = {0};
+        struct ran_near_duplicates *known = ran_near_duplicates_new(TRAIN_ALIKE, &err);
+
+        if (known == NULL)
+                cmd_die(CMD_FAILED, "%s", err.text);
+        find_near(known, train, twin, true, train, &r->near_duplicates);
+        if (dev != NULL)
+                find_near(known, dev, dev_twin, false, train, &r->near_overlap);
+        ran_near_duplicates_free(known);
+}
+
 static void gather_repeats(struct train_report *r, const struct train_data *train,
                            const struct train_data *dev)
 {
@@ -167,6 +210,7 @@ static void gather_repeats(struct train_report *r, const struct train_data *trai
         for (size_t b = 0; dev != NULL && b < dev->set.B; b++)
                 if (dev_twin[b] != none)
                         add_pair(&r->overlap, dev->location[b], train->location[dev_twin[b]]);
+        gather_near(r, train, twin, dev, dev_twin);
         free(twin);
         free(dev_twin);
 }

@@ -91,11 +91,13 @@ void train_report_json(struct ran_buf *b, const struct train_report *r)
                        r->train.data->set.multilabel ? "true" : "false");
         json_pairs(b, "duplicates", &r->duplicates);
         json_pairs(b, "contradictions", &r->contradictions);
+        json_pairs(b, "near_duplicates", &r->near_duplicates);
         if (r->dev.data != NULL) {
                 ran_buf_str(b, ",\"dev\":{");
                 json_summary(b, &r->dev, r->window);
                 ran_buf_printf(b, ",\"unknown_labels\":%zu", r->dev.data->unknown);
                 json_pairs(b, "overlap", &r->overlap);
+                json_pairs(b, "near_overlap", &r->near_overlap);
                 ran_buf_char(b, '}');
         }
         if (r->texts != NULL)
@@ -108,13 +110,14 @@ void train_report_json(struct ran_buf *b, const struct train_report *r)
 
 /* ---- for people ----------------------------------------------------------------------------- */
 
-static void text_pairs(struct ran_buf *b, const char *what, const struct train_pairs *p)
+static void text_pairs(struct ran_buf *b, const char *what, const char *does,
+                       const struct train_pairs *p)
 {
         if (p->n == 0)
                 return;
         ran_buf_printf(b, "%s: %zu\n", what, p->n);
         for (size_t i = 0; i < p->n && i < TRAIN_LISTED; i++)
-                ran_buf_printf(b, "  %s:%zu repeats %s:%zu\n", p->a[i].file, p->a[i].line,
+                ran_buf_printf(b, "  %s:%zu %s %s:%zu\n", p->a[i].file, p->a[i].line, does,
                                p->b[i].file, p->b[i].line);
         if (p->n > TRAIN_LISTED)
                 ran_buf_printf(b, "  ... and %zu more\n", p->n - TRAIN_LISTED);
@@ -189,9 +192,12 @@ void train_report_text(struct ran_buf *b, const struct train_report *r)
         if (r->texts != NULL)
                 ran_buf_printf(b, "Texts to learn from first: documents %zu, tokens %zu\n",
                                r->texts->B, r->texts->first[r->texts->B]);
-        text_pairs(b, "repeated texts", &r->duplicates);
-        text_pairs(b, "repeated texts with different labels", &r->contradictions);
-        text_pairs(b, "development texts also in the training data", &r->overlap);
+        text_pairs(b, "repeated texts", "repeats", &r->duplicates);
+        text_pairs(b, "repeated texts with different labels", "repeats", &r->contradictions);
+        text_pairs(b, "development texts also in the training data", "repeats", &r->overlap);
+        text_pairs(b, "nearly the same texts", "is like", &r->near_duplicates);
+        text_pairs(b, "development texts that are nearly the same as training texts", "is like",
+                   &r->near_overlap);
         for (size_t i = 0; i < problems->n; i++)
                 ran_buf_printf(b, "PROBLEM: %s\n", problems->sentence[i]);
         for (size_t i = 0; i < r->warnings->n; i++) {

@@ -11,7 +11,7 @@ extern const struct train_percentile {
         double share; /* of documents that are no longer */
 } train_percentiles[TRAIN_PERCENTILES];
 
-/* Pairs of locations (a repeats b); the first TRAIN_LISTED are kept. */
+/* Pairs of locations (a repeats b, or is nearly the same); the first TRAIN_LISTED are kept. */
 struct train_pairs {
         size_t n;
         struct train_location a[TRAIN_LISTED], b[TRAIN_LISTED];
@@ -30,6 +30,7 @@ struct train_report {
         size_t window;
         const struct ran_dataset *texts; /* of --pretrain; NULL: none */
         struct train_pairs duplicates, contradictions, overlap;
+        struct train_pairs near_duplicates, near_overlap; /* beside those */
         const struct train_problems *problems, *warnings;
 };
 

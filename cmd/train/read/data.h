@@ -11,6 +11,9 @@
 
 struct train_task;
 
+/* The similarity of near-duplicates, as in ran-tokenize duplicates. */
+#define TRAIN_ALIKE 0.8
+
 struct train_location {
         const char *file; /* NULL: nowhere */
         size_t line;

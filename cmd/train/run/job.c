@@ -25,7 +25,7 @@ static void tell_held_out(const struct train_session *s, size_t all, size_t own)
                 cmd_note("%zu of %zu documents are held out for validation", s->dev.set.B, all);
         else
                 cmd_note("too few %s for validation",
-                         s->options->file.dev_group != NULL ? "groups of documents" : "documents");
+                         s->train.set.group != NULL ? "groups of documents" : "documents");
 }
 
 static void split(struct train_session *s, const bool *known)
@@ -61,11 +61,23 @@ static bool *find_known(const struct train_session *s, size_t *n)
         return NULL;
 }
 
-size_t train_job_held_out(const struct train_session *s)
+/* With --dev-alike. */
+static void group_alike(struct train_session *s)
+{
+        struct ran_error err = {0};
+
+        if (s->options->file.dev_alike && s->train.set.group == NULL &&
+            ran_dataset_group_alike(&s->train.set, TRAIN_ALIKE, &err) != RAN_OK)
+                cmd_die(cmd_status_of(&err), "%s", err.text);
+}
+
+size_t train_job_held_out(struct train_session *s)
 {
         const double share = s->options->file.dev_share;
         struct ran_error err;
         size_t of_known, n;
+
+        group_alike(s);
         bool *known = find_known(s, &of_known);
         int rc = ran_dataset_split_size(&s->train.set, share, s->settings.seed, known, &n, &err);
 
@@ -106,6 +118,7 @@ static void hold_out(struct train_session *s)
 
         if (s->has_dev || s->options->file.dev_share == 0)
                 return;
+        group_alike(s);
         s->held_out = ran_alloc(all, sizeof *s->held_out, &err);
         if (s->held_out == NULL)
                 cmd_die(cmd_status_of(&err), "%s", err.text);
@@ -150,6 +163,8 @@ static void describe_data(const struct train_session *s, struct ran_buf *trainin
                 ran_buf_str(training, ",\"dev_group\":");
                 ran_buf_json(training, file->dev_group, strlen(file->dev_group));
         }
+        if (file->dev_alike)
+                ran_buf_str(training, ",\"dev_alike\":true");
         if (s->learned) {
                 ran_buf_str(training, file->dev == NULL ? "," : "");
                 ran_fields_json(ran_vocab_fields, &s->vocabulary, training);

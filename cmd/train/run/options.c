@@ -63,6 +63,13 @@ const struct ran_field train_file_fields[] = {
                  "as their author",
          RAN_RULES(RAN_EXCLUDES("dev no_dev dev_share=0",
                                 "--dev-group is for documents that are held out"))},
+        {"dev_alike", 0, RAN_FIELD_BOOL, FILE_AT(dev_alike), .initial = "false",
+         .help = "hold out all or none of documents that are near-duplicates (ran-tokenize "
+                 "duplicates)",
+         RAN_RULES(RAN_EXCLUDES("dev no_dev dev_share=0",
+                                "--dev-alike is for documents that are held out"),
+                   RAN_EXCLUDES("dev_group", "--dev-group and --dev-alike both say which "
+                                             "documents belong together: leave one out"))},
         {"label_names", 0, RAN_FIELD_TEXT, FILE_AT(label_names), .value = "FILE", .local = true,
          .help = CMD_NAMES_HELP},
         {"soft_label", 0, RAN_FIELD_TEXT, FILE_AT(soft_label), .value = "MEMBER",
@@ -160,15 +167,17 @@ static const struct ran_field mode_fields[] = {
         {"dump_gradients", 0, RAN_FIELD_TEXT, MODE_AT(dump_gradients), .value = "FILE",
          .experiment = true, .local = true,
          .help = "write loss and gradients of a model on the documents to FILE, as safetensors",
-         RAN_RULES(RAN_EXCLUDES("replay", NULL),
-                   RAN_EXCLUDES("report", "--report is of a training that writes a model"),
-                   RAN_NEEDS_AS("model", "needs a model: give -m FILE"),
-                   RAN_EXCLUDES("init vectors", "--dump-gradients takes the weights of its model"),
-                   RAN_EXCLUDES("vocab", "--dump-gradients takes the vocabulary of its model"),
-                   RAN_EXCLUDES("output dev no_dev dev_share dev_group tune minutes resume log "
-                                "overwrite_checkpoint weights pretrain pretrain_minutes [Training] "
-                                "[Model] [Learned vocabulary]",
-                                "--dump-gradients takes a model as it is"))},
+         RAN_RULES(
+                 RAN_EXCLUDES("replay", NULL),
+                 RAN_EXCLUDES("report", "--report is of a training that writes a model"),
+                 RAN_NEEDS_AS("model", "needs a model: give -m FILE"),
+                 RAN_EXCLUDES("init vectors", "--dump-gradients takes the weights of its model"),
+                 RAN_EXCLUDES("vocab", "--dump-gradients takes the vocabulary of its model"),
+                 RAN_EXCLUDES(
+                         "output dev no_dev dev_share dev_group dev_alike tune minutes resume log "
+                         "overwrite_checkpoint weights pretrain pretrain_minutes [Training] "
+                         "[Model] [Learned vocabulary]",
+                         "--dump-gradients takes a model as it is"))},
         {"dump_documents", 0, RAN_FIELD_SIZE, MODE_AT(dump_documents), 0, 1e9, .value = "N",
          .experiment = true, .initial = "0", .local = true,
          .help = "use only the first N documents for that; 0: all",
@@ -181,7 +190,7 @@ static const struct ran_field mode_fields[] = {
          .help = "repeat the training of MODEL and compare the result byte for byte; status 4 if "
                  "it differs; give --dev, --init, --vectors and --pretrain again; writes nothing "
                  "without -o",
-         RAN_RULES(RAN_EXCLUDES("vocab no_dev vector_words add_words dev_share dev_group "
+         RAN_RULES(RAN_EXCLUDES("vocab no_dev vector_words add_words dev_share dev_group dev_alike "
                                 "soft_label soft_share weight_member weights tune [Training] "
                                 "[Model] [Learned vocabulary]",
                                 "--replay takes the settings of the model"),

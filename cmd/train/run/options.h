@@ -17,7 +17,7 @@ struct train_file_options {
         char *vector_cache;
         char *base; /* name of a base model, or NULL */
         double dev_share, soft_share;
-        bool no_dev;
+        bool no_dev, dev_alike;
         int weights; /* RAN_STORAGE_... */
 };
 

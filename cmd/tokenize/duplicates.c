@@ -1,0 +1,216 @@
+/* duplicates.c - `ran-tokenize duplicates`: texts that are nearly the same as earlier ones, or as
+ * those of other files. */
+#include "cmd/tokenize/tokenize.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "cmd/options/message.h"
+#include "cmd/options/options.h"
+#include "cmd/options/write.h"
+#include "cmd/records/files.h"
+#include "cmd/records/loop.h"
+#include "cmd/content/vocab.h"
+
+enum { KEEP_ALL, KEEP_UNIQUE, KEEP_DUPLICATES };
+static const char *const keep_names[] = {"all", "unique", "duplicates", NULL};
+
+struct duplicates {
+        double least;
+        int keep;
+        struct ran_list among;
+        struct cmd_input input;
+        struct cmd_output output;
+        struct ran_counter *counter; /* how words are read */
+        struct ran_near_duplicates *known;
+        struct ran_shingles shingles;
+        struct ran_buf ids;    /* of the known texts: JSON, one after the other */
+        struct ran_spool ends; /* (texts) where they end */
+        size_t texts, found, records;
+        bool looking; /* for texts like those of --among, which are not added */
+};
+
+#define DUPLICATES(member) offsetof(struct duplicates, member)
+
+static const struct ran_field duplicates_fields[] = {
+        {.name = "least",
+         .type = RAN_FIELD_REAL,
+         .offset = DUPLICATES(least),
+         .low = 0.1,
+         .high = 1,
+         .initial = "0.8",
+         .help = "smallest similarity: the share of pairs of adjacent words that two texts have in "
+                 "common, of all that either has",
+         .value = "X"},
+        {.name = "among",
+         .type = RAN_FIELD_LIST,
+         .offset = DUPLICATES(among),
+         .value = "FILE",
+         .help = "look for texts like those of FILE, not like earlier ones of the input; may be "
+                 "given several times",
+         .local = true},
+        {.name = "keep",
+         .type = RAN_FIELD_CHOICE,
+         .offset = DUPLICATES(keep),
+         .choices = keep_names,
+         .initial = "all",
+         .help = "records to write: all; those without a duplicate; those with one"},
+        {.name = NULL},
+};
+
+static int read_words(void *arg, void *scratch, const struct cmd_line *line,
+                      struct cmd_result *result, struct ran_error *err)
+{
+        const struct duplicates *d = arg;
+
+        return cmd_vocab_words_read(scratch, &line->record, d->counter, &result->out, err);
+}
+
+/* Keeps the id of a text: that of its record, or its place. */
+static int keep_id(struct duplicates *d, const struct cmd_line *line, struct ran_error *err)
+{
+        struct ran_buf place = {0};
+        const struct ran_member *id = ran_record_find(&line->record, "id", NULL);
+        size_t *end = ran_spool_reserve(&d->ends, d->texts + 1, sizeof *end, err);
+
+        if (end == NULL)
+                return (int)err->code;
+        if (id != NULL) {
+                ran_buf_add(&d->ids, line->record.line + id->value.begin,
+                            id->value.end - id->value.begin);
+        } else {
+                ran_buf_printf(&place, "%s:%zu", line->file, line->number);
+                ran_buf_json(&d->ids, place.data, place.len);
+        }
+        const bool failed = d->ids.failed || place.failed;
+        ran_buf_release(&place);
+        if (failed)
+                return ran_fail(err, RAN_ENOMEM, "no memory for the ids of %zu texts", d->texts);
+        end[d->texts++] = d->ids.len;
+        return RAN_OK;
+}
+
+static int add(struct duplicates *d, const struct cmd_line *line, struct ran_error *err)
+{
+        RAN_TRY(ran_near_duplicates_add(d->known, &d->shingles, err));
+        return keep_id(d, line, err);
+}
+
+/* Of a text of --among: it is added, unless the same text is there. */
+static int learn(void *arg, const struct cmd_line *line, const struct cmd_result *words,
+                 struct ran_error *err)
+{
+        struct duplicates *d = arg;
+        double similarity;
+        size_t text;
+
+        RAN_TRY(ran_shingles_of(&d->shingles, words->out.data, words->out.len, err));
+        RAN_TRY(ran_near_duplicates_find(d->known, &d->shingles, &text, &similarity, err));
+        return text != RAN_NO_TEXT && similarity == 1 ? RAN_OK : add(d, line, err);
+}
+
+/* From the words of a record to what is said of it. */
+static int look(void *arg, const struct cmd_line *line, struct cmd_result *result,
+                struct ran_error *err)
+{
+        struct duplicates *d = arg;
+        struct ran_buf *out = &result->out;
+        const size_t *end = d->ends.data;
+        double similarity;
+        size_t text;
+
+        RAN_TRY(ran_shingles_of(&d->shingles, out->data, out->len, err));
+        RAN_TRY(ran_near_duplicates_find(d->known, &d->shingles, &text, &similarity, err));
+        out->len = 0;
+        d->records++;
+        if (text == RAN_NO_TEXT) {
+                if (d->keep != KEEP_DUPLICATES)
+                        ran_buf_str(out, "null");
+                return d->looking ? RAN_OK : add(d, line, err);
+        }
+        d->found++;
+        if (d->keep == KEEP_UNIQUE)
+                return RAN_OK;
+        const size_t begin = text == 0 ? 0 : end[text - 1];
+        ran_buf_str(out, "{\"of\":");
+        ran_buf_add(out, d->ids.data + begin, end[text] - begin);
+        ran_buf_str(out, ",\"similarity\":");
+        ran_buf_double(out, similarity);
+        ran_buf_char(out, '}');
+        return RAN_OK;
+}
+
+static void prepare(struct duplicates *d)
+{
+        struct ran_vocab_settings settings = {0};
+        struct ran_error err;
+
+        if (ran_fields_init(ran_vocab_fields, &settings, &err) != RAN_OK ||
+            (d->counter = ran_counter_new(&settings, &err)) == NULL ||
+            (d->known = ran_near_duplicates_new(d->least, &err)) == NULL)
+                cmd_die(CMD_FAILED, "%s", err.text);
+        ran_fields_release(ran_vocab_fields, &settings);
+}
+
+static int run(struct duplicates *d, char **files)
+{
+        static const char *const reads[] = {"id", CMD_VOCAB_WORDS_MEMBERS, NULL};
+        struct cmd_loop loop = {.input = &d->input,
+                                .output = &d->output,
+                                .into = "duplicate",
+                                .reads = reads,
+                                .pool = cmd_pool(),
+                                .make_scratch = cmd_vocab_words_make,
+                                .free_scratch = cmd_vocab_words_free,
+                                .work = read_words,
+                                .settle = look,
+                                .arg = d};
+        int status = CMD_OK;
+
+        if (d->among.n > 0) {
+                struct cmd_loop others = loop;
+
+                others.output = NULL;
+                others.settle = NULL;
+                others.take = learn;
+                status = cmd_records(&others, d->among.item, NULL);
+                d->looking = true;
+        }
+        const int other = cmd_records(&loop, files, NULL);
+        ran_pool_free(loop.pool);
+        return status == CMD_OK ? other : status;
+}
+
+int tokenize_duplicates(int argc, char **argv)
+{
+        static struct duplicates d;
+        const struct cmd_group groups[] = {
+                {"Duplicates", duplicates_fields, &d},
+                {"Input", cmd_input_fields, &d.input},
+                {"Output", cmd_output_fields, &d.output},
+                {NULL, NULL, NULL},
+        };
+        const struct cmd_program program = {
+                .name = "ran-tokenize duplicates",
+                .usage = "[--among FILE] [--keep WHAT] [option...] [file...]",
+                .summary = "Adds the member \"duplicate\" to each record: the id of the most "
+                           "similar earlier text, and how similar it is; null if none is similar "
+                           "enough. Without an id a record is called FILE:LINE.",
+                .notes = "A text that is a duplicate is no original of others: what is left with "
+                         "--keep=unique has no near-duplicates. Memory grows with the texts that "
+                         "are no duplicates.",
+                .groups = groups,
+        };
+        char **files = cmd_files(&d.input, argv + cmd_parse(&program, argc, argv));
+
+        prepare(&d);
+        int status = run(&d, files);
+        cmd_note("%zu of %zu texts are near-duplicates (similarity %g or more)", d.found, d.records,
+                 d.least);
+        ran_counter_free(d.counter);
+        ran_near_duplicates_free(d.known);
+        ran_shingles_release(&d.shingles);
+        ran_buf_release(&d.ids);
+        ran_spool_release(&d.ends);
+        return cmd_finish(status);
+}

@@ -1,0 +1,235 @@
+/* near-duplicates.c - texts found by similar ones: MinHash signatures in bands.
+ *
+ * A signature has a number for each of many hash functions: the smallest of a text's shingles under
+ * it. Two texts have the same number with a probability of their similarity s (Broder, On the
+ * resemblance and containment of documents, 1997). The numbers are cut into bands of r; texts whose
+ * numbers in a band are all equal meet in a bucket, with probability 1 - (1 - s^r)^bands in at
+ * least one (Indyk and Motwani, Approximate nearest neighbors, 1998). r is the largest for which
+ * those that are just similar enough nearly always meet. */
+#include "base/error.h"
+#include "base/random.h"
+#include "ran/text.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { SIGNATURE = 128 };
+#define MEET 0.999
+
+/* A text in a bucket. */
+struct entry {
+        uint32_t text, next; /* the entry before it in its bucket, from 1; 0: none */
+};
+
+/* A bucket: the key of a band's numbers. */
+struct bucket {
+        uint64_t key;
+        uint32_t last; /* entry, from 1; 0: the bucket is not used */
+};
+
+struct ran_near_duplicates {
+        double least;
+        size_t rows, bands;
+        uint32_t factor[SIGNATURE], offset[SIGNATURE];
+        struct bucket *bucket; /* (1 << bits), by their keys: open addressing */
+        size_t bits, used;
+        struct ran_spool entries, shingles, first; /* first (texts + 1) of its shingles */
+        size_t entry_count, texts;
+        struct ran_spool compared; /* (texts) 1 + the search in which it was compared last */
+        uint32_t search;
+        uint64_t key[SIGNATURE]; /* (bands) of the text at hand */
+};
+
+/* The most rows a band with which texts of this similarity meet. */
+static size_t choose_rows(double least)
+{
+        size_t rows = 1;
+
+        for (size_t r = 2; r <= 16; r++) {
+                const double bands = (double)(SIGNATURE / r);
+
+                if (1 - pow(1 - pow(least, (double)r), bands) >= MEET)
+                        rows = r;
+        }
+        return rows;
+}
+
+struct ran_near_duplicates *ran_near_duplicates_new(double least, struct ran_error *err)
+{
+        if (!(least > 0 && least <= 1)) {
+                ran_fail(err, RAN_EINVAL, "a similarity is above 0 and at most 1");
+                return NULL;
+        }
+        struct ran_near_duplicates *t = ran_alloc(1, sizeof *t, err);
+        if (t == NULL)
+                return NULL;
+        t->least = least;
+        t->rows = choose_rows(least);
+        t->bands = SIGNATURE / t->rows;
+        t->bits = 12;
+        for (size_t i = 0; i < SIGNATURE; i++) {
+                t->factor[i] = (uint32_t)ran_random_draw_inline(1, i) | 1;
+                t->offset[i] = (uint32_t)ran_random_draw_inline(2, i);
+        }
+        size_t *first = ran_spool_reserve(&t->first, 1, sizeof *first, err);
+        t->bucket = ran_alloc((size_t)1 << t->bits, sizeof *t->bucket, err);
+        if (first == NULL || t->bucket == NULL) {
+                ran_near_duplicates_free(t);
+                return NULL;
+        }
+        first[0] = 0;
+        return t;
+}
+
+void ran_near_duplicates_free(struct ran_near_duplicates *t)
+{
+        if (t == NULL)
+                return;
+        free(t->bucket);
+        ran_spool_release(&t->entries);
+        ran_spool_release(&t->shingles);
+        ran_spool_release(&t->first);
+        ran_spool_release(&t->compared);
+        free(t);
+}
+
+/* Fills t->key: a number for each band. */
+static void make_keys(struct ran_near_duplicates *t, const struct ran_shingles *s)
+{
+        uint32_t least[SIGNATURE];
+
+        memset(least, 0xff, sizeof least);
+        for (size_t i = 0; i < s->n; i++) {
+                const uint32_t x = (uint32_t)(s->hash[i] >> 32);
+
+                for (size_t k = 0; k < SIGNATURE; k++) {
+                        const uint32_t h = x * t->factor[k] + t->offset[k];
+
+                        least[k] = h < least[k] ? h : least[k];
+                }
+        }
+        for (size_t band = 0; band < t->bands; band++) {
+                uint64_t key = band;
+
+                for (size_t r = 0; r < t->rows; r++)
+                        key = ran_random_draw_inline(key, least[band * t->rows + r]);
+                t->key[band] = key;
+        }
+}
+
+static struct bucket *bucket_of(const struct ran_near_duplicates *t, uint64_t key)
+{
+        const size_t mask = ((size_t)1 << t->bits) - 1;
+        size_t at = (size_t)key & mask;
+
+        while (t->bucket[at].last != 0 && t->bucket[at].key != key)
+                at = (at + 1) & mask;
+        return &t->bucket[at];
+}
+
+/* Compares text i, unless it has been compared in this search. */
+static void compare(struct ran_near_duplicates *t, const struct ran_shingles *s, uint32_t i,
+                    size_t *left, size_t *text, double *similarity)
+{
+        uint32_t *compared = t->compared.data;
+        const size_t *first = t->first.data;
+        const uint64_t *hash = t->shingles.data;
+
+        if (compared[i] == t->search)
+                return;
+        compared[i] = t->search;
+        --*left;
+        const double x =
+                ran_shingles_similarity(s->hash, s->n, hash + first[i], first[i + 1] - first[i]);
+        if (x > *similarity || (x == *similarity && x > 0 && i < *text)) {
+                *similarity = x;
+                *text = i;
+        }
+}
+
+int ran_near_duplicates_find(struct ran_near_duplicates *t, const struct ran_shingles *s,
+                             size_t *text, double *similarity, struct ran_error *err)
+{
+        const struct entry *entry = t->entries.data;
+        size_t left = RAN_NEAR_COMPARED;
+
+        *text = RAN_NO_TEXT;
+        *similarity = 0;
+        if (s->n == 0 || t->texts == 0)
+                return RAN_OK;
+        if (t->search == UINT32_MAX)
+                return ran_fail(err, RAN_EINVAL, "too many searches for near-duplicates");
+        t->search++;
+        make_keys(t, s);
+        for (size_t band = 0; band < t->bands && left > 0 && *similarity < 1; band++)
+                for (uint32_t e = bucket_of(t, t->key[band])->last; e != 0 && left > 0;
+                     e = entry[e - 1].next)
+                        compare(t, s, entry[e - 1].text, &left, text, similarity);
+        if (*similarity < t->least) {
+                *text = RAN_NO_TEXT;
+                *similarity = 0;
+        }
+        return RAN_OK;
+}
+
+/* Twice the buckets. */
+static int widen(struct ran_near_duplicates *t, struct ran_error *err)
+{
+        struct bucket *old = t->bucket;
+        const size_t n = (size_t)1 << t->bits;
+        struct bucket *bucket = ran_alloc(2 * n, sizeof *bucket, err);
+
+        if (bucket == NULL)
+                return RAN_ENOMEM;
+        t->bucket = bucket;
+        t->bits++;
+        for (size_t i = 0; i < n; i++)
+                if (old[i].last != 0)
+                        *bucket_of(t, old[i].key) = old[i];
+        free(old);
+        return RAN_OK;
+}
+
+static int put(struct ran_near_duplicates *t, uint64_t key, struct ran_error *err)
+{
+        if (t->used >= (size_t)1 << (t->bits - 1))
+                RAN_TRY(widen(t, err));
+        struct entry *entry =
+                ran_spool_reserve(&t->entries, t->entry_count + 1, sizeof *entry, err);
+        if (entry == NULL)
+                return (int)err->code;
+        struct bucket *b = bucket_of(t, key);
+        t->used += b->last == 0;
+        entry[t->entry_count++] = (struct entry){(uint32_t)t->texts, b->last};
+        *b = (struct bucket){key, (uint32_t)t->entry_count};
+        return RAN_OK;
+}
+
+int ran_near_duplicates_add(struct ran_near_duplicates *t, const struct ran_shingles *s,
+                            struct ran_error *err)
+{
+        err = ran_error_or_spare(err);
+        if (t->texts == UINT32_MAX - 1 || t->entry_count > UINT32_MAX - 1 - SIGNATURE)
+                return ran_fail(err, RAN_EINVAL, "too many texts to look for near-duplicates");
+        const size_t begin = ((const size_t *)t->first.data)[t->texts];
+        size_t *first = ran_spool_reserve(&t->first, t->texts + 2, sizeof *first, err);
+        uint32_t *compared = first == NULL ? NULL
+                                           : ran_spool_reserve(&t->compared, t->texts + 1,
+                                                               sizeof *compared, err);
+        uint64_t *hash = compared == NULL ? NULL
+                                          : ran_spool_reserve(&t->shingles, begin + s->n + 1,
+                                                              sizeof *hash, err);
+        if (hash == NULL)
+                return (int)err->code;
+        compared[t->texts] = 0;
+        if (s->n > 0) {
+                memcpy(hash + begin, s->hash, s->n * sizeof *hash);
+                make_keys(t, s);
+                for (size_t band = 0; band < t->bands; band++)
+                        RAN_TRY(put(t, t->key[band], err));
+        }
+        first[t->texts + 1] = begin + s->n;
+        t->texts++;
+        return RAN_OK;
+}

@@ -1,0 +1,101 @@
+/* shingles.c - the pairs of adjacent words of a text, as a set of hashes. */
+#include "base/error.h"
+#include "base/random.h"
+#include "base/string-table.h"
+#include "ran/text.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+void ran_shingles_release(struct ran_shingles *s)
+{
+        free(s->hash);
+        *s = (struct ran_shingles){0};
+}
+
+static int ascending(const void *a, const void *b)
+{
+        const uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+        return (x > y) - (x < y);
+}
+
+static int add(struct ran_shingles *to, uint64_t first, uint64_t second, struct ran_error *err)
+{
+        uint64_t *hash = ran_grow(to->hash, &to->cap, to->n + 1, sizeof *hash, err);
+
+        if (hash == NULL)
+                return RAN_ENOMEM;
+        to->hash = hash;
+        hash[to->n++] = ran_random_draw_inline(first, second);
+        return RAN_OK;
+}
+
+/* What is before the first word, and behind the last. */
+static const uint64_t edge = 0;
+
+/* Completes a set whose last word was `last`: in order, each hash once. */
+static int finish(struct ran_shingles *to, uint64_t last, struct ran_error *err)
+{
+        size_t kept = 0;
+
+        if (to->n == 0)
+                return RAN_OK;
+        RAN_TRY(add(to, last, edge, err));
+        qsort(to->hash, to->n, sizeof *to->hash, ascending);
+        for (size_t i = 0; i < to->n; i++)
+                if (kept == 0 || to->hash[i] != to->hash[kept - 1])
+                        to->hash[kept++] = to->hash[i];
+        to->n = kept;
+        return RAN_OK;
+}
+
+int ran_shingles_of(struct ran_shingles *to, const char *words, size_t n, struct ran_error *err)
+{
+        uint64_t before = edge;
+        uint32_t length;
+
+        to->n = 0;
+        for (size_t at = 0; at < n; at += length) {
+                if (n - at < sizeof length)
+                        return ran_fail(err, RAN_EINVAL, "these are no words");
+                memcpy(&length, words + at, sizeof length);
+                at += sizeof length;
+                if (length > n - at)
+                        return ran_fail(err, RAN_EINVAL, "these are no words");
+                const uint64_t word =
+                        ran_string_table_hash(ran_string_table_seed, words + at, length);
+                RAN_TRY(add(to, before, word, err));
+                before = word;
+        }
+        return finish(to, before, err);
+}
+
+int ran_shingles_of_ids(struct ran_shingles *to, const uint32_t *ids, size_t L,
+                        struct ran_error *err)
+{
+        uint64_t before = edge;
+
+        to->n = 0;
+        for (size_t t = 0; t < L; t++) {
+                const uint64_t word = ran_random_draw_inline(ids[t], 0);
+
+                RAN_TRY(add(to, before, word, err));
+                before = word;
+        }
+        return finish(to, before, err);
+}
+
+double ran_shingles_similarity(const uint64_t *a, size_t n, const uint64_t *b, size_t m)
+{
+        size_t i = 0, k = 0, common = 0;
+
+        while (i < n && k < m) {
+                const uint64_t x = a[i], y = b[k];
+
+                common += x == y;
+                i += x <= y;
+                k += y <= x;
+        }
+        return n + m == common ? 0 : (double)common / (double)(n + m - common);
+}
