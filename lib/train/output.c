@@ -7,7 +7,7 @@
 #include "train/trainer.h"
 #include "part/linear/linear-model.h"
 #include "file/model.h"
-#include "task/task.h"
+#include "nn/task.h"
 #include "ran/train.h"
 #include "ran/math.h"
 
@@ -332,7 +332,7 @@ static void merge(struct ran_trainer *t)
         ran_trainer_scale(t->weights.p.head.wide_b, t->C, t->at.best.linear);
         if (t->c->frozen)
                 ran_trainer_scale(t->weights.p.head.wide_dense,
-                                  ran_document_vector_width(t->c) * t->C, t->at.best.linear);
+                                  ran_parts_features(t->c) * t->C, t->at.best.linear);
         ran_trainer_scale(t->linear.weight, t->c->wide * t->C, t->at.best.linear);
         float *bias =
                 ran_trainer_drops_linear(t) ? t->weights.p.head.out_b : t->weights.p.head.wide_b;

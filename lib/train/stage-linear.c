@@ -1,5 +1,5 @@
 /* stage-linear.c - the linear model, and what it leaves to an encoder: see stages.h. */
-#include "nn/compact.h"
+#include "tensors/compact.h"
 #include "evaluate/evaluate.h"
 #include "train/gain.h"
 #include "train/share.h"

@@ -1,9 +1,9 @@
 /* trainer.c - a training run's memory: set up, kept in a checkpoint, and written as a model. */
 #include "train/trainer.h"
-#include "nn/compact.h"
+#include "tensors/compact.h"
 #include "file/model.h"
 #include "part/linear/linear-model.h"
-#include "task/task.h"
+#include "nn/task.h"
 #include "part/linear/crf-train.h"
 #include "train/pretrained.h"
 #include "train/task.h"

@@ -17,7 +17,7 @@
 #define RAN_TRAIN_FEATURES_H
 
 #include "base/posting.h"
-#include "part/vectors/dense.h"
+#include "data/dense.h"
 
 /* Documents of a data set as lists. Zero-initialise. */
 struct ran_feature_lists {
