@@ -58,12 +58,12 @@ static const struct ran_field duplicates_fields[] = {
         {.name = NULL},
 };
 
-static int read_words(void *arg, void *scratch, const struct cmd_line *line, struct ran_buf *result,
-                      struct ran_error *err)
+static int read_words(void *arg, void *scratch, const struct cmd_line *line,
+                      struct cmd_result *result, struct ran_error *err)
 {
         const struct duplicates *d = arg;
 
-        return cmd_vocab_words_read(scratch, &line->record, d->counter, result, err);
+        return cmd_vocab_words_read(scratch, &line->record, d->counter, &result->out, err);
 }
 
 /* Keeps the id of a text: that of its record, or its place. */

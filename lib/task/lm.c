@@ -2,7 +2,7 @@
  * computes their output. Their metrics are those of evaluate/evaluate.h.
  */
 #include "data/loss.h"
-#include "nn/params.h"
+#include "nn/part.h"
 #include "nn/workspace.h"
 #include "task/lm-output.h"
 #include "task/train.h"
@@ -40,6 +40,13 @@ static int check_mlm(const struct ran_config *c, struct ran_error *err)
         return check_texts(c, err);
 }
 
+/* ---- its head ------------------------------------------------------------------------------- */
+
+static bool is_in(const struct ran_config *c)
+{
+        return ran_task_is_tied(c);
+}
+
 static void tensors(struct ran_tensor_walk *k, struct ran_head_params *p,
                     const struct ran_config *c, size_t C)
 {
@@ -48,6 +55,12 @@ static void tensors(struct ran_tensor_walk *k, struct ran_head_params *p,
 
         RAN_LM_PARAMS(RAN_TENSOR_FIELD)
 }
+
+const struct ran_part ran_part_lm_head = {
+        .is_in = is_in,
+        .tensors = tensors,
+        .classes = "lm.bias",
+};
 
 /* Logits of one block of outputs at a time, as wide as the first softmax. */
 static void measure(const struct ran_config *c, struct ran_dims *x)
@@ -61,9 +74,7 @@ const struct ran_task ran_task_lm = {
         .what = "a language model (lm)",
         .output = RAN_OUTPUT_TOKEN,
         .sources = true,
-        .bias = "lm.bias",
         .check = check_lm,
-        .tensors = tensors,
         .measure = measure,
 };
 
@@ -71,9 +82,7 @@ const struct ran_task ran_task_mlm = {
         .what = "a masked language model (mlm)",
         .output = RAN_OUTPUT_TOKEN,
         .words = true,
-        .bias = "lm.bias",
         .check = check_mlm,
-        .tensors = tensors,
         .measure = measure,
 };
 

@@ -12,7 +12,7 @@
 #include "data/rates.h"
 #include "nn/workspace.h"
 #include "part/linear/ensemble.h"
-#include "task/task.h"
+#include "nn/task.h"
 
 /* A batch of documents, or of chunks of them (gradient/batch.h). */
 struct ran_task_batch {

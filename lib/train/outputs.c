@@ -32,7 +32,7 @@ static int ask(struct ran_trainer *t, bool alone, struct ran_task_judged *k, str
         if (k->logits == NULL || (both && k->linear == NULL))
                 return RAN_ENOMEM;
         if (ran_task_of(t->c)->output == RAN_OUTPUT_WORD)
-                k->crf = ran_head_crf(&t->weights.p);
+                k->crf = ran_crf_of(&t->weights.p);
         if (alone && !c.frozen)
                 c.encoder = RAN_ENCODER_NONE;
         return ran_evaluate_predict(&c, &t->weights.p, t->C, t->job->dev, t->job->pool,

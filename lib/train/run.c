@@ -1,5 +1,5 @@
 /* run.c - questions about a run, and small changes of it, which all of the training shares. */
-#include "nn/compact.h"
+#include "tensors/compact.h"
 #include "train/trainer.h"
 #include "ran/train.h"
 
