@@ -129,7 +129,7 @@ $(BUILD)/%.o: %.c $(BUILD)/flags $(BUILD)/packages
 	$(Q)$(compile)
 
 # Kernels gain from -O3, unless the user's CFLAGS say not to optimise.
-kernels := $(filter $(foreach folder,math mask nn part task file hf infer,$(BUILD)/lib/$(folder)/%),$(lib_objects))
+kernels := $(filter $(foreach folder,math mask nn part task tensors file hf infer,$(BUILD)/lib/$(folder)/%),$(lib_objects))
 $(kernels): OPTIMISE = $(if $(filter -O0 -Og,$(CFLAGS)),,-O3)
 
 define simd_rule

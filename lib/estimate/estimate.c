@@ -3,7 +3,7 @@
 #include "estimate/estimate.h"
 #include "nn/encoder.h"
 #include "task/lm-output.h"
-#include "task/task.h"
+#include "nn/task.h"
 #include "data/masking.h"
 #include "train/task.h"
 #include "ran/train.h"
@@ -91,7 +91,7 @@ static int count_flops(const struct ran_train_job *job, size_t V, double *sum,
                         return ran_fail(err, RAN_EINVAL, "a document without tokens");
                 const size_t sources = d->sources != NULL ? d->sources[b] : 0;
 
-                RAN_TRY(ran_encoder_of(c)->flops(c, L, sources, &flops, err));
+                RAN_TRY(ran_parts_flops(c, L, sources, &flops, err));
                 *sum += 3 * (flops + (double)L * output_flops(job, V));
         }
         return RAN_OK;

@@ -28,7 +28,7 @@ static int measure(struct shape *s, const size_t *document, size_t n, struct ran
 
         if (idf == NULL)
                 return RAN_ENOMEM;
-        const size_t dense = c->frozen ? ran_document_vector_width(c) : 0;
+        const size_t dense = ran_parts_features(c);
 
         ran_feature_lists_idf(s->lists, c, document, n, idf);
         s->n = n;
@@ -121,7 +121,7 @@ static int of_documents(const struct ran_run_sizes *k, struct ran_linear_estimat
         *(lists.spool.mapped ? &e->file : &e->features) += (double)lists.spool.room;
         *(lists.first_spool.mapped ? &e->file : &e->features) += (double)lists.first_spool.room;
         if (c->frozen)
-                add_spool(4 * (double)d->B * (double)ran_document_vector_width(c), &e->features,
+                add_spool(4 * (double)d->B * (double)ran_parts_features(c), &e->features,
                           &e->file, d->keep);
         e->fit = e->features;
         rc = measure_fits(&s, e, err);

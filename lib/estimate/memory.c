@@ -8,7 +8,7 @@
 #include "estimate/estimate.h"
 #include "nn/encoder.h"
 #include "part/linear/linear-model.h"
-#include "task/task.h"
+#include "nn/task.h"
 #include "part/linear/crf-train.h"
 
 #include <stdlib.h>

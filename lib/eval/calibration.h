@@ -15,7 +15,7 @@
 #ifndef RAN_MODEL_CALIBRATION_H
 #define RAN_MODEL_CALIBRATION_H
 
-#include "ran/model.h"
+#include "ran/base.h"
 
 #include <cjson/cJSON.h>
 

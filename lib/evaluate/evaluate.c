@@ -1,6 +1,6 @@
 /* evaluate.c - see evaluate.h. */
 #include "evaluate/evaluate.h"
-#include "task/task.h"
+#include "nn/task.h"
 #include "train/task.h"
 #include "ran/train.h"
 #include "ran/math.h"

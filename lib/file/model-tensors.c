@@ -1,14 +1,12 @@
 /* model-tensors.c - the tensors of a model file: compared with the configuration, then loaded.
  * Tables of which a document uses few rows stay in the file, others become floats. */
 #include "base/error.h"
-#include "nn/compact.h"
+#include "tensors/compact.h"
 #include "file/model.h"
 #include "ran/model.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-static const char rows_tensor[] = "wide.rows";
 
 /* ---- checks ---------------------------------------------------------------------------------- */
 
@@ -49,24 +47,59 @@ static bool is_besides(const struct ran_tensor *t)
                 strcmp(t->name, "tokenizer.json") == 0);
 }
 
-/* How many rows of the linear model the file has, where it does not have all. */
-static int read_rows_size(struct ran_model *m, struct ran_error *err)
+/* The parts that have a say in files, one after another. */
+struct filed {
+        const struct ran_part_file *file;
+        void *stored;
+};
+static bool next_filed(const struct ran_model *m, int *at, struct filed *part)
 {
-        const struct ran_tensor *t = ran_tensors_find(&m->tensors, rows_tensor);
+        while (*at < RAN_PARTS_MOST) {
+                const struct ran_part *p = ran_part_table[*at];
+                void *stored = m->stored[(*at)++];
 
-        if (t == NULL || m->config.wide == 0)
-                return RAN_OK;
-        if (t->dtype != RAN_DTYPE_U32 || t->rank != 1 || t->elements == 0)
-                return ran_fail(err, RAN_EFORMAT, "tensor %s is not a list of U32", rows_tensor);
-        m->rows.n = t->elements;
+                *part = (struct filed){p->file, stored};
+                if (p->file != NULL && p->is_in(&m->config))
+                        return true;
+        }
+        return false;
+}
+
+static int measure_parts(struct ran_model *m, struct ran_error *err)
+{
+        const struct ran_part_list parts = ran_parts_of(&m->config);
+
+        for (size_t i = 0; i < parts.n; i++) {
+                const struct ran_part_file *file = parts.part[i]->file;
+                void **stored = &m->stored[parts.number[i]];
+
+                if (file == NULL)
+                        continue;
+                *stored = ran_alloc(1, file->stored_size, err);
+                if (*stored == NULL)
+                        return RAN_ENOMEM;
+                RAN_TRY(file->measure(*stored, &m->tensors, &m->rows, err));
+        }
         return RAN_OK;
 }
 
 /* Of a configuration, in the sizes of the file. */
 static size_t mapped_tables(struct ran_model *m, struct ran_mapped_table mapped[RAN_MAPPED_TABLES])
 {
-        return ran_params_mapped_tables(mapped, &m->params, &m->config, m->V, m->C,
-                                        m->rows.n > 0 ? m->rows.n : m->config.wide);
+        return ran_params_mapped_tables(mapped, &m->params, &m->config, m->V, m->C, m->rows);
+}
+
+/* Tensors that parts have beside the others. */
+static void know_besides(struct ran_model *m, bool *known)
+{
+        struct filed part;
+
+        for (int at = 0; next_filed(m, &at, &part);) {
+                const struct ran_tensor *t = ran_tensors_find(&m->tensors, part.file->besides);
+
+                if (t != NULL)
+                        known[t - m->tensors.tensor] = true;
+        }
 }
 
 int ran_model_check_tensors(struct ran_model *m, const struct ran_layout *layout,
@@ -75,14 +108,13 @@ int ran_model_check_tensors(struct ran_model *m, const struct ran_layout *layout
         struct ran_mapped_table mapped[RAN_MAPPED_TABLES];
 
         err = ran_error_or_spare(err);
-        RAN_TRY(read_rows_size(m, err));
+        RAN_TRY(measure_parts(m, err));
         size_t n = mapped_tables(m, mapped);
         bool *known = ran_alloc(m->tensors.n, sizeof *known, err);
         int rc = known != NULL ? RAN_OK : RAN_ENOMEM;
 
-        if (m->rows.n > 0 && rc == RAN_OK)
-                known[ran_tensors_find(&m->tensors, rows_tensor) - m->tensors.tensor] = true;
-
+        if (rc == RAN_OK)
+                know_besides(m, known);
         for (size_t i = 0; i < n && rc == RAN_OK; i++)
                 rc = check_tensor(m, mapped[i].name, mapped[i].rows, mapped[i].cols, known, err);
         for (size_t i = 0; i < layout->n && rc == RAN_OK; i++)
@@ -100,32 +132,16 @@ int ran_model_check_tensors(struct ran_model *m, const struct ran_layout *layout
 
 /* ---- weights --------------------------------------------------------------------------------- */
 
-/* The linear model's codes, if their scales can be used in place, too. */
-static const int8_t *codes_in_place(struct ran_model *m, const struct ran_tensor *t,
-                                    const float **scale)
+/* Whether a part uses the table as the file has it. */
+static bool stays(struct ran_model *m, const struct ran_mapped_table *table,
+                  const struct ran_tensor *t)
 {
-        const struct ran_tensor *scales = ran_tensor_scales(&m->tensors, t, NULL);
+        struct filed part;
 
-        *scale = scales != NULL ? ran_tensor_in_place(&m->tensors, scales) : NULL;
-        return *scale != NULL ? ran_tensor_elements(&m->tensors, t) : NULL;
-}
-
-/* The linear model's table and its idf, if the file has them in fewer bits. */
-static bool stays_compact(struct ran_model *m, const float **table, const struct ran_tensor *t)
-{
-        struct ran_linear_compact *c = &m->params.compact;
-        const bool halves = t->dtype == RAN_DTYPE_F16;
-
-        if (table == &m->params.idf) {
-                c->idf = halves ? ran_tensor_elements(&m->tensors, t) : NULL;
-                return c->idf != NULL;
-        }
-        if (table != &m->params.wide)
-                return false;
-        c->rows = t->shape[0];
-        c->f16 = halves ? ran_tensor_elements(&m->tensors, t) : NULL;
-        c->i8 = t->dtype == RAN_DTYPE_I8 ? codes_in_place(m, t, &c->scale) : NULL;
-        return c->f16 != NULL || c->i8 != NULL;
+        for (int at = 0; next_filed(m, &at, &part);)
+                if (part.file->keep(&m->params, table, &m->tensors, t))
+                        return true;
+        return false;
 }
 
 /* Maps a table from the file if its elements can be used in place; else copies it. A document needs
@@ -136,22 +152,10 @@ static int read_table(struct ran_model *m, const struct ran_mapped_table *table,
         const struct ran_tensor *t = ran_tensors_find(&m->tensors, table->name);
 
         *table->at = ran_tensor_in_place(&m->tensors, t);
-        if (*table->at != NULL || stays_compact(m, table->at, t))
+        if (*table->at != NULL || stays(m, table, t))
                 return RAN_OK;
         *table->at = *copy = ran_alloc_floats(t->elements, err);
         return *copy != NULL ? ran_tensor_floats(&m->tensors, t, *copy, err) : RAN_ENOMEM;
-}
-
-static int read_rows(struct ran_model *m, struct ran_error *err)
-{
-        if (m->rows.n == 0)
-                return RAN_OK;
-        const struct ran_tensor *t = ran_tensors_find(&m->tensors, rows_tensor);
-        const uint32_t *bucket = ran_tensor_integers(&m->tensors, t, &m->buckets, err);
-        if (bucket == NULL)
-                return RAN_ENOMEM;
-        m->params.rows = &m->rows;
-        return ran_linear_rows_init(&m->rows, bucket, t->elements, m->config.wide, err);
 }
 
 int ran_model_read_weights(struct ran_model *m, const struct ran_layout *layout,
@@ -167,5 +171,27 @@ int ran_model_read_weights(struct ran_model *m, const struct ran_layout *layout,
                                           m->params.block + layout->spec[i].offset, err));
         for (size_t i = 0; i < n; i++)
                 RAN_TRY(read_table(m, &mapped[i], &m->copy[i], err));
-        return read_rows(m, err);
+        struct filed part;
+        for (int at = 0; next_filed(m, &at, &part);)
+                RAN_TRY(part.file->read(part.stored, &m->params, &m->config, &m->tensors, err));
+        return RAN_OK;
+}
+
+int ran_model_use_tokenizer(struct ran_model *m, struct ran_error *err)
+{
+        struct filed part;
+
+        for (int at = 0; next_filed(m, &at, &part);)
+                RAN_TRY(part.file->use_tokenizer(part.stored, &m->params, &m->config, m->tokenizer,
+                                                 err));
+        return RAN_OK;
+}
+
+void ran_model_release_stored(struct ran_model *m)
+{
+        for (int i = 0; i < RAN_PARTS_MOST; i++) {
+                if (m->stored[i] != NULL)
+                        ran_part_table[i]->file->release(m->stored[i]);
+                free(m->stored[i]);
+        }
 }

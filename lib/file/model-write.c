@@ -1,5 +1,5 @@
 /* model-write.c - model files and checkpoints. The bytes depend on the contents alone. */
-#include "nn/compact.h"
+#include "tensors/compact.h"
 #include "file/model.h"
 #include "ran/model.h"
 
@@ -15,22 +15,32 @@ static int add_bytes(struct ran_compact_tensors *to, const char *name, enum ran_
         return ran_compact_add(to, &source, err);
 }
 
-/* Weights of the configuration. sparse: the linear model, if there is one. */
+/* Weights of the configuration. written: what parts need for it, until all is written. */
 static int add_weights(struct ran_compact_tensors *to, const struct ran_parts *p,
-                       const struct ran_linear_sparse *sparse, struct ran_error *err)
+                       void *written[RAN_PARTS_MOST], struct ran_error *err)
 {
+        const struct ran_part_list parts = ran_parts_of(p->config);
         struct ran_params params = *p->params;
         struct ran_mapped_table mapped[RAN_MAPPED_TABLES];
-        size_t n = ran_params_mapped_tables(mapped, &params, p->config, p->V, p->C, sparse->n);
+        size_t rows = 0;
 
-        params.wide = sparse->weight;
-        params.idf = sparse->idf;
+        for (size_t i = 0; i < parts.n; i++) {
+                const struct ran_part_file *file = parts.part[i]->file;
+                void **its = &written[parts.number[i]];
+
+                if (file == NULL)
+                        continue;
+                *its = ran_alloc(1, file->written_size, err);
+                if (*its == NULL)
+                        return RAN_ENOMEM;
+                RAN_TRY(file->gather(*its, &params, p->config, p->C, to, &rows, err));
+        }
+        size_t n = ran_params_mapped_tables(mapped, &params, p->config, p->V, p->C, rows);
         for (size_t i = 0; i < n; i++) {
                 const struct ran_mapped_table *t = &mapped[i];
 
-                RAN_TRY(t->at == &params.idf
-                                ? ran_compact_add_idf(to, p->storage, t->name, params.idf, t->cols,
-                                                      err)
+                RAN_TRY(t->halves
+                                ? ran_compact_add_idf(to, p->storage, t->name, *t->at, t->cols, err)
                                 : ran_compact_add_weights(to, p->storage, t->name, *t->at, t->rows,
                                                           t->cols, err));
         }
@@ -43,12 +53,19 @@ static int add_weights(struct ran_compact_tensors *to, const struct ran_parts *p
         return RAN_OK;
 }
 
-static int gather(struct ran_compact_tensors *to, const struct ran_parts *p,
-                  const struct ran_linear_sparse *sparse, struct ran_error *err)
+static void release_written(void *written[RAN_PARTS_MOST])
 {
-        if (sparse->n > 0)
-                RAN_TRY(add_bytes(to, "wide.rows", RAN_DTYPE_U32, sparse->bucket, sparse->n, err));
-        RAN_TRY(add_weights(to, p, sparse, err));
+        for (int i = 0; i < RAN_PARTS_MOST; i++) {
+                if (written[i] != NULL)
+                        ran_part_table[i]->file->release_written(written[i]);
+                free(written[i]);
+        }
+}
+
+static int gather(struct ran_compact_tensors *to, const struct ran_parts *p,
+                  void *written[RAN_PARTS_MOST], struct ran_error *err)
+{
+        RAN_TRY(add_weights(to, p, written, err));
         for (size_t i = 0; i < p->extras; i++)
                 RAN_TRY(add_bytes(to, p->extra[i].name, p->extra[i].dtype, p->extra[i].data,
                                   p->extra[i].n, err));
@@ -107,15 +124,11 @@ static int write_texts(struct texts *t, const struct ran_parts *p, struct ran_er
 static int write_parts(const char *path, struct ran_bytes *to, const struct ran_parts *p,
                        struct ran_error *err)
 {
-        struct ran_linear_sparse sparse = {0};
+        void *written[RAN_PARTS_MOST] = {0};
         struct ran_compact_tensors tensors = {0};
         struct texts texts = {0};
-        int rc = RAN_OK;
+        int rc = gather(&tensors, p, written, err);
 
-        if (p->config->wide > 0)
-                rc = ran_linear_sparse_init(&sparse, p->params, p->config->wide, p->C, err);
-        if (rc == RAN_OK)
-                rc = gather(&tensors, p, &sparse, err);
         if (rc == RAN_OK)
                 rc = write_texts(&texts, p, err);
         if (rc == RAN_OK)
@@ -126,7 +139,7 @@ static int write_parts(const char *path, struct ran_bytes *to, const struct ran_
         ran_buf_release(&texts.config);
         ran_buf_release(&texts.labels);
         ran_compact_release(&tensors);
-        ran_linear_sparse_release(&sparse);
+        release_written(written);
         return rc;
 }
 

@@ -3,8 +3,8 @@
 #include "base/cjson.h"
 #include "part/vectors/document-vector.h"
 #include "file/model.h"
-#include "nn/encoder.h"
-#include "part/linear/linear-model.h"
+#include "nn/part.h"
+#include "nn/task.h"
 #include "part/vectors/vector-cache.h"
 #include "base/error.h"
 #include "ran/model.h"
@@ -12,7 +12,6 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 /* ---- what the header says ------------------------------------------------------------------- */
 
@@ -64,24 +63,6 @@ static int read_size(const struct ran_model *m, const char *name, size_t *size,
 
 /* ---- contents ------------------------------------------------------------------------------- */
 
-static int make_affixes(struct ran_model *m, struct ran_error *err)
-{
-        if (!ran_linear_model_wants_affixes(&m->config))
-                return RAN_OK;
-        if (m->tokenizer == NULL)
-                return ran_fail(err, RAN_EFORMAT,
-                                "the linear model uses prefixes and suffixes, but the model has no "
-                                "tokenizer");
-        size_t rows = ran_tokenizer_size(m->tokenizer), all;
-        uint32_t *affixes = NULL;
-        if (!__builtin_mul_overflow(rows, RAN_AFFIX_ROW, &all))
-                affixes = ran_alloc(all, sizeof *affixes, err);
-        m->affixes = (struct ran_affix_source){m->tokenizer, &m->config, &m->params, affixes};
-        m->params.affixes = affixes;
-        m->params.affix_source = &m->affixes;
-        return affixes != NULL ? RAN_OK : RAN_ENOMEM;
-}
-
 /* verify: it will be written or compared, not only used. */
 static int read_tokenizer(struct ran_model *m, bool verify, struct ran_error *err)
 {
@@ -95,7 +76,7 @@ static int read_tokenizer(struct ran_model *m, bool verify, struct ran_error *er
                 (const char *)m->tensors.data + t->begin, t->end - t->begin, err);
         if (m->tokenizer == NULL)
                 return RAN_EFORMAT;
-        if (!ran_config_has_encoder(&m->config))
+        if (ran_parts_vocabulary(&m->config) == NULL)
                 m->V = ran_tokenizer_size(m->tokenizer);
         if (ran_tokenizer_size(m->tokenizer) != m->V)
                 return ran_fail(err, RAN_EFORMAT,
@@ -239,7 +220,7 @@ static int read_contents(struct ran_model *m, const struct ran_layout *layout, b
         RAN_TRY(ran_model_read_weights(m, layout, err));
         RAN_TRY(ran_model_read_known(m, err));
         RAN_TRY(read_tokenizer(m, verify, err));
-        RAN_TRY(make_affixes(m, err));
+        RAN_TRY(ran_model_use_tokenizer(m, err));
         if (ran_task_has_labels(m->config.task)) {
                 RAN_TRY(read_labels(m, err));
                 RAN_TRY(read_training(m, err));
@@ -249,20 +230,19 @@ static int read_contents(struct ran_model *m, const struct ran_layout *layout, b
         return RAN_OK;
 }
 
-static int open_checked(struct ran_model *m, bool verify, struct ran_error *err)
+int ran_model_read(struct ran_model *m, bool verify, struct ran_error *err)
 {
         struct ran_layout layout;
 
         RAN_TRY(ran_tensors_read(&m->tensors, &m->file, err));
         RAN_TRY(read_config(m, err));
-        bool encodes = ran_config_has_encoder(&m->config);
+        const char *vocabulary = ran_parts_vocabulary(&m->config);
+        const char *classes = ran_parts_classes(&m->config);
         m->V = RAN_ANY_ID;
-        if (encodes)
-                RAN_TRY(read_size(m, "embed.weight", &m->V, err));
-        const bool linear = !encodes || m->config.frozen;
-        const char *bias = linear ? "wide.bias" : ran_task_of(&m->config)->bias;
-        if (bias != NULL)
-                RAN_TRY(read_size(m, bias, &m->C, err));
+        if (vocabulary != NULL)
+                RAN_TRY(read_size(m, vocabulary, &m->V, err));
+        if (classes != NULL)
+                RAN_TRY(read_size(m, classes, &m->C, err));
         if (ran_task_is_tied(&m->config) && m->C != m->V)
                 return ran_fail(err, RAN_EFORMAT,
                                 "tensor lm.bias has %zu elements, one for each of the %zu tokens "
@@ -274,40 +254,6 @@ static int open_checked(struct ran_model *m, bool verify, struct ran_error *err)
         return rc;
 }
 
-/* A folder in Hugging Face's form is made a model in memory; its digest is right by making. */
-static int open_folder(struct ran_model *m, const char *path, struct ran_error *err)
-{
-        RAN_TRY(ran_hf_folder_bytes(&m->file, path, err));
-        return open_checked(m, false, err);
-}
-
-static bool is_folder(const char *path)
-{
-        struct stat st;
-
-        return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
-}
-
-struct ran_model *ran_model_open(const char *path, bool verify, struct ran_error *err)
-{
-        struct ran_model *m = ran_alloc(1, sizeof *m, err);
-        struct ran_error why = {0};
-        const bool folder = is_folder(path);
-
-        if (m == NULL)
-                return NULL;
-        if (!folder && ran_bytes_open(&m->file, path, err) != RAN_OK) {
-                ran_model_free(m);
-                return NULL;
-        }
-        if ((folder ? open_folder(m, path, &why) : open_checked(m, verify, &why)) != RAN_OK) {
-                ran_fail(err, why.code, "%s: %s", path, why.text);
-                ran_model_free(m);
-                return NULL;
-        }
-        return m;
-}
-
 void ran_model_free(struct ran_model *m)
 {
         if (m == NULL)
@@ -315,11 +261,9 @@ void ran_model_free(struct ran_model *m)
         ran_params_release(&m->params);
         for (size_t i = 0; i < RAN_MAPPED_TABLES; i++)
                 free(m->copy[i]);
-        ran_linear_rows_release(&m->rows);
-        free(m->buckets);
+        ran_model_release_stored(m);
         free(m->known_copy);
         ran_tokenizer_free(m->tokenizer);
-        free(m->affixes.affixes);
         for (size_t c = 0; m->labels != NULL && c < m->C; c++)
                 free(m->labels[c]);
         free(m->labels);
@@ -335,7 +279,7 @@ void ran_model_free(struct ran_model *m)
 int ran_model_use_vectors(struct ran_model *m, struct ran_vector_cache *k, struct ran_error *err)
 {
         err = ran_error_or_spare(err);
-        if (ran_encoder_of(&m->config)->vector == NULL)
+        if (!ran_encoder_has_vector(&m->config))
                 return ran_fail(err, RAN_EINVAL,
                                 "only the vectors of a pretrained encoder are kept in a file");
         RAN_TRY(ran_vector_cache_bind(k, &m->config, &m->params, m->V, err));

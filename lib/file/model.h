@@ -3,11 +3,9 @@
 #define RAN_MODEL_MODEL_H
 
 #include "eval/calibration.h"
-#include "part/linear/linear-model.h"
-#include "part/linear/linear-rows.h"
-#include "nn/params.h"
+#include "nn/part.h"
 #include "part/crf/tag-rules.h"
-#include "file/tensors.h"
+#include "tensors/tensors.h"
 
 #define RAN_FORMAT         "ran"
 #define RAN_FORMAT_VERSION "1"
@@ -17,12 +15,11 @@ struct ran_model {
         size_t V, C;
         struct ran_params params;       /* mapped tables: in the mapped file, or a copy */
         float *copy[RAN_MAPPED_TABLES]; /* where the file's cannot be used as it lies */
-        struct ran_linear_rows rows;    /* n 0: all rows of the linear model are there */
-        uint32_t *buckets;              /* those of rows, likewise a copy */
+        void *stored[RAN_PARTS_MOST];   /* of each part: see struct ran_part_file */
+        size_t rows;                    /* of its tables that the file has; 0: all */
         struct ran_bytes file;
         struct ran_tensors tensors;
         struct ran_tokenizer *tokenizer;    /* or NULL */
-        struct ran_affix_source affixes;    /* of the vocabulary's subwords, for a linear model */
         char **labels;                      /* (C) */
         bool named;                         /* the file has their names, which are not numbers */
         float *thresholds;                  /* (C) */
@@ -43,6 +40,9 @@ struct ran_extra {
         size_t n;
 };
 
+/* Reads m->file; the sentence does not name it. verify: see ran_model_open. */
+int ran_model_read(struct ran_model *m, bool verify, struct ran_error *err);
+
 /* known.c. The fingerprints of the training documents; older versions ignore this tensor. */
 #define RAN_KNOWN_TENSOR RAN_EXTRA_PREFIX "documents"
 int ran_model_read_known(struct ran_model *m, struct ran_error *err);
@@ -57,6 +57,10 @@ int ran_model_check_tensors(struct ran_model *m, const struct ran_layout *layout
                             struct ran_error *err);
 int ran_model_read_weights(struct ran_model *m, const struct ran_layout *layout,
                            struct ran_error *err);
+
+/* The parts learn of the vocabulary; and what they keep is released. */
+int ran_model_use_tokenizer(struct ran_model *m, struct ran_error *err);
+void ran_model_release_stored(struct ran_model *m);
 
 /* The contents to write: weights under their names, further tensors, metadata. */
 struct ran_parts {
@@ -77,8 +81,6 @@ int ran_model_write(const char *path, const struct ran_parts *parts, struct ran_
 /* The same into memory; the caller releases it. */
 int ran_model_write_bytes(struct ran_bytes *to, const struct ran_parts *parts,
                           struct ran_error *err);
-/* ran_hf_folder_write into memory; the sentence does not name the folder. */
-int ran_hf_folder_bytes(struct ran_bytes *to, const char *folder, struct ran_error *err);
 /* RAN_EFORMAT if two labels have one name: results name labels. */
 int ran_labels_check(char *const *label, size_t C, struct ran_error *err);
 /* weight (V) of tokens in vectors of documents: the model's own, or those of its language model;

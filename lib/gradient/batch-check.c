@@ -1,7 +1,7 @@
 /* batch-check.c - checks documents against a task and its model. */
 #include "gradient/batch.h"
 #include "infer/model-check.h"
-#include "task/task.h"
+#include "nn/task.h"
 #include "train/task.h"
 #include "ran/train.h"
 

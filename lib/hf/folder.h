@@ -14,7 +14,7 @@
 #define RAN_MODEL_HF_FOLDER_H
 
 #include "nn/params.h"
-#include "file/tensors.h"
+#include "tensors/tensors.h"
 #include "base/cjson.h"
 
 /* How tensors are called. */
@@ -192,5 +192,8 @@ const char *ran_hf_name_of_decoder(const struct ran_hf *f);
 #define RAN_HF_TOKEN_TYPES "embeddings.token_type_embeddings.weight"
 /* In front of the names of an encoder's tensors. */
 const char *ran_hf_prefix(const struct ran_hf *f);
+
+/* ran_hf_folder_write into memory; the sentence does not name the folder. */
+int ran_hf_folder_bytes(struct ran_bytes *to, const char *folder, struct ran_error *err);
 
 #endif

@@ -7,12 +7,9 @@
  */
 #include "math/elementary.h"
 #include "math/simd.h"
-#include "part/vectors/document-vector.h"
 #include "nn/encoder.h"
 #include "nn/head.h"
 #include "infer/model-check.h"
-#include "part/linear/linear-words.h"
-#include "part/linear/linear-model.h"
 #include "ran/model.h"
 #include "ran/math.h"
 
@@ -27,9 +24,9 @@ struct ran_explainer {
         struct ran_params none; /* no gradient of a weight is wanted */
         bool moved;    /* the workspace holds another point of the path, not the document */
         float *logits; /* (C) of the output in question */
-        /* For a tagger with a linear model: the current document, and scratch. */
+        /* For predictors of words: the current document. */
         struct ran_document words;
-        uint32_t *positions, *bucket;
+        uint32_t *positions;
         bool *begins;
         size_t positions_cap, begins_cap;
 };
@@ -43,9 +40,7 @@ struct ran_explainer *ran_explainer_new(const struct ran_model *m, struct ran_po
                 return NULL;
         e->m = m;
         e->logits = ran_alloc_floats(m->C, err);
-        e->bucket = ran_alloc(ran_linear_words_features(&m->config), sizeof *e->bucket, err);
-        if (e->logits == NULL || e->bucket == NULL ||
-            ran_params_none(&e->none, &m->config, err) != RAN_OK ||
+        if (e->logits == NULL || ran_params_none(&e->none, &m->config, err) != RAN_OK ||
             ran_workspace_init(&e->workspace, &m->config, true, pool, err) != RAN_OK) {
                 ran_explainer_free(e);
                 return NULL;
@@ -64,7 +59,6 @@ void ran_explainer_free(struct ran_explainer *e)
         free(e->logits);
         free(e->positions);
         free(e->begins);
-        free(e->bucket);
         free(e);
 }
 
@@ -75,7 +69,7 @@ static void forward(struct ran_explainer *e)
 {
         struct ran_workspace *w = &e->workspace;
 
-        ran_encoder_of(w->c)->forward(w, &e->m->params);
+        ran_encode_rows(w, &e->m->params);
         if (!ran_task_is_tied(w->c) && w->size.outputs > 0)
                 ran_head(w, &e->m->params, e->m->C);
 }
@@ -158,21 +152,24 @@ static void odds_bwd(const struct ran_config *config, float *dlogits, const floa
 /* Leaves in w->dx the gradient of the log odds of class c in output `row` by the token rows. */
 static void differentiate(struct ran_explainer *e, size_t row, size_t c)
 {
+        const struct ran_part_list parts = ran_parts_of(&e->m->config);
         struct ran_workspace *w = &e->workspace;
         size_t C = e->m->C;
 
         memcpy(e->logits, w->head.logits + row * C, C * sizeof *e->logits);
-        if (ran_has_linear_words(w->c))
-                ran_linear_words_add_one(e->logits, e->bucket, &e->m->params, w->c, &e->words, C,
-                                         row, w->linear_weight);
+        for (size_t i = 0; i < parts.n; i++)
+                if (parts.part[i]->add_word != NULL)
+                        parts.part[i]->add_word(w, &e->m->params, &e->words, C, row,
+                                                w->linear_weight, e->logits);
         memset(w->head.dlogits, 0, w->size.outputs * C * sizeof(float));
         odds_bwd(w->c, w->head.dlogits + row * C, e->logits, C, c);
         if (!ran_config_has_encoder(w->c))
                 return;
         ran_head_bwd(w, &e->m->params, &e->none, C);
         ran_encode_bwd(w, &e->m->params, &e->none);
-        if (w->c->frozen)
-                ran_document_vector_rows_bwd(w, &e->m->params, w->head.ddense);
+        for (size_t i = 0; i < parts.n; i++)
+                if (parts.part[i]->add_rows_bwd != NULL)
+                        parts.part[i]->add_rows_bwd(w, &e->m->params);
 }
 
 /* ---- token to label ------------------------------------------------------------------------- */
@@ -187,7 +184,7 @@ static void move_to(struct ran_explainer *e, double u)
                 float *x = w->x[0] + t * w->D;
                 double scale, speed;
 
-                ran_encoder_of(w->c)->path(x, w->D, u, &scale, &speed);
+                ran_parts_path(w->c, x, w->D, u, &scale, &speed);
                 for (size_t d = 0; d < w->D; d++)
                         x[d] = (float)(scale * (double)x[d]);
         }
@@ -196,18 +193,18 @@ static void move_to(struct ran_explainer *e, double u)
         e->moved = true;
 }
 
-/* The linear model's logits grow evenly along the path, so their adjoints weight each token's
+/* The logits of predictors grow evenly along the path, so their adjoints weight each token's
  * contribution. */
-static void add_linear(const struct ran_explainer *e, size_t row, double part, double *value)
+static void add_predictors(const struct ran_explainer *e, size_t row, double share, double *value)
 {
+        const struct ran_part_list parts = ran_parts_of(&e->m->config);
         const struct ran_workspace *w = &e->workspace;
         const float *weight = w->head.dlogits + row * e->m->C;
 
-        if (ran_has_linear_model(w->c))
-                ran_linear_model_explain(w, &e->m->params, e->m->C, weight, part, value);
-        if (ran_has_linear_words(w->c))
-                ran_linear_words_explain(value, &e->m->params, w->c, &e->words, e->m->C, row,
-                                         weight, part);
+        for (size_t i = 0; i < parts.n; i++)
+                if (parts.part[i]->explain != NULL)
+                        parts.part[i]->explain(w, &e->m->params, &e->words, e->m->C, row, weight,
+                                               share, value);
 }
 
 /* Adds to value the tokens' contributions to the log odds on a part of the path around u. */
@@ -220,10 +217,10 @@ static void add_point(struct ran_explainer *e, size_t row, double u, double part
                 const float *x = w->x[0] + t * w->D;
                 double scale, speed;
 
-                ran_encoder_of(w->c)->path(x, w->D, u, &scale, &speed);
+                ran_parts_path(w->c, x, w->D, u, &scale, &speed);
                 value[t] += part * speed * ran_dot(w->dx + t * w->D, x, w->D);
         }
-        add_linear(e, row, part, value);
+        add_predictors(e, row, part, value);
 }
 
 int ran_explain_label(struct ran_explainer *e, size_t row, size_t c, size_t steps, double *value,
@@ -244,7 +241,7 @@ int ran_explain_label(struct ran_explainer *e, size_t row, size_t c, size_t step
                 differentiate(e, row, c);
                 for (size_t t = 0; t < e->packed.L; t++)
                         value[t] = ran_dot(w->dx + t * w->D, w->x[0] + t * w->D, w->D);
-                add_linear(e, row, 1, value);
+                add_predictors(e, row, 1, value);
         }
         for (size_t i = 0; i < steps; i++) {
                 double u = ((double)i + 0.5) / (double)steps;
@@ -280,7 +277,7 @@ int ran_explain_tokens(struct ran_explainer *e, size_t from, size_t to, size_t s
         if (!ran_config_has_encoder(w->c))
                 return ran_fail(err, RAN_EINVAL,
                                 "the model has no encoder, and so no outputs of tokens");
-        if (!ran_encoder_of(w->c)->per_token)
+        if (!ran_config_has_token_outputs(w->c))
                 return ran_fail(err, RAN_EINVAL,
                                 "a Contextualizer makes one vector of a document and none of a "
                                 "token: nothing bears on the output of a token");

@@ -8,8 +8,13 @@
 
 void ran_probe_shape(struct ran_probe_shape *shape, const struct ran_config *c, size_t L)
 {
+        const struct ran_part *encoder = ran_encoder_of(c);
+
         *shape = (struct ran_probe_shape){.L = L, .layers = c->layers, .windows = 1, .window = L};
-        ran_encoder_of(c)->probe_shape(c, shape);
+        if (encoder != NULL && encoder->probe_shape != NULL)
+                encoder->probe_shape(c, shape);
+        else
+                shape->layers = 0;
 }
 
 /* Whether [from, to) is a non-empty range within n queries or keys. */

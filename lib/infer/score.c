@@ -9,7 +9,6 @@
 #include "nn/encoder.h"
 #include "nn/head.h"
 #include "task/lm-output.h"
-#include "part/linear/linear-words.h"
 #include "part/vectors/vector-cache.h"
 #include "ran/math.h"
 #include "ran/model.h"
@@ -25,9 +24,8 @@ struct ran_state {
         size_t C;
         double *chain; /* tagging: scratch of the CRF */
         float *marginals;
-        uint32_t *bucket; /* features of a word */
-        float *logits;    /* of a block of masked tokens */
-        float *vector;    /* of a document, of a frozen encoder */
+        float *logits; /* of a block of masked tokens */
+        float *vector; /* of a document: features that parts make */
         size_t chain_cap, marginals_cap, logits_cap, vector_cap;
 };
 
@@ -40,11 +38,7 @@ struct ran_state *ran_score_state_new(const struct ran_config *c, const struct r
                 return NULL;
         s->p = p;
         s->C = C;
-        if (ran_has_linear_words(c))
-                s->bucket = ran_alloc(ran_linear_words_features(c), sizeof *s->bucket, err);
-        if ((ran_has_linear_words(c) && s->bucket == NULL) ||
-            ran_workspace_init(&s->workspace, c, false, pool, err) != RAN_OK) {
-                free(s->bucket);
+        if (ran_workspace_init(&s->workspace, c, false, pool, err) != RAN_OK) {
                 free(s);
                 return NULL;
         }
@@ -64,7 +58,6 @@ void ran_state_free(struct ran_state *s)
         ran_packed_release(&s->packed);
         free(s->chain);
         free(s->marginals);
-        free(s->bucket);
         free(s->logits);
         free(s->vector);
         free(s);
@@ -138,7 +131,7 @@ size_t ran_score_abreast(const struct ran_state *s, const struct ran_document *d
         enum { TOKENS = 768 };
         size_t tokens = d[0].L, all = 1;
 
-        if (!ran_encoder_of(s->workspace.c)->rows_stand_alone || !ran_gemm_rows_stand_alone())
+        if (!ran_parts_stand_alone(s->workspace.c) || !ran_gemm_rows_stand_alone())
                 return 1;
         while (all < n && all < RAN_SCORE_ABREAST && tokens + d[all].L <= TOKENS)
                 tokens += d[all++].L;
@@ -151,7 +144,7 @@ static int read_documents(struct ran_state *s, const struct ran_document *d, siz
                           struct ran_error *err)
 {
         const struct ran_config *c = s->workspace.c;
-        const bool known = s->p->vectors != NULL && c->frozen;
+        const bool known = s->p->vectors != NULL && ran_parts_features(c) > 0;
         const struct ran_document *each[RAN_SCORE_ABREAST];
 
         for (size_t i = 0; i < n; i++)
@@ -193,6 +186,16 @@ int ran_score(struct ran_state *s, const struct ran_document *d, float *logits, 
         return ran_score_each(s, &whole, 1, logits, embedding, err);
 }
 
+/* Those of the predictors, after ran_score. */
+static void read_logits(const struct ran_state *s, float *linear)
+{
+        const struct ran_part_list parts = ran_parts_of(s->workspace.c);
+
+        for (size_t i = 0; i < parts.n; i++)
+                if (parts.part[i]->logits != NULL)
+                        memcpy(linear, parts.part[i]->logits(&s->workspace), s->C * sizeof *linear);
+}
+
 int ran_score_parts(struct ran_state *s, const struct ran_document *d, float *encoder,
                     float *linear, struct ran_error *err)
 {
@@ -204,7 +207,7 @@ int ran_score_parts(struct ran_state *s, const struct ran_document *d, float *en
         s->workspace.linear_weight = weight;
         if (rc != RAN_OK || linear == NULL)
                 return rc;
-        memcpy(linear, s->workspace.head.linear, s->C * sizeof *linear);
+        read_logits(s, linear);
         for (size_t c = 0; c < s->C; c++)
                 encoder[c] -= linear[c];
         return RAN_OK;
@@ -235,6 +238,15 @@ static int read_words(struct ran_state *s, const struct ran_document *d, struct 
         return RAN_OK;
 }
 
+static void add_words(struct ran_state *s, const struct ran_document *d, float *logits)
+{
+        const struct ran_part_list parts = ran_parts_of(s->workspace.c);
+
+        for (size_t i = 0; i < parts.n; i++)
+                if (parts.part[i]->add_words != NULL)
+                        parts.part[i]->add_words(&s->workspace, s->p, d, s->C, logits);
+}
+
 int ran_score_word_parts(struct ran_state *s, const struct ran_document *d, float *encoder,
                          float *linear, struct ran_error *err)
 {
@@ -243,7 +255,7 @@ int ran_score_word_parts(struct ran_state *s, const struct ran_document *d, floa
         memcpy(encoder, s->workspace.head.logits, bytes);
         if (linear != NULL) {
                 memset(linear, 0, bytes);
-                ran_linear_words_add(linear, s->bucket, s->p, s->workspace.c, d, s->C);
+                add_words(s, d, linear);
         }
         return RAN_OK;
 }
@@ -263,11 +275,9 @@ int ran_score_words(struct ran_state *s, const struct ran_document *d, struct ra
                 return RAN_ENOMEM;
         s->marginals = marginals;
         RAN_TRY(read_words(s, d, err));
-        if (ran_has_linear_words(s->workspace.c))
-                ran_linear_words_add(s->workspace.head.logits, s->bucket, s->p, s->workspace.c, d,
-                                     s->C);
+        add_words(s, d, s->workspace.head.logits);
         *out = (struct ran_score_words){
-                ran_head_crf(s->p), s->workspace.head.logits, d->begins, s->C, chain, marginals};
+                ran_crf_of(s->p), s->workspace.head.logits, d->begins, s->C, chain, marginals};
         return RAN_OK;
 }
 

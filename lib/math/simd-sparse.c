@@ -215,7 +215,7 @@ void RAN_KERNEL(sparse_add)(float *w, const float *s, size_t ld, const float *x,
 typedef uint16_t halves __attribute__((vector_size(VL * 2), may_alias));
 typedef int8_t codes __attribute__((vector_size(VL), may_alias));
 
-/* See ran_float_of_half (nn/compact.h). */
+/* See ran_float_of_half (tensors/compact.h). */
 static inline vf floats_of_halves(halves h)
 {
         const vi bits = __builtin_convertvector(h, vi);

@@ -1,6 +1,7 @@
 /* config.c - the configuration of a model: the `config` of ran-model(5). */
 #include "base/field.h"
-#include "nn/encoder.h"
+#include "nn/part.h"
+#include "nn/task.h"
 #include "ran/model.h"
 
 #include <stddef.h>
@@ -446,22 +447,19 @@ bool ran_config_is_of_task(const char *name)
         return false;
 }
 
-/* Nothing but the linear model learns then. */
-static int check_frozen(const struct ran_config *c, struct ran_error *err)
+/* Without an encoder predictors are all that is left. */
+static int check_alone(const struct ran_config *c, struct ran_error *err)
 {
-        if (c->task != RAN_TASK_CLASSIFY)
+        if (ran_task_of(c)->linear == RAN_LINEAR_NONE)
                 return ran_fail(err, RAN_EINVAL,
-                                "a frozen encoder gives vectors of documents, which are for '%s', "
-                                "not for '%s'",
-                                ran_task_names[RAN_TASK_CLASSIFY], ran_task_names[c->task]);
-        if (!ran_encoder_of(c)->per_token || !ran_config_has_encoder(c))
+                                "without an encoder there is only a linear model, which predicts "
+                                "labels or tags: for '%s' the encoder must be 'ran' or "
+                                "'transformer'",
+                                ran_task_names[c->task]);
+        if (!ran_config_has_predictor(c))
                 return ran_fail(err, RAN_EINVAL,
-                                "frozen needs an encoder with outputs of tokens: 'ran', "
-                                "'transformer' or 'static', not '%s'",
-                                ran_encoder_names[c->encoder]);
-        if (c->wide == 0)
-                return ran_fail(err, RAN_EINVAL,
-                                "a frozen encoder serves the linear model: wide must be above 0");
+                                "without an encoder and without a linear model nothing is left: "
+                                "wide must be above 0, or the encoder not 'none'");
         return RAN_OK;
 }
 
@@ -469,23 +467,20 @@ int ran_config_check(const struct ran_config *c, struct ran_error *err)
 {
         if (ran_fields_check(ran_config_fields, c, err) != RAN_OK)
                 return RAN_EINVAL;
-        const struct ran_encoder *encoder = ran_encoder_of(c); /* the number was in range */
-        if (!encoder->per_token && ran_config_has_encoder(c) &&
+        const struct ran_part_list parts = ran_parts_of(c); /* the numbers were in range */
+        if (ran_config_has_encoder(c) && !ran_config_has_token_outputs(c) &&
             ran_task_of(c)->output != RAN_OUTPUT_DOCUMENT)
                 return ran_fail(err, RAN_EINVAL,
                                 "a %s makes one vector of a document and none of a "
                                 "token: it can classify, but for '%s' the encoder must be 'ran'",
                                 ran_encoder_names[c->encoder], ran_task_names[c->task]);
         RAN_TRY(ran_task_of(c)->check(c, err));
-        if (encoder->check != NULL)
-                RAN_TRY(encoder->check(c, err));
-        if (c->frozen)
-                RAN_TRY(check_frozen(c, err));
-        if (c->affixes && c->wide == 1)
-                return ran_fail(err, RAN_EINVAL,
-                                "n-grams and affixes have rows of their own: wide must be 2 at "
-                                "least, or affixes off");
-        if (encoder->per_token && c->rotary && c->head_dim % 2 != 0)
+        if (!ran_config_has_encoder(c))
+                RAN_TRY(check_alone(c, err));
+        for (size_t i = 0; i < parts.n; i++)
+                if (parts.part[i]->check != NULL)
+                        RAN_TRY(parts.part[i]->check(c, err));
+        if (ran_config_has_token_outputs(c) && c->rotary && c->head_dim % 2 != 0)
                 return ran_fail(err, RAN_EINVAL,
                                 "rotary positions turn pairs: head_dim must be even, "
                                 "not %zu (or rotary off)",

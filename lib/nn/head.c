@@ -1,6 +1,7 @@
-/* head.c - see head.h. The heads themselves: task-classify.c, task-tag.c, lm.c. */
+/* head.c - see head.h. The heads themselves are in task/. */
 #include "nn/head.h"
-#include "nn/encoder.h"
+#include "nn/part.h"
+#include "nn/task.h"
 #include "ran/model.h"
 
 #include <string.h>
@@ -20,7 +21,7 @@ static void drop_positions(struct ran_workspace *w, float *h)
 
 void ran_head_positions(struct ran_workspace *w, const struct ran_params *p)
 {
-        const struct ran_encoder *encoder = ran_encoder_of(w->c);
+        const struct ran_part *encoder = ran_encoder_of(w->c);
         const struct ran_packed *packed = w->packed;
         size_t D = w->D;
 
@@ -35,7 +36,7 @@ void ran_head_positions(struct ran_workspace *w, const struct ran_params *p)
 void ran_head_positions_bwd(struct ran_workspace *w, const struct ran_params *p,
                             struct ran_params *dp)
 {
-        const struct ran_encoder *encoder = ran_encoder_of(w->c);
+        const struct ran_part *encoder = ran_encoder_of(w->c);
         const struct ran_packed *packed = w->packed;
         size_t D = w->D;
 
@@ -61,9 +62,4 @@ void ran_head_bwd(struct ran_workspace *w, const struct ran_params *p, struct ra
 {
         ran_phase = RAN_PHASE_HEAD;
         ran_task_of(w->c)->head_bwd(w, p, dp, C);
-}
-
-struct ran_crf ran_head_crf(const struct ran_params *p)
-{
-        return (struct ran_crf){p->head.crf_start, p->head.crf_end, p->head.crf_transition};
 }

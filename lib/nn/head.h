@@ -2,7 +2,6 @@
 #ifndef RAN_MODEL_HEAD_H
 #define RAN_MODEL_HEAD_H
 
-#include "part/crf/crf.h"
 #include "nn/workspace.h"
 
 /* Gathers the output rows at word positions in w->head.head (positions, D); adjoint: from
@@ -17,8 +16,5 @@ void ran_head_positions_bwd(struct ran_workspace *w, const struct ran_params *p,
 void ran_head(struct ran_workspace *w, const struct ran_params *p, size_t C);
 void ran_head_bwd(struct ran_workspace *w, const struct ran_params *p, struct ran_params *dp,
                   size_t C);
-
-/* The CRF of a tagger's parameters. */
-struct ran_crf ran_head_crf(const struct ran_params *p);
 
 #endif

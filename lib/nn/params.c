@@ -1,6 +1,6 @@
 /* params.c - see params.h. */
 #include "nn/params.h"
-#include "nn/encoder.h"
+#include "nn/part.h"
 #include "math/elementary.h"
 #include "ran/model.h"
 #include "ran/math.h"
@@ -13,28 +13,34 @@
 static void walk_all(struct ran_tensor_walk *k, struct ran_params *p, const struct ran_config *c,
                      size_t C)
 {
-        const struct ran_encoder *encoder = ran_encoder_of(c);
+        const struct ran_part_list parts = ran_parts_of(c);
 
-        for (size_t l = 0; l < c->layers; l++)
-                encoder->layer_tensors(k, (char *)p->layers + l * encoder->layer_size, c, l);
-        if (encoder->once_size > 0)
-                encoder->once_tensors(k, p->once, c);
-        ran_task_of(c)->tensors(k, &p->head, c, C);
+        for (size_t i = 0; i < parts.n; i++) {
+                const struct ran_part *part = parts.part[i];
+
+                for (size_t l = 0; l < c->layers && part->layer_size > 0; l++)
+                        part->layer_tensors(k, (char *)p->layers + l * part->layer_size, c, l);
+                if (part->once_size > 0)
+                        part->once_tensors(k, p->once, c);
+                if (part->tensors != NULL)
+                        part->tensors(k, &p->head, c, C);
+        }
 }
 
 /* The structs that name the tensors of the encoder. */
 static int alloc_names(struct ran_params *p, const struct ran_config *c, struct ran_error *err)
 {
-        const struct ran_encoder *encoder = ran_encoder_of(c);
+        const struct ran_part *encoder = ran_encoder_of(c);
 
         *p = (struct ran_params){0};
-        p->layers = ran_alloc(c->layers, encoder->layer_size, err);
-        if (p->layers == NULL)
-                return RAN_ENOMEM;
-        if (encoder->once_size == 0)
+        if (encoder == NULL)
                 return RAN_OK;
-        p->once = ran_alloc(1, encoder->once_size, err);
-        if (p->once != NULL)
+        if (encoder->layer_size > 0)
+                p->layers = ran_alloc(c->layers, encoder->layer_size, err);
+        if (encoder->once_size > 0)
+                p->once = ran_alloc(1, encoder->once_size, err);
+        if ((encoder->layer_size == 0 || p->layers != NULL) &&
+            (encoder->once_size == 0 || p->once != NULL))
                 return RAN_OK;
         ran_params_release(p);
         return RAN_ENOMEM;
@@ -42,23 +48,14 @@ static int alloc_names(struct ran_params *p, const struct ran_config *c, struct 
 
 size_t ran_params_mapped_tables(struct ran_mapped_table mapped[RAN_MAPPED_TABLES],
                                 struct ran_params *p, const struct ran_config *c, size_t V,
-                                size_t C, size_t linear_rows)
+                                size_t C, size_t rows)
 {
+        const struct ran_part_list parts = ran_parts_of(c);
         size_t n = 0;
 
-        if (ran_config_has_encoder(c))
-                mapped[n++] = (struct ran_mapped_table){"embed.weight", V, c->dim, &p->embed};
-        if (ran_config_has_encoder(c) && c->spelling > 0)
-                mapped[n++] = (struct ran_mapped_table){"spelling.weight", c->spelling, c->dim,
-                                                        &p->spelling};
-        if (c->frozen && ran_document_vector_is_weighted(c))
-                mapped[n++] = (struct ran_mapped_table){"token.weight", 0, V, &p->token_weight};
-        if (c->wide > 0) {
-                mapped[n++] = (struct ran_mapped_table){"wide.weight", linear_rows, C, &p->wide};
-                if (ran_has_linear_model(c))
-                        mapped[n++] =
-                                (struct ran_mapped_table){"wide.idf", 0, linear_rows, &p->idf};
-        }
+        for (size_t i = 0; i < parts.n; i++)
+                if (parts.part[i]->tables != NULL)
+                        n += parts.part[i]->tables(mapped + n, p, c, V, C, rows);
         return n;
 }
 

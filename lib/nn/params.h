@@ -1,33 +1,29 @@
 /* params.h - the parameters of a model. Weights, gradients and the moments of the optimiser are
- * blocks of the same layout: first the encoder's tensors, which its own lists declare (encoder.h),
- * then those of the head. See tensor-walk.h for such lists.
+ * blocks of the same layout: the tensors of one part after another (part.h). See
+ * tensor-walk.h for lists of tensors.
  */
 #ifndef RAN_MODEL_PARAMS_H
 #define RAN_MODEL_PARAMS_H
 
-#include "task/lm-groups.h"
-#include "task/task.h"
+#include "nn/lm-groups.h"
 #include "nn/tensor-walk.h"
 
-/* The vector of a document that a frozen encoder makes (document-vector.h). */
-size_t ran_document_vector_width(const struct ran_config *c);
-bool ran_document_vector_is_weighted(const struct ran_config *c);
-
-/* X(field, name, rows, cols, init, present when): the head, with C in scope; a list for each
- * task (task.h), and one for the linear model. A language model's classes are its vocabulary: C
- * = V. */
-#define RAN_CLASSIFY_PARAMS(X)                                                      \
-        X(out_w, "classify.out.weight", C, D, GLOROT, ran_config_trains_encoder(c)) \
-        X(out_b, "classify.out.bias", 0, C, ZERO, ran_config_trains_encoder(c))
-#define RAN_LINEAR_PARAMS(X)                            \
-        X(wide_b, "wide.bias", 0, C, ZERO, c->wide > 0) \
-        X(wide_dense, "wide.dense", ran_document_vector_width(c), C, ZERO, c->frozen)
-#define RAN_TAG_PARAMS(X)                                                   \
-        X(tag_w, "tag.out.weight", C, D, GLOROT, ran_config_has_encoder(c)) \
-        X(tag_b, "tag.out.bias", 0, C, ZERO, ran_config_has_encoder(c))     \
-        X(crf_start, "crf.start", 0, C, ZERO, c->crf)                       \
-        X(crf_end, "crf.end", 0, C, ZERO, c->crf)                           \
-        X(crf_transition, "crf.transition", C, C, ZERO, c->crf)
+/* X(field, name, rows, cols, init, present when): lists of the parts that are heads or predictors,
+ * with C and D in scope, and the features of documents. A language model's classes are its
+ * vocabulary: C = V. */
+#define RAN_CLASSIFY_PARAMS(X)                              \
+        X(out_w, "classify.out.weight", C, D, GLOROT, true) \
+        X(out_b, "classify.out.bias", 0, C, ZERO, true)
+#define RAN_LINEAR_PARAMS(X)                     \
+        X(wide_b, "wide.bias", 0, C, ZERO, true) \
+        X(wide_dense, "wide.dense", features, C, ZERO, features > 0)
+#define RAN_TAG_PARAMS(X)                              \
+        X(tag_w, "tag.out.weight", C, D, GLOROT, true) \
+        X(tag_b, "tag.out.bias", 0, C, ZERO, true)
+#define RAN_CRF_PARAMS(X)                           \
+        X(crf_start, "crf.start", 0, C, ZERO, true) \
+        X(crf_end, "crf.end", 0, C, ZERO, true)     \
+        X(crf_transition, "crf.transition", C, C, ZERO, true)
 #define RAN_LM_PARAMS(X)                                                                \
         X(lm_b, "lm.bias", 0, C, ZERO, true)                                            \
         X(lm_tail_w, "lm.tail.weight", ran_lm_tails(c, C), D, GLOROT, c->shortlist > 0) \
@@ -38,6 +34,7 @@ struct ran_head_params {
         RAN_CLASSIFY_PARAMS(X)
         RAN_LINEAR_PARAMS(X)
         RAN_TAG_PARAMS(X)
+        RAN_CRF_PARAMS(X)
         RAN_LM_PARAMS(X)
 #undef X
 };
@@ -91,12 +88,13 @@ struct ran_mapped_table {
         const char *name;
         size_t rows, cols; /* rows 0: a vector */
         const float **at;  /* where it is, in the params */
+        bool halves;       /* a vector that has halves where matrices have fewer bits */
 };
-/* The mapped tables of a configuration, an encoder's embedding first. linear_rows: the rows that
- * the linear model has, c->wide of them unless rows are left out. Returns their number. */
+/* The mapped tables of a configuration, the embedding first. rows: of a linear model, if not all of
+ * them are there; 0: all. Returns their number. */
 size_t ran_params_mapped_tables(struct ran_mapped_table mapped[RAN_MAPPED_TABLES],
                                 struct ran_params *p, const struct ran_config *c, size_t V,
-                                size_t C, size_t linear_rows);
+                                size_t C, size_t rows);
 
 /* Tables that learn row by row: the embedding, with the spelling table behind it. */
 struct ran_table {

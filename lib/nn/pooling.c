@@ -1,5 +1,6 @@
 /* pooling.c - see pooling.h. */
 #include "nn/pooling.h"
+#include "nn/task.h"
 #include "math/simd.h"
 #include "ran/model.h"
 

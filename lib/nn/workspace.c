@@ -1,6 +1,5 @@
 /* workspace.c - memory of a computation, laid out in one arena. See workspace.h. */
-#include "nn/encoder.h"
-#include "part/linear/linear-model.h"
+#include "nn/part.h"
 #include "ran/model.h"
 
 #include <stdlib.h>
@@ -23,31 +22,16 @@ static void measure(struct ran_workspace *w, const struct ran_packed *packed, si
                 task->measure(w->c, x);
 }
 
-#define FLOATS_OF(type) ((double)sizeof(type) / (double)sizeof(float))
-
 static void lay_out_head(struct ran_workspace *w, struct ran_arena *k, struct ran_head *out)
 {
         const struct ran_dims *x = &w->size;
-        const double B = (double)x->B, L = (double)x->L, C = (double)x->C, D = (double)w->D;
+        const double C = (double)x->C, D = (double)w->D;
         const double outputs = (double)x->outputs, logit_rows = (double)x->logit_rows,
-                     logit_width = (double)x->logit_width, tail_width = (double)x->tail_width,
-                     dense_width = w->c->frozen ? (double)ran_document_vector_width(w->c) : 0;
+                     logit_width = (double)x->logit_width, tail_width = (double)x->tail_width;
 
         RAN_HEAD(RAN_ARENA_FIELD)
         if (w->training) {
                 RAN_HEAD_ADJOINTS(RAN_ARENA_FIELD)
-        }
-        if (ran_has_linear_model(w->c)) {
-                const double room = (double)ran_linear_model_room(w->c, x->L);
-                const double runs = ran_linear_model_is_apart(w->c, x)
-                                            ? B * room
-                                            : L * (double)ran_linear_model_features(w->c);
-
-                out->grams = (size_t *)ran_arena_take(k, FLOATS_OF(size_t) * B);
-                out->gram_row = (uint32_t *)ran_arena_take(k, FLOATS_OF(uint32_t) * runs);
-                out->gram_times = (uint32_t *)ran_arena_take(k, FLOATS_OF(uint32_t) * runs);
-                out->gram_x = ran_arena_take(k, runs);
-                out->gram_spare = (uint32_t *)ran_arena_take(k, FLOATS_OF(uint32_t) * room);
         }
 }
 
@@ -55,6 +39,7 @@ static void lay_out_head(struct ran_workspace *w, struct ran_arena *k, struct ra
  * valid. */
 static void lay_out(struct ran_workspace *w, struct ran_arena *k)
 {
+        const struct ran_part_list parts = ran_parts_of(w->c);
         const double floats = (double)w->size.L * (double)w->D;
 
         w->x[0] = ran_arena_take(k, floats);
@@ -62,16 +47,23 @@ static void lay_out(struct ran_workspace *w, struct ran_arena *k)
                 w->dx = ran_arena_take(k, floats);
                 w->dlast = ran_arena_take(k, (double)w->size.B * (double)w->D);
         }
-        ran_encoder_of(w->c)->lay_out(w, k);
+        for (size_t i = 0; i < parts.n; i++)
+                if (parts.part[i]->lay_out != NULL)
+                        parts.part[i]->lay_out(w, k);
         lay_out_head(w, k, &w->head);
 }
 
 static int prepare(struct ran_workspace *w, const struct ran_packed *packed, size_t C,
                    struct ran_error *err)
 {
+        const struct ran_part_list parts = ran_parts_of(w->c);
+
         w->packed = packed;
         measure(w, packed, C);
-        return ran_encoder_of(w->c)->prepare(w, err);
+        for (size_t i = 0; i < parts.n; i++)
+                if (parts.part[i]->prepare != NULL)
+                        RAN_TRY(parts.part[i]->prepare(w, err));
+        return RAN_OK;
 }
 
 int ran_workspace_fit(struct ran_workspace *w, const struct ran_packed *packed, size_t C,
@@ -113,6 +105,25 @@ int ran_workspace_bytes(struct ran_workspace *w, const struct ran_packed *packed
         return RAN_OK;
 }
 
+static int init_parts(struct ran_workspace *w, struct ran_error *err)
+{
+        const struct ran_part_list parts = ran_parts_of(w->c);
+
+        for (size_t i = 0; i < parts.n; i++) {
+                const struct ran_part *part = parts.part[i];
+                void **own = &w->own[parts.number[i]];
+
+                if (part->own_size == 0)
+                        continue;
+                *own = ran_alloc(1, part->own_size, err);
+                if (*own == NULL)
+                        return RAN_ENOMEM;
+                if (part->init != NULL)
+                        RAN_TRY(part->init(w, err));
+        }
+        return RAN_OK;
+}
+
 int ran_workspace_init(struct ran_workspace *w, const struct ran_config *c, bool training,
                        struct ran_pool *pool, struct ran_error *err)
 {
@@ -129,8 +140,7 @@ int ran_workspace_init(struct ran_workspace *w, const struct ran_config *c, bool
         w->workers =
                 (struct ran_workers){.pool = pool, .n = pool != NULL ? ran_pool_threads(pool) : 1};
         w->x = ran_alloc(c->layers + 1, sizeof *w->x, err);
-        w->own = ran_alloc(1, ran_encoder_of(c)->own_size, err);
-        if (w->x != NULL && w->own != NULL && ran_encoder_of(c)->init(w, err) == RAN_OK)
+        if (w->x != NULL && init_parts(w, err) == RAN_OK)
                 return RAN_OK;
         ran_workspace_release(w);
         return RAN_ENOMEM;
@@ -138,9 +148,11 @@ int ran_workspace_init(struct ran_workspace *w, const struct ran_config *c, bool
 
 void ran_workspace_release(struct ran_workspace *w)
 {
-        if (w->own != NULL)
-                ran_encoder_of(w->c)->release(w);
-        free(w->own);
+        for (size_t i = 0; i < RAN_PARTS_MOST; i++) {
+                if (w->own[i] != NULL && ran_part_table[i]->release != NULL)
+                        ran_part_table[i]->release(w);
+                free(w->own[i]);
+        }
         free(w->x);
         ran_rotary_release(&w->rotary);
         free(w->arena);

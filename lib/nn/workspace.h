@@ -1,9 +1,9 @@
 /* workspace.h - the scratch of one thread that computes with a model: laid out once for a batch and
  * reused, never allocated in a loop.
  *
- * All encoders have the rows between layers, the head and the workers. An encoder keeps its own
- * activations and adjoints in a struct of its own, w->own. Most of them cover a slab of some 2,048
- * rows, not all rows: see layer.h.
+ * All models have the rows between layers, the head and the workers. A part keeps activations and
+ * adjoints in a struct of its own, w->own[RAN_PART_NAME]. Most of an encoder's cover a slab of some
+ * 2,048 rows, not all rows: see part/ran/layer.h.
  */
 #ifndef RAN_MODEL_WORKSPACE_H
 #define RAN_MODEL_WORKSPACE_H
@@ -16,25 +16,22 @@
 #include "nn/params.h"
 #include "nn/probe.h"
 #include "nn/rotary.h"
+#include "nn/task.h"
 #include "nn/workers.h"
 
 #define RAN_LN_EPS 1e-5
 
 /* X(field, floats): the head. `outputs`: documents or word positions. logit_rows rows of
  * logit_width logits are made at a time: outputs and C, but for language models a block and the
- * width of the first softmax; tail_width is that of the widest tail (lm.h). Adjoints only for
- * training. */
+ * width of the first softmax; tail_width is that of the widest tail (task/lm-output.h). Adjoints
+ * only for training. */
 #define RAN_HEAD(X)                                                                          \
         X(head, outputs *D)                /* input of the last linear layer */              \
         X(logits, logit_rows *logit_width) /* of language models: their adjoints in place */ \
-        X(linear,                                                                            \
-          ran_has_linear_model(w->c) ? logit_rows *logit_width : 0) /* its model's logits */ \
-        X(dense, outputs *dense_width)  /* vectors of documents, of a frozen encoder */      \
-        X(tail, logit_rows *tail_width) /* scores of a tail */                               \
+        X(tail, logit_rows *tail_width)    /* scores of a tail */                            \
         X(tail_head, tail_width > 0 ? logit_rows * D : 0) /* rows of head that look into it */
 #define RAN_HEAD_ADJOINTS(X)                                \
         X(dhead, outputs *D)                                \
-        X(ddense, outputs *dense_width)                     \
         X(dlogits, ran_task_is_tied(w->c) ? 0 : outputs *C) \
         X(dtail_head, tail_width > 0 ? logit_rows * D : 0)
 
@@ -49,13 +46,6 @@ struct ran_head {
         RAN_HEAD(X)
         RAN_HEAD_ADJOINTS(X)
 #undef X
-        /* The linear model, where there is one (linear-model.h): features of document b from
-         * doc[b] ran_linear_model_features on, grams[b] of them. */
-        uint32_t *gram_row;   /* of the table, ascending */
-        uint32_t *gram_times; /* how often the feature is there, */
-        float *gram_x;        /* and its value, laid out as gram_row */
-        size_t *grams;        /* (B) */
-        uint32_t *gram_spare; /* scratch of a document */
 };
 
 struct ran_workspace {
@@ -64,13 +54,12 @@ struct ran_workspace {
         bool training;         /* adjoints are wanted */
         bool scoring_keys;     /* random-number keys as in scoring: ids, not epoch and record */
         struct ran_noise noise;
-        float linear_weight; /* weight of the linear model's logits: 1; less on a path to the
-                              * document (explain.c); 0: not computed */
+        float linear_weight; /* weight of the logits of predictors: 1; less on a path to the
+                              * document (infer/explain.c); 0: not computed */
         size_t D, E, h, d_k; /* of the configuration; E = h d_k */
         size_t slab_rows;    /* limit of a slab, unless it is one window; tests lower it */
         size_t keep_floats;  /* limit for keeping activations of several slabs; tests lower it */
-        const float
-                *given; /* (B, width) vectors that a frozen encoder has made; NULL: it has read */
+        const float *given;  /* (B, F) features of documents; NULL: parts make them */
         const struct ran_probes *probes; /* attention probes when scoring; NULL: none */
         struct ran_rotary rotary;
         struct ran_workers workers;
@@ -82,7 +71,7 @@ struct ran_workspace {
         float *dx;    /* (L, D) adjoint of the rows between layers */
         float *dlast; /* (B, D) adjoint of each document's last cell or context */
         struct ran_head head;
-        void *own; /* the encoder's: see struct ran_encoder */
+        void *own[RAN_PARTS_MOST]; /* of each part: see struct ran_part */
         float *arena;
         size_t arena_floats;
 };

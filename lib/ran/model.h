@@ -23,11 +23,29 @@
         X(TAG, tag)           \
         X(LM, lm)             \
         X(MLM, mlm)
-#define RAN_TASKS(X)                     RAN_TRAINED_TASKS(X) X(EMBED, embed)
+#define RAN_TASKS(X) RAN_TRAINED_TASKS(X) X(EMBED, embed)
+/* And the parts of models (nn/part.h), RAN_PART_RAN and so on, in the order in which files have
+ * their tensors. */
+#define RAN_PARTS(X)                      \
+        X(EMBEDDING, embedding)           \
+        X(RAN, ran)                       \
+        X(CONTEXTUALIZER, contextualizer) \
+        X(TRANSFORMER, transformer)       \
+        X(STATIC, static)                 \
+        X(BERT, bert)                     \
+        X(VECTORS, vectors)               \
+        X(CLASSIFY_HEAD, classify_head)   \
+        X(LINEAR, linear)                 \
+        X(WORDS, words)                   \
+        X(TAG_HEAD, tag_head)             \
+        X(CRF, crf)                       \
+        X(LM_HEAD, lm_head)
+#define RAN_PART_NUMBER(number, name)    RAN_PART_##number,
 #define RAN_ENCODER_NUMBER(number, name) RAN_ENCODER_##number,
 #define RAN_TASK_NUMBER(number, name)    RAN_TASK_##number,
 enum { RAN_ENCODERS(RAN_ENCODER_NUMBER) };
 enum { RAN_TASKS(RAN_TASK_NUMBER) RAN_TASK_COUNT };
+enum { RAN_PARTS(RAN_PART_NUMBER) RAN_PARTS_MOST };
 enum { RAN_CELL_GATED, RAN_CELL_PLAIN, RAN_CELL_PRENORM };
 enum { RAN_POOL_MAX, RAN_POOL_MEAN, RAN_POOL_CLS, RAN_POOL_LAST };
 enum {
@@ -96,7 +114,7 @@ bool ran_config_is_of_task(const char *name);
  * ran_fields_init gives the defaults; all zero is no model. */
 int ran_config_check(const struct ran_config *config, struct ran_error *err);
 
-/* A task (task/task.c): its name, as in configurations; whether its outputs are labels (of
+/* A task (nn/task.c): its name, as in configurations; whether its outputs are labels (of
  * documents or words) rather than a vocabulary; whether its documents have word positions, or a
  * source. */
 const char *ran_task_name(int task);
@@ -108,12 +126,14 @@ bool ran_task_reads_sources(int task);
 bool ran_config_has_encoder(const struct ran_config *config);
 /* And whether training changes it: a frozen one stays as it is. */
 bool ran_config_trains_encoder(const struct ran_config *config);
+/* Whether there is a predictor beside a head, such as a linear model. */
+bool ran_config_has_predictor(const struct ran_config *config);
 /* Whether the encoder outputs a vector for each token: a Contextualizer has one for the document
  * instead. */
 bool ran_config_has_token_outputs(const struct ran_config *config);
 
 /* How a model file stores weights: RAN_STORAGE_..., and their names; NULL at the end
- * (nn/compact.h). */
+ * (tensors/compact.h). */
 enum { RAN_STORAGE_F32, RAN_STORAGE_F16, RAN_STORAGE_I8 };
 extern const char *const ran_storage_names[];
 

@@ -34,7 +34,7 @@ int ran_encoding_convert(struct ran_encoding *e, size_t first, const char *text,
                          enum ran_unit unit, struct ran_error *err);
 
 /* Appends the member "encoding" of a record: {"vocab", "pieces", "ids", "offsets"}, and "words" if
- * `words` is set (text/encoding-json.c). */
+ * `words` is set (text/hf/encoding-json.c). */
 struct ran_tokenizer;
 void ran_encoding_json(const struct ran_encoding *e, const struct ran_tokenizer *t, bool words,
                        struct ran_buf *out);
@@ -156,7 +156,7 @@ int ran_embedding_init(struct ran_embedding *e, size_t V, size_t D,
                        struct ran_error *err); /* none given */
 void ran_embedding_release(struct ran_embedding *e);
 
-/* A file of word vectors (text/vectors.c): text of GloVe, word2vec or fastText, or word2vec's
+/* A file of word vectors (text/learn/vectors.c): text of GloVe, word2vec or fastText, or word2vec's
  * binary format. Opening it checks format and width (`dim` numbers; 0: any) before there is a
  * vocabulary. It is read once, so it may be a pipe. `path` must outlive it. */
 struct ran_vectors;

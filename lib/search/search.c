@@ -76,17 +76,17 @@ static bool has_free_encoder(const struct ran_search *s, const struct ran_config
 /* If every document fits in the smallest window, window sizes make no difference. */
 static bool has_windows(const struct ran_search *s, const struct ran_config *c)
 {
-        return ran_encoder_of(c)->uses(c, "window") && s->longest > 64 && has_free_encoder(s, c);
+        return ran_parts_use(c, "window") && s->longest > 64 && has_free_encoder(s, c);
 }
 
 static bool has_rank(const struct ran_search *s, const struct ran_config *c)
 {
-        return ran_encoder_of(c)->uses(c, "rank") && has_free_encoder(s, c);
+        return ran_parts_use(c, "rank") && has_free_encoder(s, c);
 }
 
 static bool has_ffn(const struct ran_search *s, const struct ran_config *c)
 {
-        return ran_encoder_of(c)->uses(c, "ffn_dim") && has_free_encoder(s, c);
+        return ran_parts_use(c, "ffn_dim") && has_free_encoder(s, c);
 }
 
 static bool has_free_head(const struct ran_search *s, const struct ran_config *c)
@@ -96,7 +96,7 @@ static bool has_free_head(const struct ran_search *s, const struct ran_config *c
 
 static bool has_pooling(const struct ran_search *s, const struct ran_config *c)
 {
-        return has_free_head(s, c) && ran_encoder_of(c)->uses(c, "pooling");
+        return has_free_head(s, c) && ran_parts_use(c, "pooling");
 }
 
 static bool is_wide(const struct ran_search *s, const struct ran_config *c)

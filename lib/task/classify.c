@@ -2,15 +2,21 @@
  *
  *   logits = Linear_cls(h),   h the encoder's vector for a document
  *
- * The linear model adds its own logits (linear-model.c).
+ * Predictors add their own logits.
  */
 #include "math/gemm.h"
 #include "nn/encoder.h"
-#include "part/linear/linear-model.h"
-#include "task/task.h"
+#include "nn/task.h"
 #include "ran/model.h"
 
 #include <string.h>
+
+/* ---- its head ------------------------------------------------------------------------------- */
+
+static bool is_in(const struct ran_config *c)
+{
+        return c->task == RAN_TASK_CLASSIFY && ran_config_trains_encoder(c);
+}
 
 static void tensors(struct ran_tensor_walk *k, struct ran_head_params *p,
                     const struct ran_config *c, size_t C)
@@ -19,8 +25,13 @@ static void tensors(struct ran_tensor_walk *k, struct ran_head_params *p,
         const char *prefix = NULL;
 
         RAN_CLASSIFY_PARAMS(RAN_TENSOR_FIELD)
-        RAN_LINEAR_PARAMS(RAN_TENSOR_FIELD)
 }
+
+const struct ran_part ran_part_classify_head = {
+        .is_in = is_in,
+        .tensors = tensors,
+        .classes = "classify.out.bias",
+};
 
 static void drop_out(struct ran_workspace *w, float *h)
 {
@@ -31,6 +42,7 @@ static void drop_out(struct ran_workspace *w, float *h)
 
 static void head(struct ran_workspace *w, const struct ran_params *p, size_t C)
 {
+        const struct ran_part_list parts = ran_parts_of(w->c);
         struct ran_head *h = &w->head;
         size_t D = w->D, B = w->packed->B;
 
@@ -46,20 +58,23 @@ static void head(struct ran_workspace *w, const struct ran_params *p, size_t C)
         } else {
                 memset(h->logits, 0, B * C * sizeof *h->logits);
         }
-        if (w->c->wide > 0 && w->linear_weight > 0)
-                ran_linear_model_add(w, p, C);
+        for (size_t i = 0; i < parts.n && w->linear_weight > 0; i++)
+                if (parts.part[i]->add != NULL)
+                        parts.part[i]->add(w, p, C);
 }
 
 static void head_bwd(struct ran_workspace *w, const struct ran_params *p, struct ran_params *dp,
                      size_t C)
 {
+        const struct ran_part_list parts = ran_parts_of(w->c);
         struct ran_head *h = &w->head;
         size_t D = w->D, B = w->packed->B;
 
-        if (w->c->frozen) {
-                ran_linear_model_dense_bwd(w, p, dp, C);
+        for (size_t i = 0; i < parts.n && !ran_config_trains_encoder(w->c); i++)
+                if (parts.part[i]->add_bwd != NULL)
+                        parts.part[i]->add_bwd(w, p, dp, C);
+        if (!ran_config_trains_encoder(w->c))
                 return;
-        }
         ran_gemm_linear_bwd(w->pool, h->dhead, D, false, dp->head.out_w, dp->head.out_b, h->dlogits,
                             C, h->head, D, p->head.out_w, B, D, C);
         drop_out(w, h->dhead);
@@ -70,9 +85,7 @@ const struct ran_task ran_task_classify = {
         .what = "a classifier",
         .output = RAN_OUTPUT_DOCUMENT,
         .linear = RAN_LINEAR_SVM,
-        .bias = "classify.out.bias",
         .check = ran_task_check_no_mask,
-        .tensors = tensors,
         .head = head,
         .head_bwd = head_bwd,
 };

@@ -1,6 +1,6 @@
 /* task-embed.c - no head: the encoder's vectors of documents are what a model of this task gives.
  * It is not trained. */
-#include "task/task.h"
+#include "nn/task.h"
 #include "nn/params.h"
 #include "nn/workspace.h"
 #include "ran/model.h"
@@ -14,16 +14,9 @@ static int check(const struct ran_config *c, struct ran_error *err)
         return ran_task_check_no_mask(c, err);
 }
 
-static void tensors(struct ran_tensor_walk *k, struct ran_head_params *p,
-                    const struct ran_config *c, size_t C)
-{
-        (void)k, (void)p, (void)c, (void)C;
-}
-
 const struct ran_task ran_task_embed = {
         .what = "an encoder without a head (embed)",
         .output = RAN_OUTPUT_DOCUMENT,
         .linear = RAN_LINEAR_NONE,
         .check = check,
-        .tensors = tensors,
 };

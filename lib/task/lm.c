@@ -1,9 +1,8 @@
 /* task-lm.c - language models: the next token (lm), or masked ones (mlm). lm.c computes their
  * output.
  */
-#include "nn/params.h"
-#include "nn/workspace.h"
-#include "task/task.h"
+#include "nn/part.h"
+#include "nn/task.h"
 #include "ran/model.h"
 
 static int check_texts(const struct ran_config *c, struct ran_error *err)
@@ -35,6 +34,13 @@ static int check_mlm(const struct ran_config *c, struct ran_error *err)
         return check_texts(c, err);
 }
 
+/* ---- its head ------------------------------------------------------------------------------- */
+
+static bool is_in(const struct ran_config *c)
+{
+        return ran_task_is_tied(c);
+}
+
 static void tensors(struct ran_tensor_walk *k, struct ran_head_params *p,
                     const struct ran_config *c, size_t C)
 {
@@ -43,6 +49,12 @@ static void tensors(struct ran_tensor_walk *k, struct ran_head_params *p,
 
         RAN_LM_PARAMS(RAN_TENSOR_FIELD)
 }
+
+const struct ran_part ran_part_lm_head = {
+        .is_in = is_in,
+        .tensors = tensors,
+        .classes = "lm.bias",
+};
 
 /* Logits of one block of outputs at a time, as wide as the first softmax. */
 static void measure(const struct ran_config *c, struct ran_dims *x)
@@ -56,9 +68,7 @@ const struct ran_task ran_task_lm = {
         .what = "a language model (lm)",
         .output = RAN_OUTPUT_TOKEN,
         .sources = true,
-        .bias = "lm.bias",
         .check = check_lm,
-        .tensors = tensors,
         .measure = measure,
 };
 
@@ -66,8 +76,6 @@ const struct ran_task ran_task_mlm = {
         .what = "a masked language model (mlm)",
         .output = RAN_OUTPUT_TOKEN,
         .words = true,
-        .bias = "lm.bias",
         .check = check_mlm,
-        .tensors = tensors,
         .measure = measure,
 };

@@ -2,7 +2,8 @@
  * scores of tags that follow each other (crf.h). */
 #include "math/gemm.h"
 #include "nn/head.h"
-#include "task/task.h"
+#include "nn/part.h"
+#include "nn/task.h"
 #include "ran/model.h"
 
 #include <string.h>
@@ -10,11 +11,18 @@
 static int check(const struct ran_config *c, struct ran_error *err)
 {
         RAN_TRY(ran_task_check_no_mask(c, err));
-        if (c->affixes && c->wide > 0)
+        if (c->affixes && ran_config_has_predictor(c))
                 return ran_fail(err, RAN_EINVAL,
                                 "a tagger has prefixes and suffixes of words as spelling: affixes "
                                 "must be off");
         return RAN_OK;
+}
+
+/* ---- its head ------------------------------------------------------------------------------- */
+
+static bool is_in(const struct ran_config *c)
+{
+        return c->task == RAN_TASK_TAG && ran_config_has_encoder(c);
 }
 
 static void tensors(struct ran_tensor_walk *k, struct ran_head_params *p,
@@ -23,15 +31,20 @@ static void tensors(struct ran_tensor_walk *k, struct ran_head_params *p,
         const size_t D = c->dim, l = 0;
         const char *prefix = NULL;
 
-        RAN_LINEAR_PARAMS(RAN_TENSOR_FIELD)
         RAN_TAG_PARAMS(RAN_TENSOR_FIELD)
 }
+
+const struct ran_part ran_part_tag_head = {
+        .is_in = is_in,
+        .tensors = tensors,
+        .classes = "tag.out.bias",
+};
 
 static void head(struct ran_workspace *w, const struct ran_params *p, size_t C)
 {
         struct ran_head *h = &w->head;
 
-        if (!ran_config_has_encoder(w->c)) { /* linear-words.c adds them all */
+        if (!ran_config_has_encoder(w->c)) { /* predictors add them all */
                 memset(h->logits, 0, w->packed->positions * C * sizeof *h->logits);
                 return;
         }
@@ -56,9 +69,7 @@ const struct ran_task ran_task_tag = {
         .output = RAN_OUTPUT_WORD,
         .linear = RAN_LINEAR_CRF,
         .words = true,
-        .bias = "tag.out.bias",
         .check = check,
-        .tensors = tensors,
         .head = head,
         .head_bwd = head_bwd,
 };

@@ -1,17 +1,23 @@
-/* tokenizer.c - builds a tokeniser, and looks up its tokens. */
+/* tokenizer.c - builds a tokeniser, and looks up its tokens. hf/text.c has its file. */
 #include "text/tokenizer.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "text/gpt2.h"
-#include "text/unicode.h"
+#include "text/words/gpt2.h"
+#include "text/words/unicode.h"
 
 const char *const ran_tokenizer_reserved[RAN_RESERVED] = {
         [RAN_UNK] = "[UNK]",     [RAN_MASK] = "[MASK]", [RAN_SEP] = "[SEP]",
         [RAN_START] = "[START]", [RAN_END] = "[END]",
 };
+
+const char *const ran_tokenizer_types[] = {[TOKENIZER_WORD] = "WordLevel",
+                                           [TOKENIZER_WORDPIECE] = "WordPiece",
+                                           [TOKENIZER_BPE] = "BPE",
+                                           [TOKENIZER_UNIGRAM] = "Unigram",
+                                           NULL};
 
 static uint64_t serials;
 
@@ -188,7 +194,7 @@ static void find_roles(struct ran_tokenizer *t)
                         ran_tokenizer_find(t, usual[i][k], strlen(usual[i][k]), &t->role[i]);
 }
 
-int ran_tokenizer_finish(struct ran_tokenizer *t, const char *unk, struct ran_error *err)
+int ran_tokenizer_derive(struct ran_tokenizer *t, const char *unk, struct ran_error *err)
 {
         if (t->type != TOKENIZER_UNIGRAM)
                 t->unk = t->bpe.unknown;
@@ -200,16 +206,15 @@ int ran_tokenizer_finish(struct ran_tokenizer *t, const char *unk, struct ran_er
         if ((t->type == TOKENIZER_WORDPIECE || t->type == TOKENIZER_UNIGRAM) &&
             t->longest > TOKENIZER_TOKEN_MOST)
                 return ran_fail(err, RAN_EFORMAT, "a token has %zu bytes; the maximum for %s is %d",
-                                t->longest, ran_hf_model_types[t->type], TOKENIZER_TOKEN_MOST);
+                                t->longest, ran_tokenizer_types[t->type], TOKENIZER_TOKEN_MOST);
         if (t->type == TOKENIZER_UNIGRAM)
                 RAN_TRY(ran_unigram_prepare(&t->unigram, &t->tokens, err));
         find_roles(t);
         RAN_TRY(check_merges(t, err));
-        RAN_TRY(ran_text_rules_prepare(&t->rules, err));
-        return t->later || ran_tokenizer_text(t, err) != NULL ? RAN_OK : RAN_ENOMEM;
+        return ran_text_rules_prepare(&t->rules, err);
 }
 
-static void release_text(struct ran_tokenizer_text *text)
+void ran_tokenizer_text_release(struct ran_tokenizer_text *text)
 {
         ran_buf_release(&text->json);
         free(text->quoted);
@@ -233,75 +238,10 @@ void ran_tokenizer_free(struct ran_tokenizer *t)
         for (int i = 0; i < KEPT; i++)
                 free(t->kept[i]);
         free(t->notice);
-        release_text(t->text);
+        ran_tokenizer_text_release(t->text);
         pthread_mutex_destroy(&t->text->lock);
         free(t->text);
         free(t);
-}
-
-static struct ran_tokenizer *load(const char *data, size_t n, bool exact, bool later,
-                                  struct ran_error *err)
-{
-        const size_t mark = ran_utf8_mark(data, n);
-        size_t i = mark;
-
-        while (i < n && (data[i] == ' ' || (data[i] >= '\t' && data[i] <= '\r')))
-                i++;
-        if (i == n) {
-                ran_fail(err, RAN_EFORMAT, "the vocabulary is empty");
-                return NULL;
-        }
-        return data[i] == '{' ? ran_tokenizer_read_json(data + mark, n - mark, exact, later, err)
-                              : ran_tokenizer_read_lines(data, n, err);
-}
-
-struct ran_tokenizer *ran_tokenizer_load(const char *data, size_t n, struct ran_error *err)
-{
-        return load(data, n, false, false, err);
-}
-
-struct ran_tokenizer *ran_tokenizer_load_quick(const char *data, size_t n, struct ran_error *err)
-{
-        return load(data, n, false, true, err);
-}
-
-struct ran_tokenizer *ran_tokenizer_load_encoder(const char *data, size_t n, struct ran_error *err)
-{
-        return load(data, n, true, false, err);
-}
-
-/* ---- its text -------------------------------------------------------------------------------- */
-
-static int write_text(const struct ran_tokenizer *t, struct ran_error *err)
-{
-        struct ran_tokenizer_text *text = t->text;
-        struct ran_sha256 sha;
-        int rc = ran_tokenizer_write(t, text, err);
-
-        if (rc != RAN_OK) {
-                release_text(text);
-                return rc;
-        }
-        ran_sha256_init(&sha);
-        ran_sha256_add(&sha, text->json.data, text->json.len);
-        ran_sha256_hex(&sha, text->digest);
-        __atomic_store_n(&text->written, true, __ATOMIC_RELEASE);
-        return RAN_OK;
-}
-
-const struct ran_tokenizer_text *ran_tokenizer_text(const struct ran_tokenizer *t,
-                                                    struct ran_error *err)
-{
-        struct ran_tokenizer_text *text = t->text;
-        int rc = RAN_OK;
-
-        if (__atomic_load_n(&text->written, __ATOMIC_ACQUIRE))
-                return text;
-        pthread_mutex_lock(&text->lock);
-        if (!text->written)
-                rc = write_text(t, err);
-        pthread_mutex_unlock(&text->lock);
-        return rc == RAN_OK ? text : NULL;
 }
 
 /* ---- asking --------------------------------------------------------------------------------- */
@@ -309,21 +249,6 @@ const struct ran_tokenizer_text *ran_tokenizer_text(const struct ran_tokenizer *
 const char *ran_tokenizer_notice(const struct ran_tokenizer *t)
 {
         return t->notice;
-}
-
-const char *ran_tokenizer_json(const struct ran_tokenizer *t, size_t *n)
-{
-        const struct ran_tokenizer_text *text = ran_tokenizer_text(t, NULL);
-
-        *n = text != NULL ? text->json.len : 0;
-        return text != NULL ? text->json.data : NULL;
-}
-
-const char *ran_tokenizer_digest(const struct ran_tokenizer *t)
-{
-        const struct ran_tokenizer_text *text = ran_tokenizer_text(t, NULL);
-
-        return text != NULL ? text->digest : "";
 }
 
 size_t ran_tokenizer_size(const struct ran_tokenizer *t)

@@ -1,5 +1,5 @@
-/* tokenizer.h - the parts of a tokeniser. hf-read.c, vocab-txt.c or counter.c builds it; it is
- * immutable after ran_tokenizer_finish. */
+/* tokenizer.h - the parts of a tokeniser. hf/read.c, hf/vocab-txt.c or learn/counter.c builds it;
+ * it is immutable after ran_tokenizer_finish (hf/text.h). */
 #ifndef RAN_TEXT_TOKENIZER_H
 #define RAN_TEXT_TOKENIZER_H
 
@@ -7,9 +7,9 @@
 #include "text/bpe.h"
 #include "text/steps/steps.h"
 #include "text/steps/unigram.h"
-#include "text/word-cache.h"
+#include "text/words/word-cache.h"
 #include "base/string-table.h"
-#include "text/words.h"
+#include "text/words/words.h"
 
 #include <pthread.h>
 
@@ -24,7 +24,7 @@ enum ran_tokenizer_type {
         TOKENIZER_UNIGRAM,
 };
 
-extern const char *const ran_hf_model_types[]; /* by enum ran_tokenizer_type, NULL at the end */
+extern const char *const ran_tokenizer_types[]; /* by enum ran_tokenizer_type, NULL at the end */
 
 #define TOKENIZER_PREFIX "##" /* of continuing subwords, in vocabularies learned here */
 
@@ -131,9 +131,6 @@ struct ran_tokenizer_text {
         struct quoted *quoted; /* (tokens.n) their positions in json */
         char digest[65];
 };
-/* Writes the text unless it is there. NULL: memory ran out. */
-const struct ran_tokenizer_text *ran_tokenizer_text(const struct ran_tokenizer *t,
-                                                    struct ran_error *err);
 
 struct ran_tokenizer *ran_tokenizer_new(enum ran_tokenizer_type type, struct ran_error *err);
 /* Gives the next id to a token, or skips the id if n is 0. RAN_EFORMAT if the token exists or is
@@ -149,9 +146,10 @@ int ran_tokenizer_set_prefix(struct ran_tokenizer *t, const char *prefix, struct
 int ran_tokenizer_find_bytes(struct ran_tokenizer *t, struct ran_error *err);
 /* The same for words as sequences of characters; also notes the tokens of single characters. */
 int ran_tokenizer_find_chars(struct ran_tokenizer *t, struct ran_error *err);
-/* The last step, after the rules and all tokens: derives everything else. RAN_EFORMAT without a
- * token `unk`, which may be NULL for BPE. */
-int ran_tokenizer_finish(struct ran_tokenizer *t, const char *unk, struct ran_error *err);
+/* After the rules and all tokens: derives everything else but the text. RAN_EFORMAT without a token
+ * `unk`, which may be NULL for BPE. */
+int ran_tokenizer_derive(struct ran_tokenizer *t, const char *unk, struct ran_error *err);
+void ran_tokenizer_text_release(struct ran_tokenizer_text *text);
 
 /* The scratch memory of an encoding, allocated on first use; NULL on failure. */
 struct ran_encoding_scratch {
@@ -184,13 +182,5 @@ int ran_tokenizer_encode_steps(const struct ran_tokenizer *t, const char *text, 
  * of the text. */
 void ran_encoding_trim(const struct ran_tokenizer *t, struct ran_encoding *e, size_t leading,
                        size_t trailing);
-
-/* hf-write.c: fills json and quoted. hf-read.c and vocab-txt.c: the two kinds of files. */
-int ran_tokenizer_write(const struct ran_tokenizer *t, struct ran_tokenizer_text *to,
-                        struct ran_error *err);
-/* exact: as an encoder needs it, also where the rules would do otherwise. later: see above. */
-struct ran_tokenizer *ran_tokenizer_read_json(const char *data, size_t n, bool exact, bool later,
-                                              struct ran_error *err);
-struct ran_tokenizer *ran_tokenizer_read_lines(const char *data, size_t n, struct ran_error *err);
 
 #endif

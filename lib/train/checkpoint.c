@@ -3,7 +3,8 @@
 #include "train/pretrained.h"
 #include "train/trainer.h"
 #include "file/model.h"
-#include "task/task.h"
+#include "part/linear/linear-rows.h"
+#include "nn/task.h"
 #include "ran/train.h"
 
 #include <math.h>

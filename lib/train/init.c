@@ -1,10 +1,12 @@
 /* init.c - initial weights: random, from another model, or from word vectors. */
 #include "math/elementary.h"
-#include "nn/compact.h"
+#include "tensors/compact.h"
 #include "file/model.h"
+#include "part/linear/linear-rows.h"
+#include "part/linear/linear-words.h"
 #include "train/pretrained.h"
 #include "train/trainer.h"
-#include "task/task.h"
+#include "nn/task.h"
 #include "train/task.h"
 #include "ran/train.h"
 

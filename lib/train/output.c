@@ -7,7 +7,7 @@
 #include "train/trainer.h"
 #include "part/linear/linear-model.h"
 #include "file/model.h"
-#include "task/task.h"
+#include "nn/task.h"
 #include "ran/train.h"
 #include "ran/math.h"
 
@@ -287,6 +287,10 @@ int ran_trainer_write(struct ran_trainer *t, struct ran_error *err)
                 if (ran_has_linear_model(t->c))
                         ran_buf_printf(&more, ",\"ratios\":%s",
                                        t->at.linear.ratios != 0 ? "true" : "false");
+                if (t->at.linear.affixes != 1) {
+                        ran_buf_str(&more, ",\"affixes\":");
+                        ran_buf_double(&more, t->at.linear.affixes);
+                }
                 ran_buf_char(&more, '}');
         }
         if (drops(t))
@@ -328,7 +332,7 @@ static void merge(struct ran_trainer *t)
         ran_trainer_scale(t->weights.p.head.wide_b, t->C, t->at.best.linear);
         if (t->c->frozen)
                 ran_trainer_scale(t->weights.p.head.wide_dense,
-                                  ran_document_vector_width(t->c) * t->C, t->at.best.linear);
+                                  ran_parts_features(t->c) * t->C, t->at.best.linear);
         ran_trainer_scale(t->linear.weight, t->c->wide * t->C, t->at.best.linear);
         float *bias =
                 ran_trainer_drops_linear(t) ? t->weights.p.head.out_b : t->weights.p.head.wide_b;

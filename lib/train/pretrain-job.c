@@ -1,5 +1,5 @@
 /* pretrain-job.c - the job of the first phase of a training, and its trainer: see stages.h. */
-#include "task/task.h"
+#include "nn/task.h"
 #include "ran/train.h"
 #include "data/masking.h"
 #include "train/trainer.h"

@@ -1,5 +1,5 @@
 /* stage-epochs.c - the training loop of the encoder: see stages.h. */
-#include "task/task.h"
+#include "nn/task.h"
 #include "train/share.h"
 #include "train/stages.h"
 #include "ran/train.h"

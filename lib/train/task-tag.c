@@ -51,7 +51,7 @@ static double crf_loss(struct ran_batcher *k, struct ran_batch_scratch *s, size_
                        const float *logits, float *dlogits, double weight, struct ran_grad *g)
 {
         const struct ran_dataset *d = k->data;
-        const struct ran_crf crf = ran_head_crf(k->p);
+        const struct ran_crf crf = ran_crf_of(k->p);
         const struct ran_crf_grad d_crf = {g->p.head.crf_start, g->p.head.crf_end,
                                            g->p.head.crf_transition};
         double sum = 0;
@@ -137,7 +137,7 @@ static int ask(struct ran_trainer *t, struct judged *k, struct ran_error *err)
                 return ran_fail(err, RAN_ENOMEM, "the validation documents have too many words");
         if (k->alone)
                 c.encoder = RAN_ENCODER_NONE;
-        k->crf = ran_head_crf(&t->weights.p);
+        k->crf = ran_crf_of(&t->weights.p);
         k->logits = ran_alloc_floats(n, err);
         k->room = ran_alloc_floats(k->crf.start != NULL ? ran_crf_train_floats(t->C) : 0, err);
         k->linear = both ? ran_alloc_floats(n, err) : NULL;

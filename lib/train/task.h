@@ -3,7 +3,7 @@
 #ifndef RAN_TRAIN_TASK_H
 #define RAN_TRAIN_TASK_H
 
-#include "task/task.h"
+#include "nn/task.h"
 #include "part/linear/ensemble.h"
 
 struct ran_batch_scratch;

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "nn/compact.h"
+#include "tensors/compact.h"
 #include "part/linear/linear-rows.h"
 #include "file/model.h"
 #include "test.h"
@@ -244,7 +244,7 @@ static void check_storage(struct ran_config c, int storage)
         round_toy(&t, storage);
         all = write_and_open(&t, RAN_STORAGE_F32, whole);
         REQUIRE(m != NULL && all != NULL && other != NULL);
-        CHECK(m->params.wide == NULL && m->params.compact.rows == m->rows.n);
+        CHECK(m->params.wide == NULL && m->params.compact.rows == m->rows);
         CHECK((m->params.compact.i8 != NULL) == (storage == RAN_STORAGE_I8 && t.C > 4));
         CHECK(m->file.size < all->file.size);
         check_documents(m, all);

@@ -320,8 +320,8 @@ static void write_parts(const char *path, const struct toy *t,
         static char *const labels[TOY_C] = {"B-PER", "I-PER", "O", "\xc3\xa9 \"quoted\""};
         struct ran_error err = {0};
         struct ran_parts parts = {.config = &t->c,
-                                  .layout = &t->weights.layout,
-                                  .params = &t->weights.p,
+                                  .layout = &t->layout,
+                                  .params = &t->p,
                                   .V = t->V,
                                   .C = t->C,
                                   .labels = ran_task_is_tied(&t->c) ? NULL : labels,

@@ -153,7 +153,7 @@ static void check_same_results(struct ran_config c)
         struct ran_model *m = write_and_open(&t, path), dense;
         REQUIRE(m != NULL);
         make_dense(&dense, m, &t);
-        CHECK(m->rows.n > WIDE / 3 - 1 && m->rows.n < WIDE);
+        CHECK(m->rows > WIDE / 3 - 1 && m->rows < WIDE);
         for (size_t i = 0; i < 50; i++) {
                 uint32_t ids[LENGTH], positions[LENGTH], spelling[LENGTH * RAN_SPELLING];
                 struct ran_document d = {.ids = ids, .L = dice_size(&dice, 1, LENGTH)};
@@ -231,7 +231,7 @@ TEST(linear_model_of_zeros_alone_has_a_row)
         memset(t.embed + t.V * c.dim, 0, WIDE * (t.C + 1) * sizeof(float));
         struct ran_model *m = write_and_open(&t, path);
         REQUIRE(m != NULL);
-        CHECK(m->rows.n == 1 && m->rows.bucket[0] == 0);
+        CHECK(m->rows == 1 && m->params.rows->bucket[0] == 0);
         ran_model_free(m);
         toy_release(&t);
         free(path);

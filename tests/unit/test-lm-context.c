@@ -5,7 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "file/tensors.h"
+#include "tensors/tensors.h"
 #include "test.h"
 #include "training.h"
 

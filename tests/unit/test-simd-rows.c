@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "nn/compact.h"
+#include "tensors/compact.h"
 #include "doubles.h"
 #include "kernels.h"
 #include "test.h"

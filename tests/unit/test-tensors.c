@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "file/tensors.h"
+#include "tensors/tensors.h"
 #include "test.h"
 
 /* ---- files made here ------------------------------------------------------------------------- */

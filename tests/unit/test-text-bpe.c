@@ -6,9 +6,9 @@
 #include "dice.h"
 #include "ran.h"
 #include "test.h"
-#include "text/gpt2.h"
+#include "text/words/gpt2.h"
 #include "text/tokenizer.h"
-#include "text/unicode.h"
+#include "text/words/unicode.h"
 #include "vocabulary.h"
 
 static struct ran_error err;

@@ -6,7 +6,7 @@
 #include "ran.h"
 #include "test.h"
 #include "text/tokenizer.h"
-#include "text/unicode.h"
+#include "text/words/unicode.h"
 #include "vocabulary.h"
 
 /* A vocab.txt of BERT's kind. */

@@ -11,7 +11,7 @@
 #include "text/pairs.h"
 #include "base/string-table.h"
 #include "text/tokenizer.h"
-#include "text/unicode.h"
+#include "text/words/unicode.h"
 #include "vocabulary.h"
 
 static struct ran_error err;

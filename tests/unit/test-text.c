@@ -5,9 +5,9 @@
 
 #include "ran.h"
 #include "test.h"
-#include "text/normalizer.h"
-#include "text/unicode.h"
-#include "text/words.h"
+#include "text/words/normalizer.h"
+#include "text/words/unicode.h"
+#include "text/words/words.h"
 
 /* ---- normalisation -------------------------------------------------------------------------- */
 

@@ -180,7 +180,7 @@ struct ran_bert_memory {
 };
 static inline struct ran_bert_memory *ran_bert_memory_of(const struct ran_workspace *w)
 {
-        return w->own;
+        return w->own[RAN_PART_BERT];
 }
 
 static inline size_t ran_bert_specials(const struct ran_config *c)

@@ -1,6 +1,6 @@
 /* encoder-bert.c - the BERT family as an encoder: its tensors, memory and passes. See bert.h. */
 #include "part/bert/bert.h"
-#include "nn/encoder.h"
+#include "nn/part.h"
 #include "ran/model.h"
 
 #include <stdlib.h>
@@ -19,7 +19,8 @@ static int check(const struct ran_config *c, struct ran_error *err)
                 return ran_fail(err, RAN_EINVAL,
                                 "the encoder 'bert' sees what follows: it cannot be a language "
                                 "model (lm), only a masked one (mlm)");
-        if (c->task != RAN_TASK_EMBED && !c->frozen && c->dense > 0 && c->dense != c->dim)
+        if (c->task != RAN_TASK_EMBED && ran_config_trains_encoder(c) && c->dense > 0 &&
+            c->dense != c->dim)
                 return ran_fail(err, RAN_EINVAL,
                                 "a head reads vectors of width dim: dense must be %zu or 0, not "
                                 "%zu",
@@ -68,7 +69,7 @@ static void once_tensors(struct ran_tensor_walk *k, void *once, const struct ran
 
 static int init(struct ran_workspace *w, struct ran_error *err)
 {
-        struct ran_bert_memory *own = w->own;
+        struct ran_bert_memory *own = w->own[RAN_PART_BERT];
 
         own->act = ran_alloc(w->c->layers, sizeof *own->act, err);
         return own->act != NULL ? RAN_OK : RAN_ENOMEM;
@@ -76,7 +77,7 @@ static int init(struct ran_workspace *w, struct ran_error *err)
 
 static void release(struct ran_workspace *w)
 {
-        struct ran_bert_memory *own = w->own;
+        struct ran_bert_memory *own = w->own[RAN_PART_BERT];
 
         free(own->act);
         free(own->window);
@@ -88,7 +89,7 @@ static void release(struct ran_workspace *w)
 
 static int prepare(struct ran_workspace *w, struct ran_error *err)
 {
-        struct ran_bert_memory *own = w->own;
+        struct ran_bert_memory *own = w->own[RAN_PART_BERT];
         const struct ran_config *c = w->c;
 
         RAN_TRY(ran_bert_windows(w, err));
@@ -101,7 +102,7 @@ static int prepare(struct ran_workspace *w, struct ran_error *err)
 
 /* The sizes that the lists of bert.h have in scope. */
 #define SIZES                                                                                   \
-        const struct ran_bert_memory *z = w->own;                                               \
+        const struct ran_bert_memory *z = w->own[RAN_PART_BERT];                                \
         const struct ran_config *c = w->c;                                                      \
         const bool of_documents = ran_task_of(c)->output == RAN_OUTPUT_DOCUMENT;                \
         const double R = (double)z->R, D = (double)w->D, E = (double)w->E,                      \
@@ -140,7 +141,7 @@ static void lay_out_adjoints(struct ran_workspace *w, struct ran_arena *k,
 static void lay_out_vectors(struct ran_workspace *w, struct ran_arena *k,
                             struct ran_bert_vectors *out)
 {
-        struct ran_bert_memory *own = w->own;
+        struct ran_bert_memory *own = w->own[RAN_PART_BERT];
         SIZES;
         const bool max = of_documents && c->pooling == RAN_POOL_MAX;
 
@@ -157,7 +158,7 @@ static void lay_out_vectors(struct ran_workspace *w, struct ran_arena *k,
 /* A computation that only scores has one set of activations for all layers. */
 static void lay_out(struct ran_workspace *w, struct ran_arena *k)
 {
-        struct ran_bert_memory *own = w->own;
+        struct ran_bert_memory *own = w->own[RAN_PART_BERT];
 
         for (size_t l = 0; l < w->c->layers; l++) {
                 w->x[l + 1] = w->x[0];
@@ -193,7 +194,7 @@ static void read_group(struct ran_workspace *w, const struct ran_params *p, size
 
 static void forward(struct ran_workspace *w, const struct ran_params *p)
 {
-        struct ran_bert_memory *own = w->own;
+        struct ran_bert_memory *own = w->own[RAN_PART_BERT];
 
         if (own->zero != NULL)
                 memset(own->zero, 0,
@@ -207,7 +208,7 @@ static void forward(struct ran_workspace *w, const struct ran_params *p)
 /* Activations are kept for one group: those of several are computed again, one by one. */
 static void backward(struct ran_workspace *w, const struct ran_params *p, struct ran_params *dp)
 {
-        struct ran_bert_memory *own = w->own;
+        struct ran_bert_memory *own = w->own[RAN_PART_BERT];
 
         ran_bert_bias_clear(w);
         for (size_t g = 0; g < own->groups; g++) {
@@ -282,7 +283,14 @@ static size_t vector_width(const struct ran_config *c)
         return ran_bert_width(c);
 }
 
-const struct ran_encoder ran_encoder_bert = {
+static bool is_in(const struct ran_config *c)
+{
+        return c->encoder == RAN_ENCODER_BERT;
+}
+
+const struct ran_part ran_part_bert = {
+        .is_in = is_in,
+        .encodes = true,
         .per_token = true,
         .rows_stand_alone = true,
         .check = check,

@@ -20,7 +20,7 @@ static size_t windows_of(const struct ran_config *c, size_t n)
 /* The windows of document b, whose sizes differ by one at most. */
 static void add_windows(struct ran_workspace *w, size_t b)
 {
-        struct ran_bert_memory *own = w->own;
+        struct ran_bert_memory *own = w->own[RAN_PART_BERT];
         const struct ran_packed *packed = w->packed;
         const size_t L = packed->doc[b + 1] - packed->doc[b], windows = windows_of(w->c, L);
         size_t t = packed->doc[b], at = 0;
@@ -38,7 +38,7 @@ static void add_windows(struct ran_workspace *w, size_t b)
 /* Closes a group before the window that would make it larger than a slab. */
 static void make_groups(struct ran_workspace *w)
 {
-        struct ran_bert_memory *own = w->own;
+        struct ran_bert_memory *own = w->own[RAN_PART_BERT];
         size_t rows = 0;
 
         own->groups = own->R = own->longest = 0;
@@ -69,7 +69,7 @@ static void make_groups(struct ran_workspace *w)
 
 int ran_bert_windows(struct ran_workspace *w, struct ran_error *err)
 {
-        struct ran_bert_memory *own = w->own;
+        struct ran_bert_memory *own = w->own[RAN_PART_BERT];
         const struct ran_packed *packed = w->packed;
         size_t M = 0;
 
@@ -93,7 +93,7 @@ int ran_bert_windows(struct ran_workspace *w, struct ran_error *err)
 struct ran_bert_pass ran_bert_pass_of(struct ran_workspace *w, const struct ran_params *p,
                                       struct ran_params *dp, size_t l, size_t g)
 {
-        struct ran_bert_memory *own = w->own;
+        struct ran_bert_memory *own = w->own[RAN_PART_BERT];
         const struct ran_bert_window *last = &own->window[own->group[g + 1] - 1];
         const size_t rows = last->row + ran_bert_window_rows(w->c, last);
         const struct ran_bert_params *layer = p->layers;

@@ -116,7 +116,7 @@ static inline size_t ran_contextualizer_rows_of(const struct ran_workspace *w, s
 static inline struct ran_contextualizer_steps *
 ran_contextualizer_steps_of(const struct ran_workspace *w)
 {
-        return w->own;
+        return w->own[RAN_PART_CONTEXTUALIZER];
 }
 
 /* Tokens of a block, which begin at a multiple of it in their document. */

@@ -2,7 +2,7 @@
 #include "part/contextualizer/contextualizer.h"
 #include "math/gemm.h"
 #include "math/simd.h"
-#include "nn/encoder.h"
+#include "nn/part.h"
 #include "ran/model.h"
 
 #include <math.h>
@@ -44,7 +44,7 @@ static void once_tensors(struct ran_tensor_walk *k, void *once, const struct ran
 
 static int make_partials(struct ran_workspace *w, size_t b, struct ran_error *err)
 {
-        struct ran_contextualizer_steps *k = w->own;
+        struct ran_contextualizer_steps *k = w->own[RAN_PART_CONTEXTUALIZER];
         size_t n = ran_contextualizer_length(w->packed, b), block = ran_contextualizer_block_of(w),
                blocks = (n - 1) / block + 1, partials;
 
@@ -73,7 +73,7 @@ static int init(struct ran_workspace *w, struct ran_error *err)
 static int prepare(struct ran_workspace *w, struct ran_error *err)
 {
         const struct ran_packed *packed = w->packed;
-        struct ran_contextualizer_steps *k = w->own;
+        struct ran_contextualizer_steps *k = w->own[RAN_PART_CONTEXTUALIZER];
 
         size_t *row = ran_grow(k->row, &k->row_cap, packed->B, sizeof *row, err);
         if (row == NULL)
@@ -104,7 +104,7 @@ static int prepare(struct ran_workspace *w, struct ran_error *err)
 
 static void release(struct ran_workspace *w)
 {
-        struct ran_contextualizer_steps *k = w->own;
+        struct ran_contextualizer_steps *k = w->own[RAN_PART_CONTEXTUALIZER];
 
         free(k->row);
         free(k->partial);
@@ -112,7 +112,7 @@ static void release(struct ran_workspace *w)
 
 static void lay_out(struct ran_workspace *w, struct ran_arena *k)
 {
-        struct ran_contextualizer_steps *out = w->own;
+        struct ran_contextualizer_steps *out = w->own[RAN_PART_CONTEXTUALIZER];
         const size_t N = w->c->layers, block = out->n_tokens * w->D;
         const double probed =
                 w->probes != NULL
@@ -195,7 +195,7 @@ static void mix(void *arg, size_t b, float *scratch)
 {
         const struct ran_contextualizer_stage *g = arg;
         struct ran_workspace *w = g->w;
-        struct ran_contextualizer_steps *k = w->own;
+        struct ran_contextualizer_steps *k = w->own[RAN_PART_CONTEXTUALIZER];
         size_t rank = w->c->rank, at = k->row[b], n = ran_contextualizer_rows_of(w, b);
         const float *vc = k->vc + kept(w, g->l, w->packed->B * rank) + b * rank;
         const float *h = k->h + kept(w, g->l, k->n_rows * rank);
@@ -210,7 +210,7 @@ static void attend(void *arg, size_t b, float *scratch)
 {
         const struct ran_contextualizer_stage *g = arg;
         struct ran_workspace *w = g->w;
-        struct ran_contextualizer_steps *k = w->own;
+        struct ran_contextualizer_steps *k = w->own[RAN_PART_CONTEXTUALIZER];
         size_t D = w->D, rank = w->c->rank, at = k->row[b];
         const struct ran_contextualizer_params *p = &g->p[g->l];
         const float *alpha = k->alpha + kept(w, g->l, k->n_short * D);
@@ -236,7 +236,7 @@ static void drop_update(struct ran_workspace *w, size_t l, float *z)
 static void step(struct ran_contextualizer_stage *g)
 {
         struct ran_workspace *w = g->w;
-        struct ran_contextualizer_steps *k = w->own;
+        struct ran_contextualizer_steps *k = w->own[RAN_PART_CONTEXTUALIZER];
         const struct ran_contextualizer_params *p = &g->p[g->l];
         size_t D = w->D, rank = w->c->rank, B = w->packed->B;
         const float *c = context(w, g->l);
@@ -279,7 +279,7 @@ static double size_of(const float *x, size_t n)
 static double token_sizes(struct ran_contextualizer_stage *g, float *size)
 {
         struct ran_workspace *w = g->w;
-        struct ran_contextualizer_steps *k = w->own;
+        struct ran_contextualizer_steps *k = w->own[RAN_PART_CONTEXTUALIZER];
         const struct ran_contextualizer_params *p = &g->p[g->l];
         size_t D = w->D, rank = w->c->rank, L = w->size.L, block = ran_contextualizer_block_of(w);
         float *anchor = size + L, *x = anchor + D, *alpha = x + k->n_tokens * D,
@@ -350,7 +350,7 @@ static void attend_bwd(void *arg, size_t b, float *scratch)
 {
         const struct ran_contextualizer_stage *g = arg;
         struct ran_workspace *w = g->w;
-        struct ran_contextualizer_steps *k = w->own;
+        struct ran_contextualizer_steps *k = w->own[RAN_PART_CONTEXTUALIZER];
         size_t D = w->D, rank = w->c->rank, at = k->row[b];
         const float *alpha = k->alpha + kept(w, g->l, k->n_short * D), *dy = k->dbefore + b * D;
 
@@ -374,7 +374,7 @@ static void mix_bwd(void *arg, size_t b, float *scratch)
 {
         const struct ran_contextualizer_stage *g = arg;
         struct ran_workspace *w = g->w;
-        struct ran_contextualizer_steps *k = w->own;
+        struct ran_contextualizer_steps *k = w->own[RAN_PART_CONTEXTUALIZER];
         size_t rank = w->c->rank, at = k->row[b], n = ran_contextualizer_rows_of(w, b);
         const float *vc = k->vc + kept(w, g->l, w->packed->B * rank) + b * rank;
         const float *h = k->h + kept(w, g->l, k->n_rows * rank);
@@ -391,7 +391,7 @@ static void mix_bwd(void *arg, size_t b, float *scratch)
 /* Document b's part in the gradients of W and b, as far as no matrix product computes it. */
 static void add_weights(struct ran_contextualizer_stage *g, size_t b)
 {
-        const struct ran_contextualizer_steps *k = g->w->own;
+        const struct ran_contextualizer_steps *k = g->w->own[RAN_PART_CONTEXTUALIZER];
         size_t D = g->w->D, rank = g->w->c->rank, at = k->row[b];
         const float *dy = k->dbefore + b * D;
 
@@ -405,7 +405,7 @@ static void add_weights(struct ran_contextualizer_stage *g, size_t b)
 static void step_bwd(struct ran_contextualizer_stage *g)
 {
         struct ran_workspace *w = g->w;
-        struct ran_contextualizer_steps *k = w->own;
+        struct ran_contextualizer_steps *k = w->own[RAN_PART_CONTEXTUALIZER];
         const struct ran_contextualizer_params *p = &g->p[g->l];
         struct ran_contextualizer_params *dp = &g->dp[g->l];
         size_t D = w->D, rank = w->c->rank, B = w->packed->B;
@@ -429,7 +429,7 @@ static void step_bwd(struct ran_contextualizer_stage *g)
 
 static void backward(struct ran_workspace *w, const struct ran_params *p, struct ran_params *dp)
 {
-        struct ran_contextualizer_steps *k = w->own;
+        struct ran_contextualizer_steps *k = w->own[RAN_PART_CONTEXTUALIZER];
         struct ran_contextualizer_stage g = ran_contextualizer_stage_of(w, p);
         size_t D = w->D;
 
@@ -493,8 +493,14 @@ static int flops(const struct ran_config *c, size_t length, size_t sources, doub
         return RAN_OK;
 }
 
-const struct ran_encoder ran_encoder_contextualizer = {
-        .per_token = false,
+static bool is_in(const struct ran_config *c)
+{
+        return c->encoder == RAN_ENCODER_CONTEXTUALIZER;
+}
+
+const struct ran_part ran_part_contextualizer = {
+        .is_in = is_in,
+        .encodes = true,
         .uses = uses,
         .layer_size = sizeof(struct ran_contextualizer_params),
         .once_size = sizeof(struct ran_contextualizer_once),

@@ -32,7 +32,7 @@ static double nonzero_weight(double weight)
 /* Row k of `down` belongs to token k of a block; the last row of `up` to the block's last token. */
 static void tabulate(struct ran_workspace *w, const float *position)
 {
-        struct ran_contextualizer_steps *k = w->own;
+        struct ran_contextualizer_steps *k = w->own[RAN_PART_CONTEXTUALIZER];
         size_t D = w->D, T = k->n_tokens;
 
         for (size_t j = 0; j < D; j++) {
@@ -88,7 +88,7 @@ static void scale_positions(struct ran_workspace *w, const float *position, size
 void ran_contextualizer_weigh(const struct ran_workspace *w, const float *position, size_t b,
                               size_t from, size_t n, float *y, const float *x, float *anchor)
 {
-        const struct ran_contextualizer_steps *k = w->own;
+        const struct ran_contextualizer_steps *k = w->own[RAN_PART_CONTEXTUALIZER];
         const double *scale = (const double *)k->scale + b * w->D;
         size_t D = w->D, behind = ran_contextualizer_length(w->packed, b) - from - n;
 
@@ -109,7 +109,7 @@ void ran_contextualizer_weigh(const struct ran_workspace *w, const float *positi
  * their own. */
 static float *partial_square(const struct ran_workspace *w, size_t i)
 {
-        const struct ran_contextualizer_steps *k = w->own;
+        const struct ran_contextualizer_steps *k = w->own[RAN_PART_CONTEXTUALIZER];
         const struct ran_contextualizer_partial *s = &k->partial[i];
 
         return s->from == 0 ? k->rows + k->row[s->b] * w->D
@@ -118,7 +118,7 @@ static float *partial_square(const struct ran_workspace *w, size_t i)
 
 static float *partial_sum(const struct ran_workspace *w, size_t i)
 {
-        const struct ran_contextualizer_steps *k = w->own;
+        const struct ran_contextualizer_steps *k = w->own[RAN_PART_CONTEXTUALIZER];
         const struct ran_contextualizer_partial *s = &k->partial[i];
 
         return s->from == 0 ? k->sum + s->b * w->D : k->part_sum + (i - s->b - 1) * w->D;
@@ -226,7 +226,7 @@ static void scatter(void *arg, size_t i, float *scratch)
 {
         const struct ran_contextualizer_stage *g = arg;
         struct ran_workspace *w = g->w;
-        const struct ran_contextualizer_steps *k = w->own;
+        const struct ran_contextualizer_steps *k = w->own[RAN_PART_CONTEXTUALIZER];
         const struct ran_contextualizer_partial *s = &k->partial[i];
         const float *position = g->once->position;
         size_t D = w->D, block = ran_contextualizer_block_of(w), at = k->row[s->b] * D;

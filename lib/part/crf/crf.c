@@ -14,6 +14,7 @@
  * beside the largest, each pair takes an exp of its own.
  */
 #include "part/crf/crf.h"
+#include "nn/part.h"
 #include "ran/math.h"
 
 #include <math.h>
@@ -457,3 +458,30 @@ void ran_crf_decode(uint32_t *path, const float *score, const struct ran_crf *cr
                 path[t - 1] = first_of_largest(l.here, C);
         }
 }
+
+/* ---- the part ------------------------------------------------------------------------------- */
+
+struct ran_crf ran_crf_of(const struct ran_params *p)
+{
+        return (struct ran_crf){p->head.crf_start, p->head.crf_end, p->head.crf_transition};
+}
+
+static bool is_in(const struct ran_config *c)
+{
+        return c->task == RAN_TASK_TAG && c->crf;
+}
+
+static void tensors(struct ran_tensor_walk *k, struct ran_head_params *p,
+                    const struct ran_config *c, size_t C)
+{
+        const size_t l = 0;
+        const char *prefix = NULL;
+
+        (void)c;
+        RAN_CRF_PARAMS(RAN_TENSOR_FIELD)
+}
+
+const struct ran_part ran_part_crf = {
+        .is_in = is_in,
+        .tensors = tensors,
+};

@@ -14,6 +14,7 @@
 #ifndef RAN_MODEL_CRF_H
 #define RAN_MODEL_CRF_H
 
+#include "nn/params.h"
 #include "ran/model.h"
 
 /* None of it owned. NULL: zeros; without any of them tags are independent of each other. */
@@ -21,6 +22,8 @@ struct ran_crf {
         const float *start, *end; /* (C) */
         const float *transition;  /* (C,C) [from, to] */
 };
+/* That of a tagger's parameters. */
+struct ran_crf ran_crf_of(const struct ran_params *p);
 struct ran_crf_grad {
         float *start, *end, *transition; /* NULL only where those above are */
 };

@@ -1,12 +1,13 @@
 /* fit.c - see fit.h. */
 #include "part/linear/fit.h"
-#include "nn/compact.h"
+#include "part/linear/linear-words.h"
+#include "tensors/compact.h"
 #include "nn/encoder.h"
 #include "part/linear/crf-train.h"
 #include "part/linear/linear-model.h"
 #include "part/vectors/document-vector.h"
 #include "part/vectors/vector-cache.h"
-#include "task/task.h"
+#include "nn/task.h"
 #include "ran/train.h"
 
 #include <stdlib.h>
@@ -18,7 +19,7 @@ int ran_linear_init(struct ran_linear *l, const struct ran_config *c, size_t V, 
                     const struct ran_tokenizer *tokenizer, struct ran_error *err)
 {
         const bool idf = ran_has_linear_model(c), crf = ran_has_linear_words(c) && c->crf;
-        const size_t dense = c->frozen ? ran_document_vector_width(c) : 0;
+        const size_t dense = ran_parts_features(c);
 
         l->token_weight = c->frozen ? ran_alloc_floats(V, err) : NULL;
         l->weight = ran_alloc_floats((c->wide + dense) * C, err);
@@ -92,7 +93,7 @@ static double share_of_vectors(const struct ran_linear *l, const struct ran_line
 {
         static const double slower = 8, passes = 100;
         const struct ran_dataset *d = k->d;
-        const double F = (double)ran_document_vector_width(k->c);
+        const double F = (double)ran_parts_features(k->c);
         const double numbers = (double)l->lists.first[d->B] + F * (double)d->B;
         const double fits = slower * passes * numbers * (double)k->C;
         double vectors = 0;
@@ -101,7 +102,7 @@ static double share_of_vectors(const struct ran_linear *l, const struct ran_line
                 const size_t L = d->first[b + 1] - d->first[b];
                 double flops = 0;
 
-                if (ran_encoder_of(k->c)->flops(k->c, L, 0, &flops, NULL) == RAN_OK)
+                if (ran_parts_flops(k->c, L, 0, &flops, NULL) == RAN_OK)
                         vectors += flops + 2 * F * (double)L;
         }
         return vectors / (vectors + fits);
@@ -129,6 +130,7 @@ static int fit_rows(struct fit *x, struct ran_error *err)
         double cost = x->chosen->cost;
 
         x->svm.ratios = x->chosen->ratios != 0;
+        x->svm.affixes = x->chosen->affixes;
         x->svm.dense = x->chosen->dense;
         x->at.from = x->vectors;
         x->at.to = x->vectors + (1 - x->vectors) * of_validation;
@@ -138,7 +140,7 @@ static int fit_rows(struct fit *x, struct ran_error *err)
         x->at.from = x->at.share > 0 ? x->at.to : 0;
         x->at.to = 1;
         RAN_TRY(ran_svm_fit(&x->svm, cost, weight, bias, on_pass, &x->at, err));
-        *x->chosen = (struct ran_linear_choice){cost, x->svm.ratios, x->svm.dense};
+        *x->chosen = (struct ran_linear_choice){cost, x->svm.ratios, x->svm.affixes, x->svm.dense};
         return RAN_OK;
 }
 

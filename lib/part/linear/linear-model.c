@@ -1,9 +1,9 @@
 /* linear-model.c - see linear-model.h. */
 #include "part/linear/linear-model.h"
-#include "part/vectors/document-vector.h"
 #include "part/linear/linear-rows.h"
 #include "math/elementary.h"
 #include "math/simd.h"
+#include "nn/task.h"
 #include "ran/model.h"
 #include "ran/math.h"
 
@@ -520,20 +520,95 @@ size_t ran_linear_model_read(struct ran_linear_features f, uint32_t *spare,
         return n;
 }
 
-bool ran_linear_model_is_apart(const struct ran_config *c, const struct ran_dims *size)
+/* ---- the part ------------------------------------------------------------------------------- */
+
+/* Features of document b from doc[b] features_of(b) on, grams[b] of them. */
+struct memory {
+        float *linear;        /* (B, C) its own logits */
+        float *dense;         /* (B, F) features that other parts make, */
+        float *ddense;        /* and their adjoint, only for training */
+        uint32_t *gram_row;   /* of the table, ascending */
+        uint32_t *gram_times; /* how often the feature is there, */
+        float *gram_x;        /* and its value, laid out as gram_row */
+        size_t *grams;        /* (B) */
+        uint32_t *gram_spare; /* scratch of a document */
+};
+
+static struct memory *memory_of(const struct ran_workspace *w)
+{
+        return w->own[RAN_PART_LINEAR];
+}
+
+static bool is_in(const struct ran_config *c)
+{
+        return c->wide > 0 && ran_task_of(c)->linear == RAN_LINEAR_SVM;
+}
+
+static int check(const struct ran_config *c, struct ran_error *err)
+{
+        if (c->affixes && c->wide == 1)
+                return ran_fail(err, RAN_EINVAL,
+                                "n-grams and affixes have rows of their own: wide must be 2 at "
+                                "least, or affixes off");
+        return RAN_OK;
+}
+
+static void tensors(struct ran_tensor_walk *k, struct ran_head_params *p,
+                    const struct ran_config *c, size_t C)
+{
+        const size_t features = ran_parts_features(c), l = 0;
+        const char *prefix = NULL;
+
+        RAN_LINEAR_PARAMS(RAN_TENSOR_FIELD)
+}
+
+static size_t tables(struct ran_mapped_table *to, struct ran_params *p, const struct ran_config *c,
+                     size_t V, size_t C, size_t rows)
+{
+        (void)V;
+        rows = rows > 0 ? rows : c->wide;
+        to[0] = (struct ran_mapped_table){"wide.weight", rows, C, &p->wide, false};
+        to[1] = (struct ran_mapped_table){"wide.idf", 0, rows, &p->idf, .halves = true};
+        return 2;
+}
+
+/* Whether documents of the packed batch have so much room each, which is less than room for the
+ * features of all tokens. */
+static bool is_apart(const struct ran_config *c, const struct ran_dims *size)
 {
         return (double)size->B * (double)ran_linear_model_room(c, size->L) <
                (double)size->L * (double)ran_linear_model_features(c);
 }
 
+#define FLOATS_OF(type) ((double)sizeof(type) / (double)sizeof(float))
+
+static void lay_out(struct ran_workspace *w, struct ran_arena *k)
+{
+        struct memory *out = memory_of(w);
+        const struct ran_dims *x = &w->size;
+        const double B = (double)x->B, L = (double)x->L, C = (double)x->C;
+        const double dense = B * (double)ran_parts_features(w->c);
+        const double room = (double)ran_linear_model_room(w->c, x->L);
+        const double runs =
+                is_apart(w->c, x) ? B * room : L * (double)ran_linear_model_features(w->c);
+
+        out->linear = ran_arena_take(k, B * C);
+        out->dense = ran_arena_take(k, dense);
+        out->ddense = ran_arena_take(k, w->training ? dense : 0);
+        out->grams = (size_t *)ran_arena_take(k, FLOATS_OF(size_t) * B);
+        out->gram_row = (uint32_t *)ran_arena_take(k, FLOATS_OF(uint32_t) * runs);
+        out->gram_times = (uint32_t *)ran_arena_take(k, FLOATS_OF(uint32_t) * runs);
+        out->gram_x = ran_arena_take(k, runs);
+        out->gram_spare = (uint32_t *)ran_arena_take(k, FLOATS_OF(uint32_t) * room);
+}
+
 /* Those of document b of w->packed. */
 static struct ran_linear_features features_of(const struct ran_workspace *w, size_t b)
 {
-        const struct ran_head *h = &w->head;
+        const struct memory *h = memory_of(w);
         const size_t features = ran_linear_model_features(w->c);
         const size_t each = ran_linear_model_room(w->c, w->size.L);
-        const size_t at =
-                ran_linear_model_is_apart(w->c, &w->size) ? b * each : w->packed->doc[b] * features;
+        const size_t at = is_apart(w->c, &w->size) ? b * each : w->packed->doc[b] * features;
 
         return (struct ran_linear_features){h->gram_row + at, h->gram_times + at, h->gram_x + at};
 }
@@ -541,44 +616,59 @@ static struct ran_linear_features features_of(const struct ran_workspace *w, siz
 static void read_document(struct ran_workspace *w, const struct ran_params *p, size_t b, size_t C)
 {
         const struct ran_packed *packed = w->packed;
-        struct ran_head *h = &w->head;
+        struct memory *h = memory_of(w);
         size_t from = packed->doc[b];
 
         h->grams[b] = ran_linear_model_read(features_of(w, b), h->gram_spare, w->c, p, C,
                                             packed->ids + from, packed->doc[b + 1] - from);
 }
 
-/* The features that a frozen encoder makes. */
+/* Features that other parts make: x += v wide.dense. */
 static void add_dense(struct ran_workspace *w, const struct ran_params *p, size_t b, size_t C)
 {
-        struct ran_head *h = &w->head;
-        const size_t F = ran_document_vector_width(w->c);
+        const struct ran_part_list parts = ran_parts_of(w->c);
+        struct memory *h = memory_of(w);
+        const size_t F = ran_parts_features(w->c);
         float *v = h->dense + b * F;
 
         if (w->given != NULL)
                 memcpy(v, w->given + b * F, F * sizeof *v);
-        else
-                ran_document_vector(w, p, b, v);
+        for (size_t i = 0; i < parts.n && w->given == NULL; i++)
+                if (parts.part[i]->feature != NULL)
+                        parts.part[i]->feature(w, p, b, v);
         for (size_t f = 0; f < F; f++) {
                 ran_simd->axpy(h->linear + b * C, v[f], p->head.wide_dense + f * C, C);
-                ran_simd->axpy(h->logits + b * C, v[f], p->head.wide_dense + f * C, C);
+                ran_simd->axpy(w->head.logits + b * C, v[f], p->head.wide_dense + f * C, C);
         }
 }
 
-void ran_linear_model_dense_bwd(struct ran_workspace *w, const struct ran_params *p,
-                                struct ran_params *dp, size_t C)
+static void add_bwd(struct ran_workspace *w, const struct ran_params *p, struct ran_params *dp,
+                    size_t C)
 {
-        struct ran_head *h = &w->head;
-        const size_t F = ran_document_vector_width(w->c);
+        const struct ran_part_list parts = ran_parts_of(w->c);
+        struct memory *h = memory_of(w);
+        const size_t F = ran_parts_features(w->c);
 
         for (size_t f = 0; f < F; f++)
-                h->ddense[f] = (float)ran_dot(h->dlogits, p->head.wide_dense + f * C, C);
-        ran_document_vector_bwd(w, p, dp, h->ddense);
+                h->ddense[f] = (float)ran_dot(w->head.dlogits, p->head.wide_dense + f * C, C);
+        for (size_t i = 0; i < parts.n; i++)
+                if (parts.part[i]->feature_bwd != NULL)
+                        parts.part[i]->feature_bwd(w, p, dp, h->ddense);
 }
 
-void ran_linear_model_add(struct ran_workspace *w, const struct ran_params *p, size_t C)
+static void add_rows_bwd(struct ran_workspace *w, const struct ran_params *p)
 {
-        struct ran_head *h = &w->head;
+        const struct ran_part_list parts = ran_parts_of(w->c);
+
+        for (size_t i = 0; i < parts.n; i++)
+                if (parts.part[i]->feature_rows_bwd != NULL)
+                        parts.part[i]->feature_rows_bwd(w, p, memory_of(w)->ddense);
+}
+
+static void add(struct ran_workspace *w, const struct ran_params *p, size_t C)
+{
+        struct memory *h = memory_of(w);
+        float *logits = w->head.logits;
 
         memset(h->linear, 0, w->packed->B * C * sizeof *h->linear);
         for (size_t b = 0; b < w->packed->B; b++) {
@@ -587,12 +677,16 @@ void ran_linear_model_add(struct ran_workspace *w, const struct ran_params *p, s
 
                 read_document(w, p, b, C);
                 ran_linear_sum(linear, p, f.x, f.row, h->grams[b], C);
-                ran_simd->axpy(h->logits + b * C, w->linear_weight, linear, C);
-                if (w->c->frozen)
-                        add_dense(w, p, b, C);
-                ran_simd->add(h->logits + b * C, p->head.wide_b, C);
+                ran_simd->axpy(logits + b * C, w->linear_weight, linear, C);
+                add_dense(w, p, b, C);
+                ran_simd->add(logits + b * C, p->head.wide_b, C);
                 ran_simd->add(linear, p->head.wide_b, C);
         }
+}
+
+static const float *logits(const struct ran_workspace *w)
+{
+        return memory_of(w)->linear;
 }
 
 /* ---- explaining ----------------------------------------------------------------------------- */
@@ -615,7 +709,7 @@ static size_t find(const uint32_t *rows, size_t n, uint32_t row)
 
 /* Contributions of features to a weighted sum of the logits. */
 struct contribution {
-        const struct ran_head *h;
+        const struct memory *h;
         const struct ran_params *p;
         const float *weight;
         size_t C;
@@ -624,7 +718,7 @@ struct contribution {
 /* The contribution of one occurrence of a feature in the row. */
 static double contribution_of(const struct contribution *k, uint32_t row)
 {
-        const struct ran_head *h = k->h;
+        const struct memory *h = k->h;
         size_t i = find(h->gram_row, h->grams[0], row);
 
         if (i == h->grams[0]) /* as for RAN_NO_AFFIX and RAN_NO_ROW */
@@ -633,14 +727,17 @@ static double contribution_of(const struct contribution *k, uint32_t row)
                (double)h->gram_times[i];
 }
 
-void ran_linear_model_explain(const struct ran_workspace *w, const struct ran_params *p, size_t C,
-                              const float *weight, double scale, double *value)
+/* An n-gram divides its contribution evenly among its tokens. */
+static void explain(const struct ran_workspace *w, const struct ran_params *p,
+                    const struct ran_document *d, size_t C, size_t output, const float *weight,
+                    double scale, double *value)
 {
-        const struct contribution k = {&w->head, p, weight, C};
+        const struct contribution k = {memory_of(w), p, weight, C};
         const struct ran_config *c = w->c;
         const uint32_t *ids = w->packed->ids;
         size_t L = w->packed->L, runs = ran_linear_model_ngram_buckets(c);
 
+        (void)d, (void)output;
         for (size_t t = 0; t < L; t++) {
                 size_t most = ran_linear_model_longest(c, p->affixes, ids, L, t);
 
@@ -656,3 +753,20 @@ void ran_linear_model_explain(const struct ran_workspace *w, const struct ran_pa
                         value[t] += scale * contribution_of(&k, affix(p->affixes, ids, L, t, i));
         }
 }
+
+const struct ran_part ran_part_linear = {
+        .is_in = is_in,
+        .check = check,
+        .tensors = tensors,
+        .tables = tables,
+        .classes = "wide.bias",
+        .file = &ran_linear_file,
+        .own_size = sizeof(struct memory),
+        .lay_out = lay_out,
+        .predicts = true,
+        .add = add,
+        .logits = logits,
+        .add_bwd = add_bwd,
+        .add_rows_bwd = add_rows_bwd,
+        .explain = explain,
+};

@@ -16,7 +16,7 @@
  * With `frozen` the encoder is not trained, and the vectors v of documents that it makes
  * (document-vector.h) are features, too: logits += v wide.dense. In training they are standardised
  * and scaled against the n-grams; mean and deviation are in weights and bias
- * (part/vectors/dense.h).
+ * (data/dense.h).
  *
  * With `affixes` an unknown word, or one of several subwords, is in no n-gram: it is rare, and in
  * training data its neighbours say little about where it occurs in new documents.
@@ -28,7 +28,13 @@
 #define RAN_MODEL_LINEAR_MODEL_H
 
 #include "base/posting.h"
-#include "nn/workspace.h"
+#include "nn/part.h"
+
+/* Whether a model has it. */
+static inline bool ran_has_linear_model(const struct ran_config *c)
+{
+        return ran_part_linear.is_in(c);
+}
 
 /* Part of the format of model files: SplitMix64's finaliser (Steele, Lea and Flood 2014), id by id:
  * the hash of an n-gram extends the hash of the shorter one from the same token. */
@@ -91,10 +97,6 @@ size_t ran_linear_model_features(const struct ran_config *c);
  * no more than buckets, however many features its tokens have. */
 size_t ran_linear_model_room(const struct ran_config *c, size_t L);
 
-/* Whether documents of a packed batch of that size have so much room each, which is less than room
- * for the features of all tokens. */
-bool ran_linear_model_is_apart(const struct ran_config *c, const struct ran_dims *size);
-
 /* Lists the buckets of L ids, ascending and each once, in `to` (room for ran_linear_model_room), id
  * a bucket and `at` its count; spare: room for as many. affixes: of the vocabulary, NULL if c wants
  * none. Returns the number of buckets. */
@@ -120,21 +122,5 @@ size_t ran_linear_model_read(struct ran_linear_features f, uint32_t *spare,
 
 /* idf of a bucket that `having` of so many documents have. */
 float ran_linear_model_idf(double having, double documents);
-
-/* For w->packed: leaves the linear model's logits in w->head.linear (B, C) and the features in
- * w->head.gram_row; adds to the logits (B, C). */
-void ran_linear_model_add(struct ran_workspace *w, const struct ran_params *p, size_t C);
-
-/* Adjoint of the features that a frozen encoder makes, of the one document at hand: from
- * w->head.dlogits to w->head.ddense, w->dx and w->dlast. What goes to the rows of the embedding
- * directly is ran_document_vector_rows_bwd of ddense. */
-void ran_linear_model_dense_bwd(struct ran_workspace *w, const struct ran_params *p,
-                                struct ran_params *dp, size_t C);
-
-/* Adds to value (L) `scale` times each token's contribution to Σ_c weight_c logit_c of the linear
- * model, without its bias, in the one document at hand: an n-gram divides its own evenly among its
- * tokens. */
-void ran_linear_model_explain(const struct ran_workspace *w, const struct ran_params *p, size_t C,
-                              const float *weight, double scale, double *value);
 
 #endif

@@ -14,8 +14,8 @@
 #ifndef RAN_MODEL_LINEAR_ROWS_H
 #define RAN_MODEL_LINEAR_ROWS_H
 
-#include "nn/compact.h"
-#include "nn/params.h"
+#include "nn/part.h"
+#include "tensors/compact.h"
 
 struct ran_linear_rows {
         const uint32_t *bucket; /* (n) ascending */
@@ -126,6 +126,9 @@ struct ran_linear_sparse {
 int ran_linear_sparse_init(struct ran_linear_sparse *s, const struct ran_params *p, size_t buckets,
                            size_t C, struct ran_error *err);
 void ran_linear_sparse_release(struct ran_linear_sparse *s);
+
+/* linear-file.c, of the parts "linear" and "words". */
+extern const struct ran_part_file ran_linear_file;
 
 /* The other way: weight (buckets, C) and, unless NULL, idf (buckets) with a row for each bucket. */
 void ran_linear_rows_spread(const struct ran_params *p, size_t buckets, size_t C, float *weight,

@@ -5,6 +5,8 @@
 #include "part/linear/linear-rows.h"
 #include "ran/model.h"
 
+#include <stdlib.h>
+
 /* Kinds of features: part of the format of model files. */
 enum { WORD, LETTERS, SPELLING, SHAPES, RUN };
 enum { NEAR = 2 };           /* neighbours on each side */
@@ -229,24 +231,98 @@ static void find_sentence(struct reader *r)
                 r->from = r->end;
 }
 
-void ran_linear_words_add_one(float *logits, uint32_t *bucket, const struct ran_params *p,
-                              const struct ran_config *c, const struct ran_document *d, size_t C,
-                              size_t w, float scale)
+/* ---- the part ------------------------------------------------------------------------------- */
+
+static bool is_in(const struct ran_config *c)
 {
-        struct reader r = {.c = c, .d = d, .w = w, .bucket = bucket};
+        return c->wide > 0 && ran_task_of(c)->linear == RAN_LINEAR_CRF;
+}
+
+static void tensors(struct ran_tensor_walk *k, struct ran_head_params *p,
+                    const struct ran_config *c, size_t C)
+{
+        const size_t features = 0, l = 0;
+        const char *prefix = NULL;
+
+        (void)c;
+        RAN_LINEAR_PARAMS(RAN_TENSOR_FIELD)
+}
+
+static size_t tables(struct ran_mapped_table *to, struct ran_params *p, const struct ran_config *c,
+                     size_t V, size_t C, size_t rows)
+{
+        (void)V;
+        *to = (struct ran_mapped_table){"wide.weight", rows > 0 ? rows : c->wide, C, &p->wide,
+                                        false};
+        return 1;
+}
+
+/* Scratch for the features of a word. */
+struct memory {
+        uint32_t *bucket;
+};
+
+static uint32_t *bucket_of(const struct ran_workspace *w)
+{
+        const struct memory *own = w->own[RAN_PART_WORDS];
+
+        return own->bucket;
+}
+
+static int init(struct ran_workspace *w, struct ran_error *err)
+{
+        struct memory *own = w->own[RAN_PART_WORDS];
+
+        own->bucket = ran_alloc(ran_linear_words_features(w->c), sizeof *own->bucket, err);
+        return own->bucket != NULL ? RAN_OK : RAN_ENOMEM;
+}
+
+static void release(struct ran_workspace *w)
+{
+        free(bucket_of(w));
+}
+
+static void add_words(struct ran_workspace *w, const struct ran_params *p,
+                      const struct ran_document *d, size_t C, float *logits)
+{
+        ran_linear_words_add(logits, bucket_of(w), p, w->c, d, C);
+}
+
+static void add_one_word(struct ran_workspace *w, const struct ran_params *p,
+                         const struct ran_document *d, size_t C, size_t word, float scale,
+                         float *logits)
+{
+        struct reader r = {.c = w->c, .d = d, .w = word, .bucket = bucket_of(w)};
 
         find_sentence(&r);
         note_all(&r);
-        add_buckets(logits, bucket, r.n, p, C, scale);
+        add_buckets(logits, r.bucket, r.n, p, C, scale);
 }
 
-void ran_linear_words_explain(double *value, const struct ran_params *p, const struct ran_config *c,
-                              const struct ran_document *d, size_t C, size_t w, const float *weight,
-                              double scale)
+/* A feature divides its contribution evenly among its words, and they among their tokens. A missing
+ * neighbour counts for the word. */
+static void explain(const struct ran_workspace *w, const struct ran_params *p,
+                    const struct ran_document *d, size_t C, size_t output, const float *weight,
+                    double scale, double *value)
 {
         const struct contribution contribution = {p, weight, C, scale, value};
-        struct reader r = {.c = c, .d = d, .w = w, .contribution = &contribution};
+        struct reader r = {.c = w->c, .d = d, .w = output, .contribution = &contribution};
 
         find_sentence(&r);
         note_all(&r);
 }
+
+const struct ran_part ran_part_words = {
+        .is_in = is_in,
+        .tensors = tensors,
+        .tables = tables,
+        .classes = "wide.bias",
+        .file = &ran_linear_file,
+        .own_size = sizeof(struct memory),
+        .init = init,
+        .release = release,
+        .predicts = true,
+        .add_words = add_words,
+        .add_word = add_one_word,
+        .explain = explain,
+};

@@ -4,9 +4,9 @@
  *   logits[w] += wide.bias + Σ_g wide.weight[g]
  *
  * where g are the buckets of the features of word w. In training it has its own transitions between
- * tags (part/linear/crf-train.h); in a finished model crf.* is the weighted sum of the encoder's and
- * its own (part/linear/ensemble.h). It is a linear conditional random field (Lafferty, McCallum and
- * Pereira 2001): it learns from one or two occurrences where an encoder needs a hundred.
+ * tags (part/linear/crf-train.h); in a finished model crf.* is the weighted sum of the encoder's
+ * and its own (part/linear/ensemble.h). It is a linear conditional random field (Lafferty, McCallum
+ * and Pereira 2001): it learns from one or two occurrences where an encoder needs a hundred.
  *
  * The features of a word, each with its kind and offset, hashed to one of `wide` buckets:
  *
@@ -22,7 +22,13 @@
 #define RAN_MODEL_LINEAR_WORDS_H
 
 #include "part/crf/crf.h"
-#include "nn/params.h"
+#include "nn/part.h"
+
+/* Whether a model has it. */
+static inline bool ran_has_linear_words(const struct ran_config *c)
+{
+        return ran_part_words.is_in(c);
+}
 
 /* The most features a word can have. */
 size_t ran_linear_words_features(const struct ran_config *c);
@@ -36,17 +42,5 @@ size_t ran_linear_words_list(uint32_t *bucket, const struct ran_config *c,
  * ran_linear_words_features. */
 void ran_linear_words_add(float *logits, uint32_t *bucket, const struct ran_params *p,
                           const struct ran_config *c, const struct ran_document *d, size_t C);
-
-/* Adds `scale` times the logits of word w of d, and the bias, to logits (C). bucket: as above. */
-void ran_linear_words_add_one(float *logits, uint32_t *bucket, const struct ran_params *p,
-                              const struct ran_config *c, const struct ran_document *d, size_t C,
-                              size_t w, float scale);
-
-/* Adds to value (L) `scale` times each token's contribution to Σ_c weight_c logit_c of word w,
- * without the bias: a feature divides its own evenly among its words, and they among their tokens.
- * A missing neighbour counts for w. */
-void ran_linear_words_explain(double *value, const struct ran_params *p, const struct ran_config *c,
-                              const struct ran_document *d, size_t C, size_t w, const float *weight,
-                              double scale);
 
 #endif

@@ -2,7 +2,7 @@
  * the stages. */
 #include "math/gemm.h"
 #include "math/simd.h"
-#include "nn/encoder.h"
+#include "nn/part.h"
 #include "part/ran/layer.h"
 #include "ran/model.h"
 
@@ -53,7 +53,8 @@ static void once_tensors(struct ran_tensor_walk *k, void *once, const struct ran
 {
         const size_t D = c->dim, l = 0;
         const bool plain = c->cell == RAN_CELL_PLAIN, prenorm = c->cell == RAN_CELL_PRENORM,
-                   classify = ran_task_of(c)->output == RAN_OUTPUT_DOCUMENT && !c->frozen;
+                   classify = ran_task_of(c)->output == RAN_OUTPUT_DOCUMENT &&
+                              ran_config_trains_encoder(c);
         const char *prefix = NULL;
         struct ran_join_params *p = once;
 
@@ -247,7 +248,7 @@ static const struct ran_layer_stages *stages_of(const struct ran_workspace *w)
 static void encode_layer(struct ran_workspace *w, const struct ran_layer_params *p, size_t l)
 {
         const struct ran_layer_stages *stage = stages_of(w);
-        struct ran_layer_memory *own = w->own;
+        struct ran_layer_memory *own = w->own[RAN_PART_RAN];
         struct ran_layer_pass s = ran_layer_pass_of(w, p, NULL, l, 0);
 
         /* Under a mask the last cell of the layer below has seen tokens that this layer's first
@@ -324,7 +325,7 @@ static void restore(struct ran_layer_pass *s)
 static void encode_layer_bwd(struct ran_workspace *w, const struct ran_layer_params *p,
                              struct ran_layer_params *dp, size_t l)
 {
-        const struct ran_layer_memory *own = w->own;
+        const struct ran_layer_memory *own = w->own[RAN_PART_RAN];
         const struct ran_layer_stages *stage = stages_of(w);
         struct ran_layer_pass s;
 
@@ -382,7 +383,7 @@ static void documents(struct ran_workspace *w, const struct ran_params *p)
 {
         const struct ran_join_params *q = p->once;
         const struct ran_packed *packed = w->packed;
-        struct ran_layer_memory *own = w->own;
+        struct ran_layer_memory *own = w->own[RAN_PART_RAN];
         const struct ran_join *h = &own->join;
         float *head = w->head.head, *v = own->pooling.pooled;
         size_t D = w->D, B = packed->B;
@@ -416,7 +417,7 @@ static void documents_bwd(struct ran_workspace *w, const struct ran_params *p,
 {
         const struct ran_join_params *q = p->once;
         struct ran_join_params *dq = dp->once;
-        const struct ran_layer_memory *own = w->own;
+        const struct ran_layer_memory *own = w->own[RAN_PART_RAN];
         const struct ran_join *h = &own->join;
         float *dhead = w->head.dhead, *dv = own->pooling.dpooled;
         size_t D = w->D, B = w->packed->B;
@@ -499,7 +500,14 @@ static int flops(const struct ran_config *c, size_t L, size_t sources, double *f
         return RAN_OK;
 }
 
-const struct ran_encoder ran_encoder_ran = {
+static bool is_in(const struct ran_config *c)
+{
+        return c->encoder == RAN_ENCODER_RAN;
+}
+
+const struct ran_part ran_part_ran = {
+        .is_in = is_in,
+        .encodes = true,
         .per_token = true,
         .check = check,
         .uses = uses,

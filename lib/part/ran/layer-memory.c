@@ -7,7 +7,7 @@
 
 int ran_layer_memory_init(struct ran_workspace *w, struct ran_error *err)
 {
-        struct ran_layer_memory *own = w->own;
+        struct ran_layer_memory *own = w->own[RAN_PART_RAN];
 
         own->projected = 3 * w->E + (ran_layer_is_gated(w) ? 2 * w->D : 0);
         own->cells = ran_alloc(w->c->layers, sizeof *own->cells, err);
@@ -17,7 +17,7 @@ int ran_layer_memory_init(struct ran_workspace *w, struct ran_error *err)
 
 void ran_layer_memory_release(struct ran_workspace *w)
 {
-        struct ran_layer_memory *own = w->own;
+        struct ran_layer_memory *own = w->own[RAN_PART_RAN];
 
         free(own->cells);
         free(own->y);
@@ -32,7 +32,7 @@ void ran_layer_memory_release(struct ran_workspace *w)
 static int make_slabs(struct ran_workspace *w, struct ran_error *err)
 {
         const struct ran_packed *packed = w->packed;
-        struct ran_layer_memory *own = w->own;
+        struct ran_layer_memory *own = w->own[RAN_PART_RAN];
 
         own->slabs = 0;
         own->tokens = own->rows = own->abreast = 0;
@@ -61,11 +61,11 @@ static int make_slabs(struct ran_workspace *w, struct ran_error *err)
 }
 
 /* The sizes that the lists of layer.h have in scope; those of a slab are the largest one's. */
-#define SIZES                                                 \
-        SIZES_OF(((struct ran_layer_memory *)w->own)->tokens, \
-                 ((struct ran_layer_memory *)w->own)->rows)
+#define SIZES                                                               \
+        SIZES_OF(((struct ran_layer_memory *)w->own[RAN_PART_RAN])->tokens, \
+                 ((struct ran_layer_memory *)w->own[RAN_PART_RAN])->rows)
 #define SIZES_OF(slab_tokens, slab_rows)                                                           \
-        const struct ran_layer_memory *z = w->own;                                                 \
+        const struct ran_layer_memory *z = w->own[RAN_PART_RAN];                                   \
         const double B = (double)w->size.B, m = (double)w->packed->m, D = (double)w->D,            \
                      E = (double)w->E, tokens = (double)(slab_tokens), rows = (double)(slab_rows), \
                      abreast = (double)z->abreast, shared = z->shares, states = (double)z->states, \
@@ -82,7 +82,7 @@ static int make_slabs(struct ran_workspace *w, struct ran_error *err)
 
 static size_t slabs_in_memory(const struct ran_workspace *w)
 {
-        const struct ran_layer_memory *own = w->own;
+        const struct ran_layer_memory *own = w->own[RAN_PART_RAN];
 
         if (own->keeps)
                 return w->c->layers * own->slabs;
@@ -94,7 +94,7 @@ static void lay_out_slab(struct ran_workspace *w, struct ran_arena *k, struct ra
                          size_t slab)
 {
         const struct ran_packed *packed = w->packed;
-        const struct ran_layer_memory *own = w->own;
+        const struct ran_layer_memory *own = w->own[RAN_PART_RAN];
         const size_t from = own->first[slab], to = own->first[slab + 1];
 
         SIZES_OF(own->keeps ? packed->window[to] - packed->window[from] : own->tokens,
@@ -108,7 +108,7 @@ static void lay_out_slab(struct ran_workspace *w, struct ran_arena *k, struct ra
 /* The slabs, and what they share. */
 static void lay_out_slabs(struct ran_workspace *w, struct ran_arena *k)
 {
-        struct ran_layer_memory *own = w->own;
+        struct ran_layer_memory *own = w->own[RAN_PART_RAN];
         const size_t n = slabs_in_memory(w);
         float *qkv[2] = {NULL, NULL};
 
@@ -149,7 +149,7 @@ static void lay_out_join(struct ran_workspace *w, struct ran_arena *k, struct ra
 /* Decides whether activations are kept for the backward pass, and how many slabs there are then. */
 static int plan_slabs(struct ran_workspace *w, struct ran_error *err)
 {
-        struct ran_layer_memory *own = w->own;
+        struct ran_layer_memory *own = w->own[RAN_PART_RAN];
         struct ran_slab unused;
         struct ran_arena kept = {0};
 
@@ -191,7 +191,7 @@ static int reserve_states(const struct ran_workspace *w, struct ran_error *err)
 
 static int count_reviewed(struct ran_workspace *w, struct ran_error *err)
 {
-        struct ran_layer_memory *own = w->own;
+        struct ran_layer_memory *own = w->own[RAN_PART_RAN];
         size_t B = w->packed->B, *reviewed = ran_grow(own->reviewed, &own->reviewed_cap, B + 1,
                                                       sizeof *reviewed, err);
 
@@ -207,7 +207,7 @@ static int count_reviewed(struct ran_workspace *w, struct ran_error *err)
 int ran_layer_memory_prepare(struct ran_workspace *w, struct ran_error *err)
 {
         const struct ran_packed *packed = w->packed;
-        struct ran_layer_memory *own = w->own;
+        struct ran_layer_memory *own = w->own[RAN_PART_RAN];
 
         RAN_TRY(count_reviewed(w, err));
         own->states = packed->m + packed->B;
@@ -242,7 +242,7 @@ int ran_layer_memory_prepare(struct ran_workspace *w, struct ran_error *err)
 
 void ran_layer_memory_lay_out(struct ran_workspace *w, struct ran_arena *k)
 {
-        struct ran_layer_memory *own = w->own;
+        struct ran_layer_memory *own = w->own[RAN_PART_RAN];
         const double floats = (double)w->size.L * (double)w->D;
         const bool sparse = ran_review_is_sparse(w->c);
         const double score = sparse ? 0 : (double)own->tokens * (double)own->most_keys;

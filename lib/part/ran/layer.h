@@ -296,7 +296,7 @@ struct ran_layer_memory {
 };
 static inline struct ran_layer_memory *ran_layer_memory_of(const struct ran_workspace *w)
 {
-        return w->own;
+        return w->own[RAN_PART_RAN];
 }
 
 /* The memory hooks of struct ran_encoder (layer-memory.c). */

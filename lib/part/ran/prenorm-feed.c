@@ -3,10 +3,21 @@
 #include "math/gemm.h"
 #include "math/simd.h"
 #include "part/ran/prenorm.h"
-#include "task/task.h"
+#include "nn/task.h"
 #include "ran/model.h"
 
 #include <string.h>
+
+void ran_prenorm_norm_bwd(const struct ran_layer_pass *s, size_t i, float *dx, float *dz,
+                          const float *x, const float *stat, const float *weight)
+{
+        const struct ran_packed *packed = s->w->packed;
+        size_t D = s->w->D, n = packed->window[i + 1] - packed->window[i];
+        float *part = s->own->adj.part + i * 6 * D;
+
+        ran_simd->norm_bwd(dz, D, part, part + D, dz, D, x, D, stat, weight, n, D);
+        ran_simd->add(dx, dz, n * D);
+}
 
 /* The tokens of a window: t, counted in the batch; at, in the slab. */
 struct tokens {

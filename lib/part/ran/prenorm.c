@@ -52,7 +52,7 @@ static void sum_ends(const struct ends *k, float *dw, float *db)
 
 static struct ends start_of(struct ran_workspace *w, const struct ran_params *p)
 {
-        const struct ran_layer_memory *own = w->own;
+        const struct ran_layer_memory *own = w->own[RAN_PART_RAN];
         const struct ran_join_params *q = p->once;
 
         return (struct ends){.w = w,
@@ -66,7 +66,7 @@ static struct ends start_of(struct ran_workspace *w, const struct ran_params *p)
 
 static struct ends last_of(struct ran_workspace *w, const struct ran_params *p)
 {
-        const struct ran_layer_memory *own = w->own;
+        const struct ran_layer_memory *own = w->own[RAN_PART_RAN];
         const struct ran_join_params *q = p->once;
 
         return (struct ends){.w = w,
@@ -108,17 +108,6 @@ static void last_bwd(struct ran_workspace *w, const struct ran_params *p, struct
 
         ran_workers_each(&w->workers, 0, w->packed->m, norm_window_bwd, &k);
         sum_ends(&k, dq->last_norm_w, dq->last_norm_b);
-}
-
-void ran_prenorm_norm_bwd(const struct ran_layer_pass *s, size_t i, float *dx, float *dz,
-                          const float *x, const float *stat, const float *weight)
-{
-        const struct ran_packed *packed = s->w->packed;
-        size_t D = s->w->D, n = packed->window[i + 1] - packed->window[i];
-        float *part = s->own->adj.part + i * 6 * D;
-
-        ran_simd->norm_bwd(dz, D, part, part + D, dz, D, x, D, stat, weight, n, D);
-        ran_simd->add(dx, dz, n * D);
 }
 
 /* ---- Z and the large product ----------------------------------------------------------------- */

@@ -66,7 +66,7 @@ static struct ran_mask_ranges row_of(const struct ran_workspace *w, size_t i)
 int ran_review_prepare(struct ran_workspace *w, struct ran_error *err)
 {
         const struct ran_packed *packed = w->packed;
-        struct ran_layer_memory *own = w->own;
+        struct ran_layer_memory *own = w->own[RAN_PART_RAN];
 
         own->most_seen = own->group = 0;
         if (!ran_review_is_sparse(w->c))
@@ -314,7 +314,7 @@ void ran_review_pattern_bwd(struct ran_layer_pass *s)
 
 size_t ran_review_scratch(const struct ran_workspace *w)
 {
-        const struct ran_layer_memory *own = w->own;
+        const struct ran_layer_memory *own = w->own[RAN_PART_RAN];
 
         return own->most_seen * (2 * w->D + (w->training ? 2 : 1) * own->longest);
 }

@@ -10,7 +10,7 @@
 
 static int make_masks(struct ran_workspace *w, struct ran_error *err)
 {
-        struct ran_transformer_memory *own = w->own;
+        struct ran_transformer_memory *own = w->own[RAN_PART_TRANSFORMER];
         const struct ran_config *c = w->c;
         const struct ran_packed *packed = w->packed;
         struct ran_mask *mask =
@@ -32,7 +32,7 @@ static int make_masks(struct ran_workspace *w, struct ran_error *err)
 /* Tasks of attention: a block of queries or keys of one head of one document. */
 static int count_tasks(struct ran_workspace *w, struct ran_error *err)
 {
-        struct ran_transformer_memory *own = w->own;
+        struct ran_transformer_memory *own = w->own[RAN_PART_TRANSFORMER];
         const struct ran_packed *packed = w->packed;
         size_t *task = ran_grow(own->task, &own->task_cap, packed->B + 1, sizeof *task, err);
 
@@ -90,7 +90,7 @@ static struct ran_sparse sparse_of(const struct ran_transformer_pass *s, size_t 
 static size_t locate(const struct ran_workspace *w, size_t task, size_t *head, size_t *from,
                      size_t *to)
 {
-        struct ran_transformer_memory *own = w->own;
+        struct ran_transformer_memory *own = w->own[RAN_PART_TRANSFORMER];
         const struct ran_packed *packed = w->packed;
         size_t b = ran_transformer_document_at(own->task, packed->B, task);
         size_t earlier = ran_packed_earlier(packed, b), n = ran_transformer_length(packed, b);
@@ -149,7 +149,7 @@ static void rotate(const struct ran_workspace *w, const struct ran_transformer_s
  * token's cost does not grow with the document. */
 static size_t first_seen(const struct ran_workspace *w, size_t b, size_t n)
 {
-        struct ran_transformer_memory *own = w->own;
+        struct ran_transformer_memory *own = w->own[RAN_PART_TRANSFORMER];
         size_t first = n;
 
         for (size_t j = 0; j < w->h; j++) {

@@ -1,7 +1,7 @@
 /* encoder-transformer.c - the Transformer as an encoder: its tensors, memory and stages. See
  * transformer.h. */
 #include "math/simd.h"
-#include "nn/encoder.h"
+#include "nn/part.h"
 #include "part/transformer/transformer.h"
 #include "ran/model.h"
 
@@ -54,7 +54,7 @@ static void once_tensors(struct ran_tensor_walk *k, void *once, const struct ran
 
 static int init(struct ran_workspace *w, struct ran_error *err)
 {
-        struct ran_transformer_memory *own = w->own;
+        struct ran_transformer_memory *own = w->own[RAN_PART_TRANSFORMER];
 
         own->act = ran_alloc(w->c->layers, sizeof *own->act, err);
         return own->act != NULL ? RAN_OK : RAN_ENOMEM;
@@ -62,7 +62,7 @@ static int init(struct ran_workspace *w, struct ran_error *err)
 
 static void release(struct ran_workspace *w)
 {
-        struct ran_transformer_memory *own = w->own;
+        struct ran_transformer_memory *own = w->own[RAN_PART_TRANSFORMER];
 
         free(own->act);
         free(own->mask);
@@ -72,7 +72,7 @@ static void release(struct ran_workspace *w)
 static int prepare(struct ran_workspace *w, struct ran_error *err)
 {
         const struct ran_packed *packed = w->packed;
-        struct ran_transformer_memory *own = w->own;
+        struct ran_transformer_memory *own = w->own[RAN_PART_TRANSFORMER];
         size_t longest = 0;
 
         own->keys = 0;
@@ -92,7 +92,7 @@ static int prepare(struct ran_workspace *w, struct ran_error *err)
 
 /* The sizes that the lists of transformer.h have in scope. */
 #define SIZES                                                                                     \
-        const struct ran_transformer_memory *z = w->own;                                          \
+        const struct ran_transformer_memory *z = w->own[RAN_PART_TRANSFORMER];                    \
         const double L = (double)w->size.L, D = (double)w->D, E = (double)w->E, h = (double)w->h, \
                      ffn_dim = (double)w->c->ffn_dim, keys = (double)z->keys,                     \
                      tokens = (double)z->tokens, kept = ran_transformer_keeps(w) ? L : tokens,    \
@@ -132,7 +132,7 @@ static void lay_out_attended(struct ran_workspace *w, struct ran_arena *k,
 
 static void lay_out(struct ran_workspace *w, struct ran_arena *k)
 {
-        struct ran_transformer_memory *own = w->own;
+        struct ran_transformer_memory *own = w->own[RAN_PART_TRANSFORMER];
         const double floats = (double)w->size.L * (double)w->D;
 
         for (size_t l = 0; l < w->c->layers; l++) {
@@ -228,7 +228,7 @@ static void backward(struct ran_workspace *w, const struct ran_params *p, struct
 
 static void documents(struct ran_workspace *w, const struct ran_params *p)
 {
-        struct ran_transformer_memory *own = w->own;
+        struct ran_transformer_memory *own = w->own[RAN_PART_TRANSFORMER];
 
         (void)p;
         ran_pooling(&own->pooling, w);
@@ -238,7 +238,7 @@ static void documents(struct ran_workspace *w, const struct ran_params *p)
 static void documents_bwd(struct ran_workspace *w, const struct ran_params *p,
                           struct ran_params *dp)
 {
-        const struct ran_transformer_memory *own = w->own;
+        const struct ran_transformer_memory *own = w->own[RAN_PART_TRANSFORMER];
 
         (void)p, (void)dp;
         memcpy(own->pooling.dpooled, w->head.dhead, w->packed->B * w->D * sizeof(float));
@@ -291,7 +291,14 @@ static int flops(const struct ran_config *c, size_t length, size_t sources, doub
         return RAN_OK;
 }
 
-const struct ran_encoder ran_encoder_transformer = {
+static bool is_in(const struct ran_config *c)
+{
+        return c->encoder == RAN_ENCODER_TRANSFORMER;
+}
+
+const struct ran_part ran_part_transformer = {
+        .is_in = is_in,
+        .encodes = true,
         .per_token = true,
         .check = check,
         .uses = uses,

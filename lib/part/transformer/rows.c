@@ -54,7 +54,7 @@ struct ran_transformer_pass ran_transformer_pass_of(struct ran_workspace *w,
                                                     struct ran_params *dp, size_t l, size_t t0)
 {
         size_t left = w->packed->L - t0;
-        struct ran_transformer_memory *own = w->own;
+        struct ran_transformer_memory *own = w->own[RAN_PART_TRANSFORMER];
         const struct ran_transformer_params *layer = p->layers;
         struct ran_transformer_params *dlayer = dp != NULL ? dp->layers : NULL;
         struct ran_transformer_acts *act = &own->act[l];

@@ -115,7 +115,7 @@ struct ran_transformer_memory {
 static inline struct ran_transformer_memory *
 ran_transformer_memory_of(const struct ran_workspace *w)
 {
-        return w->own;
+        return w->own[RAN_PART_TRANSFORMER];
 }
 
 /* Whether all activations are kept for the backward pass. Otherwise it computes each layer

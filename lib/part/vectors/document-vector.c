@@ -2,7 +2,8 @@
 #include "part/vectors/document-vector.h"
 #include "math/elementary.h"
 #include "math/simd.h"
-#include "nn/encoder.h"
+#include "nn/lm-groups.h"
+#include "nn/part.h"
 
 #include <math.h>
 #include <string.h>
@@ -10,24 +11,19 @@
 /* Of D numbers: the rows of the embedding, and the outputs of the last layer. */
 enum { PARTS = 2 };
 
-/* Where rows are not changed there is one part. */
+/* Where nothing changes the rows there is one part. */
 static bool has_outputs(const struct ran_config *c)
 {
-        return c->encoder != RAN_ENCODER_STATIC;
+        return ran_encoder_of(c)->forward != NULL;
 }
 
 size_t ran_document_vector_width(const struct ran_config *c)
 {
-        const struct ran_encoder *encoder = ran_encoder_of(c);
+        const struct ran_part *encoder = ran_encoder_of(c);
 
-        if (encoder->vector != NULL)
+        if (ran_encoder_has_vector(c))
                 return encoder->vector_width(c);
-        return encoder->per_token ? (has_outputs(c) ? PARTS : 1) * c->dim : 0;
-}
-
-bool ran_document_vector_is_weighted(const struct ran_config *c)
-{
-        return ran_encoder_of(c)->vector == NULL;
+        return ran_config_has_token_outputs(c) ? (has_outputs(c) ? PARTS : 1) * c->dim : 0;
 }
 
 /* Of Arora, Liang and Ma (2017), who call it smooth inverse frequency. */
@@ -104,7 +100,7 @@ static void add_rows(const struct ran_workspace *w, const struct ran_params *p, 
 
 void ran_document_vector(struct ran_workspace *w, const struct ran_params *p, size_t b, float *v)
 {
-        const struct ran_encoder *encoder = ran_encoder_of(w->c);
+        const struct ran_part *encoder = ran_encoder_of(w->c);
 
         if (encoder->vector != NULL) {
                 encoder->vector(w, p, b, v);
@@ -134,7 +130,7 @@ static void add_mean_bwd(struct ran_workspace *w, const struct ran_params *p, co
 void ran_document_vector_bwd(struct ran_workspace *w, const struct ran_params *p,
                              struct ran_params *dp, float *dv)
 {
-        const struct ran_encoder *encoder = ran_encoder_of(w->c);
+        const struct ran_part *encoder = ran_encoder_of(w->c);
 
         if (encoder->vector != NULL) {
                 encoder->vector_bwd(w, p, dp, dv);
@@ -149,6 +145,6 @@ void ran_document_vector_bwd(struct ran_workspace *w, const struct ran_params *p
 void ran_document_vector_rows_bwd(struct ran_workspace *w, const struct ran_params *p,
                                   const float *dv)
 {
-        if (ran_encoder_of(w->c)->vector == NULL)
+        if (!ran_encoder_has_vector(w->c))
                 add_mean_bwd(w, p, dv);
 }

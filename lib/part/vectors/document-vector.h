@@ -17,8 +17,6 @@
 
 /* Its width; 0 for an encoder without outputs of tokens. */
 size_t ran_document_vector_width(const struct ran_config *c);
-/* Whether tokens have weights in it. */
-bool ran_document_vector_is_weighted(const struct ran_config *c);
 /* v (width) of document b of w->packed, after ran_encode. */
 void ran_document_vector(struct ran_workspace *w, const struct ran_params *p, size_t b, float *v);
 /* Adjoint of the one document at hand, in two parts: before ran_encode_bwd, to w->dx, overwritten,

@@ -9,7 +9,7 @@
 #include "base/error.h"
 #include "base/string-table.h"
 #include "part/vectors/document-vector.h"
-#include "file/tensors.h"
+#include "tensors/tensors.h"
 #include "ran/model.h"
 
 #include <errno.h>

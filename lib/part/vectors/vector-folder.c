@@ -20,7 +20,7 @@
 
 #include "base/cjson.h"
 #include "base/error.h"
-#include "file/tensors.h"
+#include "tensors/tensors.h"
 
 enum { WIDEST = 1 << 16, CONFIG_BYTES = 1 << 20 };
 

@@ -3,7 +3,7 @@
 #include <cjson/cJSON.h>
 #include <string.h>
 
-#include "text/gpt2.h"
+#include "text/words/gpt2.h"
 #include "text/hf/hf.h"
 
 /* Refuses switches that GPT-2's BPE lacks and that would split words differently. */

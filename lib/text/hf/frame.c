@@ -195,7 +195,7 @@ static int keep_model(struct ran_tokenizer *t, const cJSON *model, struct ran_er
         const cJSON *item;
 
         if (!typed)
-                ran_buf_printf(&text, "\"type\":\"%s\"", ran_hf_model_types[t->type]);
+                ran_buf_printf(&text, "\"type\":\"%s\"", ran_tokenizer_types[t->type]);
         cJSON_ArrayForEach(item, model)
         {
                 if (strcmp(item->string, "vocab") == 0 || strcmp(item->string, "merges") == 0)

@@ -4,7 +4,8 @@
 
 #include <cjson/cJSON.h>
 
-#include "text/normalizer.h"
+#include "text/words/normalizer.h"
+#include "text/hf/text.h"
 #include "text/tokenizer.h"
 #include "ran/record.h"
 
@@ -82,9 +83,8 @@ int ran_hf_read_bpe(struct ran_tokenizer *t, const cJSON *model, bool bytes, str
 int ran_hf_read_steps(struct ran_tokenizer *t, const cJSON *document, bool *bytes,
                       struct ran_error *err);
 
-/* hf-write.c: the member "vocab" of the model, behind a comma. */
+/* write-exact.c: the member "vocab" of the model, behind a comma; and a whole tokenizer. */
 void ran_hf_write_vocab(const struct ran_tokenizer *t, struct ran_tokenizer_text *to);
-/* hf-write-exact.c */
 void ran_tokenizer_write_exact(const struct ran_tokenizer *t, struct ran_tokenizer_text *to);
 
 /* A member of our own: {"mask_token": "<mask>", ...}. A file that has it is of an encoder that was

@@ -1,4 +1,4 @@
-/* hf-read.c - a tokeniser from Hugging Face's tokenizer.json. An unknown part that would change
+/* read.c - a tokeniser from Hugging Face's tokenizer.json. An unknown part that would change
  * ids is refused by name; a part that only adds tokens or truncates texts is ignored, with a
  * note. */
 #include <cjson/cJSON.h>
@@ -9,54 +9,6 @@
 #include "text/hf/hf.h"
 #include "record/json.h"
 #include "text/tokenizer.h"
-
-/* ---- members -------------------------------------------------------------------------------- */
-
-const cJSON *ran_hf_member(const cJSON *object, const char *name)
-{
-        return cJSON_GetObjectItemCaseSensitive(object, name);
-}
-
-const char *ran_hf_text(const cJSON *object, const char *name)
-{
-        return cJSON_GetStringValue(ran_hf_member(object, name));
-}
-
-const char *ran_hf_type(const cJSON *object)
-{
-        const char *type = ran_hf_text(object, "type");
-
-        if (type != NULL)
-                return type;
-        return object == NULL || cJSON_IsNull(object) ? "null" : "(without a type)";
-}
-
-bool ran_hf_is_null(const cJSON *item)
-{
-        return item == NULL || cJSON_IsNull(item);
-}
-
-int ran_hf_bool(const cJSON *object, const char *name, bool absent, bool *value,
-                struct ran_error *err)
-{
-        const cJSON *item = ran_hf_member(object, name);
-
-        if (!ran_hf_is_null(item) && !cJSON_IsBool(item))
-                return ran_fail(err, RAN_EFORMAT, "'%s' of %s must be true or false", name,
-                                ran_hf_type(object));
-        *value = ran_hf_is_null(item) ? absent : cJSON_IsTrue(item);
-        return RAN_OK;
-}
-
-bool ran_hf_number(const cJSON *item, double limit, size_t *value)
-{
-        double x = cJSON_IsNumber(item) ? cJSON_GetNumberValue(item) : -1;
-
-        if (!(x >= 0 && x < limit) || x != (double)(size_t)x)
-                return false;
-        *value = (size_t)x;
-        return true;
-}
 
 /* ---- decoder -------------------------------------------------------------------------------- */
 
@@ -198,8 +150,8 @@ static int find_type(const cJSON *model)
 {
         if (ran_hf_member(model, "type") == NULL && ran_hf_member(model, "merges") != NULL)
                 return TOKENIZER_BPE;
-        for (int i = 0; ran_hf_model_types[i] != NULL; i++) {
-                if (strcmp(ran_hf_type(model), ran_hf_model_types[i]) == 0)
+        for (int i = 0; ran_tokenizer_types[i] != NULL; i++) {
+                if (strcmp(ran_hf_type(model), ran_tokenizer_types[i]) == 0)
                         return i;
         }
         return -1;

@@ -4,7 +4,7 @@
 
 #include "base/utf8.h"
 #include "text/hf/hf.h"
-#include "text/unicode.h"
+#include "text/words/unicode.h"
 
 enum { MOST_NESTED = 20 }; /* Sequences within each other */
 

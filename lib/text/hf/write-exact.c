@@ -5,6 +5,29 @@
 #include "text/hf/hf.h"
 #include "text/tokenizer.h"
 
+/* An id without a token gets an empty string. */
+void ran_hf_write_vocab(const struct ran_tokenizer *t, struct ran_tokenizer_text *to)
+{
+        struct ran_buf *out = &to->json;
+        const char *between = "\n";
+
+        ran_buf_str(out, ",\"vocab\":{");
+        for (size_t id = 0; id < t->tokens.n && id < t->most; id++) {
+                size_t n;
+                const char *token = ran_tokenizer_token(t, (uint32_t)id, &n);
+                if (token == NULL)
+                        continue;
+                ran_buf_str(out, between);
+                size_t begin = out->len;
+                ran_buf_json(out, token, n);
+                to->quoted[id] = (struct quoted){begin, out->len - begin};
+                ran_buf_char(out, ':');
+                ran_buf_size(out, id);
+                between = ",\n";
+        }
+        ran_buf_str(out, "\n}");
+}
+
 static void write_bool(struct ran_buf *out, const char *name, bool value)
 {
         ran_buf_printf(out, ",\"%s\":%s", name, value ? "true" : "false");

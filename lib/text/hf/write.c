@@ -1,37 +1,10 @@
-/* hf-write.c - a tokeniser as Hugging Face's tokenizer.json. The text is canonical: equal
+/* write.c - a tokeniser as Hugging Face's tokenizer.json. The text is canonical: equal
  * tokenisers have equal bytes, so its digest identifies them. One token a line, for grep and
  * diff. */
 #include <string.h>
 
 #include "text/hf/hf.h"
 #include "text/tokenizer.h"
-
-const struct ran_hf_plain_step ran_hf_plain_steps[] = {
-        {"NFC", NORMAL_NFC},
-        {"NFD", NORMAL_NFD},
-        {"NFKC", NORMAL_NFKC},
-        {"NFKD", NORMAL_NFKD},
-        {"StripAccents", NORMAL_STRIP_MARKS},
-        {"Lowercase", NORMAL_LOWERCASE},
-        {NULL, 0},
-};
-
-#define GPT4_PATTERN(digits)                                                 \
-        "(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\\r\\n\\p{L}\\p{N}]?\\p{L}+|" digits \
-        "| ?[^\\s\\p{L}\\p{N}]+[\\r\\n]*|\\s*[\\r\\n]+|\\s+(?!\\S)|\\s+"
-const struct ran_hf_pattern ran_hf_patterns[] = {
-        {GPT4_PATTERN("\\p{N}{1,3}"), SPLIT_GPT4, 3},
-        {GPT4_PATTERN("\\p{N}"), SPLIT_GPT4, 1},
-        {"'s|'t|'re|'ve|'m|'ll|'d| ?\\p{L}+| ?\\p{N}+| ?[^\\s\\p{L}\\p{N}]+|\\s+(?!\\S)|\\s+",
-         RAN_SPLIT_GPT2, 0},
-        {NULL, 0, 0},
-};
-
-const char *const ran_hf_model_types[] = {[TOKENIZER_WORD] = "WordLevel",
-                                          [TOKENIZER_WORDPIECE] = "WordPiece",
-                                          [TOKENIZER_BPE] = "BPE",
-                                          [TOKENIZER_UNIGRAM] = "Unigram",
-                                          NULL};
 
 static void write_text(struct ran_buf *out, const char *s)
 {
@@ -308,37 +281,14 @@ static void write_merges(const struct ran_tokenizer *t, struct ran_buf *out)
         ran_buf_release(&text);
 }
 
-/* An id without a token gets an empty string. */
-void ran_hf_write_vocab(const struct ran_tokenizer *t, struct ran_tokenizer_text *to)
-{
-        struct ran_buf *out = &to->json;
-        const char *between = "\n";
-
-        ran_buf_str(out, ",\"vocab\":{");
-        for (size_t id = 0; id < t->tokens.n && id < t->most; id++) {
-                size_t n;
-                const char *token = ran_tokenizer_token(t, (uint32_t)id, &n);
-                if (token == NULL)
-                        continue;
-                ran_buf_str(out, between);
-                size_t begin = out->len;
-                ran_buf_json(out, token, n);
-                to->quoted[id] = (struct quoted){begin, out->len - begin};
-                ran_buf_char(out, ':');
-                ran_buf_size(out, id);
-                between = ",\n";
-        }
-        ran_buf_str(out, "\n}");
-}
-
 static void write_model(const struct ran_tokenizer *t, struct ran_tokenizer_text *to)
 {
         struct ran_buf *out = &to->json;
         size_t n;
         const char *unk = ran_tokenizer_token(t, t->unk, &n);
 
-        ran_buf_printf(out,
-                       ",\n\"model\":{\"type\":\"%s\",\"unk_token\":", ran_hf_model_types[t->type]);
+        ran_buf_printf(
+                out, ",\n\"model\":{\"type\":\"%s\",\"unk_token\":", ran_tokenizer_types[t->type]);
         if (unk != NULL)
                 ran_buf_json(out, unk, n);
         else

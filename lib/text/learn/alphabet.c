@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "text/learn/counter.h"
-#include "text/unicode.h"
+#include "text/words/unicode.h"
 
 struct letter {
         uint64_t count;

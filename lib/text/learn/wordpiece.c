@@ -1,6 +1,6 @@
 /* wordpiece.c - learning WordPiece: the initial characters; merges.c adds the merges. */
 #include "text/learn/counter.h"
-#include "text/unicode.h"
+#include "text/words/unicode.h"
 
 /* The letters of a word as tokens; none if a letter is not a token. */
 static size_t spell(const struct ran_tokenizer *t, const char *word, size_t n, uint32_t *row)

@@ -1,8 +1,8 @@
 /* fold.c - what two names that look alike have in common. */
 #include "base/error.h"
 #include "ran/text.h"
-#include "text/normalizer.h"
-#include "text/unicode.h"
+#include "text/words/normalizer.h"
+#include "text/words/unicode.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -3,7 +3,7 @@
 #ifndef RAN_TEXT_CHARSMAP_H
 #define RAN_TEXT_CHARSMAP_H
 
-#include "text/normalizer.h"
+#include "text/words/normalizer.h"
 
 struct ran_charsmap;
 /* From base64. NULL: RAN_EFORMAT, RAN_ENOMEM. */

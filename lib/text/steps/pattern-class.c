@@ -6,7 +6,7 @@
 #include <string.h>
 #include <utf8proc.h>
 
-#include "text/unicode.h"
+#include "text/words/unicode.h"
 
 void ran_classes_release(struct ran_classes *all)
 {

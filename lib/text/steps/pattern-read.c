@@ -4,7 +4,7 @@
 
 #include "base/utf8.h"
 #include "text/steps/pattern-code.h"
-#include "text/unicode.h"
+#include "text/words/unicode.h"
 
 enum {
         MOST_BYTES = 4000,         /* of an expression, */

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "text/steps/pattern-code.h"
-#include "text/unicode.h"
+#include "text/words/unicode.h"
 
 static int set_literal(struct ran_pattern *p, const char *text, size_t n, struct ran_error *err)
 {

@@ -4,9 +4,9 @@
 #include <string.h>
 
 #include "base/utf8.h"
-#include "text/gpt2.h"
+#include "text/words/gpt2.h"
 #include "text/steps/steps.h"
-#include "text/unicode.h"
+#include "text/words/unicode.h"
 
 static int push_span(struct ran_passage *p, size_t begin, size_t end, size_t first,
                      struct ran_error *err)

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/utf8.h"
-#include "text/unicode.h"
+#include "text/words/unicode.h"
 
 /* Of a file; more make no sense. */
 enum { STEPS_MAX = 100 };

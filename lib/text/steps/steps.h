@@ -9,9 +9,9 @@
 #define RAN_TEXT_STEPS_H
 
 #include "text/steps/charsmap.h"
-#include "text/normalizer.h"
+#include "text/words/normalizer.h"
 #include "text/steps/pattern.h"
-#include "text/words.h"
+#include "text/words/words.h"
 
 /* What happens to the text that a split finds. */
 enum ran_behavior {

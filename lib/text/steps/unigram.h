@@ -4,7 +4,7 @@
 #define RAN_TEXT_UNIGRAM_H
 
 #include "base/string-table.h"
-#include "text/word-cache.h"
+#include "text/words/word-cache.h"
 
 struct ran_unigram {
         double *score; /* (n) of the tokens by id */

@@ -1,7 +1,7 @@
 /* Reading safetensors files. The header goes through the scanner of records, which checks JSON and
  * UTF-8 without recursion and leaves numbers as text: a double would lose 64-bit offsets. Every
  * number in it is checked before it is used, every sum and product before it is taken. */
-#include "file/tensors.h"
+#include "tensors/tensors.h"
 #include "ran/record.h"
 
 #include <stdlib.h>

@@ -1,13 +1,13 @@
 /* words.c - iterates over the words of a text, by tables or by normalisation steps; or over all
  * its bytes. */
-#include "text/words.h"
+#include "text/words/words.h"
 
 #include <stdlib.h>
 #include <string.h>
 #include <utf8proc.h>
 
-#include "text/gpt2.h"
-#include "text/unicode.h"
+#include "text/words/gpt2.h"
+#include "text/words/unicode.h"
 
 enum byte_class {
         BYTE_OTHER, /* not ASCII, or not one character after normalisation */

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/digits.h"
-#include "text/tokenizer.h"
+#include "text/hf/text.h"
 
 /* Room is made for this many tokens at a time. */
 enum { BLOCK = 256 };

@@ -93,7 +93,7 @@ const struct ran_metadata *ran_tensors_metadata(const struct ran_tensors *t, con
  * or there is none. */
 int ran_tensors_verify(const struct ran_tensors *t, struct ran_error *err);
 
-/* ---- elements (dtype.c) ---- */
+/* ---- elements (elements.c) ------------------------------------------------------------------- */
 
 /* The elements of a tensor as they lie, if byte order and alignment allow it; otherwise NULL: copy
  * them. _in_place: of an F32 tensor. */
@@ -113,7 +113,7 @@ const struct ran_tensor *ran_tensor_scales(const struct ran_tensors *t,
 int ran_tensor_floats(const struct ran_tensors *t, const struct ran_tensor *tensor, float *out,
                       struct ran_error *err);
 
-/* ---- writing (tensors-write.c) --------------------------------------------------------------- */
+/* ---- writing (write.c) ----------------------------------------------------------------------- */
 
 enum { RAN_TENSOR_MAX_RANK = 4 };
 struct ran_tensor_source {

@@ -1,10 +1,15 @@
-/* encoder-static.c - no encoder but vectors of tokens that stand still: those of a folder
- * (vector-folder.h), or the embedding of a model. A document's vector is the mean of its rows, a
- * feature of the linear model.
+/* static.c - the part "static": vectors of tokens that stand still in place of an encoder, those of
+ * a folder (vector-folder.h) or the embedding of a model. A document's vector is the mean of its
+ * rows.
  *
- * It has an embedding, and no layers and no tensors: its outputs are its inputs. */
-#include "part/vectors/encoder-idle.h"
+ * It has no layers and no tensors: its outputs are its inputs. */
+#include "nn/part.h"
 #include "ran/model.h"
+
+static bool is_in(const struct ran_config *c)
+{
+        return c->encoder == RAN_ENCODER_STATIC;
+}
 
 static int check(const struct ran_config *c, struct ran_error *err)
 {
@@ -22,9 +27,10 @@ static void lay_out(struct ran_workspace *w, struct ran_arena *k)
                 w->x[l] = w->x[0];
 }
 
-const struct ran_encoder ran_encoder_static = {
+const struct ran_part ran_part_static = {
+        .is_in = is_in,
+        .encodes = true,
         .per_token = true,
         .check = check,
         .lay_out = lay_out,
-        RAN_ENCODER_IDLE,
 };

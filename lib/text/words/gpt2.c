@@ -1,10 +1,10 @@
 /* gpt2.c - words and bytes of GPT-2. */
-#include "text/gpt2.h"
+#include "text/words/gpt2.h"
 
 #include <string.h>
 #include <utf8proc.h>
 
-#include "text/unicode.h"
+#include "text/words/unicode.h"
 
 /* ---- words ---------------------------------------------------------------------------------- */
 

@@ -2,7 +2,7 @@
  * found in the text; what lies between them is normalised, each part by itself; in it the others
  * are found; what lies between these becomes words. */
 #include "text/tokenizer.h"
-#include "text/unicode.h"
+#include "text/words/unicode.h"
 
 struct reading {
         const struct ran_tokenizer *t;
@@ -12,44 +12,6 @@ struct reading {
         size_t points; /* code points before the passage */
         struct ran_error *err;
 };
-
-/* ---- offsets -------------------------------------------------------------------------------- */
-
-void ran_encoding_trim(const struct ran_tokenizer *t, struct ran_encoding *e, size_t leading,
-                       size_t trailing)
-{
-        const struct ran_encoding_scratch *scratch = e->scratch;
-        size_t *start = &e->start[e->n - 1], *end = &e->end[e->n - 1];
-
-        if ((t->keep || scratch->passage.led) && leading == 1 && (e->n == 1 || *start == 0))
-                leading = 0; /* it was put there */
-        if (leading > 0)
-                *start = leading < *end - *start ? *start + leading : *end;
-        if (trailing > 0 && *end >= trailing)
-                *end = trailing < *end - *start ? *end - trailing : *start;
-}
-
-/* White space, or the character that stands for a space in tokens of bytes. */
-static bool is_trimmed(int32_t c)
-{
-        const int32_t byte_of_space = 0x120;
-
-        return c == byte_of_space || ran_unicode_is_space(c);
-}
-
-void ran_encoding_trim_added(const struct ran_tokenizer *t, struct ran_encoding *e, const char *s,
-                             size_t n)
-{
-        size_t leading = 0, trailing = 0, chars = 0, length;
-
-        for (size_t pos = 0; pos < n && t->trim; pos += length, chars++) {
-                bool space = is_trimmed(ran_unicode_get(s + pos, n - pos, &length));
-                leading += space && leading == chars;
-                trailing = space ? trailing + 1 : 0;
-        }
-        if (leading + trailing > 0)
-                ran_encoding_trim(t, e, leading, trailing);
-}
 
 /* ---- parts of a text ------------------------------------------------------------------------ */
 

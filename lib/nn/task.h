@@ -17,23 +17,20 @@ struct ran_workspace;
 /* What an output stands for: a document, a word, or a token of the vocabulary. */
 enum ran_output { RAN_OUTPUT_DOCUMENT, RAN_OUTPUT_WORD, RAN_OUTPUT_TOKEN };
 
-/* The linear model beside the encoder, where c->wide > 0: an SVM over features of the document
- * (linear-model.h), or a CRF over features of words (linear-words.h). */
+/* The linear model that the task has beside an encoder, if its part is in the list: an SVM over
+ * features of the document (part/linear/linear-model.h), or a CRF over features of words
+ * (part/linear/linear-words.h). */
 enum ran_linear_kind { RAN_LINEAR_NONE, RAN_LINEAR_SVM, RAN_LINEAR_CRF };
 
 struct ran_task {
         const char *what; /* its model, in messages: "a classifier" */
         enum ran_output output;
         enum ran_linear_kind linear;
-        bool words;       /* documents say where words begin */
-        bool sources;     /* documents may begin with a source */
-        const char *bias; /* the tensor whose length is the number of classes; NULL: no head */
+        bool words;   /* documents say where words begin */
+        bool sources; /* documents may begin with a source */
 
         /* Checks that involve several fields of the configuration. */
         int (*check)(const struct ran_config *c, struct ran_error *err);
-        /* The tensors of the head. */
-        void (*tensors)(struct ran_tensor_walk *k, struct ran_head_params *p,
-                        const struct ran_config *c, size_t C);
         /* Sizes of logits; NULL: one row of C for each output. */
         void (*measure)(const struct ran_config *c, struct ran_dims *x);
         /* The head, see head.h; NULL: lm.h computes the output. */
@@ -46,7 +43,8 @@ struct ran_task {
 #define RAN_TASK_DECLARE(number, name) extern const struct ran_task ran_task_##name;
 RAN_TASKS(RAN_TASK_DECLARE)
 
-extern const char *const ran_task_names[]; /* by number; NULL at the end */
+extern const struct ran_task *const ran_tasks[RAN_TASK_COUNT]; /* by number */
+extern const char *const ran_task_names[];                     /* likewise; NULL at the end */
 const struct ran_task *ran_task_of(const struct ran_config *c);
 
 /* Whether outputs are the vocabulary (C = V), tied to the embedding: there are no labels, and the
@@ -54,17 +52,6 @@ const struct ran_task *ran_task_of(const struct ran_config *c);
 static inline bool ran_task_is_tied(const struct ran_config *c)
 {
         return ran_task_of(c)->output == RAN_OUTPUT_TOKEN;
-}
-
-/* Whether there is a linear model of documents (linear-model.h), or one of words (linear-words.h).
- */
-static inline bool ran_has_linear_model(const struct ran_config *c)
-{
-        return c->wide > 0 && ran_task_of(c)->linear == RAN_LINEAR_SVM;
-}
-static inline bool ran_has_linear_words(const struct ran_config *c)
-{
-        return c->wide > 0 && ran_task_of(c)->linear == RAN_LINEAR_CRF;
 }
 
 /* RAN_EINVAL if a mask hides what follows, for tasks that read whole documents. */

@@ -1,11 +1,11 @@
 /* normalizer.c - the steps of normalisation. */
-#include "text/normalizer.h"
+#include "text/words/normalizer.h"
 
 #include <stdlib.h>
 #include <string.h>
 #include <utf8proc.h>
 
-#include "text/unicode.h"
+#include "text/words/unicode.h"
 
 enum {
         LONGEST_DECOMPOSITION = 18, /* U+FDFA, compatibility */

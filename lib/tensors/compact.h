@@ -11,8 +11,8 @@
 #ifndef RAN_MODEL_COMPACT_H
 #define RAN_MODEL_COMPACT_H
 
-#include "nn/params.h"
-#include "file/tensors.h"
+#include "ran/model.h"
+#include "tensors/tensors.h"
 
 #include <string.h>
 

@@ -1,6 +1,6 @@
 /* Writing safetensors files. The same contents give the same bytes: everything is sorted, and the
  * header is compact but for the spaces at its end. */
-#include "file/tensors.h"
+#include "tensors/tensors.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "text/words.h"
+#include "text/words/words.h"
 
 static const char *const types[] = {"word", "wordpiece", "bpe", NULL};
 static const char *const forms[] = {"none", "nfc", "nfkc", NULL};

@@ -1,17 +1,6 @@
-/* task.c - see task.h. */
-#include "task/task.h"
+/* task.c - what programs and checks ask of tasks. See task.h; parts.c has their table. */
+#include "nn/task.h"
 #include "ran/model.h"
-
-#define STRUCT(number, name) [RAN_TASK_##number] = &ran_task_##name,
-#define NAME(number, name)   [RAN_TASK_##number] = #name,
-
-static const struct ran_task *const tasks[] = {RAN_TASKS(STRUCT)};
-const char *const ran_task_names[] = {RAN_TASKS(NAME) NULL};
-
-const struct ran_task *ran_task_of(const struct ran_config *c)
-{
-        return tasks[c->task];
-}
 
 int ran_task_check_no_mask(const struct ran_config *c, struct ran_error *err)
 {
@@ -32,15 +21,15 @@ const char *ran_task_name(int task)
 
 bool ran_task_has_labels(int task)
 {
-        return tasks[task]->output != RAN_OUTPUT_TOKEN && tasks[task]->bias != NULL;
+        return ran_tasks[task]->linear != RAN_LINEAR_NONE;
 }
 
 bool ran_task_reads_words(int task)
 {
-        return tasks[task]->words;
+        return ran_tasks[task]->words;
 }
 
 bool ran_task_reads_sources(int task)
 {
-        return tasks[task]->sources;
+        return ran_tasks[task]->sources;
 }

@@ -1,5 +1,5 @@
 /* unicode.c - properties of characters. */
-#include "text/unicode.h"
+#include "text/words/unicode.h"
 
 #include <utf8proc.h>
 

@@ -1,5 +1,5 @@
 /* compact.c - see compact.h. */
-#include "nn/compact.h"
+#include "tensors/compact.h"
 #include "ran/model.h"
 
 #include <float.h>

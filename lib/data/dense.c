@@ -1,5 +1,6 @@
 /* dense.c - see dense.h. */
-#include "part/vectors/dense.h"
+#include "nn/part.h"
+#include "data/dense.h"
 #include "infer/score.h"
 
 #include <math.h>
@@ -79,7 +80,7 @@ int ran_dense_read(struct ran_dense *k, const struct ran_config *c, const struct
                    int (*pass)(void *arg, size_t passes, double share), void *arg,
                    struct ran_error *err)
 {
-        const size_t F = ran_document_vector_width(c);
+        const size_t F = ran_parts_features(c);
         const size_t workers = pool != NULL ? ran_pool_threads(pool) : 1;
         struct reader r = {.k = k, .d = d};
         size_t room;

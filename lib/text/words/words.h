@@ -13,8 +13,8 @@
 #define RAN_TEXT_WORDS_H
 
 #include "ran/text.h"
-#include "text/word-cache.h"
-#include "text/normalizer.h"
+#include "text/words/word-cache.h"
+#include "text/words/normalizer.h"
 
 enum {
         WORDS_SHORT = 64,     /* longer words take the general path */

@@ -1,5 +1,5 @@
 /* lm-groups.c - see lm-groups.h. */
-#include "task/lm-groups.h"
+#include "nn/lm-groups.h"
 
 size_t ran_lm_first(const struct ran_config *c, size_t V)
 {

@@ -1,0 +1,40 @@
+/* open.c - opens a model: a file, or a folder that is made a model in memory. */
+#include "file/model.h"
+#include "hf/folder.h"
+#include "ran/model.h"
+
+#include <sys/stat.h>
+
+/* A folder in Hugging Face's form is made a model in memory; its digest is right by making. */
+static int open_folder(struct ran_model *m, const char *path, struct ran_error *err)
+{
+        RAN_TRY(ran_hf_folder_bytes(&m->file, path, err));
+        return ran_model_read(m, false, err);
+}
+
+static bool is_folder(const char *path)
+{
+        struct stat st;
+
+        return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
+}
+
+struct ran_model *ran_model_open(const char *path, bool verify, struct ran_error *err)
+{
+        struct ran_model *m = ran_alloc(1, sizeof *m, err);
+        struct ran_error why = {0};
+        const bool folder = is_folder(path);
+
+        if (m == NULL)
+                return NULL;
+        if (!folder && ran_bytes_open(&m->file, path, err) != RAN_OK) {
+                ran_model_free(m);
+                return NULL;
+        }
+        if ((folder ? open_folder(m, path, &why) : ran_model_read(m, verify, &why)) != RAN_OK) {
+                ran_fail(err, why.code, "%s: %s", path, why.text);
+                ran_model_free(m);
+                return NULL;
+        }
+        return m;
+}

@@ -1,0 +1,209 @@
+/* part.h - parts of a model: everything that a model has beside its task.
+ *
+ * A model is the list of its parts, in the order of RAN_PARTS, a task, and the weights of their
+ * ensemble. The configuration says which parts are in the list; a part that is not there costs
+ * nothing. Parameters, memory, files, scoring and estimates walk along the list and know no part by
+ * name.
+ *
+ *   rows        embedding: a row of each token
+ *   encoders    ran, contextualizer, transformer, static, bert: from rows to outputs of tokens, or
+ *               of documents. At most one is in the list
+ *   features    vectors: a vector of each document from an encoder that is not trained
+ *   predictors  linear, words: logits of their own, beside those of the head
+ *   heads       classify_head, tag_head, crf, lm_head: tensors of a task's output
+ *
+ * To add a part: a line in RAN_PARTS and its fields in struct ran_config (ran/model.h), their
+ * options in config.c, and a folder with its struct ran_part.
+ */
+#ifndef RAN_NN_PART_H
+#define RAN_NN_PART_H
+
+#include "nn/workspace.h"
+
+struct ran_tensors;
+struct ran_tensor;
+struct ran_compact_tensors;
+
+/* What a part has in a model file beside its tensors and tables. */
+struct ran_part_file {
+        const char *besides; /* a tensor that the file may have */
+
+        /* ---- reading: what an open model keeps of it, zero at first. All are called in this
+         * order: once the configuration is known, *rows of the tables unless they are all there;
+         * for each table that cannot be used as floats in place, whether it stays in the file, as
+         * it is; with all weights; with the vocabulary, or NULL */
+        size_t stored_size;
+        int (*measure)(void *stored, const struct ran_tensors *file, size_t *rows,
+                       struct ran_error *err);
+        bool (*keep)(struct ran_params *p, const struct ran_mapped_table *table,
+                     const struct ran_tensors *file, const struct ran_tensor *t);
+        int (*read)(void *stored, struct ran_params *p, const struct ran_config *c,
+                    const struct ran_tensors *file, struct ran_error *err);
+        int (*use_tokenizer)(void *stored, struct ran_params *p, const struct ran_config *c,
+                             const struct ran_tokenizer *tokenizer, struct ran_error *err);
+        void (*release)(void *stored);
+
+        /* ---- writing: puts what is to be written in place of the tables in p, which is a copy,
+         * and further tensors into `to`; *rows: of the tables */
+        size_t written_size; /* of what that needs, zero at first */
+        int (*gather)(void *written, struct ran_params *p, const struct ran_config *c, size_t C,
+                      struct ran_compact_tensors *to, size_t *rows, struct ran_error *err);
+        void (*release_written)(void *written);
+};
+
+struct ran_part {
+        /* Whether a model of this configuration has it. */
+        bool (*is_in)(const struct ran_config *c);
+
+        /* Of the functions below, one that is NULL has nothing to say, unless it is said otherwise.
+         *
+         * ---- configuration */
+        int (*check)(const struct ran_config *c, struct ran_error *err);
+        /* Whether a field that only some encoders have matters to this one. */
+        bool (*uses)(const struct ran_config *c, const char *field);
+
+        /* ---- tensors: of an encoder structs of pointers, one a layer and one for the rest (size
+         * 0: none); of other parts members of the head. See tensor-walk.h. */
+        size_t layer_size, once_size;
+        void (*layer_tensors)(struct ran_tensor_walk *k, void *layer, const struct ran_config *c,
+                              size_t l);
+        void (*once_tensors)(struct ran_tensor_walk *k, void *once, const struct ran_config *c);
+        void (*tensors)(struct ran_tensor_walk *k, struct ran_head_params *p,
+                        const struct ran_config *c, size_t C);
+        /* Tables outside the block, in `to`; returns their number. rows: see
+         * ran_params_mapped_tables. */
+        size_t (*tables)(struct ran_mapped_table *to, struct ran_params *p,
+                         const struct ran_config *c, size_t V, size_t C, size_t rows);
+        const struct ran_part_file *file;
+        /* The tensor that has V rows, and the one that has C elements. */
+        const char *vocabulary, *classes;
+
+        /* ---- memory */
+        size_t own_size; /* of its memory in the workspace, which is zero at first */
+        int (*init)(struct ran_workspace *w, struct ran_error *err);
+        void (*release)(struct ran_workspace *w);
+        /* Sizes for w->packed, and tables outside the arena that grow with them. */
+        int (*prepare)(struct ran_workspace *w, struct ran_error *err);
+        /* Its part of the arena; an encoder's includes w->x[1] to w->x[N] and the workers' scratch.
+         * It is called twice, the first time only to count. */
+        void (*lay_out)(struct ran_workspace *w, struct ran_arena *k);
+
+        /* ---- rows: fills w->x[0], and drops some of x, rows or their adjoints, in training */
+        void (*rows)(struct ran_workspace *w, const struct ran_params *p);
+        void (*drop_rows)(struct ran_workspace *w, float *x);
+
+        /* ---- an encoder */
+        bool encodes;
+        bool per_token; /* it outputs a vector for each token; else one for each document */
+        /* Documents that are read together have the same outputs as alone, bit for bit, where rows
+         * of products do (math/gemm.h). */
+        bool rows_stand_alone;
+        /* From w->x[0], the embedded tokens, to w->x[N]; and from w->dx and w->dlast back to w->dx.
+         * Without per_token, w->x[N] (B, D) are the documents' vectors and w->dlast is their
+         * adjoint. */
+        void (*forward)(struct ran_workspace *w, const struct ran_params *p);
+        void (*backward)(struct ran_workspace *w, const struct ran_params *p,
+                         struct ran_params *dp);
+        /* Writes a vector for each document, the classifier's input: (B, D) in w->head.head.
+         * Adjoint: from w->head.dhead to w->dx and w->dlast, overwritten. */
+        void (*documents)(struct ran_workspace *w, const struct ran_params *p);
+        void (*documents_bwd)(struct ran_workspace *w, const struct ran_params *p,
+                              struct ran_params *dp);
+        /* What heads read of word positions, in w->head.head, and its adjoint in w->head.dhead:
+         * both in place. NULL: the encoder's outputs as they are. */
+        void (*outputs)(struct ran_workspace *w, const struct ran_params *p);
+        void (*outputs_bwd)(struct ran_workspace *w, const struct ran_params *p,
+                            struct ran_params *dp);
+        /* A vector of document b made for documents to be compared by, with its width; its adjoint,
+         * of all documents, from dv, which it changes, to w->dx. NULL: means of rows and outputs
+         * are (part/vectors/document-vector.h). */
+        size_t (*vector_width)(const struct ran_config *c);
+        void (*vector)(struct ran_workspace *w, const struct ran_params *p, size_t b, float *v);
+        void (*vector_bwd)(struct ran_workspace *w, const struct ran_params *p,
+                           struct ran_params *dp, float *dv);
+        /* The recurrent state of a document: its width; the tokens that each state stands for; how
+         * many of so many earlier states are kept, the last ones (NULL: all). */
+        size_t (*state_width)(const struct ran_config *c);
+        size_t (*state_tokens)(const struct ran_config *c);
+        size_t (*states_kept)(const struct ran_config *c, size_t states);
+        /* The attention tables and windows of a document of shape->L tokens; NULL: it has none.
+         * `forward` fills those that w->probes asks for. */
+        void (*probe_shape)(const struct ran_config *c, struct ran_probe_shape *shape);
+        /* The point u of a path from an empty token to x (D): the row times *scale, whose
+         * derivative in u is *speed. The encoder's view of the row should grow evenly along it.
+         * NULL: a straight path. */
+        void (*path)(const float *x, size_t D, double u, double *scale, double *speed);
+        /* Arithmetic of the forward pass over a document of L tokens, the first `sources` of them
+         * source. */
+        int (*flops)(const struct ran_config *c, size_t L, size_t sources, double *flops,
+                     struct ran_error *err);
+
+        /* ---- features of documents, for predictors: their number F; v (F) of document b after
+         * ran_encode; the adjoint dv (F), which may change, of the one document at hand, in two
+         * parts: before ran_encode_bwd, to w->dx and w->dlast, overwritten; and what goes to the
+         * rows of the embedding themselves, added to w->dx after it */
+        size_t (*features)(const struct ran_config *c);
+        void (*feature)(struct ran_workspace *w, const struct ran_params *p, size_t b, float *v);
+        void (*feature_bwd)(struct ran_workspace *w, const struct ran_params *p,
+                            struct ran_params *dp, float *dv);
+        void (*feature_rows_bwd)(struct ran_workspace *w, const struct ran_params *p,
+                                 const float *dv);
+
+        bool predicts;
+        /* ---- a predictor of documents: adds its logits to w->head.logits (B, C), scaled by
+         * w->linear_weight; has them for itself until the next time; the adjoints of its features,
+         * from w->head.dlogits as above */
+        void (*add)(struct ran_workspace *w, const struct ran_params *p, size_t C);
+        const float *(*logits)(const struct ran_workspace *w);
+        void (*add_bwd)(struct ran_workspace *w, const struct ran_params *p, struct ran_params *dp,
+                        size_t C);
+        void (*add_rows_bwd)(struct ran_workspace *w, const struct ran_params *p);
+        /* ---- a predictor of words: adds its logits of each word of d to `logits` (words, C); and
+         * `scale` times those of one word to `logits` (C) */
+        void (*add_words)(struct ran_workspace *w, const struct ran_params *p,
+                          const struct ran_document *d, size_t C, float *logits);
+        void (*add_word)(struct ran_workspace *w, const struct ran_params *p,
+                         const struct ran_document *d, size_t C, size_t word, float scale,
+                         float *logits);
+        /* ---- either: adds to value (L) `scale` times each token's contribution to Σ_c weight_c
+         * logit_c of an output of the one document at hand, without biases */
+        void (*explain)(const struct ran_workspace *w, const struct ran_params *p,
+                        const struct ran_document *d, size_t C, size_t output, const float *weight,
+                        double scale, double *value);
+};
+
+/* ran_part_NAME, for each line of RAN_PARTS. */
+#define RAN_PART_DECLARE(number, name) extern const struct ran_part ran_part_##name;
+RAN_PARTS(RAN_PART_DECLARE)
+
+/* The list of a configuration's parts. */
+struct ran_part_list {
+        const struct ran_part *part[RAN_PARTS_MOST];
+        int number[RAN_PARTS_MOST];
+        size_t n;
+};
+extern const struct ran_part *const ran_part_table[RAN_PARTS_MOST]; /* all there are, by number */
+struct ran_part_list ran_parts_of(const struct ran_config *c);
+
+extern const char *const ran_encoder_names[]; /* by number; NULL at the end */
+/* The encoder in the list, or NULL. */
+const struct ran_part *ran_encoder_of(const struct ran_config *c);
+/* The encoder makes vectors of documents to compare them by. */
+bool ran_encoder_has_vector(const struct ran_config *c);
+/* Whether a part uses the field. */
+bool ran_parts_use(const struct ran_config *c, const char *field);
+/* Whether documents are worth being read together. */
+bool ran_parts_stand_alone(const struct ran_config *c);
+/* The features of documents that parts make for predictors; 0: none do. */
+size_t ran_parts_features(const struct ran_config *c);
+/* The tensor with V rows, and the one of C elements, a head's before a predictor's; NULL: none. */
+const char *ran_parts_vocabulary(const struct ran_config *c);
+const char *ran_parts_classes(const struct ran_config *c);
+/* Arithmetic of all parts, as above. */
+int ran_parts_flops(const struct ran_config *c, size_t L, size_t sources, double *flops,
+                    struct ran_error *err);
+/* As `path` above, of the encoder that is there, if any. */
+void ran_parts_path(const struct ran_config *c, const float *x, size_t D, double u, double *scale,
+                    double *speed);
+
+#endif

@@ -1,0 +1,152 @@
+/* parts.c - the list of parts and of tasks: the only file that knows them all. See part.h, task.h.
+ */
+#include "nn/part.h"
+#include "nn/task.h"
+#include "ran/model.h"
+
+#define PART(number, name)         [RAN_PART_##number] = &ran_part_##name,
+#define TASK(number, name)         [RAN_TASK_##number] = &ran_task_##name,
+#define TASK_NAME(number, name)    [RAN_TASK_##number] = #name,
+#define ENCODER_NAME(number, name) [RAN_ENCODER_##number] = #name,
+
+const struct ran_part *const ran_part_table[RAN_PARTS_MOST] = {RAN_PARTS(PART)};
+const struct ran_task *const ran_tasks[RAN_TASK_COUNT] = {RAN_TASKS(TASK)};
+const char *const ran_task_names[] = {RAN_TASKS(TASK_NAME) NULL};
+const char *const ran_encoder_names[] = {RAN_ENCODERS(ENCODER_NAME) NULL};
+
+/* ---- the list of a configuration ------------------------------------------------------------- */
+
+struct ran_part_list ran_parts_of(const struct ran_config *c)
+{
+        struct ran_part_list list = {.n = 0};
+
+        for (int i = 0; i < RAN_PARTS_MOST; i++)
+                if (ran_part_table[i]->is_in(c)) {
+                        list.number[list.n] = i;
+                        list.part[list.n++] = ran_part_table[i];
+                }
+        return list;
+}
+
+const struct ran_task *ran_task_of(const struct ran_config *c)
+{
+        return ran_tasks[c->task];
+}
+
+const struct ran_part *ran_encoder_of(const struct ran_config *c)
+{
+        for (int i = 0; i < RAN_PARTS_MOST; i++)
+                if (ran_part_table[i]->encodes && ran_part_table[i]->is_in(c))
+                        return ran_part_table[i];
+        return NULL;
+}
+
+bool ran_config_has_encoder(const struct ran_config *c)
+{
+        return ran_encoder_of(c) != NULL;
+}
+
+bool ran_config_trains_encoder(const struct ran_config *c)
+{
+        return ran_config_has_encoder(c) && ran_parts_features(c) == 0;
+}
+
+bool ran_config_has_predictor(const struct ran_config *c)
+{
+        for (int i = 0; i < RAN_PARTS_MOST; i++)
+                if (ran_part_table[i]->predicts && ran_part_table[i]->is_in(c))
+                        return true;
+        return false;
+}
+
+bool ran_config_has_token_outputs(const struct ran_config *c)
+{
+        const struct ran_part *encoder = ran_encoder_of(c);
+
+        return encoder != NULL && encoder->per_token;
+}
+
+bool ran_encoder_has_vector(const struct ran_config *c)
+{
+        const struct ran_part *encoder = ran_encoder_of(c);
+
+        return encoder != NULL && encoder->vector != NULL;
+}
+
+/* ---- what all of them say together ------------------------------------------------------------
+ */
+
+bool ran_parts_use(const struct ran_config *c, const char *field)
+{
+        const struct ran_part_list parts = ran_parts_of(c);
+
+        for (size_t i = 0; i < parts.n; i++)
+                if (parts.part[i]->uses != NULL && parts.part[i]->uses(c, field))
+                        return true;
+        return false;
+}
+
+bool ran_parts_stand_alone(const struct ran_config *c)
+{
+        const struct ran_part *encoder = ran_encoder_of(c);
+
+        return encoder != NULL && encoder->rows_stand_alone;
+}
+
+size_t ran_parts_features(const struct ran_config *c)
+{
+        size_t n = 0;
+
+        for (int i = 0; i < RAN_PARTS_MOST; i++)
+                if (ran_part_table[i]->features != NULL && ran_part_table[i]->is_in(c))
+                        n += ran_part_table[i]->features(c);
+        return n;
+}
+
+const char *ran_parts_vocabulary(const struct ran_config *c)
+{
+        const struct ran_part_list parts = ran_parts_of(c);
+
+        for (size_t i = 0; i < parts.n; i++)
+                if (parts.part[i]->vocabulary != NULL)
+                        return parts.part[i]->vocabulary;
+        return NULL;
+}
+
+const char *ran_parts_classes(const struct ran_config *c)
+{
+        const struct ran_part_list parts = ran_parts_of(c);
+        const char *classes = NULL;
+
+        for (size_t i = 0; i < parts.n; i++)
+                if (parts.part[i]->classes != NULL && (classes == NULL || !parts.part[i]->predicts))
+                        classes = parts.part[i]->classes;
+        return classes;
+}
+
+int ran_parts_flops(const struct ran_config *c, size_t L, size_t sources, double *flops,
+                    struct ran_error *err)
+{
+        const struct ran_part_list parts = ran_parts_of(c);
+
+        *flops = 0;
+        for (size_t i = 0; i < parts.n; i++) {
+                double of_part = 0;
+
+                if (parts.part[i]->flops != NULL)
+                        RAN_TRY(parts.part[i]->flops(c, L, sources, &of_part, err));
+                *flops += of_part;
+        }
+        return RAN_OK;
+}
+
+void ran_parts_path(const struct ran_config *c, const float *x, size_t D, double u, double *scale,
+                    double *speed)
+{
+        const struct ran_part *encoder = ran_encoder_of(c);
+
+        *scale = u;
+        *speed = 1;
+        if (encoder != NULL && encoder->path != NULL)
+                encoder->path(x, D, u, scale, speed);
+}

@@ -1,0 +1,146 @@
+/* linear-file.c - the linear model in a model file: the rows that are not zero, with their buckets
+ * in wide.rows (linear-rows.h). The table and its idf stay in the file, in fewer bits if it has
+ * them so (tensors/compact.h). */
+#include "part/linear/linear-model.h"
+#include "part/linear/linear-rows.h"
+#include "tensors/compact.h"
+#include "ran/model.h"
+
+#include <stdlib.h>
+
+static const char rows_tensor[] = "wide.rows";
+
+/* ---- reading --------------------------------------------------------------------------------- */
+
+/* What an open model has of it. */
+struct stored {
+        struct ran_linear_rows rows; /* n 0: all rows of the linear model are there */
+        uint32_t *buckets;           /* those of rows, where the file's cannot be used in place */
+        struct ran_affix_source affixes; /* of the vocabulary's subwords */
+};
+
+static int measure(void *stored, const struct ran_tensors *file, size_t *rows,
+                   struct ran_error *err)
+{
+        struct stored *s = stored;
+        const struct ran_tensor *t = ran_tensors_find(file, rows_tensor);
+
+        if (t == NULL)
+                return RAN_OK;
+        if (t->dtype != RAN_DTYPE_U32 || t->rank != 1 || t->elements == 0)
+                return ran_fail(err, RAN_EFORMAT, "tensor %s is not a list of U32", rows_tensor);
+        *rows = s->rows.n = t->elements;
+        return RAN_OK;
+}
+
+/* Codes, if their scales can be used in place, too. */
+static const int8_t *codes_in_place(const struct ran_tensors *file, const struct ran_tensor *t,
+                                    const float **scale)
+{
+        const struct ran_tensor *scales = ran_tensor_scales(file, t, NULL);
+
+        *scale = scales != NULL ? ran_tensor_in_place(file, scales) : NULL;
+        return *scale != NULL ? ran_tensor_elements(file, t) : NULL;
+}
+
+static bool keep(struct ran_params *p, const struct ran_mapped_table *table,
+                 const struct ran_tensors *file, const struct ran_tensor *t)
+{
+        struct ran_linear_compact *c = &p->compact;
+        const bool halves = t->dtype == RAN_DTYPE_F16;
+
+        if (table->at == &p->idf) {
+                c->idf = halves ? ran_tensor_elements(file, t) : NULL;
+                return c->idf != NULL;
+        }
+        if (table->at != &p->wide)
+                return false;
+        c->rows = t->shape[0];
+        c->f16 = halves ? ran_tensor_elements(file, t) : NULL;
+        c->i8 = t->dtype == RAN_DTYPE_I8 ? codes_in_place(file, t, &c->scale) : NULL;
+        return c->f16 != NULL || c->i8 != NULL;
+}
+
+static int read_rows(void *stored, struct ran_params *p, const struct ran_config *c,
+                     const struct ran_tensors *file, struct ran_error *err)
+{
+        struct stored *s = stored;
+
+        if (s->rows.n == 0)
+                return RAN_OK;
+        const struct ran_tensor *t = ran_tensors_find(file, rows_tensor);
+        const uint32_t *bucket = ran_tensor_integers(file, t, &s->buckets, err);
+        if (bucket == NULL)
+                return RAN_ENOMEM;
+        p->rows = &s->rows;
+        return ran_linear_rows_init(&s->rows, bucket, t->elements, c->wide, err);
+}
+
+static int use_tokenizer(void *stored, struct ran_params *p, const struct ran_config *c,
+                         const struct ran_tokenizer *tokenizer, struct ran_error *err)
+{
+        struct stored *s = stored;
+
+        if (!c->affixes)
+                return RAN_OK;
+        if (tokenizer == NULL)
+                return ran_fail(err, RAN_EFORMAT,
+                                "the linear model uses prefixes and suffixes, but the model has no "
+                                "tokenizer");
+        size_t rows = ran_tokenizer_size(tokenizer), all;
+        uint32_t *affixes = NULL;
+        if (!__builtin_mul_overflow(rows, RAN_AFFIX_ROW, &all))
+                affixes = ran_alloc(all, sizeof *affixes, err);
+        s->affixes = (struct ran_affix_source){tokenizer, c, p, affixes};
+        p->affixes = affixes;
+        p->affix_source = &s->affixes;
+        return affixes != NULL ? RAN_OK : RAN_ENOMEM;
+}
+
+static void release(void *stored)
+{
+        struct stored *s = stored;
+
+        ran_linear_rows_release(&s->rows);
+        free(s->buckets);
+        free(s->affixes.affixes);
+}
+
+/* ---- writing --------------------------------------------------------------------------------- */
+
+static int gather(void *written, struct ran_params *p, const struct ran_config *c, size_t C,
+                  struct ran_compact_tensors *to, size_t *rows, struct ran_error *err)
+{
+        struct ran_linear_sparse *sparse = written;
+
+        RAN_TRY(ran_linear_sparse_init(sparse, p, c->wide, C, err));
+        p->wide = sparse->weight;
+        p->idf = sparse->idf;
+        *rows = sparse->n;
+        if (sparse->n == 0)
+                return RAN_OK;
+        const struct ran_tensor_source buckets = {.name = rows_tensor,
+                                                  .dtype = RAN_DTYPE_U32,
+                                                  .rank = 1,
+                                                  .shape = {sparse->n},
+                                                  .data = sparse->bucket};
+        return ran_compact_add(to, &buckets, err);
+}
+
+static void release_written(void *written)
+{
+        ran_linear_sparse_release(written);
+}
+
+const struct ran_part_file ran_linear_file = {
+        .besides = rows_tensor,
+        .stored_size = sizeof(struct stored),
+        .measure = measure,
+        .keep = keep,
+        .read = read_rows,
+        .use_tokenizer = use_tokenizer,
+        .release = release,
+        .written_size = sizeof(struct ran_linear_sparse),
+        .gather = gather,
+        .release_written = release_written,
+};

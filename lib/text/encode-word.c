@@ -1,0 +1,288 @@
+/* encode-word.c - a word to tokens: each cut fills scratch->part and returns its code. */
+#include "text/tokenizer.h"
+#include "text/words/gpt2.h"
+#include "text/words/unicode.h"
+
+static int add_part(struct ran_encoding_scratch *s, uint32_t id, size_t from, size_t to,
+                    struct ran_error *err)
+{
+        struct ran_word_part *part =
+                ran_grow(s->part, &s->part_cap, s->parts + 1, sizeof(*part), err);
+
+        if (part == NULL)
+                return RAN_ENOMEM;
+        s->part = part;
+        part[s->parts++] = (struct ran_word_part){id, (uint32_t)from, (uint32_t)to};
+        return RAN_OK;
+}
+
+/* The longest token of the model that the text begins with. */
+static uint32_t longest_match(const struct ran_tokenizer *t, bool first, const char *text, size_t n,
+                              size_t *length)
+{
+        uint32_t id;
+
+        for (;;) {
+                id = ran_string_table_longest(
+                        &t->tokens, t->least, first ? ran_string_table_seed : t->prefix_hash,
+                        t->prefix, first ? 0 : t->prefix_n, text, n, t->longest, length);
+                if (id < t->most || id == RAN_STRING_TABLE_NONE)
+                        return id;
+                n = *length - 1; /* an added token: is there a shorter one? */
+        }
+}
+
+/* WordPiece: takes the longest matching token, repeatedly; if none matches, the whole word is
+ * unknown. */
+static int longest_matches(const struct ran_tokenizer *t, const struct ran_word *word,
+                           struct ran_encoding_scratch *s, struct ran_error *err)
+{
+        size_t chars = 0;
+
+        for (size_t pos = 0, length = 0; pos < word->n; pos += length) {
+                bool first = pos == 0;
+                uint32_t id = longest_match(t, first, word->s + pos, word->n - pos, &length);
+                if (id == RAN_STRING_TABLE_NONE) {
+                        s->parts = 0;
+                        return add_part(s, t->unk, 0, word->chars, err);
+                }
+                size_t next = chars + ran_unicode_count(word->s + pos, length);
+                RAN_TRY(add_part(s, id, chars, next, err));
+                chars = next;
+        }
+        return RAN_OK;
+}
+
+/* The length in bytes of leading, or trailing, white space. */
+static size_t leading_space(const char *text, size_t n)
+{
+        size_t pos = 0, length;
+
+        for (; pos < n && ran_unicode_is_space(ran_unicode_get(text + pos, n - pos, &length));
+             pos += length)
+                ;
+        return pos;
+}
+
+static size_t trailing_space(const char *text, size_t n)
+{
+        size_t end = n;
+
+        while (end > 0) {
+                size_t pos = end - 1, length;
+                while (pos > 0 && ((unsigned char)text[pos] & 0xc0) == 0x80)
+                        pos--;
+                if (!ran_unicode_is_space(ran_unicode_get(text + pos, end - pos, &length)))
+                        break;
+                end = pos;
+        }
+        return n - end;
+}
+
+/* A token of bytes [begin, end) covers the characters [*from, *to) that have a byte in it,
+ * without white space at either end. */
+static void trim(const struct ran_word *word, size_t begin, size_t end, size_t *from, size_t *to)
+{
+        const unsigned char *s = (const unsigned char *)word->s;
+
+        if (s[begin] == ' ') { /* as most words begin */
+                begin++;
+                ++*from;
+        }
+        if (begin == end ||
+            (s[begin] > ' ' && s[begin] < 0x80 && s[end - 1] > ' ' && s[end - 1] < 0x80))
+                return;
+        while ((s[begin] & 0xc0) == 0x80)
+                begin--;
+        while (end < word->n && (s[end] & 0xc0) == 0x80)
+                end++;
+        size_t lead = leading_space(word->s + begin, end - begin);
+        size_t trail = trailing_space(word->s + begin + lead, end - begin - lead);
+        *from += ran_unicode_count(word->s + begin, lead);
+        *to -= ran_unicode_count(word->s + end - trail, trail);
+}
+
+/* The token of a whole word, or RAN_STRING_TABLE_NONE; only for vocabularies with such a rule. */
+static int find_whole(const struct ran_tokenizer *t, const struct ran_word *word,
+                      struct ran_encoding_scratch *s, uint32_t *id, struct ran_error *err)
+{
+        const size_t widest = 2; /* bytes of such a character */
+
+        *id = RAN_STRING_TABLE_NONE;
+        if (!t->bpe.whole || word->n > t->longest)
+                return RAN_OK;
+        if (t->bpe.chars != NULL) {
+                if (!ran_tokenizer_find(t, word->s, word->n, id) || *id >= t->most)
+                        *id = RAN_STRING_TABLE_NONE;
+                return RAN_OK;
+        }
+        s->spelled.len = 0;
+        char *out = ran_buf_room(&s->spelled, word->n * widest);
+        if (out == NULL)
+                return ran_fail(err, RAN_ENOMEM, "no memory for a word of %zu bytes", word->n);
+        size_t n = 0;
+        for (size_t i = 0; i < word->n; i++)
+                n += ran_unicode_put(out + n, ran_gpt2_char((unsigned char)word->s[i]));
+        if (!ran_tokenizer_find(t, out, n, id) || *id < t->least || *id >= t->most)
+                *id = RAN_STRING_TABLE_NONE;
+        return RAN_OK;
+}
+
+/* So the word " the" has the offsets of "the", and white space alone has an empty range at its
+ * end. */
+static int cut_bytes(const struct ran_tokenizer *t, const struct ran_word *word,
+                     struct ran_encoding_scratch *s, struct ran_error *err)
+{
+        struct ran_bpe_token whole = {.n = (uint32_t)word->n};
+        const struct ran_bpe_token *token = &whole;
+        size_t count = 1, pos = 0, chars = 0;
+
+        RAN_TRY(find_whole(t, word, s, &whole.id, err));
+        if (whole.id == RAN_STRING_TABLE_NONE)
+                RAN_TRY(ran_bpe_cut(&t->bpe, word->s, word->n, &s->bpe, &token, &count, err));
+        for (size_t i = 0; i < count; i++) {
+                bool inside = ((unsigned char)word->s[pos] & 0xc0) == 0x80;
+                size_t next = chars + ran_unicode_count(word->s + pos, token[i].n);
+                size_t from = chars - inside, to = next;
+                if (t->steps == NULL)
+                        trim(word, pos, pos + token[i].n, &from, &to);
+                RAN_TRY(add_part(s, token[i].id, from, to > from ? to : from, err));
+                pos += token[i].n;
+                chars = next;
+        }
+        return RAN_OK;
+}
+
+/* The parts take the place of those that s has. */
+static int cut_unigram(const struct ran_tokenizer *t, const struct ran_word *word,
+                       struct ran_encoding_scratch *s, struct ran_error *err)
+{
+        struct ran_unigram_scratch *u = &s->unigram;
+
+        RAN_TRY(ran_unigram_cut(&t->unigram, &t->tokens, t->unk, word->s, word->n, word->chars, u,
+                                err));
+        struct ran_word_part *part = s->part;
+        size_t cap = s->part_cap;
+        s->part = u->part;
+        s->part_cap = u->part_cap;
+        s->parts = u->parts;
+        u->part = part;
+        u->part_cap = cap;
+        return RAN_OK;
+}
+
+static int cut(const struct ran_tokenizer *t, const struct ran_word *word,
+               struct ran_encoding_scratch *s, struct ran_error *err)
+{
+        s->parts = 0;
+        if (word->n >= UINT32_MAX)
+                return ran_fail(err, RAN_EINVAL, "a word of %zu bytes is too long", word->n);
+        if (t->type == TOKENIZER_BPE)
+                return cut_bytes(t, word, s, err);
+        if (t->type == TOKENIZER_UNIGRAM)
+                return cut_unigram(t, word, s, err);
+        if (t->type == TOKENIZER_WORDPIECE && word->chars <= t->max_chars)
+                return longest_matches(t, word, s, err);
+        uint32_t id = RAN_STRING_TABLE_NONE;
+        if (t->type != TOKENIZER_WORDPIECE)
+                id = ran_string_table_find(
+                        &t->tokens, ran_string_table_hash(ran_string_table_seed, word->s, word->n),
+                        "", 0, word->s, word->n);
+        if (id == RAN_STRING_TABLE_NONE || id < t->least || id >= t->most)
+                id = t->unk;
+        return add_part(s, id, 0, word->chars, err);
+}
+
+static int add_extent(struct ran_encoding *e, const struct ran_word *word, uint32_t id, size_t from,
+                      size_t to, struct ran_error *err)
+{
+        size_t start, end;
+
+        if (from < to) {
+                ran_words_extent(word, from, to, &start, &end);
+        } else {
+                bool last = from == word->chars;
+                ran_words_extent(word, from - last, from - last + 1, &start, &end);
+                *(last ? &start : &end) = last ? end : start;
+        }
+        return ran_encoding_add(e, id, start, end, err);
+}
+
+/* A walk over the characters of a word. */
+struct walk {
+        size_t chars, pos;
+};
+
+static void go_to(struct walk *w, const struct ran_word *word, size_t chars)
+{
+        for (size_t length; w->chars < chars && w->pos < word->n; w->chars++, w->pos += length)
+                length = ran_unicode_length(word->s + w->pos, word->n - w->pos);
+}
+
+/* Excludes the spaces at the ends of characters [from, to) of a word from the offsets of its last
+ * token, as t->trim says. `from` never decreases from call to call. */
+static void trim_spaces(const struct ran_tokenizer *t, const struct ran_word *word, size_t from,
+                        size_t to, struct walk *w, struct ran_encoding *e)
+{
+        size_t leading = 0, trailing = 0;
+
+        go_to(w, word, from);
+        struct walk end = *w;
+        go_to(&end, word, to);
+        while (leading < to - from && word->s[w->pos + leading] == ' ')
+                leading++;
+        while (trailing < to - from && word->s[end.pos - trailing - 1] == ' ')
+                trailing++;
+        if (leading + trailing > 0 && e->ids[e->n - 1] != t->unk)
+                ran_encoding_trim(t, e, leading, trailing);
+}
+
+static int add_cached(const struct ran_tokenizer *t, struct ran_encoding *e,
+                      const struct ran_word *word, const struct ran_cached_word *cached,
+                      struct ran_error *err)
+{
+        const bool trims = t->steps != NULL && t->trim;
+        struct walk w = {0, 0};
+
+        for (size_t i = 0; i < cached->parts; i++) {
+                RAN_TRY(add_extent(e, word, cached->id[i], cached->from[i], cached->to[i], err));
+                if (trims)
+                        trim_spaces(t, word, cached->from[i], cached->to[i], &w, e);
+        }
+        return RAN_OK;
+}
+
+static int add_new(const struct ran_tokenizer *t, const struct ran_word *word,
+                   struct ran_encoding *e, struct ran_error *err)
+{
+        const bool trims = t->steps != NULL && t->trim;
+        struct ran_encoding_scratch *s = e->scratch;
+        struct walk w = {0, 0};
+
+        RAN_TRY(cut(t, word, s, err));
+        for (size_t i = 0; i < s->parts; i++) {
+                RAN_TRY(add_extent(e, word, s->part[i].id, s->part[i].from, s->part[i].to, err));
+                if (trims)
+                        trim_spaces(t, word, s->part[i].from, s->part[i].to, &w, e);
+        }
+        return RAN_OK;
+}
+
+int ran_tokenizer_add_word(const struct ran_tokenizer *t, struct ran_word *word,
+                           struct ran_encoding *e, struct ran_error *err)
+{
+        struct ran_encoding_scratch *s = e->scratch;
+        struct ran_cached_word *set;
+
+        if (word->n > WORD_CACHE_BYTES)
+                return add_new(t, word, e, err);
+        if (!word->keyed)
+                ran_word_cache_key(word->key, word->s, word->n);
+        const struct ran_cached_word *cached =
+                ran_word_cache_find(&s->cached, word->key, word->n, &set);
+        if (cached != NULL)
+                return add_cached(t, e, word, cached, err);
+        RAN_TRY(add_new(t, word, e, err));
+        ran_word_cache_keep(set, word->key, word->n, s->part, s->parts);
+        return RAN_OK;
+}

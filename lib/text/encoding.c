@@ -1,0 +1,109 @@
+/* encoding.c - the tokens of a text: their memory, and offsets without spaces. */
+#include <stdlib.h>
+
+#include "text/tokenizer.h"
+#include "text/words/unicode.h"
+
+void ran_encoding_release(struct ran_encoding *e)
+{
+        free(e->ids);
+        free(e->start);
+        free(e->end);
+        free(e->word);
+        free(e->spelling);
+        struct ran_encoding_scratch *scratch = e->scratch;
+        if (scratch != NULL) {
+                ran_words_scratch_release(&scratch->words);
+                ran_passage_release(&scratch->passage);
+                ran_bpe_scratch_release(&scratch->bpe);
+                ran_unigram_scratch_release(&scratch->unigram);
+                ran_word_cache_release(&scratch->cached);
+                ran_buf_release(&scratch->spelled);
+                free(scratch->part);
+        }
+        free(scratch);
+        *e = (struct ran_encoding){0};
+}
+
+static int grow_sizes(size_t **array, size_t *cap, size_t want, struct ran_error *err)
+{
+        size_t *grown = ran_grow(*array, cap, want, sizeof(*grown), err);
+
+        if (grown == NULL)
+                return RAN_ENOMEM;
+        *array = grown;
+        return RAN_OK;
+}
+
+static int grow(struct ran_encoding *e, struct ran_error *err)
+{
+        size_t want = e->n + 1, cap = e->cap, sizes[] = {e->cap, e->cap, e->cap};
+        uint32_t *ids = ran_grow(e->ids, &cap, want, sizeof(*ids), err);
+
+        if (ids == NULL)
+                return RAN_ENOMEM;
+        e->ids = ids;
+        RAN_TRY(grow_sizes(&e->start, &sizes[0], want, err));
+        RAN_TRY(grow_sizes(&e->end, &sizes[1], want, err));
+        RAN_TRY(grow_sizes(&e->word, &sizes[2], want, err));
+        e->cap = cap < sizes[0] ? cap : sizes[0];
+        return RAN_OK;
+}
+
+int ran_encoding_add(struct ran_encoding *e, uint32_t id, size_t start, size_t end,
+                     struct ran_error *err)
+{
+        if (e->n == e->cap && grow(e, err) != RAN_OK)
+                return RAN_ENOMEM;
+        e->ids[e->n] = id;
+        e->start[e->n] = start;
+        e->end[e->n] = end;
+        e->word[e->n] = e->words;
+        e->n++;
+        return RAN_OK;
+}
+
+struct ran_encoding_scratch *ran_encoding_scratch(struct ran_encoding *e, struct ran_error *err)
+{
+        if (e->scratch == NULL)
+                e->scratch = ran_alloc(1, sizeof(struct ran_encoding_scratch), err);
+        return e->scratch;
+}
+
+/* ---- offsets -------------------------------------------------------------------------------- */
+
+void ran_encoding_trim(const struct ran_tokenizer *t, struct ran_encoding *e, size_t leading,
+                       size_t trailing)
+{
+        const struct ran_encoding_scratch *scratch = e->scratch;
+        size_t *start = &e->start[e->n - 1], *end = &e->end[e->n - 1];
+
+        if ((t->keep || scratch->passage.led) && leading == 1 && (e->n == 1 || *start == 0))
+                leading = 0; /* it was put there */
+        if (leading > 0)
+                *start = leading < *end - *start ? *start + leading : *end;
+        if (trailing > 0 && *end >= trailing)
+                *end = trailing < *end - *start ? *end - trailing : *start;
+}
+
+/* White space, or the character that stands for a space in tokens of bytes. */
+static bool is_trimmed(int32_t c)
+{
+        const int32_t byte_of_space = 0x120;
+
+        return c == byte_of_space || ran_unicode_is_space(c);
+}
+
+void ran_encoding_trim_added(const struct ran_tokenizer *t, struct ran_encoding *e, const char *s,
+                             size_t n)
+{
+        size_t leading = 0, trailing = 0, chars = 0, length;
+
+        for (size_t pos = 0; pos < n && t->trim; pos += length, chars++) {
+                bool space = is_trimmed(ran_unicode_get(s + pos, n - pos, &length));
+                leading += space && leading == chars;
+                trailing = space ? trailing + 1 : 0;
+        }
+        if (leading + trailing > 0)
+                ran_encoding_trim(t, e, leading, trailing);
+}

@@ -1,0 +1,21 @@
+/* text.h - a tokeniser as a file: tokenizer.json and vocab.txt. */
+#ifndef RAN_TEXT_HF_TEXT_H
+#define RAN_TEXT_HF_TEXT_H
+
+#include "text/tokenizer.h"
+
+/* The last step of building a tokeniser: ran_tokenizer_derive, and its text. */
+int ran_tokenizer_finish(struct ran_tokenizer *t, const char *unk, struct ran_error *err);
+/* Writes the text unless it is there. NULL: memory ran out. */
+const struct ran_tokenizer_text *ran_tokenizer_text(const struct ran_tokenizer *t,
+                                                    struct ran_error *err);
+
+/* write.c: fills json and quoted. read.c and vocab-txt.c: the two kinds of files. */
+int ran_tokenizer_write(const struct ran_tokenizer *t, struct ran_tokenizer_text *to,
+                        struct ran_error *err);
+/* exact: as an encoder needs it, also where the rules would do otherwise. later: see above. */
+struct ran_tokenizer *ran_tokenizer_read_json(const char *data, size_t n, bool exact, bool later,
+                                              struct ran_error *err);
+struct ran_tokenizer *ran_tokenizer_read_lines(const char *data, size_t n, struct ran_error *err);
+
+#endif
