@@ -287,6 +287,10 @@ int ran_trainer_write(struct ran_trainer *t, struct ran_error *err)
                 if (ran_has_linear_model(t->c))
                         ran_buf_printf(&more, ",\"ratios\":%s",
                                        t->at.linear.ratios != 0 ? "true" : "false");
+                if (t->at.linear.affixes != 1) {
+                        ran_buf_str(&more, ",\"affixes\":");
+                        ran_buf_double(&more, t->at.linear.affixes);
+                }
                 ran_buf_char(&more, '}');
         }
         if (drops(t))

@@ -14,11 +14,12 @@
  * finite; ANY no NaN; WEIGHT a factor of logits.
  *
  * linear: the fit of the linear model. */
-#define RAN_STATE_LINEAR(X)                        \
-        X(fitted, FLAG)                            \
-        X(cost, WEIGHT) /* C; 0: not chosen yet */ \
-        X(ratios, FLAG) /* as chosen */            \
-        X(dense, SIZE)  /* scale of the vectors of a frozen encoder */
+#define RAN_STATE_LINEAR(X)                         \
+        X(fitted, FLAG)                             \
+        X(cost, WEIGHT)  /* C; 0: not chosen yet */ \
+        X(ratios, FLAG)  /* as chosen */            \
+        X(affixes, SIZE) /* r of affixes, svm.h */  \
+        X(dense, SIZE)   /* scale of the vectors of a frozen encoder */
 
 /* pretrained: the first phase (stages.h), once it is over. */
 #define RAN_STATE_PRETRAINED(X)                                                           \

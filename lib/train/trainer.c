@@ -190,6 +190,7 @@ int ran_trainer_init(struct ran_trainer *t, const struct ran_train_job *job, str
         t->judge.baseline = ran_train_has_dev(job) ? ran_dataset_baseline(job->dev, &most) : NAN;
         t->at.best.metric = -INFINITY;
         t->at.best.threshold = 0.5;
+        t->at.linear.affixes = 1;
         RAN_TRY(check_sizes(t, err));
         RAN_TRY(check_vocabulary(t, err));
         RAN_TRY(check_data(t, err));

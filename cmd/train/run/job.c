@@ -127,18 +127,22 @@ static void hold_out(struct train_session *s)
         tell_held_out(s, all, own);
 }
 
-/* The table of the linear model has a column for each class: with many classes it gets fewer
- * rows, to limit memory. The user's setting is kept. */
-static void reduce_linear_model(struct train_session *s)
+/* The table of the linear model has a column for each class: with many classes it gets fewer rows,
+ * to limit memory. With few classes and much text it gets more: in a crowded table rare n-grams
+ * share rows. The user's setting is kept. */
+static void fit_linear_model(struct train_session *s)
 {
         const size_t most = (size_t)1 << 24, fewest = 1024;
-        const size_t C = s->train.set.C;
+        const size_t C = s->train.set.C, tokens = s->train.set.first[s->train.set.B];
         size_t *rows = &s->config.wide;
 
         if (cmd_was_asked("wide") || s->replay.model != NULL || s->model != NULL)
                 return;
         while (*rows > fewest && *rows > most / C)
                 *rows /= 2;
+        while (*rows > 0 && s->config.task == RAN_TASK_CLASSIFY && *rows < tokens &&
+               *rows <= most / C / 2)
+                *rows *= 2;
 }
 
 /* ---- the job -------------------------------------------------------------------------------- */
@@ -277,7 +281,7 @@ int train_job_run(struct train_session *s)
         if (s->task->adapt_to_dev != NULL)
                 s->task->adapt_to_dev(s);
         if (s->task->label != NULL)
-                reduce_linear_model(s);
+                fit_linear_model(s);
         struct ran_train_job job = job_of(s);
         describe_data(s, &training);
         job.training = training.data;

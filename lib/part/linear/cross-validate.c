@@ -10,22 +10,33 @@
 
 enum { FOLDS = 5, ENOUGH = 1000 };
 
-/* Ascending. The first, with ratios, is also for where there are too few documents to validate. */
-static const double costs[] = {0.5, 2, 8};
+/* Ascending. */
+static const double costs[] = {0.25, 0.5, 2, 8};
+/* With ratios, for where there are too few documents to validate. */
+static const double cost_of_few = 0.5;
 /* Of the features of a frozen encoder, beside n-grams of length 1. The middle one is also for where
  * there are too few documents to validate. Of equally good ones the smaller: 0 leaves them out. */
 static const double scales_of_dense[] = {0, 0.3, 1};
+/* Of affixes beside n-grams, in the order in which they are tried: the next for the best so far. */
+static const double scales_of_affixes[] = {1, 0.4};
 enum { COSTS = sizeof costs / sizeof *costs };
-enum { DENSE = sizeof scales_of_dense / sizeof *scales_of_dense, CHAINS = 2 * FOLDS * DENSE };
+enum { DENSE = sizeof scales_of_dense / sizeof *scales_of_dense };
+enum { AFFIXES = sizeof scales_of_affixes / sizeof *scales_of_affixes };
+enum { CHAINS = (2 * DENSE + AFFIXES - 1) * FOLDS };
+
+/* What chains differ in, but for the fold. */
+struct setting {
+        double cost, dense, affixes;
+        bool ratios;
+};
 /* A smaller tolerance or more passes change no choice, they only take longer. */
 static const double rough_tolerance = 0.3;
 enum { ROUGH_PASSES = 10 };
 
 struct chain {
         struct validation *x;
-        size_t fold, at; /* at: which cost */
-        bool ratios;
-        double dense;
+        size_t fold, from, at, end; /* costs of this chain, and the one at work */
+        struct setting setting;     /* but for the cost */
         struct ran_svm_solver *solver;
         size_t *row; /* of the other folds */
         double loss[COSTS];
@@ -43,8 +54,9 @@ struct validation {
         size_t *order;           /* (k->n) rows of k, shuffled */
         size_t begin[FOLDS + 1]; /* where in the order each fold begins */
         struct chain chain[CHAINS];
-        size_t chains;
-        atomic_size_t next; /* the first chain that no thread has begun */
+        size_t chains, planned; /* so far, and in the end */
+        size_t begun;           /* chains of earlier rounds */
+        atomic_size_t next;     /* the first chain that no thread has begun */
 
         int (*pass)(void *arg, size_t passes, double share);
         void *arg;
@@ -155,12 +167,13 @@ static int start(struct chain *a)
         memcpy(a->row + from, x->order + to, (k.n - to) * sizeof *a->row);
         k.row = a->row;
         k.n -= to - from;
-        k.ratios = a->ratios;
-        k.dense = a->dense;
+        k.ratios = a->setting.ratios;
+        k.dense = a->setting.dense;
+        k.affixes = a->setting.affixes;
         a->solver = ran_svm_solver_new(&k, x->weight, x->bias, &a->err);
         if (a->solver == NULL)
                 return RAN_ENOMEM;
-        ran_svm_solver_begin(a->solver, x->cost[0], rough_tolerance, ROUGH_PASSES);
+        ran_svm_solver_begin(a->solver, x->cost[a->at], rough_tolerance, ROUGH_PASSES);
         return RAN_OK;
 }
 
@@ -179,7 +192,7 @@ static int next_cost(struct chain *a)
         const struct validation *x = a->x;
 
         RAN_TRY(validate(a));
-        if (++a->at < x->n_costs)
+        if (++a->at < a->end)
                 ran_svm_solver_begin(a->solver, x->cost[a->at], rough_tolerance, ROUGH_PASSES);
         else
                 finish(a);
@@ -209,7 +222,7 @@ static double share_of(const struct validation *x)
 
         for (size_t i = 0; i < x->chains; i++)
                 sum += x->chain[i].share;
-        return sum / (double)x->chains;
+        return sum / (double)x->planned;
 }
 
 /* After a round of a chain: tells the caller, who may stop all. Returns whether it goes on. */
@@ -219,7 +232,7 @@ static bool end_round(struct chain *a, int rc)
         const double solved = a->solver != NULL ? ran_svm_solver_share(a->solver) : 0;
 
         pthread_mutex_lock(&x->lock);
-        a->share = ((double)a->at + solved) / (double)x->n_costs;
+        a->share = a->done ? 1 : ((double)(a->at - a->from) + solved) / (double)(a->end - a->from);
         if (x->rc == RAN_OK && rc != RAN_OK)
                 x->rc = ran_fail(x->err, rc, "%s", a->err.text);
         else if (x->rc == RAN_OK && x->pass != NULL &&
@@ -245,39 +258,48 @@ static void run_some(void *arg, size_t thread)
                         goes_on = end_round(&x->chain[i], advance(&x->chain[i]));
 }
 
-/* Each scale of the dense features, if there are any. */
-static void list_scales(struct validation *x, size_t fold, bool ratios)
+static bool is_usable(const struct validation *x, size_t fold)
 {
-        const size_t n = x->k->features->dense > 0 ? DENSE : 1;
+        const size_t n = x->begin[fold + 1] - x->begin[fold];
 
-        for (size_t i = 0; i < n; i++)
-                x->chain[x->chains++] = (struct chain){
-                        .x = x, .fold = fold, .ratios = ratios, .dense = scales_of_dense[i]};
+        return n > 0 && n < x->k->n; /* a group may be larger than a fold */
+}
+
+/* A chain for each fold, of costs [from, end): as many as it takes to validate on enough
+ * documents. */
+static void list_folds(struct validation *x, const struct setting *s, size_t from, size_t end)
+{
+        for (size_t f = 0; f < FOLDS && x->begin[f] < ENOUGH; f++) {
+                if (!is_usable(x, f))
+                        continue;
+                struct chain *a = &x->chain[x->chains++];
+
+                *a = (struct chain){
+                        .x = x, .fold = f, .setting = *s, .from = from, .at = from, .end = end};
+                for (size_t i = 0; i < COSTS; i++)
+                        a->loss[i] = INFINITY;
+        }
 }
 
 /* Those with ratios first, for they take longer: so threads end together. */
 static void list_chains(struct validation *x, int ratios)
 {
+        const size_t n = x->k->features->dense > 0 ? DENSE : 1;
+
         for (int with = 1; with >= 0; with--)
-                for (size_t f = 0; f < FOLDS && x->begin[f] < ENOUGH; f++) {
-                        size_t n = x->begin[f + 1] - x->begin[f];
-
-                        if (n == 0 || n == x->k->n) /* a group is larger than a fold */
-                                continue;
+                for (size_t i = 0; i < n; i++)
                         if (ratios == RAN_RATIOS_AUTO || (ratios == RAN_RATIOS_YES) == with)
-                                list_scales(x, f, with);
-                }
+                                list_folds(x,
+                                           &(struct setting){.dense = scales_of_dense[i],
+                                                             .affixes = scales_of_affixes[0],
+                                                             .ratios = with},
+                                           0, x->n_costs);
 }
-
-/* What chains differ in, but for the fold. */
-struct setting {
-        double cost, dense;
-        bool ratios;
-};
 
 static bool is_of(const struct chain *a, const struct setting *s)
 {
-        return a->ratios == s->ratios && a->dense == s->dense;
+        return a->setting.ratios == s->ratios && a->setting.dense == s->dense &&
+               a->setting.affixes == s->affixes;
 }
 
 /* Its loss over all folds; infinite if it was not tried. */
@@ -294,22 +316,21 @@ static double loss_of(const struct validation *x, const struct setting *s, size_
         return tried ? loss : INFINITY;
 }
 
-/* The setting with the least loss; of equal ones the first, ratios before none. */
+/* The setting with the least loss; of equal ones the first. */
 static void choose(const struct validation *x, struct setting *best)
 {
         double least = INFINITY;
 
-        for (int with = 1; with >= 0; with--)
-                for (size_t dense = 0; dense < DENSE; dense++)
-                        for (size_t i = 0; i < x->n_costs; i++) {
-                                struct setting s = {x->cost[i], scales_of_dense[dense], with};
-                                double loss = loss_of(x, &s, i);
+        for (size_t a = 0; a < x->chains; a++)
+                for (size_t i = 0; i < x->n_costs; i++) {
+                        const double loss = loss_of(x, &x->chain[a].setting, i);
 
-                                if (loss < least) {
-                                        least = loss;
-                                        *best = s;
-                                }
+                        if (loss < least) {
+                                least = loss;
+                                *best = x->chain[a].setting;
+                                best->cost = x->cost[i];
                         }
+                }
 }
 
 /* The mean ensemble of the folds of that setting; 0: there are no folds. */
@@ -330,14 +351,50 @@ static struct ran_ensemble mean_ensemble(const struct validation *x, const struc
         return mean;
 }
 
-static int try_all(struct validation *x, int ratios, struct ran_error *err)
+/* The chains that nobody has begun. */
+static int run_chains(struct validation *x)
 {
-        RAN_TRY(make_folds(x, err));
-        list_chains(x, ratios);
         pthread_mutex_init(&x->lock, NULL);
+        atomic_store(&x->next, x->begun);
         ran_parallel(x->k->pool, ran_pool_threads(x->k->pool), run_some, x);
         pthread_mutex_destroy(&x->lock);
+        x->begun = x->chains;
         return x->rc;
+}
+
+static size_t cost_index(const struct validation *x, double cost)
+{
+        size_t i = 0;
+
+        while (i + 1 < x->n_costs && x->cost[i] != cost)
+                i++;
+        return i;
+}
+
+/* Scales of affixes hardly depend on the rest, and are tried last, at the best cost. */
+static int try_all(struct validation *x, int ratios, struct setting *best, struct ran_error *err)
+{
+        const size_t scales = x->k->features->affixes != SIZE_MAX ? AFFIXES : 1;
+        size_t folds = 0;
+
+        RAN_TRY(make_folds(x, err));
+        for (size_t f = 0; f < FOLDS && x->begin[f] < ENOUGH; f++)
+                folds += is_usable(x, f);
+        list_chains(x, ratios);
+        x->planned = x->chains + (scales - 1) * folds;
+        RAN_TRY(run_chains(x));
+        choose(x, best);
+        for (size_t i = 1; i < scales; i++) {
+                struct setting next = *best;
+
+                next.affixes = scales_of_affixes[i];
+                const size_t at = cost_index(x, best->cost);
+
+                list_folds(x, &next, at, at + 1);
+                RAN_TRY(run_chains(x));
+                choose(x, best);
+        }
+        return RAN_OK;
 }
 
 int ran_cross_validate(struct ran_svm *k, double *cost, int ratios, const float *weight,
@@ -351,18 +408,19 @@ int ran_cross_validate(struct ran_svm *k, double *cost, int ratios, const float 
         x.n_costs = *cost > 0 ? 1 : COSTS;
         for (size_t i = 0; i < x.n_costs; i++)
                 x.cost[i] = *cost > 0 ? *cost : costs[i];
+        struct setting best = {*cost > 0 ? *cost : cost_of_few, scales_of_dense[DENSE / 2],
+                               scales_of_affixes[0], ratios != RAN_RATIOS_NO};
         if ((x.n_costs > 1 || ratios == RAN_RATIOS_AUTO || k->features->dense > 0) && k->n >= FOLDS)
-                rc = try_all(&x, ratios, err);
+                rc = try_all(&x, ratios, &best, err);
         for (size_t i = 0; i < x.chains; i++)
                 finish(&x.chain[i]);
         free(x.order);
         if (rc != RAN_OK)
                 return rc;
-        struct setting best = {x.cost[0], scales_of_dense[DENSE / 2], ratios != RAN_RATIOS_NO};
-        choose(&x, &best);
         *cost = best.cost;
         k->ratios = best.ratios;
         k->dense = best.dense;
+        k->affixes = best.affixes;
         k->ensemble = mean_ensemble(&x, &best);
         return RAN_OK;
 }

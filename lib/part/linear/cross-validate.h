@@ -1,16 +1,17 @@
-/* cross-validate.h - C and ratios of the linear model (svm.h), by cross-validation.
+/* cross-validate.h - C, ratios and the scale of affixes of the linear model (svm.h), by
+ * cross-validation.
  *
- * The best C is between 0.5 and 8 or more, depending on the collection; with few documents of many
- * classes the wrong one costs 5 points. Ratios help sentences and hurt long documents. Five folds
- * of the documents are made, of which as many are used as it takes to validate on 1,000 documents;
- * documents of a group are in one fold. What counts is the loss, with the scale of the logits (and
- * the offset of several labels) that suits the fold: it sees every document, where accuracy sees
- * those near the boundary.
+ * The best C is between 0.25 and 8 or more, depending on the collection; with few documents of many
+ * classes the wrong one costs 5 points. Ratios help sentences and hurt long documents; affixes help
+ * topics and short texts, and are noise in reviews. Five folds of the documents are made, of which
+ * as many are used as it takes to validate on 1,000 documents; documents of a group are in one
+ * fold. What counts is the loss, with the scale of the logits (and the offset of several labels)
+ * that suits the fold: it sees every document, where accuracy sees those near the boundary.
  *
  * With the features of a frozen encoder it also chooses their scale beside the n-grams; 0 says that
  * they do not help.
  *
- * A chain is a fold with or without ratios, and a scale: a solver that goes from the smallest C to
+ * A chain is a fold with or without ratios, and scales: a solver that goes from the smallest C to
  * the largest, each starting where the last ended. Chains go side by side, as many as there are
  * threads, and the classes of a chain, too.
  */
@@ -19,11 +20,11 @@
 
 #include "part/linear/svm.h"
 
-/* Sets *cost, if that is 0, k->dense, if there are such features, and k->ratios, if `ratios` is
- * RAN_RATIOS_AUTO, for the rows of k, and k->ensemble. With nothing to choose or too few documents
- * nothing is tried. weight (c->wide, C) and bias (C) are where fits start, as for ran_svm_fit. pass
- * is called with the number of rounds so far, by any thread of k->pool, but by one at a time, and
- * may end it as there: then *cost and k->ratios stay. */
+/* Sets *cost, if that is 0, k->dense, if there are such features, k->affixes, k->ratios, if
+ * `ratios` is RAN_RATIOS_AUTO, for the rows of k, and k->ensemble. With neither cost nor ratios to
+ * choose or too few documents nothing is tried. weight (c->wide, C) and bias (C) are where fits
+ * start, as for ran_svm_fit. pass is called with the number of rounds so far, by any thread of
+ * k->pool, but by one at a time, and may end it as there: then *cost and k->ratios stay. */
 int ran_cross_validate(struct ran_svm *k, double *cost, int ratios, const float *weight,
                        const float *bias, int (*pass)(void *arg, size_t passes, double share),
                        void *arg, struct ran_error *err);

@@ -248,6 +248,7 @@ int ran_features_make(struct ran_features *f, const struct ran_feature_lists *l,
         int rc = column_of != NULL ? RAN_OK : RAN_ENOMEM;
 
         f->dense = dense != NULL ? dense->F : 0;
+        f->affixes = c->affixes ? ran_linear_model_ngram_buckets(c) : SIZE_MAX;
         if (rc == RAN_OK)
                 rc = number_columns(f, c, idf, column_of, err);
         if (rc == RAN_OK)

@@ -39,6 +39,7 @@ void ran_feature_lists_idf(const struct ran_feature_lists *l, const struct ran_c
 struct ran_features {
         size_t n, columns;
         size_t dense;     /* the last so many columns; of the others a row has length 1 */
+        size_t affixes;   /* the first bucket of affixes; SIZE_MAX: there are none */
         uint32_t *bucket; /* (columns) */
         size_t *first;    /* (n+1) */
         uint32_t *column; /* (first[n]) in the order of buckets */

@@ -130,6 +130,7 @@ static int fit_rows(struct fit *x, struct ran_error *err)
         double cost = x->chosen->cost;
 
         x->svm.ratios = x->chosen->ratios != 0;
+        x->svm.affixes = x->chosen->affixes;
         x->svm.dense = x->chosen->dense;
         x->at.from = x->vectors;
         x->at.to = x->vectors + (1 - x->vectors) * of_validation;
@@ -139,7 +140,7 @@ static int fit_rows(struct fit *x, struct ran_error *err)
         x->at.from = x->at.share > 0 ? x->at.to : 0;
         x->at.to = 1;
         RAN_TRY(ran_svm_fit(&x->svm, cost, weight, bias, on_pass, &x->at, err));
-        *x->chosen = (struct ran_linear_choice){cost, x->svm.ratios, x->svm.dense};
+        *x->chosen = (struct ran_linear_choice){cost, x->svm.ratios, x->svm.affixes, x->svm.dense};
         return RAN_OK;
 }
 

@@ -49,9 +49,10 @@ struct ran_linear_fit {
         int (*pass)(void *arg, size_t passes, double share);
         void *arg;
 };
-/* What is chosen: the cost C, 0 before; 1: with ratios; the scale of dense features. */
+/* What is chosen: the cost C, 0 before; 1: with ratios; r of affixes; the scale of dense features.
+ */
 struct ran_linear_choice {
-        double cost, ratios, dense;
+        double cost, ratios, affixes, dense;
 };
 /* Reads the features of all documents, unless that is done, and fills idf. */
 int ran_linear_read(struct ran_linear *l, const struct ran_linear_fit *k, struct ran_error *err);

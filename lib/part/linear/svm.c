@@ -90,10 +90,15 @@ void ran_svm_solver_free(struct ran_svm_solver *s)
         free(s);
 }
 
+static bool scales_affixes(const struct ran_svm *k)
+{
+        return k->features->affixes != SIZE_MAX && k->affixes != 1;
+}
+
 /* Whether features differ in r. */
 static bool weighs(const struct ran_svm *k)
 {
-        return k->ratios || k->features->dense > 0;
+        return k->ratios || k->features->dense > 0 || scales_affixes(k);
 }
 
 static bool allocate_group(struct group *q, struct ran_error *err)
@@ -241,6 +246,22 @@ static void rate_class(const struct rating *k, struct group *q, size_t c)
                 q->square[g * q->width + c] *= (float)scale;
 }
 
+/* Each kind has half of a document's squared length. */
+static void scale_affixes(const struct rating *k, struct group *q)
+{
+        const struct ran_svm *svm = &k->s->k;
+        const double affixes = svm->affixes * svm->affixes;
+        const float of_ngrams = (float)(2 / (1 + affixes)),
+                    of_affixes = (float)(2 * affixes / (1 + affixes));
+
+        for (size_t g = 0; g < k->columns; g++) {
+                const bool affix = svm->features->bucket[g] >= svm->features->affixes;
+
+                for (size_t c = 0; c < q->width; c++)
+                        q->square[g * q->width + c] *= affix ? of_affixes : of_ngrams;
+        }
+}
+
 static void rate_group(void *arg, size_t i)
 {
         const struct rating *k = arg;
@@ -256,6 +277,8 @@ static void rate_group(void *arg, size_t i)
                 for (size_t g = 0; g < k->columns * q->width; g++)
                         q->square[g] = 1;
         }
+        if (scales_affixes(svm))
+                scale_affixes(k, q);
         for (size_t g = k->columns * q->width; g < svm->features->columns * q->width; g++)
                 q->square[g] = (float)(svm->dense * svm->dense);
 }

@@ -8,7 +8,10 @@
  * feature g, an n-gram or affix, tells class c from the others by itself: r_gc² = |ln (p_gc /
  * q_gc)|, where p is its share in the documents of the class and q in all others, scaled so that
  * documents have length 1 on average (Wang and Manning 2012 use the ratio itself; its root was
- * better on each of five collections). Cross-validation chooses C and ratios (cross-validate.h).
+ * better on each of five collections). r of affixes is `affixes` times that of n-grams, and both
+ * are scaled so that a document of n-grams and affixes keeps its length: spelling tells topics and
+ * short texts apart, and is noise in long reviews. Cross-validation chooses C, ratios and affixes
+ * (cross-validate.h).
  * wide.weight[g, c] = r_gc u_g. A document with a soft target counts for both sides, in proportion.
  *
  * Solved by dual coordinate descent with shrinking (Hsieh et al. 2008). Classes do not depend on
@@ -30,6 +33,7 @@ struct ran_svm {
         size_t n;
         const double *class_weight;   /* (C) of a document's only class; NULL: all 1 */
         bool ratios;                  /* r as above; else 1 */
+        double affixes;               /* r of affixes, beside n-grams */
         double dense;                 /* r of the features of a frozen encoder, all classes */
         struct ran_ensemble ensemble; /* without an encoder, by cross-validation; 0: unknown */
         uint64_t seed;                /* of the order of rows */
