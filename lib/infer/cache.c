@@ -17,6 +17,7 @@
  * depend on the number of earlier positions alone, so that a document gives the same bits in any
  * batch and for any number of threads.
  */
+#include "base/size.h"
 #include "infer/cache.h"
 #include "math/elementary.h"
 #include "math/gemm.h"
@@ -84,15 +85,10 @@ void ran_cache_clear(struct ran_cache *c)
         c->seen = 0;
 }
 
-static size_t least(size_t a, size_t b)
-{
-        return a < b ? a : b;
-}
-
 /* The number of slots in use after `seen` positions. */
 static size_t used(const struct ran_cache *c, size_t seen)
 {
-        return least(seen, c->slots);
+        return ran_least(seen, c->slots);
 }
 
 static void *grow(void *p, size_t *cap, size_t rows, size_t cols, size_t size,
@@ -118,7 +114,7 @@ int ran_cache_reserve(struct ran_cache *c, size_t n, size_t V, struct ran_error 
         if (next == NULL)
                 return RAN_ENOMEM;
         c->next = next;
-        float *similarity = grow(c->similarity, &c->similarity_cap, rows, least(n, BLOCK),
+        float *similarity = grow(c->similarity, &c->similarity_cap, rows, ran_least(n, BLOCK),
                                  sizeof *similarity, err);
         if (similarity == NULL)
                 return RAN_ENOMEM;
@@ -163,7 +159,7 @@ struct view {
 static struct view view_of(const struct block *k, size_t r)
 {
         const struct ran_cache *c = k->c;
-        size_t position = k->position[r], n = least(position, c->set.positions);
+        size_t position = k->position[r], n = ran_least(position, c->set.positions);
         struct view v = {c->similarity + r * k->width, n, (position - n) % c->slots, 0};
 
         if (n > c->slots - v.first) { /* join the two runs */
@@ -278,7 +274,7 @@ void ran_cache_mix(struct ran_cache *c, struct ran_pool *pool, const float *h, c
 
 size_t ran_cache_rows(const struct ran_cache *c)
 {
-        return least(c->seen, c->set.positions);
+        return ran_least(c->seen, c->set.positions);
 }
 
 size_t ran_cache_positions(const struct ran_cache *c)
@@ -306,7 +302,7 @@ void ran_cache_pack(const struct ran_cache *c, float *key, uint32_t *next)
 int ran_cache_unpack(struct ran_cache *c, const float *key, const uint32_t *next, size_t rows,
                      size_t seen, struct ran_error *err)
 {
-        size_t kept = least(least(rows, seen), c->set.positions), from = rows - kept;
+        size_t kept = ran_least(ran_least(rows, seen), c->set.positions), from = rows - kept;
 
         ran_cache_clear(c);
         if (ran_cache_reserve(c, seen, 0, err) != RAN_OK)

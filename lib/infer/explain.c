@@ -152,24 +152,24 @@ static void odds_bwd(const struct ran_config *config, float *dlogits, const floa
 /* Leaves in w->dx the gradient of the log odds of class c in output `row` by the token rows. */
 static void differentiate(struct ran_explainer *e, size_t row, size_t c)
 {
-        const struct ran_part_list parts = ran_parts_of(&e->m->config);
+        const struct ran_part_list *parts = &e->workspace.parts;
         struct ran_workspace *w = &e->workspace;
         size_t C = e->m->C;
 
         memcpy(e->logits, w->head.logits + row * C, C * sizeof *e->logits);
-        for (size_t i = 0; i < parts.n; i++)
-                if (parts.part[i]->add_word != NULL)
-                        parts.part[i]->add_word(w, &e->m->params, &e->words, C, row,
-                                                w->linear_weight, e->logits);
+        for (size_t i = 0; i < parts->n; i++)
+                if (parts->part[i]->add_word != NULL)
+                        parts->part[i]->add_word(w, &e->m->params, &e->words, C, row,
+                                                 w->linear_weight, e->logits);
         memset(w->head.dlogits, 0, w->size.outputs * C * sizeof(float));
         odds_bwd(w->c, w->head.dlogits + row * C, e->logits, C, c);
-        if (!ran_config_has_encoder(w->c))
+        if (w->parts.encoder == NULL)
                 return;
         ran_head_bwd(w, &e->m->params, &e->none, C);
         ran_encode_bwd(w, &e->m->params, &e->none);
-        for (size_t i = 0; i < parts.n; i++)
-                if (parts.part[i]->add_rows_bwd != NULL)
-                        parts.part[i]->add_rows_bwd(w, &e->m->params);
+        for (size_t i = 0; i < parts->n; i++)
+                if (parts->part[i]->add_rows_bwd != NULL)
+                        parts->part[i]->add_rows_bwd(w, &e->m->params);
 }
 
 /* ---- token to label ------------------------------------------------------------------------- */
@@ -197,14 +197,14 @@ static void move_to(struct ran_explainer *e, double u)
  * contribution. */
 static void add_predictors(const struct ran_explainer *e, size_t row, double share, double *value)
 {
-        const struct ran_part_list parts = ran_parts_of(&e->m->config);
+        const struct ran_part_list *parts = &e->workspace.parts;
         const struct ran_workspace *w = &e->workspace;
         const float *weight = w->head.dlogits + row * e->m->C;
 
-        for (size_t i = 0; i < parts.n; i++)
-                if (parts.part[i]->explain != NULL)
-                        parts.part[i]->explain(w, &e->m->params, &e->words, e->m->C, row, weight,
-                                               share, value);
+        for (size_t i = 0; i < parts->n; i++)
+                if (parts->part[i]->explain != NULL)
+                        parts->part[i]->explain(w, &e->m->params, &e->words, e->m->C, row, weight,
+                                                share, value);
 }
 
 /* Adds to value the tokens' contributions to the log odds on a part of the path around u. */
@@ -274,7 +274,7 @@ int ran_explain_tokens(struct ran_explainer *e, size_t from, size_t to, size_t s
         struct ran_workspace *w = &e->workspace;
         size_t L = e->packed.L, D = w->D;
 
-        if (!ran_config_has_encoder(w->c))
+        if (w->parts.encoder == NULL)
                 return ran_fail(err, RAN_EINVAL,
                                 "the model has no encoder, and so no outputs of tokens");
         if (!ran_config_has_token_outputs(w->c))

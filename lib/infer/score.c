@@ -189,11 +189,12 @@ int ran_score(struct ran_state *s, const struct ran_document *d, float *logits, 
 /* Those of the predictors, after ran_score. */
 static void read_logits(const struct ran_state *s, float *linear)
 {
-        const struct ran_part_list parts = ran_parts_of(s->workspace.c);
+        const struct ran_part_list *parts = &s->workspace.parts;
 
-        for (size_t i = 0; i < parts.n; i++)
-                if (parts.part[i]->logits != NULL)
-                        memcpy(linear, parts.part[i]->logits(&s->workspace), s->C * sizeof *linear);
+        for (size_t i = 0; i < parts->n; i++)
+                if (parts->part[i]->logits != NULL)
+                        memcpy(linear, parts->part[i]->logits(&s->workspace),
+                               s->C * sizeof *linear);
 }
 
 int ran_score_parts(struct ran_state *s, const struct ran_document *d, float *encoder,
@@ -240,11 +241,11 @@ static int read_words(struct ran_state *s, const struct ran_document *d, struct 
 
 static void add_words(struct ran_state *s, const struct ran_document *d, float *logits)
 {
-        const struct ran_part_list parts = ran_parts_of(s->workspace.c);
+        const struct ran_part_list *parts = &s->workspace.parts;
 
-        for (size_t i = 0; i < parts.n; i++)
-                if (parts.part[i]->add_words != NULL)
-                        parts.part[i]->add_words(&s->workspace, s->p, d, s->C, logits);
+        for (size_t i = 0; i < parts->n; i++)
+                if (parts->part[i]->add_words != NULL)
+                        parts->part[i]->add_words(&s->workspace, s->p, d, s->C, logits);
 }
 
 int ran_score_word_parts(struct ran_state *s, const struct ran_document *d, float *encoder,

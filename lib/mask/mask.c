@@ -3,17 +3,13 @@
  * The patterns are those of Mukund and Easwarakumar, *Dispersed Hierarchical Attention Network for
  * Machine Translation and Language Understanding on Long Documents with Linear Complexity*.
  */
+#include "base/size.h"
 #include "mask/mask.h"
 
 #include <math.h>
 
 const char *const ran_attention_names[] = {"full", "window", "dilated", "dispersed", NULL};
 const char *const ran_mask_names[] = {"none", "causal", "prefix", NULL};
-
-static size_t least(size_t a, size_t b)
-{
-        return a < b ? a : b;
-}
 
 static int check(int pattern, size_t window, size_t dilation, size_t N, size_t sources,
                  struct ran_error *err)
@@ -48,9 +44,9 @@ int ran_mask_init(struct ran_mask *m, int pattern, size_t window, size_t dilatio
                 m->near = N - 1;
         } else if (pattern == RAN_ATTENTION_DILATED && dilation > 0) {
                 m->step = dilation + 1;
-                m->far = least(half, (N - 1) / m->step);
+                m->far = ran_least(half, (N - 1) / m->step);
         } else {
-                m->near = least(half, N - 1);
+                m->near = ran_least(half, N - 1);
         }
         if (pattern == RAN_ATTENTION_DISPERSED) {
                 m->far = N; /* no limit while ran_mask_far_within counts them */
@@ -77,7 +73,7 @@ size_t ran_mask_far_within(const struct ran_mask *m, size_t x)
 {
         if (m->far == 0 || x <= m->near)
                 return 0;
-        return least(m->far, m->step > 0 ? x / m->step : dispersed_within(x - m->near));
+        return ran_least(m->far, m->step > 0 ? x / m->step : dispersed_within(x - m->near));
 }
 
 static struct ran_mask_ranges ranges_of(const struct ran_mask *m, size_t at, size_t before,
@@ -85,8 +81,8 @@ static struct ran_mask_ranges ranges_of(const struct ran_mask *m, size_t at, siz
 {
         return (struct ran_mask_ranges){
                 .at = at,
-                .from = at - least(before, m->near),
-                .to = at + least(after, m->near) + 1,
+                .from = at - ran_least(before, m->near),
+                .to = at + ran_least(after, m->near) + 1,
                 .left = ran_mask_far_within(m, before),
                 .right = ran_mask_far_within(m, after),
         };

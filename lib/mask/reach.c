@@ -4,14 +4,10 @@
  * Sets are bits, so a distance is a shift of all of them at once. A run of distances takes only as
  * many shifts as its length has binary digits, since shifts add up.
  */
+#include "base/size.h"
 #include "mask/mask.h"
 
 #include <string.h>
-
-static size_t least(size_t a, size_t b)
-{
-        return a < b ? a : b;
-}
 
 /* out |= set, every token moved by `by` towards 0 or away from it. out may be set: words that are
  * still to be read come after, or before, those that are written. */
@@ -39,7 +35,7 @@ static void move(uint64_t *out, const uint64_t *set, size_t words, size_t by, bo
 static void smear(uint64_t *out, uint64_t *set, size_t words, size_t step, size_t times, bool right)
 {
         for (size_t done = 0, more; done < times; done += more) {
-                more = least(done + 1, times - done);
+                more = ran_least(done + 1, times - done);
                 move(set, set, words, more * step, right);
         }
         for (size_t w = 0; w < words; w++)

@@ -1,4 +1,5 @@
 /* gemm.c - the matrix product behind one function, and in parts for several threads. */
+#include "base/size.h"
 #include "math/gemm.h"
 #include "math/simd.h"
 
@@ -66,17 +67,12 @@ struct product {
  */
 enum { BLOCK = 512, PARTS = 16, WORTH_PARTING = 1 << 22 };
 
-static size_t least(size_t a, size_t b)
-{
-        return a < b ? a : b;
-}
-
 static void part(struct product *p)
 {
         size_t rows = (p->M + BLOCK - 1) / BLOCK;
 
         p->across = (p->N + BLOCK - 1) / BLOCK;
-        p->down = least(rows, (PARTS + p->across - 1) / (p->across > 0 ? p->across : 1));
+        p->down = ran_least(rows, (PARTS + p->across - 1) / (p->across > 0 ? p->across : 1));
         if (p->down == 1 && p->across == 1 && p->M * p->N * p->K >= WORTH_PARTING) {
                 p->down += p->M >= p->N;
                 p->across += p->M < p->N;

@@ -18,26 +18,26 @@ size_t ran_encoder_states(const struct ran_config *c, size_t tokens)
 
 void ran_encode_embed(struct ran_workspace *w, const struct ran_params *p)
 {
-        const struct ran_part_list parts = ran_parts_of(w->c);
+        const struct ran_part_list *parts = &w->parts;
 
         ran_phase = RAN_PHASE_EMBEDDING;
-        for (size_t i = 0; i < parts.n; i++)
-                if (parts.part[i]->rows != NULL)
-                        parts.part[i]->rows(w, p);
+        for (size_t i = 0; i < parts->n; i++)
+                if (parts->part[i]->rows != NULL)
+                        parts->part[i]->rows(w, p);
 }
 
 static void drop_rows(struct ran_workspace *w, float *x)
 {
-        const struct ran_part_list parts = ran_parts_of(w->c);
+        const struct ran_part_list *parts = &w->parts;
 
-        for (size_t i = 0; i < parts.n; i++)
-                if (parts.part[i]->drop_rows != NULL)
-                        parts.part[i]->drop_rows(w, x);
+        for (size_t i = 0; i < parts->n; i++)
+                if (parts->part[i]->drop_rows != NULL)
+                        parts->part[i]->drop_rows(w, x);
 }
 
 void ran_encode_rows(struct ran_workspace *w, const struct ran_params *p)
 {
-        const struct ran_part *encoder = ran_encoder_of(w->c);
+        const struct ran_part *encoder = w->parts.encoder;
 
         if (encoder != NULL && encoder->forward != NULL)
                 encoder->forward(w, p);
@@ -52,7 +52,7 @@ void ran_encode(struct ran_workspace *w, const struct ran_params *p)
 
 void ran_encode_bwd(struct ran_workspace *w, const struct ran_params *p, struct ran_params *dp)
 {
-        const struct ran_part *encoder = ran_encoder_of(w->c);
+        const struct ran_part *encoder = w->parts.encoder;
 
         if (encoder != NULL && encoder->backward != NULL)
                 encoder->backward(w, p, dp);

@@ -21,7 +21,7 @@ static void drop_positions(struct ran_workspace *w, float *h)
 
 void ran_head_positions(struct ran_workspace *w, const struct ran_params *p)
 {
-        const struct ran_part *encoder = ran_encoder_of(w->c);
+        const struct ran_part *encoder = w->parts.encoder;
         const struct ran_packed *packed = w->packed;
         size_t D = w->D;
 
@@ -36,7 +36,7 @@ void ran_head_positions(struct ran_workspace *w, const struct ran_params *p)
 void ran_head_positions_bwd(struct ran_workspace *w, const struct ran_params *p,
                             struct ran_params *dp)
 {
-        const struct ran_part *encoder = ran_encoder_of(w->c);
+        const struct ran_part *encoder = w->parts.encoder;
         const struct ran_packed *packed = w->packed;
         size_t D = w->D;
 

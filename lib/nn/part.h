@@ -176,12 +176,6 @@ struct ran_part {
 #define RAN_PART_DECLARE(number, name) extern const struct ran_part ran_part_##name;
 RAN_PARTS(RAN_PART_DECLARE)
 
-/* The list of a configuration's parts. */
-struct ran_part_list {
-        const struct ran_part *part[RAN_PARTS_MOST];
-        int number[RAN_PARTS_MOST];
-        size_t n;
-};
 extern const struct ran_part *const ran_part_table[RAN_PARTS_MOST]; /* all there are, by number */
 struct ran_part_list ran_parts_of(const struct ran_config *c);
 

@@ -22,9 +22,16 @@ struct ran_part_list ran_parts_of(const struct ran_config *c)
 
         for (int i = 0; i < RAN_PARTS_MOST; i++)
                 if (ran_part_table[i]->is_in(c)) {
+                        const struct ran_part *part = ran_part_table[i];
+
                         list.number[list.n] = i;
-                        list.part[list.n++] = ran_part_table[i];
+                        list.part[list.n++] = part;
+                        if (part->encodes)
+                                list.encoder = part;
+                        if (part->features != NULL)
+                                list.features += part->features(c);
                 }
+        list.trains = list.encoder != NULL && list.features == 0;
         return list;
 }
 

@@ -1,10 +1,6 @@
 /* sparse-lines.c - see sparse-lines.h. */
+#include "base/size.h"
 #include "nn/sparse-lines.h"
-
-static size_t least(size_t a, size_t b)
-{
-        return a < b ? a : b;
-}
 
 static size_t most(size_t a, size_t b)
 {
@@ -19,8 +15,8 @@ static struct ran_sparse_line run_of(const struct ran_mask *m, bool key, size_t 
         size_t before = key && t >= m->sources ? 0 : t;
         size_t after = key ? m->N - 1 - t : ran_mask_ahead(m, t);
 
-        return (struct ran_sparse_line){t - least(before, m->near), t + least(after, m->near) + 1,
-                                        t};
+        return (struct ran_sparse_line){t - ran_least(before, m->near),
+                                        t + ran_least(after, m->near) + 1, t};
 }
 
 void ran_sparse_lines_run(const struct ran_sparse_centres *c, size_t first, size_t n, size_t *from,
@@ -40,8 +36,8 @@ void ran_sparse_lines_bands(struct ran_sparse_line *line, const struct ran_spars
                 /* keys of a query and queries of a key: the same with the sides exchanged */
                 struct ran_sparse_line l = run_of(c->mask, !c->keys, t + k);
 
-                l.from = least(most(l.from, low), high);
-                l.to = most(least(l.to, high), l.from);
+                l.from = ran_least(most(l.from, low), high);
+                l.to = most(ran_least(l.to, high), l.from);
                 line[k] = (struct ran_sparse_line){l.from - c->from, l.to - c->from, t + k};
         }
 }
@@ -63,8 +59,8 @@ size_t ran_sparse_lines_diagonals(struct ran_sparse_line *line, const struct ran
                 /* the centres whose other token exists */
                 size_t seen = c->keys ? m->N : m->sources;
                 size_t from = right ? c->from : most(c->from, distance);
-                size_t to = right     ? least(end, seen > distance ? seen - distance : 0)
-                            : c->keys ? least(end, m->sources)
+                size_t to = right     ? ran_least(end, seen > distance ? seen - distance : 0)
+                            : c->keys ? ran_least(end, m->sources)
                                       : end;
 
                 if (distance == 0)
@@ -83,7 +79,7 @@ size_t ran_sparse_lines_cut(struct ran_sparse_line *part, const struct ran_spars
         size_t parts = 0;
 
         for (size_t k = 0; k < lines; k++) {
-                size_t from = most(line[k].from, first), to = least(line[k].to, first + n);
+                size_t from = most(line[k].from, first), to = ran_least(line[k].to, first + n);
 
                 if (from < to)
                         part[parts++] = (struct ran_sparse_line){

@@ -7,6 +7,7 @@
  * Runs of keys are read as bands. They are diagonals, too, if most of a tile would be masked, or if
  * the similarity is not a product.
  */
+#include "base/size.h"
 #include "nn/sparse.h"
 #include "math/gemm.h"
 #include "math/simd.h"
@@ -48,11 +49,6 @@ struct block {
 size_t ran_sparse_floats(size_t d_k)
 {
         return 3 * (size_t)LINES * STRIPE + 2 * BLOCK * d_k + 4 * BLOCK + 3 * STRIPE;
-}
-
-static size_t least(size_t a, size_t b)
-{
-        return a < b ? a : b;
 }
 
 static size_t most(size_t a, size_t b)
@@ -164,9 +160,9 @@ static bool keeps_raw(const struct ran_sparse *s)
 static bool has_bands(const struct block *b)
 {
         const struct ran_mask *m = b->c.mask;
-        size_t wide = least(m->N, SHORT + 2 * m->near);
+        size_t wide = ran_least(m->N, SHORT + 2 * m->near);
 
-        return how_of(b->s) == RAN_ROWS_DOT && 3 * least(m->N, 2 * m->near + 1) >= 2 * wide;
+        return how_of(b->s) == RAN_ROWS_DOT && 3 * ran_least(m->N, 2 * m->near + 1) >= 2 * wide;
 }
 
 /* Centres of a stripe of diagonals: so few that their rows stay in the first-level cache, as the
@@ -175,7 +171,7 @@ static size_t stripe_of_diagonals(const struct block *b)
 {
         const size_t floats = b->u == NULL ? 4096 : 2048;
 
-        return most(16, least(STRIPE, floats / b->s->d_k));
+        return most(16, ran_least(STRIPE, floats / b->s->d_k));
 }
 
 /* acc += the rows of x paired with each centre, weighted by the lines of p; lines with the same
@@ -254,7 +250,7 @@ static void each_diagonal(struct block *b,
 
         while ((lines = ran_sparse_lines_diagonals(line, &b->c, has_bands(b), &pos, DIAGONALS)) > 0)
                 for (size_t first = 0; first < b->c.n; first += stripe) {
-                        size_t n = least(stripe, b->c.n - first);
+                        size_t n = ran_least(stripe, b->c.n - first);
                         size_t parts = ran_sparse_lines_cut(part, line, lines, first, n);
 
                         if (parts > 0)
@@ -318,12 +314,12 @@ static void each_tile(struct block *b,
                       void (*fn)(struct block *b, size_t t, size_t lines, size_t first, size_t n))
 {
         for (size_t first = 0, n; first < b->c.n; first += n) {
-                n = least(stripe_of_tiles(b), b->c.n - first);
+                n = ran_least(stripe_of_tiles(b), b->c.n - first);
                 size_t t, end;
 
                 ran_sparse_lines_run(&b->c, first, n, &t, &end);
                 for (; t < end; t += LINES)
-                        fn(b, t, least(LINES, end - t), first, n);
+                        fn(b, t, ran_least(LINES, end - t), first, n);
         }
 }
 

@@ -39,7 +39,7 @@ static void lay_out_head(struct ran_workspace *w, struct ran_arena *k, struct ra
  * valid. */
 static void lay_out(struct ran_workspace *w, struct ran_arena *k)
 {
-        const struct ran_part_list parts = ran_parts_of(w->c);
+        const struct ran_part_list *parts = &w->parts;
         const double floats = (double)w->size.L * (double)w->D;
 
         w->x[0] = ran_arena_take(k, floats);
@@ -47,22 +47,22 @@ static void lay_out(struct ran_workspace *w, struct ran_arena *k)
                 w->dx = ran_arena_take(k, floats);
                 w->dlast = ran_arena_take(k, (double)w->size.B * (double)w->D);
         }
-        for (size_t i = 0; i < parts.n; i++)
-                if (parts.part[i]->lay_out != NULL)
-                        parts.part[i]->lay_out(w, k);
+        for (size_t i = 0; i < parts->n; i++)
+                if (parts->part[i]->lay_out != NULL)
+                        parts->part[i]->lay_out(w, k);
         lay_out_head(w, k, &w->head);
 }
 
 static int prepare(struct ran_workspace *w, const struct ran_packed *packed, size_t C,
                    struct ran_error *err)
 {
-        const struct ran_part_list parts = ran_parts_of(w->c);
+        const struct ran_part_list *parts = &w->parts;
 
         w->packed = packed;
         measure(w, packed, C);
-        for (size_t i = 0; i < parts.n; i++)
-                if (parts.part[i]->prepare != NULL)
-                        RAN_TRY(parts.part[i]->prepare(w, err));
+        for (size_t i = 0; i < parts->n; i++)
+                if (parts->part[i]->prepare != NULL)
+                        RAN_TRY(parts->part[i]->prepare(w, err));
         return RAN_OK;
 }
 
@@ -107,11 +107,11 @@ int ran_workspace_bytes(struct ran_workspace *w, const struct ran_packed *packed
 
 static int init_parts(struct ran_workspace *w, struct ran_error *err)
 {
-        const struct ran_part_list parts = ran_parts_of(w->c);
+        const struct ran_part_list *parts = &w->parts;
 
-        for (size_t i = 0; i < parts.n; i++) {
-                const struct ran_part *part = parts.part[i];
-                void **own = &w->own[parts.number[i]];
+        for (size_t i = 0; i < parts->n; i++) {
+                const struct ran_part *part = parts->part[i];
+                void **own = &w->own[parts->number[i]];
 
                 if (part->own_size == 0)
                         continue;
@@ -128,6 +128,7 @@ int ran_workspace_init(struct ran_workspace *w, const struct ran_config *c, bool
                        struct ran_pool *pool, struct ran_error *err)
 {
         *w = (struct ran_workspace){.c = c,
+                                    .parts = ran_parts_of(c),
                                     .pool = pool,
                                     .training = training,
                                     .slab_rows = SLAB_ROWS,

@@ -48,11 +48,23 @@ struct ran_head {
 #undef X
 };
 
+/* The parts of a configuration, in order (part.h). */
+struct ran_part;
+struct ran_part_list {
+        const struct ran_part *part[RAN_PARTS_MOST];
+        int number[RAN_PARTS_MOST];
+        size_t n;
+        const struct ran_part *encoder; /* one of them, or NULL */
+        size_t features;                /* of documents that they make for predictors */
+        bool trains;                    /* the encoder is trained */
+};
+
 struct ran_workspace {
         const struct ran_config *c;
-        struct ran_pool *pool; /* may help; NULL: none does */
-        bool training;         /* adjoints are wanted */
-        bool scoring_keys;     /* random-number keys as in scoring: ids, not epoch and record */
+        struct ran_part_list parts; /* its list */
+        struct ran_pool *pool;      /* may help; NULL: none does */
+        bool training;              /* adjoints are wanted */
+        bool scoring_keys; /* random-number keys as in scoring: ids, not epoch and record */
         struct ran_noise noise;
         float linear_weight; /* weight of the logits of predictors: 1; less on a path to the
                               * document (infer/explain.c); 0: not computed */

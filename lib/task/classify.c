@@ -48,15 +48,15 @@ static void drop_out(struct ran_workspace *w, float *h)
 
 static void head(struct ran_workspace *w, const struct ran_params *p, size_t C)
 {
-        const struct ran_part_list parts = ran_parts_of(w->c);
+        const struct ran_part_list *parts = &w->parts;
         struct ran_head *h = &w->head;
         size_t D = w->D, B = w->packed->B;
 
-        if (ran_config_trains_encoder(w->c)) {
-                ran_encoder_of(w->c)->documents(w, p);
+        if (w->parts.trains) {
+                w->parts.encoder->documents(w, p);
                 drop_out(w, h->head);
                 /* documents that are scored abreast have the same logits as alone */
-                const bool alone = !w->training && ran_encoder_of(w->c)->rows_stand_alone;
+                const bool alone = !w->training && w->parts.encoder->rows_stand_alone;
                 const size_t rows = alone ? 1 : B;
                 for (size_t b = 0; b < B; b += rows)
                         ran_gemm_linear(w->pool, h->logits + b * C, C, h->head + b * D, D,
@@ -64,27 +64,27 @@ static void head(struct ran_workspace *w, const struct ran_params *p, size_t C)
         } else {
                 memset(h->logits, 0, B * C * sizeof *h->logits);
         }
-        for (size_t i = 0; i < parts.n && w->linear_weight > 0; i++)
-                if (parts.part[i]->add != NULL)
-                        parts.part[i]->add(w, p, C);
+        for (size_t i = 0; i < parts->n && w->linear_weight > 0; i++)
+                if (parts->part[i]->add != NULL)
+                        parts->part[i]->add(w, p, C);
 }
 
 static void head_bwd(struct ran_workspace *w, const struct ran_params *p, struct ran_params *dp,
                      size_t C)
 {
-        const struct ran_part_list parts = ran_parts_of(w->c);
+        const struct ran_part_list *parts = &w->parts;
         struct ran_head *h = &w->head;
         size_t D = w->D, B = w->packed->B;
 
-        for (size_t i = 0; i < parts.n && !ran_config_trains_encoder(w->c); i++)
-                if (parts.part[i]->add_bwd != NULL)
-                        parts.part[i]->add_bwd(w, p, dp, C);
-        if (!ran_config_trains_encoder(w->c))
+        for (size_t i = 0; i < parts->n && !w->parts.trains; i++)
+                if (parts->part[i]->add_bwd != NULL)
+                        parts->part[i]->add_bwd(w, p, dp, C);
+        if (!w->parts.trains)
                 return;
         ran_gemm_linear_bwd(w->pool, h->dhead, D, false, dp->head.out_w, dp->head.out_b, h->dlogits,
                             C, h->head, D, p->head.out_w, B, D, C);
         drop_out(w, h->dhead);
-        ran_encoder_of(w->c)->documents_bwd(w, p, dp);
+        w->parts.encoder->documents_bwd(w, p, dp);
 }
 
 const struct ran_task ran_task_classify = {

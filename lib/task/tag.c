@@ -48,7 +48,7 @@ static void head(struct ran_workspace *w, const struct ran_params *p, size_t C)
 {
         struct ran_head *h = &w->head;
 
-        if (!ran_config_has_encoder(w->c)) { /* predictors add them all */
+        if (w->parts.encoder == NULL) { /* predictors add them all */
                 memset(h->logits, 0, w->packed->positions * C * sizeof *h->logits);
                 return;
         }

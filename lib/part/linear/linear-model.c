@@ -587,7 +587,7 @@ static void lay_out(struct ran_workspace *w, struct ran_arena *k)
         struct memory *out = memory_of(w);
         const struct ran_dims *x = &w->size;
         const double B = (double)x->B, L = (double)x->L, C = (double)x->C;
-        const double dense = B * (double)ran_parts_features(w->c);
+        const double dense = B * (double)w->parts.features;
         const double room = (double)ran_linear_model_room(w->c, x->L);
         const double runs =
                 is_apart(w->c, x) ? B * room : L * (double)ran_linear_model_features(w->c);
@@ -626,16 +626,16 @@ static void read_document(struct ran_workspace *w, const struct ran_params *p, s
 /* Features that other parts make: x += v wide.dense. */
 static void add_dense(struct ran_workspace *w, const struct ran_params *p, size_t b, size_t C)
 {
-        const struct ran_part_list parts = ran_parts_of(w->c);
+        const struct ran_part_list *parts = &w->parts;
         struct memory *h = memory_of(w);
-        const size_t F = ran_parts_features(w->c);
+        const size_t F = w->parts.features;
         float *v = h->dense + b * F;
 
         if (w->given != NULL)
                 memcpy(v, w->given + b * F, F * sizeof *v);
-        for (size_t i = 0; i < parts.n && w->given == NULL; i++)
-                if (parts.part[i]->feature != NULL)
-                        parts.part[i]->feature(w, p, b, v);
+        for (size_t i = 0; i < parts->n && w->given == NULL; i++)
+                if (parts->part[i]->feature != NULL)
+                        parts->part[i]->feature(w, p, b, v);
         for (size_t f = 0; f < F; f++) {
                 ran_simd->axpy(h->linear + b * C, v[f], p->head.wide_dense + f * C, C);
                 ran_simd->axpy(w->head.logits + b * C, v[f], p->head.wide_dense + f * C, C);
@@ -645,24 +645,24 @@ static void add_dense(struct ran_workspace *w, const struct ran_params *p, size_
 static void add_bwd(struct ran_workspace *w, const struct ran_params *p, struct ran_params *dp,
                     size_t C)
 {
-        const struct ran_part_list parts = ran_parts_of(w->c);
+        const struct ran_part_list *parts = &w->parts;
         struct memory *h = memory_of(w);
-        const size_t F = ran_parts_features(w->c);
+        const size_t F = w->parts.features;
 
         for (size_t f = 0; f < F; f++)
                 h->ddense[f] = (float)ran_dot(w->head.dlogits, p->head.wide_dense + f * C, C);
-        for (size_t i = 0; i < parts.n; i++)
-                if (parts.part[i]->feature_bwd != NULL)
-                        parts.part[i]->feature_bwd(w, p, dp, h->ddense);
+        for (size_t i = 0; i < parts->n; i++)
+                if (parts->part[i]->feature_bwd != NULL)
+                        parts->part[i]->feature_bwd(w, p, dp, h->ddense);
 }
 
 static void add_rows_bwd(struct ran_workspace *w, const struct ran_params *p)
 {
-        const struct ran_part_list parts = ran_parts_of(w->c);
+        const struct ran_part_list *parts = &w->parts;
 
-        for (size_t i = 0; i < parts.n; i++)
-                if (parts.part[i]->feature_rows_bwd != NULL)
-                        parts.part[i]->feature_rows_bwd(w, p, memory_of(w)->ddense);
+        for (size_t i = 0; i < parts->n; i++)
+                if (parts->part[i]->feature_rows_bwd != NULL)
+                        parts->part[i]->feature_rows_bwd(w, p, memory_of(w)->ddense);
 }
 
 static void add(struct ran_workspace *w, const struct ran_params *p, size_t C)

@@ -100,7 +100,7 @@ static void add_rows(const struct ran_workspace *w, const struct ran_params *p, 
 
 void ran_document_vector(struct ran_workspace *w, const struct ran_params *p, size_t b, float *v)
 {
-        const struct ran_part *encoder = ran_encoder_of(w->c);
+        const struct ran_part *encoder = w->parts.encoder;
 
         if (encoder->vector != NULL) {
                 encoder->vector(w, p, b, v);
@@ -130,7 +130,7 @@ static void add_mean_bwd(struct ran_workspace *w, const struct ran_params *p, co
 void ran_document_vector_bwd(struct ran_workspace *w, const struct ran_params *p,
                              struct ran_params *dp, float *dv)
 {
-        const struct ran_part *encoder = ran_encoder_of(w->c);
+        const struct ran_part *encoder = w->parts.encoder;
 
         if (encoder->vector != NULL) {
                 encoder->vector_bwd(w, p, dp, dv);

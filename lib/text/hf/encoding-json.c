@@ -3,16 +3,12 @@
  * JSON. */
 #include <string.h>
 
+#include "base/size.h"
 #include "base/digits.h"
 #include "text/hf/text.h"
 
 /* Room is made for this many tokens at a time. */
 enum { BLOCK = 256 };
-
-static size_t least(size_t a, size_t b)
-{
-        return a < b ? a : b;
-}
 
 /* Copies n bytes in steps of TOKENIZER_STEP: may read and write up to that many beyond the end. */
 static char *put_quoted(char *at, const char *quoted, size_t n)
@@ -26,7 +22,7 @@ static void add_tokens(const struct ran_encoding *e, const struct ran_tokenizer_
                        struct ran_buf *out)
 {
         for (size_t i = 0; i < e->n;) {
-                size_t end = i + least(e->n - i, BLOCK), length = TOKENIZER_STEP;
+                size_t end = i + ran_least(e->n - i, BLOCK), length = TOKENIZER_STEP;
                 for (size_t k = i; k < end; k++)
                         length += t->quoted[e->ids[k]].n + 1;
                 char *begin = ran_buf_room(out, length), *at = begin;
@@ -53,7 +49,7 @@ static char *put_number(char *at, size_t x)
 static void add_ids(const struct ran_encoding *e, struct ran_buf *out)
 {
         for (size_t i = 0; i < e->n;) {
-                size_t end = i + least(e->n - i, BLOCK);
+                size_t end = i + ran_least(e->n - i, BLOCK);
                 char *begin = ran_buf_room(out, (end - i) * ONE), *at = begin;
                 if (begin == NULL)
                         return;
@@ -74,7 +70,7 @@ static void add_words(const struct ran_encoding *e, struct ran_buf *out)
 static void add_offsets(const struct ran_encoding *e, struct ran_buf *out)
 {
         for (size_t i = 0; i < e->n;) {
-                size_t end = i + least(e->n - i, BLOCK);
+                size_t end = i + ran_least(e->n - i, BLOCK);
                 char *begin = ran_buf_room(out, (end - i) * (2 * ONE + 2)), *at = begin;
                 if (begin == NULL)
                         return;
