@@ -10,8 +10,8 @@
  * Weights of x become weights of v, as a model has them, when the fit is done: mean and deviation
  * go into weights and bias.
  */
-#ifndef RAN_TRAIN_DENSE_H
-#define RAN_TRAIN_DENSE_H
+#ifndef RAN_DATA_DENSE_H
+#define RAN_DATA_DENSE_H
 
 #include "nn/params.h"
 #include "ran/train.h"
@@ -22,12 +22,13 @@ struct ran_dense {
         float *v;    /* (B, F) */
         struct ran_spool spool;
 };
-/* Reads all documents, each alone, as scoring does. pass is called with the share that is done now
- * and then, may be NULL, and may end it with RAN_EINTR by a value other than 0. */
-int ran_dense_read(struct ran_dense *k, const struct ran_config *c, const struct ran_params *p,
-                   size_t C, const struct ran_dataset *d, struct ran_pool *pool,
-                   int (*pass)(void *arg, size_t passes, double share), void *arg,
-                   struct ran_error *err);
+/* Fills k with the vectors of all documents (infer/dense-read.h). pass is called with the share
+ * that is done now and then, may be NULL, and may end it with RAN_EINTR by a value other than 0. */
+typedef int ran_dense_reader(struct ran_dense *k, const struct ran_config *c,
+                             const struct ran_params *p, size_t C, const struct ran_dataset *d,
+                             struct ran_pool *pool,
+                             int (*pass)(void *arg, size_t passes, double share), void *arg,
+                             struct ran_error *err);
 void ran_dense_release(struct ran_dense *k);
 
 /* How features come from vectors: x_f = factor_f (v_f - mean_f). */

@@ -508,7 +508,7 @@ int ran_explain_label(struct ran_explainer *e, size_t row, size_t c, size_t step
 int ran_explain_tokens(struct ran_explainer *e, size_t from, size_t to, size_t samples,
                        double *value, struct ran_error *err);
 
-/* ---- n-grams of a linear model (part/linear/top-ngrams.c)
+/* ---- n-grams of a linear model (infer/top-ngrams.c)
  * -------------------------------------------
  */
 

@@ -1,4 +1,5 @@
 /* init.c - initial weights: random, from another model, or from word vectors. */
+#include "infer/dense-read.h"
 #include "math/elementary.h"
 #include "tensors/compact.h"
 #include "file/model.h"
@@ -269,6 +270,7 @@ struct ran_linear_fit ran_trainer_linear_fit(struct ran_trainer *t)
                                        .seed = t->s->seed,
                                        .ratios = t->s->wide_ratios,
                                        .storage = t->job->storage,
+                                       .read = ran_dense_read,
                                        .vector_cache = t->job->vector_cache,
                                        .pool = t->job->pool,
                                        .refit = t->at.epochs.refit != 0,

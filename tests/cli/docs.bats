@@ -11,12 +11,14 @@ setup() {
   cd "$BATS_TEST_TMPDIR"
 }
 
-# source_map: the files that the source maps of cmd/ and lib/ name, in the first column of their tables.
+# source_map: the files that the source maps of cmd/ and lib/ name, in the first column of their tables: below the
+# folder of the heading, or, where it has several, below cmd/ or lib/.
 source_map() {
   local folder
   for folder in cmd lib; do
     awk -F '|' -v top=$folder '/^##/ && match($0, /`[a-z\/]+\/`/) {
       folder = top "/" substr($0, RSTART + 1, RLENGTH - 3)
+      if (gsub(/`[a-z\/]+\/`/, "&") > 1) folder = top
     }
     /^\|/ {
       n = split($2, word, /`/)

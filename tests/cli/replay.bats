@@ -136,7 +136,7 @@ say() {
     refused 2 '--replay takes the settings of the model' ran-train classify --replay m.ran $option train.jsonl
   done
   echo '{"seed": 3}' >c.json
-  refused 2 '"seed"' ran-train classify --replay m.ran -c c.json train.jsonl
+  refused 2 'leave out --seed' ran-train classify --replay m.ran -c c.json train.jsonl
   refused 2 'exclude each other' ran-train classify --replay m.ran --check train.jsonl
   refused 2 'exclude each other' ran-train classify --replay m.ran --dry-run train.jsonl
 }

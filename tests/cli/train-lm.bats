@@ -278,7 +278,7 @@ resumes() {
   refused 2 'min_window must be 1' ran-train lm --min-window 4 -o m.ran
   refused 2 "mask must be 'causal' or 'prefix'" ran-train lm --mask none -o m.ran
   refused 2 'use --cell gated' ran-train lm --cell plain -o m.ran
-  refused 2 'the verb is the task' ran-train lm --task tag -o m.ran
+  refused 2 'task is no option: the verb or a model sets it' ran-train lm --task tag -o m.ran
 }
 
 @test "train lm: a model that has learned nothing yet knows how frequent words are" {

@@ -19,7 +19,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 static struct {
         struct ran_list list;
         struct ran_choices choices;
-        char *text;
+        char *text, *init, *vectors, *pretrain;
         double real;
 } others;
 static struct ran_config config;
@@ -36,6 +36,10 @@ static const struct ran_field other_fields[] = {
         {"any_text", 't', RAN_FIELD_TEXT, offsetof(__typeof__(others), text), .help = "words"},
         {"real", 'x', RAN_FIELD_REAL, offsetof(__typeof__(others), real), -1, 2.5, .initial = "0.5",
          .help = "a number"},
+        /* Of files: options of training say what they need. */
+        {"init", 0, RAN_FIELD_TEXT, offsetof(__typeof__(others), init), .help = "a model"},
+        {"vectors", 0, RAN_FIELD_TEXT, offsetof(__typeof__(others), vectors), .help = "vectors"},
+        {"pretrain", 0, RAN_FIELD_TEXT, offsetof(__typeof__(others), pretrain), .help = "texts"},
         {0},
 };
 static const struct cmd_group groups[] = {

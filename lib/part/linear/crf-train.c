@@ -1,7 +1,8 @@
 /* crf-train.c - see crf-train.h. */
 #include "part/linear/crf-train.h"
 #include "math/simd.h"
-#include "infer/tagger.h"
+#include "part/crf/crf.h"
+#include "part/crf/tag-rules.h"
 #include "part/linear/linear-words.h"
 #include "ran/train.h"
 

@@ -1,7 +1,8 @@
 /* ensemble.c - see ensemble.h. Newton's method; in double, because the sums decide when it ends. */
 #include "part/linear/ensemble.h"
 #include "math/elementary.h"
-#include "infer/tagger.h"
+#include "part/crf/crf.h"
+#include "part/crf/tag-rules.h"
 #include "part/linear/crf-train.h"
 #include "data/loss.h"
 #include "ran/train.h"

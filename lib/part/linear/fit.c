@@ -163,8 +163,7 @@ static int read_vectors(struct fit *x, struct ran_error *err)
         RAN_TRY(use_cache(k, err));
         x->vectors = x->at.to = share_of_vectors(x->l, k);
         if (dense->B == 0)
-                RAN_TRY(ran_dense_read(dense, k->c, k->p, k->C, k->d, k->pool, on_pass, &x->at,
-                                       err));
+                RAN_TRY(k->read(dense, k->c, k->p, k->C, k->d, k->pool, on_pass, &x->at, err));
         return ran_dense_frame_init(&x->frame, dense, k->document, k->documents, err);
 }
 

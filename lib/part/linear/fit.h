@@ -40,7 +40,8 @@ struct ran_linear_fit {
         const double *class_weight; /* (C) or NULL */
         uint64_t seed;
         int ratios, storage;                   /* ratios: the setting wide_ratios */
-        struct ran_vector_cache *vector_cache; /* of a frozen encoder, or NULL */
+        ran_dense_reader *read;                /* reads the vectors of a frozen encoder */
+        struct ran_vector_cache *vector_cache; /* of those, or NULL */
         struct ran_pool *pool;
         bool refit; /* cost, ratios and scale are those of the first fit */
         bool last;  /* no fit follows: the features are released */
