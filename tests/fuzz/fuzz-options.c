@@ -20,7 +20,8 @@ static struct {
         struct ran_list list;
         struct ran_choices choices;
         char *text, *init, *vectors, *pretrain;
-        double real;
+        double real, minutes;
+        int format;
 } others;
 static struct ran_config config;
 static struct ran_train_settings settings;
@@ -29,6 +30,7 @@ static struct cmd_input input;
 static struct cmd_output output;
 
 static const char *const names[] = {"one", "two", "three", NULL};
+static const char *const formats[] = {"csv", "tsv", NULL};
 static const struct ran_field other_fields[] = {
         {"pile", 0, RAN_FIELD_LIST, 0, .help = "several"},
         {"several", 's', RAN_FIELD_CHOICES, offsetof(__typeof__(others), choices), .choices = names,
@@ -36,7 +38,13 @@ static const struct ran_field other_fields[] = {
         {"any_text", 't', RAN_FIELD_TEXT, offsetof(__typeof__(others), text), .help = "words"},
         {"real", 'x', RAN_FIELD_REAL, offsetof(__typeof__(others), real), -1, 2.5, .initial = "0.5",
          .help = "a number"},
-        /* Of files: options of training say what they need. */
+        /* What options of training and of tables say that they need. */
+        {"pretrain_minutes", 0, RAN_FIELD_REAL, offsetof(__typeof__(others), minutes), 0, 1e6,
+         .initial = "0", .help = "minutes"},
+        {"output_format", 0, RAN_FIELD_CHOICE, offsetof(__typeof__(others), format),
+         .choices = formats, .initial = "csv", .help = "a table"},
+        {"eval_format", 0, RAN_FIELD_CHOICE, offsetof(__typeof__(others), format),
+         .choices = formats, .initial = "csv", .help = "a table"},
         {"init", 0, RAN_FIELD_TEXT, offsetof(__typeof__(others), init), .help = "a model"},
         {"vectors", 0, RAN_FIELD_TEXT, offsetof(__typeof__(others), vectors), .help = "vectors"},
         {"pretrain", 0, RAN_FIELD_TEXT, offsetof(__typeof__(others), pretrain), .help = "texts"},
