@@ -17,7 +17,8 @@ struct walk {
         struct ran_plan plan;
         size_t threads;
         size_t *order, *shard, *begin;
-        uint64_t *seen; /* (V) the step that last had the id */
+        struct ran_recurrent_state *recurrent; /* (streams) of the chunks in `packed` */
+        uint64_t *seen;                        /* (V) the step that last had the id */
         uint64_t step;
         size_t rows, shards; /* different rows of a step, and shards of a step, at most */
         double *top;     /* (threads + 1) the largest scratch of long chunks in a step, in order */
@@ -57,13 +58,14 @@ static int pack(struct walk *k, const struct ran_chunk *chunk, size_t n, struct 
 
         ran_packed_clear(&k->packed);
         for (size_t i = 0; i < n; i++) {
-                struct ran_recurrent_state recurrent = {
-                        .states = ran_encoder_states(job->config, chunk[i].from)};
+                struct ran_recurrent_state *recurrent = &k->recurrent[i];
                 const uint32_t *ids = d->ids + d->first[chunk[i].document] + chunk[i].from;
                 size_t L = chunk[i].to - chunk[i].from;
 
+                *recurrent = (struct ran_recurrent_state){
+                        .states = ran_encoder_states(job->config, chunk[i].from)};
                 RAN_TRY(ran_packed_add_after(&k->packed, job->config, ids, L, 0,
-                                             chunk[i].recurrent != NULL ? &recurrent : NULL, err));
+                                             chunk[i].recurrent != NULL ? recurrent : NULL, err));
                 if (d->sources != NULL && chunk[i].from == 0)
                         k->packed.sources[i] = d->sources[chunk[i].document];
                 const size_t before = k->packed.L - L;
@@ -226,10 +228,11 @@ static int walk_init(struct walk *k, struct ran_error *err)
         k->order = ran_alloc(B, sizeof *k->order, err);
         k->shard = ran_alloc(k->plan.streams + 1, sizeof *k->shard, err);
         k->begin = ran_alloc(k->plan.streams + 1, sizeof *k->begin, err);
+        k->recurrent = ran_alloc(k->plan.streams, sizeof *k->recurrent, err);
         k->seen = ran_alloc(k->run->V, sizeof *k->seen, err);
         k->top = ran_alloc(k->threads + 1, sizeof *k->top, err);
-        return k->order != NULL && k->shard != NULL && k->begin != NULL && k->seen != NULL &&
-                               k->top != NULL
+        return k->order != NULL && k->shard != NULL && k->begin != NULL && k->recurrent != NULL &&
+                               k->seen != NULL && k->top != NULL
                        ? RAN_OK
                        : RAN_ENOMEM;
 }
@@ -242,6 +245,7 @@ static void walk_release(struct walk *k)
         free(k->order);
         free(k->shard);
         free(k->begin);
+        free(k->recurrent);
         free(k->seen);
         free(k->top);
 }
