@@ -29,11 +29,6 @@ void ran_nearest_free(struct ran_nearest *c)
         free(c);
 }
 
-size_t ran_nearest_count(const struct ran_nearest *c)
-{
-        return c->n;
-}
-
 int ran_nearest_add(struct ran_nearest *c, const float *v, struct ran_error *err)
 {
         const double length = sqrt(ran_dot(v, v, c->D));

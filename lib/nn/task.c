@@ -28,8 +28,3 @@ bool ran_task_reads_words(int task)
 {
         return ran_tasks[task]->words;
 }
-
-bool ran_task_reads_sources(int task)
-{
-        return ran_tasks[task]->sources;
-}

@@ -115,12 +115,10 @@ bool ran_config_is_of_task(const char *name);
 int ran_config_check(const struct ran_config *config, struct ran_error *err);
 
 /* A task (nn/task.c): its name, as in configurations; whether its outputs are labels (of
- * documents or words) rather than a vocabulary; whether its documents have word positions, or a
- * source. */
+ * documents or words) rather than a vocabulary; whether its documents have word positions. */
 const char *ran_task_name(int task);
 bool ran_task_has_labels(int task);
 bool ran_task_reads_words(int task);
-bool ran_task_reads_sources(int task);
 
 /* Whether there is an encoder, and not the linear model alone. */
 bool ran_config_has_encoder(const struct ran_config *config);
@@ -375,7 +373,6 @@ int ran_model_use_vectors(struct ran_model *m, struct ran_vector_cache *k, struc
 struct ran_nearest;
 struct ran_nearest *ran_nearest_new(size_t D, struct ran_error *err);
 void ran_nearest_free(struct ran_nearest *c);
-size_t ran_nearest_count(const struct ran_nearest *c);
 int ran_nearest_add(struct ran_nearest *c, const float *v, struct ran_error *err); /* v (D) */
 struct ran_neighbour {
         size_t number; /* from 0, in the order of their addition */

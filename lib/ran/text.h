@@ -288,7 +288,6 @@ struct ran_segment_count {
         size_t marks[RAN_MARK_COUNT];                              /* of the text */
 };
 void ran_segment_count_add(struct ran_segment_count *to, const struct ran_segment_count *from);
-double ran_segment_count_f1(const struct ran_segment_count *count, int convention);
 /* The convention that fits best, RAN_SEGMENT_...: punctuation where none is better; ptb, if
  * none is better, for the marks of the Penn Treebank. */
 int ran_segment_count_best(const struct ran_segment_count *count);

@@ -246,8 +246,8 @@ struct ran_train_limit {
         bool aborted;         /* the encoder of the refit was not trained to its end */
 };
 
-/* Texts to learn from before the labels (train/stage-pretrain.c): the encoder is trained as that of a
- * masked language model first, which is the first phase of a training. */
+/* Texts to learn from before the labels (train/stage-pretrain.c): the encoder is trained as that of
+ * a masked language model first, which is the first phase of a training. */
 struct ran_train_texts {
         const struct ran_dataset *train, *dev; /* documents with words and without labels, as for
                                                 * mlm; dev NULL or empty: the last epoch is kept */
@@ -319,9 +319,6 @@ void ran_train_describe(const struct ran_train_job *job, struct ran_buf *out);
 bool ran_train_same_run(const char *a, size_t a_n, const char *b, size_t b_n);
 /* Whether the head of `init` can be used, too: same encoder, task and classes. */
 bool ran_train_keeps_head(const struct ran_train_job *job);
-/* Whether a training for this task that begins with the weights of init knows documents already:
- * a training on texts says nothing of labels. */
-bool ran_train_knows(const struct ran_model *init, int task);
 /* Marks the documents that it knows in known (B), unless that is NULL; returns their number. */
 size_t ran_train_find_known(const struct ran_dataset *d, const struct ran_model *init, int task,
                             bool *known);

@@ -7,7 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-bool ran_train_knows(const struct ran_model *init, int task)
+/* Whether a training for this task that begins with the weights of init knows documents already: a
+ * training on texts says nothing of labels. */
+static bool knows(const struct ran_model *init, int task)
 {
         return init != NULL && ran_model_fingerprints(init) > 0 &&
                ran_task_has_labels(ran_model_config(init)->task) == ran_task_has_labels(task);
@@ -19,7 +21,7 @@ size_t ran_train_find_known(const struct ran_dataset *d, const struct ran_model 
         size_t n = 0;
 
         for (size_t b = 0; b < d->B; b++) {
-                const bool is = d->fingerprint != NULL && ran_train_knows(init, task) &&
+                const bool is = d->fingerprint != NULL && knows(init, task) &&
                                 ran_model_knows(init, d->fingerprint[b]);
 
                 if (known != NULL)
@@ -34,7 +36,7 @@ int ran_known_make(const struct ran_train_job *job, bool refitted, struct ran_ex
                    struct ran_error *err)
 {
         const struct ran_dataset *d = job->train;
-        const bool goes_on = ran_train_knows(job->init, job->config->task);
+        const bool goes_on = knows(job->init, job->config->task);
         const size_t before = goes_on ? ran_model_fingerprints(job->init) : 0;
         size_t n = before;
 

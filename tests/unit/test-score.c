@@ -246,7 +246,6 @@ TEST(nearest_are_those_of_a_full_sort)
                         v[i][d] = (float)(ran_random_draw(7, i * D + d) % 4) - 1;
                 CHECK(ran_nearest_add(c, v[i], NULL) == RAN_OK);
         }
-        CHECK_SIZE(ran_nearest_count(c), N);
         for (size_t q = 0; q < 20; q++)
                 for (size_t k = 0; k <= N + 5; k += k < 8 ? 1 : 66) {
                         const double length = sqrt((double)(v[q][0] * v[q][0] + v[q][1] * v[q][1] +

@@ -160,7 +160,7 @@ void ran_segment_count_add(struct ran_segment_count *to, const struct ran_segmen
                 to->marks[i] += from->marks[i];
 }
 
-double ran_segment_count_f1(const struct ran_segment_count *count, int convention)
+static double f1_of(const struct ran_segment_count *count, int convention)
 {
         const double both = (double)count->found[convention] + (double)count->words;
 
@@ -176,10 +176,9 @@ int ran_segment_count_best(const struct ran_segment_count *count)
         int best = order[0];
 
         for (size_t i = 1; i < sizeof order / sizeof *order; i++)
-                if (ran_segment_count_f1(count, order[i]) > ran_segment_count_f1(count, best))
+                if (f1_of(count, order[i]) > f1_of(count, best))
                         best = order[i];
-        if (ran_mark_treebank(count->marks) &&
-            ran_segment_count_f1(count, RAN_SEGMENT_PTB) >= ran_segment_count_f1(count, best))
+        if (ran_mark_treebank(count->marks) && f1_of(count, RAN_SEGMENT_PTB) >= f1_of(count, best))
                 return RAN_SEGMENT_PTB;
         return best;
 }
