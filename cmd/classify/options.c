@@ -14,11 +14,11 @@ struct classify_options classify_options;
 static const char *const eval_formats[] = {"json", "text", "csv", "tsv", "html", NULL};
 
 /* The program gives this of a record, for the formats. */
-#define GIVES_RECORDS OUTPUT_YES
-#define GIVES_LABELS  OUTPUT_YES
-#define GIVES_TAGS    OUTPUT_NO
-#define GIVES_ROWS    OUTPUT_YES
-#define GIVES_PAGE    OUTPUT_YES
+#define GIVES_RECORDS(...) __VA_ARGS__
+#define GIVES_LABELS(...)  __VA_ARGS__
+#define GIVES_TAGS(...)
+#define GIVES_ROWS(...) __VA_ARGS__
+#define GIVES_PAGE(...) __VA_ARGS__
 static const char *const output_names[] = {OUTPUT_FORMATS(OUTPUT_NAME) NULL};
 static const struct output_format *const output_formats[] = {OUTPUT_FORMATS(OUTPUT_ENTRY)};
 

@@ -36,9 +36,8 @@ enum output_kind {
 };
 
 /* A program says of each kind whether it gives that, before it uses the lists below:
- *      #define GIVES_ROWS OUTPUT_YES */
-#define OUTPUT_YES(...) __VA_ARGS__
-#define OUTPUT_NO(...)
+ *      #define GIVES_ROWS(...) __VA_ARGS__     it does
+ *      #define GIVES_TAGS(...)                 it does not */
 /* The words of the formats of a kind, as rules of options have them: OUTPUT_OF_ROWS(OUTPUT_WORD).
  */
 #define OUTPUT_WORD(symbol, kind, name, help) name ","

@@ -28,11 +28,11 @@ static struct score_options {
         int output_format;
 } options;
 /* The program gives this of a record, for the formats. */
-#define GIVES_RECORDS OUTPUT_YES
-#define GIVES_LABELS  OUTPUT_NO
-#define GIVES_TAGS    OUTPUT_NO
-#define GIVES_ROWS    OUTPUT_NO
-#define GIVES_PAGE    OUTPUT_YES
+#define GIVES_RECORDS(...) __VA_ARGS__
+#define GIVES_LABELS(...)
+#define GIVES_TAGS(...)
+#define GIVES_ROWS(...)
+#define GIVES_PAGE(...) __VA_ARGS__
 static const char *const output_names[] = {OUTPUT_FORMATS(OUTPUT_NAME) NULL};
 static const struct output_format *const output_formats[] = {OUTPUT_FORMATS(OUTPUT_ENTRY)};
 static struct cmd_parallel parallel;
