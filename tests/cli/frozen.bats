@@ -31,8 +31,8 @@ header() {
 bytes_of() {
   local at length
   length=$(od -An -t u8 -N 8 "$1" | tr -d ' ')
-  at=$(header "$1" | jq -r --arg name "$2" '.[$name].data_offsets | "\(.[0]) \(.[1] - .[0])"')
-  tail -c +$((8 + length + ${at% *} + 1)) "$1" | head -c "${at#* }" | od -An -v -t x1
+  at=$(header "$1" | jq -r --arg name "$2" '.[$name].data_offsets | "\(.[1]) \(.[1] - .[0])"')
+  head -c $((8 + length + ${at% *})) "$1" | tail -c "${at#* }" | od -An -v -t x1
 }
 
 @test "frozen: the encoder is that of the base model, byte for byte, and vectors have weights of their own" {
