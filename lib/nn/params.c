@@ -107,15 +107,15 @@ int ran_params_init(struct ran_params *p, const struct ran_config *c, size_t C,
 
         *p = (struct ran_params){0};
         RAN_TRY(ran_layout_init(&layout, c, C, err));
-        if (alloc_names(p, c, err) == RAN_OK)
-                w.block = p->block = ran_alloc_floats(layout.size, err);
-        ran_layout_release(&layout);
-        if (p->block == NULL) {
+        int rc = alloc_names(p, c, err);
+        if (rc == RAN_OK && (w.block = p->block = ran_alloc_floats(layout.size, err)) == NULL) {
                 ran_params_release(p);
-                return RAN_ENOMEM;
+                rc = RAN_ENOMEM;
         }
-        walk_all(&w, p, c, C);
-        return RAN_OK;
+        ran_layout_release(&layout);
+        if (rc == RAN_OK)
+                walk_all(&w, p, c, C);
+        return rc;
 }
 
 void ran_params_release(struct ran_params *p)
