@@ -47,9 +47,9 @@ static size_t choose_rows(double least)
         size_t rows = 1;
 
         for (size_t r = 2; r <= 16; r++) {
-                const double bands = (double)(SIGNATURE / r);
+                const size_t bands = SIGNATURE / r;
 
-                if (1 - pow(1 - pow(least, (double)r), bands) >= MEET)
+                if (1 - pow(1 - pow(least, (double)r), (double)bands) >= MEET)
                         rows = r;
         }
         return rows;
