@@ -171,7 +171,8 @@ static int read_member(struct reader *r, size_t id)
         if (next_is(r, "[:"))
                 return refuse(r, "a POSIX class");
         if (take(r, "[")) {
-                size_t inner;
+                size_t inner = 0;
+
                 RAN_TRY(read_class(r, &inner));
                 part.low = (int32_t)inner;
                 return ran_class_add(&r->p->classes, id, part, r->err);
