@@ -5,7 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#define BYTES(s)   s, sizeof s - 1
+#define BYTES(s)   (s), sizeof(s) - 1
 #define AS_TEXT    "save the text as plain text in UTF-8 first"
 #define AS_CSV     "save the table as CSV first"
 #define AS_LINES   "make JSON lines of it first, with pandas or DuckDB for example"

@@ -657,8 +657,8 @@ END
   refused 2 'exclude each other' ran-train classify --resume --overwrite-checkpoint -o m.ran
   refused 2 '-o FILE' ran-train classify -m m.ran -o n.ran
   refused 2 'needs a model' ran-train classify --dump-gradients g
-  refused 2 'the verb is the task' ran-train classify --task tag -o m.ran
-  refused 2 'the verb is the task' ran-train tag --task classify -o m.ran
+  refused 2 'task is no option: the verb or a model sets it' ran-train classify --task tag -o m.ran
+  refused 2 'task is no option: the verb or a model sets it' ran-train tag --task classify -o m.ran
   refused 2 'causal' ran-train classify --mask causal -o m.ran /dev/null
   refused 2 '--bptt is for ran-train lm' ran-train classify --bptt 1 -o m.ran /dev/null
   refused 2 'did you mean --epochs' ran-train classify --epochz 3 -o m.ran
