@@ -192,7 +192,7 @@ int tokenize_duplicates(int argc, char **argv)
         };
         const struct cmd_program program = {
                 .name = "ran-tokenize duplicates",
-                .usage = "[--among FILE] [--keep WHAT] [option...] [file...]",
+                .usage = "[--among FILE] [option...] [file...]",
                 .summary = "Adds the member \"duplicate\" to each record: the id of the most "
                            "similar earlier text, and how similar it is; null if none is similar "
                            "enough. Without an id a record is called FILE:LINE.",
