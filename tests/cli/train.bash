@@ -1,6 +1,7 @@
 # train.bash - what the tests of training share.
 
-load compare.bash
+# shellcheck source=tests/cli/compare.bash
+source "$(dirname "${BASH_SOURCE[0]}")/compare.bash"
 
 # documents N [MOST]: as many records of 1 to MOST (80) words, whose label a word tells.
 documents() {
