@@ -10,7 +10,6 @@
 #include "base/random.h"
 #include "ran/text.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -41,6 +40,15 @@ struct ran_near_duplicates {
         uint64_t key[SIGNATURE]; /* (bands) of the text at hand */
 };
 
+static double power(double x, size_t n)
+{
+        double product = 1;
+
+        while (n-- > 0)
+                product *= x;
+        return product;
+}
+
 /* The most rows a band with which texts of this similarity meet. */
 static size_t choose_rows(double least)
 {
@@ -49,7 +57,7 @@ static size_t choose_rows(double least)
         for (size_t r = 2; r <= 16; r++) {
                 const size_t bands = SIGNATURE / r;
 
-                if (1 - pow(1 - pow(least, (double)r), (double)bands) >= MEET)
+                if (1 - power(1 - power(least, r), bands) >= MEET)
                         rows = r;
         }
         return rows;
