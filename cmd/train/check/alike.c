@@ -17,16 +17,6 @@ int train_shown(const char *name)
         return (int)n;
 }
 
-static void *must_alloc(size_t n, size_t size)
-{
-        struct ran_error err = {0};
-        void *p = ran_alloc(n, size, &err);
-
-        if (p == NULL)
-                cmd_die(CMD_FAILED, "%s", err.text);
-        return p;
-}
-
 /* A label without what cannot be seen, or is easily written in two ways. */
 struct folded {
         char *text;
@@ -128,7 +118,7 @@ void train_find_alike(struct train_problems *w, const struct ran_dataset *set, c
                       const char *word)
 {
         enum { SHOWN = 3 };
-        struct folded *folded = must_alloc(set->C, sizeof *folded);
+        struct folded *folded = train_must_alloc(set->C, sizeof *folded);
         size_t found = 0;
 
         for (size_t c = 0; c < set->C; c++)

@@ -8,16 +8,6 @@
 #include "cmd/options/message.h"
 #include "cmd/train/check/report.h"
 
-static void *must_alloc(size_t n, size_t size)
-{
-        struct ran_error err = {0};
-        void *p = ran_alloc(n, size, &err);
-
-        if (p == NULL)
-                cmd_die(CMD_FAILED, "%s", err.text);
-        return p;
-}
-
 /* ---- repeated texts ------------------------------------------------------------------------- */
 
 static const size_t none = SIZE_MAX;
@@ -70,7 +60,7 @@ static void find_twins(const struct ran_dataset *train, const struct ran_dataset
                        size_t *dev_twin)
 {
         size_t n = train->B + (dev != NULL ? dev->B : 0);
-        struct key *keys = must_alloc(n, sizeof *keys);
+        struct key *keys = train_must_alloc(n, sizeof *keys);
         const struct key *leader = NULL;
 
         make_keys(keys, train, false);
@@ -111,7 +101,7 @@ static int compare_sizes(const void *a, const void *b)
 static void summarise_lengths(struct train_summary *s, size_t window)
 {
         const struct ran_dataset *set = &s->data->set;
-        size_t *length = must_alloc(set->B, sizeof *length);
+        size_t *length = train_must_alloc(set->B, sizeof *length);
 
         for (size_t b = 0; b < set->B; b++) {
                 length[b] = set->first[b + 1] - set->first[b];
@@ -134,7 +124,7 @@ static void summarise(struct train_summary *s, const struct train_data *data, si
         const struct ran_dataset *set = &data->set;
 
         s->data = data;
-        s->label_count = must_alloc(set->C, sizeof *s->label_count);
+        s->label_count = train_must_alloc(set->C, sizeof *s->label_count);
         for (size_t i = 0; i < set->label_first[set->B]; i++)
                 if (set->labels[i] != RAN_LABEL_UNKNOWN)
                         s->label_count[set->labels[i]]++;
@@ -196,8 +186,8 @@ static void gather_near(struct train_report *r, const struct train_data *train, 
 static void gather_repeats(struct train_report *r, const struct train_data *train,
                            const struct train_data *dev)
 {
-        size_t *twin = must_alloc(train->set.B, sizeof *twin);
-        size_t *dev_twin = must_alloc(dev != NULL ? dev->set.B : 0, sizeof *dev_twin);
+        size_t *twin = train_must_alloc(train->set.B, sizeof *twin);
+        size_t *dev_twin = train_must_alloc(dev != NULL ? dev->set.B : 0, sizeof *dev_twin);
 
         find_twins(&train->set, dev != NULL ? &dev->set : NULL, twin, dev_twin);
         for (size_t b = 0; b < train->set.B; b++) {
@@ -218,8 +208,8 @@ static void gather_repeats(struct train_report *r, const struct train_data *trai
 void train_count_repeats(const struct train_data *train, const struct train_data *dev,
                          size_t *repeated, size_t *known)
 {
-        size_t *twin = must_alloc(train->set.B, sizeof *twin);
-        size_t *dev_twin = must_alloc(dev != NULL ? dev->set.B : 0, sizeof *dev_twin);
+        size_t *twin = train_must_alloc(train->set.B, sizeof *twin);
+        size_t *dev_twin = train_must_alloc(dev != NULL ? dev->set.B : 0, sizeof *dev_twin);
 
         *repeated = *known = 0;
         find_twins(&train->set, dev != NULL ? &dev->set : NULL, twin, dev_twin);

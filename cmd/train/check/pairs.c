@@ -11,16 +11,6 @@
 
 #include "cmd/options/message.h"
 
-static void *must_alloc(size_t n, size_t size)
-{
-        struct ran_error err = {0};
-        void *p = ran_alloc(n, size, &err);
-
-        if (p == NULL)
-                cmd_die(CMD_FAILED, "%s", err.text);
-        return p;
-}
-
 /* ---- one pair ------------------------------------------------------------------------------- */
 
 struct side {
@@ -76,7 +66,7 @@ static void percentiles(double *out, double *x, size_t n)
 
 static void add_lengths(struct train_pair_summary *p, const struct ran_dataset *set)
 {
-        double *x = must_alloc(3 * set->B + 1, sizeof *x), *source = x, *target = x + set->B,
+        double *x = train_must_alloc(3 * set->B + 1, sizeof *x), *source = x, *target = x + set->B,
                *ratio = x + 2 * set->B;
         struct pair pair;
 
@@ -118,7 +108,7 @@ static void count_side(double *count, double *all, const struct side *side)
 static double *token_odds(const struct ran_dataset *set)
 {
         size_t V = largest_id(set);
-        double *source = must_alloc(2 * V + 1, sizeof *source), *target = source + V;
+        double *source = train_must_alloc(2 * V + 1, sizeof *source), *target = source + V;
         double sources = (double)V, targets = (double)V;
         struct pair pair;
 

@@ -172,3 +172,13 @@ void train_problems_release(struct train_problems *p)
         free(p->sentence);
         *p = (struct train_problems){0};
 }
+
+void *train_must_alloc(size_t n, size_t size)
+{
+        struct ran_error err = {0};
+        void *p = ran_alloc(n, size, &err);
+
+        if (p == NULL)
+                cmd_die(CMD_FAILED, "%s", err.text);
+        return p;
+}

@@ -15,5 +15,7 @@ void train_add_problem(struct train_problems *p, const char *format, ...)
 void train_find_problems(struct train_problems *p, const struct train_data *train,
                          const struct train_data *dev, bool bad_ok);
 void train_problems_release(struct train_problems *p);
+/* ran_alloc, for the checks; exits without memory. */
+void *train_must_alloc(size_t n, size_t size);
 
 #endif

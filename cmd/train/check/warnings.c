@@ -24,21 +24,11 @@ struct labels {
         size_t first_label; /* of the first document; C: it has none */
 };
 
-static void *must_alloc(size_t n, size_t size)
-{
-        struct ran_error err = {0};
-        void *p = ran_alloc(n, size, &err);
-
-        if (p == NULL)
-                cmd_die(CMD_FAILED, "%s", err.text);
-        return p;
-}
-
 static struct labels count_labels(const struct ran_dataset *set)
 {
         struct labels l = {.set = set, .first_label = set->C};
 
-        l.count = must_alloc(set->C, sizeof *l.count);
+        l.count = train_must_alloc(set->C, sizeof *l.count);
         for (size_t i = 0; i < set->label_first[set->B]; i++)
                 if (set->labels[i] < set->C)
                         l.count[set->labels[i]]++;
@@ -231,7 +221,7 @@ void train_find_forgotten(struct train_problems *w, const struct train_data *tra
         if (init == NULL || name == NULL || train->task->label == NULL || train->set.B == 0 ||
             ran_model_config(init)->task != train->task->task)
                 return;
-        const char **here = must_alloc(C, sizeof *here);
+        const char **here = train_must_alloc(C, sizeof *here);
         for (size_t c = 0; c < C; c++)
                 here[c] = train->set.names[c];
         qsort(here, C, sizeof *here, by_name);
