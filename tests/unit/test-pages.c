@@ -44,18 +44,17 @@ TEST(page_documents_keep_the_most_doubtful)
 {
         struct page_documents d = {.most = 3};
         struct ran_error err;
+        struct page_document one = {0};
 
+        ran_buf_str(&one.name, "n");
+        ran_buf_str(&one.body, "b");
         for (size_t i = 0; i < 10; i++) {
-                const struct page_document one = {.doubt = (double)((i * 7) % 10),
-                                                  .name = "n",
-                                                  .name_n = 1,
-                                                  .cells = "",
-                                                  .body = "b",
-                                                  .body_n = 1};
+                one.doubt = (double)((i * 7) % 10);
                 CHECK_OK(page_documents_add(&d, &one, &err), err);
         }
         CHECK_SIZE(d.seen, 10);
         CHECK_SIZE(d.n, 3);
         CHECK(page_documents_want(&d, 7.5) && !page_documents_want(&d, 7));
+        page_document_release(&one);
         page_documents_release(&d);
 }
