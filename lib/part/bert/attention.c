@@ -56,10 +56,14 @@ void ran_bert_bias(const struct ran_workspace *w, const struct ran_params *p)
 {
         const struct ran_config *c = w->c;
         const struct ran_bert_once *once = p->once;
+        struct ran_bert_memory *own = ran_bert_memory_of(w);
         const ptrdiff_t M = (ptrdiff_t)c->max_length;
 
-        for (size_t j = 0; j < c->heads && c->buckets > 0; j++) {
-                float *bias = bias_of(w, ran_bert_memory_of(w)->bias, j);
+        if (c->buckets == 0 || own->has_bias)
+                return;
+        own->has_bias = !w->training;
+        for (size_t j = 0; j < c->heads; j++) {
+                float *bias = bias_of(w, own->bias, j);
 
                 for (ptrdiff_t d = 1 - M; d < M; d++) {
                         const size_t bucket = bucket_of(c->buckets, d);
@@ -290,15 +294,15 @@ void ran_bert_attention(struct ran_bert_pass *s)
         ran_phase = RAN_PHASE_PROJECTIONS;
         if (has_input_norm(s))
                 ran_bert_norm(s, &before);
-        ran_gemm_linear(w->pool, s->act->qkv, 3 * E, input(s), D, s->p->q_w, s->p->q_b, s->R, D,
-                        3 * E);
+        ran_gemm_linear_kept(w->pool, s->panels, s->act->qkv, 3 * E, input(s), D, s->p->q_w,
+                             s->p->q_b, s->R, D, 3 * E);
         rotate(s, s->act->qkv, 1);
         ran_phase = RAN_PHASE_ATTENTION;
         clear_padding(s);
         ran_workers_each(&w->workers, 0, windows * w->h, attend, s);
         ran_phase = RAN_PHASE_PROJECTIONS;
-        ran_gemm_linear(w->pool, s->own->rows.o, D, s->act->a, E, s->p->out_w, s->p->out_b, s->R, E,
-                        D);
+        ran_gemm_linear_kept(w->pool, s->panels, s->own->rows.o, D, s->act->a, E, s->p->out_w,
+                             s->p->out_b, s->R, E, D);
         ran_bert_drop(s, RAN_DROP_ATTENTION, s->own->rows.o);
         ran_bert_each_block(s, add_attended);
         ran_bert_norm(s, &after);
