@@ -591,6 +591,7 @@ TEST(other_files_than_safetensors_are_named)
                 {"model-q4.gguf", "model-q4.gguf is GGUF: get the folder"},
                 {"model.onnx", "ONNX"},
                 {"tf_model.h5", "from_tf=True"},
+                {"model.keras", "is Keras"},
                 {"flax_model.msgpack", "from_flax=True"},
                 {"training_args.bin", "a folder in Hugging Face's form has config.json"},
                 {"adapter_config.json", "an adapter (PEFT)"},
