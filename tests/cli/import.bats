@@ -141,7 +141,7 @@ near() {
     ran-classify -m "$encoders/bert/model.safetensors" texts.jsonl
 }
 
-@test "import --prompt: the vectors of texts with that prompt; a training keeps it" {
+@test "import --prompt: the vectors of texts with that prompt" {
   ran-train import -q --prompt query -o query.ran "$encoders/sentence-prompts"
   jq -c 'select(.prompt == "query") | {id: .name, text, want: .vector}' "$encoders/sentence-prompts/expected.jsonl" >asked.jsonl
   ran-classify --embed -m query.ran asked.jsonl |
@@ -151,9 +151,4 @@ near() {
   refused 2 'no prompt has the name "querry": passage, query' ran-train import --prompt querry -o no.ran "$encoders/sentence-prompts"
   run -0 --separate-stderr ran-train import -o none.ran "$encoders/sentence-prompts"
   [[ $stderr == *'made for prompts, read without (--prompt)'* ]]
-  for n in 1 2 3 4 5 6 7 8; do
-    printf '{"label": "a", "text": "Where does the ferry wait %s?"}\n{"label": "b", "text": "The quick brown fox %s"}\n' $n $n
-  done >train.jsonl
-  ran-train classify -q --init query.ran --frozen -o tuned.ran train.jsonl
-  [ "$(ran-train info --format json tuned.ran | jq -r .pretrained.prompt)" = "query: " ]
 }
