@@ -321,8 +321,8 @@ static int differentiate(struct ran_batcher *k, struct ran_batch_scratch *t, siz
         if (k->of.p->below != NULL)
                 return RAN_OK;
         return ran_grad_embed(g, t->of.packed.ids,
-                              ran_encoder_spelling(k->of.c) > 0 ? t->of.packed.spelling : NULL, k->of.V,
-                              t->of.work.dx, t->of.packed.L, k->of.c->dim, k->pool, err);
+                              ran_encoder_spelling(k->of.c) > 0 ? t->of.packed.spelling : NULL,
+                              k->of.V, t->of.work.dx, t->of.packed.L, k->of.c->dim, k->pool, err);
 }
 
 /* The n-th of this rank. */

@@ -51,7 +51,8 @@ static int write(const struct ran_model *m, const struct ran_layout *layout,
         }
         add(&k, n++, "embed.weight", m->V, c->dim, table);
         if (ran_encoder_spelling(c) > 0)
-                add(&k, n++, "spelling.weight", ran_encoder_spelling(c), c->dim, table + m->V * c->dim);
+                add(&k, n++, "spelling.weight", ran_encoder_spelling(c), c->dim,
+                    table + m->V * c->dim);
         k.source[n++] = (struct ran_tensor_source){
                 .name = "loss", .dtype = RAN_DTYPE_F64, .rank = 1, .shape = {1}, .data = &loss};
         rc = ran_tensors_write(output, k.source, n, &meta, 1, err);

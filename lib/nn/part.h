@@ -94,7 +94,7 @@ struct ran_part {
 
         /* ---- an encoder */
         bool encodes;
-        bool per_token; /* it outputs a vector for each token; else one for each document */
+        bool per_token;  /* it outputs a vector for each token; else one for each document */
         bool plain_rows; /* its rows are of tokens alone: the spelling of words is for predictors */
         /* Documents that are read together have the same outputs as alone, bit for bit, where rows
          * of products do (math/gemm.h). */

@@ -20,8 +20,8 @@ bool ran_pretrained_is_of_head(const char *tensor)
 /* Tensors outside the layers that are below all of them. */
 static bool is_of_rows(const char *tensor)
 {
-        static const char *const names[] = {"embed.",         "spelling.",      "bert.prefix.",
-                                            "bert.suffix.",   "bert.position.", "bert.relative.",
+        static const char *const names[] = {"embed.",          "spelling.",      "bert.prefix.",
+                                            "bert.suffix.",    "bert.position.", "bert.relative.",
                                             "bert.embed_norm."};
 
         for (size_t i = 0; i < sizeof names / sizeof *names; i++)

@@ -315,7 +315,7 @@ size_t ran_train_below(const struct ran_train_settings *s, const struct ran_conf
 static int check_tuned(const struct ran_train_settings *s, const struct ran_config *c,
                        struct ran_error *err)
 {
-        if (s->tune_layers == RAN_TUNE_ALL)
+        if (s->tune_layers == RAN_TUNE_ALL || !ran_config_trains_encoder(c))
                 return RAN_OK;
         if (c->encoder != RAN_ENCODER_BERT || ran_task_is_tied(c))
                 return ran_fail(err, RAN_EINVAL,

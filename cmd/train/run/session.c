@@ -156,7 +156,8 @@ static void spare_encoder(struct train_session *s)
  * documents as features of its linear model, a tagger trains a head on the rows of words. */
 static void tune_nothing(struct train_session *s)
 {
-        if (s->config.frozen && cmd_was_set("tune_layers") && s->settings.tune_layers > 0)
+        if (s->config.frozen && s->settings.tune_layers > 0 &&
+            s->settings.tune_layers < RAN_TUNE_ALL)
                 cmd_usage("--frozen tunes no layers: leave out --tune-layers");
         if (!s->config.frozen && s->settings.tune_layers > 0)
                 return;

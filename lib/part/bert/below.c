@@ -102,10 +102,10 @@ void ran_below_add(struct ran_below *k, const uint32_t *ids, size_t n, const flo
         pthread_mutex_lock(&k->lock);
         if (!k->full && find(k, hash, ids, n) == RAN_STRING_TABLE_NONE) {
                 k->full = !has_room(k, rows);
-                const uint32_t i = k->full ? RAN_STRING_TABLE_NONE
-                                           : ran_string_table_add(&k->windows, hash,
-                                                                  (const char *)ids,
-                                                                  n * sizeof *ids, &err);
+                const uint32_t i =
+                        k->full ? RAN_STRING_TABLE_NONE
+                                : ran_string_table_add(&k->windows, hash, (const char *)ids,
+                                                       n * sizeof *ids, &err);
                 k->full = i == RAN_STRING_TABLE_NONE;
                 if (!k->full)
                         memcpy(rows_of(k, i), x, rows * k->D * sizeof *x);

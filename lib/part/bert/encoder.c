@@ -273,7 +273,8 @@ static void backward(struct ran_workspace *w, const struct ran_params *p, struct
                                 ran_bert_embed_bwd(&s);
                 }
         }
-        ran_bert_bias_bwd(w, dp);
+        if (below == 0)
+                ran_bert_bias_bwd(w, dp);
 }
 
 /* ---- state, probes, attribution and cost ---------------------------------------------------- */
