@@ -208,9 +208,9 @@ const struct ran_field ran_config_fields[] = {
          AT(frozen),
          .initial = "false",
          .later = true,
-         .help = "leave the encoder of --init as it is, and use its document vectors as "
-                 "features of the linear model",
-         RAN_RULES(RAN_NEEDS_AS("task=classify", "is for ran-train classify"),
+         .help = "leave the encoder of --init as it is: classify: its document vectors are "
+                 "features of the linear model; tag: a head learns from its rows of words",
+         RAN_RULES(RAN_NEEDS_AS("task=classify,tag", "is for ran-train classify and tag"),
                    RAN_NEEDS_AS("init",
                                 "needs an encoder: give --init MODEL, such as --init english"))},
         {.name = "rank",

@@ -325,6 +325,7 @@ void ran_bert_attention_bwd(struct ran_bert_pass *s)
         struct ran_bert_memory *own = s->own;
         const size_t D = w->D, E = w->E;
         const bool normed = has_input_norm(s);
+        float *dx = normed ? own->adj.dz : s->lowest ? NULL : own->adj.dh;
         struct ran_bert_norm norm = input_norm(s);
 
         ran_phase = RAN_PHASE_PROJECTIONS;
@@ -338,9 +339,8 @@ void ran_bert_attention_bwd(struct ran_bert_pass *s)
         ran_workers_each(&w->workers, 0, w->h, attend_bwd, s);
         ran_phase = RAN_PHASE_PROJECTIONS;
         rotate(s, own->adj.dqkv, -1);
-        ran_gemm_linear_bwd(w->pool, normed ? own->adj.dz : own->adj.dh, D, !normed, s->dp->q_w,
-                            s->dp->q_b, own->adj.dqkv, 3 * E, input(s), D, s->p->q_w, s->R, D,
-                            3 * E);
+        ran_gemm_linear_bwd(w->pool, dx, D, !normed, s->dp->q_w, s->dp->q_b, own->adj.dqkv, 3 * E,
+                            input(s), D, s->p->q_w, s->R, D, 3 * E);
         if (!normed)
                 return;
         norm.dy = own->adj.dz;
