@@ -297,10 +297,11 @@ static size_t state_tokens(const struct ran_config *c)
         return c->max_length - ran_bert_specials(c);
 }
 
-static void probe_shape(const struct ran_config *c, struct ran_probe_shape *shape)
+/* Of tokens: what a token pays to the rows around its window is not in the table. */
+static void probe_shape(const struct ran_config *c, struct ran_probe_shape *s)
 {
-        (void)c;
-        shape->layers = 0;
+        s->table[RAN_PROBE_HEADS] =
+                (struct ran_probe_table){RAN_AXIS_TOKENS, RAN_AXIS_TOKENS, s->L, s->L, c->heads};
 }
 
 /* As in a Transformer: the norms hardly depend on the size of a row. */
