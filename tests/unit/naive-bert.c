@@ -257,12 +257,12 @@ static void window_vector(const struct rows *w, double *v)
         for (size_t d = 0; d < D; d++) {
                 double top = -INFINITY, sum = 0;
 
-                for (size_t r = 0; r < w->R; r++) {
+                for (size_t r = c->pool_skip; r < w->R; r++) {
                         top = fmax(top, w->x[r * D + d]);
                         sum += w->x[r * D + d];
                 }
                 pooled[d] = c->pooling == RAN_POOL_MAX    ? top
-                            : c->pooling == RAN_POOL_MEAN ? sum / (double)w->R
+                            : c->pooling == RAN_POOL_MEAN ? sum / (double)(w->R - c->pool_skip)
                             : c->pooling == RAN_POOL_CLS  ? w->x[d]
                                                           : w->x[(w->R - 1) * D + d];
         }
@@ -298,7 +298,7 @@ void naive_bert(const struct naive *n, double *v, const double *x, size_t L)
         const struct ran_config *c = n->c;
         const size_t around = c->prefix + c->suffix, room = c->max_length - around;
         const size_t windows = (L + room - 1) / room, width = c->dense > 0 ? c->dense : c->dim;
-        const double all = (double)(L + windows * around);
+        const double all = (double)(L + windows * (around - c->pool_skip));
         double *one = doubles(width), length = 0;
         struct rows w = {.n = n};
 
@@ -313,9 +313,10 @@ void naive_bert(const struct naive *n, double *v, const double *x, size_t L)
                 read_window(&w);
                 window_vector(&w, one);
                 for (size_t d = 0; d < width; d++)
-                        v[d] = c->pooling == RAN_POOL_MAX    ? fmax(v[d], one[d])
-                               : c->pooling == RAN_POOL_MEAN ? v[d] + one[d] * (double)w.R / all
-                                                             : v[d] + one[d] / (double)windows;
+                        v[d] = c->pooling == RAN_POOL_MAX ? fmax(v[d], one[d])
+                               : c->pooling == RAN_POOL_MEAN
+                                       ? v[d] + one[d] * (double)(w.R - c->pool_skip) / all
+                                       : v[d] + one[d] / (double)windows;
                 free(w.x);
                 w.at += w.R;
                 t += m;

@@ -16,6 +16,11 @@ static int check(const struct ran_config *c, struct ran_error *err)
                                 "a window of %zu tokens has no room beside %zu special tokens: "
                                 "max_length must be larger",
                                 c->max_length, ran_bert_specials(c));
+        if (c->pool_skip > c->prefix)
+                return ran_fail(err, RAN_EINVAL,
+                                "pooling leaves out %zu rows of a window, but %zu stand before its "
+                                "tokens",
+                                c->pool_skip, c->prefix);
         if (c->task == RAN_TASK_LM)
                 return ran_fail(err, RAN_EINVAL,
                                 "the encoder 'bert' sees what follows: it cannot be a language "
@@ -31,9 +36,10 @@ static int check(const struct ran_config *c, struct ran_error *err)
 
 static bool uses(const struct ran_config *c, const char *field)
 {
-        static const char *const fields[] = {
-                "ffn_dim", "pooling",  "max_length", "prefix", "suffix",     "positions", "buckets",
-                "bias",    "norm_eps", "norm_first", "gated",  "activation", "dense"};
+        static const char *const fields[] = {"ffn_dim",    "pooling",   "max_length", "prefix",
+                                             "suffix",     "pool_skip", "positions",  "buckets",
+                                             "bias",       "norm_eps",  "norm_first", "gated",
+                                             "activation", "dense"};
 
         if (strcmp(field, "window") == 0)
                 return c->global_every > 1;
