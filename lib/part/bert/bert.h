@@ -24,6 +24,7 @@
 
 #include "math/simd.h"
 #include "nn/workspace.h"
+#include "part/bert/below.h"
 
 /* ---- tensors -------------------------------------------------------------------------------- */
 
@@ -212,6 +213,8 @@ struct ran_bert_pass {
         struct ran_kept_panels *panels;
         size_t l, g, R; /* layer; group and its rows */
         float *out;     /* (R, D) what the layer leaves */
+        bool stays;     /* it is below the tuned layers: nothing drops out */
+        bool lowest;    /* of those: nobody wants the adjoint of its input */
 };
 struct ran_bert_pass ran_bert_pass_of(struct ran_workspace *w, const struct ran_params *p,
                                       struct ran_params *dp, size_t l, size_t g);
