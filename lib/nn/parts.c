@@ -107,6 +107,13 @@ bool ran_parts_stand_alone(const struct ran_config *c)
         return encoder != NULL && encoder->rows_stand_alone;
 }
 
+bool ran_parts_stream(const struct ran_config *c)
+{
+        const struct ran_part *encoder = ran_encoder_of(c);
+
+        return encoder != NULL && encoder->streams && ran_task_of(c)->output == RAN_OUTPUT_DOCUMENT;
+}
+
 size_t ran_parts_features(const struct ran_config *c)
 {
         size_t n = 0;
