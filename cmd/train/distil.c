@@ -14,7 +14,6 @@
 #include "cmd/options/message.h"
 #include "cmd/options/options.h"
 #include "cmd/options/outputs.h"
-#include "cmd/options/was-set.h"
 #include "cmd/options/write.h"
 #include "cmd/records/files.h"
 #include "cmd/records/loop.h"
@@ -23,7 +22,7 @@
 #include "cmd/train/about/convert.h"
 #include "cmd/train/run/run.h"
 
-enum { HELD_OUT = 2000, HELD_OUT_SHARE = 10 }; /* at most; and of so many texts one */
+enum { HELD_OUT = 2000, HELD_OUT_SHARE = 10 };          /* at most; and of so many texts one */
 static const double live_every = 0.2, plain_every = 30; /* seconds */
 
 struct distil {
@@ -168,11 +167,25 @@ static void open_counter(struct distil *d)
 
         if (d->vocab != NULL || d->replay != NULL)
                 return;
-        if (!cmd_was_set("vocab_type"))
-                d->vocabulary.vocab_type = RAN_VOCAB_WORDPIECE;
         d->counter = ran_counter_new(&d->vocabulary, &err);
         if (d->counter == NULL)
                 cmd_die(cmd_status_of(&err), "%s", err.text);
+}
+
+/* The options of a vocabulary, with subwords as the default. */
+static const struct ran_field *vocabulary_fields(void)
+{
+        static struct ran_field fields[32];
+        size_t n = 0;
+
+        for (const struct ran_field *f = ran_vocab_fields; f->name != NULL; f++, n++) {
+                if (n + 1 == sizeof fields / sizeof *fields)
+                        cmd_bug("too many options of a vocabulary");
+                fields[n] = *f;
+                if (strcmp(f->name, "vocab_type") == 0)
+                        fields[n].initial = "wordpiece";
+        }
+        return fields;
 }
 
 /* NULL: that of the model of --replay. */
@@ -301,8 +314,9 @@ static char *default_cache(const struct distil *d)
         if (asprintf(&name, "%s.vectors", d->output) < 0)
                 cmd_die(CMD_FAILED, "out of memory");
         if (lstat(name, &file) == 0 && !S_ISREG(file.st_mode))
-                cmd_die(CMD_FAILED, "%s is not a regular file, and the vectors of the teacher "
-                                    "would be kept there: give --vector-cache FILE",
+                cmd_die(CMD_FAILED,
+                        "%s is not a regular file, and the vectors of the teacher "
+                        "would be kept there: give --vector-cache FILE",
                         name);
         return name;
 }
@@ -377,14 +391,6 @@ static char *temporary(void)
         return name;
 }
 
-static int interrupted(const struct distil *d, const char *cache)
-{
-        cmd_note("interrupted%s%s: the same command goes on", cache != NULL ? "; " : "",
-                 cache != NULL ? cache : "");
-        (void)d;
-        return 128 + train_run_stopped();
-}
-
 static int make(struct distil *d, struct ran_model *teacher, const struct ran_model *like,
                 const struct ran_tokenizer *tokenizer, struct ran_pool *pool)
 {
@@ -417,7 +423,11 @@ static int make(struct distil *d, struct ran_model *teacher, const struct ran_mo
         if (d->live)
                 cmd_live(NULL);
         if (rc == RAN_EINTR)
-                status = interrupted(d, job.cache);
+                cmd_warn("interrupted%s%s%s", job.cache != NULL ? "; " : "",
+                         job.cache != NULL ? job.cache : "",
+                         job.cache != NULL ? ": the same command goes on" : "");
+        if (rc == RAN_EINTR)
+                status = 128 + train_run_stopped();
         else if (rc != RAN_OK)
                 cmd_die(cmd_status_of(&err), "%s", err.text);
         else
@@ -483,7 +493,7 @@ int train_distil(int argc, char **argv)
         const struct cmd_group groups[] = {
                 {"Distillation", ran_distil_fields, &d.settings},
                 {"Files", files_fields, &d},
-                {"Vocabulary", ran_vocab_fields, &d.vocabulary},
+                {"Vocabulary", vocabulary_fields(), &d.vocabulary},
                 {"Input", cmd_input_fields, &d.input},
                 {NULL, NULL, NULL},
         };

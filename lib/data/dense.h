@@ -7,10 +7,10 @@
  *
  * The vectors of tokens that stand still are principal components, the large ones first, and means
  * of them: what hardly differs is mostly noise, and stays small. So those features are scaled
- * alike; others are not. Both so that x has length 1 on average, as the n-grams of a document have, times a scale that
- * cross-validation chooses (cross-validate.h). A feature that is the same in all documents is 0.
- * Weights of x become weights of v, as a model has them, when the fit is done: mean and deviation
- * go into weights and bias.
+ * alike; others are not. Both so that x has length 1 on average, as the n-grams of a document have,
+ * times a scale that cross-validation chooses (cross-validate.h). A feature that is the same in all
+ * documents is 0. Weights of x become weights of v, as a model has them, when the fit is done: mean
+ * and deviation go into weights and bias.
  */
 #ifndef RAN_DATA_DENSE_H
 #define RAN_DATA_DENSE_H

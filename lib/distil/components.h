@@ -5,9 +5,9 @@
 #include "ran/base.h"
 
 struct ran_components {
-        size_t F, D;     /* D of F directions */
-        float *row;      /* (D, F) orthonormal, that of the largest variance first */
-        double *mean;    /* (F) */
+        size_t F, D;      /* D of F directions */
+        float *row;       /* (D, F) orthonormal, that of the largest variance first */
+        double *mean;     /* (F) */
         double explained; /* share of the variance in these directions, 0 to 1 */
 };
 /* Of n vectors; read gives vector i (F). RAN_ENOMEM. */

@@ -100,8 +100,8 @@ struct distiller {
 static int pass(void *arg, size_t done, struct ran_error *err)
 {
         struct distiller *d = arg;
-        const struct ran_distil_progress p = {
-                d->at, done, d->at == RAN_DISTIL_TOKENS ? d->V : d->job->n, 0};
+        const struct ran_distil_progress p = {d->at, done,
+                                              d->at == RAN_DISTIL_TOKENS ? d->V : d->job->n, 0};
 
         if (d->cache != NULL && ran_clock() - d->saved > save_every) {
                 RAN_TRY(ran_vector_cache_save(d->cache, err));
@@ -532,8 +532,9 @@ static void describe(const struct distiller *d, struct ran_buf *out)
 
         ran_buf_str(out, "{\"version\":\"" RAN_VERSION "\",");
         ran_fields_json(ran_distil_fields, d->job->settings, out);
-        ran_buf_printf(out, ",\"distilled\":{\"texts\":%zu,\"held_out\":%zu,\"explained\":",
-                       r->texts, r->held_out);
+        ran_buf_printf(out,
+                       ",\"distilled\":{\"texts\":%zu,\"held_out\":%zu,\"explained\":", r->texts,
+                       r->held_out);
         ran_buf_float(out, (float)r->explained);
         ran_buf_str(out, ",\"cosine_before\":");
         ran_buf_float(out, (float)r->before);
@@ -605,8 +606,7 @@ static int check(const struct distiller *d, struct ran_error *err)
         if (job->held_out >= job->n)
                 return ran_fail(err, RAN_EINVAL, "%zu texts, and %zu are held out: more are needed",
                                 job->n, job->held_out);
-        if (__builtin_mul_overflow(d->V, d->F, &all) ||
-            __builtin_mul_overflow(job->n, d->F, &all))
+        if (__builtin_mul_overflow(d->V, d->F, &all) || __builtin_mul_overflow(job->n, d->F, &all))
                 return ran_fail(err, RAN_ENOMEM, "no memory for vectors of %zu texts", job->n);
         return RAN_OK;
 }

@@ -21,9 +21,9 @@ struct step {
         uint32_t *place; /* (V) */
         uint32_t *token; /* (n) those with a gradient */
         size_t n, token_cap, gradient_cap;
-        float *gradient; /* (n, D) */
-        float *m, *v;    /* (V, D) moments */
-        float *y, *t;    /* (D) */
+        float *gradient;       /* (n, D) */
+        float *m, *v;          /* (V, D) moments */
+        float *y, *t;          /* (D) */
         double power1, power2; /* of beta1 and beta2: as many as there were steps */
         double loss;
 };
@@ -37,6 +37,21 @@ void ran_static_mean(const float *rows, size_t D, const struct ran_text_ids *tex
         memset(v, 0, D * sizeof *v);
         for (size_t i = from; i < end; i++)
                 ran_simd->axpy(v, share, rows + texts->ids[i] * D, D);
+}
+
+double ran_static_loss(const float *y, float *t, size_t D)
+{
+        const double length = sqrt((double)ran_simd->dot(y, y, D)),
+                     of_t = sqrt((double)ran_simd->dot(t, t, D));
+
+        if (!(length > 0 && of_t > 0)) {
+                memset(t, 0, D * sizeof *t);
+                return 1;
+        }
+        const double cosine = (double)ran_simd->dot(y, t, D) / (length * of_t);
+        for (size_t d = 0; d < D; d++)
+                t[d] = (float)((cosine * (double)y[d] / length - (double)t[d] / of_t) / length);
+        return 1 - cosine;
 }
 
 /* The gradient of a token in this step; NULL without memory. */
@@ -68,16 +83,7 @@ static int add_text(struct step *s, const struct ran_static_fit *f, size_t text,
 
         ran_static_mean(f->rows, D, &f->texts, text, s->y);
         f->target(f->target_arg, text, s->t);
-        const double y = sqrt((double)ran_simd->dot(s->y, s->y, D)),
-                     t = sqrt((double)ran_simd->dot(s->t, s->t, D));
-        if (!(y > 0 && t > 0)) {
-                s->loss += 1;
-                return RAN_OK;
-        }
-        const double cosine = (double)ran_simd->dot(s->y, s->t, D) / (y * t);
-        s->loss += 1 - cosine;
-        for (size_t d = 0; d < D; d++)
-                s->t[d] = (float)((cosine * (double)s->y[d] / y - (double)s->t[d] / t) / y);
+        s->loss += ran_static_loss(s->y, s->t, D);
         for (size_t i = from; i < end; i++) {
                 float *gradient = gradient_of(s, f, f->texts.ids[i], err);
 
@@ -127,8 +133,9 @@ static int fit(struct step *s, const struct ran_static_fit *f, size_t *order, st
                         number++;
                         done += n;
                         if (f->step != NULL && f->step(f->step_arg, done, s->loss / (double)n) != 0)
-                                return ran_fail(err, RAN_EINTR, "stopped while the vectors of "
-                                                                "tokens were fitted");
+                                return ran_fail(err, RAN_EINTR,
+                                                "stopped while the vectors of "
+                                                "tokens were fitted");
                 }
         }
         return RAN_OK;

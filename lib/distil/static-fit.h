@@ -24,6 +24,9 @@ struct ran_static_fit {
         void *step_arg;
 };
 int ran_static_fit(const struct ran_static_fit *f, struct ran_error *err);
+/* The loss of a text, 1 - cos(y, t), of vectors y and t (D); t becomes dy, its derivative by y. 1
+ * and zeros if one of them has no direction. */
+double ran_static_loss(const float *y, float *t, size_t D);
 /* v (D): the mean of the rows of a text, which has a token or more. */
 void ran_static_mean(const float *rows, size_t D, const struct ran_text_ids *texts, size_t text,
                      float *v);

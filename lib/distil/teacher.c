@@ -106,8 +106,8 @@ static int read_texts(struct ran_teacher_worker *w, const struct block *b, size_
                 const size_t from = i > 0 ? w->end[i - 1] : 0;
 
                 if (!w->empty[i])
-                        d[full++] = (struct ran_document){.ids = w->ids + from,
-                                                          .L = w->end[i] - from};
+                        d[full++] =
+                                (struct ran_document){.ids = w->ids + from, .L = w->end[i] - from};
         }
         RAN_TRY(ran_embed_each(b->t->embedder, w->state, d, full, w->v, err));
         for (size_t i = 0; i < full * F; i++)
