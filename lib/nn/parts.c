@@ -80,6 +80,13 @@ bool ran_encoder_has_vector(const struct ran_config *c)
         return encoder != NULL && encoder->vector != NULL;
 }
 
+size_t ran_encoder_spelling(const struct ran_config *c)
+{
+        const struct ran_part *encoder = ran_encoder_of(c);
+
+        return encoder != NULL && !encoder->plain_rows ? c->spelling : 0;
+}
+
 /* ---- what all of them say together ------------------------------------------------------------
  */
 

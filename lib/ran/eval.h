@@ -105,6 +105,7 @@ void ran_eval_text(const struct ran_eval_report *report, struct ran_buf *out);
 struct ran_suspect {
         size_t document;           /* its index */
         uint32_t label, suggested; /* its own; the most probable other one */
+        float own;                 /* the probability of `label`: the order */
         double margin; /* by how much `suggested` is more probable than `label`: -1 to 1 */
         bool counted;  /* for another label, by the thresholds */
 };

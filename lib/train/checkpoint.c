@@ -4,6 +4,7 @@
 #include "train/trainer.h"
 #include "file/model.h"
 #include "part/linear/linear-rows.h"
+#include "nn/part.h"
 #include "nn/task.h"
 #include "ran/train.h"
 
@@ -283,7 +284,7 @@ int ran_checkpoint_read(struct ran_trainer *t, struct ran_error *err)
         if (rc == RAN_OK) {
                 memcpy(t->weights.p.block, m->params.block, t->weights.layout.size * sizeof(float));
                 ran_trainer_copy_rows(t, 0, t->V, m->params.embed);
-                ran_trainer_copy_rows(t, t->V, t->c->spelling, m->params.spelling);
+                ran_trainer_copy_rows(t, t->V, ran_encoder_spelling(t->c), m->params.spelling);
                 read_linear(t, m);
                 rc = read_calibration(t, err);
         }

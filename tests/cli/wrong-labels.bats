@@ -27,7 +27,7 @@ find_wrong() {
   [ "$(wc -l <list.jsonl)" = 10 ]
   jq -es '(.[:8] | all(.id % 30 == 7 and .suspect.suggested == .was and .suspect.label == .label))
     and (map(.suspect.rank) == [range(1; 11)])
-    and (map(.suspect.margin) | . == (sort | reverse))
+    and (map(.suspect.probs[.label]) | . == sort)
     and all(.suspect.file == "train.jsonl" and .suspect.line == .id)
     and all(.suspect.probs | (add > 0.999 and add < 1.001 and length == 3))
     and all((.suspect.probs[.suspect.suggested] - .suspect.probs[.label] - .suspect.margin) | fabs < 1e-6)' list.jsonl

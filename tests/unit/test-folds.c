@@ -28,7 +28,7 @@ TEST(suspects_are_ordered_and_counted_by_the_thresholds_of_labels)
         CHECK_SIZE(s[0].suggested, 1);
         CHECK_NEAR(s[0].margin, 0.65, 1e-6);
         CHECK(s[0].counted);
-        CHECK_SIZE(s[1].document, 3); /* 0.4 - 0.6 */
+        CHECK_SIZE(s[1].document, 3); /* 0.6 */
         CHECK(!s[1].counted);
         CHECK_SIZE(s[4].document, 0);
         CHECK_SIZE(wrong, 1); /* of label 0, all three are counted, one for label 1 */

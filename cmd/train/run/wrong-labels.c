@@ -163,7 +163,7 @@ static int add_article(const struct suspects *x, size_t rank, const struct cmd_l
 {
         const struct ran_suspect *k = &x->suspect[rank];
         const float *p = x->p + k->document * x->set->C;
-        struct page_document d = {.doubt = k->margin};
+        struct page_document d = {.doubt = 1 - (double)k->own};
 
         text->len = 0;
         RAN_TRY(foreign_add_text(text, &line->record, err));
