@@ -309,6 +309,16 @@ const struct ran_field ran_config_fields[] = {
          .initial = "0",
          .later = true,
          .help = "bert: special tokens after each window"},
+        {.name = "pool_skip",
+         .fixed = true,
+         .type = RAN_FIELD_SIZE,
+         AT(pool_skip),
+         .low = 0,
+         .high = 65536,
+         .value = "N",
+         .initial = "0",
+         .later = true,
+         .help = "bert: first rows of a window that pooling leaves out"},
         {.name = "positions",
          .fixed = true,
          .type = RAN_FIELD_BOOL,
@@ -477,8 +487,7 @@ int ran_config_check(const struct ran_config *c, struct ran_error *err)
         RAN_TRY(ran_task_of(c)->check(c, err));
         if (ran_task_of(c)->linear == RAN_LINEAR_NONE && c->wide > 0)
                 return ran_fail(err, RAN_EINVAL,
-                                "a linear model predicts labels or tags, and '%s' has none: wide "
-                                "must be 0",
+                                "a linear model predicts labels or tags: for '%s' wide must be 0",
                                 ran_task_names[c->task]);
         if (!ran_config_has_encoder(c))
                 RAN_TRY(check_alone(c, err));

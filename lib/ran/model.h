@@ -92,6 +92,7 @@ struct ran_config {
         /* bert (part/bert/bert.h), and what follows */
         size_t max_length;     /* rows of a window, those around it included */
         size_t prefix, suffix; /* rows before and after the tokens of each window */
+        size_t pool_skip;      /* rows of the prefix that pooling leaves out: a prompt's */
         bool positions;        /* learned ones */
         size_t buckets;        /* of relative positions; 0: none */
         double rotary_base, rotary_base_local;
@@ -201,8 +202,10 @@ int ran_model_convert(const struct ran_model *m, int storage, bool fingerprints,
 /* Writes a pretrained encoder in Hugging Face's form as a model: a folder with config.json,
  * model.safetensors (or shards) and tokenizer.json (hf/folder.c). The model has the same
  * weights, in f32, as that of ran_model_open. RAN_EFORMAT: the sentence names the file of the
- * folder, and says what to do; nothing is written. */
-int ran_hf_folder_write(const char *folder, int storage, const char *path, struct ran_error *err);
+ * folder, and says what to do; nothing is written. prompt: the name of one of the folder's prompts,
+ * or a text with a space or a colon; "" is none, NULL its default. Each window begins with it. */
+int ran_hf_folder_write(const char *folder, const char *prompt, int storage, const char *path,
+                        struct ran_error *err);
 /* Decision thresholds (C) of a model with several labels a document: tuned ones, or 0.5. NULL for a
  * language model. */
 const float *ran_model_thresholds(const struct ran_model *m);

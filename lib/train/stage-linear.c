@@ -90,10 +90,9 @@ static int has_learned(const struct ran_trainer *t, size_t errors, bool *learned
         return RAN_OK;
 }
 
-/* Without an encoder the linear model is the best epoch, the first. */
-static void leave_out(struct ran_trainer *t)
+void ran_trainer_leave_out(struct ran_trainer *t, int why)
 {
-        t->at.decision.why = RAN_ENCODER_NO_ROOM;
+        t->at.decision.why = why;
         t->at.epochs.epoch = t->at.best.epoch = 1;
         t->at.best.metric = t->at.decision.metric;
         t->at.best.low = t->at.decision.low;
@@ -119,7 +118,7 @@ static int judge(struct ran_trainer *t, struct ran_rates *r, struct ran_error *e
         RAN_TRY(has_learned(t, r->wrong, &learned, err));
         t->judge.waits = !learned;
         if (first && t->s->early_stop && !ran_gain_has_room(r->wrong))
-                leave_out(t);
+                ran_trainer_leave_out(t, RAN_ENCODER_NO_ROOM);
         return RAN_OK;
 }
 

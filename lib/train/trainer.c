@@ -173,6 +173,7 @@ int ran_trainer_init(struct ran_trainer *t, const struct ran_train_job *job, str
                                   .C = job->train->C,
                                   .D = job->config->dim,
                                   .loop.batch = ran_train_batch(job),
+                                  .judge.dev = job->dev,
                                   .judge.prior = *task->prior};
         t->V = job->tokenizer != NULL ? ran_tokenizer_size(job->tokenizer) : job->V;
         if (!ran_config_has_encoder(t->c)) {

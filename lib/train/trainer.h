@@ -39,10 +39,11 @@ struct ran_loop {
 
 /* What the validation documents say. */
 struct ran_judge {
-        double baseline;              /* accuracy of their most frequent label */
-        double *losses, *alone;       /* (B of dev) of the last validation; of the linear model */
-        struct ran_ensemble prior;    /* of encoder and linear model, to begin with, */
-        struct ran_ensemble ensemble; /* and as of the last epoch */
+        const struct ran_dataset *dev; /* of the job, or in a trial the first of them */
+        double baseline;               /* accuracy of their most frequent label */
+        double *losses, *alone;        /* (B of dev) of the last validation; of the linear model */
+        struct ran_ensemble prior;     /* of encoder and linear model, to begin with, */
+        struct ran_ensemble ensemble;  /* and as of the last epoch */
         struct ran_calibration calibration;     /* one label */
         float calibrated[RAN_CALIBRATION_KEPT]; /* its numbers, in a checkpoint */
         bool waits;         /* the linear model learned nothing: the encoder has time */
