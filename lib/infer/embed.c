@@ -43,7 +43,7 @@ struct ran_embedder {
 /* Whether the encoder makes the vectors. */
 static bool encodes(const struct ran_embedder *e)
 {
-        return ran_encoder_has_vector(&e->m->config);
+        return ran_config_has_vector(&e->m->config);
 }
 
 /* Whether the rows were made to be averaged as they are (task embed, encoder static). */
