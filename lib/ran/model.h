@@ -125,8 +125,19 @@ bool ran_task_reads_words(int task);
 bool ran_config_has_encoder(const struct ran_config *config);
 /* And whether training changes it: a frozen one stays as it is. */
 bool ran_config_trains_encoder(const struct ran_config *config);
+/* Whether vectors that it makes of documents are features of a predictor: it is frozen. */
+bool ran_config_has_features(const struct ran_config *config);
+/* Whether it computes anything: static vectors are rows of a table. */
+bool ran_config_has_layers(const struct ran_config *config);
+/* Whether it makes a vector of a document to compare it by, as pretrained ones do. */
+bool ran_config_has_vector(const struct ran_config *config);
 /* Whether there is a predictor beside a head, such as a linear model. */
 bool ran_config_has_predictor(const struct ran_config *config);
+/* Whether a field that only some parts have matters to one of these. */
+bool ran_config_uses(const struct ran_config *config, const char *field);
+/* The same model without its encoder, or without its predictors. */
+void ran_config_drop_encoder(struct ran_config *config);
+void ran_config_drop_predictors(struct ran_config *config);
 /* Whether the encoder outputs a vector for each token: a Contextualizer has one for the document
  * instead. */
 bool ran_config_has_token_outputs(const struct ran_config *config);
@@ -364,12 +375,15 @@ int ran_embed(const struct ran_embedder *e, struct ran_state *s, const struct ra
  * closed. */
 struct ran_vector_cache;
 struct ran_vector_cache *ran_vector_cache_open(const char *path, struct ran_error *err);
+/* Writes its file, if there are vectors that it lacks. */
+int ran_vector_cache_save(struct ran_vector_cache *k, struct ran_error *err);
 /* Frees it, whatever it returns; NULL is nothing. */
 int ran_vector_cache_close(struct ran_vector_cache *k, struct ran_error *err);
 void ran_vector_cache_counts(const struct ran_vector_cache *k, size_t *found, size_t *computed);
 /* Lets all states of m use it, until the cache is closed. Only encoders of the family BERT have
  * vectors that are worth it: RAN_EINVAL for others. RAN_EFORMAT: it serves another encoder. */
 int ran_model_use_vectors(struct ran_model *m, struct ran_vector_cache *k, struct ran_error *err);
+void ran_model_forget_vectors(struct ran_model *m); /* it uses no cache from now on */
 
 /* A collection of vectors, and those of them that are nearest to a vector by the cosine, exactly
  * (infer/nearest.c). Read-only, it may be shared by threads. */
