@@ -247,8 +247,8 @@ static inline size_t ran_bert_blocks(size_t R)
  * to w->dx. */
 void ran_bert_embed(struct ran_bert_pass *s);
 void ran_bert_embed_bwd(struct ran_bert_pass *s);
-/* The outputs of a group's rows, from rows.h: to w->x[N] and out.special, or where they are only
- * pooled, into vectors of windows. Adjoint: to dh. */
+/* The outputs of a group's rows, from rows.h: to w->x[N] and out.special, unless they are of a
+ * stream, and stay in own->outputs. Adjoint: to dh. */
 void ran_bert_scatter(struct ran_bert_pass *s);
 void ran_bert_gather(struct ran_bert_pass *s);
 
@@ -296,7 +296,7 @@ void ran_bert_feed_bwd(struct ran_bert_pass *s);
 
 /* Of a stream (w->streams): pools the group's windows, whose rows are in `outputs`, and joins their
  * vectors, unless a dense layer comes first, to which all windows of a document go at once. */
-void ran_bert_pool(struct ran_bert_pass *s, float *outputs);
+void ran_bert_pool(struct ran_bert_pass *s);
 /* v (ran_bert_width) of document b. Adjoint, of all documents: from dv (B, width), which it
  * changes, to w->dx and out.dspecial, overwritten. */
 void ran_bert_vector(struct ran_workspace *w, const struct ran_params *p, size_t b, float *v);

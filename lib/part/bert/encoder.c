@@ -244,6 +244,8 @@ static void read_group(struct ran_workspace *w, const struct ran_params *p, size
         read_layers(w, p, g, below, layers);
         struct ran_bert_pass last = ran_bert_pass_of(w, p, NULL, layers - 1, g);
         ran_bert_scatter(&last);
+        if (w->streams)
+                ran_bert_pool(&last);
 }
 
 static void forward(struct ran_workspace *w, const struct ran_params *p)

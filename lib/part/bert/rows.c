@@ -335,9 +335,8 @@ void ran_bert_scatter(struct ran_bert_pass *s)
 
         if (s->w->c->norm_first)
                 ran_bert_norm(s, &norm);
-        if (s->w->streams)
-                ran_bert_pool(s, outputs(s));
-        else
+        s->own->outputs = outputs(s);
+        if (!s->w->streams)
                 each_window(s, scatter_window);
 }
 

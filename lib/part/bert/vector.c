@@ -198,14 +198,13 @@ static void join(const struct ran_workspace *w, size_t i, const float *x)
         }
 }
 
-void ran_bert_pool(struct ran_bert_pass *s, float *outputs)
+void ran_bert_pool(struct ran_bert_pass *s)
 {
         struct ran_bert_memory *own = s->own;
         const struct ran_workspace *w = s->w;
         const size_t first = own->group[s->g], end = own->group[s->g + 1];
         const bool at_once = w->c->dense == 0;
 
-        own->outputs = outputs;
         own->first = at_once ? first : 0;
         for (size_t i = first; i < end; i++)
                 pool(w, i);
