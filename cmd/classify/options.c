@@ -17,8 +17,9 @@ static const char *const eval_formats[] = {"json", "text", "csv", "tsv", "html",
 #define GIVES_RECORDS(...) __VA_ARGS__
 #define GIVES_LABELS(...)  __VA_ARGS__
 #define GIVES_TAGS(...)
-#define GIVES_ROWS(...) __VA_ARGS__
-#define GIVES_PAGE(...) __VA_ARGS__
+#define GIVES_ROWS(...)    __VA_ARGS__
+#define GIVES_VECTORS(...) __VA_ARGS__
+#define GIVES_PAGE(...)    __VA_ARGS__
 static const char *const output_names[] = {OUTPUT_FORMATS(OUTPUT_NAME) NULL};
 static const struct output_format *const output_formats[] = {OUTPUT_FORMATS(OUTPUT_ENTRY)};
 
@@ -64,8 +65,8 @@ static const struct ran_field prediction_fields[] = {
                  "--embed",
          RAN_RULES(RAN_NEEDS_AS("among", "needs a collection: --among FILE"))},
         {"among", 0, RAN_FIELD_LIST, OPTION(among), .value = "FILE", .local = true,
-         .help = "records to search, with the vectors of --embed or without; may "
-                 "be given again",
+         .help = "records to search, with the vectors of --embed or without, or an array of "
+                 "--output-format npy; may be given again",
          RAN_RULES(RAN_NEEDS("nearest"))},
         {"vector_cache", 0, RAN_FIELD_TEXT, OPTION(vector_cache), .value = "FILE", .local = true,
          .help = "keep the vectors that a pretrained encoder makes in FILE, and take from there "
@@ -83,6 +84,17 @@ static const struct ran_field prediction_fields[] = {
                     .excludes = "top logits embed nearest evidence eval into only drop",
                     .why = "a table has id, label, score, set and text, and with --probs all "
                            "probabilities (--eval writes one with --eval-format)"},
+                   {.words = OUTPUT_OF_VECTORS(OUTPUT_WORD),
+                    .needs = "embed",
+                    .why = "is an array of vectors: give --embed"},
+                   {.words = OUTPUT_OF_VECTORS(OUTPUT_WORD),
+                    .needs = "output",
+                    .why = "begins with the number of its rows, which is known last: give --output "
+                           "FILE"},
+                   {.words = OUTPUT_OF_VECTORS(OUTPUT_WORD),
+                    .excludes = "top probs logits nearest coverage evidence eval into only drop "
+                                "shard",
+                    .why = "this output format has vectors only"},
                    {.words = OUTPUT_OF_PAGE(OUTPUT_WORD),
                     .excludes = "logits embed nearest offsets eval into only drop",
                     .why = "--output-format=html writes a page and no records"})},

@@ -326,6 +326,7 @@ int main(int argc, char **argv)
                 .thresholds = thresholds,
                 .cut = cut_of(model, o),
         };
+        o->output.width = c.D;
         decision_open(&c.decision, model, &o->threshold_for, o->cost);
         if (thresholds != NULL)
                 set_thresholds(thresholds, &c.decision);
