@@ -31,7 +31,7 @@ vector() {
       vector "$folders/$folder" fox.jsonl >fox
       vector "$folders/$folder" seas.jsonl >seas
       [ "$(wc -l <fox)" -eq 1 ]
-      ! cmp fox seas
+      run -1 cmp fox seas
     done
   done
 }
