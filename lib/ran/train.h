@@ -164,6 +164,9 @@ int ran_train_settings_check(const struct ran_train_settings *s, const struct ra
 /* The layers of the encoder, the lowest, that a training leaves as they are; its rows, too, if
  * there are any. 0: it changes all. */
 size_t ran_train_below(const struct ran_train_settings *s, const struct ran_config *config);
+/* About the time of a step of documents that those layers have read already, as a share of that of
+ * the first; 1: there are none. */
+double ran_train_tuned_share(const struct ran_train_settings *s, const struct ran_config *config);
 
 /* Why a classifier or tagger has no encoder (train/judge.c). */
 struct ran_train_decision {
