@@ -292,6 +292,7 @@ int train_job_run(struct train_session *s)
         job.about = about.data;
         train_init_job(&s->init, &job);
         job.vector_cache = s->vectors;
+        job.below = s->below;
         int status = mode->dry_run              ? train_dry_run(&job)
                      : mode->replay != NULL     ? replay(s, &job)
                      : s->options->run.tune > 0 ? tune(s, &job)

@@ -174,11 +174,14 @@ static void open_vectors(struct train_session *s)
 
         if (s->config.frozen && s->config.encoder == RAN_ENCODER_BERT)
                 s->vectors = ran_vector_cache_open(name, &err);
+        else if (ran_train_below(&s->settings, &s->config) > 0)
+                s->below = ran_below_open(name, s->options->run.data_memory << 20, &err);
         else if (name != NULL)
-                cmd_usage("--vector-cache is for --frozen with a pretrained encoder (--init)");
+                cmd_usage("--vector-cache is for --frozen and --tune-layers with a pretrained "
+                          "encoder (--init)");
         else
                 return;
-        if (s->vectors == NULL)
+        if (s->vectors == NULL && s->below == NULL)
                 cmd_die(cmd_status_of(&err), "%s", err.text);
         if (name != NULL)
                 cmd_check_writable(name);
@@ -371,6 +374,21 @@ static void close_vectors(struct train_session *s)
                          found, computed);
 }
 
+static void close_below(struct train_session *s)
+{
+        struct ran_error err;
+        size_t found, computed;
+
+        if (s->below == NULL)
+                return;
+        ran_below_counts(s->below, &found, &computed);
+        if (ran_below_close(s->below, &err) != RAN_OK)
+                cmd_warn("the rows of %zu windows are not kept: %s", computed, err.text);
+        else if (s->options->file.vector_cache != NULL)
+                cmd_note("%s: rows of %zu windows were in it, %zu added",
+                         s->options->file.vector_cache, found, computed);
+}
+
 void train_session_release(struct train_session *s)
 {
         train_data_release(&s->train);
@@ -380,6 +398,7 @@ void train_session_release(struct train_session *s)
         free(s->held_out);
         train_init_release(&s->init);
         close_vectors(s);
+        close_below(s);
         train_replay_release(&s->replay);
         train_run_release(&s->run);
         ran_tokenizer_free(s->tokenizer);
