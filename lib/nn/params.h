@@ -60,6 +60,7 @@ struct ran_params {
         void *once;   /* tensors outside the layers, a struct of the encoder; NULL: none */
         struct ran_head_params head;
         const float *embed;               /* (V, D), a mapped table */
+        struct ran_kept_panels *panels;   /* of weights that do not change, or NULL */
         struct ran_vector_cache *vectors; /* what a frozen encoder has made, or NULL */
         struct ran_below *below;   /* weights: the layers that stay as they are, and what they have
                                       made (part/bert/below.h); NULL: all are trained */

@@ -75,7 +75,9 @@ static int init(struct ran_workspace *w, struct ran_error *err)
         struct ran_bert_memory *own = w->own[RAN_PART_BERT];
 
         own->act = ran_alloc(w->c->layers, sizeof *own->act, err);
-        return own->act != NULL ? RAN_OK : RAN_ENOMEM;
+        if (w->c->buckets > 0)
+                own->bias = ran_alloc_floats(ran_bert_biases(w->c), err);
+        return own->act != NULL && (own->bias != NULL || w->c->buckets == 0) ? RAN_OK : RAN_ENOMEM;
 }
 
 static void release(struct ran_workspace *w)
@@ -83,6 +85,7 @@ static void release(struct ran_workspace *w)
         struct ran_bert_memory *own = w->own[RAN_PART_BERT];
 
         free(own->act);
+        free(own->bias);
         free(own->window);
         free(own->doc);
         free(own->group);
@@ -104,22 +107,22 @@ static int prepare(struct ran_workspace *w, struct ran_error *err)
 }
 
 /* The sizes that the lists of bert.h have in scope. */
-#define SIZES                                                                                   \
-        const struct ran_bert_memory *z = w->own[RAN_PART_BERT];                                \
-        const struct ran_config *c = w->c;                                                      \
-        const bool of_documents = ran_task_of(c)->output == RAN_OUTPUT_DOCUMENT;                \
-        const double R = (double)z->R, D = (double)w->D, E = (double)w->E,                      \
-                     ffn_dim = (double)c->ffn_dim, ups = ffn_dim * (c->gated ? 2 : 1),          \
-                     norm_first = c->norm_first, norm_last = !c->norm_first,                    \
-                     training = w->training, blocks = (double)ran_bert_blocks(z->R),            \
-                     M = (double)z->M, B = (double)w->size.B,                                   \
-                     specials = (double)ran_bert_specials(c), dense = (double)c->dense,         \
-                     width = (double)ran_bert_width(c),                                         \
-                     units = of_documents   ? M                                                 \
-                             : c->dense > 0 ? (double)w->packed->positions                      \
-                                            : 0;                                                \
-        (void)R, (void)D, (void)E, (void)ffn_dim, (void)ups, (void)norm_first, (void)norm_last, \
-                (void)training, (void)blocks, (void)M, (void)B, (void)specials, (void)dense,    \
+#define SIZES                                                                                     \
+        const struct ran_bert_memory *z = w->own[RAN_PART_BERT];                                  \
+        const struct ran_config *c = w->c;                                                        \
+        const bool of_documents = ran_task_of(c)->output == RAN_OUTPUT_DOCUMENT;                  \
+        const double R = (double)z->R, D = (double)w->D, E = (double)w->E,                        \
+                     ffn_dim = (double)c->ffn_dim, up_ld = (double)ran_bert_up_ld(c),             \
+                     norm_first = c->norm_first, norm_last = !c->norm_first,                      \
+                     training = w->training, blocks = (double)ran_bert_blocks(z->R),              \
+                     M = (double)z->M, B = (double)w->size.B,                                     \
+                     specials = (double)ran_bert_specials(c), dense = (double)c->dense,           \
+                     width = (double)ran_bert_width(c),                                           \
+                     units = of_documents   ? M                                                   \
+                             : c->dense > 0 ? (double)w->packed->positions                        \
+                                            : 0;                                                  \
+        (void)R, (void)D, (void)E, (void)ffn_dim, (void)up_ld, (void)norm_first, (void)norm_last, \
+                (void)training, (void)blocks, (void)M, (void)B, (void)specials, (void)dense,      \
                 (void)width, (void)units
 
 static void lay_out_acts(struct ran_workspace *w, struct ran_arena *k, struct ran_bert_acts *out)
@@ -153,7 +156,6 @@ static void lay_out_vectors(struct ran_workspace *w, struct ran_arena *k,
         own->join_argmax = (uint32_t *)ran_arena_take(k, max ? B * width : 0);
         own->zero = ran_arena_take(k, c->bias ? 0 : D > width ? D : width);
         own->sink = ran_arena_take(k, c->bias ? 0 : width);
-        own->bias = ran_arena_take(k, c->buckets > 0 ? (double)ran_bert_biases(c) : 0);
         own->dbias =
                 ran_arena_take(k, training > 0 && c->buckets > 0 ? (double)ran_bert_biases(c) : 0);
 }
@@ -297,10 +299,11 @@ static size_t state_tokens(const struct ran_config *c)
         return c->max_length - ran_bert_specials(c);
 }
 
-static void probe_shape(const struct ran_config *c, struct ran_probe_shape *shape)
+/* Of tokens: what a token pays to the rows around its window is not in the table. */
+static void probe_shape(const struct ran_config *c, struct ran_probe_shape *s)
 {
-        (void)c;
-        shape->layers = 0;
+        s->table[RAN_PROBE_HEADS] =
+                (struct ran_probe_table){RAN_AXIS_TOKENS, RAN_AXIS_TOKENS, s->L, s->L, c->heads};
 }
 
 /* As in a Transformer: the norms hardly depend on the size of a row. */

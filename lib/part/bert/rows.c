@@ -108,6 +108,7 @@ struct ran_bert_pass ran_bert_pass_of(struct ran_workspace *w, const struct ran_
                 .dp = dlayer != NULL ? &dlayer[l] : NULL,
                 .once = p->once,
                 .donce = dp != NULL ? dp->once : NULL,
+                .panels = p->panels,
                 .l = l,
                 .g = g,
                 .R = rows > RAN_FEW_ROWS ? rows : RAN_FEW_ROWS + 1,
