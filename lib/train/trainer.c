@@ -56,7 +56,9 @@ static int allocate_below(struct ran_trainer *t, struct ran_error *err)
 
         if (below == 0)
                 return RAN_OK;
-        t->weights.below = ran_below_new(below, t->D, t->job->train->keep, RAN_BELOW_MOST, err);
+        t->weights.below = t->job->below != NULL ? t->job->below
+                                                 : ran_below_new(below, t->D, t->job->train->keep,
+                                                                 RAN_BELOW_MOST, err);
         t->weights.p.below = t->weights.below;
         skip_below(t);
         return t->weights.below != NULL ? RAN_OK : RAN_ENOMEM;
@@ -244,7 +246,8 @@ void ran_trainer_release(struct ran_trainer *t)
         ran_plan_release(&t->loop.plan);
         ran_optimiser_release(&t->loop.optimiser);
         ran_params_release(&t->weights.p);
-        ran_below_free(t->weights.below);
+        if (t->job != NULL && t->weights.below != t->job->below)
+                ran_below_close(t->weights.below, NULL);
         ran_layout_release(&t->weights.layout);
         ran_linear_release(&t->linear);
         free(t->weights.table.x);

@@ -530,7 +530,7 @@ TEST(gradient_of_tuned_layers_and_none_below_them)
                         b.noise = none;
                         free(first);
                         free(kept);
-                        ran_below_free(t.p.below);
+                        ran_below_close(t.p.below, NULL);
                 }
                 t.p.below = NULL;
                 free(all);

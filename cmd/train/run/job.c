@@ -294,6 +294,7 @@ int train_job_run(struct train_session *s)
         job.about = about.data;
         train_init_job(&s->init, &job);
         job.vector_cache = s->vectors;
+        job.below = s->below;
         int status = mode->find_wrong_labels    ? train_find_wrong_labels(s, &job)
                      : mode->dry_run            ? train_dry_run(&job)
                      : mode->replay != NULL     ? replay(s, &job)
