@@ -230,7 +230,7 @@ static struct ran_embedder *embedder_of(const struct ran_model *m, const struct 
         const struct ran_config *c = ran_model_config(m);
         struct ran_error err;
 
-        if (!classify_options_embed(o) || (c->task == RAN_TASK_CLASSIFY && !c->frozen))
+        if (!classify_options_embed(o) || (c->task == RAN_TASK_CLASSIFY && ran_config_trains_encoder(c)))
                 return NULL;
         struct ran_embedder *e = ran_embedder_new(m, &err);
         if (e == NULL)
@@ -245,7 +245,8 @@ static struct ran_vector_cache *open_vectors(struct ran_model *m, const struct c
 
         if (o->vector_cache == NULL)
                 return NULL;
-        if (!classify_options_embed(o) && !ran_model_config(m)->frozen)
+        const struct ran_config *c = ran_model_config(m);
+        if (!classify_options_embed(o) && (!c->frozen || ran_config_has_upper(c)))
                 cmd_usage("--vector-cache is for --embed, and for classifiers with a frozen "
                           "pretrained encoder");
         k = ran_vector_cache_open(o->vector_cache, &err);
@@ -321,7 +322,7 @@ int main(int argc, char **argv)
                 .pool = cmd_pool(),
                 .C = ran_model_config(model)->task == RAN_TASK_CLASSIFY ? ran_model_classes(model)
                                                                         : 0,
-                .D = embedder != NULL ? ran_embedder_width(embedder) : ran_model_config(model)->dim,
+                .D = embedder != NULL ? ran_embedder_width(embedder) : ran_model_head_width(model),
                 .thresholds = thresholds,
                 .cut = cut_of(model, o),
         };

@@ -305,7 +305,8 @@ static int load(struct ran_batcher *k, struct ran_batch_scratch *t, size_t shard
         ran_packed_clear(&t->of.packed);
         for (size_t i = k->shard[shard]; i < k->shard[shard + 1]; i++)
                 RAN_TRY(load_chunk(k, t, &k->chunk[i], err));
-        return ran_workspace_fit(&t->of.work, &t->of.packed, k->of.C, err);
+        RAN_TRY(ran_workspace_fit(&t->of.work, &t->of.packed, k->of.C, err));
+        return ran_encode_fetch(&t->of.work, k->of.p, err);
 }
 
 static int differentiate(struct ran_batcher *k, struct ran_batch_scratch *t, size_t shard,
@@ -316,6 +317,8 @@ static int differentiate(struct ran_batcher *k, struct ran_batch_scratch *t, siz
         t->of.work.linear_weight = 0; /* each path learns by itself */
         ran_encode(&t->of.work, k->of.p);
         k->loss[shard] = k->task->loss(&k->of, &t->of, &g->p);
+        if (t->of.work.frozen)
+                return RAN_OK;
         ran_encode_bwd(&t->of.work, k->of.p, &g->p);
         return ran_grad_embed(g, t->of.packed.ids,
                               k->of.c->spelling > 0 ? t->of.packed.spelling : NULL, k->of.V,

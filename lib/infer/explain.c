@@ -46,6 +46,7 @@ struct ran_explainer *ran_explainer_new(const struct ran_model *m, struct ran_po
                 return NULL;
         }
         e->workspace.scoring_keys = true;
+        e->workspace.frozen = false;
         return e;
 }
 

@@ -160,8 +160,10 @@ static int read_documents(struct ran_state *s, const struct ran_document *d, siz
         }
         RAN_TRY(load_all(s, each, n, err));
         s->workspace.given = known ? s->vector : NULL;
-        if (!known)
-                ran_encode(&s->workspace, s->p);
+        if (known)
+                return RAN_OK;
+        RAN_TRY(ran_encode_fetch(&s->workspace, s->p, err));
+        ran_encode(&s->workspace, s->p);
         return RAN_OK;
 }
 
@@ -173,7 +175,8 @@ int ran_score_each(struct ran_state *s, const struct ran_document *d, size_t n, 
         s->workspace.given = NULL;
         memcpy(logits, s->workspace.head.logits, n * s->C * sizeof *logits);
         if (embedding != NULL)
-                memcpy(embedding, s->workspace.head.head, n * s->workspace.D * sizeof *embedding);
+                memcpy(embedding, s->workspace.head.head,
+                       n * s->workspace.head_width * sizeof *embedding);
         return RAN_OK;
 }
 

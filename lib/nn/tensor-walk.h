@@ -32,6 +32,7 @@ struct ran_layout {
         struct ran_tensor_spec *spec;
         size_t n, cap;
         size_t size; /* floats in a block */
+        size_t of_encoder; /* so many of them, the first, are the encoder's */
 };
 
 struct ran_tensor_walk {

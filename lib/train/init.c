@@ -61,7 +61,8 @@ bool ran_train_keeps_head(const struct ran_train_job *job)
 
         /* Without an encoder the head is the linear model, whichever encoder it was beside. */
         if (job->init == NULL || of->task != c->task ||
-            (of->encoder != c->encoder && ran_config_has_encoder(c)) || of->frozen != c->frozen)
+            (of->encoder != c->encoder && ran_config_has_encoder(c)) ||
+            of->frozen != c->frozen || of->upper != c->upper)
                 return false;
         if (ran_task_is_tied(c))
                 return true; /* their classes are the vocabulary */
@@ -135,7 +136,7 @@ static int copy_embedding(struct ran_trainer *t, struct ran_error *err)
         int rc = RAN_OK;
 
         copy_rows(t, 0, m->V < t->V ? m->V : t->V, m->params.embed);
-        if (t->c->frozen)
+        if (t->linear.token_weight != NULL)
                 ran_model_token_weights(m, t->linear.token_weight);
         if (!ran_config_has_encoder(t->c) || t->V <= m->V)
                 return RAN_OK;
@@ -150,6 +151,14 @@ static int copy_embedding(struct ran_trainer *t, struct ran_error *err)
         free(weight);
         free(row);
         return rc;
+}
+
+/* Of a tensor that the model gives. */
+static double rate_of(const struct ran_trainer *t, size_t i)
+{
+        if (i >= t->weights.layout.of_encoder)
+                return t->s->init_rate; /* above all layers of the encoder */
+        return t->c->frozen ? 0 : ran_pretrained_rate(t, t->weights.layout.spec[i].name);
 }
 
 /* Copies every tensor of the same name and shape, and sets its learning rate. */
@@ -168,7 +177,7 @@ static int copy_tensors(struct ran_trainer *t, struct ran_error *err)
                         continue;
                 RAN_TRY(ran_tensor_floats(&m->tensors, from, t->weights.p.block + spec->offset,
                                           err));
-                t->loop.optimiser.rate_scale[i] = ran_pretrained_rate(t, spec->name);
+                t->loop.optimiser.rate_scale[i] = rate_of(t, i);
         }
         RAN_TRY(copy_embedding(t, err));
         if (t->c->spelling > 0 && t->c->spelling == m->config.spelling)
@@ -300,7 +309,8 @@ int ran_trainer_init_weights(struct ran_trainer *t, struct ran_error *err)
                 rc = init_from_vectors(t, err);
         if (rc == RAN_OK && t->c->frozen)
                 ran_trainer_round_encoder(t); /* its vectors are those of the model to be */
-        for (size_t id = 0; id < t->V && t->s->freeze && t->D > 0; id++)
+        const bool freeze = t->s->freeze || t->c->frozen;
+        for (size_t id = 0; id < t->V && freeze && t->D > 0; id++)
                 if (job->init != NULL || (job->vectors != NULL && job->vectors->given[id]))
                         t->loop.optimiser.table.rate_scale[id] = 0;
         if (rc == RAN_OK)

@@ -130,9 +130,10 @@ static void add_tried(const struct ran_trainer *t, struct ran_buf *out)
         for (const struct ran_field *f = ran_config_fields; f->name != NULL; f++) {
                 struct ran_field one[] = {*f, {0}};
 
-                const bool frozen = c->frozen && strcmp(f->name, "frozen") == 0;
+                const bool encoders = (c->frozen && strcmp(f->name, "frozen") == 0) ||
+                                      (ran_config_has_upper(c) && strncmp(f->name, "upper", 5) == 0);
 
-                if (ran_trainer_drops_encoder(t) ? ran_config_is_of_task(f->name) && !frozen
+                if (ran_trainer_drops_encoder(t) ? ran_config_is_of_task(f->name) && !encoders
                                                  : strcmp(f->name, "wide") != 0)
                         continue;
                 one[0].later = false;
@@ -166,7 +167,7 @@ static int write_part(struct ran_trainer *t, const char *more, const struct ran_
         struct ran_params params;
 
         if (ran_trainer_drops_encoder(t))
-                c.encoder = RAN_ENCODER_NONE, c.frozen = false;
+                c.encoder = RAN_ENCODER_NONE, c.frozen = false, c.upper = RAN_UPPER_POOLING;
         else
                 c.wide = 0;
         RAN_TRY(ran_layout_init(&layout, &c, t->C, err));
@@ -280,7 +281,7 @@ int ran_trainer_write(struct ran_trainer *t, struct ran_error *err)
                 }
                 ran_buf_str(&more, ",\"cost\":");
                 ran_buf_double(&more, t->at.linear.cost);
-                if (t->c->frozen) {
+                if (ran_parts_features(t->c) > 0) {
                         ran_buf_str(&more, ",\"dense\":");
                         ran_buf_double(&more, t->at.linear.dense);
                 }
@@ -332,7 +333,7 @@ static void merge(struct ran_trainer *t)
 
         ran_train_task_of(t->c)->merge(t->c, &t->weights.p.head, t->C, &ensemble, t->linear.crf);
         ran_ensemble_scale(t->weights.p.head.wide_b, t->C, t->at.best.linear);
-        if (t->c->frozen)
+        if (ran_parts_features(t->c) > 0)
                 ran_ensemble_scale(t->weights.p.head.wide_dense,
                                   ran_parts_features(t->c) * t->C, t->at.best.linear);
         ran_ensemble_scale(t->linear.weight, t->c->wide * t->C, t->at.best.linear);

@@ -33,8 +33,8 @@ static int ask(struct ran_trainer *t, bool alone, struct ran_task_judged *k, str
                 return RAN_ENOMEM;
         if (ran_task_of(t->c)->output == RAN_OUTPUT_WORD)
                 k->crf = ran_crf_of(&t->weights.p);
-        if (alone && !c.frozen)
-                c.encoder = RAN_ENCODER_NONE;
+        if (alone && ran_parts_features(&c) == 0)
+                c.encoder = RAN_ENCODER_NONE, c.frozen = false, c.upper = RAN_UPPER_POOLING;
         return ran_evaluate_predict(&c, &t->weights.p, t->C, t->job->dev, t->job->pool,
                                     t->job->ranks, k->logits, k->linear, err);
 }

@@ -3,6 +3,7 @@
 #include "tensors/compact.h"
 #include "file/model.h"
 #include "part/linear/linear-model.h"
+#include "part/upper/row-store.h"
 #include "nn/task.h"
 #include "part/linear/crf-train.h"
 #include "train/pretrained.h"
@@ -49,6 +50,9 @@ static int allocate(struct ran_trainer *t, struct ran_error *err)
         if (t->s->class_weights == RAN_WEIGHTS_BALANCED)
                 RAN_TRY(ran_batcher_balance(&t->loop.batcher, err));
         t->weights.p.seed = t->s->seed;
+        if (t->c->frozen && ran_config_has_upper(t->c) &&
+            (t->weights.p.kept_rows = ran_row_store_new(err)) == NULL)
+                return RAN_ENOMEM;
         t->loop.order = ran_alloc(job->train->B, sizeof *t->loop.order, err);
         t->loop.document = ran_alloc(job->train->B, sizeof *t->loop.document, err);
         t->weights.best_block = dev ? ran_alloc_floats(t->weights.layout.size, err) : NULL;
@@ -102,6 +106,16 @@ static int check_vocabulary(const struct ran_trainer *t, struct ran_error *err)
         return RAN_OK;
 }
 
+/* Rows of a frozen encoder are known before a step. */
+static int check_frozen(const struct ran_trainer *t, struct ran_error *err)
+{
+        if (t->c->frozen && t->s->word_dropout > 0)
+                return ran_fail(err, RAN_EINVAL,
+                                "a frozen encoder reads documents as they are: word_dropout must "
+                                "be 0");
+        return RAN_OK;
+}
+
 static int check_data(const struct ran_trainer *t, struct ran_error *err)
 {
         const struct ran_train_job *job = t->job;
@@ -151,6 +165,8 @@ int ran_trainer_init(struct ran_trainer *t, const struct ran_train_job *job, str
         RAN_TRY(check_sizes(t, err));
         RAN_TRY(check_vocabulary(t, err));
         RAN_TRY(check_data(t, err));
+        if (ran_config_has_upper(t->c))
+                RAN_TRY(check_frozen(t, err));
         RAN_TRY(allocate(t, err));
         if (task->prepare != NULL)
                 RAN_TRY(task->prepare(&t->loop.batcher.of, job->tokenizer, err));
@@ -195,6 +211,7 @@ void ran_trainer_release(struct ran_trainer *t)
         ran_batcher_release(&t->loop.batcher);
         ran_plan_release(&t->loop.plan);
         ran_optimiser_release(&t->loop.optimiser);
+        ran_row_store_free(t->weights.p.kept_rows);
         ran_params_release(&t->weights.p);
         ran_layout_release(&t->weights.layout);
         ran_linear_release(&t->linear);

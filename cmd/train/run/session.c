@@ -159,10 +159,12 @@ static void open_vectors(struct train_session *s)
         const char *name = s->options->file.vector_cache;
         struct ran_error err;
 
-        if (s->config.frozen && s->config.encoder == RAN_ENCODER_BERT)
+        if (s->config.frozen && s->config.encoder == RAN_ENCODER_BERT &&
+            !ran_config_has_upper(&s->config))
                 s->vectors = ran_vector_cache_open(name, &err);
         else if (name != NULL)
-                cmd_usage("--vector-cache is for --frozen with a pretrained encoder (--init)");
+                cmd_usage("--vector-cache is for --frozen with a pretrained encoder (--init), whose "
+                          "vectors are features of the linear model");
         else
                 return;
         if (s->vectors == NULL)

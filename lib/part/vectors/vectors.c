@@ -7,7 +7,7 @@
 
 static bool is_in(const struct ran_config *c)
 {
-        return c->frozen;
+        return c->frozen && !ran_config_has_upper(c);
 }
 
 static int check(const struct ran_config *c, struct ran_error *err)
