@@ -461,7 +461,7 @@ const struct ran_field ran_config_fields[] = {
          .type = RAN_FIELD_SIZE,
          AT(upper_dim),
          .low = 1,
-         .high = 65536,
+         .high = 4096,
          .value = "N",
          .initial = "128",
          .later = true,

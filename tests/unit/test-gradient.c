@@ -10,6 +10,7 @@
 #include "nn/encoder.h"
 #include "nn/head.h"
 #include "naive.h"
+#include "part/upper/row-store.h"
 #include "test.h"
 #include "toy.h"
 #include "gradient/grad.h"
@@ -119,6 +120,7 @@ static float *gradient_with(struct ran_workspace *w, const struct toy *t, const 
         w->noise = b->noise;
         CHECK_OK(ran_params_init(&g.p, &t->c, t->C, &err), err);
         CHECK_OK(ran_workspace_fit(w, &b->rows, t->C, &err), err);
+        CHECK_OK(ran_encode_fetch(w, &t->p, &err), err);
         ran_encode(w, &t->p);
         ran_head(w, &t->p, t->C);
         for (size_t i = 0; i < b->rows.B; i++) {
@@ -129,8 +131,10 @@ static float *gradient_with(struct ran_workspace *w, const struct toy *t, const 
                                           1 / (double)b->rows.B);
         }
         ran_head_bwd(w, &t->p, &g.p, t->C);
-        ran_encode_bwd(w, &t->p, &g.p);
-        CHECK_OK(ran_grad_embed(&g, b->rows.ids, t->c.spelling > 0 ? b->rows.spelling : NULL, t->V,
+        if (!w->frozen)
+                ran_encode_bwd(w, &t->p, &g.p);
+        if (!w->frozen)
+                CHECK_OK(ran_grad_embed(&g, b->rows.ids, t->c.spelling > 0 ? b->rows.spelling : NULL, t->V,
                                 w->dx, b->rows.L, D, NULL, &err),
                  err);
         memcpy(all, g.p.block, n * sizeof(*all));
@@ -458,6 +462,76 @@ TEST(gradient_of_an_encoder_of_the_family_bert)
                 c.ffn_dim = 6;
                 c.dense = c.dense > 0 ? c.dim : 0;
                 check_config(c, i % 2 > 0 ? noise : none, 0);
+        }
+}
+
+TEST(gradient_of_what_stands_above_an_encoder)
+{
+        const struct ran_noise noise = {3, 4, 0.3, 0.2};
+        struct dice dice = {.key = 16};
+
+        for (size_t i = 0; i < (test_all() ? 96u : 36u); i++) {
+                struct ran_config c =
+                        toy_upper(&dice, RAN_UPPER_MEAN + (int)(i % RAN_UPPER_TRANSFORMER));
+
+                c.dim = 4 + i % 3;
+                c.head_dim = 4;
+                c.layers = 1;
+                c.ffn_dim = 6;
+                c.dense = c.dense > 0 ? c.dim : 0;
+                check_config(c, i % 2 > 0 ? noise : none, 0);
+        }
+}
+
+/* Rows that are fetched, from a store or not, are those that the encoder computes; its own gradient
+ * is not wanted. */
+static void check_frozen(struct toy *t, const struct batch *b, const float *want)
+{
+        const size_t from = t->layout.of_encoder;
+
+        for (size_t round = 0; round < 3; round++) { /* without a store; filling one; from it */
+                struct ran_error err = {0};
+                float *got;
+
+                if (round == 1 && !CHECK((t->p.kept_rows = ran_row_store_new(&err)) != NULL))
+                        return;
+                got = gradient(t, b, (struct way){.threads = round});
+                CHECK(memcmp(&got[t->layout.size + toy_tables(t)],
+                             &want[t->layout.size + toy_tables(t)], sizeof(*got)) == 0);
+                for (size_t i = 0; i < t->layout.n; i++) {
+                        const struct ran_tensor_spec *s = &t->layout.spec[i];
+                        const size_t n = (s->rows > 0 ? s->rows : 1) * s->cols;
+
+                        for (size_t k = s->offset; k < s->offset + n; k++)
+                                if (!CHECK(got[k] == (i < from ? 0 : want[k])))
+                                        return;
+                }
+                free(got);
+        }
+        ran_row_store_free(t->p.kept_rows);
+        t->p.kept_rows = NULL;
+}
+
+TEST(gradient_above_a_frozen_encoder_is_that_above_a_tuned_one)
+{
+        static const size_t lengths[] = {1, 4, 40};
+        struct dice dice = {.key = 17};
+
+        for (size_t i = 0; i < 16; i++) {
+                struct ran_config c = toy_upper(&dice, RAN_UPPER_ATTENTION + (int)(i % 4));
+                struct batch b = {0};
+                struct toy t;
+                float *want;
+
+                toy_init(&t, &c, 12, 0.4);
+                for (size_t k = 0; k < 3; k++)
+                        batch_add(&b, &t, &dice, lengths[k]);
+                want = gradient(&t, &b, (struct way){0});
+                t.c.frozen = true;
+                check_frozen(&t, &b, want);
+                free(want);
+                ran_packed_release(&b.rows);
+                toy_release(&t);
         }
 }
 

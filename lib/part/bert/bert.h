@@ -18,7 +18,8 @@
  * The vector of a document: the rows of each window are pooled (mean, maximum, first or last row),
  * dense layer, activation and norm follow, and the windows are joined: by their mean, weighted by
  * rows for the pooling mean, or by their maximum for the pooling max; or, with the upper part mean
- * or max, by that of the windows' vectors, each as long as that of a document would be.
+ * or max, by that of the windows' vectors; where vectors of documents have length 1, those of
+ * windows, of `width` numbers, have the length sqrt(width).
  */
 #ifndef RAN_MODEL_BERT_H
 #define RAN_MODEL_BERT_H
@@ -136,7 +137,7 @@ struct ran_bert_window {
         X(acted, units *dense) /* and behind it */              \
         X(acted_stat, units * 2)                                \
         X(vector, units *width)                                 \
-        X(unit, each *units *width) /* each of length 1 */      \
+        X(unit, each *units *width) /* each of one length */    \
         X(dvector, training *units *width)                      \
         X(joined, of_documents *B *width) /* in front of normalisation */
 

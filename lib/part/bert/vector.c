@@ -218,16 +218,17 @@ static double length_of(const float *v, size_t n)
         return fmax(sqrt(sum), 1e-12);
 }
 
-static void normalize(float *y, const float *x, size_t n)
+/* y = s x / |x| */
+static void normalize(float *y, const float *x, size_t n, double s)
 {
         const double length = length_of(x, n);
 
         for (size_t i = 0; i < n; i++)
-                y[i] = (float)((double)x[i] / length);
+                y[i] = (float)(s * ((double)x[i] / length));
 }
 
-/* With v = x / |x|: dx = (dv - v (v . dv)) / |x|. */
-static void normalize_bwd(float *dv, const float *x, size_t n)
+/* With v = x / |x|: dx = s (dv - v (v . dv)) / |x|. */
+static void normalize_bwd(float *dv, const float *x, size_t n, double s)
 {
         const double length = length_of(x, n);
         double along = 0;
@@ -235,7 +236,13 @@ static void normalize_bwd(float *dv, const float *x, size_t n)
         for (size_t i = 0; i < n; i++)
                 along += (double)x[i] / length * (double)dv[i];
         for (size_t i = 0; i < n; i++)
-                dv[i] = (float)(((double)dv[i] - (double)x[i] / length * along) / length);
+                dv[i] = (float)(s * (((double)dv[i] - (double)x[i] / length * along) / length));
+}
+
+/* The length of a window's vector: its elements are about as large as those that heads read. */
+static double own_length(size_t width)
+{
+        return sqrt((double)width);
 }
 
 /* The windows [from, from + n). */
@@ -249,7 +256,7 @@ static void window_vectors(struct ran_workspace *w, const struct ran_params *p, 
                 pool(w, i);
         dense(w, p, from, n);
         for (size_t i = from; i < from + n && joined_from(w) != own->out.vector; i++)
-                normalize(own->out.unit + i * Q, own->out.vector + i * Q, Q);
+                normalize(own->out.unit + i * Q, own->out.vector + i * Q, Q, own_length(Q));
 }
 
 const float *ran_bert_window_vectors(struct ran_workspace *w, const struct ran_params *p)
@@ -272,7 +279,7 @@ void ran_bert_vector(struct ran_workspace *w, const struct ran_params *p, size_t
         window_vectors(w, p, own->doc[b], own->doc[b + 1] - own->doc[b]);
         join(w, b, joined);
         if (w->c->l2_normalize)
-                normalize(v, joined, Q);
+                normalize(v, joined, Q, 1);
         else
                 memcpy(v, joined, Q * sizeof *v);
 }
@@ -294,7 +301,8 @@ void ran_bert_window_vectors_bwd(struct ran_workspace *w, const struct ran_param
         const size_t Q = ran_bert_width(w->c);
 
         for (size_t i = 0; i < own->M && joined_from(w) != own->out.vector; i++)
-                normalize_bwd(own->out.dvector + i * Q, own->out.vector + i * Q, Q);
+                normalize_bwd(own->out.dvector + i * Q, own->out.vector + i * Q, Q,
+                              own_length(Q));
         dense_bwd(w, p, dp, own->M);
         for (size_t i = 0; i < own->M; i++)
                 pool_bwd(w, i);
@@ -309,7 +317,7 @@ void ran_bert_vectors_bwd(struct ran_workspace *w, const struct ran_params *p,
         ran_bert_clear(w);
         for (size_t b = 0; b < w->packed->B; b++) {
                 if (w->c->l2_normalize)
-                        normalize_bwd(dv + b * Q, own->out.joined + b * Q, Q);
+                        normalize_bwd(dv + b * Q, own->out.joined + b * Q, Q, 1);
                 join_bwd(w, b, dv + b * Q);
         }
         ran_bert_window_vectors_bwd(w, p, dp);

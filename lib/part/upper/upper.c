@@ -32,6 +32,7 @@ static bool within(const struct ran_config *c, struct ran_config *inner)
         inner->head_dim = c->upper_head_dim;
         inner->window = c->upper_window;
         inner->ffn_dim = 4 * c->upper_dim;
+        inner->rank = 2 * c->upper_dim;
         return true;
 }
 
@@ -107,6 +108,8 @@ static int prepare(struct ran_workspace *w, struct ran_error *err)
                                                packed->ids + packed->doc[b],
                                                first[b + 1] - first[b], packed->record[b], err));
         }
+        own->inner.slab_rows = w->slab_rows;
+        own->inner.keep_floats = w->keep_floats;
         return own->inside ? ran_workspace_prepare(&own->inner, &own->packed, 0, err) : RAN_OK;
 }
 
