@@ -230,7 +230,8 @@ static struct ran_embedder *embedder_of(const struct ran_model *m, const struct 
         const struct ran_config *c = ran_model_config(m);
         struct ran_error err;
 
-        if (!classify_options_embed(o) || (c->task == RAN_TASK_CLASSIFY && ran_config_trains_encoder(c)))
+        if (!classify_options_embed(o) ||
+            (c->task == RAN_TASK_CLASSIFY && ran_config_trains_encoder(c)))
                 return NULL;
         struct ran_embedder *e = ran_embedder_new(m, &err);
         if (e == NULL)

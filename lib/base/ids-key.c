@@ -10,9 +10,9 @@ void ran_ids_key(const uint32_t *ids, size_t n, char key[RAN_IDS_KEY])
 
         ran_sha256_init(&sha);
         for (size_t i = 0; i < n; i++) {
-                const unsigned char bytes[4] = {
-                        (unsigned char)ids[i], (unsigned char)(ids[i] >> 8),
-                        (unsigned char)(ids[i] >> 16), (unsigned char)(ids[i] >> 24)};
+                const unsigned char bytes[4] = {(unsigned char)ids[i], (unsigned char)(ids[i] >> 8),
+                                                (unsigned char)(ids[i] >> 16),
+                                                (unsigned char)(ids[i] >> 24)};
 
                 ran_sha256_add(&sha, bytes, sizeof bytes);
         }

@@ -1,5 +1,5 @@
-/* ids-key.h - what a document is known by: the beginning of the SHA-256 of its ids, four bytes each,
- * the lowest first. */
+/* ids-key.h - what a document is known by: the beginning of the SHA-256 of its ids, four bytes
+ * each, the lowest first. */
 #ifndef RAN_BASE_IDS_KEY_H
 #define RAN_BASE_IDS_KEY_H
 

@@ -67,14 +67,18 @@ static int count_flops(const struct ran_train_job *job, size_t V, double *sum,
 
         for (size_t b = 0; b < d->B; b++) {
                 size_t L = d->first[b + 1] - d->first[b];
-                double flops;
+                double flops, below = 0;
 
                 if (L == 0)
                         return ran_fail(err, RAN_EINVAL, "a document without tokens");
                 const size_t sources = d->sources != NULL ? d->sources[b] : 0;
 
                 RAN_TRY(ran_parts_flops(c, L, sources, &flops, err));
-                *sum += 3 * (flops + (double)L * output_flops(job, V));
+                if (c->frozen && ran_config_has_upper(c)) { /* below it, one pass in all */
+                        RAN_TRY(ran_encoder_of(c)->flops(c, L, sources, &below, err));
+                        *sum += below / (double)job->settings->epochs;
+                }
+                *sum += 3 * (flops - below + (double)L * output_flops(job, V));
         }
         return RAN_OK;
 }

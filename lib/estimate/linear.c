@@ -121,8 +121,8 @@ static int of_documents(const struct ran_run_sizes *k, struct ran_linear_estimat
         *(lists.spool.mapped ? &e->file : &e->features) += (double)lists.spool.room;
         *(lists.first_spool.mapped ? &e->file : &e->features) += (double)lists.first_spool.room;
         if (ran_parts_features(c) > 0)
-                add_spool(4 * (double)d->B * (double)ran_parts_features(c), &e->features,
-                          &e->file, d->keep);
+                add_spool(4 * (double)d->B * (double)ran_parts_features(c), &e->features, &e->file,
+                          d->keep);
         e->fit = e->features;
         rc = measure_fits(&s, e, err);
         ran_feature_lists_release(&lists);

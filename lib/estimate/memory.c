@@ -122,6 +122,21 @@ static int validation_bytes(const struct ran_run_sizes *k, double *bytes, struct
         return RAN_OK;
 }
 
+/* Rows of a frozen encoder below an upper part. */
+static double kept_rows(const struct ran_train_job *job)
+{
+        const struct ran_config *c = job->config;
+        double tokens = (double)job->train->first[job->train->B];
+
+        if (!c->frozen || !ran_config_has_upper(c))
+                return 0;
+        if (ran_train_has_dev(job))
+                tokens += (double)job->dev->first[job->dev->B];
+        const bool windows = c->upper == RAN_UPPER_ATTENTION || c->upper_rows == RAN_ROWS_WINDOWS;
+        const double room = (double)(c->max_length - c->prefix - c->suffix);
+        return 4 * (double)c->dim * (windows ? (double)job->train->B + tokens / room : tokens);
+}
+
 int ran_estimate_memory(const struct ran_run_sizes *k, struct ran_memory_estimate *e,
                         struct ran_error *err)
 {
@@ -137,7 +152,11 @@ int ran_estimate_memory(const struct ran_run_sizes *k, struct ran_memory_estimat
         RAN_TRY(ran_estimate_shards(k, &shards, err));
         RAN_TRY(validation_bytes(k, &validation, err));
 
-        const double stays = shards.brief + shards.gradient;
+        const double rows = kept_rows(job);
+        const size_t keep = job->train->keep > 0 ? job->train->keep : RAN_SPOOL_KEEP;
+        const bool in_file = rows > (double)keep;
+        const double stays = shards.brief + shards.gradient + (in_file ? 0 : rows) +
+                             (ran_parts_features(job->config) > 0 ? 0 : reading);
         const double write = linear.write + 64 * (double)k->V;
         const double at_work = larger(larger(shards.longer, validation), write);
         linear.fit = larger(linear.fit, linear.features + reading);
@@ -145,6 +164,6 @@ int ran_estimate_memory(const struct ran_run_sizes *k, struct ran_memory_estimat
         const double weights = of_program + (double)threads * of_thread + weights_bytes(k);
         e->always = weights + linear.features;
         e->most = weights + larger(refitting, linear.features + stays + at_work);
-        e->file = linear.file;
+        e->file = linear.file + (in_file ? rows : 0);
         return RAN_OK;
 }

@@ -23,9 +23,10 @@ int ran_batcher_init(struct ran_batcher *k, const struct ran_config *c, const st
         int rc = ran_layout_init(&layout, c, C, err);
         if (rc != RAN_OK)
                 return rc;
-        size_t size = layout.size;
+        const size_t size = layout.size, still = layout.still;
         ran_layout_release(&layout);
         RAN_TRY(ran_tree_init(&k->tree, c, C, size, err));
+        k->tree.still = still;
         if (pthread_mutex_init(&k->lock, NULL) != 0) {
                 ran_tree_release(&k->tree);
                 return ran_fail(err, RAN_ENOMEM, "cannot create a lock: out of memory");

@@ -73,8 +73,7 @@ static bool alloc_inner(struct ran_params *p, const struct ran_config *c, struct
 static int alloc_names(struct ran_params *p, const struct ran_config *c, struct ran_error *err)
 {
         *p = (struct ran_params){0};
-        if (ran_encoder_of(c) == NULL ||
-            (alloc_encoder(p, c, err) && alloc_inner(p, c, err)))
+        if (ran_encoder_of(c) == NULL || (alloc_encoder(p, c, err) && alloc_inner(p, c, err)))
                 return RAN_OK;
         ran_params_release(p);
         return RAN_ENOMEM;
@@ -122,6 +121,8 @@ int ran_layout_init(struct ran_layout *l, const struct ran_config *c, size_t C,
         walk_all(&w, &p, c, C);
         ran_params_release(&p);
         l->size = w.at;
+        if (c->frozen && ran_config_has_upper(c) && l->of_encoder < l->n)
+                l->still = l->spec[l->of_encoder].offset;
         if (w.rc != RAN_OK)
                 ran_layout_release(l);
         return w.rc;

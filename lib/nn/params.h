@@ -31,11 +31,11 @@
 
 /* Of what stands above an encoder (part/upper/upper.h): A is upper_dim, and the width of an
  * encoder there. */
-#define RAN_UPPER_PARAMS(X)                                           \
-        X(in_w, "upper.in.weight", A, D, GLOROT, !attends)            \
-        X(in_b, "upper.in.bias", 0, A, ZERO, !attends)                \
-        X(key_w, "upper.attention.weight", A, D, GLOROT, attends)     \
-        X(key_b, "upper.attention.bias", 0, A, ZERO, attends)         \
+#define RAN_UPPER_PARAMS(X)                                       \
+        X(in_w, "upper.in.weight", A, D, GLOROT, !attends)        \
+        X(in_b, "upper.in.bias", 0, A, ZERO, !attends)            \
+        X(key_w, "upper.attention.weight", A, D, GLOROT, attends) \
+        X(key_b, "upper.attention.bias", 0, A, ZERO, attends)     \
         X(query, "upper.attention.query", 0, A, ZERO, attends)
 
 struct ran_upper_params {
@@ -74,9 +74,9 @@ struct ran_params {
         void *once;   /* tensors outside the layers, a struct of the encoder; NULL: none */
         struct ran_head_params head;
         struct ran_upper_params upper;
-        struct ran_params *inner;          /* of an encoder within a part: layers and once; or NULL */
-        struct ran_row_store *kept_rows;   /* outputs of a frozen encoder in training, or NULL */
-        const float *embed;               /* (V, D), a mapped table */
+        struct ran_params *inner;        /* of an encoder within a part: layers and once; or NULL */
+        struct ran_row_store *kept_rows; /* outputs of a frozen encoder in training, or NULL */
+        const float *embed;              /* (V, D), a mapped table */
         struct ran_vector_cache *vectors; /* what a frozen encoder has made, or NULL */
         uint64_t seed;                    /* of the training: key of a random first context */
         const float *spelling;            /* (c->spelling, D), mapped; NULL: none */

@@ -21,8 +21,8 @@
 
 #define RAN_LN_EPS 1e-5
 
-/* X(field, floats): the head; H: its width. `outputs`: documents or word positions. logit_rows rows of
- * logit_width logits are made at a time: outputs and C, but for language models a block and the
+/* X(field, floats): the head; H: its width. `outputs`: documents or word positions. logit_rows rows
+ * of logit_width logits are made at a time: outputs and C, but for language models a block and the
  * width of the first softmax; tail_width is that of the widest tail (task/lm-output.h). Adjoints
  * only for training. */
 #define RAN_HEAD(X)                                                                          \
@@ -54,10 +54,10 @@ struct ran_part_list {
         const struct ran_part *part[RAN_PARTS_MOST];
         int number[RAN_PARTS_MOST];
         size_t n;
-        const struct ran_part *encoder; /* one of them, or NULL */
+        const struct ran_part *encoder;   /* one of them, or NULL */
         const struct ran_part *documents; /* and what makes vectors of documents, or NULL */
-        size_t features;                /* of documents that they make for predictors */
-        bool trains;                    /* the encoder is trained */
+        size_t features;                  /* of documents that they make for predictors */
+        bool trains;                      /* the encoder is trained */
 };
 
 struct ran_workspace {

@@ -246,13 +246,13 @@ struct ran_document {
 };
 /* The width of the input of the last linear layer: D, or that of an upper encoder. */
 size_t ran_model_head_width(const struct ran_model *m);
-/* logits (C); embedding (head width), the input of the last linear layer, or NULL. The result depends on the
- * document alone, bit for bit. task classify. RAN_EINVAL for the embedding of a model without an
- * encoder, or with a frozen one, which has no such layer: see ran_embed. */
+/* logits (C); embedding (head width), the input of the last linear layer, or NULL. The result
+ * depends on the document alone, bit for bit. task classify. RAN_EINVAL for the embedding of a
+ * model without an encoder, or with a frozen one, which has no such layer: see ran_embed. */
 int ran_classify(const struct ran_model *m, struct ran_state *s, const struct ran_document *d,
                  float *logits, float *embedding, struct ran_error *err);
-/* The same for n documents: logits (n, C), embedding (n, head width) or NULL. With a pretrained encoder
- * short ones take half the time that they take one by one. */
+/* The same for n documents: logits (n, C), embedding (n, head width) or NULL. With a pretrained
+ * encoder short ones take half the time that they take one by one. */
 int ran_classify_each(const struct ran_model *m, struct ran_state *s, const struct ran_document *d,
                       size_t n, float *logits, float *embedding, struct ran_error *err);
 /* Whether documents are worth being scored together. */

@@ -130,8 +130,9 @@ static void add_tried(const struct ran_trainer *t, struct ran_buf *out)
         for (const struct ran_field *f = ran_config_fields; f->name != NULL; f++) {
                 struct ran_field one[] = {*f, {0}};
 
-                const bool encoders = (c->frozen && strcmp(f->name, "frozen") == 0) ||
-                                      (ran_config_has_upper(c) && strncmp(f->name, "upper", 5) == 0);
+                const bool encoders =
+                        (c->frozen && strcmp(f->name, "frozen") == 0) ||
+                        (ran_config_has_upper(c) && strncmp(f->name, "upper", 5) == 0);
 
                 if (ran_trainer_drops_encoder(t) ? ran_config_is_of_task(f->name) && !encoders
                                                  : strcmp(f->name, "wide") != 0)
@@ -334,8 +335,8 @@ static void merge(struct ran_trainer *t)
         ran_train_task_of(t->c)->merge(t->c, &t->weights.p.head, t->C, &ensemble, t->linear.crf);
         ran_ensemble_scale(t->weights.p.head.wide_b, t->C, t->at.best.linear);
         if (ran_parts_features(t->c) > 0)
-                ran_ensemble_scale(t->weights.p.head.wide_dense,
-                                  ran_parts_features(t->c) * t->C, t->at.best.linear);
+                ran_ensemble_scale(t->weights.p.head.wide_dense, ran_parts_features(t->c) * t->C,
+                                   t->at.best.linear);
         ran_ensemble_scale(t->linear.weight, t->c->wide * t->C, t->at.best.linear);
         float *bias =
                 ran_trainer_drops_linear(t) ? t->weights.p.head.out_b : t->weights.p.head.wide_b;

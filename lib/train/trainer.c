@@ -51,7 +51,7 @@ static int allocate(struct ran_trainer *t, struct ran_error *err)
                 RAN_TRY(ran_batcher_balance(&t->loop.batcher, err));
         t->weights.p.seed = t->s->seed;
         if (t->c->frozen && ran_config_has_upper(t->c) &&
-            (t->weights.p.kept_rows = ran_row_store_new(err)) == NULL)
+            (t->weights.p.kept_rows = ran_row_store_new(job->train->keep, err)) == NULL)
                 return RAN_ENOMEM;
         t->loop.order = ran_alloc(job->train->B, sizeof *t->loop.order, err);
         t->loop.document = ran_alloc(job->train->B, sizeof *t->loop.document, err);

@@ -330,9 +330,10 @@ void naive_bert(const struct naive *n, double *v, double *tokens, double *each, 
                 if (own && c->l2_normalize)
                         stretch(one, width, sqrt((double)width));
                 for (size_t d = 0; d < width; d++)
-                        v[d] = top                                    ? fmax(v[d], one[d])
-                               : !own && c->pooling == RAN_POOL_MEAN ? v[d] + one[d] * (double)w.R / all
-                                                                      : v[d] + one[d] / (double)windows;
+                        v[d] = top ? fmax(v[d], one[d])
+                               : !own && c->pooling == RAN_POOL_MEAN
+                                       ? v[d] + one[d] * (double)w.R / all
+                                       : v[d] + one[d] / (double)windows;
                 if (tokens != NULL)
                         memcpy(tokens + t * c->dim, w.x + c->prefix * c->dim,
                                m * c->dim * sizeof(*tokens));

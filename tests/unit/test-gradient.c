@@ -134,9 +134,10 @@ static float *gradient_with(struct ran_workspace *w, const struct toy *t, const 
         if (!w->frozen)
                 ran_encode_bwd(w, &t->p, &g.p);
         if (!w->frozen)
-                CHECK_OK(ran_grad_embed(&g, b->rows.ids, t->c.spelling > 0 ? b->rows.spelling : NULL, t->V,
-                                w->dx, b->rows.L, D, NULL, &err),
-                 err);
+                CHECK_OK(ran_grad_embed(&g, b->rows.ids,
+                                        t->c.spelling > 0 ? b->rows.spelling : NULL, t->V, w->dx,
+                                        b->rows.L, D, NULL, &err),
+                         err);
         memcpy(all, g.p.block, n * sizeof(*all));
         place_rows(all + n, &g.rows, D);
         all[n + toy_tables(t)] = (float)loss;
@@ -493,7 +494,7 @@ static void check_frozen(struct toy *t, const struct batch *b, const float *want
                 struct ran_error err = {0};
                 float *got;
 
-                if (round == 1 && !CHECK((t->p.kept_rows = ran_row_store_new(&err)) != NULL))
+                if (round == 1 && !CHECK((t->p.kept_rows = ran_row_store_new(0, &err)) != NULL))
                         return;
                 got = gradient(t, b, (struct way){.threads = round});
                 CHECK(memcmp(&got[t->layout.size + toy_tables(t)],

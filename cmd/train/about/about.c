@@ -228,6 +228,9 @@ const char *train_about_parts(const struct about *a)
                 return "";
         if (c->encoder == RAN_ENCODER_STATIC)
                 return "linear model over n-grams and means of vectors";
+        if (c->frozen && ran_config_has_upper(c))
+                return c->wide > 0 ? "what is above a frozen encoder, and linear model"
+                                   : "what is above a frozen encoder";
         if (c->frozen)
                 return "linear model over n-grams and document vectors of a frozen encoder";
         if (!ran_config_has_encoder(c))

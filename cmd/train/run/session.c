@@ -163,8 +163,9 @@ static void open_vectors(struct train_session *s)
             !ran_config_has_upper(&s->config))
                 s->vectors = ran_vector_cache_open(name, &err);
         else if (name != NULL)
-                cmd_usage("--vector-cache is for --frozen with a pretrained encoder (--init), whose "
-                          "vectors are features of the linear model");
+                cmd_usage(
+                        "--vector-cache is for --frozen with a pretrained encoder (--init), whose "
+                        "vectors are features of the linear model");
         else
                 return;
         if (s->vectors == NULL)

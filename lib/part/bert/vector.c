@@ -301,8 +301,7 @@ void ran_bert_window_vectors_bwd(struct ran_workspace *w, const struct ran_param
         const size_t Q = ran_bert_width(w->c);
 
         for (size_t i = 0; i < own->M && joined_from(w) != own->out.vector; i++)
-                normalize_bwd(own->out.dvector + i * Q, own->out.vector + i * Q, Q,
-                              own_length(Q));
+                normalize_bwd(own->out.dvector + i * Q, own->out.vector + i * Q, Q, own_length(Q));
         dense_bwd(w, p, dp, own->M);
         for (size_t i = 0; i < own->M; i++)
                 pool_bwd(w, i);

@@ -17,7 +17,7 @@ struct ran_row_store {
         bool full; /* there was no room: nothing more is remembered */
 };
 
-struct ran_row_store *ran_row_store_new(struct ran_error *err)
+struct ran_row_store *ran_row_store_new(size_t keep, struct ran_error *err)
 {
         struct ran_row_store *k = ran_alloc(1, sizeof *k, err);
 
@@ -26,6 +26,8 @@ struct ran_row_store *ran_row_store_new(struct ran_error *err)
                 free(k);
                 return NULL;
         }
+        if (k != NULL)
+                k->floats.keep = keep;
         return k;
 }
 
@@ -87,9 +89,8 @@ void ran_row_store_add(struct ran_row_store *k, const uint32_t *ids, size_t L, c
                 const uint64_t hash =
                         ran_string_table_hash(ran_string_table_seed, key, RAN_IDS_KEY);
 
-                k->full = !reserve(k, n) ||
-                          ran_string_table_add(&k->keys, hash, key, RAN_IDS_KEY, NULL) ==
-                                  RAN_STRING_TABLE_NONE;
+                k->full = !reserve(k, n) || ran_string_table_add(&k->keys, hash, key, RAN_IDS_KEY,
+                                                                 NULL) == RAN_STRING_TABLE_NONE;
                 if (!k->full) {
                         memcpy((float *)k->floats.data + k->used, x, n * sizeof *x);
                         k->at[k->keys.n - 1] = k->used;

@@ -5,7 +5,8 @@
 
 #include "ran/base.h"
 
-struct ran_row_store *ran_row_store_new(struct ran_error *err);
+/* keep: bytes that stay in memory, as of a spool; 0: as many as usual. */
+struct ran_row_store *ran_row_store_new(size_t keep, struct ran_error *err);
 void ran_row_store_free(struct ran_row_store *k);
 /* Fills n floats of the document with L ids and returns true if it is known. Thread-safe, as is
  * _add, which remembers them unless memory is short: then they are computed again. */

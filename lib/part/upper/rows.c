@@ -93,9 +93,8 @@ int ran_upper_fetch(struct ran_workspace *w, const struct ran_params *p, struct 
                 float *x = own->rows.fetched + own->first[b] * w->D;
                 const size_t n = (own->first[b + 1] - own->first[b]) * w->D, from = packed->doc[b];
 
-                if (p->kept_rows != NULL &&
-                    ran_row_store_find(p->kept_rows, packed->ids + from, packed->doc[b + 1] - from,
-                                       x, n))
+                if (p->kept_rows != NULL && ran_row_store_find(p->kept_rows, packed->ids + from,
+                                                               packed->doc[b + 1] - from, x, n))
                         continue;
                 all = w->frozen;
                 if (all)

@@ -104,8 +104,7 @@ static int prepare(struct ran_workspace *w, struct ran_error *err)
         for (size_t b = 0; b < packed->B; b++) {
                 first[b + 1] = first[b] + rows_of(w, b);
                 if (own->inside) /* there are no more rows than tokens, whose ids do not matter */
-                        RAN_TRY(ran_packed_add(&own->packed, &own->c,
-                                               packed->ids + packed->doc[b],
+                        RAN_TRY(ran_packed_add(&own->packed, &own->c, packed->ids + packed->doc[b],
                                                first[b + 1] - first[b], packed->record[b], err));
         }
         own->inner.slab_rows = w->slab_rows;

@@ -24,11 +24,11 @@
 #include "nn/workspace.h"
 
 /* X(field, floats): R rows of all documents, D wide; A: upper_dim. */
-#define RAN_UPPER_ROWS(X)                           \
-        X(fetched, frozen *R *D) /* known rows */   \
+#define RAN_UPPER_ROWS(X)                            \
+        X(fetched, frozen *R *D) /* known rows */    \
         X(key, attends *R *A)    /* tanh(A x + a) */ \
         X(weight, attends *R)    /* α */            \
-        X(dkey, training *attends *R *A)            \
+        X(dkey, training *attends *R *A)             \
         X(dweight, training *attends *R)
 
 struct ran_upper_rows {
