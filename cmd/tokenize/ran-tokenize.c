@@ -15,9 +15,8 @@ int main(int argc, char **argv)
                 {NULL, NULL, NULL},
         };
 
-        return cmd_run_verb(
-                "ran-tokenize",
-                "Learns vocabularies, converts text to tokens and back, and finds texts "
-                "that are nearly the same.",
-                verbs, argc, argv);
+        return cmd_run_verb("ran-tokenize",
+                            "Learns vocabularies, converts text to tokens and back, and finds texts "
+                            "that are nearly the same.", verbs,
+                            argc, argv);
 }

@@ -16,10 +16,22 @@ static const struct {
         const char *prefix;
         size_t part;
 } prefixes[] = {
-        {"embed.", 0},         {"spelling.", 0}, {"token.", 0},         {"ran.", 1},
-        {"bert.", 1},          {"upper.", 1},    {"transformer.", 1},   {"contextualizer", 1},
-        {"classify.out", 2},   {"classify.", 1}, {"tag.", 2},           {"lm.", 2},
-        {"wide.", 3},          {"crf.", 4},      {"tokenizer.json", 5}, {RAN_KNOWN_TENSOR, 6},
+        {"embed.", 0},
+        {"spelling.", 0},
+        {"token.", 0},
+        {"ran.", 1},
+        {"bert.", 1},
+        {"upper.", 1},
+        {"transformer.", 1},
+        {"contextualizer", 1},
+        {"classify.out", 2},
+        {"classify.", 1},
+        {"tag.", 2},
+        {"lm.", 2},
+        {"wide.", 3},
+        {"crf.", 4},
+        {"tokenizer.json", 5},
+        {RAN_KNOWN_TENSOR, 6},
         {RAN_EXTRA_PREFIX, 7},
 };
 

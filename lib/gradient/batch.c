@@ -2,6 +2,7 @@
 #include "gradient/batch.h"
 #include "math/simd.h"
 #include "nn/encoder.h"
+#include "nn/part.h"
 #include "gradient/reduce.h"
 #include "ran/train.h"
 
@@ -23,10 +24,9 @@ int ran_batcher_init(struct ran_batcher *k, const struct ran_config *c, const st
         int rc = ran_layout_init(&layout, c, C, err);
         if (rc != RAN_OK)
                 return rc;
-        const size_t size = layout.size, still = layout.still;
+        size_t size = layout.size;
         ran_layout_release(&layout);
         RAN_TRY(ran_tree_init(&k->tree, c, C, size, err));
-        k->tree.still = still;
         if (pthread_mutex_init(&k->lock, NULL) != 0) {
                 ran_tree_release(&k->tree);
                 return ran_fail(err, RAN_ENOMEM, "cannot create a lock: out of memory");
@@ -306,8 +306,7 @@ static int load(struct ran_batcher *k, struct ran_batch_scratch *t, size_t shard
         ran_packed_clear(&t->of.packed);
         for (size_t i = k->shard[shard]; i < k->shard[shard + 1]; i++)
                 RAN_TRY(load_chunk(k, t, &k->chunk[i], err));
-        RAN_TRY(ran_workspace_fit(&t->of.work, &t->of.packed, k->of.C, err));
-        return ran_encode_fetch(&t->of.work, k->of.p, err);
+        return ran_workspace_fit(&t->of.work, &t->of.packed, k->of.C, err);
 }
 
 static int differentiate(struct ran_batcher *k, struct ran_batch_scratch *t, size_t shard,
@@ -318,12 +317,12 @@ static int differentiate(struct ran_batcher *k, struct ran_batch_scratch *t, siz
         t->of.work.linear_weight = 0; /* each path learns by itself */
         ran_encode(&t->of.work, k->of.p);
         k->loss[shard] = k->task->loss(&k->of, &t->of, &g->p);
-        if (t->of.work.frozen)
-                return RAN_OK;
         ran_encode_bwd(&t->of.work, k->of.p, &g->p);
+        if (k->of.p->below != NULL)
+                return RAN_OK;
         return ran_grad_embed(g, t->of.packed.ids,
-                              k->of.c->spelling > 0 ? t->of.packed.spelling : NULL, k->of.V,
-                              t->of.work.dx, t->of.packed.L, k->of.c->dim, k->pool, err);
+                              ran_encoder_spelling(k->of.c) > 0 ? t->of.packed.spelling : NULL,
+                              k->of.V, t->of.work.dx, t->of.packed.L, k->of.c->dim, k->pool, err);
 }
 
 /* The n-th of this rank. */

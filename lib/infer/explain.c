@@ -46,7 +46,6 @@ struct ran_explainer *ran_explainer_new(const struct ran_model *m, struct ran_po
                 return NULL;
         }
         e->workspace.scoring_keys = true;
-        e->workspace.frozen = false;
         return e;
 }
 

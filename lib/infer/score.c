@@ -128,12 +128,11 @@ int ran_score_vectors(struct ran_state *s, const struct ran_document *d, size_t 
 
 size_t ran_score_abreast(const struct ran_state *s, const struct ran_document *d, size_t n)
 {
-        enum { TOKENS = 768 };
         size_t tokens = d[0].L, all = 1;
 
         if (!ran_parts_stand_alone(s->workspace.c) || !ran_gemm_rows_stand_alone())
                 return 1;
-        while (all < n && all < RAN_SCORE_ABREAST && tokens + d[all].L <= TOKENS)
+        while (all < n && all < RAN_SCORE_ABREAST && tokens + d[all].L <= RAN_SCORE_TOKENS)
                 tokens += d[all++].L;
         return all;
 }
@@ -160,10 +159,8 @@ static int read_documents(struct ran_state *s, const struct ran_document *d, siz
         }
         RAN_TRY(load_all(s, each, n, err));
         s->workspace.given = known ? s->vector : NULL;
-        if (known)
-                return RAN_OK;
-        RAN_TRY(ran_encode_fetch(&s->workspace, s->p, err));
-        ran_encode(&s->workspace, s->p);
+        if (!known)
+                ran_encode(&s->workspace, s->p);
         return RAN_OK;
 }
 

@@ -43,22 +43,11 @@ void ran_encode_rows(struct ran_workspace *w, const struct ran_params *p)
                 encoder->forward(w, p);
 }
 
-int ran_encode_fetch(struct ran_workspace *w, const struct ran_params *p, struct ran_error *err)
-{
-        const struct ran_part_list *parts = &w->parts;
-
-        for (size_t i = 0; i < parts->n; i++)
-                if (parts->part[i]->fetch != NULL)
-                        RAN_TRY(parts->part[i]->fetch(w, p, err));
-        return RAN_OK;
-}
-
 void ran_encode(struct ran_workspace *w, const struct ran_params *p)
 {
-        if (w->encoded)
-                return;
         ran_encode_embed(w, p);
-        ran_encode_drop(w, w->x[0]);
+        if (p->below == NULL)
+                ran_encode_drop(w, w->x[0]);
         ran_encode_rows(w, p);
 }
 
@@ -69,5 +58,6 @@ void ran_encode_bwd(struct ran_workspace *w, const struct ran_params *p, struct 
         if (encoder != NULL && encoder->backward != NULL)
                 encoder->backward(w, p, dp);
         ran_phase = RAN_PHASE_EMBEDDING;
-        ran_encode_drop(w, w->dx);
+        if (p->below == NULL)
+                ran_encode_drop(w, w->dx);
 }

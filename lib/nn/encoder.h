@@ -16,9 +16,6 @@ void ran_encode_embed(struct ran_workspace *w, const struct ran_params *p);
 void ran_encode_rows(struct ran_workspace *w, const struct ran_params *p);
 /* Dropout, or its adjoint, of the rows x of the tokens. */
 void ran_encode_drop(struct ran_workspace *w, float *x);
-/* What may fail before ran_encode: fetches outputs that are known (part.h). Without it all are
- * computed. */
-int ran_encode_fetch(struct ran_workspace *w, const struct ran_params *p, struct ran_error *err);
 /* Encodes w->packed (after ran_workspace_fit): leaves the output (L, D) in w->x[N]. Ids must be
  * below V. */
 void ran_encode(struct ran_workspace *w, const struct ran_params *p);

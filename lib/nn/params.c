@@ -32,8 +32,6 @@ static void walk_all(struct ran_tensor_walk *k, struct ran_params *p, const stru
 
                 if (part->encodes)
                         walk_encoder(k, p, c);
-                if (part->encodes && k->layout != NULL)
-                        k->layout->of_encoder = k->layout->n;
                 if (part->within != NULL && part->within(c, &inner))
                         walk_encoder(k, p->inner, &inner);
                 if (part->upper_tensors != NULL)
@@ -99,7 +97,7 @@ bool ran_table_shape(struct ran_table *table, const struct ran_config *c, size_t
         *table = (struct ran_table){0};
         if (!ran_config_has_encoder(c))
                 return true;
-        *table = (struct ran_table){NULL, V + c->spelling, c->dim};
+        *table = (struct ran_table){NULL, V + ran_encoder_spelling(c), c->dim};
         return table->rows >= V && !__builtin_mul_overflow(table->rows, c->dim, &all) &&
                all <= SIZE_MAX / sizeof(float);
 }
@@ -121,8 +119,6 @@ int ran_layout_init(struct ran_layout *l, const struct ran_config *c, size_t C,
         walk_all(&w, &p, c, C);
         ran_params_release(&p);
         l->size = w.at;
-        if (c->frozen && ran_config_has_upper(c) && l->of_encoder < l->n)
-                l->still = l->spec[l->of_encoder].offset;
         if (w.rc != RAN_OK)
                 ran_layout_release(l);
         return w.rc;

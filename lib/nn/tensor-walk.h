@@ -31,9 +31,7 @@ struct ran_tensor_spec {
 struct ran_layout {
         struct ran_tensor_spec *spec;
         size_t n, cap;
-        size_t size;       /* floats in a block */
-        size_t of_encoder; /* so many of them, the first, are the encoder's */
-        size_t still;      /* so many floats, the first, are never trained */
+        size_t size; /* floats in a block */
 };
 
 struct ran_tensor_walk {

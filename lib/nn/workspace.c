@@ -40,7 +40,7 @@ static void lay_out_head(struct ran_workspace *w, struct ran_arena *k, struct ra
 void ran_workspace_lay_out(struct ran_workspace *w, struct ran_arena *k)
 {
         const struct ran_part_list *parts = &w->parts;
-        const double floats = w->frozen ? 0 : (double)w->size.L * (double)w->D;
+        const double floats = (double)w->size.L * (double)w->D;
 
         w->x[0] = ran_arena_take(k, floats);
         if (w->training) {
@@ -48,7 +48,7 @@ void ran_workspace_lay_out(struct ran_workspace *w, struct ran_arena *k)
                 w->dlast = ran_arena_take(k, (double)w->size.B * (double)w->D);
         }
         for (size_t i = 0; i < parts->n; i++)
-                if (parts->part[i]->lay_out != NULL && !(w->frozen && parts->part[i]->encodes))
+                if (parts->part[i]->lay_out != NULL)
                         parts->part[i]->lay_out(w, k);
         lay_out_head(w, k, &w->head);
 }
@@ -59,7 +59,6 @@ int ran_workspace_prepare(struct ran_workspace *w, const struct ran_packed *pack
         const struct ran_part_list *parts = &w->parts;
 
         w->packed = packed;
-        w->encoded = false;
         measure(w, packed, C);
         for (size_t i = 0; i < parts->n; i++)
                 if (parts->part[i]->prepare != NULL)
@@ -132,7 +131,6 @@ int ran_workspace_init(struct ran_workspace *w, const struct ran_config *c, bool
                                     .parts = ran_parts_of(c),
                                     .pool = pool,
                                     .training = training,
-                                    .frozen = training && c->frozen && ran_config_has_upper(c),
                                     .slab_rows = SLAB_ROWS,
                                     .keep_floats = KEEP_FLOATS,
                                     .linear_weight = 1,

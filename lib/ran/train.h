@@ -136,6 +136,7 @@ enum { RAN_RATIOS_AUTO, RAN_RATIOS_YES, RAN_RATIOS_NO };
 
 /* Settings of training that can change its result: with ran_config, the `training` of the model
  * file. */
+#define RAN_TUNE_ALL ((size_t)1024) /* a model has no more layers */
 struct ran_train_settings {
         size_t epochs, batch, bptt, patience, seed;
         size_t pretrain_epochs; /* on `texts` of the job; 0: by their amount */
@@ -146,6 +147,8 @@ struct ran_train_settings {
         double init_rate;   /* factor of the learning rate, for weights from `init` of the job */
         double layer_decay; /* of weights from `init` or `texts` of the job: learning rate of a
                              * layer, as a share of that of the layer above */
+        size_t tune_layers; /* of a pretrained encoder (bert): the last layers that are tuned; what
+                             * is below stays as it is; RAN_TUNE_ALL: all layers and the rows */
         double mask_share;  /* mlm: of the words; 0: RAN_MASK_SHARE, and of texts twice that */
         double wide_cost;   /* C of the linear model, see part/linear/svm.h; 0: chosen */
         bool refit;         /* after the best epoch is known, refit on all documents */
@@ -158,6 +161,9 @@ extern const struct ran_field ran_train_fields[];
 /* Checks the range of each setting, and the settings against the model. */
 int ran_train_settings_check(const struct ran_train_settings *s, const struct ran_config *config,
                              struct ran_error *err);
+/* The layers of the encoder, the lowest, that a training leaves as they are; its rows, too, if
+ * there are any. 0: it changes all. */
+size_t ran_train_below(const struct ran_train_settings *s, const struct ran_config *config);
 
 /* Why a classifier or tagger has no encoder (train/judge.c). */
 struct ran_train_decision {

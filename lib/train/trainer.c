@@ -2,8 +2,9 @@
 #include "train/trainer.h"
 #include "tensors/compact.h"
 #include "file/model.h"
+#include "part/bert/below.h"
 #include "part/linear/linear-model.h"
-#include "part/upper/row-store.h"
+#include "nn/part.h"
 #include "nn/task.h"
 #include "part/linear/crf-train.h"
 #include "train/pretrained.h"
@@ -31,8 +32,34 @@ static int allocate_tables(struct ran_trainer *t, bool dev, struct ran_error *er
         w->p.idf = t->linear.idf;
         w->p.affixes = t->linear.affixes;
         w->p.embed = w->table.x;
-        w->p.spelling = t->c->spelling > 0 && t->D > 0 ? w->p.embed + t->V * t->D : NULL;
+        w->p.spelling = ran_encoder_spelling(t->c) > 0 ? w->p.embed + t->V * t->D : NULL;
         return RAN_OK;
+}
+
+/* The tensors before the first that is tuned have no gradient. */
+static void skip_below(struct ran_trainer *t)
+{
+        const struct ran_layout *layout = &t->weights.layout;
+        size_t i = 0;
+
+        if (t->weights.below == NULL)
+                return;
+        while (i < layout->n && ran_pretrained_stays(t, layout->spec[i].name))
+                i++;
+        t->loop.optimiser.from = t->loop.batcher.tree.from =
+                i < layout->n ? layout->spec[i].offset : layout->size;
+}
+
+static int allocate_below(struct ran_trainer *t, struct ran_error *err)
+{
+        const size_t below = ran_train_below(t->s, t->c);
+
+        if (below == 0)
+                return RAN_OK;
+        t->weights.below = ran_below_new(below, t->D, t->job->train->keep, RAN_BELOW_MOST, err);
+        t->weights.p.below = t->weights.below;
+        skip_below(t);
+        return t->weights.below != NULL ? RAN_OK : RAN_ENOMEM;
 }
 
 static int allocate(struct ran_trainer *t, struct ran_error *err)
@@ -46,13 +73,11 @@ static int allocate(struct ran_trainer *t, struct ran_error *err)
                                    ran_task_is_tied(t->c), job->pool, err));
         RAN_TRY(ran_batcher_init(&t->loop.batcher, t->c, &t->weights.p, t->V, t->C, job->train,
                                  job->pool, err));
+        RAN_TRY(allocate_below(t, err));
         RAN_TRY(ran_plan_init(&t->loop.plan, t->c, job->train, t->loop.batch, t->s->bptt, err));
         if (t->s->class_weights == RAN_WEIGHTS_BALANCED)
                 RAN_TRY(ran_batcher_balance(&t->loop.batcher, err));
         t->weights.p.seed = t->s->seed;
-        if (t->c->frozen && ran_config_has_upper(t->c) &&
-            (t->weights.p.kept_rows = ran_row_store_new(job->train->keep, err)) == NULL)
-                return RAN_ENOMEM;
         t->loop.order = ran_alloc(job->train->B, sizeof *t->loop.order, err);
         t->loop.document = ran_alloc(job->train->B, sizeof *t->loop.document, err);
         t->weights.best_block = dev ? ran_alloc_floats(t->weights.layout.size, err) : NULL;
@@ -80,7 +105,7 @@ static int check_sizes(struct ran_trainer *t, struct ran_error *err)
                                 ran_task_is_tied(t->c) ? "different ids" : "classes");
         if (__builtin_mul_overflow(d->first[d->B], t->s->epochs, &tokens) ||
             !ran_table_shape(&t->weights.table, t->c, t->V) ||
-            __builtin_mul_overflow(t->c->wide + 2 * t->c->dim, t->C, &rows) ||
+            __builtin_mul_overflow(ran_parts_rows(t->c) + 2 * t->c->dim, t->C, &rows) ||
             rows > SIZE_MAX / sizeof(float))
                 return ran_fail(err, RAN_EINVAL, "too many epochs, or too large a vocabulary");
         return RAN_OK;
@@ -106,16 +131,6 @@ static int check_vocabulary(const struct ran_trainer *t, struct ran_error *err)
         return RAN_OK;
 }
 
-/* Rows of a frozen encoder are known before a step. */
-static int check_frozen(const struct ran_trainer *t, struct ran_error *err)
-{
-        if (t->c->frozen && t->s->word_dropout > 0)
-                return ran_fail(err, RAN_EINVAL,
-                                "a frozen encoder reads documents as they are: word_dropout must "
-                                "be 0");
-        return RAN_OK;
-}
-
 static int check_data(const struct ran_trainer *t, struct ran_error *err)
 {
         const struct ran_train_job *job = t->job;
@@ -127,6 +142,22 @@ static int check_data(const struct ran_trainer *t, struct ran_error *err)
                 return ran_fail(err, RAN_EINVAL,
                                 "the validation documents have %zu classes, the training data %zu",
                                 job->dev->C, t->C);
+        return RAN_OK;
+}
+
+/* Layers that stay need to have learned something before. */
+static int check_below(const struct ran_trainer *t, struct ran_error *err)
+{
+        if (ran_train_below(t->s, t->c) == 0)
+                return RAN_OK;
+        if (t->job->init == NULL && ran_ranks_leads(t->job->ranks))
+                return ran_fail(err, RAN_EINVAL,
+                                "layers that are not tuned need weights, and there is no initial "
+                                "model");
+        if (t->job->texts != NULL)
+                return ran_fail(err, RAN_EINVAL,
+                                "texts would change the layers that tune_layers leaves as they "
+                                "are: pretrain the encoder first, with ran-train mlm");
         return RAN_OK;
 }
 
@@ -142,6 +173,7 @@ int ran_trainer_init(struct ran_trainer *t, const struct ran_train_job *job, str
                                   .C = job->train->C,
                                   .D = job->config->dim,
                                   .loop.batch = ran_train_batch(job),
+                                  .judge.dev = job->dev,
                                   .judge.prior = *task->prior};
         t->V = job->tokenizer != NULL ? ran_tokenizer_size(job->tokenizer) : job->V;
         if (!ran_config_has_encoder(t->c)) {
@@ -153,10 +185,11 @@ int ran_trainer_init(struct ran_trainer *t, const struct ran_train_job *job, str
         }
         if (ran_task_is_tied(t->c))
                 t->C = t->V;
-        if (t->c->frozen && job->init == NULL && job->vectors == NULL &&
+        if (ran_config_has_features(t->c) && job->init == NULL && job->vectors == NULL &&
             ran_ranks_leads(job->ranks))
                 return ran_fail(err, RAN_EINVAL,
                                 "a frozen encoder needs weights, and there is no initial model");
+        RAN_TRY(check_below(t, err));
         size_t most;
         t->judge.baseline = ran_train_has_dev(job) ? ran_dataset_baseline(job->dev, &most) : NAN;
         t->at.best.metric = -INFINITY;
@@ -165,8 +198,6 @@ int ran_trainer_init(struct ran_trainer *t, const struct ran_train_job *job, str
         RAN_TRY(check_sizes(t, err));
         RAN_TRY(check_vocabulary(t, err));
         RAN_TRY(check_data(t, err));
-        if (ran_config_has_upper(t->c))
-                RAN_TRY(check_frozen(t, err));
         RAN_TRY(allocate(t, err));
         if (task->prepare != NULL)
                 RAN_TRY(task->prepare(&t->loop.batcher.of, job->tokenizer, err));
@@ -198,10 +229,11 @@ int ran_trainer_refit(struct ran_trainer *t, struct ran_error *err)
         ran_trainer_list_documents(t);
         memset(w->p.block, 0, w->layout.size * sizeof(float));
         memset(w->table.x, 0, w->table.rows * w->table.width * sizeof(float));
-        ran_linear_clear(&t->linear, t->c, t->C);
+        ran_linear_clear(&t->linear, t->C);
         ran_optimiser_release(&t->loop.optimiser);
         RAN_TRY(ran_optimiser_init(&t->loop.optimiser, t->s, &w->layout, &w->table,
                                    ran_task_is_tied(t->c), t->job->pool, err));
+        skip_below(t);
         return ran_ranks_leads(t->job->ranks) ? ran_trainer_init_weights(t, err) : RAN_OK;
 }
 
@@ -211,8 +243,8 @@ void ran_trainer_release(struct ran_trainer *t)
         ran_batcher_release(&t->loop.batcher);
         ran_plan_release(&t->loop.plan);
         ran_optimiser_release(&t->loop.optimiser);
-        ran_row_store_free(t->weights.p.kept_rows);
         ran_params_release(&t->weights.p);
+        ran_below_free(t->weights.below);
         ran_layout_release(&t->weights.layout);
         ran_linear_release(&t->linear);
         free(t->weights.table.x);

@@ -14,9 +14,9 @@ void bench_end(FILE *json); /* does not return */
 double bench_argument(int argc, char **argv, int i, double otherwise);
 
 double bench_now(void);
-double bench_cpu(void); /* of all threads of the process */
-/* What rates are measured by: the time that a thread computes, if it is alone, which nothing else
- * on the machine changes much; else the clock. */
+double bench_cpu(void);                                /* of all threads of the process */
+/* What rates are measured by: the time that a thread computes, if it is alone, which nothing else on
+ * the machine changes much; else the clock. */
 double bench_clock(size_t threads);
 void bench_check(int rc, const struct ran_error *err); /* ends the program on failure */
 double bench_median(double *x, size_t n);

@@ -211,8 +211,7 @@ TEST(attention_counts_to_200)
         for (s.pattern = 0; s.pattern < 4; s.pattern++)
                 for (s.mask = 0; s.mask < 3; s.mask++)
                         for (s.sources = 1; s.sources < 200; s.sources += 66)
-                                for (s.window = 1; s.window <= 200;
-                                     s.window += test_all() ? 1 : 9) {
+                                for (s.window = 1; s.window <= 200; s.window += test_all() ? 1 : 9) {
                                         s.dilation = s.window % 7;
                                         if (!check_growing(s))
                                                 return;

@@ -343,8 +343,7 @@ TEST(eval_report_as_text)
                                "e)\n") != NULL);
         CHECK(strstr(out.data,
                      "\nb\xc3\xa9"
-                     "e                      1.0000  1.0000  1.0000          1       1       0") !=
-              NULL);
+                     "e                      1.0000  1.0000  1.0000          1       1       0") != NULL);
         CHECK(strstr(out.data, "\nb\xc3\xa9"
                                "e                        0       1\n") != NULL);
         ran_buf_release(&out);

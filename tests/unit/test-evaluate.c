@@ -186,11 +186,11 @@ TEST(evaluate_losses_of_documents_add_up)
 TEST(evaluate_intervals_are_those_of_the_metric)
 {
         const struct ran_rates one = {.accuracy = 0.9,
-                                      .micro_f1 = 0.9,
-                                      .outputs = 60,
-                                      .hits = 54,
-                                      .errors = 12,
-                                      .single = true};
+                                               .micro_f1 = 0.9,
+                                               .outputs = 60,
+                                               .hits = 54,
+                                               .errors = 12,
+                                               .single = true};
         struct ran_rates many = one;
         const struct ran_interval share = ran_interval_share(54, 60), f1 = ran_interval_f1(54, 12);
 

@@ -6,11 +6,11 @@
 #include <string.h>
 
 #include "doubles.h"
+#include "part/bert/below.h"
 #include "part/contextualizer/contextualizer.h"
 #include "nn/encoder.h"
 #include "nn/head.h"
 #include "naive.h"
-#include "part/upper/row-store.h"
 #include "test.h"
 #include "toy.h"
 #include "gradient/grad.h"
@@ -120,7 +120,6 @@ static float *gradient_with(struct ran_workspace *w, const struct toy *t, const 
         w->noise = b->noise;
         CHECK_OK(ran_params_init(&g.p, &t->c, t->C, &err), err);
         CHECK_OK(ran_workspace_fit(w, &b->rows, t->C, &err), err);
-        CHECK_OK(ran_encode_fetch(w, &t->p, &err), err);
         ran_encode(w, &t->p);
         ran_head(w, &t->p, t->C);
         for (size_t i = 0; i < b->rows.B; i++) {
@@ -131,13 +130,10 @@ static float *gradient_with(struct ran_workspace *w, const struct toy *t, const 
                                           1 / (double)b->rows.B);
         }
         ran_head_bwd(w, &t->p, &g.p, t->C);
-        if (!w->frozen)
-                ran_encode_bwd(w, &t->p, &g.p);
-        if (!w->frozen)
-                CHECK_OK(ran_grad_embed(&g, b->rows.ids,
-                                        t->c.spelling > 0 ? b->rows.spelling : NULL, t->V, w->dx,
-                                        b->rows.L, D, NULL, &err),
-                         err);
+        ran_encode_bwd(w, &t->p, &g.p);
+        CHECK_OK(ran_grad_embed(&g, b->rows.ids, t->c.spelling > 0 ? b->rows.spelling : NULL, t->V,
+                                w->dx, b->rows.L, D, NULL, &err),
+                 err);
         memcpy(all, g.p.block, n * sizeof(*all));
         place_rows(all + n, &g.rows, D);
         all[n + toy_tables(t)] = (float)loss;
@@ -466,6 +462,41 @@ TEST(gradient_of_an_encoder_of_the_family_bert)
         }
 }
 
+/* Whether a tensor is above the layers [0, below) of an encoder of the family. */
+static bool is_tuned(const char *tensor, size_t below)
+{
+        static const char *const ours[] = {"classify.", "bert.dense",   "bert.norm",      "upper.",
+                                           "ran.",      "transformer.", "contextualizer."};
+        size_t layer;
+
+        if (below == 3 && strncmp(tensor, ours[2], strlen(ours[2])) == 0)
+                return false;
+        for (size_t i = 0; i < sizeof(ours) / sizeof(*ours); i++)
+                if (strncmp(tensor, ours[i], strlen(ours[i])) == 0)
+                        return true;
+        return sscanf(tensor, "bert.%zu.", &layer) == 1 && layer >= below;
+}
+
+/* Tuned tensors have the gradient that they have when all are, if nothing drops out; and what is
+ * below has none. */
+static void check_tuned(const struct toy *t, const float *got, const float *all, size_t below)
+{
+        for (size_t i = 0; i < t->layout.n; i++) {
+                const struct ran_tensor_spec *s = &t->layout.spec[i];
+                const bool tuned = is_tuned(s->name, below);
+                const size_t n = (s->rows > 0 ? s->rows : 1) * s->cols;
+                bool ok = true;
+
+                for (size_t j = 0; j < n; j++) {
+                        const float *x = got + s->offset + j, *y = all + s->offset + j;
+
+                        ok &= tuned ? memcmp(x, y, sizeof(*x)) == 0 : *x == 0;
+                }
+                if (!CHECK(ok))
+                        printf("%s, %zu layers stay, of %s\n", s->name, below, toy_name(&t->c));
+        }
+}
+
 TEST(gradient_of_what_stands_above_an_encoder)
 {
         const struct ran_noise noise = {3, 4, 0.3, 0.2};
@@ -484,53 +515,45 @@ TEST(gradient_of_what_stands_above_an_encoder)
         }
 }
 
-/* Rows that are fetched, from a store or not, are those that the encoder computes; its own gradient
- * is not wanted. */
-static void check_frozen(struct toy *t, const struct batch *b, const float *want)
+TEST(gradient_of_tuned_layers_and_none_below_them)
 {
-        const size_t from = t->layout.of_encoder;
+        const struct ran_noise noise = {3, 4, 0.3, 0.2};
+        struct dice dice = {.key = 16};
 
-        for (size_t round = 0; round < 3; round++) { /* without a store; filling one; from it */
-                struct ran_error err = {0};
-                float *got;
-
-                if (round == 1 && !CHECK((t->p.kept_rows = ran_row_store_new(0, &err)) != NULL))
-                        return;
-                got = gradient(t, b, (struct way){.threads = round});
-                CHECK(memcmp(&got[t->layout.size + toy_tables(t)],
-                             &want[t->layout.size + toy_tables(t)], sizeof(*got)) == 0);
-                for (size_t i = 0; i < t->layout.n; i++) {
-                        const struct ran_tensor_spec *s = &t->layout.spec[i];
-                        const size_t n = (s->rows > 0 ? s->rows : 1) * s->cols;
-
-                        for (size_t k = s->offset; k < s->offset + n; k++)
-                                if (!CHECK(got[k] == (i < from ? 0 : want[k])))
-                                        return;
-                }
-                free(got);
-        }
-        ran_row_store_free(t->p.kept_rows);
-        t->p.kept_rows = NULL;
-}
-
-TEST(gradient_above_a_frozen_encoder_is_that_above_a_tuned_one)
-{
-        static const size_t lengths[] = {1, 4, 40};
-        struct dice dice = {.key = 17};
-
-        for (size_t i = 0; i < 16; i++) {
-                struct ran_config c = toy_upper(&dice, RAN_UPPER_ATTENTION + (int)(i % 4));
+        for (size_t i = 0; i < 24; i++) {
+                struct ran_config c = i % 2 > 0 ? toy_bert(&dice)
+                                                : toy_upper(&dice, RAN_UPPER_MEAN + (int)i / 2 % 6);
+                struct way way = {.slab_rows = i % 3 * 12, .threads = i % 2 * 2};
                 struct batch b = {0};
+                struct ran_error err;
                 struct toy t;
-                float *want;
 
-                toy_init(&t, &c, 12, 0.4);
-                for (size_t k = 0; k < 3; k++)
-                        batch_add(&b, &t, &dice, lengths[k]);
-                want = gradient(&t, &b, (struct way){0});
-                t.c.frozen = true;
-                check_frozen(&t, &b, want);
-                free(want);
+                c.layers = 3;
+                toy_init(&t, &c, i, 0.3);
+                for (size_t k = 0; k < 4; k++)
+                        batch_add(&b, &t, &dice, 3 + 9 * k);
+                float *all = gradient(&t, &b, way);
+                for (size_t below = 1; below <= c.layers; below++) {
+                        const size_t bytes = t.layout.size * sizeof(float);
+
+                        t.p.below = ran_below_new(below, c.dim, 0, SIZE_MAX, &err);
+                        float *first = gradient(&t, &b, way), *kept = gradient(&t, &b, way);
+                        check_tuned(&t, first, all, below);
+                        CHECK(memcmp(first, kept, bytes) == 0);
+                        CHECK(first[t.layout.size + toy_tables(&t)] ==
+                              all[t.layout.size + toy_tables(&t)]);
+                        free(first);
+                        free(kept);
+                        b.noise = noise;
+                        first = gradient(&t, &b, way), kept = gradient(&t, &b, way);
+                        CHECK(memcmp(first, kept, bytes) == 0);
+                        b.noise = none;
+                        free(first);
+                        free(kept);
+                        ran_below_free(t.p.below);
+                }
+                t.p.below = NULL;
+                free(all);
                 ran_packed_release(&b.rows);
                 toy_release(&t);
         }

@@ -208,7 +208,8 @@ TEST(tags_of_joined_sentences_are_chosen_by_sentence)
         }
 }
 
-static void evaluate(const struct fixture *f, const struct ran_dataset *d, struct ran_rates *rates)
+static void evaluate(const struct fixture *f, const struct ran_dataset *d,
+                     struct ran_rates *rates)
 {
         const struct ran_crf chain = ran_crf_of(&f->toy.p);
         struct ran_error err = {0};

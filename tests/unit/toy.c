@@ -31,7 +31,12 @@ struct ran_config toy_config(void)
                                    .bias = true,
                                    .norm_eps = 1e-12,
                                    .activation = RAN_ACTIVATION_GELU,
-                                   .dense_activation = RAN_ACTIVATION_TANH};
+                                   .dense_activation = RAN_ACTIVATION_TANH,
+                                   .upper_dim = 6,
+                                   .upper_layers = 1,
+                                   .upper_heads = 1,
+                                   .upper_head_dim = 4,
+                                   .upper_window = 5};
 }
 
 struct ran_config toy_random_config(struct dice *d)
@@ -80,6 +85,7 @@ struct ran_config toy_bert(struct dice *d)
         c.ffn_dim = dice_size(d, 1, 30);
         c.prefix = dice_size(d, 0, 2);
         c.suffix = dice_size(d, 0, 2);
+        c.pool_skip = dice_coin(d) ? 0 : c.prefix;
         c.max_length = c.prefix + c.suffix + dice_size(d, 1, 16);
         c.positions = dice_coin(d);
         c.buckets = dice_coin(d) ? 0 : dice_size(d, 2, 12) / 2 * 2;

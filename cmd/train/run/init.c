@@ -99,9 +99,11 @@ static void open_model(struct train_init *s, struct ran_config *config)
                 cmd_usage("--frozen keeps the encoder of %s: leave out --encoder", name);
         const size_t rows = config->wide;
         take_config(config, from, name);
-        if (config->wide == 0 && (config->frozen || config->encoder == RAN_ENCODER_STATIC) &&
-            !ran_config_has_upper(config))
+        if (config->wide == 0 && !ran_config_has_upper(config) &&
+            (config->frozen || config->encoder == RAN_ENCODER_STATIC))
                 config->wide = rows; /* the vectors are features of a linear model */
+        if (config->encoder == RAN_ENCODER_BERT && config->wide == 0 && !cmd_was_set("spelling"))
+                config->spelling = 0; /* only a linear model would read it */
 }
 
 /* ---- word vectors --------------------------------------------------------------------------- */
@@ -268,11 +270,7 @@ void train_init_job(struct train_init *s, struct ran_train_job *job)
         if (s->model == NULL)
                 return;
         job->init = s->model;
-        if (job->config->frozen && ran_config_has_upper(job->config))
-                cmd_note("vocabulary and encoder are those of %s, and stay as they are: what is "
-                         "above them is trained",
-                         s->options->model);
-        else if (job->config->frozen)
+        if (job->config->frozen)
                 cmd_note("document vectors of %s are features of the linear model%s",
                          s->options->model,
                          ran_train_keeps_head(job) ? ", which is initialised from it, too" : "");

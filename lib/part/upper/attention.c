@@ -71,8 +71,7 @@ static void attend_bwd(struct ran_workspace *w, const struct ran_params *p, stru
         for (size_t i = 0; i < n; i++) {
                 dweight[i] = ran_simd->dot(dh, x + i * D, D);
                 mean += (double)weight[i] * (double)dweight[i];
-                if (dx != NULL)
-                        ran_simd->axpy(dx + i * D, weight[i], dh, D);
+                ran_simd->axpy(dx + i * D, weight[i], dh, D);
         }
         for (size_t i = 0; i < n; i++) {
                 const float ds = (float)((double)weight[i] * ((double)dweight[i] - mean));
@@ -91,6 +90,5 @@ void ran_upper_attend_bwd(struct ran_workspace *w, const struct ran_params *p,
                           struct ran_params *dp, float *dx)
 {
         for (size_t b = 0; b < w->packed->B; b++)
-                attend_bwd(w, p, dp, b,
-                           dx != NULL ? dx + ran_upper_memory_of(w)->first[b] * w->D : NULL);
+                attend_bwd(w, p, dp, b, dx + ran_upper_memory_of(w)->first[b] * w->D);
 }

@@ -16,6 +16,11 @@ static bool is_in(const struct ran_config *c)
         return c->encoder == RAN_ENCODER_BERT && c->upper >= RAN_UPPER_ATTENTION;
 }
 
+static bool reads_windows(const struct ran_config *c)
+{
+        return c->upper == RAN_UPPER_ATTENTION || c->upper_rows == RAN_ROWS_WINDOWS;
+}
+
 /* A classifier with an encoder of its own, and all other settings at their defaults. */
 static bool within(const struct ran_config *c, struct ran_config *inner)
 {
@@ -65,6 +70,7 @@ static int init(struct ran_workspace *w, struct ran_error *err)
         struct ran_upper_memory *own = ran_upper_memory_of(w);
 
         own->inside = within(w->c, &own->c);
+        own->windows = reads_windows(w->c);
         return own->inside ? ran_workspace_init(&own->inner, &own->c, w->training, w->pool, err)
                            : RAN_OK;
 }
@@ -73,7 +79,6 @@ static void release(struct ran_workspace *w)
 {
         struct ran_upper_memory *own = ran_upper_memory_of(w);
 
-        ran_upper_reader_free(own->reader);
         ran_packed_release(&own->packed);
         free(own->first);
         if (own->inside)
@@ -85,9 +90,8 @@ static size_t rows_of(const struct ran_workspace *w, size_t b)
 {
         size_t first;
 
-        return w->c->upper == RAN_UPPER_ATTENTION || w->c->upper_rows == RAN_ROWS_WINDOWS
-                       ? w->parts.encoder->windows(w, b, &first)
-                       : w->packed->doc[b + 1] - w->packed->doc[b];
+        return ran_upper_memory_of(w)->windows ? w->parts.encoder->windows(w, b, &first)
+                                               : w->packed->doc[b + 1] - w->packed->doc[b];
 }
 
 static int prepare(struct ran_workspace *w, struct ran_error *err)
@@ -116,11 +120,10 @@ static void lay_out(struct ran_workspace *w, struct ran_arena *k)
 {
         struct ran_upper_memory *own = ran_upper_memory_of(w);
         struct ran_upper_rows *out = &own->rows;
-        const double R = (double)own->first[w->packed->B], D = (double)w->D,
-                     A = (double)w->c->upper_dim, training = w->training, frozen = w->c->frozen,
-                     attends = !own->inside;
+        const double R = own->inside ? 0 : (double)own->first[w->packed->B],
+                     A = (double)w->c->upper_dim, training = w->training;
 
-        RAN_UPPER_ROWS(RAN_ARENA_FIELD)
+        RAN_UPPER_ATTENTION_ROWS(RAN_ARENA_FIELD)
         if (own->inside)
                 ran_workspace_lay_out(&own->inner, k);
 }
@@ -133,7 +136,7 @@ static void documents(struct ran_workspace *w, const struct ran_params *p)
         struct ran_workspace *inner = &own->inner;
         const size_t D = w->D, A = own->c.dim, B = w->packed->B;
 
-        own->x = ran_upper_take(w, p);
+        own->x = own->windows ? w->parts.encoder->window_vectors(w, p) : w->x[w->c->layers];
         if (!own->inside) {
                 ran_upper_attend(w, p);
                 return;
@@ -155,7 +158,8 @@ static void documents_bwd(struct ran_workspace *w, const struct ran_params *p,
         struct ran_upper_memory *own = ran_upper_memory_of(w);
         struct ran_workspace *inner = &own->inner;
         const size_t D = w->D, A = own->c.dim, B = w->packed->B;
-        float *dx = ran_upper_adjoints(w);
+        float *of_windows = w->parts.encoder->clear_adjoints(w);
+        float *dx = own->windows ? of_windows : w->dx;
 
         if (own->inside) {
                 memcpy(inner->head.dhead, w->head.dhead, B * A * sizeof(float));
@@ -164,9 +168,11 @@ static void documents_bwd(struct ran_workspace *w, const struct ran_params *p,
                 ran_gemm_linear_bwd(w->pool, dx, D, false, dp->upper.in_w, dp->upper.in_b,
                                     inner->dx, A, own->x, D, p->upper.in_w, own->first[B], D, A);
         } else {
+                memset(dx, 0, own->first[B] * D * sizeof *dx);
                 ran_upper_attend_bwd(w, p, dp, dx);
         }
-        ran_upper_give(w, p, dp);
+        if (own->windows)
+                w->parts.encoder->window_vectors_bwd(w, p, dp);
 }
 
 /* ---- cost ----------------------------------------------------------------------------------- */
@@ -175,8 +181,7 @@ static int flops(const struct ran_config *c, size_t L, size_t sources, double *f
                  struct ran_error *err)
 {
         const size_t room = c->max_length - c->prefix - c->suffix;
-        const bool windows = c->upper == RAN_UPPER_ATTENTION || c->upper_rows == RAN_ROWS_WINDOWS;
-        const size_t rows = windows ? L / room + (L % room > 0) : L;
+        const size_t rows = reads_windows(c) ? L / room + (L % room > 0) : L;
         struct ran_config inner;
         double above = 0;
 
@@ -197,7 +202,6 @@ const struct ran_part ran_part_upper = {
         .release = release,
         .prepare = prepare,
         .lay_out = lay_out,
-        .fetch = ran_upper_fetch,
         .documents = documents,
         .documents_bwd = documents_bwd,
         .flops = flops,

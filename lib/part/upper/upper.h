@@ -1,6 +1,5 @@
 /* upper.h - what stands above a pretrained encoder, and makes the vector of a document of what that
- * left of its windows: a part that is learned with the head, whether the encoder is (fine-tuning)
- * or not (`frozen`).
+ * left of its windows: a part that is learned with the head.
  *
  *   x_r        a row: the encoder's output of a token, or the vector of a window, as a document of
  *              its own would have it (`upper_rows`)
@@ -12,41 +11,36 @@
  *
  * The encoder above is a workspace within the workspace: it has windows of its own (`upper_window`)
  * in a batch of its own, and knows nothing of what is below. Its memory is a part of the same
- * arena.
- *
- * A frozen encoder reads a document once: its rows are kept (row-store.h), in memory or a temporary
- * file, and fetched for each epoch and each validation. In training there is then no memory for the
- * encoder's activations; a document that is not known is read with a workspace that only scores.
+ * arena. What is below may stay as it is: then its rows are computed once (part/bert/below.h).
  */
 #ifndef RAN_PART_UPPER_H
 #define RAN_PART_UPPER_H
 
 #include "nn/workspace.h"
 
-/* X(field, floats): R rows of all documents, D wide; A: upper_dim. */
-#define RAN_UPPER_ROWS(X)                            \
-        X(fetched, frozen *R *D) /* known rows */    \
-        X(key, attends *R *A)    /* tanh(A x + a) */ \
-        X(weight, attends *R)    /* α */            \
-        X(dkey, training *attends *R *A)             \
-        X(dweight, training *attends *R)
+/* X(field, floats), of attention: R windows of all documents; A: upper_dim. */
+#define RAN_UPPER_ATTENTION_ROWS(X)      \
+        X(key, R *A) /* tanh(A x + a) */ \
+        X(weight, R) /* α */            \
+        X(dkey, training *R *A)          \
+        X(dweight, training *R)
 
 struct ran_upper_rows {
 #define X(field, floats) float *field;
-        RAN_UPPER_ROWS(X)
+        RAN_UPPER_ATTENTION_ROWS(X)
 #undef X
 };
 
 struct ran_upper_memory {
         struct ran_config c; /* of the encoder within */
         bool inside;         /* there is one; else attention */
+        bool windows;        /* rows are vectors of windows */
         struct ran_workspace inner;
         struct ran_packed packed; /* its batch: a token for each row */
         size_t *first;            /* (B+1) first row of each document */
         size_t first_cap;
         struct ran_upper_rows rows;
         const float *x; /* (R, D) the rows of the last forward pass */
-        struct ran_upper_reader *reader;
 };
 
 static inline struct ran_upper_memory *ran_upper_memory_of(const struct ran_workspace *w)
@@ -54,17 +48,8 @@ static inline struct ran_upper_memory *ran_upper_memory_of(const struct ran_work
         return w->own[RAN_PART_UPPER];
 }
 
-/* rows.c: finds the rows of all documents, or reads those of frozen training; see `fetch` of
- * struct ran_part. The rows after ran_encode: fetched, or the encoder's; a store remembers them. */
-int ran_upper_fetch(struct ran_workspace *w, const struct ran_params *p, struct ran_error *err);
-const float *ran_upper_take(struct ran_workspace *w, const struct ran_params *p);
-void ran_upper_reader_free(struct ran_upper_reader *r);
-/* Where the adjoints of rows go, cleared; and on, to the encoder's outputs. */
-float *ran_upper_adjoints(struct ran_workspace *w);
-void ran_upper_give(struct ran_workspace *w, const struct ran_params *p, struct ran_params *dp);
-
 /* attention.c: from own->x to the vectors of documents in w->head.head; adjoint: from w->head.dhead
- * to dx (R, D), which it adds to, or NULL. */
+ * to dx (R, D), which it adds to. */
 void ran_upper_attend(struct ran_workspace *w, const struct ran_params *p);
 void ran_upper_attend_bwd(struct ran_workspace *w, const struct ran_params *p,
                           struct ran_params *dp, float *dx);

@@ -7,7 +7,6 @@
  * It is read and written as a whole: vectors of a run that is killed are lost. */
 #include "part/vectors/vector-cache.h"
 #include "base/error.h"
-#include "base/ids-key.h"
 #include "base/string-table.h"
 #include "part/vectors/document-vector.h"
 #include "tensors/tensors.h"
@@ -19,7 +18,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-enum { KEY = RAN_IDS_KEY };
+enum { KEY = 16 };
 static const char format[] = "ran-vectors";
 
 struct ran_vector_cache {
@@ -38,6 +37,27 @@ struct ran_vector_cache {
 };
 
 /* ---- keys ----------------------------------------------------------------------------------- */
+
+static void key_of(const struct ran_document *d, char key[KEY])
+{
+        struct ran_sha256 sha;
+        char hex[65];
+
+        ran_sha256_init(&sha);
+        for (size_t i = 0; i < d->L; i++) {
+                const unsigned char bytes[4] = {
+                        (unsigned char)d->ids[i], (unsigned char)(d->ids[i] >> 8),
+                        (unsigned char)(d->ids[i] >> 16), (unsigned char)(d->ids[i] >> 24)};
+
+                ran_sha256_add(&sha, bytes, sizeof bytes);
+        }
+        ran_sha256_hex(&sha, hex);
+        for (size_t i = 0; i < KEY; i++) {
+                const char two[3] = {hex[2 * i], hex[2 * i + 1], '\0'};
+
+                key[i] = (char)strtoul(two, NULL, 16);
+        }
+}
 
 static uint64_t hash_of(const char *key)
 {
@@ -217,7 +237,7 @@ bool ran_vector_cache_find(struct ran_vector_cache *k, const struct ran_document
 {
         char key[KEY];
 
-        ran_ids_key(d->ids, d->L, key);
+        key_of(d, key);
         pthread_mutex_lock(&k->lock);
         const uint32_t at = ran_string_table_find(&k->keys, hash_of(key), "", 0, key, KEY);
         if (at != RAN_STRING_TABLE_NONE) {
@@ -233,7 +253,7 @@ void ran_vector_cache_add(struct ran_vector_cache *k, const struct ran_document 
         char key[KEY];
         size_t room;
 
-        ran_ids_key(d->ids, d->L, key);
+        key_of(d, key);
         pthread_mutex_lock(&k->lock);
         const size_t at = k->keys.n - k->olds;
         float *grown = NULL;

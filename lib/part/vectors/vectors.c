@@ -7,7 +7,7 @@
 
 static bool is_in(const struct ran_config *c)
 {
-        return c->frozen && !ran_config_has_upper(c);
+        return c->frozen;
 }
 
 static int check(const struct ran_config *c, struct ran_error *err)
@@ -33,7 +33,7 @@ static size_t tables(struct ran_mapped_table *to, struct ran_params *p, const st
 {
         (void)C, (void)rows;
         *to = (struct ran_mapped_table){"token.weight", 0, V, &p->token_weight, false};
-        return ran_encoder_has_vector(c) ? 0 : 1;
+        return ran_config_has_vector(c) ? 0 : 1;
 }
 
 const struct ran_part ran_part_vectors = {
