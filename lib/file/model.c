@@ -346,6 +346,11 @@ size_t ran_model_classes(const struct ran_model *m)
         return m->C;
 }
 
+size_t ran_model_head_width(const struct ran_model *m)
+{
+        return ran_head_width(&m->config);
+}
+
 const char *ran_model_label(const struct ran_model *m, size_t c)
 {
         return m->labels != NULL && c < m->C ? m->labels[c] : NULL;

@@ -9,7 +9,8 @@
 static bool matters(const char *name)
 {
         return !ran_config_is_of_task(name) || strcmp(name, "pooling") == 0 ||
-               strncmp(name, "dense", 5) == 0 || strcmp(name, "l2_normalize") == 0;
+               strncmp(name, "dense", 5) == 0 || strcmp(name, "upper") == 0 ||
+               strcmp(name, "l2_normalize") == 0;
 }
 
 static void add_settings(struct ran_sha256 *sha, const struct ran_config *c, struct ran_buf *text)

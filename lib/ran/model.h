@@ -33,6 +33,7 @@
         X(TRANSFORMER, transformer)       \
         X(STATIC, static)                 \
         X(BERT, bert)                     \
+        X(UPPER, upper)                   \
         X(VECTORS, vectors)               \
         X(CLASSIFY_HEAD, classify_head)   \
         X(LINEAR, linear)                 \
@@ -57,6 +58,18 @@ enum {
         RAN_ACTIVATION_TANH
 };
 enum { RAN_REVIEW_NONE, RAN_REVIEW_ALL, RAN_REVIEW_WINDOW, RAN_REVIEW_DISPERSED };
+/* What makes the vector of a document of the windows of a pretrained encoder: its own pooling; mean
+ * or maximum of the windows' vectors; or what is learned (part/upper/upper.h). */
+enum {
+        RAN_UPPER_POOLING,
+        RAN_UPPER_MEAN,
+        RAN_UPPER_MAX,
+        RAN_UPPER_ATTENTION,
+        RAN_UPPER_RAN,
+        RAN_UPPER_CONTEXTUALIZER,
+        RAN_UPPER_TRANSFORMER
+};
+enum { RAN_ROWS_TOKENS, RAN_ROWS_WINDOWS };
 enum { RAN_CONTEXT_CONSTANT, RAN_CONTEXT_LEARNED, RAN_CONTEXT_RANDOM };
 
 /* The configuration of a model: the `config` of the model file and the options of ran-train. V
@@ -106,6 +119,8 @@ struct ran_config {
         size_t dense;   /* width of a linear layer on what the head reads; 0: none */
         int dense_activation;
         bool dense_norm, l2_normalize;
+        int upper, upper_rows; /* RAN_UPPER_..., and what it reads: RAN_ROWS_... */
+        size_t upper_dim, upper_layers, upper_heads, upper_head_dim, upper_window;
 };
 extern const struct ran_field ran_config_fields[];
 /* Whether a field belongs to the task: to its head, or to the way of reading documents. The
@@ -125,6 +140,8 @@ bool ran_task_reads_words(int task);
 bool ran_config_has_encoder(const struct ran_config *config);
 /* And whether training changes it: a frozen one stays as it is. */
 bool ran_config_trains_encoder(const struct ran_config *config);
+/* Whether a part that is learned makes vectors of documents of its outputs. */
+bool ran_config_has_upper(const struct ran_config *config);
 /* Whether vectors that it makes of documents are features of a predictor: it is frozen. */
 bool ran_config_has_features(const struct ran_config *config);
 /* Whether it computes anything: static vectors are rows of a table. */
@@ -241,13 +258,15 @@ struct ran_document {
         const bool *begins;        /* (words) */
         size_t words;
 };
-/* logits (C); embedding (D), the input of the last linear layer, or NULL. The result depends on the
- * document alone, bit for bit. task classify. RAN_EINVAL for the embedding of a model without an
- * encoder, or with a frozen one, which has no such layer: see ran_embed. */
+/* The width of the input of the last linear layer: D, or that of an upper encoder. */
+size_t ran_model_head_width(const struct ran_model *m);
+/* logits (C); embedding (head width), the input of the last linear layer, or NULL. The result
+ * depends on the document alone, bit for bit. task classify. RAN_EINVAL for the embedding of a
+ * model without an encoder, or with a frozen one, which has no such layer: see ran_embed. */
 int ran_classify(const struct ran_model *m, struct ran_state *s, const struct ran_document *d,
                  float *logits, float *embedding, struct ran_error *err);
-/* The same for n documents: logits (n, C), embedding (n, D) or NULL. With a pretrained encoder
- * short ones take half the time that they take one by one. */
+/* The same for n documents: logits (n, C), embedding (n, head width) or NULL. With a pretrained
+ * encoder short ones take half the time that they take one by one. */
 int ran_classify_each(const struct ran_model *m, struct ran_state *s, const struct ran_document *d,
                       size_t n, float *logits, float *embedding, struct ran_error *err);
 /* Whether documents are worth being scored together. */

@@ -191,6 +191,15 @@ static void tune_nothing(struct train_session *s)
         s->settings.tune_layers = s->task->of_documents ? RAN_TUNE_ALL : 0;
 }
 
+/* What stands above the encoder and learns is trained in place of such a linear model. */
+static void stay_below(struct train_session *s)
+{
+        if (!s->config.frozen || !ran_config_has_upper(&s->config))
+                return;
+        s->config.frozen = false;
+        s->settings.tune_layers = 0;
+}
+
 /* In memory alone unless --vector-cache says otherwise: trials of a search and validation share it.
  */
 static void open_vectors(struct train_session *s)
@@ -203,8 +212,8 @@ static void open_vectors(struct train_session *s)
         else if (ran_train_below(&s->settings, &s->config) > 0)
                 s->below = ran_below_open(name, s->options->run.data_memory << 20, &err);
         else if (name != NULL)
-                cmd_usage("--vector-cache is for --frozen and --tune-layers with a pretrained "
-                          "encoder (--init)");
+                cmd_usage("--vector-cache is for --tune-layers, and for --frozen where vectors are "
+                          "features of the linear model, with a pretrained encoder (--init)");
         else
                 return;
         if (s->vectors == NULL && s->below == NULL)
@@ -225,6 +234,7 @@ void train_session_open(struct train_session *s, char **files)
                 .task = s->task, .input = &o->input, .V = TRAIN_ANY_ID, .names = &s->names};
         tune_nothing(s);
         train_init_open(&s->init, &o->file.init, &s->config);
+        stay_below(s);
         if (s->config.review_source && s->config.task == RAN_TASK_LM && !cmd_was_set("mask"))
                 s->config.mask = RAN_MASK_PREFIX;
         check_config(s);
