@@ -152,19 +152,6 @@ static void spare_encoder(struct train_session *s)
                 s->settings.init_rate = rate;
 }
 
-/* Nothing tuned has two names, and each task its own way: a classifier takes the vectors of
- * documents as features of its linear model, a tagger trains a head on the rows of words. */
-static void tune_nothing(struct train_session *s)
-{
-        if (s->config.frozen && s->settings.tune_layers > 0 &&
-            s->settings.tune_layers < RAN_TUNE_ALL)
-                cmd_usage("--frozen tunes no layers: leave out --tune-layers");
-        if (!s->config.frozen && s->settings.tune_layers > 0)
-                return;
-        s->config.frozen = s->task->of_documents;
-        s->settings.tune_layers = s->task->of_documents ? RAN_TUNE_ALL : 0;
-}
-
 /* In memory alone unless --vector-cache says otherwise: trials of a search and validation share it.
  */
 static void open_vectors(struct train_session *s)
@@ -194,7 +181,7 @@ void train_session_open(struct train_session *s, char **files)
         /* Without a vocabulary the data decide the number of ids; an id has 32 bits. */
         s->source = (struct train_source){
                 .task = s->task, .input = &o->input, .V = TRAIN_ANY_ID, .names = &s->names};
-        tune_nothing(s);
+        train_init_tune_nothing(&s->config, &s->settings);
         train_init_open(&s->init, &o->file.init, &s->config);
         if (s->config.review_source && s->config.task == RAN_TASK_LM && !cmd_was_set("mask"))
                 s->config.mask = RAN_MASK_PREFIX;
