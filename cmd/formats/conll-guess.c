@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "cmd/formats/conll.h"
+#include "cmd/formats/conll-line.h"
 
 static bool begins_with(const char *s, size_t n, const char *what)
 {
