@@ -10,6 +10,7 @@
 #include "test.h"
 #include "text/steps/charsmap.h"
 #include "text/steps/pattern.h"
+#include "text/tokenizer.h"
 #include "vocabulary.h"
 
 static struct ran_error err;
@@ -357,9 +358,9 @@ TEST(what_surrounds_a_text_is_read_and_written)
 
                 REQUIRE(t != NULL);
                 CHECK_STR(surround(t), cases[i].shown);
-                CHECK_SIZE(ran_tokenizer_role(t, RAN_TOKEN_MASK), 4);
-                CHECK_SIZE(ran_tokenizer_role(t, RAN_TOKEN_PADDING), 5);
-                CHECK_SIZE(ran_tokenizer_role(t, RAN_TOKEN_UNKNOWN), 0);
+                CHECK_SIZE(t->role[RAN_TOKEN_MASK], 4);
+                CHECK_SIZE(t->role[RAN_TOKEN_PADDING], 5);
+                CHECK_SIZE(t->role[RAN_TOKEN_UNKNOWN], 0);
                 const char *json = ran_tokenizer_json(t, &n);
                 again = ran_tokenizer_load(json, n, &err); /* as a model does */
                 REQUIRE(again != NULL);
