@@ -303,10 +303,10 @@ static int import(const struct import *i, const struct text_line *row, struct ra
                         "a quote opens a cell of this row and is never closed: write quotes "
                         "inside a cell twice, or give --quotes=no");
         if (odd)
-                return ran_fail(err, RAN_EFORMAT,
-                                "a quote opens a cell of this row, and text follows the one that "
-                                "closes it some lines later: where a quote is a character like any "
-                                "other, give --quotes=no");
+                return ran_fail(
+                        err, RAN_EFORMAT,
+                        "a quote opens a cell of this row, and text follows its closing quote some "
+                        "lines later: give --quotes=no if quotes are plain characters");
         return n == csv->columns ? RAN_OK : refuse_count(csv, n, err);
 }
 

@@ -22,10 +22,10 @@ static int check(int pattern, size_t window, size_t dilation, size_t N, size_t s
                 return ran_fail(err, RAN_EINVAL, "%zu tokens are more than a mask can have, %zu", N,
                                 most);
         if (pattern != RAN_ATTENTION_FULL && (window == 0 || window > most))
-                return ran_fail(err, RAN_EINVAL, "a window has from 1 to %zu tokens, not %zu", most,
-                                window);
+                return ran_fail(err, RAN_EINVAL, "a window must have from 1 to %zu tokens, not %zu",
+                                most, window);
         if (dilation > most)
-                return ran_fail(err, RAN_EINVAL, "a dilation is at most %zu, not %zu", most,
+                return ran_fail(err, RAN_EINVAL, "a dilation must be at most %zu, not %zu", most,
                                 dilation);
         if (sources > N)
                 return ran_fail(err, RAN_EINVAL, "%zu of %zu tokens cannot be source tokens",

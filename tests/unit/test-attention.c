@@ -404,14 +404,14 @@ TEST(attention_refuses)
         check_refused((struct setting){.N = 1000000001},
                       "1000000001 tokens are more than a mask can have, 1000000000");
         check_refused((struct setting){.N = 9, .pattern = RAN_ATTENTION_WINDOW},
-                      "a window has from 1 to 1000000000 tokens, not 0");
+                      "a window must have from 1 to 1000000000 tokens, not 0");
         check_refused((struct setting){.N = 9, .pattern = RAN_ATTENTION_WINDOW, .window = SIZE_MAX},
-                      "a window has from 1 to 1000000000 tokens, not 18446744073709551615");
+                      "a window must have from 1 to 1000000000 tokens, not 18446744073709551615");
         check_refused((struct setting){.N = 9,
                                        .pattern = RAN_ATTENTION_DILATED,
                                        .window = 4,
                                        .dilation = SIZE_MAX},
-                      "a dilation is at most 1000000000, not 18446744073709551615");
+                      "a dilation must be at most 1000000000, not 18446744073709551615");
         check_refused((struct setting){.N = 9, .mask = RAN_MASK_PREFIX, .sources = 10},
                       "10 of 9 tokens cannot be source tokens");
 }

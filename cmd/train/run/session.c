@@ -205,9 +205,9 @@ void train_session_open(struct train_session *s, char **files)
 static void drop_spelling(struct train_session *s)
 {
         if (s->config.spelling > 0)
-                cmd_note("the documents are ids, without spelling: --spelling 0");
+                cmd_note("the documents are ids, which have no spelling: give --spelling 0");
         if (s->config.affixes && cmd_was_set("affixes"))
-                cmd_note("the documents are ids, without affixes: --no-affixes");
+                cmd_note("the documents are ids, which have no affixes: give --no-affixes");
         s->config.spelling = s->source.spelling = 0;
         s->config.affixes = false;
 }
@@ -352,7 +352,7 @@ static void close_vectors(struct train_session *s)
                 return;
         ran_vector_cache_counts(s->vectors, &found, &computed);
         if (ran_vector_cache_close(s->vectors, &err) != RAN_OK)
-                cmd_warn("the vectors of %zu documents are not kept: %s", computed, err.text);
+                cmd_warn("the vectors of %zu documents were not saved: %s", computed, err.text);
         else if (s->options->file.vector_cache != NULL)
                 cmd_note("%s: %zu vectors taken from it, %zu added", s->options->file.vector_cache,
                          found, computed);
