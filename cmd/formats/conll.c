@@ -9,7 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cmd/formats/conll-line.h"
 #include "cmd/formats/json.h"
 #include "cmd/formats/output.h"
 
