@@ -188,8 +188,7 @@ static int write_part(struct ran_trainer *t, const char *more, const struct ran_
                 copy_tensors(params.block, &layout, t);
                 params.embed = t->weights.p.embed;
                 params.spelling = t->weights.p.spelling;
-                params.wide = t->weights.p.wide;
-                params.idf = t->weights.p.idf;
+                ran_linear_lend(&t->linear, &params);
                 parts.storage = t->job->storage;
                 parts.extra = known;
                 parts.extras = known->n > 0;
