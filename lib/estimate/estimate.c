@@ -109,7 +109,7 @@ static int measure_size(struct ran_run_sizes *k, struct ran_train_estimate *e,
         k->V = job->tokenizer != NULL ? ran_tokenizer_size(job->tokenizer) : job->V;
         k->C = ran_task_is_tied(c) ? k->V : job->train->C;
         RAN_TRY(count_parameters(k, err));
-        const size_t linear = c->wide > 0 ? c->wide * k->C : 0;
+        const size_t linear = ran_parts_rows(c) * k->C;
         *e = (struct ran_train_estimate){.parameters = k->block,
                                          .embedding_parameters =
                                                  k->table.rows * k->table.width + linear};
@@ -148,7 +148,7 @@ static int estimate(const struct ran_train_job *job, struct ran_train_estimate *
 static int add_first(const struct ran_train_job *job, const struct ran_train_estimate *e,
                      struct ran_memory_estimate *memory, struct ran_error *err)
 {
-        const size_t linear = job->config->wide > 0 ? job->config->wide * job->train->C : 0;
+        const size_t linear = ran_parts_rows(job->config) * job->train->C;
         const double kept = 4 * (double)(e->parameters + e->embedding_parameters - linear);
         struct ran_memory_estimate first;
         struct ran_train_estimate of_first;

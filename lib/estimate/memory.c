@@ -30,12 +30,12 @@ static double weights_bytes(const struct ran_run_sizes *k)
         const struct ran_config *c = k->job->config;
         const double copies = ran_train_has_dev(k->job) ? 2 : 1; /* the best epoch's */
         const double table = (double)k->table.rows * (double)k->table.width;
-        const double wide = (double)c->wide, C = (double)k->C;
+        const double rows = (double)ran_parts_rows(c), C = (double)k->C;
         double bytes = 4 * copies * ((double)k->block + table) +
                        ran_optimiser_bytes(k->block, &k->table, ran_task_is_tied(c));
 
-        if (c->wide > 0)
-                bytes += 4 * wide * (C + 1) + 8 * (double)ran_crf_train_floats(k->C);
+        if (rows > 0)
+                bytes += 4 * rows * (C + 1) + 8 * (double)ran_crf_train_floats(k->C);
         if (ran_linear_model_wants_affixes(c))
                 bytes += 4 * (double)k->V * RAN_AFFIX_ROW;
         return bytes + 16 * (double)k->job->train->B;
@@ -152,7 +152,7 @@ int ran_estimate_memory(const struct ran_run_sizes *k, struct ran_memory_estimat
         struct ran_shards_estimate shards;
         double validation, reading = 0; /* reading: by a frozen encoder */
 
-        if (job->config->frozen)
+        if (ran_config_has_features(job->config))
                 RAN_TRY(states_bytes(k, job->train, &reading, err));
         RAN_TRY(ran_estimate_linear(k, &linear, err));
         RAN_TRY(ran_estimate_shards(k, &shards, err));

@@ -10,9 +10,9 @@
  * label, its own is probably wrong. The counts of documents with label y, scaled to n_y, estimate
  * how many labels are wrong.
  *
- * The order is that of the probability of a document's own label: with labels changed on purpose, 5
- * or 10 % at random or by pairs, in AG News, TREC and CR, 65.5 of the first 100 were changed ones,
- * by the margin 61.8, by own probabilities over thresholds 65.0.
+ * The order is that of the probability of a document's own label. Of N labels changed on purpose (5
+ * or 10 %, at random or by pairs, in AG News, TREC and CR), 65.5 % are among the first N, by the
+ * margin 61.8 %, by own probabilities over their thresholds 65.0 %.
  */
 #include "ran/eval.h"
 

@@ -284,7 +284,7 @@ void ran_model_free(struct ran_model *m)
 int ran_model_use_vectors(struct ran_model *m, struct ran_vector_cache *k, struct ran_error *err)
 {
         err = ran_error_or_spare(err);
-        if (!ran_encoder_has_vector(&m->config))
+        if (!ran_config_has_vector(&m->config))
                 return ran_fail(err, RAN_EINVAL,
                                 "only the vectors of a pretrained encoder are kept in a file");
         RAN_TRY(ran_vector_cache_bind(k, &m->config, &m->params, m->V, err));

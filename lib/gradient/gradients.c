@@ -133,7 +133,7 @@ int ran_dump_gradients(const char *model, const struct ran_dataset *data, size_t
         if (m == NULL)
                 return err->code;
         if (!ran_config_trains_encoder(&m->config)) {
-                const char *has = m->config.frozen ? "a frozen" : "no";
+                const char *has = ran_config_has_features(&m->config) ? "a frozen" : "no";
 
                 ran_model_free(m);
                 return ran_fail(err, RAN_EINVAL,

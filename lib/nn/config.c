@@ -485,6 +485,10 @@ int ran_config_check(const struct ran_config *c, struct ran_error *err)
                                 "token: it can classify, but for '%s' the encoder must be 'ran'",
                                 ran_encoder_names[c->encoder], ran_task_names[c->task]);
         RAN_TRY(ran_task_of(c)->check(c, err));
+        if (ran_task_of(c)->linear == RAN_LINEAR_NONE && c->wide > 0)
+                return ran_fail(err, RAN_EINVAL,
+                                "a linear model predicts labels or tags: for '%s' wide must be 0",
+                                ran_task_names[c->task]);
         if (!ran_config_has_encoder(c))
                 RAN_TRY(check_alone(c, err));
         for (size_t i = 0; i < parts.n; i++)

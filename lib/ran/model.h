@@ -125,8 +125,19 @@ bool ran_task_reads_words(int task);
 bool ran_config_has_encoder(const struct ran_config *config);
 /* And whether training changes it: a frozen one stays as it is. */
 bool ran_config_trains_encoder(const struct ran_config *config);
+/* Whether vectors that it makes of documents are features of a predictor: it is frozen. */
+bool ran_config_has_features(const struct ran_config *config);
+/* Whether it computes anything: static vectors are rows of a table. */
+bool ran_config_has_layers(const struct ran_config *config);
+/* Whether it makes a vector of a document to compare it by, as pretrained ones do. */
+bool ran_config_has_vector(const struct ran_config *config);
 /* Whether there is a predictor beside a head, such as a linear model. */
 bool ran_config_has_predictor(const struct ran_config *config);
+/* Whether a field that only some parts have matters to one of these. */
+bool ran_config_uses(const struct ran_config *config, const char *field);
+/* The same model without its encoder, or without its predictors. */
+void ran_config_drop_encoder(struct ran_config *config);
+void ran_config_drop_predictors(struct ran_config *config);
 /* Whether the encoder outputs a vector for each token: a Contextualizer has one for the document
  * instead. */
 bool ran_config_has_token_outputs(const struct ran_config *config);

@@ -62,7 +62,8 @@ bool ran_train_keeps_head(const struct ran_train_job *job)
 
         /* Without an encoder the head is the linear model, whichever encoder it was beside. */
         if (job->init == NULL || of->task != c->task ||
-            (of->encoder != c->encoder && ran_config_has_encoder(c)) || of->frozen != c->frozen)
+            (of->encoder != c->encoder && ran_config_has_encoder(c)) ||
+            ran_config_has_features(of) != ran_config_has_features(c))
                 return false;
         if (ran_task_is_tied(c))
                 return true; /* their classes are the vocabulary */
@@ -136,7 +137,7 @@ static int copy_embedding(struct ran_trainer *t, struct ran_error *err)
         int rc = RAN_OK;
 
         copy_rows(t, 0, m->V < t->V ? m->V : t->V, m->params.embed);
-        if (t->c->frozen)
+        if (ran_config_has_features(t->c))
                 ran_model_token_weights(m, t->linear.token_weight);
         if (!ran_config_has_encoder(t->c) || t->V <= m->V)
                 return RAN_OK;
@@ -176,10 +177,10 @@ static int copy_tensors(struct ran_trainer *t, struct ran_error *err)
         if (spelling > 0 && spelling == ran_encoder_spelling(&m->config))
                 copy_rows(t, t->V, spelling, m->params.spelling);
         /* A classifier's weights need their idf. */
-        if (head && t->c->wide > 0 && t->c->wide == m->config.wide &&
+        if (head && t->linear.rows > 0 && t->linear.rows == ran_parts_rows(&m->config) &&
             t->c->ngrams == m->config.ngrams && t->c->affixes == m->config.affixes &&
             (!ran_has_linear_words(t->c) || t->c->spelling == m->config.spelling)) {
-                ran_linear_rows_spread(&m->params, t->c->wide, t->C, t->linear.weight,
+                ran_linear_rows_spread(&m->params, t->linear.rows, t->C, t->linear.weight,
                                        t->linear.idf);
                 t->linear.rate = t->s->init_rate;
                 /* The ensemble is in the weights already. */
@@ -300,7 +301,7 @@ int ran_trainer_init_weights(struct ran_trainer *t, struct ran_error *err)
                 rc = init_from_model(t, err);
         if (rc == RAN_OK && job->vectors != NULL)
                 rc = init_from_vectors(t, err);
-        if (rc == RAN_OK && (t->c->frozen || t->weights.below != NULL))
+        if (rc == RAN_OK && (ran_config_has_features(t->c) || t->weights.below != NULL))
                 ran_trainer_round_encoder(t); /* its vectors are those of the model to be */
         for (size_t id = 0; id < t->V && t->s->freeze && t->D > 0; id++)
                 if (job->init != NULL || (job->vectors != NULL && job->vectors->given[id]))

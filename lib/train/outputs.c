@@ -22,7 +22,7 @@ static int count(const struct ran_trainer *t, size_t *n, struct ran_error *err)
 
 static int ask(struct ran_trainer *t, bool alone, struct ran_task_judged *k, struct ran_error *err)
 {
-        const bool both = t->c->wide > 0;
+        const bool both = t->linear.rows > 0;
         struct ran_config c = *t->c;
         size_t n;
 
@@ -33,8 +33,8 @@ static int ask(struct ran_trainer *t, bool alone, struct ran_task_judged *k, str
                 return RAN_ENOMEM;
         if (ran_task_of(t->c)->output == RAN_OUTPUT_WORD)
                 k->crf = ran_crf_of(&t->weights.p);
-        if (alone && !c.frozen)
-                c.encoder = RAN_ENCODER_NONE;
+        if (alone && !ran_config_has_features(&c))
+                ran_config_drop_encoder(&c);
         return ran_evaluate_predict(&c, &t->weights.p, t->C, t->judge.dev, t->job->pool,
                                     t->job->ranks, k->logits, k->linear, err);
 }

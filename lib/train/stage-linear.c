@@ -37,7 +37,7 @@ static int fit_linear(struct ran_trainer *t, struct ran_error *err)
 
 static bool is_fitted(const struct ran_trainer *t)
 {
-        return t->c->wide == 0 || t->linear.rate == 0 || t->at.linear.fitted != 0 ||
+        return t->linear.rows == 0 || t->linear.rate == 0 || t->at.linear.fitted != 0 ||
                (t->at.epochs.refit != 0 && ran_trainer_drops_linear(t));
 }
 
@@ -105,7 +105,7 @@ void ran_trainer_leave_out(struct ran_trainer *t, int why)
 
 static bool looks(const struct ran_trainer *t)
 {
-        return ran_train_has_dev(t->job) && t->at.epochs.refit == 0 && t->c->wide > 0 &&
+        return ran_train_has_dev(t->job) && t->at.epochs.refit == 0 && t->linear.rows > 0 &&
                ran_config_trains_encoder(t->c) && !ran_trainer_is_decided(t);
 }
 

@@ -105,7 +105,7 @@ static int check_sizes(struct ran_trainer *t, struct ran_error *err)
                                 ran_task_is_tied(t->c) ? "different ids" : "classes");
         if (__builtin_mul_overflow(d->first[d->B], t->s->epochs, &tokens) ||
             !ran_table_shape(&t->weights.table, t->c, t->V) ||
-            __builtin_mul_overflow(t->c->wide + 2 * t->c->dim, t->C, &rows) ||
+            __builtin_mul_overflow(ran_parts_rows(t->c) + 2 * t->c->dim, t->C, &rows) ||
             rows > SIZE_MAX / sizeof(float))
                 return ran_fail(err, RAN_EINVAL, "too many epochs, or too large a vocabulary");
         return RAN_OK;
@@ -185,7 +185,7 @@ int ran_trainer_init(struct ran_trainer *t, const struct ran_train_job *job, str
         }
         if (ran_task_is_tied(t->c))
                 t->C = t->V;
-        if (t->c->frozen && job->init == NULL && job->vectors == NULL &&
+        if (ran_config_has_features(t->c) && job->init == NULL && job->vectors == NULL &&
             ran_ranks_leads(job->ranks))
                 return ran_fail(err, RAN_EINVAL,
                                 "a frozen encoder needs weights, and there is no initial model");
@@ -229,7 +229,7 @@ int ran_trainer_refit(struct ran_trainer *t, struct ran_error *err)
         ran_trainer_list_documents(t);
         memset(w->p.block, 0, w->layout.size * sizeof(float));
         memset(w->table.x, 0, w->table.rows * w->table.width * sizeof(float));
-        ran_linear_clear(&t->linear, t->c, t->C);
+        ran_linear_clear(&t->linear, t->C);
         ran_optimiser_release(&t->loop.optimiser);
         RAN_TRY(ran_optimiser_init(&t->loop.optimiser, t->s, &w->layout, &w->table,
                                    ran_task_is_tied(t->c), t->job->pool, err));

@@ -151,8 +151,9 @@ static void fit_linear_model(struct train_session *s)
 /* A frozen encoder is stored as it was, which loses nothing. */
 static int storage_of(const struct train_session *s)
 {
-        return s->config.frozen && !cmd_was_set("weights") ? train_init_storage(&s->init)
-                                                           : s->options->file.weights;
+        return ran_config_has_features(&s->config) && !cmd_was_set("weights")
+                       ? train_init_storage(&s->init)
+                       : s->options->file.weights;
 }
 
 /* Settings outside the library that can change the model. */

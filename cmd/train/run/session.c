@@ -147,7 +147,7 @@ static void spare_encoder(struct train_session *s)
 {
         const double rate = 0.03;
 
-        if (s->config.encoder == RAN_ENCODER_BERT && ran_config_trains_encoder(&s->config) &&
+        if (ran_config_has_vector(&s->config) && ran_config_trains_encoder(&s->config) &&
             s->init.model != NULL && !cmd_was_set("init_rate"))
                 s->settings.init_rate = rate;
 }
@@ -172,7 +172,7 @@ static void open_vectors(struct train_session *s)
         const char *name = s->options->file.vector_cache;
         struct ran_error err;
 
-        if (s->config.frozen && s->config.encoder == RAN_ENCODER_BERT)
+        if (ran_config_has_features(&s->config) && ran_config_has_vector(&s->config))
                 s->vectors = ran_vector_cache_open(name, &err);
         else if (name != NULL)
                 cmd_usage("--vector-cache is for --frozen with a pretrained encoder (--init)");
