@@ -40,7 +40,9 @@ static const struct ran_field prediction_fields[] = {
                  "thresholds of the model",
          .first = true},
         {"threshold_for", 0, RAN_FIELD_LIST, OPTION(threshold_for), .value = "LABEL=X",
-         .help = "give LABEL from probability X on, whatever is more probable; may be given again"},
+         .help = "give LABEL from probability X on, whatever is more probable; may be given again; "
+                 "none: "
+                 "by no threshold that training stored in the model"},
         {"cost", 0, RAN_FIELD_TEXT, OPTION(cost), .value = "FILE", .local = true,
          .help = "give the label that costs least on average: FILE is a JSON object, for each true "
                  "label what others cost, {\"spam\": {\"ham\": 1}, \"ham\": {\"spam\": 10}}",

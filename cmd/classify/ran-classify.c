@@ -329,7 +329,8 @@ int main(int argc, char **argv)
                 .thresholds = thresholds,
                 .cut = cut_of(model, o),
         };
-        decision_open(&c.decision, model, &o->threshold_for, o->cost);
+        decision_open(&c.decision, model, &o->threshold_for, o->cost,
+                      !o->abstain && !(o->threshold > 0));
         if (thresholds != NULL)
                 set_thresholds(thresholds, &c.decision);
         struct classify_nearest *nearest = o->nearest > 0 ? classify_collection_read(&c) : NULL;

@@ -209,6 +209,9 @@ int ran_hf_folder_write(const char *folder, const char *prompt, int storage, con
 /* Decision thresholds (C) of a model with several labels a document: tuned ones, or 0.5. NULL for a
  * language model. */
 const float *ran_model_thresholds(const struct ran_model *m);
+/* The threshold of label c that training was asked for (`decisions` of the metadata), -1: none. Of
+ * a model with several labels it is among the thresholds above. */
+float ran_model_limit(const struct ran_model *m, size_t c);
 /* One label a document: the labels at least as probable as *cut make a prediction set, which
  * contains the true label with probability `coverage`, 0 < coverage < 1, for documents like the
  * calibration documents of training (eval/calibration.h). RAN_EINVAL if there were none or too
