@@ -18,7 +18,7 @@ enum {
 struct classify_options {
         char *model, *label_names, *cost, *against, *vector_cache;
         struct ran_list threshold_for, among;
-        size_t top, nearest;
+        size_t top, nearest, select;
         double threshold, coverage;
         bool abstain, probs, logits, embed, eval, verify;
         int eval_format; /* CLASSIFY_EVAL_... */

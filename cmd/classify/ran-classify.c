@@ -8,6 +8,7 @@
 #include "cmd/classify/eval.h"
 #include "cmd/classify/page.h"
 #include "cmd/classify/predict.h"
+#include "cmd/classify/select.h"
 #include "cmd/options/message.h"
 #include "cmd/options/outputs.h"
 #include "cmd/options/write.h"
@@ -207,6 +208,8 @@ static int run(struct classifier *c, char **files)
                 loop.work_all = classify_predict_all;
                 loop.abreast = AHEAD_RECORDS;
         }
+        if (c->options->select > 0)
+                return classify_select(c, loop, files);
         if (c->options->eval)
                 return evaluate(c, loop, files);
         if (c->options->output.format->kind == OUTPUT_PAGE)
@@ -326,7 +329,8 @@ int main(int argc, char **argv)
                 .thresholds = thresholds,
                 .cut = cut_of(model, o),
         };
-        decision_open(&c.decision, model, &o->threshold_for, o->cost);
+        decision_open(&c.decision, model, &o->threshold_for, o->cost,
+                      !o->abstain && !(o->threshold > 0));
         if (thresholds != NULL)
                 set_thresholds(thresholds, &c.decision);
         struct classify_nearest *nearest = o->nearest > 0 ? classify_collection_read(&c) : NULL;

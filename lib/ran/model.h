@@ -226,6 +226,9 @@ int ran_hf_folder_write(const char *folder, const char *prompt, int storage, con
 /* Decision thresholds (C) of a model with several labels a document: tuned ones, or 0.5. NULL for a
  * language model. */
 const float *ran_model_thresholds(const struct ran_model *m);
+/* The threshold of label c that training was asked for (`decisions` of the metadata), -1: none. Of
+ * a model with several labels it is among the thresholds above. */
+float ran_model_limit(const struct ran_model *m, size_t c);
 /* One label a document: the labels at least as probable as *cut make a prediction set, which
  * contains the true label with probability `coverage`, 0 < coverage < 1, for documents like the
  * calibration documents of training (eval/calibration.h). RAN_EINVAL if there were none or too
@@ -372,6 +375,20 @@ int ran_lm_fill_each(const struct ran_model *m, struct ran_state *s, const uint3
 /* Probabilities (C) of logits: softmax, or a sigmoid each for several labels. In double, then
  * rounded; never above 1. */
 void ran_probabilities(const struct ran_config *config, const float *logits, size_t C, float *p);
+/* Documents to label next (infer/select.c): those that a model is in doubt about, spread over the
+ * collection, and no near-duplicates (text.h) of each other. Add all documents, with a doubt from 0
+ * to 1 and their words, as ran_counter_words writes them; then choose. The same documents in the
+ * same order give the same choice. */
+struct ran_selection;
+struct ran_selection *ran_selection_new(struct ran_error *err);
+void ran_selection_free(struct ran_selection *s);
+int ran_selection_add(struct ran_selection *s, double doubt, const char *words, size_t n,
+                      struct ran_error *err);
+/* The numbers of *n documents, at most `most`, in the order in which they were chosen: document has
+ * room for the smaller of `most` and all. Time grows with their number times that of ten candidates
+ * each. */
+int ran_selection_choose(const struct ran_selection *s, size_t most, size_t *document, size_t *n,
+                         struct ran_error *err);
 /* Vectors of documents by which documents that are alike are near each other, by the cosine: for a
  * model of any task with an encoder. An encoder of the family BERT has such vectors; others get
  * theirs from the embedding, best that of a language model (infer/embed.c). An embedder is
