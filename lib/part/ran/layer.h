@@ -254,10 +254,10 @@ struct ran_join_params {
         X(pool_stat, prenorm *documents * 2)                                        \
         X(cell_pre, published *documents *D) /* Linear_cell, before φ and after */ \
         X(cell, published *documents *D)                                            \
-        X(argmax, published *documents *D)
+        X(argmax, published *B *D)
 #define RAN_JOIN_ADJOINTS(X)              \
         X(dhead_glu, documents *join_glu) \
-        X(dcells, published *documents *D) /* of pooled cells */
+        X(dcells, published *B *D) /* of pooled cells */
 
 /* X(field, floats): the layer of a language model before its output, published; d only for
  * training. positions: those with an output. */
