@@ -160,7 +160,7 @@ const struct ran_field ran_config_fields[] = {
          .initial = "last",
          .later = true,
          .help = "published cells: the cell of the last window, or the mean or max of all windows",
-         RAN_RULES(RAN_NEEDS_AS("cell=published", "needs --cell published"))},
+         RAN_RULES(RAN_NEEDS_AS("cell=published init", "needs --cell published"))},
         {.name = "multilabel",
          .type = RAN_FIELD_BOOL,
          AT(multilabel),
@@ -447,10 +447,11 @@ const struct ran_field ran_config_fields[] = {
 bool ran_config_is_of_task(const char *name)
 {
         static const char *const of_task[] = {
-                "task",       "mask",           "min_window", "pooling", "multilabel",
-                "crf",        "join_sentences", "spelling",   "wide",    "ngrams",
-                "affixes",    "frozen",         "shortlist",  "dense",   "dense_activation",
-                "dense_norm", "l2_normalize"};
+                "task",         "mask",        "min_window", "pooling",
+                "cell_pooling", "multilabel",  "crf",        "join_sentences",
+                "spelling",     "wide",        "ngrams",     "affixes",
+                "frozen",       "shortlist",   "dense",      "dense_activation",
+                "dense_norm",   "l2_normalize"};
 
         for (size_t i = 0; i < sizeof of_task / sizeof *of_task; i++)
                 if (strcmp(of_task[i], name) == 0)

@@ -79,7 +79,7 @@ bytes_of() {
   texts 40 | jq -s -c '{text: map(.text) | join(" ")}' >train.jsonl
   texts 40 >>train.jsonl
   ran-train lm $shape --epochs 2 --bptt 2 -o whole.ran train.jsonl
-  ran-train lm $shape --epochs 2 --bptt 2 --threads 3 -o threads.ran train.jsonl
+  ran-train lm $shape --epochs 2 --bptt 2 --jobs 3 -o threads.ran train.jsonl
   cmp whole.ran threads.ran
   ran-train lm --replay whole.ran train.jsonl
 }
@@ -124,9 +124,12 @@ bytes_of() {
     ran-train classify -q --init "$folders/$folder" --wide 0 --no-dev --epochs 1 -o tuned.ran train.jsonl
     header tuned.ran | jq -e --argjson from "$(header start.ran | jq '.__metadata__.config | fromjson')" \
       '.__metadata__.config | fromjson | .cell == "published" and .cell_pooling == $from.cell_pooling and
-        .window == $from.window and .dim == $from.dim and .encoder == "ran"'
+        .window == $from.window and .min_window == $from.min_window and .dim == $from.dim and .encoder == "ran"'
     [ "$(bytes_of start.ran ran.0.attn.q.weight)" != "$(bytes_of tuned.ran ran.0.attn.q.weight)" ]
   done
+  # What stands for a document is not of the weights.
+  ran-train classify -q --init "$folders/pooled" --cell-pooling max --frozen -o max.ran train.jsonl
+  header max.ran | jq -e '.__metadata__.config | fromjson.cell_pooling == "max"'
   ran-train tag -q --init "$folders/masked" --wide 0 --no-dev --epochs 1 -o tags.ran train.jsonl
   ran-tag -m tags.ran train.jsonl | jq -s -e 'length == 60'
 }
