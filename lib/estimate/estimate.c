@@ -64,6 +64,9 @@ static int count_flops(const struct ran_train_job *job, size_t V, double *sum,
 {
         const struct ran_dataset *d = job->train;
         const struct ran_config *c = job->config;
+        /* layers that stay read each document once, which is no part of an epoch */
+        const size_t below = ran_train_below(job->settings, c);
+        const double share = 1 - (double)below / (double)c->layers;
 
         for (size_t b = 0; b < d->B; b++) {
                 size_t L = d->first[b + 1] - d->first[b];
@@ -74,7 +77,7 @@ static int count_flops(const struct ran_train_job *job, size_t V, double *sum,
                 const size_t sources = d->sources != NULL ? d->sources[b] : 0;
 
                 RAN_TRY(ran_parts_flops(c, L, sources, &flops, err));
-                *sum += 3 * (flops + (double)L * output_flops(job, V));
+                *sum += 3 * (share * flops + (double)L * output_flops(job, V));
         }
         return RAN_OK;
 }
@@ -106,7 +109,7 @@ static int measure_size(struct ran_run_sizes *k, struct ran_train_estimate *e,
         k->V = job->tokenizer != NULL ? ran_tokenizer_size(job->tokenizer) : job->V;
         k->C = ran_task_is_tied(c) ? k->V : job->train->C;
         RAN_TRY(count_parameters(k, err));
-        const size_t linear = c->wide > 0 ? c->wide * k->C : 0;
+        const size_t linear = ran_parts_rows(c) * k->C;
         *e = (struct ran_train_estimate){.parameters = k->block,
                                          .embedding_parameters =
                                                  k->table.rows * k->table.width + linear};
@@ -145,7 +148,7 @@ static int estimate(const struct ran_train_job *job, struct ran_train_estimate *
 static int add_first(const struct ran_train_job *job, const struct ran_train_estimate *e,
                      struct ran_memory_estimate *memory, struct ran_error *err)
 {
-        const size_t linear = job->config->wide > 0 ? job->config->wide * job->train->C : 0;
+        const size_t linear = ran_parts_rows(job->config) * job->train->C;
         const double kept = 4 * (double)(e->parameters + e->embedding_parameters - linear);
         struct ran_memory_estimate first;
         struct ran_train_estimate of_first;

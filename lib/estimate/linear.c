@@ -24,7 +24,8 @@ static void add_spool(double room, double *memory, double *file, size_t keep)
 static int measure(struct shape *s, const size_t *document, size_t n, struct ran_error *err)
 {
         const struct ran_config *c = s->run->job->config;
-        float *idf = ran_alloc_floats(c->wide, err);
+        const size_t rows = ran_parts_rows(c);
+        float *idf = ran_alloc_floats(rows, err);
 
         if (idf == NULL)
                 return RAN_ENOMEM;
@@ -34,7 +35,7 @@ static int measure(struct shape *s, const size_t *document, size_t n, struct ran
         s->n = n;
         s->columns = dense;
         s->entries = n * dense;
-        for (size_t g = 0; g < c->wide; g++)
+        for (size_t g = 0; g < rows; g++)
                 s->columns += idf[g] > 0;
         for (size_t i = 0; i < n; i++)
                 for (size_t g = s->lists->first[document[i]]; g < s->lists->first[document[i] + 1];
@@ -57,7 +58,8 @@ static double matrix_bytes(const struct shape *s, double *file)
 
 static double numbering_bytes(const struct shape *s)
 {
-        return 4 * (double)s->run->job->config->wide + 16 * (double)s->columns; /* of columns */
+        return 4 * (double)ran_parts_rows(s->run->job->config) +
+               16 * (double)s->columns; /* of columns */
 }
 
 /* The fit on these documents: the matrix, and solvers: one for each thread when C is chosen by
@@ -120,9 +122,9 @@ static int of_documents(const struct ran_run_sizes *k, struct ran_linear_estimat
                 return rc;
         *(lists.spool.mapped ? &e->file : &e->features) += (double)lists.spool.room;
         *(lists.first_spool.mapped ? &e->file : &e->features) += (double)lists.first_spool.room;
-        if (c->frozen)
-                add_spool(4 * (double)d->B * (double)ran_parts_features(c), &e->features,
-                          &e->file, d->keep);
+        if (ran_config_has_features(c))
+                add_spool(4 * (double)d->B * (double)ran_parts_features(c), &e->features, &e->file,
+                          d->keep);
         e->fit = e->features;
         rc = measure_fits(&s, e, err);
         ran_feature_lists_release(&lists);
@@ -132,19 +134,19 @@ static int of_documents(const struct ran_run_sizes *k, struct ran_linear_estimat
 /* A copy of the weights, and sentences as spans, in random order. */
 static void of_words(const struct ran_run_sizes *k, struct ran_linear_estimate *e)
 {
-        const double C = (double)k->C, wide = (double)k->job->config->wide;
+        const double C = (double)k->C, rows = (double)ran_parts_rows(k->job->config);
         const double words = (double)k->job->train->label_first[k->job->train->B];
         const double sentences = (double)k->job->train->B + words / 8;
 
-        e->fit = 4 * (wide + 1 + C + 2) * C + 48 * sentences;
-        e->write = wide * (4 + 4 * C);
+        e->fit = 4 * (rows + 1 + C + 2) * C + 48 * sentences;
+        e->write = rows * (4 + 4 * C);
 }
 
 int ran_estimate_linear(const struct ran_run_sizes *k, struct ran_linear_estimate *e,
                         struct ran_error *err)
 {
         *e = (struct ran_linear_estimate){0};
-        if (k->job->config->wide == 0 || k->job->train->B == 0)
+        if (!ran_config_has_predictor(k->job->config) || k->job->train->B == 0)
                 return RAN_OK;
         if (ran_has_linear_model(k->job->config))
                 return of_documents(k, e, err);

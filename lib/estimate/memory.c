@@ -7,10 +7,12 @@
  */
 #include "estimate/estimate.h"
 #include "nn/encoder.h"
+#include "part/bert/below.h"
 #include "part/linear/linear-model.h"
 #include "nn/task.h"
 #include "part/linear/crf-train.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 /* What a thread has of its own: the panels of products, a stack, and an arena of the allocator. */
@@ -28,12 +30,12 @@ static double weights_bytes(const struct ran_run_sizes *k)
         const struct ran_config *c = k->job->config;
         const double copies = ran_train_has_dev(k->job) ? 2 : 1; /* the best epoch's */
         const double table = (double)k->table.rows * (double)k->table.width;
-        const double wide = (double)c->wide, C = (double)k->C;
+        const double rows = (double)ran_parts_rows(c), C = (double)k->C;
         double bytes = 4 * copies * ((double)k->block + table) +
                        ran_optimiser_bytes(k->block, &k->table, ran_task_is_tied(c));
 
-        if (c->wide > 0)
-                bytes += 4 * wide * (C + 1) + 8 * (double)ran_crf_train_floats(k->C);
+        if (rows > 0)
+                bytes += 4 * rows * (C + 1) + 8 * (double)ran_crf_train_floats(k->C);
         if (ran_linear_model_wants_affixes(c))
                 bytes += 4 * (double)k->V * RAN_AFFIX_ROW;
         return bytes + 16 * (double)k->job->train->B;
@@ -122,6 +124,25 @@ static int validation_bytes(const struct ran_run_sizes *k, double *bytes, struct
         return RAN_OK;
 }
 
+/* The rows that layers below the tuned ones have made. */
+static double below_bytes(const struct ran_train_job *job)
+{
+        const struct ran_config *c = job->config;
+        const size_t around = c->prefix + c->suffix;
+        const struct ran_dataset *set[] = {job->train, ran_train_has_dev(job) ? job->dev : NULL};
+        double rows = 0;
+
+        if (ran_train_below(job->settings, c) == 0)
+                return 0;
+        for (size_t i = 0; i < 2; i++)
+                for (size_t b = 0; set[i] != NULL && b < set[i]->B; b++) {
+                        const size_t L = set[i]->first[b + 1] - set[i]->first[b];
+
+                        rows += (double)(L + around * (L / (c->max_length - around) + 1));
+                }
+        return fmin((double)RAN_BELOW_MOST, rows * (double)c->dim * 4);
+}
+
 int ran_estimate_memory(const struct ran_run_sizes *k, struct ran_memory_estimate *e,
                         struct ran_error *err)
 {
@@ -131,7 +152,7 @@ int ran_estimate_memory(const struct ran_run_sizes *k, struct ran_memory_estimat
         struct ran_shards_estimate shards;
         double validation, reading = 0; /* reading: by a frozen encoder */
 
-        if (job->config->frozen)
+        if (ran_config_has_features(job->config))
                 RAN_TRY(states_bytes(k, job->train, &reading, err));
         RAN_TRY(ran_estimate_linear(k, &linear, err));
         RAN_TRY(ran_estimate_shards(k, &shards, err));
@@ -142,9 +163,12 @@ int ran_estimate_memory(const struct ran_run_sizes *k, struct ran_memory_estimat
         const double at_work = larger(larger(shards.longer, validation), write);
         linear.fit = larger(linear.fit, linear.features + reading);
         const double refitting = ran_train_refits(job) ? stays + linear.fit : linear.fit;
-        const double weights = of_program + (double)threads * of_thread + weights_bytes(k);
+        const double below = below_bytes(job), keep = (double)job->train->keep;
+        const bool spills = below > (keep > 0 ? keep : (double)RAN_SPOOL_KEEP);
+        const double weights =
+                of_program + (double)threads * of_thread + weights_bytes(k) + (spills ? 0 : below);
         e->always = weights + linear.features;
         e->most = weights + larger(refitting, linear.features + stays + at_work);
-        e->file = linear.file;
+        e->file = linear.file + (spills ? below : 0);
         return RAN_OK;
 }

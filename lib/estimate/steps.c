@@ -4,6 +4,7 @@
  */
 #include "estimate/estimate.h"
 #include "nn/encoder.h"
+#include "nn/part.h"
 #include "task/train.h"
 
 #include <math.h>
@@ -132,7 +133,7 @@ static void count_rows(struct walk *k)
                         if (id < k->run->V)
                                 k->seen[id] = k->step;
                 }
-                if (d->spelling != NULL)
+                if (ran_encoder_spelling(k->run->job->config) > 0)
                         rows += (p->to - p->from) * RAN_SPELLING;
         }
         rows = rows < k->run->table.rows ? rows : k->run->table.rows;

@@ -3,6 +3,7 @@
 #include "base/cjson.h"
 #include "part/vectors/document-vector.h"
 #include "file/model.h"
+#include "math/kept-panels.h"
 #include "nn/part.h"
 #include "nn/task.h"
 #include "part/vectors/vector-cache.h"
@@ -218,6 +219,9 @@ static int read_contents(struct ran_model *m, const struct ran_layout *layout, b
         if (verify)
                 RAN_TRY(ran_tensors_verify(&m->tensors, err));
         RAN_TRY(ran_model_read_weights(m, layout, err));
+        m->params.panels = ran_kept_panels_new(err);
+        if (m->params.panels == NULL)
+                return RAN_ENOMEM;
         RAN_TRY(ran_model_read_known(m, err));
         RAN_TRY(read_tokenizer(m, verify, err));
         RAN_TRY(ran_model_use_tokenizer(m, err));
@@ -258,6 +262,7 @@ void ran_model_free(struct ran_model *m)
 {
         if (m == NULL)
                 return;
+        ran_kept_panels_free(m->params.panels);
         ran_params_release(&m->params);
         for (size_t i = 0; i < RAN_MAPPED_TABLES; i++)
                 free(m->copy[i]);
@@ -279,7 +284,7 @@ void ran_model_free(struct ran_model *m)
 int ran_model_use_vectors(struct ran_model *m, struct ran_vector_cache *k, struct ran_error *err)
 {
         err = ran_error_or_spare(err);
-        if (!ran_encoder_has_vector(&m->config))
+        if (!ran_config_has_vector(&m->config))
                 return ran_fail(err, RAN_EINVAL,
                                 "only the vectors of a pretrained encoder are kept in a file");
         RAN_TRY(ran_vector_cache_bind(k, &m->config, &m->params, m->V, err));

@@ -2,6 +2,7 @@
 #include "gradient/batch.h"
 #include "math/simd.h"
 #include "nn/encoder.h"
+#include "nn/part.h"
 #include "gradient/reduce.h"
 #include "ran/train.h"
 
@@ -317,9 +318,11 @@ static int differentiate(struct ran_batcher *k, struct ran_batch_scratch *t, siz
         ran_encode(&t->of.work, k->of.p);
         k->loss[shard] = k->task->loss(&k->of, &t->of, &g->p);
         ran_encode_bwd(&t->of.work, k->of.p, &g->p);
+        if (k->of.p->below != NULL)
+                return RAN_OK;
         return ran_grad_embed(g, t->of.packed.ids,
-                              k->of.c->spelling > 0 ? t->of.packed.spelling : NULL, k->of.V,
-                              t->of.work.dx, t->of.packed.L, k->of.c->dim, k->pool, err);
+                              ran_encoder_spelling(k->of.c) > 0 ? t->of.packed.spelling : NULL,
+                              k->of.V, t->of.work.dx, t->of.packed.L, k->of.c->dim, k->pool, err);
 }
 
 /* The n-th of this rank. */

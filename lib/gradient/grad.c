@@ -259,7 +259,7 @@ struct ran_grad *ran_tree_take(struct ran_tree *t)
         pthread_mutex_unlock(&t->lock);
         if (g == NULL)
                 return NULL;
-        memset(g->p.block, 0, t->size * sizeof(float));
+        memset(g->p.block + t->from, 0, (t->size - t->from) * sizeof(float));
         if (g->p.dembed == NULL)
                 g->rows.n = 0;
         else
@@ -305,7 +305,8 @@ void ran_tree_join(struct ran_tree *t, size_t at, size_t span, struct ran_grad *
                         g = neighbour;
                         neighbour = right;
                 }
-                ran_simd->add(g->p.block, neighbour->p.block, t->size);
+                ran_simd->add(g->p.block + t->from, neighbour->p.block + t->from,
+                              t->size - t->from);
                 add_rows(t, g, neighbour, &spare);
                 ran_tree_give(t, neighbour);
                 at = left;

@@ -37,6 +37,7 @@ struct ran_subtree {
 struct ran_tree {
         const struct ran_config *c;
         size_t C, size; /* of a block */
+        size_t from;    /* the tensors before it are not trained: nothing of them is summed */
         size_t V;       /* rows of a dense gradient; 0: they are sparse */
         pthread_mutex_t lock;
         struct ran_subtree *ready; /* (shards): by the first shard of each */

@@ -1,6 +1,7 @@
 /* gradients.c - writes loss and gradients of one batch to a file, for comparison with other
  * implementations. */
 #include "base/error.h"
+#include "nn/part.h"
 #include "file/model.h"
 #include "gradient/batch.h"
 #include "ran/train.h"
@@ -49,8 +50,9 @@ static int write(const struct ran_model *m, const struct ran_layout *layout,
                 add(&k, n++, s->name, s->rows, s->cols, g->p.block + s->offset);
         }
         add(&k, n++, "embed.weight", m->V, c->dim, table);
-        if (c->spelling > 0)
-                add(&k, n++, "spelling.weight", c->spelling, c->dim, table + m->V * c->dim);
+        if (ran_encoder_spelling(c) > 0)
+                add(&k, n++, "spelling.weight", ran_encoder_spelling(c), c->dim,
+                    table + m->V * c->dim);
         k.source[n++] = (struct ran_tensor_source){
                 .name = "loss", .dtype = RAN_DTYPE_F64, .rank = 1, .shape = {1}, .data = &loss};
         rc = ran_tensors_write(output, k.source, n, &meta, 1, err);
@@ -131,7 +133,7 @@ int ran_dump_gradients(const char *model, const struct ran_dataset *data, size_t
         if (m == NULL)
                 return err->code;
         if (!ran_config_trains_encoder(&m->config)) {
-                const char *has = m->config.frozen ? "a frozen" : "no";
+                const char *has = ran_config_has_features(&m->config) ? "a frozen" : "no";
 
                 ran_model_free(m);
                 return ran_fail(err, RAN_EINVAL,

@@ -163,7 +163,7 @@ double ran_grad_norm(const struct ran_optimiser *o, const struct ran_grad *g)
         double sum;
 
         ran_phase = RAN_PHASE_OPTIMISER;
-        sum = squares(o->pool, g->p.block, o->layout->size);
+        sum = squares(o->pool, g->p.block + o->from, o->layout->size - o->from);
         sum += squares(o->pool, g->rows.rows, g->rows.n * o->table.width);
         return sqrt(sum);
 }
@@ -186,7 +186,7 @@ void ran_optimiser_clear(const struct ran_optimiser *o, struct ran_grad *g)
         const struct ran_tensor_spec *spec = o->layout->spec;
 
         for (size_t i = 0; i < o->layout->n; i++)
-                if (o->rate_scale[i] == 0)
+                if (o->rate_scale[i] == 0 && spec[i].offset >= o->from)
                         memset(g->p.block + spec[i].offset, 0, elements(&spec[i]) * sizeof(float));
         for (size_t r = 0; r < g->rows.n; r++)
                 if (o->table.rate_scale[id_of(&g->rows, r)] == 0)
@@ -224,6 +224,8 @@ static void step_tensor(void *arg, size_t i)
         const struct ran_tensor_spec *spec = &o->layout->spec[i];
         size_t at = spec->offset, n = elements(spec);
 
+        if (o->rate_scale[i] == 0)
+                return;
         step(u, u->block + at, o->m + at, o->v + at, u->g->p.block + at, n, o->rate_scale[i],
              spec->rows > 0 ? u->decay : 0.0, o->s->beta2);
 }

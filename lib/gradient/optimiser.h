@@ -38,6 +38,7 @@ struct ran_optimiser {
         /* Factors of learning rate and decay for each tensor of the layout (n) and for a row of
          * the table: 1 unless the caller changes them; 0: not trained. */
         float *rate_scale;
+        size_t from; /* of the block: the tensors before it are not trained, and have no gradient */
 };
 
 /* For a table of this shape; tied: gradients of the embedding are dense. */

@@ -66,6 +66,11 @@ static int unpack(struct ran_tree *t, float *rows, size_t n, struct ran_error *e
         return RAN_OK;
 }
 
+static size_t trained_bytes(const struct ran_tree *t)
+{
+        return (t->size - t->from) * sizeof(float);
+}
+
 /* ---- one gradient ---------------------------------------------------------------------------- */
 
 static int send_grad(struct ran_tree *t, struct ran_ranks *r, size_t to, size_t at, size_t span,
@@ -83,7 +88,7 @@ static int send_grad(struct ran_tree *t, struct ran_ranks *r, size_t to, size_t 
                 ids = t->touched;
         }
         RAN_TRY(ran_ranks_send(r, to, &head, sizeof head, err));
-        RAN_TRY(ran_ranks_send(r, to, g->p.block, t->size * sizeof(float), err));
+        RAN_TRY(ran_ranks_send(r, to, g->p.block + t->from, trained_bytes(t), err));
         RAN_TRY(ran_ranks_send(r, to, ids, head.rows * sizeof *ids, err));
         return ran_ranks_send(r, to, g->rows.rows, head.rows * t->c->dim * sizeof(float), err);
 }
@@ -113,7 +118,7 @@ static int receive_grad(struct ran_tree *t, struct ran_ranks *r, size_t from, st
                 return ran_ranks_break(r, ran_fail(err, RAN_ENOMEM, "%s", t->error.text));
         int rc = ran_ranks_receive(r, from, &head, sizeof head, err);
         if (rc == RAN_OK)
-                rc = ran_ranks_receive(r, from, g->p.block, t->size * sizeof(float), err);
+                rc = ran_ranks_receive(r, from, g->p.block + t->from, trained_bytes(t), err);
         if (rc == RAN_OK && (ids = make_room(t, g, head.rows, err)) == NULL)
                 rc = err->code;
         if (rc == RAN_OK)
@@ -230,7 +235,7 @@ static int broadcast(struct ran_tree *t, struct ran_ranks *r, struct ran_grad *g
                      struct ran_error *err)
 {
         RAN_TRY(ran_ranks_broadcast(r, loss, sizeof *loss, err));
-        RAN_TRY(ran_ranks_broadcast(r, g->p.block, t->size * sizeof(float), err));
+        RAN_TRY(ran_ranks_broadcast(r, g->p.block + t->from, trained_bytes(t), err));
         return t->V > 0 ? broadcast_dense(t, r, g, err) : broadcast_sparse(t, r, g, err);
 }
 

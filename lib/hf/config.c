@@ -248,6 +248,8 @@ void ran_hf_release(struct ran_hf *f)
         free(f->dense_folder);
         free(f->prompts);
         free(f->default_prompt);
+        free(f->prompt);
+        free(f->prompt_name);
         ran_fields_release(ran_config_fields, &f->config);
         *f = (struct ran_hf){0};
 }

@@ -98,11 +98,12 @@ static const struct other {
         {".gguf", "GGUF", "get the folder with model.safetensors that it was made from"},
         {".onnx", "ONNX", "get the folder with model.safetensors that it was made from"},
         {".h5", "Keras or TensorFlow",
-         "save it as safetensors first, with from_pretrained(..., from_tf=True) of the library "
-         "transformers"},
+         "save it as safetensors first, with from_pretrained(..., from_tf=True) of version 4 of "
+         "the library transformers"},
+        {".keras", "Keras", "get the folder with model.safetensors that it was made from"},
         {".msgpack", "Flax",
-         "save it as safetensors first, with from_pretrained(..., from_flax=True) of the library "
-         "transformers"},
+         "save it as safetensors first, with from_pretrained(..., from_flax=True) of version 4 of "
+         "the library transformers"},
         {".ckpt", "a checkpoint of PyTorch or TensorFlow", "save it as safetensors first"},
         {".pt", "a pickle, which is a program and is not run", "save it as safetensors first"},
         {".pth", "a pickle, which is a program and is not run", "save it as safetensors first"},

@@ -124,6 +124,8 @@ static void put_pretrained(struct ran_buf *out, const struct ran_hf *f)
         if (!f->include_prompt)
                 ran_buf_str(out, ",\"include_prompt\":false");
         put_member(out, "default_prompt", f->default_prompt);
+        put_member(out, "prompt", f->prompt);
+        put_member(out, "prompt_name", f->prompt_name);
         ran_buf_add(out, "}", 2); /* with the NUL that ends it */
 }
 
@@ -147,8 +149,9 @@ static int name_labels(struct ran_hf *f, size_t C, struct ran_error *err)
         return RAN_OK;
 }
 
-/* Where the model goes: to a file, or into memory. */
+/* Where the model goes: to a file, or into memory; and what is asked of it. */
 struct goal {
+        const char *prompt;
         const char *path;
         struct ran_bytes *to;
         int storage;
@@ -204,6 +207,7 @@ static int make(struct ran_hf *f, struct ran_hf_source *s, const char *folder,
 
         RAN_TRY(read_name(f, folder, err));
         RAN_TRY(read_texts(f, folder, err));
+        RAN_TRY(ran_hf_choose_prompt(f, goal->prompt, err));
         RAN_TRY(ran_hf_weights_open(&s->weights, f, folder, err));
         if (f->dense_folder != NULL)
                 RAN_TRY(ran_hf_weights_open_dense(&s->dense, f, folder, err));
@@ -224,6 +228,7 @@ static int convert(const char *folder, const struct goal *goal, struct ran_error
         int rc = make(&f, &s, folder, goal, ran_error_or_spare(err));
         ran_hf_weights_release(&s.weights);
         ran_hf_weights_release(&s.dense);
+        ran_encoding_release(&s.prompt);
         ran_tokenizer_free(s.tokenizer);
         ran_hf_release(&f);
         return rc;
@@ -236,9 +241,10 @@ int ran_hf_folder_bytes(struct ran_bytes *to, const char *folder, struct ran_err
         return convert(folder, &goal, err);
 }
 
-int ran_hf_folder_write(const char *folder, int storage, const char *path, struct ran_error *err)
+int ran_hf_folder_write(const char *folder, const char *prompt, int storage, const char *path,
+                        struct ran_error *err)
 {
-        const struct goal goal = {.path = path, .storage = storage};
+        const struct goal goal = {.path = path, .storage = storage, .prompt = prompt};
         struct ran_error why = {0};
         int rc = convert(folder, &goal, &why);
 

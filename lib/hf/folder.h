@@ -60,6 +60,8 @@ struct ran_hf {
         size_t most;          /* max_seq_length; 0: not said */
         char *prompts;        /* a JSON object */
         char *default_prompt; /* a name among them */
+        char *prompt;         /* the text in front of each window; NULL: none */
+        char *prompt_name;    /* among them; NULL: none of them, or no prompt */
 };
 void ran_hf_release(struct ran_hf *f);
 
@@ -112,6 +114,8 @@ int ran_hf_read_modules(struct ran_hf *f, const char *text, size_t n, struct ran
 int ran_hf_read_pooling(struct ran_hf *f, const char *text, size_t n, struct ran_error *err);
 int ran_hf_read_dense(struct ran_hf *f, const char *text, size_t n, struct ran_error *err);
 int ran_hf_read_sentence(struct ran_hf *f, const char *text, size_t n, struct ran_error *err);
+/* Decides on the prompt of a model, as ran_hf_folder_write has it. */
+int ran_hf_choose_prompt(struct ran_hf *f, const char *asked, struct ran_error *err);
 int ran_hf_read_prompts(struct ran_hf *f, const char *text, size_t n, struct ran_error *err);
 int ran_hf_read_readme(struct ran_hf *f, const char *text, size_t n, struct ran_error *err);
 int ran_hf_read_tokenizer_config(struct ran_hf *f, const char *text, size_t n,
@@ -168,6 +172,7 @@ struct ran_hf_source {
         const struct ran_hf *f;
         struct ran_hf_weights weights, dense;
         struct ran_surround around; /* the tokenizer's */
+        struct ran_encoding prompt; /* its tokens, in front of a window's after the tokenizer's */
         struct ran_tokenizer *tokenizer;
         size_t V, C, rows; /* rows of the embedding: V or more */
 };
@@ -213,7 +218,8 @@ int ran_hf_rannet_checkpoint(struct ran_buf *name, const char *folder, struct ra
 /* The head that its weights have. */
 void ran_hf_rannet_head(struct ran_hf *f, const struct ran_hf_weights *w);
 
-/* ran_hf_folder_write into memory; the sentence does not name the folder. */
+/* ran_hf_folder_write into memory, with the default prompt; the sentence does not name the folder.
+ */
 int ran_hf_folder_bytes(struct ran_bytes *to, const char *folder, struct ran_error *err);
 
 #endif

@@ -321,6 +321,68 @@ static int take_prompts(struct ran_hf *f, const cJSON *all, struct ran_error *er
         return f->prompts != NULL ? RAN_OK : ran_fail(err, RAN_ENOMEM, "out of memory");
 }
 
+/* The names of all prompts with a text, as in "passage, query". */
+static void list_prompts(struct ran_buf *out, const cJSON *prompts)
+{
+        const cJSON *item;
+
+        cJSON_ArrayForEach(item, prompts) if (item->valuestring[0] != '\0')
+        {
+                ran_buf_str(out, out->len > 0 ? ", " : "");
+                ran_buf_str(out, item->string);
+        }
+        ran_buf_char(out, '\0');
+}
+
+static int unknown_prompt(const cJSON *prompts, const char *asked, struct ran_error *err)
+{
+        struct ran_buf names = {0};
+
+        list_prompts(&names, prompts);
+        int rc = names.failed ? ran_fail(err, RAN_ENOMEM, "out of memory")
+                 : names.len > 1
+                         ? ran_fail(err, RAN_EINVAL,
+                                    "no prompt has the name \"%s\": %s; a prompt's text has a "
+                                    "space or a colon, as in \"query: \"",
+                                    asked, names.data)
+                         : ran_fail(err, RAN_EINVAL,
+                                    "the encoder has no prompts, so \"%s\" names none; a prompt's "
+                                    "text has a space or a colon, as in \"query: \"",
+                                    asked);
+        ran_buf_release(&names);
+        return rc;
+}
+
+static int find_prompt(struct ran_hf *f, const cJSON *prompts, const char *asked,
+                       struct ran_error *err)
+{
+        const cJSON *found = cJSON_GetObjectItemCaseSensitive(prompts, asked);
+
+        if (found == NULL && strpbrk(asked, " :\n") == NULL)
+                return unknown_prompt(prompts, asked, err);
+        if (found == NULL)
+                return ran_hf_copy(&f->prompt, asked, err);
+        if (found->valuestring[0] == '\0')
+                return RAN_OK;
+        RAN_TRY(ran_hf_copy(&f->prompt_name, asked, err));
+        return ran_hf_copy(&f->prompt, found->valuestring, err);
+}
+
+int ran_hf_choose_prompt(struct ran_hf *f, const char *asked, struct ran_error *err)
+{
+        cJSON *prompts = NULL;
+
+        if (asked == NULL)
+                asked = f->default_prompt;
+        if (asked == NULL || asked[0] == '\0')
+                return RAN_OK;
+        if (f->prompts != NULL)
+                RAN_TRY(ran_hf_parse(&prompts, f->prompts, strlen(f->prompts), false, err));
+        int rc = find_prompt(f, prompts, asked, err);
+        cJSON_Delete(prompts);
+        return rc;
+}
+
 int ran_hf_read_prompts(struct ran_hf *f, const char *text, size_t n, struct ran_error *err)
 {
         return read_object(f, text, n, take_prompts, err);

@@ -73,21 +73,52 @@ static int find_vocabulary(const struct ran_hf *f, struct ran_hf_source *s, stru
         return check_around(s->around.after, s->around.after_n, s->V, err);
 }
 
+/* White space ends most prompts, and follows all: no token of theirs depends on the text. */
+static int read_prompt(const struct ran_hf *f, struct ran_hf_source *s, struct ran_error *err)
+{
+        size_t n = f->prompt != NULL ? strlen(f->prompt) : 0;
+
+        while (n > 0 && strchr(" \t\r\n", f->prompt[n - 1]) != NULL)
+                n--;
+        if (n == 0)
+                return RAN_OK;
+        RAN_TRY(ran_tokenizer_encode(s->tokenizer, f->prompt, n, &s->prompt, err));
+        const size_t around = s->around.before_n + s->around.after_n;
+        if (s->prompt.n + around >= f->config.max_length)
+                return ran_fail(err, RAN_EINVAL,
+                                "the prompt has %zu tokens, which leave none of a window's %zu to "
+                                "the text",
+                                s->prompt.n, f->config.max_length);
+        return RAN_OK;
+}
+
+/* An encoder of the family BERT: its windows, and what stands around their tokens. */
+static int settle_windows(struct ran_hf *f, struct ran_hf_source *s, struct ran_error *err)
+{
+        struct ran_config *c = &f->config;
+
+        c->max_length = f->rows - f->first;
+        if (f->most > 0 && f->most < c->max_length)
+                c->max_length = f->most;
+        c->l2_normalize = f->normalize;
+        RAN_TRY(read_prompt(f, s, err));
+        c->prefix = s->around.before_n + s->prompt.n;
+        c->pool_skip = s->prompt.n > 0 && !f->include_prompt ? c->prefix : 0;
+        c->suffix = s->around.after_n;
+        return RAN_OK;
+}
+
 int ran_hf_settle(struct ran_hf *f, struct ran_hf_source *s, struct ran_error *err)
 {
         struct ran_config *c = &f->config;
 
         RAN_TRY(find_vocabulary(f, s, err));
-        if (f->family == RAN_HF_RANNET) {
+        if (f->family == RAN_HF_RANNET)
                 ran_hf_rannet_head(f, &s->weights);
-        } else {
-                c->max_length = f->rows - f->first;
-                if (f->most > 0 && f->most < c->max_length)
-                        c->max_length = f->most;
-                c->l2_normalize = f->normalize;
-                c->prefix = s->around.before_n;
-                c->suffix = s->around.after_n;
-        }
+        if (f->family == RAN_HF_RANNET && f->prompt != NULL)
+                return ran_fail(err, RAN_EINVAL, "models of the package rannet know no prompts");
+        if (f->family != RAN_HF_RANNET)
+                RAN_TRY(settle_windows(f, s, err));
         s->C = 0;
         if (c->task == RAN_TASK_MLM)
                 s->C = s->V;
@@ -294,8 +325,12 @@ int ran_hf_fill(const struct ran_hf_source *s, const struct ran_layout *layout,
                 return RAN_OK;
         if (once->position != NULL)
                 RAN_TRY(fill_positions(s, once->position, err));
-        if (once->prefix != NULL)
+        if (once->prefix != NULL) {
+                float *prompt = once->prefix + s->around.before_n * s->f->config.dim;
+
                 fill_around(s, p->embed, s->around.before, s->around.before_n, once->prefix);
+                fill_around(s, p->embed, s->prompt.ids, s->prompt.n, prompt);
+        }
         if (once->suffix != NULL)
                 fill_around(s, p->embed, s->around.after, s->around.after_n, once->suffix);
         return RAN_OK;

@@ -1,6 +1,7 @@
 /* dense-read.c - the vectors of all documents of a data set: see dense-read.h. */
 #include "infer/dense-read.h"
 #include "infer/score.h"
+#include "math/kept-panels.h"
 #include "nn/part.h"
 
 #include <pthread.h>
@@ -80,6 +81,7 @@ int ran_dense_read(struct ran_dense *k, const struct ran_config *c, const struct
         const size_t F = ran_parts_features(c);
         const size_t workers = pool != NULL ? ran_pool_threads(pool) : 1;
         struct reader r = {.k = k, .d = d};
+        struct ran_params still = *p; /* as long as this reads */
         size_t room;
         int rc = RAN_OK;
 
@@ -89,11 +91,12 @@ int ran_dense_read(struct ran_dense *k, const struct ran_config *c, const struct
         k->spool.keep = d->keep;
         k->v = ran_spool_reserve(&k->spool, room, sizeof *k->v, err);
         r.state = ran_alloc(workers, sizeof(struct ran_state *), err);
-        if (k->v == NULL || r.state == NULL)
+        still.panels = ran_kept_panels_new(err);
+        if (k->v == NULL || r.state == NULL || still.panels == NULL)
                 rc = err->code;
         k->F = F;
         for (size_t i = 0; i < workers && rc == RAN_OK; i++) {
-                r.state[i] = ran_score_state_new(c, p, C, pool, err);
+                r.state[i] = ran_score_state_new(c, &still, C, pool, err);
                 rc = r.state[i] != NULL ? RAN_OK : RAN_ENOMEM;
         }
         pthread_mutex_init(&r.lock, NULL);
@@ -103,6 +106,7 @@ int ran_dense_read(struct ran_dense *k, const struct ran_config *c, const struct
         for (size_t i = 0; r.state != NULL && i < workers; i++)
                 ran_state_free(r.state[i]);
         free(r.state);
+        ran_kept_panels_free(still.panels);
         k->B = d->B;
         if (rc != RAN_OK)
                 ran_dense_release(k);

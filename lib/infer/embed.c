@@ -42,7 +42,7 @@ struct ran_embedder {
 /* Whether the encoder makes the vectors. */
 static bool encodes(const struct ran_embedder *e)
 {
-        return ran_encoder_has_vector(&e->m->config);
+        return ran_config_has_vector(&e->m->config);
 }
 
 size_t ran_embedder_width(const struct ran_embedder *e)

@@ -128,12 +128,11 @@ int ran_score_vectors(struct ran_state *s, const struct ran_document *d, size_t 
 
 size_t ran_score_abreast(const struct ran_state *s, const struct ran_document *d, size_t n)
 {
-        enum { TOKENS = 768 };
         size_t tokens = d[0].L, all = 1;
 
         if (!ran_parts_stand_alone(s->workspace.c) || !ran_gemm_rows_stand_alone())
                 return 1;
-        while (all < n && all < RAN_SCORE_ABREAST && tokens + d[all].L <= TOKENS)
+        while (all < n && all < RAN_SCORE_ABREAST && tokens + d[all].L <= RAN_SCORE_TOKENS)
                 tokens += d[all++].L;
         return all;
 }

@@ -49,7 +49,7 @@ struct ran_top_ngrams *ran_top_ngrams_new(const struct ran_model *m, struct ran_
         if (t == NULL)
                 return NULL;
         t->m = m;
-        t->rows = p->rows != NULL ? p->rows->n : m->config.wide;
+        t->rows = p->rows != NULL ? p->rows->n : ran_parts_rows(&m->config);
         t->first = ran_alloc(t->rows, sizeof *t->first, err);
         if (t->first == NULL) {
                 ran_top_ngrams_free(t);

@@ -1,6 +1,7 @@
 /* gemm.c - the matrix product behind one function, and in parts for several threads. */
 #include "base/size.h"
 #include "math/gemm.h"
+#include "math/kept-panels.h"
 #include "math/simd.h"
 
 #include <cblas.h>
@@ -57,8 +58,9 @@ struct product {
         const float *a, *b;
         size_t ldc, ras, cas, rbs, cbs, M, N, K;
         bool add;
-        const float *bias; /* (N), added to each row; NULL: none */
-        float *sums;       /* (M), += the sums of A's rows, which lie across; NULL: not wanted */
+        const float *bias;   /* (N), added to each row; NULL: none */
+        const float *panels; /* B as kept-panels.h has it; NULL: it lies at b */
+        float *sums;         /* (M), += the sums of A's rows, which lie across; NULL: not wanted */
         size_t down, across;
 };
 
@@ -79,10 +81,42 @@ static void part(struct product *p)
         }
 }
 
-/* Where part i of n begins: at a whole vector. */
+/* With B in panels, nothing is copied more often in smaller parts; but a thread that is alone stays
+ * with rows of A and C while the panels pass, not with a part of them. */
+enum { LEAST_ROWS = 112, LEAST_COLUMNS = 4 * RAN_PANEL_COLUMNS };
+/* Whole tiles (simd-gemm.c), or nearly so. */
+enum { TILES = 28 };
+
+static void part_paneled(struct product *p, bool alone)
+{
+        p->down = p->across = 1;
+        if (alone)
+                return;
+        p->down = ran_least(PARTS, (p->M + LEAST_ROWS - 1) / LEAST_ROWS);
+        p->across = ran_least(PARTS / p->down, (p->N + LEAST_COLUMNS - 1) / LEAST_COLUMNS);
+}
+
+/* Where part i of n begins: at a multiple of `whole`. */
+static size_t begin_at(size_t n, size_t parts, size_t i, size_t whole)
+{
+        return i < parts ? n * i / parts / whole * whole : n;
+}
+
 static size_t begin(size_t n, size_t parts, size_t i)
 {
-        return i < parts ? n * i / parts / 16 * 16 : n;
+        return begin_at(n, parts, i, 16); /* whole vectors */
+}
+
+static void multiply_paneled(const struct product *p, size_t i)
+{
+        const size_t down = i / p->across, across = i % p->across;
+        const size_t i0 = begin_at(p->M, p->down, down, TILES);
+        const size_t end = begin_at(p->M, p->down, down + 1, TILES);
+        const size_t j0 = begin_at(p->N, p->across, across, RAN_PANEL_COLUMNS);
+        const size_t j1 = begin_at(p->N, p->across, across + 1, RAN_PANEL_COLUMNS);
+
+        ran_simd->gemm_paneled(p->c + i0 * p->ldc, p->ldc, p->a + i0 * p->ras, p->ras, p->panels,
+                               p->bias, end - i0, p->N, p->K, j0, j1 - j0);
 }
 
 static void multiply_part(const struct product *p, size_t i)
@@ -109,7 +143,7 @@ static void run_part(void *arg, size_t i)
         size_t first = k->item[0]->down * k->item[0]->across;
 
         if (i < first)
-                multiply_part(k->item[0], i);
+                (k->item[0]->panels != NULL ? multiply_paneled : multiply_part)(k->item[0], i);
         else
                 multiply_part(k->item[1], i - first);
 }
@@ -121,10 +155,13 @@ static void multiply(struct ran_pool *pool, const struct product *p, const struc
         ran_parallel(pool, p->down * p->across + q->down * q->across, run_part, &k);
 }
 
-void ran_gemm_linear(struct ran_pool *pool, float *y, size_t ldy, const float *x, size_t ldx,
-                     const float *w, const float *b, size_t N, size_t I, size_t O)
+void ran_gemm_linear_kept(struct ran_pool *pool, struct ran_kept_panels *kept, float *y, size_t ldy,
+                          const float *x, size_t ldx, const float *w, const float *b, size_t N,
+                          size_t I, size_t O)
 {
         const struct product none = {0};
+        const bool panels =
+                kept != NULL && N > RAN_FEW_ROWS && I > 0 && ran_gemm_rows_stand_alone();
         struct product p = {.c = y,
                             .ldc = ldy,
                             .a = x,
@@ -136,10 +173,20 @@ void ran_gemm_linear(struct ran_pool *pool, float *y, size_t ldy, const float *x
                             .M = N,
                             .N = O,
                             .K = I,
-                            .bias = b};
+                            .bias = b,
+                            .panels = panels ? ran_kept_panels_of(kept, w, O, I) : NULL};
 
-        part(&p);
+        if (p.panels != NULL)
+                part_paneled(&p, pool == NULL || ran_pool_threads(pool) == 1);
+        else
+                part(&p);
         multiply(pool, &p, &none);
+}
+
+void ran_gemm_linear(struct ran_pool *pool, float *y, size_t ldy, const float *x, size_t ldx,
+                     const float *w, const float *b, size_t N, size_t I, size_t O)
+{
+        ran_gemm_linear_kept(pool, NULL, y, ldy, x, ldx, w, b, N, I, O);
 }
 
 void ran_gemm_linear_bwd(struct ran_pool *pool, float *dx, size_t lddx, bool add, float *dw,

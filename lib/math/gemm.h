@@ -19,7 +19,13 @@ bool ran_gemm_rows_stand_alone(void);
  * The pool computes it in parts that depend on N, I and O alone. */
 void ran_gemm_linear(struct ran_pool *pool, float *y, size_t ldy, const float *x, size_t ldx,
                      const float *w, const float *b, size_t N, size_t I, size_t O);
-/* Adjoint of the above. Any of dx, dw, db may be NULL; db needs dw.
+/* The same, bit for bit, with the panels of weights that do not change; kept NULL: there are none.
+ * Panels serve many rows, and where our kernels multiply. */
+struct ran_kept_panels;
+void ran_gemm_linear_kept(struct ran_pool *pool, struct ran_kept_panels *kept, float *y, size_t ldy,
+                          const float *x, size_t ldx, const float *w, const float *b, size_t N,
+                          size_t I, size_t O);
+/* Adjoint of ran_gemm_linear. Any of dx, dw, db may be NULL; db needs dw.
  *   dx = dy w, or += with add      dw += dy^T x      db += sum over N of dy */
 void ran_gemm_linear_bwd(struct ran_pool *pool, float *dx, size_t lddx, bool add, float *dw,
                          float *db, const float *dy, size_t lddy, const float *x, size_t ldx,

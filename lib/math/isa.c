@@ -67,6 +67,8 @@ static void make_portable(void)
         portable = ran_simd_base;
         portable.name = "portable";
         portable.gemm = portable_gemm;
+        portable.gemm_panels = wide->gemm_panels;
+        portable.gemm_paneled = wide->gemm_paneled;
         portable.bias = wide->bias;
         portable.bias_bwd = wide->bias_bwd;
         portable.silu = wide->silu;

@@ -293,11 +293,19 @@ static void tiles(float *c, size_t ldc, int how, const float *packed_a, bool in_
         }
 }
 
+/* Slices of K are even. */
+static size_t slice_of(size_t K)
+{
+        const size_t slices = (K + KC - 1) / KC;
+
+        return K > KC ? (K + slices - 1) / slices : KC;
+}
+
 static void gemm_blocked(float *c, size_t ldc, const float *a, size_t ras, size_t cas,
                          const float *b, size_t rbs, size_t cbs, const float *bias, size_t M,
                          size_t N, size_t K, bool add)
 {
-        size_t slices = (K + KC - 1) / KC, slice = K > KC ? (K + slices - 1) / slices : KC;
+        size_t slice = slice_of(K);
         int how = cas == 1 ? A_ROWS : A_COLUMNS;
         bool in_place = (how == A_ROWS && ras % COLLIDE != 0) || N <= COPY_COLUMNS;
 
@@ -330,6 +338,50 @@ static void gemm_blocked(float *c, size_t ldc, const float *a, size_t ras, size_
         }
         ran_panels_give(packed_a);
 }
+
+/* ---- B in panels already -------------------------------------------------------------------- */
+
+/* Slice after slice, as above, so that sums have the same order; and of each panel after panel, the
+ * last one filled up with zeros. */
+size_t RAN_KERNEL(gemm_panels)(float *out, const float *w, size_t N, size_t K)
+{
+        const size_t wide = (N + NR - 1) / NR * NR, slice = slice_of(K);
+
+        for (size_t k = 0; out != NULL && k < K; k += slice)
+                pack(out + k * wide, w + k, K, 1, N, NR, least(slice, K - k));
+        return wide * K;
+}
+
+/* Rows of A that go through all slices before the next: they and their rows of C stay in the
+ * second-level cache while the panels pass. */
+enum { PASS = MR * 16 };
+
+void RAN_KERNEL(gemm_paneled)(float *c, size_t ldc, const float *a, size_t lda, const float *panels,
+                              const float *bias, size_t M, size_t N, size_t K, size_t from,
+                              size_t cols)
+{
+        const size_t wide = (N + NR - 1) / NR * NR, slice = slice_of(K);
+        float *packed_a = ran_panels_take();
+
+        for (size_t i = 0; i < M; i += PASS) {
+                const size_t rows = least(PASS, M - i), whole = rows - rows % MR;
+
+                for (size_t k = 0; k < K; k += slice) {
+                        const size_t kn = least(slice, K - k);
+                        const float *ai = a + i * lda + k;
+
+                        pack(packed_a + whole * kn, ai + whole * lda, lda, 1, rows - whole, MR, kn);
+                        for (size_t j = from; j < from + cols; j += NR)
+                                tiles(c + i * ldc + j, ldc, A_ROWS, packed_a, true, ai, lda, 1,
+                                      panels + k * wide + j * kn, NR,
+                                      k == 0 && bias != NULL ? bias + j : NULL, rows,
+                                      least(NR, from + cols - j), kn, k > 0);
+                }
+        }
+        ran_panels_give(packed_a);
+}
+
+/* ---- few rows ------------------------------------------------------------------------------- */
 
 /* One row of A, B's columns contiguous (a transposed weight): four dot products at a time. */
 static void row_by_columns(float *c, const float *a, const float *b, size_t cbs, const float *bias,

@@ -21,6 +21,9 @@ enum { RAN_ROWS_DOT, RAN_ROWS_SQUARED, RAN_ROWS_ABSOLUTE };
 /* With so few rows, copying B into panels does not pay. */
 enum { RAN_FEW_ROWS = 4 };
 
+/* A multiple of the columns of a panel, whatever the instruction set. */
+enum { RAN_PANEL_COLUMNS = 32 };
+
 struct ran_simd {
         const char *name; /* what RAN_ISA calls it */
         size_t lanes;     /* floats in a vector */
@@ -31,6 +34,15 @@ struct ran_simd {
         void (*gemm)(float *c, size_t ldc, const float *a, size_t ras, size_t cas, const float *b,
                      size_t rbs, size_t cbs, const float *bias, size_t M, size_t N, size_t K,
                      bool add);
+
+        /* The same bits for A's rows, more than RAN_FEW_ROWS, times a matrix w (N,K) transposed
+         * that has been brought into panels before: columns [from, from + cols) of C, `from` a
+         * multiple of RAN_PANEL_COLUMNS. gemm_panels returns their floats, and fills `panels`
+         * unless that is NULL. */
+        size_t (*gemm_panels)(float *panels, const float *w, size_t N, size_t K);
+        void (*gemm_paneled)(float *c, size_t ldc, const float *a, size_t lda, const float *panels,
+                             const float *bias, size_t M, size_t N, size_t K, size_t from,
+                             size_t cols);
 
         /* x (N,O) += b (O) in every row */
         void (*bias)(float *x, size_t ld, const float *b, size_t N, size_t O);

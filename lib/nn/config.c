@@ -219,9 +219,9 @@ const struct ran_field ran_config_fields[] = {
          AT(frozen),
          .initial = "false",
          .later = true,
-         .help = "leave the encoder of --init as it is, and use its document vectors as "
-                 "features of the linear model",
-         RAN_RULES(RAN_NEEDS_AS("task=classify", "is for ran-train classify"),
+         .help = "leave the encoder of --init as it is: classify: its document vectors are "
+                 "features of the linear model; tag: a head learns from its rows of words",
+         RAN_RULES(RAN_NEEDS_AS("task=classify,tag", "is for ran-train classify and tag"),
                    RAN_NEEDS_AS("init",
                                 "needs an encoder: give --init MODEL, such as --init english"))},
         {.name = "rank",
@@ -320,6 +320,16 @@ const struct ran_field ran_config_fields[] = {
          .initial = "0",
          .later = true,
          .help = "bert: special tokens after each window"},
+        {.name = "pool_skip",
+         .fixed = true,
+         .type = RAN_FIELD_SIZE,
+         AT(pool_skip),
+         .low = 0,
+         .high = 65536,
+         .value = "N",
+         .initial = "0",
+         .later = true,
+         .help = "bert: first rows of a window that pooling leaves out"},
         {.name = "positions",
          .fixed = true,
          .type = RAN_FIELD_BOOL,
@@ -487,6 +497,10 @@ int ran_config_check(const struct ran_config *c, struct ran_error *err)
                                 "token: it can classify, but for '%s' the encoder must be 'ran'",
                                 ran_encoder_names[c->encoder], ran_task_names[c->task]);
         RAN_TRY(ran_task_of(c)->check(c, err));
+        if (ran_task_of(c)->linear == RAN_LINEAR_NONE && c->wide > 0)
+                return ran_fail(err, RAN_EINVAL,
+                                "a linear model predicts labels or tags: for '%s' wide must be 0",
+                                ran_task_names[c->task]);
         if (!ran_config_has_encoder(c))
                 RAN_TRY(check_alone(c, err));
         for (size_t i = 0; i < parts.n; i++)

@@ -46,7 +46,8 @@ void ran_encode_rows(struct ran_workspace *w, const struct ran_params *p)
 void ran_encode(struct ran_workspace *w, const struct ran_params *p)
 {
         ran_encode_embed(w, p);
-        drop_rows(w, w->x[0]);
+        if (p->below == NULL)
+                drop_rows(w, w->x[0]);
         ran_encode_rows(w, p);
 }
 
@@ -57,5 +58,6 @@ void ran_encode_bwd(struct ran_workspace *w, const struct ran_params *p, struct 
         if (encoder != NULL && encoder->backward != NULL)
                 encoder->backward(w, p, dp);
         ran_phase = RAN_PHASE_EMBEDDING;
-        drop_rows(w, w->dx);
+        if (p->below == NULL)
+                drop_rows(w, w->dx);
 }

@@ -66,7 +66,7 @@ bool ran_table_shape(struct ran_table *table, const struct ran_config *c, size_t
         *table = (struct ran_table){0};
         if (!ran_config_has_encoder(c))
                 return true;
-        *table = (struct ran_table){NULL, V + c->spelling, c->dim};
+        *table = (struct ran_table){NULL, V + ran_encoder_spelling(c), c->dim};
         return table->rows >= V && !__builtin_mul_overflow(table->rows, c->dim, &all) &&
                all <= SIZE_MAX / sizeof(float);
 }

@@ -53,19 +53,23 @@ struct ran_linear_compact {
  * sparse. */
 struct ran_linear_rows;
 struct ran_affix_source;
+struct ran_below;
 struct ran_params {
         float *block;
         void *layers; /* (N) the tensors of each layer: structs of the encoder */
         void *once;   /* tensors outside the layers, a struct of the encoder; NULL: none */
         struct ran_head_params head;
         const float *embed;               /* (V, D), a mapped table */
+        struct ran_kept_panels *panels;   /* of weights that do not change, or NULL */
         struct ran_vector_cache *vectors; /* what a frozen encoder has made, or NULL */
-        uint64_t seed;                    /* of the training: key of a random first context */
-        const float *spelling;            /* (c->spelling, D), mapped; NULL: none */
-        const float *token_weight;        /* (V), mapped: of tokens in the vector of a document
-                                             (document-vector.h); NULL: all are 1 */
-        const float *wide; /* (rows, C), mapped: the linear model; NULL: none, or compact */
-        const float *idf;  /* (rows), mapped: of a classifier's; NULL: none, or compact */
+        struct ran_below *below;   /* weights: the layers that stay as they are, and what they have
+                                      made (part/bert/below.h); NULL: all are trained */
+        uint64_t seed;             /* of the training: key of a random first context */
+        const float *spelling;     /* (c->spelling, D), mapped; NULL: none */
+        const float *token_weight; /* (V), mapped: of tokens in the vector of a document
+                                      (document-vector.h); NULL: all are 1 */
+        const float *wide;         /* (rows, C), mapped: the linear model; NULL: none, or compact */
+        const float *idf;          /* (rows), mapped: of a classifier's; NULL: none, or compact */
         struct ran_linear_compact compact; /* read by linear-rows.h */
         const struct ran_linear_rows
                 *rows;           /* of which buckets (linear-rows.h); NULL: all c->wide */

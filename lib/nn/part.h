@@ -94,7 +94,8 @@ struct ran_part {
 
         /* ---- an encoder */
         bool encodes;
-        bool per_token; /* it outputs a vector for each token; else one for each document */
+        bool per_token;  /* it outputs a vector for each token; else one for each document */
+        bool plain_rows; /* its rows are of tokens alone: the spelling of words is for predictors */
         /* Documents that are read together have the same outputs as alone, bit for bit, where rows
          * of products do (math/gemm.h). */
         bool rows_stand_alone;
@@ -150,6 +151,8 @@ struct ran_part {
                                  const float *dv);
 
         bool predicts;
+        /* Rows of its table, one for each bucket of features. */
+        size_t (*table_rows)(const struct ran_config *c);
         /* ---- a predictor of documents: adds its logits to w->head.logits (B, C), scaled by
          * w->linear_weight; has them for itself until the next time; the adjoints of its features,
          * from w->head.dlogits as above */
@@ -182,14 +185,14 @@ struct ran_part_list ran_parts_of(const struct ran_config *c);
 extern const char *const ran_encoder_names[]; /* by number; NULL at the end */
 /* The encoder in the list, or NULL. */
 const struct ran_part *ran_encoder_of(const struct ran_config *c);
-/* The encoder makes vectors of documents to compare them by. */
-bool ran_encoder_has_vector(const struct ran_config *c);
-/* Whether a part uses the field. */
-bool ran_parts_use(const struct ran_config *c, const char *field);
+/* Rows of the table of spelling, which are a part of the encoder's rows; 0: there is none. */
+size_t ran_encoder_spelling(const struct ran_config *c);
 /* Whether documents are worth being read together. */
 bool ran_parts_stand_alone(const struct ran_config *c);
 /* The features of documents that parts make for predictors; 0: none do. */
 size_t ran_parts_features(const struct ran_config *c);
+/* The rows of the tables of predictors; 0: there is none. */
+size_t ran_parts_rows(const struct ran_config *c);
 /* The tensor with V rows, and the one of C elements, a head's before a predictor's; NULL: none. */
 const char *ran_parts_vocabulary(const struct ran_config *c);
 const char *ran_parts_classes(const struct ran_config *c);

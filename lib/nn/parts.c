@@ -73,17 +73,52 @@ bool ran_config_has_token_outputs(const struct ran_config *c)
         return encoder != NULL && encoder->per_token;
 }
 
-bool ran_encoder_has_vector(const struct ran_config *c)
+bool ran_config_has_features(const struct ran_config *c)
+{
+        for (int i = 0; i < RAN_PARTS_MOST; i++)
+                if (ran_part_table[i]->features != NULL && ran_part_table[i]->is_in(c))
+                        return true;
+        return false;
+}
+
+bool ran_config_has_layers(const struct ran_config *c)
+{
+        const struct ran_part *encoder = ran_encoder_of(c);
+
+        return encoder != NULL && encoder->forward != NULL;
+}
+
+bool ran_config_has_vector(const struct ran_config *c)
 {
         const struct ran_part *encoder = ran_encoder_of(c);
 
         return encoder != NULL && encoder->vector_width != NULL && encoder->vector_width(c) > 0;
 }
 
+size_t ran_encoder_spelling(const struct ran_config *c)
+{
+        const struct ran_part *encoder = ran_encoder_of(c);
+
+        return encoder != NULL && !encoder->plain_rows ? c->spelling : 0;
+}
+
+/* A configuration says by fields which parts it has. */
+
+void ran_config_drop_encoder(struct ran_config *c)
+{
+        c->encoder = RAN_ENCODER_NONE;
+        c->frozen = false;
+}
+
+void ran_config_drop_predictors(struct ran_config *c)
+{
+        c->wide = 0;
+}
+
 /* ---- what all of them say together ------------------------------------------------------------
  */
 
-bool ran_parts_use(const struct ran_config *c, const char *field)
+bool ran_config_uses(const struct ran_config *c, const char *field)
 {
         const struct ran_part_list parts = ran_parts_of(c);
 
@@ -107,6 +142,16 @@ size_t ran_parts_features(const struct ran_config *c)
         for (int i = 0; i < RAN_PARTS_MOST; i++)
                 if (ran_part_table[i]->features != NULL && ran_part_table[i]->is_in(c))
                         n += ran_part_table[i]->features(c);
+        return n;
+}
+
+size_t ran_parts_rows(const struct ran_config *c)
+{
+        size_t n = 0;
+
+        for (int i = 0; i < RAN_PARTS_MOST; i++)
+                if (ran_part_table[i]->table_rows != NULL && ran_part_table[i]->is_in(c))
+                        n += ran_part_table[i]->table_rows(c);
         return n;
 }
 

@@ -93,6 +93,7 @@ struct ran_config {
         /* bert (part/bert/bert.h), and what follows */
         size_t max_length;     /* rows of a window, those around it included */
         size_t prefix, suffix; /* rows before and after the tokens of each window */
+        size_t pool_skip;      /* rows of the prefix that pooling leaves out: a prompt's */
         bool positions;        /* learned ones */
         size_t buckets;        /* of relative positions; 0: none */
         double rotary_base, rotary_base_local;
@@ -125,8 +126,19 @@ bool ran_task_reads_words(int task);
 bool ran_config_has_encoder(const struct ran_config *config);
 /* And whether training changes it: a frozen one stays as it is. */
 bool ran_config_trains_encoder(const struct ran_config *config);
+/* Whether vectors that it makes of documents are features of a predictor: it is frozen. */
+bool ran_config_has_features(const struct ran_config *config);
+/* Whether it computes anything: static vectors are rows of a table. */
+bool ran_config_has_layers(const struct ran_config *config);
+/* Whether it makes a vector of a document to compare it by, as pretrained ones do. */
+bool ran_config_has_vector(const struct ran_config *config);
 /* Whether there is a predictor beside a head, such as a linear model. */
 bool ran_config_has_predictor(const struct ran_config *config);
+/* Whether a field that only some parts have matters to one of these. */
+bool ran_config_uses(const struct ran_config *config, const char *field);
+/* The same model without its encoder, or without its predictors. */
+void ran_config_drop_encoder(struct ran_config *config);
+void ran_config_drop_predictors(struct ran_config *config);
 /* Whether the encoder outputs a vector for each token: a Contextualizer has one for the document
  * instead. */
 bool ran_config_has_token_outputs(const struct ran_config *config);
@@ -191,8 +203,10 @@ int ran_model_convert(const struct ran_model *m, int storage, bool fingerprints,
 /* Writes a pretrained encoder in Hugging Face's form as a model: a folder with config.json,
  * model.safetensors (or shards) and tokenizer.json (hf/folder.c). The model has the same
  * weights, in f32, as that of ran_model_open. RAN_EFORMAT: the sentence names the file of the
- * folder, and says what to do; nothing is written. */
-int ran_hf_folder_write(const char *folder, int storage, const char *path, struct ran_error *err);
+ * folder, and says what to do; nothing is written. prompt: the name of one of the folder's prompts,
+ * or a text with a space or a colon; "" is none, NULL its default. Each window begins with it. */
+int ran_hf_folder_write(const char *folder, const char *prompt, int storage, const char *path,
+                        struct ran_error *err);
 /* Decision thresholds (C) of a model with several labels a document: tuned ones, or 0.5. NULL for a
  * language model. */
 const float *ran_model_thresholds(const struct ran_model *m);

@@ -76,17 +76,17 @@ static bool has_free_encoder(const struct ran_search *s, const struct ran_config
 /* If every document fits in the smallest window, window sizes make no difference. */
 static bool has_windows(const struct ran_search *s, const struct ran_config *c)
 {
-        return ran_parts_use(c, "window") && s->longest > 64 && has_free_encoder(s, c);
+        return ran_config_uses(c, "window") && s->longest > 64 && has_free_encoder(s, c);
 }
 
 static bool has_rank(const struct ran_search *s, const struct ran_config *c)
 {
-        return ran_parts_use(c, "rank") && has_free_encoder(s, c);
+        return ran_config_uses(c, "rank") && has_free_encoder(s, c);
 }
 
 static bool has_ffn(const struct ran_search *s, const struct ran_config *c)
 {
-        return ran_parts_use(c, "ffn_dim") && has_free_encoder(s, c);
+        return ran_config_uses(c, "ffn_dim") && has_free_encoder(s, c);
 }
 
 static bool has_free_head(const struct ran_search *s, const struct ran_config *c)
@@ -96,18 +96,18 @@ static bool has_free_head(const struct ran_search *s, const struct ran_config *c
 
 static bool has_pooling(const struct ran_search *s, const struct ran_config *c)
 {
-        return has_free_head(s, c) && ran_parts_use(c, "pooling");
+        return has_free_head(s, c) && ran_config_uses(c, "pooling");
 }
 
-static bool is_wide(const struct ran_search *s, const struct ran_config *c)
+static bool has_predictor(const struct ran_search *s, const struct ran_config *c)
 {
         (void)s;
-        return c->wide > 0;
+        return ran_config_has_predictor(c);
 }
 
 static bool has_free_ngrams(const struct ran_search *s, const struct ran_config *c)
 {
-        return is_wide(s, c) && has_free_head(s, c);
+        return has_predictor(s, c) && has_free_head(s, c);
 }
 
 static bool has_affixes(const struct ran_search *s, const struct ran_config *c)
@@ -124,7 +124,7 @@ static const struct row {
 } rows[] = {
         {"ngrams", {"1", "2", "3"}, has_free_ngrams},
         {"affixes", {"false", "true"}, has_affixes},
-        {"wide_cost", {"0", "0.2", "1", "4"}, is_wide},
+        {"wide_cost", {"0", "0.2", "1", "4"}, has_predictor},
         {"learning_rate",
          {"0.0002", "0.0003", "0.0005", "0.0007", "0.001", "0.0015", "0.002", "0.003", "0.005"},
          has_encoder},

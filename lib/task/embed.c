@@ -5,18 +5,9 @@
 #include "nn/workspace.h"
 #include "ran/model.h"
 
-static int check(const struct ran_config *c, struct ran_error *err)
-{
-        if (c->wide > 0 || c->frozen)
-                return ran_fail(err, RAN_EINVAL,
-                                "an encoder without a head has no linear model: wide must be 0, "
-                                "and frozen false");
-        return ran_task_check_no_mask(c, err);
-}
-
 const struct ran_task ran_task_embed = {
         .what = "an encoder without a head (embed)",
         .output = RAN_OUTPUT_DOCUMENT,
         .linear = RAN_LINEAR_NONE,
-        .check = check,
+        .check = ran_task_check_no_mask,
 };

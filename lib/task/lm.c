@@ -17,11 +17,6 @@ static int check_texts(const struct ran_config *c, struct ran_error *err)
                 return ran_fail(err, RAN_EINVAL,
                                 "a language model predicts words and cannot read their spelling: "
                                 "spelling must be 0");
-        if (c->wide > 0)
-                return ran_fail(err, RAN_EINVAL,
-                                "the linear model predicts labels or tags, and language models "
-                                "have none: for '%s' wide must be 0",
-                                ran_task_names[c->task]);
         return RAN_OK;
 }
 

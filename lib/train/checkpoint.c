@@ -4,6 +4,7 @@
 #include "train/trainer.h"
 #include "file/model.h"
 #include "part/linear/linear-rows.h"
+#include "nn/part.h"
 #include "nn/task.h"
 #include "ran/train.h"
 
@@ -235,9 +236,9 @@ static int read_phase(struct ran_trainer *t, const struct ran_model *m, struct r
 
 static void read_linear(struct ran_trainer *t, const struct ran_model *m)
 {
-        if (t->c->wide == 0)
+        if (t->linear.rows == 0)
                 return;
-        ran_linear_rows_spread(&m->params, t->c->wide, t->C, t->linear.weight, t->linear.idf);
+        ran_linear_rows_spread(&m->params, t->linear.rows, t->C, t->linear.weight, t->linear.idf);
 }
 
 static int read_calibration(struct ran_trainer *t, struct ran_error *err)
@@ -283,7 +284,7 @@ int ran_checkpoint_read(struct ran_trainer *t, struct ran_error *err)
         if (rc == RAN_OK) {
                 memcpy(t->weights.p.block, m->params.block, t->weights.layout.size * sizeof(float));
                 ran_trainer_copy_rows(t, 0, t->V, m->params.embed);
-                ran_trainer_copy_rows(t, t->V, t->c->spelling, m->params.spelling);
+                ran_trainer_copy_rows(t, t->V, ran_encoder_spelling(t->c), m->params.spelling);
                 read_linear(t, m);
                 rc = read_calibration(t, err);
         }

@@ -37,6 +37,11 @@ bool ran_gain_is_proven(const struct ran_gain *g)
         return g->n == 0 || (g->mean > (g->few ? 3 : 1) * g->error && g->mean > enough);
 }
 
+bool ran_gain_may_begin(const struct ran_gain *g)
+{
+        return g->n == 0 || g->mean > g->error;
+}
+
 bool ran_gain_may_prove(const struct ran_gain *g, double looks)
 {
         const double missing = (g->few ? 2 : 1) / looks;
@@ -62,10 +67,15 @@ void ran_train_decision_tell(const struct ran_train_decision *d, struct ran_buf 
                                d->errors, d->documents, ENOUGH_ERRORS);
                 return;
         }
-        ran_buf_printf(out,
-                       "the encoder did not improve results enough on %zu validation documents",
-                       d->documents);
-        if (d->why == RAN_ENCODER_NO_GAIN)
+        if (d->why == RAN_ENCODER_NO_GAIN && d->epoch == 0)
+                ran_buf_str(out, "the encoder showed no gain in a trial on a part of the "
+                                 "documents, which may cost as much as the linear model");
+        else
+                ran_buf_printf(
+                        out,
+                        "the encoder did not improve results enough on %zu validation documents",
+                        d->documents);
+        if (d->why == RAN_ENCODER_NO_GAIN && d->epoch > 0)
                 ran_buf_printf(out, " and ended after epoch %zu", d->epoch);
         ran_buf_printf(out, " (gain in loss %.4f of %.4f, standard error %.4f)", d->gain, d->loss,
                        d->error);

@@ -7,6 +7,7 @@
 #include "part/linear/linear-words.h"
 #include "train/pretrained.h"
 #include "train/trainer.h"
+#include "nn/part.h"
 #include "nn/task.h"
 #include "task/train.h"
 #include "ran/train.h"
@@ -36,7 +37,7 @@ static void init_random(struct ran_trainer *t)
         const struct ran_tensor_spec embed = {
                 .name = "embed.weight", .rows = t->V, .cols = t->D, .init = RAN_INIT_UNIFORM};
         const struct ran_tensor_spec spelling = {.name = "spelling.weight",
-                                                 .rows = t->c->spelling,
+                                                 .rows = ran_encoder_spelling(t->c),
                                                  .cols = t->D,
                                                  .init = RAN_INIT_UNIFORM};
 
@@ -48,7 +49,7 @@ static void init_random(struct ran_trainer *t)
                         spread_gates(spec, t->weights.p.block + spec->offset, t->s->cell_memory);
         }
         ran_tensor_init(rows, &embed, t->s->seed);
-        if (t->c->spelling > 0)
+        if (spelling.rows > 0)
                 ran_tensor_init(rows + t->V * t->D, &spelling, t->s->seed);
         t->linear.rate = 1;
 }
@@ -61,7 +62,8 @@ bool ran_train_keeps_head(const struct ran_train_job *job)
 
         /* Without an encoder the head is the linear model, whichever encoder it was beside. */
         if (job->init == NULL || of->task != c->task ||
-            (of->encoder != c->encoder && ran_config_has_encoder(c)) || of->frozen != c->frozen)
+            (of->encoder != c->encoder && ran_config_has_encoder(c)) ||
+            ran_config_has_features(of) != ran_config_has_features(c))
                 return false;
         if (ran_task_is_tied(c))
                 return true; /* their classes are the vocabulary */
@@ -135,7 +137,7 @@ static int copy_embedding(struct ran_trainer *t, struct ran_error *err)
         int rc = RAN_OK;
 
         copy_rows(t, 0, m->V < t->V ? m->V : t->V, m->params.embed);
-        if (t->c->frozen)
+        if (ran_config_has_features(t->c))
                 ran_model_token_weights(m, t->linear.token_weight);
         if (!ran_config_has_encoder(t->c) || t->V <= m->V)
                 return RAN_OK;
@@ -171,13 +173,14 @@ static int copy_tensors(struct ran_trainer *t, struct ran_error *err)
                 t->loop.optimiser.rate_scale[i] = ran_pretrained_rate(t, spec->name);
         }
         RAN_TRY(copy_embedding(t, err));
-        if (t->c->spelling > 0 && t->c->spelling == m->config.spelling)
-                copy_rows(t, t->V, t->c->spelling, m->params.spelling);
+        const size_t spelling = ran_encoder_spelling(t->c);
+        if (spelling > 0 && spelling == ran_encoder_spelling(&m->config))
+                copy_rows(t, t->V, spelling, m->params.spelling);
         /* A classifier's weights need their idf. */
-        if (head && t->c->wide > 0 && t->c->wide == m->config.wide &&
+        if (head && t->linear.rows > 0 && t->linear.rows == ran_parts_rows(&m->config) &&
             t->c->ngrams == m->config.ngrams && t->c->affixes == m->config.affixes &&
             (!ran_has_linear_words(t->c) || t->c->spelling == m->config.spelling)) {
-                ran_linear_rows_spread(&m->params, t->c->wide, t->C, t->linear.weight,
+                ran_linear_rows_spread(&m->params, t->linear.rows, t->C, t->linear.weight,
                                        t->linear.idf);
                 t->linear.rate = t->s->init_rate;
                 /* The ensemble is in the weights already. */
@@ -298,7 +301,7 @@ int ran_trainer_init_weights(struct ran_trainer *t, struct ran_error *err)
                 rc = init_from_model(t, err);
         if (rc == RAN_OK && job->vectors != NULL)
                 rc = init_from_vectors(t, err);
-        if (rc == RAN_OK && t->c->frozen)
+        if (rc == RAN_OK && (ran_config_has_features(t->c) || t->weights.below != NULL))
                 ran_trainer_round_encoder(t); /* its vectors are those of the model to be */
         for (size_t id = 0; id < t->V && t->s->freeze && t->D > 0; id++)
                 if (job->init != NULL || (job->vectors != NULL && job->vectors->given[id]))

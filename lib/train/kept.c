@@ -42,9 +42,9 @@ size_t ran_trainer_extras(struct ran_trainer *t, int of, struct ran_extra x[RAN_
                     RAN_CALIBRATION_KEPT);
         add(&l, RAN_FOR_RANKS, "", F32, w->p.block, size);
         add(&l, RAN_FOR_RANKS, "", F32, w->table.x, all);
-        add(&l, RAN_FOR_RANKS, "", F32, t->linear.weight, t->c->wide * t->C);
+        add(&l, RAN_FOR_RANKS, "", F32, t->linear.weight, t->linear.rows * t->C);
         add(&l, RAN_FOR_RANKS, "", F32, t->linear.token_weight, t->V);
-        add(&l, RAN_FOR_RANKS, "", F32, t->linear.idf, t->c->wide);
+        add(&l, RAN_FOR_RANKS, "", F32, t->linear.idf, t->linear.rows);
         add(&l, RAN_FOR_RANKS, "", F64, &t->linear.rate, 1);
         add(&l, RAN_FOR_RANKS, "", F32, o->rate_scale, w->layout.n);
         add(&l, RAN_FOR_RANKS, "", F32, o->table.rate_scale, rows);

@@ -120,26 +120,41 @@ static bool drops(const struct ran_trainer *t)
         return ran_trainer_drops_encoder(t) || ran_trainer_drops_linear(t);
 }
 
+/* What is left of the run's model without the part that it drops. */
+static struct ran_config left_of(const struct ran_trainer *t)
+{
+        struct ran_config c = *t->c;
+
+        if (ran_trainer_drops_encoder(t))
+                ran_config_drop_encoder(&c);
+        else
+                ran_config_drop_predictors(&c);
+        return c;
+}
+
 /* The settings of an encoder or a linear model that was dropped: with them --replay trains it
  * again. */
 static void add_tried(const struct ran_trainer *t, struct ran_buf *out)
 {
-        const struct ran_config *c = t->c;
+        const struct ran_config left = left_of(t);
         const char *before = ",\"tried\":{";
+        struct ran_buf field = {0};
 
         for (const struct ran_field *f = ran_config_fields; f->name != NULL; f++) {
                 struct ran_field one[] = {*f, {0}};
+                const bool all = ran_trainer_drops_encoder(t) && !ran_config_is_of_task(f->name);
 
-                const bool frozen = c->frozen && strcmp(f->name, "frozen") == 0;
-
-                if (ran_trainer_drops_encoder(t) ? ran_config_is_of_task(f->name) && !frozen
-                                                 : strcmp(f->name, "wide") != 0)
-                        continue;
                 one[0].later = false;
+                field.len = 0;
+                ran_fields_changes(one, t->c, all ? NULL : &left, &field);
+                if (field.len == 0)
+                        continue;
                 ran_buf_str(out, before);
-                ran_fields_json(one, c, out);
+                ran_buf_add(out, field.data, field.len);
                 before = ",";
         }
+        out->failed |= field.failed;
+        ran_buf_release(&field);
         ran_buf_char(out, '}');
 }
 
@@ -161,14 +176,10 @@ static void copy_tensors(float *block, const struct ran_layout *layout, const st
 static int write_part(struct ran_trainer *t, const char *more, const struct ran_extra *known,
                       struct ran_error *err)
 {
-        struct ran_config c = *t->c;
+        const struct ran_config c = left_of(t);
         struct ran_layout layout;
         struct ran_params params;
 
-        if (ran_trainer_drops_encoder(t))
-                c.encoder = RAN_ENCODER_NONE, c.frozen = false;
-        else
-                c.wide = 0;
         RAN_TRY(ran_layout_init(&layout, &c, t->C, err));
         int rc = ran_params_init(&params, &c, t->C, err);
         if (rc == RAN_OK) {
@@ -269,7 +280,7 @@ int ran_trainer_write(struct ran_trainer *t, struct ran_error *err)
         add_validation(t, &more);
         if (t->at.epochs.refit != 0)
                 ran_buf_printf(&more, ",\"learned_from\":%zu", t->loop.documents);
-        if (t->c->wide > 0) {
+        if (t->linear.rows > 0) {
                 ran_buf_str(&more, ",\"paths\":{\"deep\":");
                 ran_buf_double(&more, t->at.best.encoder);
                 ran_buf_str(&more, ",\"wide\":");
@@ -280,7 +291,7 @@ int ran_trainer_write(struct ran_trainer *t, struct ran_error *err)
                 }
                 ran_buf_str(&more, ",\"cost\":");
                 ran_buf_double(&more, t->at.linear.cost);
-                if (t->c->frozen) {
+                if (ran_config_has_features(t->c)) {
                         ran_buf_str(&more, ",\"dense\":");
                         ran_buf_double(&more, t->at.linear.dense);
                 }
@@ -326,16 +337,16 @@ int ran_trainer_write(struct ran_trainer *t, struct ran_error *err)
  * weights, and adds the offset to the biases. */
 static void merge(struct ran_trainer *t)
 {
-        if (t->c->wide == 0)
+        if (t->linear.rows == 0)
                 return;
         const struct ran_ensemble ensemble = ran_trainer_ensemble(t);
 
         ran_train_task_of(t->c)->merge(t->c, &t->weights.p.head, t->C, &ensemble, t->linear.crf);
         ran_ensemble_scale(t->weights.p.head.wide_b, t->C, t->at.best.linear);
-        if (t->c->frozen)
-                ran_ensemble_scale(t->weights.p.head.wide_dense,
-                                  ran_parts_features(t->c) * t->C, t->at.best.linear);
-        ran_ensemble_scale(t->linear.weight, t->c->wide * t->C, t->at.best.linear);
+        if (ran_config_has_features(t->c))
+                ran_ensemble_scale(t->weights.p.head.wide_dense, ran_parts_features(t->c) * t->C,
+                                   t->at.best.linear);
+        ran_ensemble_scale(t->linear.weight, t->linear.rows * t->C, t->at.best.linear);
         float *bias =
                 ran_trainer_drops_linear(t) ? t->weights.p.head.out_b : t->weights.p.head.wide_b;
         for (size_t c = 0; c < t->C && t->at.best.offset != 0; c++)

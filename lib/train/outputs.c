@@ -12,7 +12,7 @@
 
 static int count(const struct ran_trainer *t, size_t *n, struct ran_error *err)
 {
-        const struct ran_dataset *dev = t->job->dev;
+        const struct ran_dataset *dev = t->judge.dev;
         const bool words = ran_task_of(t->c)->output == RAN_OUTPUT_WORD;
 
         if (__builtin_mul_overflow(words ? dev->label_first[dev->B] : dev->B, t->C, n))
@@ -22,7 +22,7 @@ static int count(const struct ran_trainer *t, size_t *n, struct ran_error *err)
 
 static int ask(struct ran_trainer *t, bool alone, struct ran_task_judged *k, struct ran_error *err)
 {
-        const bool both = t->c->wide > 0;
+        const bool both = t->linear.rows > 0;
         struct ran_config c = *t->c;
         size_t n;
 
@@ -33,9 +33,9 @@ static int ask(struct ran_trainer *t, bool alone, struct ran_task_judged *k, str
                 return RAN_ENOMEM;
         if (ran_task_of(t->c)->output == RAN_OUTPUT_WORD)
                 k->crf = ran_crf_of(&t->weights.p);
-        if (alone && !c.frozen)
-                c.encoder = RAN_ENCODER_NONE;
-        return ran_evaluate_predict(&c, &t->weights.p, t->C, t->job->dev, t->job->pool,
+        if (alone && !ran_config_has_features(&c))
+                ran_config_drop_encoder(&c);
+        return ran_evaluate_predict(&c, &t->weights.p, t->C, t->judge.dev, t->job->pool,
                                     t->job->ranks, k->logits, k->linear, err);
 }
 
@@ -45,7 +45,7 @@ int ran_trainer_ask(struct ran_trainer *t, bool alone,
                     void *arg, struct ran_error *err)
 {
         struct ran_task_judged k = {.c = t->c,
-                                    .dev = t->job->dev,
+                                    .dev = t->judge.dev,
                                     .pool = t->job->pool,
                                     .C = t->C,
                                     .linear_crf = ran_crf_train_view(t->linear.crf, t->C),

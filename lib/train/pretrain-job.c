@@ -15,7 +15,8 @@ static void set_config(struct ran_config *c)
         c->task = RAN_TASK_MLM;
         c->mask = RAN_MASK_NONE;
         c->multilabel = c->crf = c->affixes = false;
-        c->spelling = c->wide = c->join_sentences = 0;
+        c->spelling = c->join_sentences = 0;
+        ran_config_drop_predictors(c);
         c->shortlist = SHORTLIST;
 }
 

@@ -1,5 +1,6 @@
 /* settings.c - settings of training; those of the model are in nn/config.c. */
 #include "base/field.h"
+#include "nn/task.h"
 #include "task/train.h"
 #include "ran/train.h"
 
@@ -220,6 +221,18 @@ const struct ran_field ran_train_fields[] = {
                  "layer above it; the embedding is below all layers",
          RAN_RULES(RAN_NEEDS_AS("init pretrain pretrain_epochs pretrain_minutes",
                                 "is for --init MODEL or --pretrain FILE"))},
+        {.name = "tune_layers",
+         .type = RAN_FIELD_SIZE,
+         AT(tune_layers),
+         .low = 0,
+         .high = RAN_TUNE_ALL,
+         .value = "N",
+         .initial = "1024",
+         .later = true,
+         .help = "tune the last N layers of a pretrained encoder (--init): what is below stays as "
+                 "it is, and is computed once; 0: as --frozen; 1024: all",
+         RAN_RULES(RAN_NEEDS_AS("task=classify,tag", "is for ran-train classify and tag"),
+                   RAN_NEEDS_AS("init", "needs a pretrained encoder: give --init MODEL"))},
         {.name = "pretrain_epochs",
          .type = RAN_FIELD_SIZE,
          AT(pretrain_epochs),
@@ -292,12 +305,37 @@ const struct ran_field ran_train_fields[] = {
         {0},
 };
 
+size_t ran_train_below(const struct ran_train_settings *s, const struct ran_config *c)
+{
+        return ran_config_trains_encoder(c) && s->tune_layers < c->layers
+                       ? c->layers - s->tune_layers
+                       : 0;
+}
+
+static int check_tuned(const struct ran_train_settings *s, const struct ran_config *c,
+                       struct ran_error *err)
+{
+        if (s->tune_layers == RAN_TUNE_ALL || !ran_config_trains_encoder(c))
+                return RAN_OK;
+        if (c->encoder != RAN_ENCODER_BERT || ran_task_is_tied(c))
+                return ran_fail(err, RAN_EINVAL,
+                                "tune_layers is for classifiers and taggers with a pretrained "
+                                "encoder of the family BERT (bert)");
+        if (s->tune_layers > c->layers)
+                return ran_fail(err, RAN_EINVAL,
+                                "the last %zu layers cannot be tuned: the encoder has %zu "
+                                "(tune_layers)",
+                                s->tune_layers, c->layers);
+        return RAN_OK;
+}
+
 int ran_train_settings_check(const struct ran_train_settings *s, const struct ran_config *config,
                              struct ran_error *err)
 {
         const struct ran_train_task *task = ran_train_task_of(config);
 
         RAN_TRY(ran_fields_check(ran_train_fields, s, err));
+        RAN_TRY(check_tuned(s, config, err));
         if (s->bptt > 0 && !task->chunks)
                 return ran_fail(err, RAN_EINVAL,
                                 "truncated back-propagation is for language models (lm): bptt must "

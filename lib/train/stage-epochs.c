@@ -128,10 +128,17 @@ static int run_epoch(struct ran_trainer *t, struct ran_error *err)
         int rc;
 
         ran_trainer_begin_epoch(t);
+        const size_t trial = t->at.epochs.epoch == 0 ? ran_trainer_trial_step(t) : 0;
+
         while (t->at.epochs.batch < (double)t->loop.batches && !ran_budget_is_used(t) &&
-               !ran_budget_aborts_refit(t))
+               !ran_budget_aborts_refit(t)) {
+                if (trial > 0 && t->at.epochs.batch == (double)trial)
+                        RAN_TRY(ran_trainer_try(t, err));
+                if (ran_trainer_is_decided(t) && t->at.epochs.refit == 0)
+                        return RAN_OK;
                 if ((rc = run_step(t, err)) != RAN_OK)
                         return rc;
+        }
         t->at.epochs.epoch++;
         t->at.epochs.batch = 0;
         ran_batcher_rest(&t->loop.batcher);

@@ -37,7 +37,7 @@ static int fit_linear(struct ran_trainer *t, struct ran_error *err)
 
 static bool is_fitted(const struct ran_trainer *t)
 {
-        return t->c->wide == 0 || t->linear.rate == 0 || t->at.linear.fitted != 0 ||
+        return t->linear.rows == 0 || t->linear.rate == 0 || t->at.linear.fitted != 0 ||
                (t->at.epochs.refit != 0 && ran_trainer_drops_linear(t));
 }
 
@@ -90,10 +90,9 @@ static int has_learned(const struct ran_trainer *t, size_t errors, bool *learned
         return RAN_OK;
 }
 
-/* Without an encoder the linear model is the best epoch, the first. */
-static void leave_out(struct ran_trainer *t)
+void ran_trainer_leave_out(struct ran_trainer *t, int why)
 {
-        t->at.decision.why = RAN_ENCODER_NO_ROOM;
+        t->at.decision.why = why;
         t->at.epochs.epoch = t->at.best.epoch = 1;
         t->at.best.metric = t->at.decision.metric;
         t->at.best.low = t->at.decision.low;
@@ -106,7 +105,7 @@ static void leave_out(struct ran_trainer *t)
 
 static bool looks(const struct ran_trainer *t)
 {
-        return ran_train_has_dev(t->job) && t->at.epochs.refit == 0 && t->c->wide > 0 &&
+        return ran_train_has_dev(t->job) && t->at.epochs.refit == 0 && t->linear.rows > 0 &&
                ran_config_trains_encoder(t->c) && !ran_trainer_is_decided(t);
 }
 
@@ -119,7 +118,7 @@ static int judge(struct ran_trainer *t, struct ran_rates *r, struct ran_error *e
         RAN_TRY(has_learned(t, r->wrong, &learned, err));
         t->judge.waits = !learned;
         if (first && t->s->early_stop && !ran_gain_has_room(r->wrong))
-                leave_out(t);
+                ran_trainer_leave_out(t, RAN_ENCODER_NO_ROOM);
         return RAN_OK;
 }
 

@@ -22,7 +22,7 @@ static int held_out_loss(struct ran_trainer *t, struct ran_task_judged *k, void 
                          struct ran_error *err)
 {
         k->ensemble =
-                t->c->wide > 0 ? ran_trainer_ensemble(t) : (struct ran_ensemble){.encoder = 1};
+                t->linear.rows > 0 ? ran_trainer_ensemble(t) : (struct ran_ensemble){.encoder = 1};
         return ran_train_task_of(t->c)->held_out_loss(k, loss, err);
 }
 
@@ -48,7 +48,7 @@ static void swap_encoders(struct ran_trainer *t)
         swap(t->weights.p.block, t->weights.best_block, t->weights.layout.size);
         swap(t->weights.table.x, t->weights.best_table,
              ran_table_bytes(&t->weights.table) / sizeof *t->weights.table.x);
-        if (t->c->wide > 0)
+        if (t->linear.rows > 0)
                 swap(t->weights.p.head.wide_b,
                      t->weights.best_block + (t->weights.p.head.wide_b - t->weights.p.block), t->C);
 }

@@ -65,6 +65,12 @@ int ran_trainer_validate(struct ran_trainer *t, struct ran_error *err);
 int ran_trainer_judge_rounded(struct ran_trainer *t, struct ran_error *err);
 /* Notes what the linear model alone achieves: the results of the last validation. */
 void ran_trainer_note_linear(struct ran_trainer *t, const struct ran_rates *r);
+/* Without an encoder the linear model is the best epoch, the first; rank 0. */
+void ran_trainer_leave_out(struct ran_trainer *t, int why);
+/* trial.c: the step of the first epoch after which the encoder has cost as much as the linear
+ * model, where a part of the documents has to show a gain; 0: there is none. And that look. */
+size_t ran_trainer_trial_step(const struct ran_trainer *t);
+int ran_trainer_try(struct ran_trainer *t, struct ran_error *err);
 /* With the weights of the best epoch: drops an encoder that has not proven itself. */
 int ran_trainer_prove(struct ran_trainer *t, struct ran_error *err);
 /* Tells of the decision that there is no encoder, once it is made. */

@@ -2,7 +2,9 @@
 #include "train/trainer.h"
 #include "tensors/compact.h"
 #include "file/model.h"
+#include "part/bert/below.h"
 #include "part/linear/linear-model.h"
+#include "nn/part.h"
 #include "nn/task.h"
 #include "part/linear/crf-train.h"
 #include "train/pretrained.h"
@@ -30,8 +32,34 @@ static int allocate_tables(struct ran_trainer *t, bool dev, struct ran_error *er
         w->p.idf = t->linear.idf;
         w->p.affixes = t->linear.affixes;
         w->p.embed = w->table.x;
-        w->p.spelling = t->c->spelling > 0 && t->D > 0 ? w->p.embed + t->V * t->D : NULL;
+        w->p.spelling = ran_encoder_spelling(t->c) > 0 ? w->p.embed + t->V * t->D : NULL;
         return RAN_OK;
+}
+
+/* The tensors before the first that is tuned have no gradient. */
+static void skip_below(struct ran_trainer *t)
+{
+        const struct ran_layout *layout = &t->weights.layout;
+        size_t i = 0;
+
+        if (t->weights.below == NULL)
+                return;
+        while (i < layout->n && ran_pretrained_stays(t, layout->spec[i].name))
+                i++;
+        t->loop.optimiser.from = t->loop.batcher.tree.from =
+                i < layout->n ? layout->spec[i].offset : layout->size;
+}
+
+static int allocate_below(struct ran_trainer *t, struct ran_error *err)
+{
+        const size_t below = ran_train_below(t->s, t->c);
+
+        if (below == 0)
+                return RAN_OK;
+        t->weights.below = ran_below_new(below, t->D, t->job->train->keep, RAN_BELOW_MOST, err);
+        t->weights.p.below = t->weights.below;
+        skip_below(t);
+        return t->weights.below != NULL ? RAN_OK : RAN_ENOMEM;
 }
 
 static int allocate(struct ran_trainer *t, struct ran_error *err)
@@ -45,6 +73,7 @@ static int allocate(struct ran_trainer *t, struct ran_error *err)
                                    ran_task_is_tied(t->c), job->pool, err));
         RAN_TRY(ran_batcher_init(&t->loop.batcher, t->c, &t->weights.p, t->V, t->C, job->train,
                                  job->pool, err));
+        RAN_TRY(allocate_below(t, err));
         RAN_TRY(ran_plan_init(&t->loop.plan, t->c, job->train, t->loop.batch, t->s->bptt, err));
         if (t->s->class_weights == RAN_WEIGHTS_BALANCED)
                 RAN_TRY(ran_batcher_balance(&t->loop.batcher, err));
@@ -76,7 +105,7 @@ static int check_sizes(struct ran_trainer *t, struct ran_error *err)
                                 ran_task_is_tied(t->c) ? "different ids" : "classes");
         if (__builtin_mul_overflow(d->first[d->B], t->s->epochs, &tokens) ||
             !ran_table_shape(&t->weights.table, t->c, t->V) ||
-            __builtin_mul_overflow(t->c->wide + 2 * t->c->dim, t->C, &rows) ||
+            __builtin_mul_overflow(ran_parts_rows(t->c) + 2 * t->c->dim, t->C, &rows) ||
             rows > SIZE_MAX / sizeof(float))
                 return ran_fail(err, RAN_EINVAL, "too many epochs, or too large a vocabulary");
         return RAN_OK;
@@ -116,6 +145,22 @@ static int check_data(const struct ran_trainer *t, struct ran_error *err)
         return RAN_OK;
 }
 
+/* Layers that stay need to have learned something before. */
+static int check_below(const struct ran_trainer *t, struct ran_error *err)
+{
+        if (ran_train_below(t->s, t->c) == 0)
+                return RAN_OK;
+        if (t->job->init == NULL && ran_ranks_leads(t->job->ranks))
+                return ran_fail(err, RAN_EINVAL,
+                                "layers that are not tuned need weights, and there is no initial "
+                                "model");
+        if (t->job->texts != NULL)
+                return ran_fail(err, RAN_EINVAL,
+                                "texts would change the layers that tune_layers leaves as they "
+                                "are: pretrain the encoder first, with ran-train mlm");
+        return RAN_OK;
+}
+
 int ran_trainer_init(struct ran_trainer *t, const struct ran_train_job *job, struct ran_error *err)
 {
         *t = (struct ran_trainer){0};
@@ -128,6 +173,7 @@ int ran_trainer_init(struct ran_trainer *t, const struct ran_train_job *job, str
                                   .C = job->train->C,
                                   .D = job->config->dim,
                                   .loop.batch = ran_train_batch(job),
+                                  .judge.dev = job->dev,
                                   .judge.prior = *task->prior};
         t->V = job->tokenizer != NULL ? ran_tokenizer_size(job->tokenizer) : job->V;
         if (!ran_config_has_encoder(t->c)) {
@@ -139,10 +185,11 @@ int ran_trainer_init(struct ran_trainer *t, const struct ran_train_job *job, str
         }
         if (ran_task_is_tied(t->c))
                 t->C = t->V;
-        if (t->c->frozen && job->init == NULL && job->vectors == NULL &&
+        if (ran_config_has_features(t->c) && job->init == NULL && job->vectors == NULL &&
             ran_ranks_leads(job->ranks))
                 return ran_fail(err, RAN_EINVAL,
                                 "a frozen encoder needs weights, and there is no initial model");
+        RAN_TRY(check_below(t, err));
         size_t most;
         t->judge.baseline = ran_train_has_dev(job) ? ran_dataset_baseline(job->dev, &most) : NAN;
         t->at.best.metric = -INFINITY;
@@ -182,10 +229,11 @@ int ran_trainer_refit(struct ran_trainer *t, struct ran_error *err)
         ran_trainer_list_documents(t);
         memset(w->p.block, 0, w->layout.size * sizeof(float));
         memset(w->table.x, 0, w->table.rows * w->table.width * sizeof(float));
-        ran_linear_clear(&t->linear, t->c, t->C);
+        ran_linear_clear(&t->linear, t->C);
         ran_optimiser_release(&t->loop.optimiser);
         RAN_TRY(ran_optimiser_init(&t->loop.optimiser, t->s, &w->layout, &w->table,
                                    ran_task_is_tied(t->c), t->job->pool, err));
+        skip_below(t);
         return ran_ranks_leads(t->job->ranks) ? ran_trainer_init_weights(t, err) : RAN_OK;
 }
 
@@ -196,6 +244,7 @@ void ran_trainer_release(struct ran_trainer *t)
         ran_plan_release(&t->loop.plan);
         ran_optimiser_release(&t->loop.optimiser);
         ran_params_release(&t->weights.p);
+        ran_below_free(t->weights.below);
         ran_layout_release(&t->weights.layout);
         ran_linear_release(&t->linear);
         free(t->weights.table.x);

@@ -15,8 +15,9 @@ struct ran_pretrain;
 /* The weights, and copies of them. */
 struct ran_weights {
         struct ran_layout layout;
-        struct ran_params p;    /* at work; the mapped tables are */
-        struct ran_table table; /* the embedding, that of spelling behind it */
+        struct ran_params p;     /* at work; the mapped tables are */
+        struct ran_table table;  /* the embedding, that of spelling behind it */
+        struct ran_below *below; /* of p: the layers that stay, and their rows; NULL: none do */
         float *best_block,
                 *best_table; /* rank 0: of the best epoch; NULL without validation data */
         float *kept_block, *kept_table; /* rank 0: the encoder that the first phase left, in a block
@@ -38,10 +39,11 @@ struct ran_loop {
 
 /* What the validation documents say. */
 struct ran_judge {
-        double baseline;              /* accuracy of their most frequent label */
-        double *losses, *alone;       /* (B of dev) of the last validation; of the linear model */
-        struct ran_ensemble prior;    /* of encoder and linear model, to begin with, */
-        struct ran_ensemble ensemble; /* and as of the last epoch */
+        const struct ran_dataset *dev; /* of the job, or in a trial the first of them */
+        double baseline;               /* accuracy of their most frequent label */
+        double *losses, *alone;        /* (B of dev) of the last validation; of the linear model */
+        struct ran_ensemble prior;     /* of encoder and linear model, to begin with, */
+        struct ran_ensemble ensemble;  /* and as of the last epoch */
         struct ran_calibration calibration;     /* one label */
         float calibrated[RAN_CALIBRATION_KEPT]; /* its numbers, in a checkpoint */
         bool waits;         /* the linear model learned nothing: the encoder has time */

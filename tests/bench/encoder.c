@@ -13,8 +13,12 @@
 
 #define WIDE           "{\"dim\":300,\"heads\":8,\"head_dim\":128}"
 #define CONTEXTUALIZER "{\"encoder\":\"contextualizer\",\"layers\":5,\"rank\":260}"
-#define PATTERN(name)  "\"encoder\":\"transformer\",\"window\":64,\"attention\":\"" name "\""
-#define LM             "\"task\":\"lm\",\"mask\":\"causal\",\"min_window\":1"
+/* As MiniLM-L6 is. */
+#define BERT                                                                           \
+        "{\"encoder\":\"bert\",\"dim\":384,\"layers\":6,\"heads\":12,\"head_dim\":32," \
+        "\"ffn_dim\":1536,\"max_length\":256,\"prefix\":1,\"suffix\":1}"
+#define PATTERN(name) "\"encoder\":\"transformer\",\"window\":64,\"attention\":\"" name "\""
+#define LM            "\"task\":\"lm\",\"mask\":\"causal\",\"min_window\":1"
 
 static const struct subject_shape shapes[] = {
         {"ran, of 22", "{}", 256, 22},
@@ -29,6 +33,9 @@ static const struct subject_shape shapes[] = {
         {"full, of 22", "{" PATTERN("full") "}", 256, 22},
         {"full, of 300", "{" PATTERN("full") "}", 64, 300},
         {"full, of 5000", "{" PATTERN("full") "}", 4, 5000},
+        {"bert, of 22", BERT, 256, 22},
+        {"bert, of 300", BERT, 64, 300},
+        {"bert, of 5000", BERT, 4, 5000},
         {"window 64, of 5000", "{" PATTERN("window") "}", 4, 5000},
         {"dispersed 64, of 5000", "{" PATTERN("dispersed") "}", 4, 5000},
         {"lm: ran, of 300", "{" LM "}", 32, 300},

@@ -186,12 +186,53 @@ static void list_contextualizer(struct list *l)
         add_linear(l, D, D, u, N * (double)D * mean(l->job, inverse_of_long));
 }
 
+/* Windows of a BERT: as many as hold all tokens, of nearly the same size. */
+static double bert_windows(const struct product_job *job, size_t L)
+{
+        const size_t room = job->c->max_length - job->c->prefix - job->c->suffix;
+
+        return (double)((L + room - 1) / room);
+}
+
+/* Rows of a token's window, and rows for each token. */
+static double bert_window_rows(const struct product_job *job, size_t L)
+{
+        return (double)L / bert_windows(job, L) + (double)(job->c->prefix + job->c->suffix);
+}
+
+static double bert_rows(const struct product_job *job, size_t L)
+{
+        return bert_window_rows(job, L) * bert_windows(job, L) / (double)L;
+}
+
+static double bert_scores(const struct product_job *job, size_t L)
+{
+        return bert_rows(job, L) * bert_window_rows(job, L);
+}
+
+static void list_bert(struct list *l)
+{
+        const struct ran_config *c = l->job->c;
+        const size_t D = c->dim, E = c->heads * c->head_dim, f = c->ffn_dim, rows = l->job->rows;
+        const double n = mean(l->job, bert_window_rows), N = (double)c->layers;
+        const double each = N * mean(l->job, bert_rows);
+
+        add_linear(l, rows, D, 3 * E, each);
+        add_attention(l, (size_t)n, (size_t)n, c->head_dim,
+                      N * (double)c->heads * mean(l->job, bert_scores));
+        add_linear(l, rows, E, D, each);
+        add_linear(l, rows, D, c->gated ? 2 * f : f, each);
+        add_linear(l, rows, f, D, each);
+}
+
 static struct list list_of(const struct product_job *job)
 {
         struct list l = {.job = job};
 
         if (job->c->encoder == RAN_ENCODER_TRANSFORMER)
                 list_transformer(&l);
+        else if (job->c->encoder == RAN_ENCODER_BERT)
+                list_bert(&l);
         else if (job->c->encoder == RAN_ENCODER_CONTEXTUALIZER)
                 list_contextualizer(&l);
         else

@@ -2,6 +2,8 @@
 #include "subject.h"
 #include "products.h"
 #include "infer/score.h"
+#include "math/kept-panels.h"
+#include "nn/part.h"
 
 #include <math.h>
 #include <stdatomic.h>
@@ -304,8 +306,9 @@ static void train(struct subject *s, struct order *o)
 struct scoring {
         const struct subject *s;
         struct ran_state **state; /* one a thread */
-        struct reader *reader;
-        float **loss; /* of texts */
+        struct reader *reader;    /* `abreast` a thread */
+        size_t abreast;           /* documents that a thread reads before it scores them */
+        float **loss;             /* of texts */
         size_t *loss_cap;
         atomic_size_t next;
 };
@@ -320,22 +323,39 @@ static void score_text(struct scoring *k, size_t lane, const struct ran_encoding
         bench_check(ran_score_lm(k->state[lane], NULL, e->ids, e->n - 1, 0, &out, &err), &err);
 }
 
+static void score_documents(struct scoring *k, size_t lane, size_t n)
+{
+        struct ran_document d[RAN_SCORE_ABREAST];
+        struct ran_error err = {0};
+        float logits[RAN_SCORE_ABREAST * C];
+
+        for (size_t i = 0; i < n; i++) {
+                const struct ran_encoding *e = &k->reader[lane * k->abreast + i].e;
+
+                d[i] = (struct ran_document){.ids = e->ids, .L = e->n};
+        }
+        for (size_t i = 0, m; i < n; i += m) {
+                m = ran_score_abreast(k->state[lane], d + i, n - i);
+                bench_check(ran_score_each(k->state[lane], d + i, m, logits, NULL, &err), &err);
+        }
+}
+
 static void score_lane(void *arg, size_t lane)
 {
         struct scoring *k = arg;
-        struct ran_error err = {0};
-        float logits[C];
+        struct reader *reader = k->reader + lane * k->abreast;
+        const size_t B = k->s->d.B;
         size_t b;
 
-        while ((b = atomic_fetch_add(&k->next, 1)) < k->s->d.B) {
-                const struct ran_encoding *e = &k->reader[lane].e;
+        while ((b = atomic_fetch_add(&k->next, k->abreast)) < B) {
+                const size_t n = B - b < k->abreast ? B - b : k->abreast;
 
-                read_document(k->s, &k->reader[lane], b);
-                const struct ran_document d = {.ids = e->ids, .L = e->n};
+                for (size_t i = 0; i < n; i++)
+                        read_document(k->s, &reader[i], b + i);
                 if (is_lm(k->s))
-                        score_text(k, lane, e);
+                        score_text(k, lane, &reader->e);
                 else
-                        bench_check(ran_score(k->state[lane], &d, logits, NULL, &err), &err);
+                        score_documents(k, lane, n);
         }
 }
 
@@ -358,6 +378,15 @@ static float *start(struct ran_params *p, const struct ran_config *c, size_t out
         return embed;
 }
 
+static size_t abreast_of(const struct subject *s, size_t threads)
+{
+        const size_t even = s->d.B / threads;
+
+        if (!ran_parts_stand_alone(&s->c) || even == 0)
+                return 1;
+        return even < RAN_SCORE_ABREAST ? even : RAN_SCORE_ABREAST;
+}
+
 static void score(struct subject *s, struct order *o)
 {
         struct ran_error err = {0};
@@ -368,9 +397,13 @@ static void score(struct subject *s, struct order *o)
         double tokens = 0;
 
         start(&p, &s->c, s->outputs);
+        p.panels = ran_kept_panels_new(&err);
+        bench_check(p.panels != NULL ? RAN_OK : RAN_ENOMEM, &err);
+        const size_t abreast = abreast_of(s, o->threads);
         k = (struct scoring){.s = s,
+                             .abreast = abreast,
                              .state = ran_alloc(o->threads, sizeof *k.state, &err),
-                             .reader = ran_alloc(o->threads, sizeof *k.reader, &err),
+                             .reader = ran_alloc(o->threads * abreast, sizeof *k.reader, &err),
                              .loss = ran_alloc(o->threads, sizeof *k.loss, &err),
                              .loss_cap = ran_alloc(o->threads, sizeof *k.loss_cap, &err)};
         bench_check(k.state && k.reader && k.loss && k.loss_cap ? RAN_OK : RAN_ENOMEM, &err);
@@ -391,14 +424,15 @@ static void score(struct subject *s, struct order *o)
         runs_end(&runs);
 }
 
-/* What sgemm makes of the same. A document is scored by itself; a batch is trained on in shards,
- * see gradient/batch.c. */
+/* What sgemm makes of the same. A document is scored by itself, or with as many as fill a product;
+ * a batch is trained on in shards, see gradient/batch.c. */
 static void judge(const struct subject *s, struct order *o)
 {
         double mean = (double)s->d.first[s->d.B] / (double)s->d.B;
         double batch = mean * fmin((double)s->d.B, BATCH);
         double shards = fmax(1, floor(fmin(batch / 256, 4)));
-        double rows = o->training ? fmax(mean, batch / shards) : mean;
+        double abreast = fmin((double)abreast_of(s, o->threads), RAN_SCORE_TOKENS / mean);
+        double rows = mean * fmax(1, o->training ? batch / shards / mean : abreast);
         const struct product_job job = {.c = &s->c,
                                         .d = &s->d,
                                         .outputs = s->outputs,

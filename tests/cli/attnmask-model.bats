@@ -129,6 +129,18 @@ shape='-q --epochs 1 --dim 8 --heads 2 --head-dim 4 --no-dev'
     jq -e '[.attention.heads[].weights[] | keys] | unique == [["keys", "weights"]]'
 }
 
+@test "attnmask model: a pretrained encoder, its tokens within windows" {
+  folder=$BATS_TEST_DIRNAME/../encoders/bert-classifier
+  jq -nc '{text: ("Where does the ferry wait? " * 8)}' >long.jsonl
+  run -0 --separate-stderr ran-attnmask -m "$folder" --top 2 long.jsonl
+  jq -e '.attention | (.heads | length) > 1 and all(.heads[]; (.top | length) == 2 and .top[0].weight > 0)' <<<"$output"
+  tokens=$(jq .attention.tokens <<<"$output")
+  # The windows are of nearly equal size: the first token sees nothing of the last one's.
+  ran-attnmask -m "$folder" --layer 0 --head 0 --row 0 --top "$tokens" long.jsonl >row.jsonl
+  jq -e --argjson n "$tokens" '[.attention.heads[0].top[] | select(.weight > 0) | .token] | max < $n / 2 and length > 10' row.jsonl
+  jq -e '[.attention.heads[0].top[].weight] | add < 1' row.jsonl
+}
+
 @test "attnmask model: subwords, words and offsets" {
   words >train.jsonl
   ran-train classify $shape -o m.ran train.jsonl

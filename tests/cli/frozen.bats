@@ -22,19 +22,6 @@ setup() {
   set -o pipefail
 }
 
-# header MODEL: its JSON.
-header() {
-  head -c $((8 + $(od -An -t u8 -N 8 "$1"))) "$1" | tail -c +9
-}
-
-# bytes_of MODEL TENSOR: its elements, in hexadecimal.
-bytes_of() {
-  local at length
-  length=$(od -An -t u8 -N 8 "$1" | tr -d ' ')
-  at=$(header "$1" | jq -r --arg name "$2" '.[$name].data_offsets | "\(.[1]) \(.[1] - .[0])"')
-  head -c $((8 + length + ${at% *})) "$1" | tail -c "${at#* }" | od -An -v -t x1
-}
-
 @test "frozen: the encoder is that of the base model, byte for byte, and vectors have weights of their own" {
   for tensor in embed.weight ran.0.attn.q.weight ran.1.ffn.down.weight ran.norm.weight; do
     same_output "bytes_of models/base.ran $tensor" "bytes_of frozen.ran $tensor"

@@ -140,3 +140,15 @@ near() {
   refused 3 'of a pretrained encoder, give the folder that it is in' \
     ran-classify -m "$encoders/bert/model.safetensors" texts.jsonl
 }
+
+@test "import --prompt: the vectors of texts with that prompt" {
+  ran-train import -q --prompt query -o query.ran "$encoders/sentence-prompts"
+  jq -c 'select(.prompt == "query") | {id: .name, text, want: .vector}' "$encoders/sentence-prompts/expected.jsonl" >asked.jsonl
+  ran-classify --embed -m query.ran asked.jsonl |
+    jq -se '.[0] | .want as $want | .prediction.embedding as $got | ($want | map(fabs) | max) as $most |
+      [$got, $want] | transpose | all((.[0] - .[1] | fabs) < 1e-4 * $most)'
+  [ "$(ran-train info --format json query.ran | jq -r '.pretrained | .prompt + .prompt_name')" = "query: query" ]
+  refused 2 'no prompt has the name "querry": passage, query' ran-train import --prompt querry -o no.ran "$encoders/sentence-prompts"
+  run -0 --separate-stderr ran-train import -o none.ran "$encoders/sentence-prompts"
+  [[ $stderr == *'made for prompts, read without (--prompt)'* ]]
+}

@@ -63,6 +63,22 @@ training() {
   [[ $stderr == *'is reproduced, byte for byte'* ]]
 }
 
+@test "stop: an encoder that costs more than the linear model has a trial on a part of the documents first" {
+  large='--dim 128 --layers 2 --learning-rate 1e-12 --dev-share 0.3 --batch 4'
+  run -0 --separate-stderr ran-train classify $large --log log -o m.ran doubtful.jsonl
+  [[ $stderr == *'linear model only: the encoder showed no gain in a trial on a part of the documents, which may cost as much'* ]]
+  [ "$(grep -c 'linear model only' <<<"$stderr")" -eq 1 ]
+  jq -se 'map(select(.event == "dev")) | length == 0' log
+  jq -se 'map(.event) | index("decided") != null' log
+  training m.ran | jq -e '.validation | (.decision | contains("in a trial")) and .linear == .model'
+  run -0 --separate-stderr ran-train classify --replay m.ran doubtful.jsonl
+  [[ $stderr == *'is reproduced, byte for byte'* ]]
+  ran-train classify -q --encoder none --dev-share 0.3 -o none.ran doubtful.jsonl
+  same_output "ran-classify -m m.ran --logits doubtful.jsonl" "ran-classify -m none.ran --logits doubtful.jsonl"
+  ran-train classify -q $large --no-early-stop --epochs 1 --log on -o on.ran doubtful.jsonl
+  jq -se 'map(select(.event == "dev")) | length == 1' on
+}
+
 @test "stop: --no-early-stop trains on" {
   ran-train classify -q $useless --no-early-stop --epochs 3 --log on -o on.ran doubtful.jsonl
   jq -se 'map(select(.event == "dev")) | length == 3' on

@@ -26,6 +26,19 @@ refused() {
   [[ $stderr == *"$sentence"* ]] || { echo "said: $stderr"; false; }
 }
 
+# header MODEL: its JSON.
+header() {
+  head -c $((8 + $(od -An -t u8 -N 8 "$1"))) "$1" | tail -c +9
+}
+
+# bytes_of MODEL TENSOR: its elements, in hexadecimal.
+bytes_of() {
+  local at length
+  length=$(od -An -t u8 -N 8 "$1" | tr -d ' ')
+  at=$(header "$1" | jq -r --arg name "$2" '.[$name].data_offsets | "\(.[1]) \(.[1] - .[0])"')
+  head -c $((8 + length + ${at% *})) "$1" | tail -c "${at#* }" | od -An -v -t x1
+}
+
 # interrupts PID LIST WANTED: until SIGINT is present in, or absent from, a list of signals that the kernel
 # keeps of a process, SigCgt (caught) or ShdPnd (sent, but not seen yet); for half a minute at most.
 interrupts() {

@@ -12,8 +12,8 @@
 /* Rows of a window, and where they stand in their document. */
 struct rows {
         const struct naive *n;
-        size_t R, at;
-        double *x; /* (R, D) */
+        size_t R, at, t; /* its first token in the document */
+        double *x;       /* (R, D) */
 };
 
 /* A tensor; NULL if the model has none of that name. */
@@ -119,11 +119,23 @@ static void rotate(const struct naive *n, size_t l, double *x, size_t position)
         }
 }
 
-/* a (R, E) of query i and head j. */
-static void attend(const struct naive *n, size_t l, double *a, const double *q, const double *k,
-                   const double *v, size_t R, size_t i, size_t j)
+/* The attention of row i to row t, if both are tokens and somebody wants it. */
+static void see(const struct rows *w, size_t l, size_t head, size_t i, size_t t, double weight)
 {
-        const size_t d = n->c->head_dim, E = n->c->heads * d;
+        const struct naive *n = w->n;
+        const size_t prefix = n->c->prefix, end = w->R - n->c->suffix, L = n->rows;
+
+        if (n->seen.heads != NULL && i >= prefix && i < end && t >= prefix && t < end)
+                n->seen.heads[((l * n->c->heads + head) * L + w->t + i - prefix) * L + w->t + t -
+                              prefix] = weight;
+}
+
+/* a (R, E) of query i and head j. */
+static void attend(const struct rows *w, size_t l, double *a, const double *q, const double *k,
+                   const double *v, size_t i, size_t j)
+{
+        const struct naive *n = w->n;
+        const size_t d = n->c->head_dim, E = n->c->heads * d, R = w->R;
         double *p = doubles(R), sum = 0;
 
         for (size_t t = 0; t < R; t++) {
@@ -141,6 +153,8 @@ static void attend(const struct naive *n, size_t l, double *a, const double *q, 
                 for (size_t t = 0; t < R; t++)
                         a[i * E + e] += p[t] / sum * v[t * E + e];
         }
+        for (size_t t = 0; t < R; t++)
+                see(w, l, j, i, t, p[t] / sum);
         free(p);
 }
 
@@ -186,7 +200,7 @@ static void add_attention(const struct rows *w, size_t l)
         }
         for (size_t j = 0; j < c->heads; j++)
                 for (size_t i = 0; i < R; i++)
-                        attend(n, l, a, q, k, v, R, i, j);
+                        attend(w, l, a, q, k, v, i, j);
         linear(z, a, of_layer(n, l, "attn.out.weight"), of_layer(n, l, "attn.out.bias"), R, E, D);
         drop(w, z, l, RAN_DROP_ATTENTION);
         add(w->x, z, R * D);
@@ -257,12 +271,12 @@ static void window_vector(const struct rows *w, double *v)
         for (size_t d = 0; d < D; d++) {
                 double top = -INFINITY, sum = 0;
 
-                for (size_t r = 0; r < w->R; r++) {
+                for (size_t r = c->pool_skip; r < w->R; r++) {
                         top = fmax(top, w->x[r * D + d]);
                         sum += w->x[r * D + d];
                 }
                 pooled[d] = c->pooling == RAN_POOL_MAX    ? top
-                            : c->pooling == RAN_POOL_MEAN ? sum / (double)w->R
+                            : c->pooling == RAN_POOL_MEAN ? sum / (double)(w->R - c->pool_skip)
                             : c->pooling == RAN_POOL_CLS  ? w->x[d]
                                                           : w->x[(w->R - 1) * D + d];
         }
@@ -298,7 +312,7 @@ void naive_bert(const struct naive *n, double *v, const double *x, size_t L)
         const struct ran_config *c = n->c;
         const size_t around = c->prefix + c->suffix, room = c->max_length - around;
         const size_t windows = (L + room - 1) / room, width = c->dense > 0 ? c->dense : c->dim;
-        const double all = (double)(L + windows * around);
+        const double all = (double)(L + windows * (around - c->pool_skip));
         double *one = doubles(width), length = 0;
         struct rows w = {.n = n};
 
@@ -308,14 +322,16 @@ void naive_bert(const struct naive *n, double *v, const double *x, size_t L)
                 const size_t m = L / windows + (i < L % windows);
 
                 w.R = m + around;
+                w.t = t;
                 w.x = doubles(w.R * c->dim);
                 lay_rows(&w, x + t * c->dim, m);
                 read_window(&w);
                 window_vector(&w, one);
                 for (size_t d = 0; d < width; d++)
-                        v[d] = c->pooling == RAN_POOL_MAX    ? fmax(v[d], one[d])
-                               : c->pooling == RAN_POOL_MEAN ? v[d] + one[d] * (double)w.R / all
-                                                             : v[d] + one[d] / (double)windows;
+                        v[d] = c->pooling == RAN_POOL_MAX ? fmax(v[d], one[d])
+                               : c->pooling == RAN_POOL_MEAN
+                                       ? v[d] + one[d] * (double)(w.R - c->pool_skip) / all
+                                       : v[d] + one[d] / (double)windows;
                 free(w.x);
                 w.at += w.R;
                 t += m;

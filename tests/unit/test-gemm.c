@@ -7,6 +7,7 @@
 #include "doubles.h"
 #include "kernels.h"
 #include "math/gemm.h"
+#include "math/kept-panels.h"
 #include "test.h"
 
 typedef void gemm_fn(float *c, size_t ldc, const float *a, size_t ras, size_t cas, const float *b,
@@ -402,6 +403,96 @@ TEST(engine_linear_adjoint_in_parts)
         vector_free(&dw);
         vector_free(&db);
         layer_free(&l);
+}
+
+/* ---- panels that are kept -------------------------------------------------------------------- */
+
+/* C of A's rows, as gemm makes it and in parts of columns from panels; -1: differs, or writes
+ * beside. */
+static bool check_panels(const struct ran_simd *k, struct dice *dice, size_t M, size_t N, size_t K)
+{
+        const size_t lda = K + dice_size(dice, 0, 3), ldc = N + dice_size(dice, 0, 3);
+        struct vector a = vector_random(dice, M * lda, 1), w = vector_random(dice, N * K, 1);
+        struct vector bias = vector_random(dice, N, 1), c = vector_random(dice, M * ldc, 1);
+        struct vector want = vector_copy(&c), panels = vector_new(k->gemm_panels(NULL, w.x, N, K));
+        const float *b = dice_coin(dice) ? bias.x : NULL;
+        bool ok;
+
+        k->gemm(want.x, ldc, a.x, lda, 1, w.x, 1, K, b, M, N, K, false);
+        k->gemm_panels(panels.x, w.x, N, K);
+        for (size_t from = 0, n; from < N; from += n) {
+                n = RAN_PANEL_COLUMNS * dice_size(dice, 1, 3);
+                n = n < N - from ? n : N - from;
+                k->gemm_paneled(c.x, ldc, a.x, lda, panels.x, b, M, N, K, from, n);
+        }
+        ok = memcmp(c.x, want.x, c.n * sizeof(float)) == 0;
+        if (!CHECK(ok))
+                fprintf(stderr, "%s: %zu x %zu x %zu\n", k->name, M, N, K);
+        vector_free(&a);
+        vector_free(&w);
+        vector_free(&bias);
+        vector_free(&c);
+        vector_free(&want);
+        vector_free(&panels);
+        return ok;
+}
+
+static void check_paneled(const struct ran_simd *k)
+{
+        struct dice dice = {.key = 7};
+
+        for (size_t i = 0; i < 60; i++)
+                if (!check_panels(k, &dice, dice_size(&dice, RAN_FEW_ROWS + 1, 300),
+                                  dice_size(&dice, 1, 140), dice_size(&dice, 1, 70)))
+                        return;
+        check_panels(k, &dice, 250, 70, 321); /* in two slices */
+        check_panels(k, &dice, 9, 530, 1536);
+}
+
+TEST(gemm_of_kept_panels_has_the_bits_of_gemm)
+{
+        kernels_each(check_paneled);
+}
+
+static void check_kept(size_t N, size_t I, size_t O, struct ran_kept_panels *kept,
+                       const struct vector *w, struct ran_pool *pool)
+{
+        struct dice dice = {.key = N};
+        struct vector x = vector_random(&dice, N * (I + 1), 1), b = vector_random(&dice, O, 1);
+        struct vector y = vector_new(N * (O + 2)), want = vector_copy(&y);
+
+        ran_gemm_linear(NULL, want.x, O + 2, x.x, I + 1, w->x, b.x, N, I, O);
+        ran_gemm_linear_kept(pool, kept, y.x, O + 2, x.x, I + 1, w->x, b.x, N, I, O);
+        CHECK(memcmp(y.x, want.x, y.n * sizeof(float)) == 0);
+        vector_free(&x);
+        vector_free(&b);
+        vector_free(&y);
+        vector_free(&want);
+}
+
+/* Few rows, which need no panels; many; and the same weights as two matrices. */
+TEST(engine_linear_layer_of_kept_weights_has_the_bits_of_others)
+{
+        struct ran_error err = {0};
+        struct dice dice = {.key = 8};
+        struct ran_kept_panels *kept = ran_kept_panels_new(&err);
+        struct ran_pool *pool = ran_pool_new(3, &err);
+        struct vector w = vector_random(&dice, 400 * 300, 1);
+
+        REQUIRE(kept != NULL && pool != NULL);
+        for (size_t turn = 0; turn < 2; turn++) {
+                check_kept(3, 300, 400, kept, &w, NULL);
+                check_kept(5, 300, 400, kept, &w, NULL);
+                check_kept(600, 300, 400, kept, &w, turn == 0 ? pool : NULL);
+                check_kept(700, 100, 400, kept, &w, pool);
+                check_kept(700, 300, 40, kept, &w, pool);
+        }
+        CHECK(ran_kept_panels_of(kept, w.x, 400, 300) == ran_kept_panels_of(kept, w.x, 400, 300));
+        CHECK(ran_kept_panels_of(kept, w.x, 400, 300) != ran_kept_panels_of(kept, w.x, 400, 100));
+        ran_kept_panels_free(kept);
+        ran_kept_panels_free(NULL);
+        ran_pool_free(pool);
+        vector_free(&w);
 }
 
 /* ---- the choice of instructions -------------------------------------------------------------- */

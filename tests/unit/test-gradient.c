@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "doubles.h"
+#include "part/bert/below.h"
 #include "part/contextualizer/contextualizer.h"
 #include "nn/encoder.h"
 #include "nn/head.h"
@@ -470,6 +471,83 @@ TEST(gradient_of_an_encoder_of_the_family_bert)
                 c.ffn_dim = 6;
                 c.dense = c.dense > 0 ? c.dim : 0;
                 check_config(c, i % 2 > 0 ? noise : none, 0);
+        }
+}
+
+/* Whether a tensor is above the layers [0, below) of an encoder of the family. */
+static bool is_tuned(const char *tensor, size_t below)
+{
+        static const char *const ours[] = {"classify.", "bert.dense", "bert.norm"};
+        size_t layer;
+
+        if (below == 3 && strncmp(tensor, ours[2], strlen(ours[2])) == 0)
+                return false;
+        for (size_t i = 0; i < sizeof(ours) / sizeof(*ours); i++)
+                if (strncmp(tensor, ours[i], strlen(ours[i])) == 0)
+                        return true;
+        return sscanf(tensor, "bert.%zu.", &layer) == 1 && layer >= below;
+}
+
+/* Tuned tensors have the gradient that they have when all are, if nothing drops out; and what is
+ * below has none. */
+static void check_tuned(const struct toy *t, const float *got, const float *all, size_t below)
+{
+        for (size_t i = 0; i < t->layout.n; i++) {
+                const struct ran_tensor_spec *s = &t->layout.spec[i];
+                const bool tuned = is_tuned(s->name, below);
+                const size_t n = (s->rows > 0 ? s->rows : 1) * s->cols;
+                bool ok = true;
+
+                for (size_t j = 0; j < n; j++) {
+                        const float *x = got + s->offset + j, *y = all + s->offset + j;
+
+                        ok &= tuned ? memcmp(x, y, sizeof(*x)) == 0 : *x == 0;
+                }
+                if (!CHECK(ok))
+                        printf("%s, %zu layers stay, of %s\n", s->name, below, toy_name(&t->c));
+        }
+}
+
+TEST(gradient_of_tuned_layers_and_none_below_them)
+{
+        const struct ran_noise noise = {3, 4, 0.3, 0.2};
+        struct dice dice = {.key = 16};
+
+        for (size_t i = 0; i < 24; i++) {
+                struct ran_config c = toy_bert(&dice);
+                struct way way = {.slab_rows = i % 3 * 12, .threads = i % 2 * 2};
+                struct batch b = {0};
+                struct ran_error err;
+                struct toy t;
+
+                c.layers = 3;
+                toy_init(&t, &c, i, 0.3);
+                for (size_t k = 0; k < 4; k++)
+                        batch_add(&b, &t, &dice, 3 + 9 * k);
+                float *all = gradient(&t, &b, way);
+                for (size_t below = 1; below <= c.layers; below++) {
+                        const size_t bytes = t.layout.size * sizeof(float);
+
+                        t.p.below = ran_below_new(below, c.dim, 0, SIZE_MAX, &err);
+                        float *first = gradient(&t, &b, way), *kept = gradient(&t, &b, way);
+                        check_tuned(&t, first, all, below);
+                        CHECK(memcmp(first, kept, bytes) == 0);
+                        CHECK(first[t.layout.size + toy_tables(&t)] ==
+                              all[t.layout.size + toy_tables(&t)]);
+                        free(first);
+                        free(kept);
+                        b.noise = noise;
+                        first = gradient(&t, &b, way), kept = gradient(&t, &b, way);
+                        CHECK(memcmp(first, kept, bytes) == 0);
+                        b.noise = none;
+                        free(first);
+                        free(kept);
+                        ran_below_free(t.p.below);
+                }
+                t.p.below = NULL;
+                free(all);
+                ran_packed_release(&b.rows);
+                toy_release(&t);
         }
 }
 

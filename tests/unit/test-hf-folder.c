@@ -49,6 +49,7 @@ static const cJSON *member(const cJSON *object, const char *name)
 
 struct folder {
         const char *name;
+        const char *prompt; /* that the model was made with; or NULL */
         struct ran_model *m;
         struct ran_state *s;
         struct ran_embedder *embedder;
@@ -164,13 +165,15 @@ static void compare_record(struct folder *f, const cJSON *record)
         uint32_t ids[2048];
         struct ran_document d = {.ids = ids};
 
-        if (member(record, "ids") == NULL)
+        const cJSON *prompt = member(record, "prompt");
+
+        if (member(record, "ids") == NULL || strcmp(prompt != NULL ? prompt->valuestring : "",
+                                                    f->prompt != NULL ? f->prompt : "") != 0)
                 return;
         d.L = ids_of(f, record, ids);
         if (d.L == 0)
                 return;
-        if (f->c->task == RAN_TASK_EMBED && member(record, "vector") != NULL &&
-            member(record, "prompt") == NULL)
+        if (f->c->task == RAN_TASK_EMBED && member(record, "vector") != NULL)
                 compare_vector(f, &d, record);
         if (f->c->task == RAN_TASK_CLASSIFY && member(record, "logits") != NULL)
                 compare_logits(f, &d, record);
@@ -224,30 +227,37 @@ static bool is_refused(const char *name, const char *path)
         return false;
 }
 
+/* The model at that path with the records of a folder. */
+static void compare_model(struct folder *f, const char *path)
+{
+        struct ran_error err = {0};
+        char expected[512];
+
+        f->m = ran_model_open(path, true, &err);
+        if (!CHECK_STR(f->m != NULL ? NULL : err.text, NULL))
+                return;
+        f->c = ran_model_config(f->m);
+        f->s = ran_state_new(f->m, NULL, &err);
+        f->embedder = ran_embedder_new(f->m, &err);
+        if (CHECK(f->s != NULL && f->embedder != NULL)) {
+                snprintf(expected, sizeof expected, FOLDERS "/%s/expected.jsonl", f->name);
+                compare_file(f, expected);
+                if (strcmp(f->name, "bert-old") != 0 && !CHECK(f->records > 0))
+                        printf("%s\n", f->name);
+        }
+        ran_embedder_free(f->embedder);
+        ran_state_free(f->s);
+        ran_model_free(f->m);
+}
+
 static void compare_folder(const char *name)
 {
         struct folder f = {.name = name};
-        struct ran_error err = {0};
         char path[512];
 
         snprintf(path, sizeof path, FOLDERS "/%s", name);
-        if (is_refused(name, path))
-                return;
-        f.m = ran_model_open(path, true, &err);
-        if (!CHECK_STR(f.m != NULL ? NULL : err.text, NULL))
-                return;
-        f.c = ran_model_config(f.m);
-        f.s = ran_state_new(f.m, NULL, &err);
-        f.embedder = ran_embedder_new(f.m, &err);
-        if (CHECK(f.s != NULL && f.embedder != NULL)) {
-                snprintf(path, sizeof path, FOLDERS "/%s/expected.jsonl", name);
-                compare_file(&f, path);
-                if (strcmp(name, "bert-old") != 0 && !CHECK(f.records > 0))
-                        printf("%s\n", name);
-        }
-        ran_embedder_free(f.embedder);
-        ran_state_free(f.s);
-        ran_model_free(f.m);
+        if (!is_refused(name, path))
+                compare_model(&f, path);
 }
 
 TEST(folders_give_the_numbers_of_their_libraries)
@@ -383,7 +393,7 @@ static void refuses(char *folder, const char *says)
         if (!CHECK(m == NULL) || !CHECK(strstr(err.text, says) != NULL))
                 printf("  is     %s\n  should %s\n", err.text, says);
         CHECK(strncmp(err.text, folder, strlen(folder)) == 0);
-        CHECK(ran_hf_folder_write(folder, RAN_STORAGE_F32, output, &other) != RAN_OK);
+        CHECK(ran_hf_folder_write(folder, NULL, RAN_STORAGE_F32, output, &other) != RAN_OK);
         CHECK_STR(other.text, err.text);
         CHECK(access(output, F_OK) != 0);
         ran_model_free(m);
@@ -591,6 +601,7 @@ TEST(other_files_than_safetensors_are_named)
                 {"model-q4.gguf", "model-q4.gguf is GGUF: get the folder"},
                 {"model.onnx", "ONNX"},
                 {"tf_model.h5", "from_tf=True"},
+                {"model.keras", "is Keras"},
                 {"flax_model.msgpack", "from_flax=True"},
                 {"training_args.bin", "a folder in Hugging Face's form has config.json"},
                 {"adapter_config.json", "an adapter (PEFT)"},
@@ -659,6 +670,93 @@ TEST(the_vocabulary_may_have_fewer_tokens_than_the_embedding_but_not_more)
         free(folder);
 }
 
+/* ---- prompts --------------------------------------------------------------------------------- */
+
+static void compare_prompt(const char *folder, const char *prompt)
+{
+        struct folder f = {.name = folder, .prompt = prompt};
+        char *output = test_path("prompt.ran"), path[512];
+        struct ran_error err = {0};
+
+        snprintf(path, sizeof path, FOLDERS "/%s", folder);
+        if (CHECK_OK(ran_hf_folder_write(path, prompt, RAN_STORAGE_F32, output, &err), err))
+                compare_model(&f, output);
+        free(output);
+}
+
+TEST(a_prompt_gives_the_numbers_of_the_library_pooled_or_not)
+{
+        compare_prompt("sentence-prompts", "query");
+        compare_prompt("sentence-prompts", "passage");
+        compare_prompt("sentence-without-prompt", "query");
+        compare_prompt("sentence-without-prompt", "passage");
+}
+
+/* A model of sentence-prompts with that prompt; the caller frees it. */
+static struct ran_model *prompted(const char *prompt)
+{
+        char *output = test_path("prompt.ran");
+        struct ran_error err = {0};
+        struct ran_model *m = NULL;
+
+        if (CHECK_OK(ran_hf_folder_write(FOLDERS "/sentence-prompts", prompt, RAN_STORAGE_F32,
+                                         output, &err),
+                     err))
+                m = ran_model_open(output, true, &err);
+        CHECK(m != NULL);
+        free(output);
+        return m;
+}
+
+TEST(a_prompt_is_a_name_or_a_text_and_every_window_has_it)
+{
+        struct ran_model *none = prompted(""), *document = prompted("document"),
+                         *name = prompted("query"), *text = prompted("query: ");
+        struct ran_buf what = {0};
+
+        REQUIRE(none != NULL && document != NULL && name != NULL && text != NULL);
+        CHECK(ran_model_same(none, document, &what)); /* whose text is empty */
+        CHECK(ran_model_config(none)->prefix < ran_model_config(name)->prefix);
+        CHECK_SIZE(ran_model_config(name)->prefix, ran_model_config(text)->prefix);
+        CHECK_SIZE(ran_model_config(name)->max_length, ran_model_config(none)->max_length);
+        CHECK(strstr(ran_model_metadata(name, "pretrained"),
+                     ",\"prompt\":\"query: \",\"prompt_name\":\"query\"}") != NULL);
+        CHECK(strstr(ran_model_metadata(text, "pretrained"), ",\"prompt\":\"query: \"}") != NULL);
+        CHECK(strstr(ran_model_metadata(none, "pretrained"), "\"prompt\"") == NULL);
+        ran_buf_release(&what);
+        ran_model_free(none);
+        ran_model_free(document);
+        ran_model_free(name);
+        ran_model_free(text);
+}
+
+static void refuse_prompt(const char *folder, const char *prompt, const char *says)
+{
+        char *output = test_path("refused.ran"), path[512];
+        struct ran_error err = {0};
+
+        snprintf(path, sizeof path, FOLDERS "/%s", folder);
+        CHECK(ran_hf_folder_write(path, prompt, RAN_STORAGE_F32, output, &err) == RAN_EINVAL);
+        if (!CHECK(strstr(err.text, says) != NULL))
+                printf("%s\n", err.text);
+        CHECK(access(output, F_OK) != 0);
+        free(output);
+}
+
+TEST(a_prompt_that_cannot_be_meant_is_refused)
+{
+        struct ran_buf many = {0};
+
+        refuse_prompt("sentence-prompts", "qury",
+                      "no prompt has the name \"qury\": passage, query; a prompt's text has");
+        refuse_prompt("bert", "query", "the encoder has no prompts, so \"query\" names none");
+        for (int i = 0; i < 100; i++)
+                ran_buf_str(&many, "word ");
+        ran_buf_char(&many, '\0');
+        refuse_prompt("sentence-prompts", many.data, "which leave none of a window's 64");
+        ran_buf_release(&many);
+}
+
 /* ---- what a model keeps ---------------------------------------------------------------------- */
 
 TEST(a_folder_and_the_model_made_of_it_are_the_same)
@@ -667,9 +765,9 @@ TEST(a_folder_and_the_model_made_of_it_are_the_same)
         struct ran_error err = {0};
         struct ran_buf what = {0};
 
-        REQUIRE(CHECK_OK(
-                ran_hf_folder_write(FOLDERS "/sentence-prompts", RAN_STORAGE_F32, output, &err),
-                err));
+        REQUIRE(CHECK_OK(ran_hf_folder_write(FOLDERS "/sentence-prompts", NULL, RAN_STORAGE_F32,
+                                             output, &err),
+                         err));
         struct ran_model *a = ran_model_open(FOLDERS "/sentence-prompts", false, &err);
         struct ran_model *b = ran_model_open(output, true, &err);
         REQUIRE(a != NULL && b != NULL);

@@ -271,6 +271,74 @@ TEST(look_at_a_contextualizer_equals_the_loop_over_tokens)
         }
 }
 
+/* ---- pretrained encoders ------------------------------------------------------------------- */
+
+static bool check_windows(const struct toy *t, struct looker *l, struct dice *dice, size_t L)
+{
+        uint32_t ids[64];
+        struct ran_document d = document(dice, ids, L);
+        const size_t D = t->c.dim, h = t->c.heads;
+        double *x = doubles(L * D), *v = doubles(t->c.dense > 0 ? t->c.dense : D);
+        double *mean = doubles(L * L);
+        struct ran_probe_shape shape;
+        struct naive n;
+        bool ok = true;
+
+        ran_probe_shape(&shape, &t->c, L);
+        naive_init(&n, &t->c, &t->layout, &t->p, t->V, t->C);
+        n.rows = L;
+        n.seen.heads = doubles(t->c.layers * h * L * L);
+        for (size_t i = 0; i < L * D; i++)
+                x[i] = (double)t->embed[d.ids[i / D] * D + i % D];
+        naive_bert(&n, v, x, L);
+        for (size_t i = 0; i < t->c.layers && ok; i++) {
+                const double *heads = n.seen.heads + i * h * L * L;
+                struct ran_probe k = whole(&shape, RAN_PROBE_HEADS, i, RAN_PROBE_MEAN);
+
+                for (size_t j = 0; j < L * L; j++) {
+                        mean[j] = 0;
+                        for (size_t head = 0; head < h; head++)
+                                mean[j] += heads[head * L * L + j] / (double)h;
+                }
+                ok = look(l, &d, 0, &k, 1) && CHECK_NEAR(distance(k.sum, mean, L * L), 0, 1e-4);
+                free(k.sum);
+                for (size_t j = 0; j < h && ok; j++) {
+                        k = whole(&shape, RAN_PROBE_HEADS, i, j);
+                        ok = look(l, &d, 0, &k, 1) &&
+                             check_zeros(k.sum, heads + j * L * L, L * L) &&
+                             CHECK_NEAR(distance(k.sum, heads + j * L * L, L * L), 0, 1e-4);
+                        free(k.sum);
+                }
+        }
+        if (!ok)
+                printf("  %s; %zu tokens\n", toy_name(&t->c), L);
+        free(n.seen.heads);
+        free(mean);
+        free(x);
+        free(v);
+        naive_release(&n);
+        return ok;
+}
+
+TEST(look_at_a_pretrained_encoder_equals_the_loop_over_windows)
+{
+        struct dice dice = {.key = 14};
+        bool ok = true;
+
+        for (size_t i = 0; i < 60 && ok; i++) {
+                struct ran_config c = toy_bert(&dice);
+                struct looker l;
+                struct toy t;
+
+                toy_init(&t, &c, i, 0.5);
+                REQUIRE(looker_init(&l, &t, i % 2 * 2));
+                for (size_t j = 0; j < 3 && ok; j++)
+                        ok = check_windows(&t, &l, &dice, dice_size(&dice, 1, 64));
+                looker_release(&l);
+                toy_release(&t);
+        }
+}
+
 /* ---- Transformer ----------------------------------------------------------------------------- */
 
 static const float *tensor(const struct toy *t, const char *name)

@@ -75,6 +75,17 @@ TEST(stop_a_metric_that_is_no_better_asks_for_twice_the_gain)
         CHECK(ran_gain_may_prove(&twice, 2));
 }
 
+TEST(stop_a_trial_asks_for_more_than_chance)
+{
+        const struct ran_gain none = {0}, chance = gain(40, 0.01, 0.011),
+                              more = gain(40, 0.01, 0.009), loss = gain(40, -0.01, 0.001),
+                              same = gain(40, 0, 0);
+
+        CHECK(ran_gain_may_begin(&none) && ran_gain_may_begin(&more));
+        CHECK(!ran_gain_may_begin(&chance) && !ran_gain_may_begin(&loss) &&
+              !ran_gain_may_begin(&same));
+}
+
 TEST(stop_needs_errors_to_correct)
 {
         CHECK(!ran_gain_has_room(0) && !ran_gain_has_room(7) && ran_gain_has_room(8));
@@ -126,6 +137,10 @@ TEST(stop_says_in_a_sentence_what_was_decided_and_why)
                 "linear model only: the encoder did not improve results enough on 60 validation "
                 "documents and ended after epoch 2 (gain in loss 0.0100 of 0.5000, standard error "
                 "0.0200)");
+        d.epoch = 0;
+        check_says(&d, "linear model only: the encoder showed no gain in a trial on a part of the "
+                       "documents, which may cost as much as the linear model (gain in loss 0.0100 "
+                       "of 0.5000, standard error 0.0200)");
         d.why = RAN_ENCODER_NOT_PROVEN;
         check_says(&d,
                    "linear model only: the encoder did not improve results enough on 60 validation "

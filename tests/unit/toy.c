@@ -84,6 +84,7 @@ struct ran_config toy_bert(struct dice *d)
         c.ffn_dim = dice_size(d, 1, 30);
         c.prefix = dice_size(d, 0, 2);
         c.suffix = dice_size(d, 0, 2);
+        c.pool_skip = dice_coin(d) ? 0 : c.prefix;
         c.max_length = c.prefix + c.suffix + dice_size(d, 1, 16);
         c.positions = dice_coin(d);
         c.buckets = dice_coin(d) ? 0 : dice_size(d, 2, 12) / 2 * 2;

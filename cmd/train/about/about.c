@@ -226,13 +226,13 @@ const char *train_about_parts(const struct about *a)
 
         if (!ran_task_has_labels(c->task))
                 return "";
-        if (c->encoder == RAN_ENCODER_STATIC)
-                return "linear model over n-grams and means of vectors";
-        if (c->frozen)
-                return "linear model over n-grams and document vectors of a frozen encoder";
+        if (ran_config_has_features(c))
+                return ran_config_has_layers(c) ? "linear model over n-grams and document vectors "
+                                                  "of a frozen encoder"
+                                                : "linear model over n-grams and means of vectors";
         if (!ran_config_has_encoder(c))
                 return "linear model only";
-        return c->wide > 0 ? "encoder and linear model" : "encoder only";
+        return ran_config_has_predictor(c) ? "encoder and linear model" : "encoder only";
 }
 
 static void add_string(const struct ran_record *r, const char *name, struct ran_buf *out)

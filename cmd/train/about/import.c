@@ -15,7 +15,7 @@
 #include "cmd/train/about/pretrained.h"
 
 struct train_import {
-        char *output;
+        char *output, *prompt;
         int weights; /* RAN_STORAGE_... */
         int format;  /* TRAIN_INFO_... */
 };
@@ -24,6 +24,9 @@ struct train_import {
 static const struct ran_field fields[] = {
         {"output", 'o', RAN_FIELD_TEXT, IMPORT(output), .value = "FILE", .local = true,
          .help = "write the model to FILE; required"},
+        {"prompt", 0, RAN_FIELD_TEXT, IMPORT(prompt), .value = "NAME|TEXT", .local = true,
+         .help = "begin each window with a prompt of the folder, by name, or with a text; \"\": "
+                 "with none (default: the folder's default_prompt_name)"},
         {"weights", 0, RAN_FIELD_CHOICE, IMPORT(weights), .choices = ran_storage_names,
          .value = "TYPE", .initial = "f32", .help = TRAIN_WEIGHTS_HELP},
         {"format", 0, RAN_FIELD_CHOICE, IMPORT(format), .choices = train_info_formats,
@@ -87,7 +90,7 @@ static void make(const struct train_import *k, const char *folder)
                         "%s is a file: give the folder with config.json and model.safetensors "
                         "(ran-train convert reads models)",
                         folder);
-        if (ran_hf_folder_write(folder, k->weights, k->output, &err) != RAN_OK)
+        if (ran_hf_folder_write(folder, k->prompt, k->weights, k->output, &err) != RAN_OK)
                 cmd_die(cmd_status_of(&err), "%s", err.text);
         train_about_open(&a, k->output);
         if (k->format == TRAIN_INFO_JSON)
@@ -106,7 +109,7 @@ int train_import(int argc, char **argv)
         };
         const struct cmd_program program = {
                 .name = "ran-train import",
-                .usage = "[--weights TYPE] -o FILE FOLDER",
+                .usage = "[--prompt NAME] [--weights TYPE] -o FILE FOLDER",
                 .summary = "Makes a model of a pretrained encoder: of a folder in Hugging Face's "
                            "form, with config.json, model.safetensors and tokenizer.json, or of "
                            "the package rannet.",

@@ -94,10 +94,10 @@ static void text_parts(const struct about *a, struct ran_buf *out)
         } else {
                 ran_buf_str(&v, "encoder: ");
                 ran_buf_shown(&v, encoder.data, encoder.len);
-                if (c->encoder != RAN_ENCODER_STATIC) /* has none */
+                if (ran_config_has_layers(c))
                         ran_buf_printf(&v, ", %zu layer%s", c->layers, c->layers == 1 ? "" : "s");
                 ran_buf_printf(&v, ", width %zu", c->dim);
-                if (c->encoder == RAN_ENCODER_RAN)
+                if (ran_config_uses(c, "min_window"))
                         ran_buf_printf(&v, ", window %zu", c->window);
         }
         row(out, "parts", &v);
@@ -105,7 +105,7 @@ static void text_parts(const struct about *a, struct ran_buf *out)
         ran_buf_release(&why);
         if (!a->ensemble)
                 return;
-        if (c->frozen) {
+        if (ran_config_has_features(c)) {
                 ran_buf_printf(&v, "scale %.3g, beside n-grams of scale 1", a->dense);
                 row(out, "document vectors", &v);
         } else {

@@ -49,6 +49,18 @@ static bool is_true(const struct ran_record *said, const char *name)
         return m != NULL && m->type == 't';
 }
 
+/* Of an encoder with prompts nobody should overlook that none was chosen. */
+static void add_prompt(const struct about *a, const struct ran_record *said, struct ran_buf *out)
+{
+        if (ran_record_find(said, "prompt", NULL) != NULL) {
+                ran_buf_str(out, ", prompt \"");
+                add_string(out, said, "", "prompt");
+                ran_buf_str(out, "\"");
+        } else if (ran_model_metadata(a->model, "prompts") != NULL) {
+                ran_buf_str(out, ", made for prompts, read without (--prompt)");
+        }
+}
+
 void train_pretrained_say(const struct about *a, const struct ran_record *said, struct ran_buf *out)
 {
         const struct ran_config *c = ran_model_config(a->model);
@@ -65,8 +77,7 @@ void train_pretrained_say(const struct about *a, const struct ran_record *said, 
                 ran_buf_str(out, " (assumed: there is no modules.json)");
         if (is_true(said, "head_left_out"))
                 ran_buf_str(out, ", without its head");
-        if (ran_model_metadata(a->model, "prompts") != NULL)
-                ran_buf_str(out, ", with prompts");
+        add_prompt(a, said, out);
         add_string(out, said, ", licence ", "license");
         if (ran_record_find(said, "license", NULL) == NULL)
                 ran_buf_str(out, ", no licence named");

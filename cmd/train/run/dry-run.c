@@ -80,12 +80,13 @@ static void tell_linear_time(const struct ran_train_job *job)
         struct ran_train_job linear = *job;
         char text[32];
 
-        if (config.wide == 0)
+        if (!ran_config_has_predictor(&config))
                 return;
         settings.freeze = false;
         linear.settings = &settings;
-        if (!config.frozen) { /* initial weights are those of an encoder, and no matter */
-                config.encoder = RAN_ENCODER_NONE;
+        if (!ran_config_has_features(
+                    &config)) { /* initial weights are those of an encoder, and no matter */
+                ran_config_drop_encoder(&config);
                 linear.vectors = NULL;
                 linear.init = NULL;
         }
@@ -104,12 +105,12 @@ static void tell_encoder_time(const struct ran_train_job *job)
         struct ran_train_job labels = *job;
 
         labels.texts = NULL;
-        config.wide = 0;
+        ran_config_drop_predictors(&config);
         struct measurement m = measure(&labels, &config, on_measured_step);
         printf("time        %s for %zu epochs%s, on %zu threads\n", train_duration(text, m.seconds),
                job->settings->epochs, refits(job) ? ", and at most as much again for --refit" : "",
                ran_pool_threads(job->pool));
-        if (job->settings->early_stop && job->config->wide > 0 && job->dev != NULL)
+        if (job->settings->early_stop && ran_config_has_predictor(job->config) && job->dev != NULL)
                 puts("            less if the encoder does not improve on the linear model");
 }
 

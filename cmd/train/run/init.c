@@ -104,6 +104,8 @@ static void open_model(struct train_init *s, struct ran_config *config)
         take_config(config, from, name);
         if (config->wide == 0 && (config->frozen || config->encoder == RAN_ENCODER_STATIC))
                 config->wide = rows; /* the vectors are features of a linear model */
+        if (config->encoder == RAN_ENCODER_BERT && config->wide == 0 && !cmd_was_set("spelling"))
+                config->spelling = 0; /* only a linear model would read it */
 }
 
 /* ---- word vectors --------------------------------------------------------------------------- */

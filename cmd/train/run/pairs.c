@@ -39,10 +39,10 @@ bool train_pairs_vocabulary(const struct train_session *s, struct ran_vocab_sett
         return true;
 }
 
-/* A field that nobody set, of an encoder that has it. */
-static bool is_free(const struct train_session *s, const char *name, bool of_ran)
+/* A field of the encoder that nobody set. */
+static bool is_free(const struct train_session *s, const char *name)
 {
-        return !cmd_was_set(name) && (!of_ran || s->config.encoder == RAN_ENCODER_RAN);
+        return !cmd_was_set(name) && ran_config_uses(&s->config, name);
 }
 
 /* Takes over changed settings, where they go with those that were set, and names them. */
@@ -70,17 +70,17 @@ void train_pairs_adapt(struct train_session *s)
         config.mask = RAN_MASK_PREFIX;
         adopt(s, &config, &settings, "--mask prefix", &said);
         bool defaults = train_pairs_have_defaults(s);
-        if (defaults && is_free(s, "cell", true)) {
+        if (defaults && is_free(s, "cell")) {
                 config.cell = RAN_CELL_PRENORM;
                 adopt(s, &config, &settings, "--cell prenorm", &said);
         }
         config = s->config;
-        if (defaults && is_free(s, "review_source", true)) {
+        if (defaults && is_free(s, "review_source")) {
                 config.review_source = true;
                 adopt(s, &config, &settings, "--review-source", &said);
         }
         config = s->config;
-        if (defaults && is_free(s, "label_smoothing", false)) {
+        if (defaults && !cmd_was_set("label_smoothing")) {
                 settings.label_smoothing = PAIRS_SMOOTHING;
                 adopt(s, &config, &settings, "--label-smoothing 0.1", &said);
         }

@@ -147,9 +147,22 @@ static void spare_encoder(struct train_session *s)
 {
         const double rate = 0.03;
 
-        if (s->config.encoder == RAN_ENCODER_BERT && ran_config_trains_encoder(&s->config) &&
+        if (ran_config_has_vector(&s->config) && ran_config_trains_encoder(&s->config) &&
             s->init.model != NULL && !cmd_was_set("init_rate"))
                 s->settings.init_rate = rate;
+}
+
+/* Nothing tuned has two names, and each task its own way: a classifier takes the vectors of
+ * documents as features of its linear model, a tagger trains a head on the rows of words. */
+static void tune_nothing(struct train_session *s)
+{
+        if (s->config.frozen && s->settings.tune_layers > 0 &&
+            s->settings.tune_layers < RAN_TUNE_ALL)
+                cmd_usage("--frozen tunes no layers: leave out --tune-layers");
+        if (!s->config.frozen && s->settings.tune_layers > 0)
+                return;
+        s->config.frozen = s->task->of_documents;
+        s->settings.tune_layers = s->task->of_documents ? RAN_TUNE_ALL : 0;
 }
 
 /* In memory alone unless --vector-cache says otherwise: trials of a search and validation share it.
@@ -159,7 +172,7 @@ static void open_vectors(struct train_session *s)
         const char *name = s->options->file.vector_cache;
         struct ran_error err;
 
-        if (s->config.frozen && s->config.encoder == RAN_ENCODER_BERT)
+        if (ran_config_has_features(&s->config) && ran_config_has_vector(&s->config))
                 s->vectors = ran_vector_cache_open(name, &err);
         else if (name != NULL)
                 cmd_usage("--vector-cache is for --frozen with a pretrained encoder (--init)");
@@ -181,6 +194,7 @@ void train_session_open(struct train_session *s, char **files)
         /* Without a vocabulary the data decide the number of ids; an id has 32 bits. */
         s->source = (struct train_source){
                 .task = s->task, .input = &o->input, .V = TRAIN_ANY_ID, .names = &s->names};
+        tune_nothing(s);
         train_init_open(&s->init, &o->file.init, &s->config);
         if (s->config.review_source && s->config.task == RAN_TASK_LM && !cmd_was_set("mask"))
                 s->config.mask = RAN_MASK_PREFIX;
@@ -227,6 +241,7 @@ static void init_source(struct train_session *s)
         source->weight = file->weight_member == NULL                ? "weight"
                          : strcmp(file->weight_member, "none") == 0 ? NULL
                                                                     : file->weight_member;
+        source->keep_lines = s->options->mode.find_wrong_labels;
         source->vectors = s->init.file;
         source->vector_words = file->init.vector_words;
 }

@@ -42,7 +42,7 @@ static int on_dev(struct train_search *t, const struct ran_train_report *r)
 /* Without an encoder the linear model is the trial's only epoch. */
 static int on_decided(struct train_search *t, const struct ran_train_report *r)
 {
-        if (r->decision.why == RAN_ENCODER_NO_ROOM) {
+        if (r->decision.epoch == 0) {
                 train_trial_reach(train_search_entry(t), r->epoch, r->metric);
                 note_best(t, r);
                 train_journal_write(t->journal);

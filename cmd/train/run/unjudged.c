@@ -26,7 +26,8 @@ bool train_asks_for_encoder(const struct train_session *s)
 
         if (o->file.init.model != NULL || o->file.init.vectors != NULL || o->mode.replay != NULL ||
             o->mode.dump_gradients != NULL || o->run.tune > 0 || s->texts.wanted ||
-            cmd_was_asked("frozen") || cmd_was_asked("pooling") || s->config.wide == 0)
+            cmd_was_asked("frozen") || cmd_was_asked("pooling") ||
+            !ran_config_has_predictor(&s->config))
                 return true;
         for (const struct ran_field *f = ran_config_fields; f->name != NULL; f++)
                 if (cmd_was_asked(f->name) && !ran_config_is_of_task(f->name))
@@ -43,7 +44,7 @@ static bool continues_with(const struct train_session *s)
         struct ran_config config;
 
         return s->run.resume && train_resumed_config(s->run.checkpoint, &config) &&
-               config.encoder != RAN_ENCODER_NONE;
+               ran_config_has_encoder(&config);
 }
 
 void train_unjudged_leave_out(struct train_session *s)
@@ -52,7 +53,7 @@ void train_unjudged_leave_out(struct train_session *s)
             !ran_config_trains_encoder(&s->config) || s->options->run.minutes > 0 ||
             train_asks_for_encoder(s) || continues_with(s))
                 return;
-        s->config.encoder = RAN_ENCODER_NONE;
+        ran_config_drop_encoder(&s->config);
         cmd_note("linear model only: without validation documents nothing shows whether an encoder "
                  "helps; --encoder ran trains one all the same");
 }

@@ -56,10 +56,14 @@ void ran_bert_bias(const struct ran_workspace *w, const struct ran_params *p)
 {
         const struct ran_config *c = w->c;
         const struct ran_bert_once *once = p->once;
+        struct ran_bert_memory *own = ran_bert_memory_of(w);
         const ptrdiff_t M = (ptrdiff_t)c->max_length;
 
-        for (size_t j = 0; j < c->heads && c->buckets > 0; j++) {
-                float *bias = bias_of(w, ran_bert_memory_of(w)->bias, j);
+        if (c->buckets == 0 || own->has_bias)
+                return;
+        own->has_bias = !w->training;
+        for (size_t j = 0; j < c->heads; j++) {
+                float *bias = bias_of(w, own->bias, j);
 
                 for (ptrdiff_t d = 1 - M; d < M; d++) {
                         const size_t bucket = bucket_of(c->buckets, d);
@@ -172,6 +176,59 @@ static void attend(void *arg, size_t task, float *score)
                          k.qkv + 2 * w->E + k.k * ld, ld, 1, k.n, w->d_k, k.keys, false);
         }
 }
+
+/* ---- attention probes: of the tokens of a window, without the rows around them -----------------
+ */
+
+/* The queries of a block, of the weights of a head. */
+static void fill_probe_block(struct ran_probe *p, const struct block *k,
+                             const struct ran_bert_window *v, const float *weight, float scale)
+{
+        const size_t prefix = k->s->w->c->prefix, keys = k->k + k->keys;
+        const size_t key = k->k > prefix ? k->k : prefix;
+        const size_t end = keys < prefix + v->n ? keys : prefix + v->n;
+
+        for (size_t i = 0; i < k->n && key < end; i++, weight += k->keys) {
+                const size_t q = k->q + i, t = v->t + q - prefix;
+
+                if (q >= prefix && q < prefix + v->n && t >= p->query_from && t < p->query_to)
+                        ran_probe_add(p, t, v->t + key - prefix, weight + (key - k->k), end - key,
+                                      scale);
+        }
+}
+
+static void fill_probe_window(const struct ran_bert_pass *s, struct ran_probe *p,
+                              const struct ran_bert_window *v, float *score)
+{
+        size_t from, to, head, heads;
+        const float scale = ran_probe_heads(p, s->w->h, &head, &heads);
+
+        if (!ran_probe_queries(p, v->t, v->n, &from, &to) ||
+            !ran_probe_keys(p, v->t, v->n, &from, &to))
+                return;
+        for (; head < heads; head++) {
+                struct block k = block_of(s, v, head);
+
+                while (next_block(&k)) {
+                        weigh(&k, score);
+                        fill_probe_block(p, &k, v, score, scale);
+                }
+        }
+}
+
+/* The attention of a layer, for a batch of one document. */
+static void fill_probe(void *arg, size_t at, float *score)
+{
+        const struct ran_bert_pass *s = arg;
+        struct ran_probe *p = &s->w->probes->probe[at];
+
+        if (!ran_probe_matches(p, RAN_PROBE_HEADS, s->l))
+                return;
+        for (size_t i = s->own->group[s->g]; i < s->own->group[s->g + 1]; i++)
+                fill_probe_window(s, p, &s->own->window[i], score);
+}
+
+/* ---- backward -------------------------------------------------------------------------------- */
 
 /* With P the weights: dV = P^T dA, dP = dA V^T, dS = P (dP - rowsum(dP P)) / root(d_k), dQ = dS K,
  * dK = dS^T Q, and dS by distance is the adjoint of the biases. */
@@ -290,15 +347,17 @@ void ran_bert_attention(struct ran_bert_pass *s)
         ran_phase = RAN_PHASE_PROJECTIONS;
         if (has_input_norm(s))
                 ran_bert_norm(s, &before);
-        ran_gemm_linear(w->pool, s->act->qkv, 3 * E, input(s), D, s->p->q_w, s->p->q_b, s->R, D,
-                        3 * E);
+        ran_gemm_linear_kept(w->pool, s->panels, s->act->qkv, 3 * E, input(s), D, s->p->q_w,
+                             s->p->q_b, s->R, D, 3 * E);
         rotate(s, s->act->qkv, 1);
         ran_phase = RAN_PHASE_ATTENTION;
         clear_padding(s);
         ran_workers_each(&w->workers, 0, windows * w->h, attend, s);
+        if (w->probes != NULL)
+                ran_workers_each(&w->workers, 0, w->probes->n, fill_probe, s);
         ran_phase = RAN_PHASE_PROJECTIONS;
-        ran_gemm_linear(w->pool, s->own->rows.o, D, s->act->a, E, s->p->out_w, s->p->out_b, s->R, E,
-                        D);
+        ran_gemm_linear_kept(w->pool, s->panels, s->own->rows.o, D, s->act->a, E, s->p->out_w,
+                             s->p->out_b, s->R, E, D);
         ran_bert_drop(s, RAN_DROP_ATTENTION, s->own->rows.o);
         ran_bert_each_block(s, add_attended);
         ran_bert_norm(s, &after);
@@ -325,6 +384,7 @@ void ran_bert_attention_bwd(struct ran_bert_pass *s)
         struct ran_bert_memory *own = s->own;
         const size_t D = w->D, E = w->E;
         const bool normed = has_input_norm(s);
+        float *dx = normed ? own->adj.dz : s->lowest ? NULL : own->adj.dh;
         struct ran_bert_norm norm = input_norm(s);
 
         ran_phase = RAN_PHASE_PROJECTIONS;
@@ -338,9 +398,8 @@ void ran_bert_attention_bwd(struct ran_bert_pass *s)
         ran_workers_each(&w->workers, 0, w->h, attend_bwd, s);
         ran_phase = RAN_PHASE_PROJECTIONS;
         rotate(s, own->adj.dqkv, -1);
-        ran_gemm_linear_bwd(w->pool, normed ? own->adj.dz : own->adj.dh, D, !normed, s->dp->q_w,
-                            s->dp->q_b, own->adj.dqkv, 3 * E, input(s), D, s->p->q_w, s->R, D,
-                            3 * E);
+        ran_gemm_linear_bwd(w->pool, dx, D, !normed, s->dp->q_w, s->dp->q_b, own->adj.dqkv, 3 * E,
+                            input(s), D, s->p->q_w, s->R, D, 3 * E);
         if (!normed)
                 return;
         norm.dy = own->adj.dz;

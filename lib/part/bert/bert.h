@@ -24,6 +24,7 @@
 
 #include "math/simd.h"
 #include "nn/workspace.h"
+#include "part/bert/below.h"
 
 /* ---- tensors -------------------------------------------------------------------------------- */
 
@@ -102,17 +103,17 @@ struct ran_bert_window {
         X(mid, R *D) /* x + Out(a); norm last: in front of the norm */               \
         X(mid_stat, R * 2)                                                           \
         X(y, R *D)              /* its norm */                                       \
-        X(up, R *ups)           /* in front of the activation; the gate beside it */ \
+        X(up, R *up_ld)         /* in front of the activation; the gate beside it */ \
         X(sum, norm_last *R *D) /* y + Down: in front of the norm */                 \
         X(sum_stat, norm_last *R * 2)
 /* Rows of the group that no layer keeps. */
-#define RAN_BERT_ROWS(X)                                      \
-        X(e, R *D) /* row + position, in front of the norm */ \
-        X(e_stat, R * 2)                                      \
-        X(fed, R *ffn_dim) /* act(up) ⊙ gate */             \
-        X(o, R *D)                                            \
-        X(last, R *D) /* output of the last layer, */         \
-        X(h, R *D)    /* and of the encoder */                \
+#define RAN_BERT_ROWS(X)                                                   \
+        X(e, R *D) /* row + position, in front of the norm */              \
+        X(e_stat, R * 2)                                                   \
+        X(fed, training *R *ffn_dim) /* act(up) ⊙ gate; else in place */ \
+        X(o, R *D)                                                         \
+        X(last, R *D) /* output of the last layer, */                      \
+        X(h, R *D)    /* and of the encoder */                             \
         X(h_stat, R * 2)
 #define RAN_BERT_ADJOINTS(X) \
         X(dh, R *D)          \
@@ -120,7 +121,7 @@ struct ran_bert_window {
         X(dz, R *D)          \
         X(dqkv, R * 3 * E)   \
         X(da, R *E)          \
-        X(dup, R *ups)       \
+        X(dup, R *up_ld)     \
         X(dfed, R *ffn_dim)  \
         X(part, blocks * 2 * D)
 /* Of all windows M of the batch: outputs of the rows around their tokens. And of `units`, which are
@@ -170,6 +171,7 @@ struct ran_bert_memory {
         size_t window_cap, doc_cap, group_cap;
         struct ran_rotary rotary, rotary_local;
         float *bias, *dbias;       /* by distance */
+        bool has_bias;             /* bias is filled, with weights that stay as they are */
         float *zero, *sink;        /* for norms without a bias: in its place, and its gradient's */
         struct ran_bert_acts *act; /* (N) */
         struct ran_bert_rows rows;
@@ -181,6 +183,17 @@ struct ran_bert_memory {
 static inline struct ran_bert_memory *ran_bert_memory_of(const struct ran_workspace *w)
 {
         return w->own[RAN_PART_BERT];
+}
+
+/* Columns of up, the gate beside it, and how far its rows are apart: not a multiple of 2 KB, or
+ * the rows of a tile (math/simd-gemm.c) would share a set of the first cache. */
+static inline size_t ran_bert_ups(const struct ran_config *c)
+{
+        return c->gated ? 2 * c->ffn_dim : c->ffn_dim;
+}
+static inline size_t ran_bert_up_ld(const struct ran_config *c)
+{
+        return ran_bert_ups(c) + 16;
 }
 
 static inline size_t ran_bert_specials(const struct ran_config *c)
@@ -197,8 +210,11 @@ struct ran_bert_pass {
         struct ran_bert_params *dp; /* NULL: gradients are not wanted */
         const struct ran_bert_once *once;
         struct ran_bert_once *donce;
+        struct ran_kept_panels *panels;
         size_t l, g, R; /* layer; group and its rows */
         float *out;     /* (R, D) what the layer leaves */
+        bool stays;     /* it is below the tuned layers: nothing drops out */
+        bool lowest;    /* of those: nobody wants the adjoint of its input */
 };
 struct ran_bert_pass ran_bert_pass_of(struct ran_workspace *w, const struct ran_params *p,
                                       struct ran_params *dp, size_t l, size_t g);
@@ -248,7 +264,7 @@ void ran_bert_norm_bwd(struct ran_bert_pass *s, const struct ran_bert_norm *k);
 
 size_t ran_bert_attention_scratch(const struct ran_workspace *w); /* floats of a worker */
 /* The table of biases by distance (h, 2 max_length - 1), from the buckets; the buckets' gradient
- * from that of the table. */
+ * from that of the table. A computation that only scores fills it once. */
 static inline size_t ran_bert_biases(const struct ran_config *c)
 {
         return c->heads * (2 * c->max_length - 1);

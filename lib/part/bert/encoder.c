@@ -1,4 +1,5 @@
 /* encoder-bert.c - the BERT family as an encoder: its tensors, memory and passes. See bert.h. */
+#include "math/gemm.h"
 #include "part/bert/bert.h"
 #include "nn/part.h"
 #include "ran/model.h"
@@ -15,6 +16,11 @@ static int check(const struct ran_config *c, struct ran_error *err)
                                 "a window of %zu tokens has no room beside %zu special tokens: "
                                 "max_length must be larger",
                                 c->max_length, ran_bert_specials(c));
+        if (c->pool_skip > c->prefix)
+                return ran_fail(err, RAN_EINVAL,
+                                "pooling leaves out %zu rows of a window, but %zu stand before its "
+                                "tokens",
+                                c->pool_skip, c->prefix);
         if (c->task == RAN_TASK_LM)
                 return ran_fail(err, RAN_EINVAL,
                                 "the encoder 'bert' sees what follows: it cannot be a language "
@@ -25,18 +31,15 @@ static int check(const struct ran_config *c, struct ran_error *err)
                                 "a head reads vectors of width dim: dense must be %zu or 0, not "
                                 "%zu",
                                 c->dim, c->dense);
-        if (c->task == RAN_TASK_TAG && c->spelling > 0)
-                return ran_fail(err, RAN_EINVAL,
-                                "a pretrained encoder knows no spelling features: spelling must "
-                                "be 0");
         return RAN_OK;
 }
 
 static bool uses(const struct ran_config *c, const char *field)
 {
-        static const char *const fields[] = {
-                "ffn_dim", "pooling",  "max_length", "prefix", "suffix",     "positions", "buckets",
-                "bias",    "norm_eps", "norm_first", "gated",  "activation", "dense"};
+        static const char *const fields[] = {"ffn_dim",    "pooling",   "max_length", "prefix",
+                                             "suffix",     "pool_skip", "positions",  "buckets",
+                                             "bias",       "norm_eps",  "norm_first", "gated",
+                                             "activation", "dense"};
 
         if (strcmp(field, "window") == 0)
                 return c->global_every > 1;
@@ -72,7 +75,9 @@ static int init(struct ran_workspace *w, struct ran_error *err)
         struct ran_bert_memory *own = w->own[RAN_PART_BERT];
 
         own->act = ran_alloc(w->c->layers, sizeof *own->act, err);
-        return own->act != NULL ? RAN_OK : RAN_ENOMEM;
+        if (w->c->buckets > 0)
+                own->bias = ran_alloc_floats(ran_bert_biases(w->c), err);
+        return own->act != NULL && (own->bias != NULL || w->c->buckets == 0) ? RAN_OK : RAN_ENOMEM;
 }
 
 static void release(struct ran_workspace *w)
@@ -80,6 +85,7 @@ static void release(struct ran_workspace *w)
         struct ran_bert_memory *own = w->own[RAN_PART_BERT];
 
         free(own->act);
+        free(own->bias);
         free(own->window);
         free(own->doc);
         free(own->group);
@@ -101,22 +107,22 @@ static int prepare(struct ran_workspace *w, struct ran_error *err)
 }
 
 /* The sizes that the lists of bert.h have in scope. */
-#define SIZES                                                                                   \
-        const struct ran_bert_memory *z = w->own[RAN_PART_BERT];                                \
-        const struct ran_config *c = w->c;                                                      \
-        const bool of_documents = ran_task_of(c)->output == RAN_OUTPUT_DOCUMENT;                \
-        const double R = (double)z->R, D = (double)w->D, E = (double)w->E,                      \
-                     ffn_dim = (double)c->ffn_dim, ups = ffn_dim * (c->gated ? 2 : 1),          \
-                     norm_first = c->norm_first, norm_last = !c->norm_first,                    \
-                     training = w->training, blocks = (double)ran_bert_blocks(z->R),            \
-                     M = (double)z->M, B = (double)w->size.B,                                   \
-                     specials = (double)ran_bert_specials(c), dense = (double)c->dense,         \
-                     width = (double)ran_bert_width(c),                                         \
-                     units = of_documents   ? M                                                 \
-                             : c->dense > 0 ? (double)w->packed->positions                      \
-                                            : 0;                                                \
-        (void)R, (void)D, (void)E, (void)ffn_dim, (void)ups, (void)norm_first, (void)norm_last, \
-                (void)training, (void)blocks, (void)M, (void)B, (void)specials, (void)dense,    \
+#define SIZES                                                                                     \
+        const struct ran_bert_memory *z = w->own[RAN_PART_BERT];                                  \
+        const struct ran_config *c = w->c;                                                        \
+        const bool of_documents = ran_task_of(c)->output == RAN_OUTPUT_DOCUMENT;                  \
+        const double R = (double)z->R, D = (double)w->D, E = (double)w->E,                        \
+                     ffn_dim = (double)c->ffn_dim, up_ld = (double)ran_bert_up_ld(c),             \
+                     norm_first = c->norm_first, norm_last = !c->norm_first,                      \
+                     training = w->training, blocks = (double)ran_bert_blocks(z->R),              \
+                     M = (double)z->M, B = (double)w->size.B,                                     \
+                     specials = (double)ran_bert_specials(c), dense = (double)c->dense,           \
+                     width = (double)ran_bert_width(c),                                           \
+                     units = of_documents   ? M                                                   \
+                             : c->dense > 0 ? (double)w->packed->positions                        \
+                                            : 0;                                                  \
+        (void)R, (void)D, (void)E, (void)ffn_dim, (void)up_ld, (void)norm_first, (void)norm_last, \
+                (void)training, (void)blocks, (void)M, (void)B, (void)specials, (void)dense,      \
                 (void)width, (void)units
 
 static void lay_out_acts(struct ran_workspace *w, struct ran_arena *k, struct ran_bert_acts *out)
@@ -150,7 +156,6 @@ static void lay_out_vectors(struct ran_workspace *w, struct ran_arena *k,
         own->join_argmax = (uint32_t *)ran_arena_take(k, max ? B * width : 0);
         own->zero = ran_arena_take(k, c->bias ? 0 : D > width ? D : width);
         own->sink = ran_arena_take(k, c->bias ? 0 : width);
-        own->bias = ran_arena_take(k, c->buckets > 0 ? (double)ran_bert_biases(c) : 0);
         own->dbias =
                 ran_arena_take(k, training > 0 && c->buckets > 0 ? (double)ran_bert_biases(c) : 0);
 }
@@ -178,18 +183,66 @@ static void lay_out(struct ran_workspace *w, struct ran_arena *k)
 
 /* ---- forward and backward ------------------------------------------------------------------- */
 
-static void read_group(struct ran_workspace *w, const struct ran_params *p, size_t g)
+/* Layers [from, end) of a group. */
+static void read_layers(struct ran_workspace *w, const struct ran_params *p, size_t g, size_t from,
+                        size_t end)
 {
-        for (size_t l = 0; l < w->c->layers; l++) {
+        for (size_t l = from; l < end; l++) {
                 struct ran_bert_pass s = ran_bert_pass_of(w, p, NULL, l, g);
 
                 if (l == 0)
                         ran_bert_embed(&s);
                 ran_bert_attention(&s);
                 ran_bert_feed(&s);
-                if (l + 1 == w->c->layers)
-                        ran_bert_scatter(&s);
         }
+}
+
+/* The rows (R, D) of the group that enter the tuned layers, or leave the last layer, as they are
+ * kept: whether all are. */
+static bool find_rows(struct ran_workspace *w, const struct ran_params *p,
+                      const struct ran_bert_pass *s)
+{
+        const struct ran_bert_memory *own = s->own;
+        bool found = true;
+
+        if (s->R == RAN_FEW_ROWS + 1)
+                memset(s->out, 0, s->R * w->D * sizeof *s->out);
+        for (size_t i = own->group[s->g]; i < own->group[s->g + 1] && found; i++) {
+                const struct ran_bert_window *v = &own->window[i];
+
+                found = ran_below_find(p->below, w->packed->ids + v->t, v->n,
+                                       s->out + v->row * w->D, ran_bert_window_rows(w->c, v));
+        }
+        return found;
+}
+
+/* Layers [0, below) of a group, which stay as they are. Where the rows of a product depend on each
+ * other none are kept: a window would have other rows in another group. */
+static void read_below(struct ran_workspace *w, const struct ran_params *p, size_t g, size_t below)
+{
+        const struct ran_bert_pass s = ran_bert_pass_of(w, p, NULL, below - 1, g);
+
+        if (find_rows(w, p, &s))
+                return;
+        read_layers(w, p, g, 0, below);
+        for (size_t i = s.own->group[g]; i < s.own->group[g + 1] && ran_gemm_rows_stand_alone();
+             i++) {
+                const struct ran_bert_window *v = &s.own->window[i];
+
+                ran_below_add(p->below, w->packed->ids + v->t, v->n, s.out + v->row * w->D,
+                              ran_bert_window_rows(w->c, v));
+        }
+}
+
+static void read_group(struct ran_workspace *w, const struct ran_params *p, size_t g)
+{
+        const size_t layers = w->c->layers, below = ran_below_layers(p->below);
+
+        if (below > 0)
+                read_below(w, p, g, below);
+        read_layers(w, p, g, below, layers);
+        struct ran_bert_pass last = ran_bert_pass_of(w, p, NULL, layers - 1, g);
+        ran_bert_scatter(&last);
 }
 
 static void forward(struct ran_workspace *w, const struct ran_params *p)
@@ -209,12 +262,15 @@ static void forward(struct ran_workspace *w, const struct ran_params *p)
 static void backward(struct ran_workspace *w, const struct ran_params *p, struct ran_params *dp)
 {
         struct ran_bert_memory *own = w->own[RAN_PART_BERT];
+        const size_t below = ran_below_layers(p->below);
 
+        if (below == w->c->layers)
+                return;
         ran_bert_bias_clear(w);
         for (size_t g = 0; g < own->groups; g++) {
                 if (own->groups > 1)
                         read_group(w, p, g);
-                for (size_t l = w->c->layers; l-- > 0;) {
+                for (size_t l = w->c->layers; l-- > below;) {
                         struct ran_bert_pass s = ran_bert_pass_of(w, p, dp, l, g);
 
                         if (l + 1 == w->c->layers)
@@ -225,7 +281,8 @@ static void backward(struct ran_workspace *w, const struct ran_params *p, struct
                                 ran_bert_embed_bwd(&s);
                 }
         }
-        ran_bert_bias_bwd(w, dp);
+        if (below == 0)
+                ran_bert_bias_bwd(w, dp);
 }
 
 /* ---- state, probes, attribution and cost ---------------------------------------------------- */
@@ -242,10 +299,11 @@ static size_t state_tokens(const struct ran_config *c)
         return c->max_length - ran_bert_specials(c);
 }
 
-static void probe_shape(const struct ran_config *c, struct ran_probe_shape *shape)
+/* Of tokens: what a token pays to the rows around its window is not in the table. */
+static void probe_shape(const struct ran_config *c, struct ran_probe_shape *s)
 {
-        (void)c;
-        shape->layers = 0;
+        s->table[RAN_PROBE_HEADS] =
+                (struct ran_probe_table){RAN_AXIS_TOKENS, RAN_AXIS_TOKENS, s->L, s->L, c->heads};
 }
 
 /* As in a Transformer: the norms hardly depend on the size of a row. */
@@ -292,6 +350,7 @@ const struct ran_part ran_part_bert = {
         .is_in = is_in,
         .encodes = true,
         .per_token = true,
+        .plain_rows = true,
         .rows_stand_alone = true,
         .check = check,
         .uses = uses,

@@ -115,21 +115,26 @@ void ran_bert_activate_bwd(int activation, float *dx, const float *x, const floa
 
 /* ---- forward -------------------------------------------------------------------------------- */
 
-/* Columns of up: the gate stands beside it. */
-static size_t columns(const struct ran_config *c)
+/* act(up) ⊙ gate, and how far its rows are apart: nobody asks for `up` again but in training. */
+static float *fed_of(const struct ran_bert_pass *s)
 {
-        return c->gated ? 2 * c->ffn_dim : c->ffn_dim;
+        return s->w->training ? s->own->rows.fed : s->act->up;
+}
+
+static size_t fed_ld(const struct ran_bert_pass *s)
+{
+        return s->w->training ? s->w->c->ffn_dim : ran_bert_up_ld(s->w->c);
 }
 
 static void feed_rows(struct ran_bert_pass *s, size_t block, size_t from, size_t n)
 {
         const struct ran_config *c = s->w->c;
-        const size_t F = c->ffn_dim, U = columns(c);
+        const size_t F = c->ffn_dim;
 
         (void)block;
         for (size_t r = from; r < from + n; r++) {
-                const float *up = s->act->up + r * U;
-                float *fed = s->own->rows.fed + r * F;
+                const float *up = s->act->up + r * ran_bert_up_ld(c);
+                float *fed = fed_of(s) + r * fed_ld(s);
 
                 ran_bert_activate(c->activation, fed, up, F);
                 if (c->gated)
@@ -161,14 +166,15 @@ static void add_fed(struct ran_bert_pass *s, size_t block, size_t from, size_t n
 void ran_bert_feed(struct ran_bert_pass *s)
 {
         struct ran_workspace *w = s->w;
-        const size_t D = w->D, F = w->c->ffn_dim, U = columns(w->c);
+        const size_t D = w->D, F = w->c->ffn_dim, U = ran_bert_ups(w->c);
         const struct ran_bert_norm norm = sum_norm(s);
 
         ran_phase = RAN_PHASE_FEED;
-        ran_gemm_linear(w->pool, s->act->up, U, s->act->y, D, s->p->up_w, s->p->up_b, s->R, D, U);
+        ran_gemm_linear_kept(w->pool, s->panels, s->act->up, ran_bert_up_ld(w->c), s->act->y, D,
+                             s->p->up_w, s->p->up_b, s->R, D, U);
         ran_bert_each_block(s, feed_rows);
-        ran_gemm_linear(w->pool, s->own->rows.o, D, s->own->rows.fed, F, s->p->down_w, s->p->down_b,
-                        s->R, F, D);
+        ran_gemm_linear_kept(w->pool, s->panels, s->own->rows.o, D, fed_of(s), fed_ld(s),
+                             s->p->down_w, s->p->down_b, s->R, F, D);
         ran_bert_drop(s, RAN_DROP_FEED, s->own->rows.o);
         ran_bert_each_block(s, add_fed);
         if (!w->c->norm_first)
@@ -180,7 +186,7 @@ void ran_bert_feed(struct ran_bert_pass *s)
 static void feed_rows_bwd(struct ran_bert_pass *s, size_t block, size_t from, size_t n)
 {
         const struct ran_config *c = s->w->c;
-        const size_t F = c->ffn_dim, U = columns(c);
+        const size_t F = c->ffn_dim, U = ran_bert_up_ld(c);
 
         (void)block;
         for (size_t r = from; r < from + n; r++) {
@@ -200,7 +206,7 @@ void ran_bert_feed_bwd(struct ran_bert_pass *s)
 {
         struct ran_workspace *w = s->w;
         struct ran_bert_memory *own = s->own;
-        const size_t D = w->D, F = w->c->ffn_dim, U = columns(w->c), floats = s->R * D;
+        const size_t D = w->D, F = w->c->ffn_dim, U = ran_bert_ups(w->c), floats = s->R * D;
         const bool first = w->c->norm_first;
         struct ran_bert_norm norm = sum_norm(s);
 
@@ -219,5 +225,5 @@ void ran_bert_feed_bwd(struct ran_bert_pass *s)
                             own->rows.fed, F, s->p->down_w, s->R, F, D);
         ran_bert_each_block(s, feed_rows_bwd);
         ran_gemm_linear_bwd(w->pool, own->adj.dy, D, !first, s->dp->up_w, s->dp->up_b, own->adj.dup,
-                            U, s->act->y, D, s->p->up_w, s->R, D, U);
+                            ran_bert_up_ld(w->c), s->act->y, D, s->p->up_w, s->R, D, U);
 }

@@ -97,6 +97,7 @@ struct ran_bert_pass ran_bert_pass_of(struct ran_workspace *w, const struct ran_
         const struct ran_bert_window *last = &own->window[own->group[g + 1] - 1];
         const size_t rows = last->row + ran_bert_window_rows(w->c, last);
         const struct ran_bert_params *layer = p->layers;
+        const size_t below = ran_below_layers(p->below);
         struct ran_bert_params *dlayer = dp != NULL ? dp->layers : NULL;
 
         return (struct ran_bert_pass){
@@ -107,10 +108,12 @@ struct ran_bert_pass ran_bert_pass_of(struct ran_workspace *w, const struct ran_
                 .dp = dlayer != NULL ? &dlayer[l] : NULL,
                 .once = p->once,
                 .donce = dp != NULL ? dp->once : NULL,
+                .panels = p->panels,
                 .l = l,
                 .g = g,
                 .R = rows > RAN_FEW_ROWS ? rows : RAN_FEW_ROWS + 1,
                 .out = l + 1 < w->c->layers ? own->act[l + 1].x : own->rows.last,
+                .stays = l<below, .lowest = below> 0 && l == below,
         };
 }
 
@@ -139,7 +142,7 @@ void ran_bert_drop(const struct ran_bert_pass *s, int site, float *x)
         struct ran_workspace *w = s->w;
         const size_t D = w->D;
 
-        if (!w->training || !(w->noise.dropout > 0))
+        if (!w->training || s->stays || !(w->noise.dropout > 0))
                 return;
         for (size_t i = s->own->group[s->g]; i < s->own->group[s->g + 1]; i++) {
                 const struct ran_bert_window *v = &s->own->window[i];

@@ -77,14 +77,21 @@ static float *row_of(const struct ran_workspace *w, size_t i, size_t r, bool adj
         return special + (r - v->n) * D;
 }
 
+/* Rows of a window that are pooled, from the first of them. */
+static size_t pooled_rows(const struct ran_config *c, const struct ran_bert_window *v)
+{
+        return ran_bert_window_rows(c, v) - c->pool_skip;
+}
+
 static void pool_max(const struct ran_workspace *w, size_t i, size_t rows, float *v)
 {
-        const size_t D = w->D;
+        const size_t D = w->D, from = w->c->pool_skip;
         uint32_t *at = ran_bert_memory_of(w)->argmax + i * D;
 
-        memcpy(v, row_of(w, i, 0, false), D * sizeof *v);
-        memset(at, 0, D * sizeof *at);
-        for (size_t r = 1; r < rows; r++) {
+        memcpy(v, row_of(w, i, from, false), D * sizeof *v);
+        for (size_t d = 0; d < D; d++)
+                at[d] = (uint32_t)from;
+        for (size_t r = from + 1; r < rows; r++) {
                 const float *x = row_of(w, i, r, false);
 
                 for (size_t d = 0; d < D; d++) {
@@ -108,10 +115,10 @@ static void pool(const struct ran_workspace *w, size_t i)
                 return;
         case RAN_POOL_MEAN:
                 memset(v, 0, D * sizeof *v);
-                for (size_t r = 0; r < rows; r++)
+                for (size_t r = w->c->pool_skip; r < rows; r++)
                         ran_simd->add(v, row_of(w, i, r, false), D);
                 for (size_t d = 0; d < D; d++)
-                        v[d] /= (float)rows;
+                        v[d] /= (float)(rows - w->c->pool_skip);
                 return;
         default:
                 memcpy(v, row_of(w, i, w->c->pooling == RAN_POOL_CLS ? 0 : rows - 1, false),
@@ -131,8 +138,9 @@ static void pool_bwd(struct ran_workspace *w, size_t i)
                         row_of(w, i, own->argmax[i * D + d], true)[d] += dv[d];
                 return;
         case RAN_POOL_MEAN:
-                for (size_t r = 0; r < rows; r++)
-                        ran_simd->axpy(row_of(w, i, r, true), 1.0f / (float)rows, dv, D);
+                for (size_t r = w->c->pool_skip; r < rows; r++)
+                        ran_simd->axpy(row_of(w, i, r, true),
+                                       1.0f / (float)(rows - w->c->pool_skip), dv, D);
                 return;
         default:
                 ran_simd->add(row_of(w, i, w->c->pooling == RAN_POOL_CLS ? 0 : rows - 1, true), dv,
@@ -147,11 +155,13 @@ static float share_of(const struct ran_workspace *w, size_t i)
 {
         const struct ran_bert_memory *own = ran_bert_memory_of(w);
         const size_t b = own->window[i].b, last = own->doc[b + 1] - 1;
-        const size_t rows = own->window[last].at + ran_bert_window_rows(w->c, &own->window[last]);
+        const size_t windows = last + 1 - own->doc[b];
+        const size_t rows = own->window[last].at + ran_bert_window_rows(w->c, &own->window[last]) -
+                            windows * w->c->pool_skip;
 
         if (w->c->pooling == RAN_POOL_MEAN)
-                return (float)((double)ran_bert_window_rows(w->c, &own->window[i]) / (double)rows);
-        return (float)(1 / (double)(last + 1 - own->doc[b]));
+                return (float)((double)pooled_rows(w->c, &own->window[i]) / (double)rows);
+        return (float)(1 / (double)windows);
 }
 
 static void join(const struct ran_workspace *w, size_t b, float *v)

@@ -16,9 +16,10 @@ static size_t tables(struct ran_mapped_table *to, struct ran_params *p, const st
 {
         (void)C, (void)rows;
         to[0] = (struct ran_mapped_table){"embed.weight", V, c->dim, &p->embed, false};
-        to[1] = (struct ran_mapped_table){"spelling.weight", c->spelling, c->dim, &p->spelling,
-                                          false};
-        return c->spelling > 0 ? 2 : 1;
+        const size_t spelling = ran_encoder_spelling(c);
+
+        to[1] = (struct ran_mapped_table){"spelling.weight", spelling, c->dim, &p->spelling, false};
+        return spelling > 0 ? 2 : 1;
 }
 
 /* Tokens of a document, in blocks for threads. */

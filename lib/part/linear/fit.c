@@ -21,9 +21,10 @@ int ran_linear_init(struct ran_linear *l, const struct ran_config *c, size_t V, 
         const bool idf = ran_has_linear_model(c), crf = ran_has_linear_words(c) && c->crf;
         const size_t dense = ran_parts_features(c);
 
+        l->rows = ran_parts_rows(c);
         l->token_weight = c->frozen ? ran_alloc_floats(V, err) : NULL;
-        l->weight = ran_alloc_floats((c->wide + dense) * C, err);
-        l->idf = idf ? ran_alloc_floats(c->wide, err) : NULL;
+        l->weight = ran_alloc_floats((l->rows + dense) * C, err);
+        l->idf = idf ? ran_alloc_floats(l->rows, err) : NULL;
         l->crf = crf ? ran_alloc_floats(ran_crf_train_floats(C), err) : NULL;
         if (l->weight == NULL || (idf && l->idf == NULL) || (crf && l->crf == NULL) ||
             (c->frozen && l->token_weight == NULL))
@@ -51,9 +52,9 @@ void ran_linear_release(struct ran_linear *l)
         *l = (struct ran_linear){0};
 }
 
-void ran_linear_clear(struct ran_linear *l, const struct ran_config *c, size_t C)
+void ran_linear_clear(struct ran_linear *l, size_t C)
 {
-        memset(l->weight, 0, c->wide * C * sizeof *l->weight);
+        memset(l->weight, 0, l->rows * C * sizeof *l->weight);
         if (l->crf != NULL)
                 memset(l->crf, 0, ran_crf_train_floats(C) * sizeof *l->crf);
 }

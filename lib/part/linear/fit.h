@@ -13,8 +13,9 @@
 
 /* Zero-initialise. */
 struct ran_linear {
-        float *weight;       /* (c->wide, C), and rows of the dense features behind */
-        float *idf;          /* (c->wide); NULL for a tagger */
+        size_t rows;         /* of the table; 0: there is no linear model */
+        float *weight;       /* (rows, C), and rows of the dense features behind */
+        float *idf;          /* (rows); NULL for a tagger */
         float *crf;          /* of a tagger; NULL: none */
         float *token_weight; /* (V) in the vectors of a frozen encoder; NULL without */
         uint32_t *affixes;
@@ -27,7 +28,7 @@ int ran_linear_init(struct ran_linear *l, const struct ran_config *c, size_t V, 
                     const struct ran_tokenizer *tokenizer, struct ran_error *err);
 void ran_linear_release(struct ran_linear *l);
 /* Sets all weights to 0. */
-void ran_linear_clear(struct ran_linear *l, const struct ran_config *c, size_t C);
+void ran_linear_clear(struct ran_linear *l, size_t C);
 
 /* What is fitted, and to what. */
 struct ran_linear_fit {

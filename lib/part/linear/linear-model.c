@@ -553,6 +553,11 @@ static int check(const struct ran_config *c, struct ran_error *err)
         return RAN_OK;
 }
 
+static size_t table_rows(const struct ran_config *c)
+{
+        return c->wide;
+}
+
 static void tensors(struct ran_tensor_walk *k, struct ran_head_params *p,
                     const struct ran_config *c, size_t C)
 {
@@ -764,6 +769,7 @@ const struct ran_part ran_part_linear = {
         .own_size = sizeof(struct memory),
         .lay_out = lay_out,
         .predicts = true,
+        .table_rows = table_rows,
         .add = add,
         .logits = logits,
         .add_bwd = add_bwd,

@@ -238,6 +238,11 @@ static bool is_in(const struct ran_config *c)
         return c->wide > 0 && ran_task_of(c)->linear == RAN_LINEAR_CRF;
 }
 
+static size_t table_rows(const struct ran_config *c)
+{
+        return c->wide;
+}
+
 static void tensors(struct ran_tensor_walk *k, struct ran_head_params *p,
                     const struct ran_config *c, size_t C)
 {
@@ -322,6 +327,7 @@ const struct ran_part ran_part_words = {
         .init = init,
         .release = release,
         .predicts = true,
+        .table_rows = table_rows,
         .add_words = add_words,
         .add_word = add_one_word,
         .explain = explain,

@@ -36,8 +36,14 @@ static int check(const struct ran_config *c, struct ran_error *err)
 
 static bool uses(const struct ran_config *c, const char *field)
 {
+        static const char *const fields[] = {"window", "min_window", "cell", "review_source",
+                                             "pooling"};
+
         (void)c;
-        return strcmp(field, "window") == 0 || strcmp(field, "pooling") == 0;
+        for (size_t i = 0; i < sizeof fields / sizeof *fields; i++)
+                if (strcmp(fields[i], field) == 0)
+                        return true;
+        return false;
 }
 
 static bool is_gated(const struct ran_config *c)

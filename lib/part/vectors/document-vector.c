@@ -21,7 +21,7 @@ size_t ran_document_vector_width(const struct ran_config *c)
 {
         const struct ran_part *encoder = ran_encoder_of(c);
 
-        if (ran_encoder_has_vector(c))
+        if (ran_config_has_vector(c))
                 return encoder->vector_width(c);
         return ran_config_has_token_outputs(c) ? (has_outputs(c) ? PARTS : 1) * c->dim : 0;
 }
@@ -102,7 +102,7 @@ void ran_document_vector(struct ran_workspace *w, const struct ran_params *p, si
 {
         const struct ran_part *encoder = w->parts.encoder;
 
-        if (ran_encoder_has_vector(w->c)) {
+        if (ran_config_has_vector(w->c)) {
                 encoder->vector(w, p, b, v);
                 return;
         }
@@ -132,7 +132,7 @@ void ran_document_vector_bwd(struct ran_workspace *w, const struct ran_params *p
 {
         const struct ran_part *encoder = w->parts.encoder;
 
-        if (ran_encoder_has_vector(w->c)) {
+        if (ran_config_has_vector(w->c)) {
                 encoder->vector_bwd(w, p, dp, dv);
                 return;
         }
@@ -145,6 +145,6 @@ void ran_document_vector_bwd(struct ran_workspace *w, const struct ran_params *p
 void ran_document_vector_rows_bwd(struct ran_workspace *w, const struct ran_params *p,
                                   const float *dv)
 {
-        if (!ran_encoder_has_vector(w->c))
+        if (!ran_config_has_vector(w->c))
                 add_mean_bwd(w, p, dv);
 }

@@ -33,7 +33,7 @@ static size_t tables(struct ran_mapped_table *to, struct ran_params *p, const st
 {
         (void)C, (void)rows;
         *to = (struct ran_mapped_table){"token.weight", 0, V, &p->token_weight, false};
-        return ran_encoder_has_vector(c) ? 0 : 1;
+        return ran_config_has_vector(c) ? 0 : 1;
 }
 
 const struct ran_part ran_part_vectors = {

@@ -1,0 +1,28 @@
+/* below.h - what is below the tuned layers of an encoder: layers that stay as they are, and the
+ * rows that they make of windows. Windows do not see each other, so that the rows of one are a
+ * function of its ids: they are computed once, and kept.
+ *
+ * Threads may share it. What it has no room for is computed again, to the same bits. */
+#ifndef RAN_PART_BERT_BELOW_H
+#define RAN_PART_BERT_BELOW_H
+
+#include "ran/base.h"
+
+struct ran_below;
+
+/* The most that is kept of a training, in bytes: `keep` of them in memory (0: RAN_SPOOL_KEEP), the
+ * rest in a file, as ran_spool does it. */
+#define RAN_BELOW_MOST ((size_t)4 << 30)
+
+/* layers: of the encoder, the lowest, that stay; D: the width of a row. NULL: memory ran out. */
+struct ran_below *ran_below_new(size_t layers, size_t D, size_t keep, size_t most,
+                                struct ran_error *err);
+void ran_below_free(struct ran_below *k);
+/* The layers that stay; 0 without k. */
+size_t ran_below_layers(const struct ran_below *k);
+/* Copies the rows (rows, D) of the window with these n ids; false: they are not there. */
+bool ran_below_find(struct ran_below *k, const uint32_t *ids, size_t n, float *x, size_t rows);
+/* Keeps them, where there is room. */
+void ran_below_add(struct ran_below *k, const uint32_t *ids, size_t n, const float *x, size_t rows);
+
+#endif

@@ -1,0 +1,135 @@
+#!/usr/bin/env bats
+# --tune-layers, and --frozen of taggers: layers of a pretrained encoder that stay as they are.
+
+bats_require_minimum_version 1.5.0
+load train.bash
+
+# sentences N: as many tagged sentences; a word in front of a name tells its type.
+sentences() {
+  awk -v n="$1" 'BEGIN {
+    for (i = 1; i <= n; i++) {
+      place = i % 2; name = "w" (i * 7) % 5 "x"
+      printf "{\"tokens\":[\"the\",\"word%d\",\"%s\",\"%s\",\"wind\"],", i % 7, place ? "in" : "says", name
+      printf "\"tags\":[\"O\",\"O\",\"O\",\"B-%s\",\"O\"]}\n", place ? "LOC" : "PER"
+    }
+  }'
+}
+
+setup_file() {
+  export PATH=$RAN_BIN:$PATH encoder=$BATS_TEST_DIRNAME/../encoders/bert
+  cd "$BATS_FILE_TMPDIR"
+  sentences 60 >train.jsonl
+  sentences 20 >test.jsonl
+  documents 60 30 >documents.jsonl
+  ran-train import -q -o encoder.ran "$encoder"
+  RAN_ISA=portable ran-train tag -q --init "$encoder" --frozen --epochs 4 --no-early-stop --wide 0 -o frozen.ran train.jsonl
+  RAN_ISA=portable ran-train tag -q --init "$encoder" --tune-layers 1 --init-rate 1 --epochs 4 --no-early-stop --wide 0 \
+    -o one.ran train.jsonl
+}
+
+setup() {
+  mkdir "$BATS_TEST_TMPDIR/work"
+  cd "$BATS_TEST_TMPDIR/work" || exit
+  cp "$BATS_FILE_TMPDIR"/*.ran "$BATS_FILE_TMPDIR"/*.jsonl .
+  set -o pipefail
+}
+
+# changed MODEL: the tensors of the encoder that differ from those that it began with.
+changed() {
+  local tensor
+  for tensor in $(header encoder.ran | jq -r 'keys[] | select(. != "__metadata__")'); do
+    [ "$(bytes_of encoder.ran "$tensor" | sha256sum)" = "$(bytes_of "$1" "$tensor" | sha256sum)" ] || echo "$tensor"
+  done
+}
+
+@test "tuned: the encoder of a frozen tagger stays byte for byte; of one tuned layer only that changes" {
+  [ -z "$(changed frozen.ran)" ]
+  changed one.ran >tensors
+  [ "$(grep -c '^bert.1\.' tensors)" -gt 10 ]
+  run ! grep -v '^bert.1\.' tensors
+}
+
+@test "tuned: threads and the room for rows change no byte, and --replay finds the same" {
+  for jobs in 1 3; do
+    RAN_ISA=portable ran-train tag -q -j $jobs --data-memory 1 --init "$encoder" --frozen --epochs 4 --no-early-stop --wide 0 \
+      -o $jobs.ran train.jsonl
+    cmp frozen.ran $jobs.ran
+  done
+  for model in frozen one; do
+    RAN_ISA=portable run -0 ran-train tag --replay $model.ran --init "$encoder" train.jsonl
+    [[ $output == *'is reproduced, byte for byte'* ]]
+  done
+}
+
+@test "tuned: --frozen of a tagger is --tune-layers 0, and --tune-layers 0 of a classifier is --frozen" {
+  RAN_ISA=portable ran-train tag -q --init encoder.ran --tune-layers 0 --epochs 4 --no-early-stop --wide 0 -o zero.ran train.jsonl
+  RAN_ISA=portable ran-train tag -q --init encoder.ran --frozen --epochs 4 --no-early-stop --wide 0 -o f.ran train.jsonl
+  cmp zero.ran f.ran
+  ran-train classify -q --init encoder.ran --tune-layers 0 -o zero.ran documents.jsonl
+  ran-train classify -q --init encoder.ran --frozen -o f.ran documents.jsonl
+  cmp zero.ran f.ran
+}
+
+@test "tuned: all layers are what no option says" {
+  for layers in 2 1024; do
+    ran-train classify -q --init encoder.ran --epochs 1 --no-early-stop --wide 0 --tune-layers $layers -o $layers.ran documents.jsonl
+  done
+  ran-train classify -q --init encoder.ran --epochs 1 --no-early-stop --wide 0 -o all.ran documents.jsonl
+  cmp all.ran 1024.ran
+  ran-train diff all.ran 2.ran >said || [ $? -eq 1 ]
+  run ! grep -q '^tensor' said
+}
+
+@test "tuned: a tagger reads tokens, texts of many windows and columns; each answer depends on its document alone" {
+  for model in frozen one; do
+    ran-tag -m $model.ran test.jsonl >tagged.jsonl
+    jq -es 'length == 20 and all(.[]; .prediction.tags | length == 5)' tagged.jsonl
+    while read -r line; do
+      ran-tag -m $model.ran <<<"$line"
+    done <test.jsonl | cmp - tagged.jsonl
+    ran-tag -m $model.ran --eval --eval-format=json test.jsonl | jq -e .conlleval.f1
+    [ "$(ran-tag -m $model.ran --output-format conll test.jsonl | grep -c .)" -eq 100 ]
+    jq -s '{text: ([.[].tokens | join(" ")] | join(" "))}' -c test.jsonl >long.jsonl
+    ran-tag -m $model.ran long.jsonl | jq -e '.prediction.entities'
+  done
+}
+
+@test "tuned: beside it the linear model knows how words are spelled, the encoder does not" {
+  ran-train tag -q --init encoder.ran --tune-layers 1 --epochs 2 --dev-share 0 -o m.ran train.jsonl
+  ran-train info --format json m.ran | jq -e '.config.spelling > 0 and .config.encoder == "bert"'
+  run ! grep -qa spelling.weight m.ran
+  ran-tag -m m.ran --eval --eval-format=json test.jsonl | jq -e '.conlleval.f1 > 0.9'
+}
+
+@test "tuned: interrupted, a training resumes to the same model" {
+  sentences 400 >long.jsonl
+  train() {
+    RAN_ISA=portable ran-train tag -j 1 --init encoder.ran --tune-layers 1 --epochs 6 --no-early-stop --wide 0 -o "$1" "${@:2}" long.jsonl
+  }
+  train whole.ran -q
+  train m.ran --log log >said 2>&1 &
+  wait_for '"epoch":2' log
+  kill -INT $!
+  wait $! || [ $? -eq 130 ]
+  [ -e m.ran ] || train m.ran -q --resume
+  cmp whole.ran m.ran
+}
+
+@test "tuned: --dry-run knows the rows that are kept" {
+  ran-train tag --dry-run --init encoder.ran --frozen train.jsonl
+  ran-train tag --dry-run --init encoder.ran --tune-layers 1 train.jsonl
+}
+
+@test "tuned: what makes no sense is refused with a sentence" {
+  refused 2 'the last 3 layers cannot be tuned: the encoder has 2 (tune_layers)' \
+    ran-train tag --init encoder.ran --tune-layers 3 -o m.ran train.jsonl
+  refused 2 '--frozen tunes no layers: leave out --tune-layers' \
+    ran-train classify --init encoder.ran --frozen --tune-layers 1 -o m.ran documents.jsonl
+  refused 2 '--tune-layers needs a pretrained encoder: give --init MODEL' ran-train tag --tune-layers 1 -o m.ran train.jsonl
+  refused 2 '--tune-layers is for ran-train classify and tag' ran-train mlm --init encoder.ran --tune-layers 1 -o m.ran documents.jsonl
+  ran-train mlm -q --dim 8 --heads 2 --head-dim 4 --epochs 1 -o ran.ran documents.jsonl
+  refused 2 'tune_layers is for classifiers and taggers with a pretrained encoder of the family BERT' \
+    ran-train tag --init ran.ran --tune-layers 1 -o m.ran train.jsonl
+  refused 2 'texts would change the layers that tune_layers leaves as they are' \
+    ran-train tag --init encoder.ran --tune-layers 1 --pretrain documents.jsonl -o m.ran train.jsonl
+}
