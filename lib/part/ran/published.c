@@ -209,8 +209,8 @@ void ran_published_documents_bwd(struct ran_workspace *w, const struct ran_param
         ran_gemm_linear_bwd(w->pool, dcell, D, false, dq->gpc_value_w, dq->gpc_value_b,
                             h->dhead_glu, 2 * D, h->cell, D, q->gpc_value_w, B, D, 2 * D);
         ran_simd->silu_bwd(dcell, h->cell_pre, dcell, B * D);
-        ran_gemm_linear_bwd(w->pool, h->cell, D, false, dq->cell_w, dq->cell_b, dcell, D,
-                            h->last, D, q->cell_w, B, D, D);
+        ran_gemm_linear_bwd(w->pool, h->cell, D, false, dq->cell_w, dq->cell_b, dcell, D, h->last,
+                            D, q->cell_w, B, D, D);
         ran_published_pool_bwd(w, h->cell);
         ran_gemm_linear_bwd(w->pool, own->pooling.dpooled, D, false, dq->pool_w, dq->pool_b, dhead,
                             D, own->pooling.pooled, D, q->pool_w, B, D, D);
