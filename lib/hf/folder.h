@@ -215,8 +215,6 @@ void ran_hf_rannet_origin(const struct ran_tensor_spec *spec, struct ran_hf_orig
 /* The path of its checkpoint inside the folder, without .index: *name is the caller's to release.
  * RAN_EFORMAT: there is none, or more than one. */
 int ran_hf_rannet_checkpoint(struct ran_buf *name, const char *folder, struct ran_error *err);
-/* The head that its weights have. */
-void ran_hf_rannet_head(struct ran_hf *f, const struct ran_hf_weights *w);
 
 /* ran_hf_folder_write into memory, with the default prompt; the sentence does not name the folder.
  */

@@ -110,13 +110,6 @@ int ran_hf_rannet_checkpoint(struct ran_buf *name, const char *folder, struct ra
                                   "checkpoint: files NAME.index and NAME.data-00000-of-00001");
 }
 
-void ran_hf_rannet_head(struct ran_hf *f, const struct ran_hf_weights *w)
-{
-        f->config.task =
-                ran_hf_find(w, "mlm-matching/bias") != NULL ? RAN_TASK_MLM : RAN_TASK_EMBED;
-        f->tied = true;
-}
-
 /* ---- names ----------------------------------------------------------------------------------- */
 
 /* Ours without .weight and .bias, and theirs; those of a layer begin with "ran.%." and "ran-%/". */

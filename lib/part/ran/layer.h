@@ -496,7 +496,14 @@ void ran_layer_start_bwd(struct ran_workspace *w, const struct ran_params *p,
 /* ---- what published cells have of their own (published.c) ------------------------------------ */
 
 /* Whether a window is the first of its document: its state is c, without residual and norm. */
-bool ran_published_is_first(const struct ran_layer_pass *s, const struct ran_window_view *v);
+static inline bool ran_published_is_first(const struct ran_layer_pass *s,
+                                          const struct ran_window_view *v)
+{
+        const struct ran_packed *packed = s->w->packed;
+
+        return ran_layer_is_published(s->w) && v->i == packed->doc_window[v->b] &&
+               ran_packed_earlier(packed, v->b) == 0;
+}
 void ran_published_first_cells(struct ran_layer_pass *s, const struct ran_cells *below);
 void ran_published_first_cells_bwd(struct ran_layer_pass *s);
 /* The classifier's vector; a document's pooled cells, and their adjoint from dv (B, D). */

@@ -29,14 +29,6 @@
 
 /* ---- cells ----------------------------------------------------------------------------------- */
 
-bool ran_published_is_first(const struct ran_layer_pass *s, const struct ran_window_view *v)
-{
-        const struct ran_packed *packed = s->w->packed;
-
-        return ran_layer_is_published(s->w) && v->i == packed->doc_window[v->b] &&
-               ran_packed_earlier(packed, v->b) == 0;
-}
-
 void ran_published_first_cells(struct ran_layer_pass *s, const struct ran_cells *below)
 {
         const struct ran_packed *packed = s->w->packed;
