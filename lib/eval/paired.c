@@ -104,7 +104,7 @@ static double metric(const struct sums *s)
         return all > 0 ? 2 * (double)s->right / (double)all : 0;
 }
 
-/* Of n documents that are drawn with replacement. */
+/* The difference on n documents that are drawn with replacement. */
 static double resample(const struct ran_paired *p, uint64_t key)
 {
         struct sums first = {0}, second = {0};

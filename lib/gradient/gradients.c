@@ -109,7 +109,7 @@ static int dump_first(const struct ran_model *m, struct ran_batcher *k, struct r
         return dump_batch(m, k, plan, layout, output, err);
 }
 
-/* Of the first documents, as one batch. */
+/* Dumps the gradients of the first documents, as one batch. */
 static int dump(const struct ran_model *m, struct ran_batcher *k, size_t documents,
                 const char *output, struct ran_error *err)
 {

@@ -10,7 +10,7 @@ enum { MOST_ROWS = 1 << 20 };
 
 /* ---- modules.json ---------------------------------------------------------------------------- */
 
-/* Of a module's type, "sentence_transformers.models.Pooling", the last word. */
+/* The last word of a module's type, "sentence_transformers.models.Pooling". */
 static const char *last_word(const char *type)
 {
         const char *dot = strrchr(type, '.');

@@ -61,7 +61,7 @@ struct ran_recurrent_run {
         const float *key, *value; /* (n, width) */
         size_t n;
 };
-/* Those of the states from `from` on, `end` at most. */
+/* Keys and values of the states from `from` on, `end` at most. */
 static inline struct ran_recurrent_run ran_recurrent_state_run(const struct ran_recurrent_state *s,
                                                                size_t l, size_t from, size_t end)
 {
