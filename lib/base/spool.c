@@ -35,21 +35,32 @@ static int no_room(size_t bytes, int error, struct ran_error *err)
                 folder(), strerror(error));
 }
 
+int ran_temporary_file(char **path, struct ran_error *err)
+{
+        int fd;
+
+        if (asprintf(path, "%s/ran.XXXXXX", folder()) < 0) {
+                *path = NULL;
+                return ran_fail(err, RAN_ENOMEM, "out of memory"), -1;
+        }
+        fd = mkostemp(*path, O_CLOEXEC);
+        if (fd >= 0)
+                return fd;
+        ran_fail(err, RAN_EIO,
+                 "cannot create a temporary file in %s: %s (set TMPDIR to use another folder)",
+                 folder(), strerror(errno));
+        free(*path);
+        *path = NULL;
+        return fd;
+}
+
 /* A file that nobody else sees, and that is gone when the program ends, however it ends. */
 static int open_nameless(struct ran_error *err)
 {
         char *path;
-        int fd;
+        const int fd = ran_temporary_file(&path, err);
 
-        if (asprintf(&path, "%s/ran.XXXXXX", folder()) < 0)
-                return ran_fail(err, RAN_ENOMEM, "out of memory"), -1;
-        fd = mkostemp(path, O_CLOEXEC);
-        if (fd < 0)
-                ran_fail(err, RAN_EIO,
-                         "cannot create a temporary file in %s: %s (set TMPDIR to use another "
-                         "folder)",
-                         folder(), strerror(errno));
-        else
+        if (fd >= 0)
                 unlink(path);
         free(path);
         return fd;

@@ -1,4 +1,5 @@
 /* split.c - chooses and copies the documents to hold out as development data. */
+#include "base/error.h"
 #include "ran/train.h"
 
 #include <stdlib.h>
@@ -158,7 +159,26 @@ static int pick(const struct ran_dataset *d, double fraction, uint64_t seed, con
 
 /* ---- copies --------------------------------------------------------------------------------- */
 
-static int copy_document(struct ran_dataset *to, const struct ran_dataset *d, size_t b,
+/* What a document is learned from, beside its labels. */
+static int copy_targets(struct ran_dataset *to, const struct ran_dataset *d, size_t b,
+                        struct ran_error *err)
+{
+        const size_t at = d->soft_first != NULL ? d->soft_first[b] : 0;
+
+        if (d->soft_first != NULL)
+                RAN_TRY(ran_dataset_soft_target(to, d->soft_labels + at, d->soft + at,
+                                                d->soft_first[b + 1] - at, d->guessed[b], err));
+        if (d->group == NULL)
+                return RAN_OK;
+        to->group = ran_spool_reserve(&to->spool.group, to->B, sizeof *to->group, err);
+        if (to->group == NULL)
+                return (int)err->code;
+        to->group[to->B - 1] = d->group[b];
+        return RAN_OK;
+}
+
+/* judges: without its soft target. */
+static int copy_document(struct ran_dataset *to, const struct ran_dataset *d, size_t b, bool judges,
                          struct ran_error *err)
 {
         const struct ran_document doc = ran_dataset_document(d, b);
@@ -175,7 +195,9 @@ static int copy_document(struct ran_dataset *to, const struct ran_dataset *d, si
                                              weight, err);
         if (code == RAN_OK && doc.spelling != NULL)
                 code = ran_dataset_spell(to, doc.spelling, doc.L, err);
-        if (code == RAN_OK && d->guessed != NULL)
+        if (code == RAN_OK && !judges)
+                code = copy_targets(to, d, b, err);
+        else if (code == RAN_OK && d->guessed != NULL)
                 code = ran_dataset_soft_target(to, NULL, NULL, 0, d->guessed[b], err);
         if (code == RAN_OK && doc.begins != NULL)
                 memcpy(to->begins + to->label_first[to->B - 1], doc.begins, n * sizeof *doc.begins);
@@ -195,22 +217,55 @@ int ran_dataset_split_size(const struct ran_dataset *d, double fraction, uint64_
         return rc;
 }
 
+/* Copies the documents with taken[b] == value. */
+static int copy(struct ran_dataset *to, const struct ran_dataset *d, const bool *taken, bool value,
+                bool judges, struct ran_error *err)
+{
+        to->multilabel = d->multilabel;
+        to->given = d->given;
+        to->keep = d->keep;
+        memcpy(to->digest, d->digest, sizeof to->digest);
+        RAN_TRY(ran_dataset_set_classes(to, d->names, d->C, err));
+        for (size_t b = 0; b < d->B; b++)
+                if (taken[b] == value)
+                        RAN_TRY(copy_document(to, d, b, judges, err));
+        return ran_dataset_finish(to, err);
+}
+
 int ran_dataset_split(const struct ran_dataset *d, double fraction, uint64_t seed,
                       const bool *known, bool *held_out, struct ran_dataset *dev,
                       struct ran_error *err)
 {
         memset(held_out, 0, d->B * sizeof *held_out);
-        dev->multilabel = d->multilabel;
-        dev->given = d->given;
-        dev->keep = d->keep;
-        memcpy(dev->digest, d->digest, sizeof dev->digest);
-        int code = pick(d, fraction, seed, known, held_out, err);
-        if (code == RAN_OK)
-                code = ran_dataset_set_classes(dev, d->names, d->C, err);
-        for (size_t b = 0; b < d->B && code == RAN_OK; b++)
-                if (held_out[b])
-                        code = copy_document(dev, d, b, err);
-        if (code == RAN_OK)
-                code = ran_dataset_finish(dev, err);
-        return code;
+        RAN_TRY(pick(d, fraction, seed, known, held_out, err));
+        return copy(dev, d, held_out, true, true, err);
+}
+
+int ran_dataset_without(const struct ran_dataset *d, const bool *left_out, struct ran_dataset *to,
+                        struct ran_error *err)
+{
+        return copy(to, d, left_out, false, false, ran_error_or_spare(err));
+}
+
+/* ---- folds ----------------------------------------------------------------------------------- */
+
+int ran_dataset_folds(const struct ran_dataset *d, size_t folds, uint64_t seed, uint32_t *fold,
+                      struct ran_error *err)
+{
+        err = ran_error_or_spare(err);
+        struct drawn *drawn = ran_alloc(d->B, sizeof *drawn, err);
+
+        if (drawn == NULL)
+                return RAN_ENOMEM;
+        for (size_t b = 0; b < d->B; b++)
+                fold[b] = RAN_NO_FOLD;
+        const size_t n = draw(d, seed, drawn);
+        for (size_t i = 0, size; i < n; i += size) {
+                size = group_size(d, drawn + i, n - i);
+                const size_t at = d->group != NULL ? i * folds / n : i % folds;
+                for (size_t j = i; j < i + size; j++)
+                        fold[drawn[j].document] = (uint32_t)at;
+        }
+        free(drawn);
+        return RAN_OK;
 }

@@ -74,6 +74,9 @@ struct ran_spool {
  * as it was. */
 void *ran_spool_reserve(struct ran_spool *s, size_t n, size_t size, struct ran_error *err);
 void ran_spool_release(struct ran_spool *s); /* `keep` stays */
+/* Makes an empty file in TMPDIR, else /var/tmp, and returns its descriptor, or -1; the caller
+ * removes the file and frees *path. */
+int ran_temporary_file(char **path, struct ran_error *err);
 
 /* A growing byte buffer (base/buffer.c). Zero-initialise. After a failed allocation `failed` stays
  * set and additions do nothing: check it once, at the end. data may be NULL when len is 0; the

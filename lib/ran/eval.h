@@ -100,6 +100,22 @@ void ran_eval_finish(struct ran_eval *e, struct ran_eval_report *report);
 void ran_eval_json(const struct ran_eval_report *report, struct ran_buf *out);
 void ran_eval_text(const struct ran_eval_report *report, struct ran_buf *out);
 
+/* ---- labels that are probably wrong (eval/suspects.c) ---------------------------------------- */
+
+struct ran_suspect {
+        size_t document;           /* its index */
+        uint32_t label, suggested; /* its own; the most probable other one */
+        float own;                 /* the probability of `label`: the order */
+        double margin; /* by how much `suggested` is more probable than `label`: -1 to 1 */
+        bool counted;  /* for another label, by the thresholds */
+};
+/* Orders n documents by how probably their label is wrong, the most suspicious first: s (n), from
+ * out-of-fold probabilities p (n, C) and their labels (n), each below C. Also the threshold of each
+ * label (C; INFINITY: no document has it), and about how many labels are wrong. RAN_EINVAL: all
+ * have one label. */
+int ran_suspects_find(struct ran_suspect *s, const float *p, const uint32_t *label, size_t n,
+                      size_t C, double *threshold, size_t *wrong, struct ran_error *err);
+
 /* ---- two models on the same documents (eval/paired.c) ---------------------------------------- */
 
 /* What a model answered to a document: labels, or entities, that are right, wrong or missing. With

@@ -375,12 +375,15 @@ int ran_embed(const struct ran_embedder *e, struct ran_state *s, const struct ra
  * closed. */
 struct ran_vector_cache;
 struct ran_vector_cache *ran_vector_cache_open(const char *path, struct ran_error *err);
+/* Writes its file, if there are vectors that it lacks. */
+int ran_vector_cache_save(struct ran_vector_cache *k, struct ran_error *err);
 /* Frees it, whatever it returns; NULL is nothing. */
 int ran_vector_cache_close(struct ran_vector_cache *k, struct ran_error *err);
 void ran_vector_cache_counts(const struct ran_vector_cache *k, size_t *found, size_t *computed);
 /* Lets all states of m use it, until the cache is closed. Only encoders of the family BERT have
  * vectors that are worth it: RAN_EINVAL for others. RAN_EFORMAT: it serves another encoder. */
 int ran_model_use_vectors(struct ran_model *m, struct ran_vector_cache *k, struct ran_error *err);
+void ran_model_forget_vectors(struct ran_model *m); /* it uses no cache from now on */
 
 /* A collection of vectors, and those of them that are nearest to a vector by the cosine, exactly
  * (infer/nearest.c). Read-only, it may be shared by threads. */

@@ -119,6 +119,16 @@ int ran_dataset_split(const struct ran_dataset *d, double share, uint64_t seed, 
 /* How many that would be. */
 int ran_dataset_split_size(const struct ran_dataset *d, double share, uint64_t seed,
                            const bool *known, size_t *n, struct ran_error *err);
+/* Copies all other documents to `to` (zeroed) for training, with soft targets and groups, in order.
+ * After a failure `to` is incomplete: release it. */
+int ran_dataset_without(const struct ran_dataset *d, const bool *left_out, struct ran_dataset *to,
+                        struct ran_error *err);
+/* Numbers folds of about as many documents of each class from 0 in fold (B); a group is in one
+ * fold. A document whose labels are guessed is in none, unless all are: RAN_NO_FOLD. The choice
+ * depends only on the seed and on a document's index in d. folds >= 1. */
+#define RAN_NO_FOLD UINT32_MAX
+int ran_dataset_folds(const struct ran_dataset *d, size_t folds, uint64_t seed, uint32_t *fold,
+                      struct ran_error *err);
 void ran_dataset_release(struct ran_dataset *d);
 
 enum { RAN_SCHEDULE_CONSTANT, RAN_SCHEDULE_LINEAR, RAN_SCHEDULE_COSINE };
@@ -320,6 +330,15 @@ struct ran_train_job {
 /* RAN_EINVAL if settings or documents do not fit the model: documents of another task or without
  * tokens, ids beyond V, labels without a class, words without a token. */
 int ran_train(const struct ran_train_job *job, struct ran_error *err);
+/* Out-of-fold probabilities (train/folds.c): p (B, C) of the labels of each document of job->train
+ * by a model of this job that learned from all other folds; a row of zeros for a document in no
+ * fold (ran_dataset_folds). job->dev, output and checkpoint are not used: the models have no
+ * validation documents, and each lies in a temporary file as long as it scores. next, unless it is
+ * NULL, is called before each fold, numbered from 0; a value other than 0 ends it with RAN_EINTR.
+ * RAN_EINVAL: fewer than 2 folds, or more than documents; or the task is not classify. */
+int ran_train_folds(const struct ran_train_job *job, size_t folds,
+                    int (*next)(void *arg, size_t fold), void *arg, float *p,
+                    struct ran_error *err);
 /* The work of ranks other than 0, until rank 0 closes. Fails when it loses the others or cannot
  * do its part: print the sentence then; closing ends all ranks. */
 int ran_train_follow(struct ran_ranks *ranks, struct ran_error *err);

@@ -149,6 +149,23 @@ static int add_document(struct train_reader *r, const struct cmd_line *line,
         return RAN_OK;
 }
 
+/* The record of the last document, as readers find it. */
+static int keep_line(struct train_data *d, const char *text, size_t n, struct ran_error *err)
+{
+        struct train_lines *l = &d->lines;
+        const size_t b = d->set.B - 1, at = b > 0 ? l->end[b - 1] : 0;
+        size_t *end = ran_spool_reserve(&l->end_spool, b + 1, sizeof *end, err);
+        char *to = end != NULL ? ran_spool_reserve(&l->text_spool, at + n, 1, err) : NULL;
+
+        if (to == NULL)
+                return (int)err->code;
+        memcpy(to + at, text, n);
+        end[b] = at + n;
+        l->text = to;
+        l->end = end;
+        return RAN_OK;
+}
+
 int train_take(void *arg, const struct cmd_line *line, const struct cmd_result *result,
                struct ran_error *err)
 {
@@ -178,6 +195,8 @@ int train_take(void *arg, const struct cmd_line *line, const struct cmd_result *
         const char *text = train_line_text(line, &r->renamed, &length);
         if (text == NULL)
                 return ran_fail(err, RAN_ENOMEM, "out of memory for a line");
+        if (r->source->keep_lines)
+                RAN_TRY(keep_line(data, text, length, err));
         ran_sha256_add(&r->digest, text, length);
         ran_sha256_add(&r->digest, "\n", 1);
         return RAN_OK;
@@ -193,6 +212,7 @@ void train_begin(struct train_reader *r)
         d->soft_label = r->source->soft_label;
         d->group = r->source->group;
         d->set.keep = d->location_spool.keep = d->empty_spool.keep = r->source->keep;
+        d->lines.text_spool.keep = d->lines.end_spool.keep = r->source->keep;
         ran_sha256_init(&r->digest);
         if (d->task->begin != NULL)
                 d->task->begin(d);
@@ -295,5 +315,7 @@ void train_data_release(struct train_data *d)
         ran_dataset_release(&d->set);
         ran_spool_release(&d->location_spool);
         ran_spool_release(&d->empty_spool);
+        ran_spool_release(&d->lines.text_spool);
+        ran_spool_release(&d->lines.end_spool);
         *d = (struct train_data){0};
 }

@@ -28,6 +28,11 @@ struct train_data {
         struct train_location *empty; /* (empties) documents without a token; they count as bad */
         size_t empties;
         struct ran_spool location_spool, empty_spool; /* where the two lie */
+        struct train_lines {                          /* with `keep_lines` of the source */
+                char *text;  /* the record of each document, JSON, one after the other */
+                size_t *end; /* (B) where they end */
+                struct ran_spool text_spool, end_spool;
+        } lines;
         /* The first record with `label` and with `labels`, with tags of each kind, and, for
          * language models, with one text and with a source. */
         struct train_location one, several, tagged[CMD_TAG_KINDS], plain, paired;
@@ -94,6 +99,7 @@ struct train_source {
                                              size_t *spelling);
         void *given_arg;
         struct ran_dataset *texts; /* gets the text of each document, too (text-set.h); or NULL */
+        bool keep_lines;           /* keep the record of each document */
         const struct cmd_names *names; /* of labels or tags that are numbers, or NULL */
 };
 

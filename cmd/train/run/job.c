@@ -12,6 +12,7 @@
 #include "cmd/train/run/ranks.h"
 #include "cmd/train/run/tune.h"
 #include "cmd/train/run/unjudged.h"
+#include "cmd/train/run/wrong-labels.h"
 
 /* ---- settings that the data decide on ------------------------------------------------------- */
 
@@ -116,9 +117,9 @@ static void hold_out(struct train_session *s)
         struct ran_error err = {0};
         size_t all = s->train.set.B, own = all - ran_dataset_guessed(&s->train.set);
 
+        group_alike(s);
         if (s->has_dev || s->options->file.dev_share == 0)
                 return;
-        group_alike(s);
         s->held_out = ran_alloc(all, sizeof *s->held_out, &err);
         if (s->held_out == NULL)
                 cmd_die(cmd_status_of(&err), "%s", err.text);
@@ -294,7 +295,8 @@ int train_job_run(struct train_session *s)
         train_init_job(&s->init, &job);
         job.vector_cache = s->vectors;
         job.below = s->below;
-        int status = mode->dry_run              ? train_dry_run(&job)
+        int status = mode->find_wrong_labels    ? train_find_wrong_labels(s, &job)
+                     : mode->dry_run            ? train_dry_run(&job)
                      : mode->replay != NULL     ? replay(s, &job)
                      : s->options->run.tune > 0 ? tune(s, &job)
                                                 : train_run(&job, &s->run);

@@ -7,6 +7,7 @@
 #include "cmd/options/rules.h"
 #include "cmd/content/names.h"
 #include "cmd/train/about/convert.h"
+#include "cmd/train/run/wrong-labels.h"
 
 #define FILE_AT(member) offsetof(struct train_file_options, member)
 const struct ran_field train_file_fields[] = {
@@ -195,6 +196,30 @@ static const struct ran_field mode_fields[] = {
                                 "--replay takes the settings of the model"),
                    RAN_EXCLUDES("minutes pretrain_minutes",
                                 "--replay makes the steps of the model, whatever the time"))},
+        {"find_wrong_labels", 0, RAN_FIELD_BOOL, MODE_AT(find_wrong_labels), .local = true,
+         .help = "list documents whose label is probably wrong on stdout, the most suspicious "
+                 "first, by models that are trained on other documents",
+         .first = true,
+         RAN_RULES(RAN_NEEDS_AS("task=classify", "is for ran-train classify"),
+                   RAN_EXCLUDES("check dry_run dump_gradients replay", NULL),
+                   RAN_EXCLUDES("output report log tune resume overwrite_checkpoint weights",
+                                "--find-wrong-labels writes a list, and no model"),
+                   RAN_EXCLUDES("dev no_dev dev_share", "--find-wrong-labels judges each document "
+                                                        "by a model of the others"),
+                   RAN_EXCLUDES("soft_label pretrain pretrain_epochs pretrain_minutes minutes",
+                                NULL))},
+        {"folds", 0, RAN_FIELD_SIZE, MODE_AT(folds), 2, 1000, .value = "N", .initial = "5",
+         .local = true,
+         .help = "for that, train so many models, each on all documents but one of N parts",
+         RAN_RULES(RAN_NEEDS("find_wrong_labels"))},
+        {"suspects", 0, RAN_FIELD_SIZE, MODE_AT(suspects), 0, 1e9, .value = "N", .initial = "0",
+         .local = true,
+         .help = "list so many documents; 0: as many as are estimated to have a wrong label",
+         RAN_RULES(RAN_NEEDS("find_wrong_labels"))},
+        {"suspects_format", 0, RAN_FIELD_CHOICE, MODE_AT(suspects_format),
+         .choices = train_suspects_formats, .value = "FORMAT", .initial = "jsonl", .local = true,
+         .help = "format of the list" OUTPUT_FORMATS(OUTPUT_HELP),
+         RAN_RULES(RAN_NEEDS("find_wrong_labels"))},
         {0},
 };
 
@@ -202,6 +227,7 @@ static const struct ran_field mode_fields[] = {
 
 static const char usage[] = "-o MODEL [option...] [file...]\n"
                             "--check|--dry-run [option...] [file...]\n"
+                            "--find-wrong-labels [option...] [file...]\n"
                             "--dump-gradients FILE -m MODEL [file...]\n"
                             "--replay MODEL [option...] [file...]";
 static const char notes[] =
@@ -280,7 +306,8 @@ static void check_output(const struct train_options *o)
         const struct train_mode_options *mode = &o->mode;
         const struct train_run_options *run = &o->run;
 
-        if (o->file.output != NULL || mode->check || mode->dry_run || mode->dump_gradients != NULL)
+        if (o->file.output != NULL || mode->check || mode->dry_run ||
+            mode->dump_gradients != NULL || mode->find_wrong_labels)
                 return;
         if (mode->replay == NULL)
                 cmd_usage("no output file: give -o MODEL");
@@ -307,6 +334,6 @@ void train_options_check(struct train_options *o)
 {
         check_output(o);
         check_folder(o);
-        if (o->file.no_dev)
+        if (o->file.no_dev || o->mode.find_wrong_labels)
                 o->file.dev_share = 0;
 }

@@ -27,6 +27,9 @@ struct train_mode_options {
         int check_format; /* TRAIN_CHECK_... */
         char *dump_gradients, *model, *replay;
         size_t dump_documents;
+        bool find_wrong_labels;
+        size_t folds, suspects;
+        int suspects_format; /* by train_suspects_formats */
 };
 
 /* All options of a run. After train_options_check and, with --replay, train_replay_restore

@@ -270,6 +270,7 @@ static void init_source(struct train_session *s)
         source->weight = file->weight_member == NULL                ? "weight"
                          : strcmp(file->weight_member, "none") == 0 ? NULL
                                                                     : file->weight_member;
+        source->keep_lines = s->options->mode.find_wrong_labels;
         source->vectors = s->init.file;
         source->vector_words = file->init.vector_words;
 }

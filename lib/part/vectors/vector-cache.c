@@ -4,7 +4,8 @@
  *      document   U8 (n, 16): the beginning of the SHA-256 of a document's ids, ascending
  *      vector     F32 (n, width)
  *
- * It is read and written as a whole: vectors of a run that is killed are lost. */
+ * It is read and written as a whole: vectors that a run made since the last time are lost if it is
+ * killed. */
 #include "part/vectors/vector-cache.h"
 #include "base/error.h"
 #include "base/string-table.h"
@@ -34,6 +35,7 @@ struct ran_vector_cache {
         float *vector;                /* (keys.n - olds, width) */
         size_t vector_cap;
         size_t found;
+        size_t saved; /* keys in the file since it was written; 0: it was not */
         pthread_mutex_t lock;
 };
 
@@ -281,14 +283,20 @@ static int write_file(const struct ran_vector_cache *k, struct ran_error *err)
         return rc;
 }
 
+int ran_vector_cache_save(struct ran_vector_cache *k, struct ran_error *err)
+{
+        if (k->path == NULL || k->keys.n == (k->saved > 0 ? k->saved : k->olds))
+                return RAN_OK;
+        RAN_TRY(write_file(k, ran_error_or_spare(err)));
+        k->saved = k->keys.n;
+        return RAN_OK;
+}
+
 int ran_vector_cache_close(struct ran_vector_cache *k, struct ran_error *err)
 {
-        int rc = RAN_OK;
-
         if (k == NULL)
                 return RAN_OK;
-        if (k->path != NULL && k->keys.n > k->olds)
-                rc = write_file(k, ran_error_or_spare(err));
+        const int rc = ran_vector_cache_save(k, err);
         free_cache(k);
         return rc;
 }

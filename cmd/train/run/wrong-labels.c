@@ -1,0 +1,303 @@
+/* wrong-labels.c - see wrong-labels.h. */
+#include "cmd/train/run/wrong-labels.h"
+
+#include <math.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cmd/formats/emit.h"
+#include "cmd/formats/foreign.h"
+#include "cmd/formats/json.h"
+#include "cmd/formats/row.h"
+#include "cmd/options/message.h"
+#include "cmd/options/write.h"
+#include "cmd/pages/documents.h"
+#include "cmd/pages/page.h"
+#include "cmd/pages/record-name.h"
+#include "cmd/pages/style.h"
+#include "cmd/pages/table.h"
+
+enum { EXCERPT = 1500 };
+
+const char *const train_suspects_formats[] = {OUTPUT_FORMATS(OUTPUT_NAME) NULL};
+static const struct output_format *const formats[] = {OUTPUT_FORMATS(OUTPUT_ENTRY)};
+
+struct suspects {
+        const struct train_session *s;
+        const struct ran_dataset *set;
+        float *p;                    /* (B, C) out of fold */
+        struct ran_suspect *suspect; /* (B) the most suspicious first */
+        double *threshold;           /* (C) */
+        size_t wrong, listed;        /* about so many are wrong; so many are written */
+};
+
+/* ---- the models of the folds ----------------------------------------------------------------- */
+
+static int on_report(void *arg, const struct ran_train_report *report)
+{
+        (void)arg;
+        (void)report;
+        return train_run_stopped();
+}
+
+static int on_fold(void *arg, size_t fold)
+{
+        const struct suspects *x = arg;
+
+        cmd_note("fold %zu of %zu", fold + 1, x->s->options->mode.folds);
+        return train_run_stopped();
+}
+
+/* RAN_OK, or why there is no list. */
+static int judge(struct suspects *x, const struct ran_train_job *job, struct ran_error *err)
+{
+        const size_t B = x->set->B, C = x->set->C;
+        struct ran_train_job watched = *job;
+
+        watched.report = on_report;
+        if (B > SIZE_MAX / sizeof *x->p / C)
+                return ran_fail(err, RAN_ENOMEM, "%zu documents of %zu labels are too many", B, C);
+        x->p = ran_alloc_floats(B * C, err);
+        x->suspect = ran_alloc(B, sizeof *x->suspect, err);
+        x->threshold = ran_alloc(C, sizeof *x->threshold, err);
+        if (x->p == NULL || x->suspect == NULL || x->threshold == NULL)
+                return RAN_ENOMEM;
+        const int rc = ran_train_folds(&watched, x->s->options->mode.folds, on_fold, x, x->p, err);
+        /* With one label a document, labels has one for each. */
+        return rc != RAN_OK ? rc
+                            : ran_suspects_find(x->suspect, x->p, x->set->labels, B, C,
+                                                x->threshold, &x->wrong, err);
+}
+
+/* ---- a document ------------------------------------------------------------------------------ */
+
+/* A document as it was read. Release line->record. */
+static void line_of(const struct suspects *x, size_t b, struct cmd_line *line)
+{
+        const struct train_data *d = &x->s->train;
+        const size_t begin = b > 0 ? d->lines.end[b - 1] : 0;
+        struct ran_error err;
+
+        line->file = d->location[b].file;
+        line->number = d->location[b].line;
+        if (ran_record_scan(&line->record, d->lines.text + begin, d->lines.end[b] - begin, &err) !=
+            RAN_OK)
+                cmd_die(CMD_FAILED, "%s:%zu: %s", line->file, line->number, err.text);
+}
+
+static void put_float(struct ran_buf *out, const char *name, float value)
+{
+        struct ran_buf number = {0};
+
+        ran_buf_float(&number, value);
+        json_put_raw(out, name, number.data, number.len);
+        out->failed |= number.failed;
+        ran_buf_release(&number);
+}
+
+static void put_name(struct ran_buf *out, const char *member, const char *name)
+{
+        json_put_string(out, member, name, strlen(name));
+}
+
+static void write_record(const struct suspects *x, size_t rank, const struct cmd_line *line,
+                         struct ran_buf *out)
+{
+        static const struct cmd_output how = {0};
+        const struct ran_suspect *k = &x->suspect[rank];
+        const float *p = x->p + k->document * x->set->C;
+        struct ran_buf value = {0};
+
+        json_begin(&value, '{');
+        json_put_size(&value, "rank", rank + 1);
+        put_name(&value, "label", x->set->names[k->label]);
+        put_name(&value, "suggested", x->set->names[k->suggested]);
+        put_float(&value, "margin", (float)k->margin);
+        put_name(&value, "file", line->file);
+        json_put_size(&value, "line", line->number);
+        json_name(&value, "probs");
+        json_begin(&value, '{');
+        for (size_t c = 0; c < x->set->C; c++)
+                put_float(&value, x->set->names[c], p[c]);
+        json_end(&value, '}');
+        json_end(&value, '}');
+        emit_record(out, line, &how, "suspect", &value);
+        out->failed |= value.failed;
+        ran_buf_release(&value);
+}
+
+static int write_row(const struct suspects *x, size_t rank, const struct cmd_line *line,
+                     struct cmd_row *row, struct ran_buf *scratch, struct ran_error *err)
+{
+        const struct ran_suspect *k = &x->suspect[rank];
+        const float *p = x->p + k->document * x->set->C;
+
+        cmd_row_size(row, rank + 1);
+        RAN_TRY(cmd_row_id(row, line, err));
+        cmd_row_text(row, x->set->names[k->label]);
+        cmd_row_text(row, x->set->names[k->suggested]);
+        cmd_row_float(row, (float)k->margin);
+        cmd_row_float(row, p[k->label]);
+        cmd_row_float(row, p[k->suggested]);
+        RAN_TRY(cmd_row_document(row, line, scratch, err));
+        cmd_row_end(row);
+        return RAN_OK;
+}
+
+/* ---- the page -------------------------------------------------------------------------------- */
+
+static void add_label(struct ran_buf *out, const struct suspects *x, size_t c, float p,
+                      const char *what, const char *kind)
+{
+        ran_buf_printf(out, "%s <span class=\"label %s\">", what, kind);
+        page_string(out, x->set->names[c]);
+        ran_buf_str(out, "</span> <small>");
+        page_percent(out, (double)p, 1);
+        ran_buf_str(out, "</small>");
+}
+
+static int add_article(const struct suspects *x, size_t rank, const struct cmd_line *line,
+                       struct page_documents *documents, struct ran_buf *text,
+                       struct ran_error *err)
+{
+        const struct ran_suspect *k = &x->suspect[rank];
+        const float *p = x->p + k->document * x->set->C;
+        struct page_document d = {.doubt = 1 - (double)k->own};
+
+        text->len = 0;
+        RAN_TRY(foreign_add_text(text, &line->record, err));
+        page_record_name(&d.name, &line->record, line->file, line->number);
+        ran_buf_str(&d.body, "<p>");
+        add_label(&d.body, x, k->label, p[k->label], "label:", "bad");
+        add_label(&d.body, x, k->suggested, p[k->suggested], " suggested:", "good");
+        ran_buf_str(&d.body, "</p>\n<div class=\"text\" dir=\"auto\">");
+        page_excerpt(&d.body, text->data, text->len, EXCERPT);
+        ran_buf_str(&d.body, "</div>\n");
+        const int rc = page_documents_add(documents, &d, err);
+        page_document_release(&d);
+        return rc;
+}
+
+/* By label: its threshold, its documents, and how many of them are listed. */
+static void write_labels(const struct suspects *x, struct ran_buf *out)
+{
+        struct ran_error err;
+        const size_t C = x->set->C;
+        size_t *count = ran_alloc(2 * C, sizeof *count, &err), *listed = count + C;
+
+        if (count == NULL)
+                cmd_die(CMD_FAILED, "%s", err.text);
+        for (size_t b = 0; b < x->set->B; b++) {
+                count[x->suspect[b].label]++;
+                listed[x->suspect[b].label] += b < x->listed;
+        }
+        ran_buf_str(out, "<h2>Labels</h2>\n");
+        struct page_table t = page_table_begin(
+                out, PAGE_WIDE, "label|#documents|#probably wrong||#mean probability");
+        for (size_t c = 0; c < C; c++)
+                if (count[c] > 0)
+                        page_row(&t, CELL_NAME(x->set->names[c]), CELL_COUNT(count[c]),
+                                 CELL_COUNT(listed[c]),
+                                 CELL_BAR((double)listed[c] / (double)count[c]),
+                                 CELL_PERCENT(x->threshold[c], 1));
+        page_table_end(&t);
+        free(count);
+}
+
+static void write_page(const struct suspects *x, struct page_documents *documents,
+                       struct cmd_sink *out)
+{
+        struct ran_buf lead = {0};
+
+        page_count(&lead, x->listed);
+        ran_buf_str(&lead, " of ");
+        page_count(&lead, x->set->B);
+        ran_buf_printf(&lead,
+                       " documents, the most suspicious first; about %zu labels are wrong. The "
+                       "probabilities are from models that were trained on other documents.",
+                       x->wrong);
+        page_begin(&out->buf, "Labels that are probably wrong", &lead);
+        write_labels(x, &out->buf);
+        page_worst_write(documents, "Documents", x->listed, "documents", out);
+        page_end(&out->buf, page_documents_script);
+}
+
+/* ---- the list -------------------------------------------------------------------------------- */
+
+static void write_list(const struct suspects *x)
+{
+        static const char *const heads[] = {"rank",        "id",     "label",
+                                            "suggested",   "margin", "p_label",
+                                            "p_suggested", "text",   NULL};
+        const struct output_format *format = formats[x->s->options->mode.suspects_format];
+        struct page_documents documents = {0};
+        struct ran_buf scratch = {0};
+        struct cmd_line line = {0};
+        struct cmd_sink out;
+        struct ran_error err;
+        int rc = RAN_OK;
+
+        cmd_sink_open(&out, NULL);
+        struct cmd_row row = {.format = format, .out = &out.buf};
+        if (format->kind == OUTPUT_ROWS) {
+                cmd_row_names(&row, heads);
+                cmd_row_end(&row);
+        }
+        for (size_t rank = 0; rank < x->listed && rc == RAN_OK; rank++) {
+                line_of(x, x->suspect[rank].document, &line);
+                if (format->kind == OUTPUT_RECORDS)
+                        write_record(x, rank, &line, &out.buf);
+                else if (format->kind == OUTPUT_ROWS)
+                        rc = write_row(x, rank, &line, &row, &scratch, &err);
+                else
+                        rc = add_article(x, rank, &line, &documents, &scratch, &err);
+                cmd_sink_flush(&out);
+        }
+        if (rc != RAN_OK)
+                cmd_die(cmd_status_of(&err), "%s:%zu: %s", line.file, line.number, err.text);
+        if (format->kind == OUTPUT_PAGE)
+                write_page(x, &documents, &out);
+        cmd_sink_close(&out);
+        page_documents_release(&documents);
+        ran_buf_release(&scratch);
+        ran_record_release(&line.record);
+}
+
+static int ended_early(const struct ran_error *err)
+{
+        const int signal = train_run_stopped();
+
+        if (err->code == RAN_EINTR && signal != 0) {
+                cmd_warn("interrupted");
+                return 128 + signal;
+        }
+        cmd_warn("%s", err->text);
+        return cmd_status_of(err);
+}
+
+int train_find_wrong_labels(const struct train_session *s, const struct ran_train_job *job)
+{
+        const size_t asked = s->options->mode.suspects;
+        struct suspects x = {.s = s, .set = &s->train.set};
+        struct ran_error err = {0};
+        int status = CMD_OK;
+
+        if (s->config.multilabel)
+                cmd_die(CMD_FAILED, "--find-wrong-labels is for documents with one label each, and "
+                                    "these have \"labels\", a list");
+        train_run_catch_signals();
+        if (judge(&x, job, &err) == RAN_OK) {
+                x.listed = asked > 0 ? asked : x.wrong;
+                x.listed = x.listed < x.set->B ? x.listed : x.set->B;
+                cmd_note("about %zu of %zu labels are wrong; the %zu most suspicious are listed",
+                         x.wrong, x.set->B, x.listed);
+                write_list(&x);
+        } else {
+                status = ended_early(&err);
+        }
+        free(x.p);
+        free(x.suspect);
+        free(x.threshold);
+        return status;
+}

@@ -1,0 +1,174 @@
+/* folds.c - out-of-fold probabilities: each document is judged by a model that has not seen it. */
+#include "base/error.h"
+#include "base/size.h"
+#include "ran/train.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* Documents that a thread scores with one state. */
+enum { CHUNK = 256 };
+
+struct fold {
+        const struct ran_train_job *job;
+        const uint32_t *of; /* (B) the fold of each document */
+        float *p;           /* (B, C) */
+        size_t *document;   /* (n) of the fold at hand */
+        size_t n;
+        const struct ran_model *model;
+        struct chunk {
+                int rc;
+                struct ran_error err;
+        } * chunk;
+};
+
+/* ---- scoring --------------------------------------------------------------------------------- */
+
+static int score(struct fold *f, struct ran_state *state, size_t from, size_t to, float *logits,
+                 struct ran_error *err)
+{
+        const size_t C = f->job->train->C;
+
+        for (size_t i = from; i < to; i++) {
+                const size_t b = f->document[i];
+                const struct ran_document d = ran_dataset_document(f->job->train, b);
+
+                RAN_TRY(ran_classify(f->model, state, &d, logits, NULL, err));
+                ran_probabilities(f->job->config, logits, C, f->p + b * C);
+        }
+        return RAN_OK;
+}
+
+static void score_chunk(void *arg, size_t i)
+{
+        struct fold *f = arg;
+        struct chunk *k = &f->chunk[i];
+        struct ran_state *state = ran_state_new(f->model, f->job->pool, &k->err);
+        float *logits = ran_alloc_floats(f->job->train->C, &k->err);
+
+        k->rc = state == NULL || logits == NULL
+                        ? RAN_ENOMEM
+                        : score(f, state, i * CHUNK, ran_least(f->n, (i + 1) * CHUNK), logits,
+                                &k->err);
+        free(logits);
+        ran_state_free(state);
+}
+
+static int score_all(struct fold *f, struct ran_error *err)
+{
+        const size_t chunks = (f->n + CHUNK - 1) / CHUNK;
+        int rc = RAN_OK;
+
+        f->chunk = ran_alloc(chunks, sizeof *f->chunk, err);
+        if (f->chunk == NULL)
+                return RAN_ENOMEM;
+        ran_parallel(f->job->pool, chunks, score_chunk, f);
+        for (size_t i = 0; i < chunks && rc == RAN_OK; i++)
+                if (f->chunk[i].rc != RAN_OK) {
+                        rc = f->chunk[i].rc;
+                        *err = f->chunk[i].err;
+                }
+        free(f->chunk);
+        return rc;
+}
+
+/* ---- a fold ---------------------------------------------------------------------------------- */
+
+static int judge(struct fold *f, const char *path, struct ran_error *err)
+{
+        struct ran_vector_cache *vectors = f->job->vector_cache;
+        struct ran_model *m = ran_model_open(path, false, err);
+
+        if (m == NULL)
+                return (int)err->code;
+        int rc = vectors != NULL ? ran_model_use_vectors(m, vectors, err) : RAN_OK;
+        f->model = m;
+        if (rc == RAN_OK)
+                rc = score_all(f, err);
+        ran_model_free(m);
+        return rc;
+}
+
+static int train(const struct fold *f, const struct ran_dataset *others, const char *path,
+                 struct ran_error *err)
+{
+        struct ran_train_job job = *f->job;
+
+        job.train = others;
+        job.dev = NULL;
+        job.held_out = NULL;
+        job.output = path;
+        job.checkpoint = NULL;
+        job.resume = false;
+        return ran_train(&job, err);
+}
+
+static int run_fold(struct fold *f, size_t number, const bool *left_out, struct ran_error *err)
+{
+        struct ran_dataset others = {0};
+        char *path = NULL;
+        int rc = ran_dataset_without(f->job->train, left_out, &others, err);
+
+        f->n = 0;
+        for (size_t b = 0; b < f->job->train->B; b++)
+                if (f->of[b] == number)
+                        f->document[f->n++] = b;
+        if (rc == RAN_OK) {
+                const int fd = ran_temporary_file(&path, err);
+                rc = fd < 0 || close(fd) != 0 ? (int)err->code : RAN_OK;
+        }
+        if (rc == RAN_OK)
+                rc = train(f, &others, path, err);
+        if (rc == RAN_OK)
+                rc = judge(f, path, err);
+        if (path != NULL)
+                unlink(path);
+        free(path);
+        ran_dataset_release(&others);
+        return rc;
+}
+
+static int run_folds(struct fold *f, size_t folds, int (*next)(void *arg, size_t fold), void *arg,
+                     bool *left_out, struct ran_error *err)
+{
+        const size_t B = f->job->train->B;
+
+        for (size_t k = 0; k < folds; k++) {
+                if (next != NULL && next(arg, k) != 0)
+                        return ran_fail(err, RAN_EINTR, "stopped before fold %zu", k + 1);
+                for (size_t b = 0; b < B; b++)
+                        left_out[b] = f->of[b] == k;
+                RAN_TRY(run_fold(f, k, left_out, err));
+        }
+        return RAN_OK;
+}
+
+int ran_train_folds(const struct ran_train_job *job, size_t folds,
+                    int (*next)(void *arg, size_t fold), void *arg, float *p, struct ran_error *err)
+{
+        const struct ran_dataset *d = job->train;
+
+        err = ran_error_or_spare(err);
+        if (job->config->task != RAN_TASK_CLASSIFY)
+                return ran_fail(err, RAN_EINVAL, "folds are for classifiers");
+        if (folds < 2 || folds > d->B)
+                return ran_fail(err, RAN_EINVAL, "%zu documents do not make %zu folds", d->B,
+                                folds);
+        uint32_t *of = ran_alloc(d->B, sizeof *of, err);
+        size_t *document = ran_alloc(d->B, sizeof *document, err);
+        bool *left_out = ran_alloc(d->B, sizeof *left_out, err);
+        struct fold f = {.job = job, .of = of, .p = p, .document = document};
+
+        int rc = of == NULL || document == NULL || left_out == NULL ? RAN_ENOMEM : RAN_OK;
+        if (rc == RAN_OK)
+                rc = ran_dataset_folds(d, folds, job->settings->seed, of, err);
+        if (rc == RAN_OK) {
+                memset(p, 0, d->B * d->C * sizeof *p);
+                rc = run_folds(&f, folds, next, arg, left_out, err);
+        }
+        free(of);
+        free(document);
+        free(left_out);
+        return rc;
+}
