@@ -173,8 +173,9 @@ bytes_of() {
   for kind in model mean max certain; do
     ran-classify -q -m "$classifier" --logits --join-windows $kind <<<'{"text":"rain"}' | cmp - <(ran-classify -q -m "$classifier" --logits <<<'{"text":"rain"}')
   done
-  run -2 --separate-stderr ran-classify -m english --join-windows certain long.jsonl
-  [[ $stderr == *'--join-windows: english: only a classifier on a pretrained encoder reads documents in windows'* ]]
+  ran-train classify -q --encoder none -o linear.ran train.jsonl
+  run -2 --separate-stderr ran-classify -m linear.ran --join-windows certain long.jsonl
+  [[ $stderr == *'--join-windows: linear.ran: only a classifier on a pretrained encoder reads documents in windows'* ]]
   run -2 --separate-stderr ran-classify -m ran.ran --join-windows certain long.jsonl
   [[ $stderr == *'the model has learned what stands above its windows'* ]]
 }
