@@ -242,6 +242,15 @@ static struct ran_embedder *embedder_of(const struct ran_model *m, const struct 
         return e;
 }
 
+/* The names of the option stand in the order of RAN_UPPER_MEAN and so on, after the model's. */
+static void join_windows(struct ran_model *m, const struct classify_options *o)
+{
+        struct ran_error err;
+
+        if (o->join_windows != 0 && ran_model_join_windows(m, o->join_windows, &err) != RAN_OK)
+                cmd_usage("--join-windows: %s: %s", o->model, err.text);
+}
+
 static struct ran_vector_cache *open_vectors(struct ran_model *m, const struct classify_options *o)
 {
         struct ran_vector_cache *k;
@@ -315,6 +324,7 @@ int main(int argc, char **argv)
 
         classify_options_check(o);
         struct ran_model *model = open_model(o);
+        join_windows(model, o);
         struct ran_vector_cache *vectors = open_vectors(model, o);
         struct ran_embedder *embedder = embedder_of(model, o);
         float *thresholds = classify_thresholds(model, o);

@@ -14,7 +14,7 @@ static const char *const poolings[] = {"max", "mean", "cls", "last", NULL};
 static const char *const activations[] = {"none", "gelu", "gelu_tanh", "relu",
                                           "silu", "tanh", NULL};
 
-static const char *const uppers[] = {"pooling", "mean",           "max",         "attention",
+static const char *const uppers[] = {"pooling", "mean",           "max",         "certain", "attention",
                                      "ran",     "contextualizer", "transformer", NULL};
 static const char *const upper_rows[] = {"tokens", "windows", NULL};
 
@@ -463,7 +463,8 @@ const struct ran_field ran_config_fields[] = {
          .initial = "pooling",
          .later = true,
          .help = "pretrained encoder: what makes a document's vector of its windows: its own "
-                 "pooling; mean or max of the windows' vectors; or what learns: attention over "
+                 "pooling; mean or max of the windows' vectors; certain: the window whose label is "
+                 "most certain; or what learns: attention over "
                  "them, or an encoder that reads the rows of all windows",
          RAN_RULES(RAN_NEEDS_AS("task=classify", "is for ran-train classify"),
                    RAN_NEEDS_AS("init", "needs a pretrained encoder: give --init MODEL"))},

@@ -32,8 +32,8 @@
 /* Of what stands above an encoder (part/upper/upper.h): A is upper_dim, and the width of an
  * encoder there. */
 #define RAN_UPPER_PARAMS(X)                                       \
-        X(in_w, "upper.in.weight", A, D, GLOROT, !attends)        \
-        X(in_b, "upper.in.bias", 0, A, ZERO, !attends)            \
+        X(in_w, "upper.in.weight", A, D, GLOROT, enters)        \
+        X(in_b, "upper.in.bias", 0, A, ZERO, enters)            \
         X(key_w, "upper.attention.weight", A, D, GLOROT, attends) \
         X(key_b, "upper.attention.bias", 0, A, ZERO, attends)     \
         X(query, "upper.attention.query", 0, A, ZERO, attends)

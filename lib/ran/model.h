@@ -59,11 +59,13 @@ enum {
 };
 enum { RAN_REVIEW_NONE, RAN_REVIEW_ALL, RAN_REVIEW_WINDOW, RAN_REVIEW_DISPERSED };
 /* What makes the vector of a document of the windows of a pretrained encoder: its own pooling; mean
- * or maximum of the windows' vectors; or what is learned (part/upper/upper.h). */
+ * or maximum of the windows' vectors; that of the window whose label is most certain; or what is
+ * learned (part/upper/upper.h). */
 enum {
         RAN_UPPER_POOLING,
         RAN_UPPER_MEAN,
         RAN_UPPER_MAX,
+        RAN_UPPER_CERTAIN,
         RAN_UPPER_ATTENTION,
         RAN_UPPER_RAN,
         RAN_UPPER_CONTEXTUALIZER,
@@ -141,7 +143,7 @@ bool ran_task_reads_words(int task);
 bool ran_config_has_encoder(const struct ran_config *config);
 /* And whether training changes it: a frozen one stays as it is. */
 bool ran_config_trains_encoder(const struct ran_config *config);
-/* Whether a part that is learned makes vectors of documents of its outputs. */
+/* Whether a part makes vectors of documents of its outputs for the head alone. */
 bool ran_config_has_upper(const struct ran_config *config);
 /* Whether vectors that it makes of documents are features of a predictor: it is frozen. */
 bool ran_config_has_features(const struct ran_config *config);
@@ -262,6 +264,10 @@ struct ran_document {
         const bool *begins;        /* (words) */
         size_t words;
 };
+/* Joins the windows of a pretrained classifier in another way than the model says: RAN_UPPER_MEAN,
+ * _MAX or _CERTAIN. Before any state is made. RAN_EINVAL for other models, and for those that have
+ * learned what stands above the windows. */
+int ran_model_join_windows(struct ran_model *m, int upper, struct ran_error *err);
 /* The width of the input of the last linear layer: D, or that of an upper encoder. */
 size_t ran_model_head_width(const struct ran_model *m);
 /* logits (C); embedding (head width), the input of the last linear layer, or NULL. The result

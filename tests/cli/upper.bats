@@ -159,3 +159,25 @@ bytes_of() {
   [[ $stderr == *'--vector-cache is for --tune-layers, and for --frozen where vectors are features of the linear model'* ]]
   [ ! -e m.ran ]
 }
+
+@test "upper: the windows of a pretrained classifier are joined in another way on request" {
+  classifier=$(dirname "$encoder")/bert-classifier
+  head -n 1 train.jsonl | jq -c '{text}' >long.jsonl
+  for kind in model mean max certain; do
+    ran-classify -q -m "$classifier" --logits --join-windows $kind long.jsonl | jq -c .prediction.logits >$kind
+  done
+  cmp model mean
+  run -1 cmp mean certain
+  run -1 cmp max certain
+  # a document of one window is the same in all ways
+  ran-classify -q -m "$classifier" --logits <<<'{"text":"rain"}' >short
+  for kind in model mean max certain; do
+    ran-classify -q -m "$classifier" --logits --join-windows $kind <<<'{"text":"rain"}' >again
+    cmp short again
+  done
+  ran-train classify -q --encoder none -o linear.ran train.jsonl
+  run -2 --separate-stderr ran-classify -m linear.ran --join-windows certain long.jsonl
+  [[ $stderr == *'--join-windows: linear.ran: only a classifier on a pretrained encoder reads documents in windows'* ]]
+  run -2 --separate-stderr ran-classify -m ran.ran --join-windows certain long.jsonl
+  [[ $stderr == *'the model has learned what stands above its windows'* ]]
+}

@@ -1034,6 +1034,27 @@ static void attend_windows(const struct naive *n, double *h, const double *x, si
         free(score);
 }
 
+/* The row of the window that is surest of its label. */
+static void choose_window(const struct naive *n, double *h, const double *x, size_t R)
+{
+        const size_t D = n->c->dim, C = n->C;
+        double *logits = doubles(C), best = -INFINITY;
+
+        for (size_t r = 0; r < R; r++) {
+                double top = -INFINITY;
+
+                linear(n, logits, x + r * D, n->head->out, 1, false);
+                if (!n->c->multilabel)
+                        softmax(logits, C);
+                for (size_t c = 0; c < C; c++)
+                        top = fmax(top, logits[c]);
+                if (top > best)
+                        memcpy(h, x + r * D, D * sizeof(*h));
+                best = fmax(top, best);
+        }
+        free(logits);
+}
+
 /* Another encoder reads the R rows. */
 static void read_rows(const struct naive *n, double *h, const double *x, size_t R)
 {
@@ -1073,8 +1094,7 @@ static void read_rows(const struct naive *n, double *h, const double *x, size_t 
 static void read_windows(const struct naive *n, double *v, const uint32_t *ids, size_t L)
 {
         const size_t D = n->c->dim, m = naive_windows(n, L);
-        const bool windows =
-                n->c->upper == RAN_UPPER_ATTENTION || n->c->upper_rows == RAN_ROWS_WINDOWS;
+        const bool windows = n->c->upper_rows == RAN_ROWS_WINDOWS;
         double *x = doubles(L * D), *own = doubles(D), *tokens = doubles(L * D),
                *each = doubles(m * D);
 
@@ -1082,6 +1102,8 @@ static void read_windows(const struct naive *n, double *v, const uint32_t *ids, 
         naive_bert(n, own, tokens, each, x, L);
         if (n->c->upper == RAN_UPPER_ATTENTION)
                 attend_windows(n, v, each, m);
+        else if (n->c->upper == RAN_UPPER_CERTAIN)
+                choose_window(n, v, each, m);
         else if (n->c->upper > RAN_UPPER_ATTENTION)
                 read_rows(n, v, windows ? each : tokens, windows ? m : L);
         else

@@ -523,6 +523,7 @@ TEST(gradient_of_what_stands_above_an_encoder)
                 c.layers = 1;
                 c.ffn_dim = 6;
                 c.dense = c.dense > 0 ? c.dim : 0;
+                c.multilabel = i % 3 == 0;
                 check_config(c, i % 2 > 0 ? noise : none, 0);
         }
 }
@@ -534,7 +535,7 @@ TEST(gradient_of_tuned_layers_and_none_below_them)
 
         for (size_t i = 0; i < 24; i++) {
                 struct ran_config c = i % 2 > 0 ? toy_bert(&dice)
-                                                : toy_upper(&dice, RAN_UPPER_MEAN + (int)i / 2 % 6);
+                                                : toy_upper(&dice, RAN_UPPER_MEAN + (int)i / 2 % RAN_UPPER_TRANSFORMER);
                 struct way way = {.slab_rows = i % 3 * 12, .threads = i % 2 * 2};
                 struct batch b = {0};
                 struct ran_error err;

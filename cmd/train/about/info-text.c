@@ -78,6 +78,7 @@ static void add_upper(struct ran_buf *v, const struct ran_config *c)
 {
         static const char *const kinds[] = {[RAN_UPPER_MEAN] = "mean",
                                             [RAN_UPPER_MAX] = "maximum",
+                                            [RAN_UPPER_CERTAIN] = "the most certain",
                                             [RAN_UPPER_ATTENTION] = "attention",
                                             [RAN_UPPER_RAN] = "ran",
                                             [RAN_UPPER_CONTEXTUALIZER] = "contextualizer",
@@ -88,7 +89,7 @@ static void add_upper(struct ran_buf *v, const struct ran_config *c)
         if (c->upper >= RAN_UPPER_RAN)
                 ran_buf_printf(v, ", %zu layer%s", c->upper_layers,
                                c->upper_layers == 1 ? "" : "s");
-        if (ran_config_has_upper(c))
+        if (c->upper >= RAN_UPPER_ATTENTION)
                 ran_buf_printf(v, ", width %zu", c->upper_dim);
 }
 

@@ -1,5 +1,5 @@
-/* upper.c - the part "upper": attention over windows, or an encoder above the encoder. See upper.h.
- */
+/* upper.c - the part "upper": attention over windows, the most certain of them, or an encoder above
+ * the encoder. See upper.h. */
 #include "part/upper/upper.h"
 #include "math/gemm.h"
 #include "nn/encoder.h"
@@ -13,12 +13,12 @@
 
 static bool is_in(const struct ran_config *c)
 {
-        return c->encoder == RAN_ENCODER_BERT && c->upper >= RAN_UPPER_ATTENTION;
+        return c->encoder == RAN_ENCODER_BERT && c->upper >= RAN_UPPER_CERTAIN;
 }
 
 static bool reads_windows(const struct ran_config *c)
 {
-        return c->upper == RAN_UPPER_ATTENTION || c->upper_rows == RAN_ROWS_WINDOWS;
+        return c->upper < RAN_UPPER_RAN || c->upper_rows == RAN_ROWS_WINDOWS;
 }
 
 /* A classifier with an encoder of its own, and all other settings at their defaults. */
@@ -56,7 +56,7 @@ static int check(const struct ran_config *c, struct ran_error *err)
 static void tensors(struct ran_tensor_walk *k, struct ran_upper_params *p,
                     const struct ran_config *c)
 {
-        const bool attends = c->upper == RAN_UPPER_ATTENTION;
+        const bool attends = c->upper == RAN_UPPER_ATTENTION, enters = c->upper >= RAN_UPPER_RAN;
         const size_t D = c->dim, A = c->upper_dim, l = 0;
         const char *prefix = NULL;
 
@@ -81,6 +81,7 @@ static void release(struct ran_workspace *w)
 
         ran_packed_release(&own->packed);
         free(own->first);
+        free(own->chosen);
         if (own->inside)
                 ran_workspace_release(&own->inner);
 }
@@ -103,6 +104,10 @@ static int prepare(struct ran_workspace *w, struct ran_error *err)
         if (first == NULL)
                 return RAN_ENOMEM;
         own->first = first;
+        size_t *chosen = ran_grow(own->chosen, &own->chosen_cap, packed->B, sizeof *chosen, err);
+        if (chosen == NULL)
+                return RAN_ENOMEM;
+        own->chosen = chosen;
         first[0] = 0;
         ran_packed_clear(&own->packed);
         for (size_t b = 0; b < packed->B; b++) {
@@ -123,7 +128,11 @@ static void lay_out(struct ran_workspace *w, struct ran_arena *k)
         const double R = own->inside ? 0 : (double)own->first[w->packed->B],
                      A = (double)w->c->upper_dim, training = w->training;
 
-        RAN_UPPER_ATTENTION_ROWS(RAN_ARENA_FIELD)
+        if (w->c->upper == RAN_UPPER_CERTAIN) {
+                RAN_UPPER_CERTAIN_ROWS(RAN_ARENA_FIELD)
+        } else {
+                RAN_UPPER_ATTENTION_ROWS(RAN_ARENA_FIELD)
+        }
         if (own->inside)
                 ran_workspace_lay_out(&own->inner, k);
 }
@@ -137,10 +146,12 @@ static void documents(struct ran_workspace *w, const struct ran_params *p)
         const size_t D = w->D, A = own->c.dim, B = w->packed->B;
 
         own->x = own->windows ? w->parts.encoder->window_vectors(w, p) : w->x[w->c->layers];
-        if (!own->inside) {
+        if (w->c->upper == RAN_UPPER_CERTAIN)
+                ran_upper_choose(w, p);
+        else if (!own->inside)
                 ran_upper_attend(w, p);
+        if (!own->inside)
                 return;
-        }
         inner->noise = w->noise;
         inner->noise.seed = ~w->noise.seed; /* layers of the encoder below have the same numbers */
         inner->scoring_keys = w->scoring_keys;
@@ -169,7 +180,10 @@ static void documents_bwd(struct ran_workspace *w, const struct ran_params *p,
                                     inner->dx, A, own->x, D, p->upper.in_w, own->first[B], D, A);
         } else {
                 memset(dx, 0, own->first[B] * D * sizeof *dx);
-                ran_upper_attend_bwd(w, p, dp, dx);
+                if (w->c->upper == RAN_UPPER_CERTAIN)
+                        ran_upper_choose_bwd(w, dx);
+                else
+                        ran_upper_attend_bwd(w, p, dp, dx);
         }
         if (own->windows)
                 w->parts.encoder->window_vectors_bwd(w, p, dp);
@@ -188,7 +202,9 @@ static int flops(const struct ran_config *c, size_t L, size_t sources, double *f
         (void)sources;
         if (within(c, &inner))
                 RAN_TRY(ran_encoder_of(&inner)->flops(&inner, rows, 0, &above, err));
-        *flops = above + 2 * (double)rows * (double)c->dim * (double)c->upper_dim;
+        *flops = above;
+        if (c->upper != RAN_UPPER_CERTAIN)
+                *flops += 2 * (double)rows * (double)c->dim * (double)c->upper_dim;
         return RAN_OK;
 }
 

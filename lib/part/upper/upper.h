@@ -1,8 +1,10 @@
 /* upper.h - what stands above a pretrained encoder, and makes the vector of a document of what that
- * left of its windows: a part that is learned with the head.
+ * left of its windows: a part that is learned with the head, or asks it.
  *
  *   x_r        a row: the encoder's output of a token, or the vector of a window, as a document of
  *              its own would have it (`upper_rows`)
+ *   certain    h = x_r of the window whose label is most certain: the largest of its probabilities
+ *              or, of several labels, of its logits; the first of equal ones. Nothing is learned
  *   attention  h = Σ_r α_r x_r,   α = softmax of  q · tanh(A x_r + a),   r: windows
  *              q is 0 at first: training begins with the mean
  *   encoder    a RAN, a Contextualizer or a Transformer reads  B x_r + b  in place of an embedding,
@@ -18,7 +20,10 @@
 
 #include "nn/workspace.h"
 
-/* X(field, floats), of attention: R windows of all documents; A: upper_dim. */
+/* X(field, floats), of certain windows: R of all documents. */
+#define RAN_UPPER_CERTAIN_ROWS(X) X(logits, R *(double)w->size.C)
+
+/* The same of attention: R windows of all documents; A: upper_dim. */
 #define RAN_UPPER_ATTENTION_ROWS(X)      \
         X(key, R *A) /* tanh(A x + a) */ \
         X(weight, R) /* α */            \
@@ -28,6 +33,7 @@
 struct ran_upper_rows {
 #define X(field, floats) float *field;
         RAN_UPPER_ATTENTION_ROWS(X)
+        RAN_UPPER_CERTAIN_ROWS(X)
 #undef X
 };
 
@@ -38,7 +44,8 @@ struct ran_upper_memory {
         struct ran_workspace inner;
         struct ran_packed packed; /* its batch: a token for each row */
         size_t *first;            /* (B+1) first row of each document */
-        size_t first_cap;
+        size_t *chosen;           /* (B) the most certain row */
+        size_t first_cap, chosen_cap;
         struct ran_upper_rows rows;
         const float *x; /* (R, D) the rows of the last forward pass */
 };
@@ -53,5 +60,9 @@ static inline struct ran_upper_memory *ran_upper_memory_of(const struct ran_work
 void ran_upper_attend(struct ran_workspace *w, const struct ran_params *p);
 void ran_upper_attend_bwd(struct ran_workspace *w, const struct ran_params *p,
                           struct ran_params *dp, float *dx);
+
+/* certain.c: the same for the most certain window. */
+void ran_upper_choose(struct ran_workspace *w, const struct ran_params *p);
+void ran_upper_choose_bwd(struct ran_workspace *w, float *dx);
 
 #endif
