@@ -155,9 +155,18 @@ bytes_of() {
   [[ $stderr == *'--upper-rows is for --upper ran, contextualizer or transformer'* ]]
   run -2 --separate-stderr train --upper ran --upper-head-dim 3 -o m.ran
   [[ $stderr == *'head_dim must be even, not 3'* ]]
-  run -2 --separate-stderr train --frozen --upper ran --vector-cache v -o m.ran
-  [[ $stderr == *'--vector-cache is for --tune-layers, and for --frozen where vectors are features of the linear model'* ]]
   [ ! -e m.ran ]
+}
+
+@test "upper: rows of a frozen encoder come from a file, to the same bytes" {
+  train -q --frozen --upper ran -o without.ran
+  train -q --frozen --upper ran --vector-cache v -o first.ran
+  size=$(wc -c <v)
+  [ "$size" -gt 1000 ]
+  train -q --frozen --upper ran --vector-cache v -o second.ran
+  cmp without.ran first.ran
+  cmp without.ran second.ran
+  [ "$(wc -c <v)" -eq "$size" ]
 }
 
 @test "upper: the windows of a pretrained classifier are joined in another way on request" {

@@ -70,7 +70,7 @@ train() {
 
 @test "vector-cache: what makes no such vectors has no use for the option" {
   run -2 --separate-stderr ran-train classify --encoder none --vector-cache v -o m.ran train.jsonl
-  [[ $stderr == *'--vector-cache is for --tune-layers, and for --frozen where vectors are features of the linear model'* ]]
+  [[ $stderr == *'--vector-cache is for --frozen and --tune-layers with a pretrained encoder (--init)'* ]]
   ran-train classify -q --encoder none --base none -o linear.ran train.jsonl
   run -2 --separate-stderr ran-classify -m linear.ran --vector-cache v train.jsonl
   [[ $stderr == *'--vector-cache is for --embed, and for classifiers with a frozen pretrained encoder'* ]]

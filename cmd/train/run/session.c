@@ -199,8 +199,8 @@ static void open_vectors(struct train_session *s)
         else if (ran_train_below(&s->settings, &s->config) > 0)
                 s->below = ran_below_open(name, s->options->run.data_memory << 20, &err);
         else if (name != NULL)
-                cmd_usage("--vector-cache is for --tune-layers, and for --frozen where vectors are "
-                          "features of the linear model, with a pretrained encoder (--init)");
+                cmd_usage("--vector-cache is for --frozen and --tune-layers with a pretrained "
+                          "encoder (--init)");
         else
                 return;
         if (s->vectors == NULL && s->below == NULL)
