@@ -25,11 +25,14 @@
         X(npy, VECTORS, "npy",                                                                  \
           "the vectors of --embed as an array of numpy, a row for each record; those of a bad " \
           "record are not numbers (NaN)")
+#define OUTPUT_OF_TASKS(X) \
+        X(label_studio, TASKS, "label-studio", "an array of tasks to import in Label Studio")
 #define OUTPUT_OF_PAGE(X) X(html, PAGE, "html", "a page to look at")
-#define OUTPUT_FORMATS(X)    \
-        OUTPUT_OF_RECORDS(X) \
-        OUTPUT_OF_LABELS(X)  \
-        OUTPUT_OF_TAGS(X) OUTPUT_OF_ROWS(X) OUTPUT_OF_VECTORS(X) OUTPUT_OF_PAGE(X)
+#define OUTPUT_FORMATS(X)                                                           \
+        OUTPUT_OF_RECORDS(X)                                                        \
+        OUTPUT_OF_LABELS(X)                                                         \
+        OUTPUT_OF_TAGS(X) OUTPUT_OF_ROWS(X) OUTPUT_OF_VECTORS(X) OUTPUT_OF_TASKS(X) \
+                OUTPUT_OF_PAGE(X)
 
 /* A format is made of one of these. */
 enum output_kind {
@@ -38,6 +41,7 @@ enum output_kind {
         OUTPUT_TAGS,    /* its words, each with a tag */
         OUTPUT_ROWS,    /* rows of cells under a row of names */
         OUTPUT_VECTORS, /* the vector of a document, a row of an array */
+        OUTPUT_TASKS,   /* all records: the program makes the array */
         OUTPUT_PAGE,    /* all records: the program makes the page */
 };
 

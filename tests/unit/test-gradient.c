@@ -386,12 +386,24 @@ TEST(gradient_of_a_prenorm_cell)
         check_switches(RAN_CELL_PRENORM);
 }
 
+TEST(gradient_of_a_published_cell)
+{
+        struct ran_config c = small();
+
+        check_switches(RAN_CELL_PUBLISHED);
+        c.cell = RAN_CELL_PUBLISHED;
+        c.cell_pooling = RAN_POOL_MEAN;
+        check_config(c, none, 0);
+        c.cell_pooling = RAN_POOL_MAX;
+        check_config(c, none, 0);
+}
+
 TEST(gradient_under_masks)
 {
         struct ran_config c = small();
 
         for (c.mask = RAN_MASK_CAUSAL; c.mask <= RAN_MASK_PREFIX; c.mask++)
-                for (c.cell = RAN_CELL_GATED; c.cell <= RAN_CELL_PRENORM; c.cell++)
+                for (c.cell = RAN_CELL_GATED; c.cell <= RAN_CELL_PUBLISHED; c.cell++)
                         check_config(c, none, 0);
         c = small(), c.window = 1, c.review_window = 2;
         for (c.review = RAN_REVIEW_WINDOW; c.review <= RAN_REVIEW_DISPERSED; c.review++)
@@ -404,7 +416,7 @@ TEST(gradient_of_a_review_of_the_source)
 {
         static const size_t lengths[] = {4, 11, 12, 9}, sources[] = {0, 6, 4, 9};
 
-        for (int cell = RAN_CELL_GATED; cell <= RAN_CELL_PRENORM; cell++)
+        for (int cell = RAN_CELL_GATED; cell <= RAN_CELL_PUBLISHED; cell++)
                 for (size_t window = 2; window <= 4; window += 2) {
                         struct ran_config c = small();
                         struct batch b = {0};
@@ -465,7 +477,8 @@ TEST(gradient_of_an_encoder_of_the_family_bert)
 /* Whether a tensor is above the layers [0, below) of an encoder of the family. */
 static bool is_tuned(const char *tensor, size_t below)
 {
-        static const char *const ours[] = {"classify.", "bert.dense", "bert.norm"};
+        static const char *const ours[] = {"classify.", "bert.dense",   "bert.norm",      "upper.",
+                                           "ran.",      "transformer.", "contextualizer."};
         size_t layer;
 
         if (below == 3 && strncmp(tensor, ours[2], strlen(ours[2])) == 0)
@@ -496,13 +509,33 @@ static void check_tuned(const struct toy *t, const float *got, const float *all,
         }
 }
 
+TEST(gradient_of_what_stands_above_an_encoder)
+{
+        const struct ran_noise noise = {3, 4, 0.3, 0.2};
+        struct dice dice = {.key = 16};
+
+        for (size_t i = 0; i < (test_all() ? 96u : 36u); i++) {
+                struct ran_config c =
+                        toy_upper(&dice, RAN_UPPER_MEAN + (int)(i % RAN_UPPER_TRANSFORMER));
+
+                c.dim = 4 + i % 3;
+                c.head_dim = 4;
+                c.layers = 1;
+                c.ffn_dim = 6;
+                c.dense = c.dense > 0 ? c.dim : 0;
+                c.multilabel = i % 3 == 0;
+                check_config(c, i % 2 > 0 ? noise : none, 0);
+        }
+}
+
 TEST(gradient_of_tuned_layers_and_none_below_them)
 {
         const struct ran_noise noise = {3, 4, 0.3, 0.2};
         struct dice dice = {.key = 16};
 
         for (size_t i = 0; i < 24; i++) {
-                struct ran_config c = toy_bert(&dice);
+                struct ran_config c = i % 2 > 0 ? toy_bert(&dice)
+                                                : toy_upper(&dice, RAN_UPPER_MEAN + (int)i / 2 % RAN_UPPER_TRANSFORMER);
                 struct way way = {.slab_rows = i % 3 * 12, .threads = i % 2 * 2};
                 struct batch b = {0};
                 struct ran_error err;
@@ -530,7 +563,7 @@ TEST(gradient_of_tuned_layers_and_none_below_them)
                         b.noise = none;
                         free(first);
                         free(kept);
-                        ran_below_free(t.p.below);
+                        ran_below_close(t.p.below, NULL);
                 }
                 t.p.below = NULL;
                 free(all);
@@ -574,6 +607,8 @@ TEST(gradient_with_dropout_and_smoothing)
         check_config(c, noise, 0.1);
         c.review = false;
         check_config(c, noise, 0);
+        c = small(), c.cell = RAN_CELL_PUBLISHED;
+        check_config(c, noise, 0.1);
         c = small(), c.spelling = 5;
         check_config(c, noise, 0);
         c = small(), c.wide = 40, c.affixes = true;
@@ -613,7 +648,7 @@ TEST(gradient_of_rows_longer_than_a_vector)
         struct ran_config c = toy_config();
 
         c.dim = 37, c.heads = 3, c.head_dim = 22, c.window = 9;
-        for (c.cell = RAN_CELL_GATED; c.cell <= RAN_CELL_PRENORM; c.cell++)
+        for (c.cell = RAN_CELL_GATED; c.cell <= RAN_CELL_PUBLISHED; c.cell++)
                 check_all_directions(&c, 20, 0.2, 1);
         c.encoder = RAN_ENCODER_CONTEXTUALIZER, c.context = RAN_CONTEXT_LEARNED, c.rank = 45;
         check_all_directions(&c, 20, 0.2, 1);
@@ -670,7 +705,7 @@ TEST(gradient_of_documents_abreast)
         struct ran_config c = toy_config();
 
         c.dim = 37, c.heads = 3, c.head_dim = 22, c.window = 6, c.min_window = 2;
-        for (c.cell = RAN_CELL_GATED; c.cell <= RAN_CELL_PRENORM; c.cell++) {
+        for (c.cell = RAN_CELL_GATED; c.cell <= RAN_CELL_PUBLISHED; c.cell++) {
                 check_abreast(&c, 0, 0);
                 check_abreast(&c, 60, 3);
         }

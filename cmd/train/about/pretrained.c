@@ -49,7 +49,7 @@ static bool is_true(const struct ran_record *said, const char *name)
         return m != NULL && m->type == 't';
 }
 
-/* Of an encoder with prompts nobody should overlook that none was chosen. */
+/* Says that an encoder has prompts and that none was chosen, which is easy to overlook. */
 static void add_prompt(const struct about *a, const struct ran_record *said, struct ran_buf *out)
 {
         if (ran_record_find(said, "prompt", NULL) != NULL) {
@@ -70,7 +70,8 @@ void train_pretrained_say(const struct about *a, const struct ran_record *said, 
         add_string(out, said, "", "model_type");
         add_string(out, said, " ", "architecture");
         ran_buf_printf(out, ", %zu layer%s, width %zu, %zu tokens a window", c->layers,
-                       c->layers == 1 ? "" : "s", c->dim, c->max_length);
+                       c->layers == 1 ? "" : "s", c->dim,
+                       c->encoder == RAN_ENCODER_RAN ? c->window : c->max_length);
         add_string(out, said, ", pooling ", "pooling");
         if (is_true(said, "pooling_assumed"))
                 ran_buf_str(out, " (assumed: there is no modules.json)");
