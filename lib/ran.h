@@ -27,5 +27,6 @@
 #include "ran/model.h"
 #include "ran/eval.h"
 #include "ran/train.h"
+#include "ran/distil.h"
 
 #endif

@@ -15,6 +15,7 @@
 #include "cmd/train/about/convert.h"
 #include "cmd/train/about/import.h"
 #include "cmd/train/about/info.h"
+#include "cmd/train/distil.h"
 #include "cmd/train/run/job.h"
 #include "cmd/train/run/page.h"
 #include "cmd/train/run/ranks.h"
@@ -191,6 +192,7 @@ static const struct cmd_verb verbs[] = {
         {"tag", "train a tagger of words, to find names and the like", run_verb},
         {"lm", "train a language model, to score texts and generate continuations", run_verb},
         {"mlm", "train a masked language model, to initialise other models", run_verb},
+        {"distil", "distil a pretrained encoder into vectors of tokens", train_distil},
         {"info", "say what a model is, and how well it did", train_info},
         {"diff", "say how two models differ", train_diff},
         {"convert", "store the weights of a model in fewer bits", train_convert},

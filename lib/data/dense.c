@@ -11,9 +11,10 @@ void ran_dense_release(struct ran_dense *k)
 }
 
 int ran_dense_frame_init(struct ran_dense_frame *t, const struct ran_dense *k,
-                         const size_t *document, size_t n, struct ran_error *err)
+                         const size_t *document, size_t n, bool alike, struct ran_error *err)
 {
         const size_t F = k->F;
+        double all = 0;
 
         t->mean = ran_alloc(F, sizeof *t->mean, err);
         t->factor = ran_alloc(F, sizeof *t->factor, err);
@@ -30,11 +31,16 @@ int ran_dense_frame_init(struct ran_dense_frame *t, const struct ran_dense *k,
 
                         t->factor[f] += x * x / (double)n;
                 }
+        for (size_t f = 0; f < F; f++)
+                all += t->factor[f];
         for (size_t f = 0; f < F; f++) {
                 /* below that it is rounding, not a difference of documents */
                 const double least = 1e-12 * (t->mean[f] * t->mean[f] + 1e-12);
 
-                t->factor[f] = t->factor[f] > least ? 1 / sqrt(t->factor[f] * (double)F) : 0;
+                if (t->factor[f] > least)
+                        t->factor[f] = 1 / sqrt(alike ? all : t->factor[f] * (double)F);
+                else
+                        t->factor[f] = 0;
         }
         return RAN_OK;
 }

@@ -3,12 +3,14 @@
  *
  * Of n documents, feature f of vector v is
  *
- *      x_f = (v_f - mean_f) / (deviation_f √F)
+ *      x_f = (v_f - mean_f) / (deviation_f √F),   or alike   (v_f - mean_f) / √Σ deviation_g²
  *
- * so that x has length 1 on average, as the n-grams of a document have, times a scale that
- * cross-validation chooses (cross-validate.h). A feature that is the same in all documents is 0.
- * Weights of x become weights of v, as a model has them, when the fit is done: mean and deviation
- * go into weights and bias.
+ * The vectors of tokens that stand still are principal components, the large ones first, and means
+ * of them: what hardly differs is mostly noise, and stays small. So those features are scaled
+ * alike; others are not. Both so that x has length 1 on average, as the n-grams of a document have,
+ * times a scale that cross-validation chooses (cross-validate.h). A feature that is the same in all
+ * documents is 0. Weights of x become weights of v, as a model has them, when the fit is done: mean
+ * and deviation go into weights and bias.
  */
 #ifndef RAN_DATA_DENSE_H
 #define RAN_DATA_DENSE_H
@@ -35,8 +37,9 @@ void ran_dense_release(struct ran_dense *k);
 struct ran_dense_frame {
         double *mean, *factor; /* (F); factor 0: the feature is constant */
 };
+/* alike: all features are scaled alike. */
 int ran_dense_frame_init(struct ran_dense_frame *t, const struct ran_dense *k,
-                         const size_t *document, size_t n, struct ran_error *err);
+                         const size_t *document, size_t n, bool alike, struct ran_error *err);
 void ran_dense_frame_release(struct ran_dense_frame *t);
 /* Weights (F, C) of x to those of v, with the bias (C); and back. */
 void ran_dense_fold(const struct ran_dense_frame *t, size_t F, size_t C, const float *of_x,

@@ -331,6 +331,11 @@ int ran_model_use_vectors(struct ran_model *m, struct ran_vector_cache *k, struc
         return RAN_OK;
 }
 
+void ran_model_forget_vectors(struct ran_model *m)
+{
+        m->params.vectors = NULL;
+}
+
 void ran_model_token_weights(const struct ran_model *m, float *weight)
 {
         const struct ran_params *p = &m->params;

@@ -9,7 +9,8 @@
  * other twice as often with it. A token that stands for whatever the vocabulary does not know has
  * no meaning to compare: it counts nothing, and of a text of such tokens v = 0. No encoder runs:
  * its outputs, averaged, tell documents apart less well than the rows. Only an encoder that was
- * trained to make vectors of documents runs, and its vectors are taken as they are.
+ * trained to make vectors of documents runs, and its vectors are taken as they are. So are means of
+ * the rows that a distillation made for it (task embed), all a_t = 1.
  */
 #include "base/error.h"
 #include "math/gemm.h"
@@ -43,6 +44,12 @@ struct ran_embedder {
 static bool encodes(const struct ran_embedder *e)
 {
         return ran_config_has_vector(&e->m->config);
+}
+
+/* Whether the rows were made to be averaged as they are (task embed, encoder static). */
+static bool averages(const struct ran_embedder *e)
+{
+        return e->m->config.task == RAN_TASK_EMBED;
 }
 
 size_t ran_embedder_width(const struct ran_embedder *e)
@@ -147,23 +154,29 @@ static void decompose(double *a, size_t D)
         }
 }
 
-static int prepare(struct ran_embedder *e, struct ran_error *err)
+static int make_whitening(struct ran_embedder *e, struct ran_error *err)
 {
         double *p = NULL;
-
-        ran_model_token_weights(e->m, e->weight);
         int rc = make_frequencies(e, &p, err);
+
         if (rc == RAN_OK)
                 make_weights(e, p);
         if (rc == RAN_OK && e->whiten != NULL)
                 rc = make_covariance(e, p, err);
         if (rc == RAN_OK && e->whiten != NULL)
                 decompose(e->whiten, e->m->config.dim);
+        free(p);
+        return rc;
+}
+
+static int prepare(struct ran_embedder *e, struct ran_error *err)
+{
+        ran_model_token_weights(e->m, e->weight);
+        int rc = averages(e) ? RAN_OK : make_whitening(e, err);
         const struct ran_tokenizer *t = ran_model_tokenizer(e->m);
         const uint32_t unknown = t != NULL ? ran_tokenizer_unknown(t) : RAN_NO_ID;
         if (unknown < e->m->V)
                 e->weight[unknown] = 0;
-        free(p);
         return rc;
 }
 
@@ -186,9 +199,10 @@ struct ran_embedder *ran_embedder_new(const struct ran_model *m, struct ran_erro
         e->weight = ran_alloc_floats(m->V, err);
         e->mean = ran_alloc_floats(m->config.dim, err);
         const size_t D = m->config.dim;
-        if (D <= WIDEST)
+        const bool whitens = D <= WIDEST && !averages(e);
+        if (whitens)
                 e->whiten = ran_alloc(D * D, sizeof *e->whiten, err);
-        if (e->weight == NULL || e->mean == NULL || (e->whiten == NULL && D <= WIDEST) ||
+        if (e->weight == NULL || e->mean == NULL || (e->whiten == NULL && whitens) ||
             prepare(e, err) != RAN_OK) {
                 ran_embedder_free(e);
                 return NULL;

@@ -46,7 +46,7 @@
 enum { RAN_ENCODERS(RAN_ENCODER_NUMBER) };
 enum { RAN_TASKS(RAN_TASK_NUMBER) RAN_TASK_COUNT };
 enum { RAN_PARTS(RAN_PART_NUMBER) RAN_PARTS_MOST };
-enum { RAN_CELL_GATED, RAN_CELL_PLAIN, RAN_CELL_PRENORM };
+enum { RAN_CELL_GATED, RAN_CELL_PLAIN, RAN_CELL_PRENORM, RAN_CELL_PUBLISHED };
 enum { RAN_POOL_MAX, RAN_POOL_MEAN, RAN_POOL_CLS, RAN_POOL_LAST };
 enum {
         RAN_ACTIVATION_NONE,
@@ -70,6 +70,7 @@ struct ran_config {
         size_t review_window; /* of the patterns window and dispersed, in windows */
         bool review_source;   /* mask prefix: target tokens attend to source tokens, too */
         int pooling;
+        int cell_pooling;      /* published cells: RAN_POOL_LAST, _MEAN or _MAX of all windows */
         bool multilabel;       /* classify */
         bool crf;              /* tag */
         size_t join_sentences; /* tag: at most so many of one `doc` are read as a document; 0: each
@@ -391,12 +392,15 @@ int ran_embed(const struct ran_embedder *e, struct ran_state *s, const struct ra
  * closed. */
 struct ran_vector_cache;
 struct ran_vector_cache *ran_vector_cache_open(const char *path, struct ran_error *err);
+/* Writes its file, if there are vectors that it lacks. */
+int ran_vector_cache_save(struct ran_vector_cache *k, struct ran_error *err);
 /* Frees it, whatever it returns; NULL is nothing. */
 int ran_vector_cache_close(struct ran_vector_cache *k, struct ran_error *err);
 void ran_vector_cache_counts(const struct ran_vector_cache *k, size_t *found, size_t *computed);
 /* Lets all states of m use it, until the cache is closed. Only encoders of the family BERT have
  * vectors that are worth it: RAN_EINVAL for others. RAN_EFORMAT: it serves another encoder. */
 int ran_model_use_vectors(struct ran_model *m, struct ran_vector_cache *k, struct ran_error *err);
+void ran_model_forget_vectors(struct ran_model *m); /* it uses no cache from now on */
 
 /* A collection of vectors, and those of them that are nearest to a vector by the cosine, exactly
  * (infer/nearest.c). Read-only, it may be shared by threads. */

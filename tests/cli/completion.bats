@@ -48,7 +48,7 @@ options() {
 
 @test "completion: bash offers verbs, options of the verb, values" {
   [ "$(offers ran-tokenize e)" = encode ]
-  [ "$(offers ran-train '')" = 'classify tag lm mlm info diff convert import' ]
+  [ "$(offers ran-train '')" = 'classify tag lm mlm distil info diff convert import' ]
   [ "$(offers ran-train classify --sched)" = --schedule ]
   [ "$(offers ran-train classify --schedule '')" = 'constant linear cosine' ]
   [ "$(offers ran-train classify --schedule = co)" = 'constant cosine' ]

@@ -224,6 +224,26 @@ static bool text_pretrained(const struct about *a, struct ran_buf *out)
         return true;
 }
 
+/* What a distillation lost; false: it was none. */
+static bool text_distilled(const struct about *a, struct ran_buf *out)
+{
+        struct ran_record said;
+        struct ran_buf v = {0};
+
+        if (!train_about_object(&a->training, "distilled", &said))
+                return false;
+        ran_buf_printf(&v,
+                       "mean cosine to the teacher's vectors %.3f, on %.0f texts that were held "
+                       "out (before the fit %.3f); rank correlation of the cosines of %.0f pairs "
+                       "%.3f",
+                       number_of(&said, "cosine"), number_of(&said, "held_out"),
+                       number_of(&said, "cosine_before"), number_of(&said, "pairs"),
+                       number_of(&said, "rank_correlation"));
+        row(out, "result", &v);
+        ran_record_release(&said);
+        return true;
+}
+
 static void text_training(const struct about *a, struct ran_buf *out)
 {
         struct ran_buf v = {0};
@@ -265,7 +285,7 @@ static void text_training(const struct about *a, struct ran_buf *out)
                 row(out, "initialised from", &v);
         }
         ran_record_release(&init);
-        if (a->kind == ABOUT_MODEL)
+        if (!text_distilled(a, out) && a->kind == ABOUT_MODEL)
                 text_figure(a, out);
 }
 

@@ -165,7 +165,8 @@ static int read_vectors(struct fit *x, struct ran_error *err)
         x->vectors = x->at.to = share_of_vectors(x->l, k);
         if (dense->B == 0)
                 RAN_TRY(k->read(dense, k->c, k->p, k->C, k->d, k->pool, on_pass, &x->at, err));
-        return ran_dense_frame_init(&x->frame, dense, k->document, k->documents, err);
+        return ran_dense_frame_init(&x->frame, dense, k->document, k->documents,
+                                    k->c->encoder == RAN_ENCODER_STATIC, err);
 }
 
 /* fit_rows on documents with such vectors: weights of features, which are weights of vectors before

@@ -13,7 +13,7 @@ static bool is_in(const struct ran_config *c)
 
 static int check(const struct ran_config *c, struct ran_error *err)
 {
-        if (!c->frozen)
+        if (!c->frozen && c->task != RAN_TASK_EMBED)
                 return ran_fail(err, RAN_EINVAL,
                                 "the encoder 'static' is vectors of tokens that are not trained, "
                                 "for the linear model: frozen must be true");

@@ -4,7 +4,8 @@
  *      document   U8 (n, 16): the beginning of the SHA-256 of a document's ids, ascending
  *      vector     F32 (n, width)
  *
- * It is read and written as a whole: vectors of a run that is killed are lost. */
+ * It is read and written as a whole: vectors that a run made since the last time are lost if it is
+ * killed. */
 #include "part/vectors/vector-cache.h"
 #include "base/error.h"
 #include "base/string-table.h"
@@ -33,6 +34,7 @@ struct ran_vector_cache {
         float *vector;                /* (keys.n - olds, width) */
         size_t vector_cap;
         size_t found;
+        size_t saved; /* keys in the file since it was written; 0: it was not */
         pthread_mutex_t lock;
 };
 
@@ -65,8 +67,10 @@ static uint64_t hash_of(const char *key)
 }
 
 /* Whether a setting changes the vector of a document. */
-static bool matters(const char *name)
+static bool matters(const struct ran_config *c, const char *name)
 {
+        if (strcmp(name, "cell_pooling") == 0 || strcmp(name, "min_window") == 0)
+                return c->encoder == RAN_ENCODER_RAN;
         return !ran_config_is_of_task(name) || strcmp(name, "pooling") == 0 ||
                strncmp(name, "dense", 5) == 0 || strcmp(name, "l2_normalize") == 0;
 }
@@ -76,7 +80,7 @@ static void add_settings(struct ran_sha256 *sha, const struct ran_config *c, str
         for (const struct ran_field *f = ran_config_fields; f->name != NULL; f++) {
                 const struct ran_field one[] = {*f, {0}};
 
-                if (matters(f->name))
+                if (matters(c, f->name))
                         ran_fields_json(one, c, text);
         }
         ran_sha256_add(sha, text->data, text->len);
@@ -95,7 +99,7 @@ static int digest_of(const struct ran_config *c, const struct ran_params *p, siz
         for (size_t i = 0; i < layout.n; i++) {
                 const struct ran_tensor_spec *t = &layout.spec[i];
 
-                if (strncmp(t->name, "bert.", 5) == 0)
+                if (strncmp(t->name, "bert.", 5) == 0 || strncmp(t->name, "ran.", 4) == 0)
                         ran_sha256_add(&sha, p->block + t->offset,
                                        (t->rows > 0 ? t->rows : 1) * t->cols * sizeof(float));
         }
@@ -323,14 +327,20 @@ static int write_file(const struct ran_vector_cache *k, struct ran_error *err)
         return rc;
 }
 
+int ran_vector_cache_save(struct ran_vector_cache *k, struct ran_error *err)
+{
+        if (k->path == NULL || k->keys.n == (k->saved > 0 ? k->saved : k->olds))
+                return RAN_OK;
+        RAN_TRY(write_file(k, ran_error_or_spare(err)));
+        k->saved = k->keys.n;
+        return RAN_OK;
+}
+
 int ran_vector_cache_close(struct ran_vector_cache *k, struct ran_error *err)
 {
-        int rc = RAN_OK;
-
         if (k == NULL)
                 return RAN_OK;
-        if (k->path != NULL && k->keys.n > k->olds)
-                rc = write_file(k, ran_error_or_spare(err));
+        const int rc = ran_vector_cache_save(k, err);
         free_cache(k);
         return rc;
 }

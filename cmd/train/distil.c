@@ -1,0 +1,517 @@
+/* distil.c - `ran-train distil`: a pretrained encoder distilled into static vectors of tokens. */
+#include "cmd/train/distil.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "cmd/content/model.h"
+#include "cmd/content/vocab.h"
+#include "cmd/formats/foreign.h"
+#include "cmd/options/message.h"
+#include "cmd/options/options.h"
+#include "cmd/options/outputs.h"
+#include "cmd/options/write.h"
+#include "cmd/records/files.h"
+#include "cmd/records/loop.h"
+#include "cmd/train/about/about.h"
+#include "cmd/train/about/amount.h"
+#include "cmd/train/about/convert.h"
+#include "cmd/train/run/run.h"
+
+enum { HELD_OUT = 2000, HELD_OUT_SHARE = 10 };          /* at most; and of so many texts one */
+static const double live_every = 0.2, plain_every = 30; /* seconds */
+
+struct distil {
+        char *teacher, *output, *vocab, *vector_cache, *replay;
+        int weights; /* RAN_STORAGE_... */
+        struct ran_distil_settings settings;
+        struct ran_vocab_settings vocabulary;
+        struct cmd_input input;
+        /* The texts. */
+        struct ran_counter *counter; /* NULL: the vocabulary is given */
+        struct ran_spool text, end;
+        size_t bytes, n;
+        struct ran_sha256 digest;
+        struct ran_buf description;
+        double next, began; /* when to say how far it is; when this stage began */
+        enum ran_distil_stage stage;
+        bool live;
+        double loss; /* a running mean */
+};
+
+#define DISTIL(member) offsetof(struct distil, member)
+static const struct ran_field files_fields[] = {
+        {"teacher", 0, RAN_FIELD_TEXT, DISTIL(teacher), .value = "MODEL", .local = true,
+         .help = "the pretrained encoder: a folder in Hugging Face's form, or what ran-train "
+                 "import made of it; required",
+         .first = true},
+        {"output", 'o', RAN_FIELD_TEXT, DISTIL(output), .value = "FILE", .local = true,
+         .help = "write the model to FILE; required, but with --replay", .first = true},
+        {"weights", 0, RAN_FIELD_CHOICE, DISTIL(weights), .choices = ran_storage_names,
+         .value = "TYPE", .initial = "i8", .help = TRAIN_WEIGHTS_HELP, .first = true},
+        {"vocab", 0, RAN_FIELD_TEXT, DISTIL(vocab), .value = "FILE", .local = true,
+         .help = "vocabulary of the model: a tokenizer.json, vocab.txt or a folder with one; "
+                 "default: one is learned from the texts",
+         .first = true},
+        {"vector_cache", 0, RAN_FIELD_TEXT, DISTIL(vector_cache), .value = "FILE", .local = true,
+         .help = "keep the vectors of the teacher in FILE, and take from there what it has; "
+                 "default: the output's name with .vectors, which is removed at the end",
+         .first = true},
+        {"replay", 0, RAN_FIELD_TEXT, DISTIL(replay), .value = "MODEL", .local = true,
+         .help = "distil once more as MODEL was, with its vocabulary and settings, and compare the "
+                 "files byte for byte",
+         RAN_RULES(RAN_EXCLUDES("vocab [Vocabulary] [Distillation] weights",
+                                "--replay takes settings and vocabulary from the model"))},
+        {0},
+};
+
+/* ---- texts ----------------------------------------------------------------------------------- */
+
+struct found {
+        size_t text; /* bytes of the text, at the beginning of `out`; the rest is its words */
+};
+
+static int read_text(const struct ran_record *record, struct ran_buf *out, struct ran_error *err)
+{
+        const struct ran_member *words = foreign_tokens(record), *text = foreign_text(record);
+        struct ran_span item;
+        size_t pos = 0;
+        char type;
+
+        if (words == NULL && (text == NULL || text->type != 's'))
+                return ran_fail(err, RAN_EFORMAT, "no text: give text, a string, or tokens");
+        if (words == NULL)
+                return ran_json_decode(record->line, text->value, out, err);
+        if (words->type != 'a')
+                return ran_fail(err, RAN_EFORMAT, "\"tokens\" must be an array of strings");
+        while (ran_json_next(record->line, words->value, &pos, NULL, &item, &type)) {
+                if (type != 's')
+                        return ran_fail(err, RAN_EFORMAT, "\"tokens\" must hold strings only");
+                if (out->len > 0)
+                        ran_buf_char(out, ' ');
+                RAN_TRY(ran_json_decode(record->line, item, out, err));
+        }
+        return RAN_OK;
+}
+
+static int work(void *arg, void *scratch, const struct cmd_line *line, struct cmd_result *result,
+                struct ran_error *err)
+{
+        const struct distil *d = arg;
+        struct cmd_vocab_words *w = scratch;
+        struct found *found = result->found;
+
+        RAN_TRY(read_text(&line->record, &result->out, err));
+        found->text = result->out.len;
+        if (d->counter == NULL || result->out.failed)
+                return RAN_OK;
+        w->text.len = 0;
+        ran_buf_add(&w->text, result->out.data, found->text);
+        if (w->text.failed)
+                return ran_fail(err, RAN_ENOMEM, "out of memory for a text");
+        return ran_counter_words(d->counter, w->text.data, w->text.len, &w->encoding, &result->out,
+                                 err);
+}
+
+static int take(void *arg, const struct cmd_line *line, const struct cmd_result *result,
+                struct ran_error *err)
+{
+        struct distil *d = arg;
+        const struct found *found = result->found;
+
+        (void)line;
+        char *text = ran_spool_reserve(&d->text, d->bytes + found->text + 1, 1, err);
+        size_t *end = ran_spool_reserve(&d->end, d->n + 1, sizeof *end, err);
+        if (text == NULL || end == NULL)
+                return (int)err->code;
+        if (found->text > 0)
+                memcpy(text + d->bytes, result->out.data, found->text);
+        d->bytes += found->text;
+        end[d->n++] = d->bytes;
+        ran_sha256_add(&d->digest, text + d->bytes - found->text, found->text);
+        ran_sha256_add(&d->digest, "\n", 1);
+        return d->counter == NULL ? RAN_OK
+                                  : ran_counter_add(d->counter, result->out.data + found->text,
+                                                    result->out.len - found->text, err);
+}
+
+static int read_texts(struct distil *d, struct ran_pool *pool, char **files)
+{
+        static const char *const reads[] = {FOREIGN_TOKENS, FOREIGN_TEXT, NULL};
+        const struct cmd_loop loop = {.input = &d->input,
+                                      .reads = reads,
+                                      .pool = pool,
+                                      .make_scratch = cmd_vocab_words_make,
+                                      .free_scratch = cmd_vocab_words_free,
+                                      .work = work,
+                                      .take = take,
+                                      .result_size = sizeof(struct found),
+                                      .arg = d};
+
+        ran_sha256_init(&d->digest);
+        const int status = cmd_records(&loop, files, NULL);
+        if (d->n < 2)
+                cmd_die(CMD_FAILED, "%zu texts: a distillation needs more", d->n);
+        return status;
+}
+
+/* ---- vocabulary ------------------------------------------------------------------------------ */
+
+static void open_counter(struct distil *d)
+{
+        struct ran_error err = {0};
+
+        if (d->vocab != NULL || d->replay != NULL)
+                return;
+        d->counter = ran_counter_new(&d->vocabulary, &err);
+        if (d->counter == NULL)
+                cmd_die(cmd_status_of(&err), "%s", err.text);
+}
+
+/* The options of a vocabulary, with subwords as the default. */
+static const struct ran_field *vocabulary_fields(void)
+{
+        static struct ran_field fields[32];
+        size_t n = 0;
+
+        for (const struct ran_field *f = ran_vocab_fields; f->name != NULL; f++, n++) {
+                if (n + 1 == sizeof fields / sizeof *fields)
+                        cmd_bug("too many options of a vocabulary");
+                fields[n] = *f;
+                if (strcmp(f->name, "vocab_type") == 0)
+                        fields[n].initial = "wordpiece";
+        }
+        return fields;
+}
+
+/* NULL: that of the model of --replay. */
+static struct ran_tokenizer *vocabulary_of(struct distil *d)
+{
+        struct ran_counter_report report;
+        struct ran_error err = {0};
+
+        if (d->vocab != NULL)
+                return cmd_vocab_open(d->vocab);
+        if (d->counter == NULL)
+                return NULL;
+        struct ran_tokenizer *t = ran_counter_learn(d->counter, &err);
+        if (t == NULL)
+                cmd_die(CMD_FAILED, "no vocabulary can be learned: %s", err.text);
+        ran_counter_report(d->counter, &report);
+        cmd_note("learned a vocabulary of %zu tokens from %" PRIu64 " words, %zu different",
+                 ran_tokenizer_size(t), report.words, report.distinct);
+        ran_counter_free(d->counter);
+        d->counter = NULL;
+        return t;
+}
+
+/* ---- progress -------------------------------------------------------------------------------- */
+
+static void say_progress(const struct distil *d, const struct ran_distil_progress *p)
+{
+        static const char *const what[] = {"the teacher reads tokens", "the teacher reads texts",
+                                           "fitting the vectors"};
+        const double share = p->of > 0 ? (double)p->done / (double)p->of : 1;
+        const double seconds = ran_clock() - d->began;
+        struct ran_buf line = {0};
+        char left[32];
+
+        ran_buf_printf(&line, "%s  %.0f %%", what[p->stage], floor(100 * share));
+        if (p->stage == RAN_DISTIL_FIT)
+                ran_buf_printf(&line, "  loss %.4f", d->loss);
+        if (share > 0)
+                ran_buf_printf(&line, "  ETA %s", train_duration(left, seconds / share - seconds));
+        ran_buf_char(&line, '\0');
+        if (!line.failed && d->live)
+                cmd_live(line.data);
+        else if (!line.failed)
+                cmd_note("%s", line.data);
+        ran_buf_release(&line);
+}
+
+static int progress(void *arg, const struct ran_distil_progress *p)
+{
+        struct distil *d = arg;
+        const double now = ran_clock();
+
+        if (p->stage != d->stage || d->began == 0) {
+                d->began = now;
+                d->next = now + (d->live ? 0 : plain_every);
+                d->stage = p->stage;
+                d->loss = p->loss;
+        }
+        d->loss += (p->loss - d->loss) / 100;
+        if (now >= d->next) {
+                say_progress(d, p);
+                d->next = now + (d->live ? live_every : plain_every);
+        }
+        return train_run_stopped();
+}
+
+/* ---- what is said of it ---------------------------------------------------------------------- */
+
+static void put_member(struct ran_buf *out, const char *name, const char *text)
+{
+        ran_buf_printf(out, "\"%s\":", name);
+        ran_buf_json(out, text, strlen(text));
+}
+
+/* Teacher and texts, as members of the model's description. */
+static void describe(struct distil *d, const struct ran_model *teacher)
+{
+        const char *digest = ran_model_metadata(teacher, "digest");
+        const char *pretrained = ran_model_metadata(teacher, "pretrained");
+        char texts[65];
+
+        ran_sha256_hex(&d->digest, texts);
+        ran_buf_str(&d->description, "\"teacher\":{");
+        put_member(&d->description, "digest", digest != NULL ? digest : "");
+        if (pretrained != NULL) {
+                ran_buf_str(&d->description, ",\"pretrained\":");
+                ran_buf_str(&d->description, pretrained);
+        }
+        ran_buf_printf(&d->description, "},\"train\":{\"documents\":%zu,", d->n);
+        put_member(&d->description, "digest", texts);
+        ran_buf_add(&d->description, "}", 2); /* with the NUL that ends it */
+        if (d->description.failed)
+                cmd_die(CMD_FAILED, "out of memory");
+}
+
+static void say_result(const struct distil *d, const struct ran_distil_report *r)
+{
+        struct stat file;
+        char amount[32];
+
+        if (r->texts < d->n)
+                cmd_note("%zu of %zu texts left out: they have no token", d->n - r->texts, d->n);
+        if (r->found > 0)
+                cmd_note("%zu vectors of the teacher were there, %zu were computed", r->found,
+                         r->computed);
+        cmd_note("%zu dimensions have %.1f %% of the variance of the teacher's vectors",
+                 d->settings.dim, 100 * r->explained);
+        cmd_note("on %zu texts that were held out: mean cosine to the teacher's vectors %.3f, "
+                 "before the fit %.3f",
+                 r->held_out, r->cosine, r->before);
+        cmd_note("on %zu pairs of them: rank correlation of the cosines %.3f", r->pairs, r->rank);
+        if (d->replay == NULL && stat(d->output, &file) == 0 && S_ISREG(file.st_mode))
+                cmd_note("%s: %sB", d->output, train_amount(amount, (double)file.st_size));
+}
+
+/* ---- the run --------------------------------------------------------------------------------- */
+
+/* Beside the output, if that is a file; NULL: no cache. */
+static char *default_cache(const struct distil *d)
+{
+        struct stat file;
+        char *name;
+
+        if (d->output == NULL || (stat(d->output, &file) == 0 && !S_ISREG(file.st_mode)))
+                return NULL;
+        if (asprintf(&name, "%s.vectors", d->output) < 0)
+                cmd_die(CMD_FAILED, "out of memory");
+        if (lstat(name, &file) == 0 && !S_ISREG(file.st_mode))
+                cmd_die(CMD_FAILED,
+                        "%s is not a regular file, and the vectors of the teacher "
+                        "would be kept there: give --vector-cache FILE",
+                        name);
+        return name;
+}
+
+/* The settings of the model of --replay; refuses another teacher or other texts. */
+static void restore(struct distil *d, const struct ran_model *like, const struct ran_model *teacher)
+{
+        const char *training = ran_model_metadata(like, "training");
+        struct ran_error err = {0};
+        struct ran_buf said = {0};
+
+        if (training == NULL || strstr(training, "\"distilled\":") == NULL)
+                cmd_die(CMD_FAILED, "%s was not distilled by ran-train distil", d->replay);
+        if (ran_fields_parse(ran_distil_fields, &d->settings, training, strlen(training), true,
+                             &err) != RAN_OK)
+                cmd_die(CMD_FAILED, "%s: %s", d->replay, err.text);
+        put_member(&said, "digest", ran_model_metadata(teacher, "digest"));
+        ran_buf_char(&said, '\0');
+        if (said.failed || strstr(training, said.data) == NULL)
+                cmd_die(CMD_FAILED, "%s had another teacher than %s", d->replay, d->teacher);
+        const char *texts = strstr(d->description.data, "\"train\":");
+        if (texts == NULL || strstr(training, texts) == NULL)
+                cmd_die(CMD_FAILED, "%s was distilled with other texts", d->replay);
+        ran_buf_release(&said);
+}
+
+static int storage_of(const struct ran_model *m)
+{
+        struct ran_model_part part[RAN_MODEL_PARTS];
+        const size_t n = ran_model_parts(m, part);
+
+        for (size_t i = 0; i < n; i++)
+                if (strcmp(part[i].name, "embedding") == 0)
+                        return strcmp(part[i].dtype, "I8") == 0    ? RAN_STORAGE_I8
+                               : strcmp(part[i].dtype, "F16") == 0 ? RAN_STORAGE_F16
+                                                                   : RAN_STORAGE_F32;
+        return RAN_STORAGE_F32;
+}
+
+/* Whether the file is that of --replay. */
+static int compare(const struct distil *d, const struct ran_model *like, const char *path)
+{
+        struct ran_error err = {0};
+        struct ran_buf what = {0};
+        struct ran_model *again = ran_model_open(path, true, &err);
+
+        if (again == NULL)
+                cmd_die(cmd_status_of(&err), "%s", err.text);
+        const bool same = ran_model_same(like, again, &what);
+        ran_buf_char(&what, '\0');
+        if (same)
+                cmd_note("the same bytes as %s", d->replay);
+        else
+                cmd_warn("not the same as %s: %s", d->replay, what.failed ? "" : what.data);
+        ran_buf_release(&what);
+        ran_model_free(again);
+        return same ? CMD_OK : CMD_DIVERGED;
+}
+
+static char *temporary(void)
+{
+        const char *folder = getenv("TMPDIR");
+        char *name;
+
+        if (asprintf(&name, "%s/ran-distil-XXXXXX",
+                     folder != NULL && *folder != '\0' ? folder : "/tmp") < 0)
+                cmd_die(CMD_FAILED, "out of memory");
+        const int file = mkstemp(name);
+        if (file < 0)
+                cmd_die(CMD_FAILED, "cannot make a file in %s", name);
+        close(file);
+        return name;
+}
+
+static int make(struct distil *d, struct ran_model *teacher, const struct ran_model *like,
+                const struct ran_tokenizer *tokenizer, struct ran_pool *pool)
+{
+        char *own_cache = d->vector_cache == NULL ? default_cache(d) : NULL;
+        char *scratch = d->output == NULL ? temporary() : NULL;
+        const char *path = scratch != NULL ? scratch : d->output;
+        const size_t share = d->n / HELD_OUT_SHARE > 0 ? d->n / HELD_OUT_SHARE : 1;
+        const struct ran_distil_job job = {
+                .teacher = teacher,
+                .tokenizer = tokenizer,
+                .settings = &d->settings,
+                .text = d->text.data,
+                .end = d->end.data,
+                .n = d->n,
+                .held_out = share < HELD_OUT ? share : HELD_OUT,
+                .cache = d->vector_cache != NULL ? d->vector_cache : own_cache,
+                .storage = like != NULL ? storage_of(like) : d->weights,
+                .description = d->description.data,
+                .pool = pool,
+                .progress = progress,
+                .arg = d,
+        };
+        struct ran_distil_report report;
+        struct ran_error err = {0};
+        int status = CMD_OK;
+
+        d->live = cmd_can_redraw();
+        train_run_catch_signals();
+        const int rc = ran_distil(&job, path, &report, &err);
+        if (d->live)
+                cmd_live(NULL);
+        if (rc == RAN_EINTR)
+                cmd_warn("interrupted%s%s%s", job.cache != NULL ? "; " : "",
+                         job.cache != NULL ? job.cache : "",
+                         job.cache != NULL ? ": the same command goes on" : "");
+        if (rc == RAN_EINTR)
+                status = 128 + train_run_stopped();
+        else if (rc != RAN_OK)
+                cmd_die(cmd_status_of(&err), "%s", err.text);
+        else
+                say_result(d, &report);
+        if (rc == RAN_OK && like != NULL)
+                status = compare(d, like, path);
+        if (rc == RAN_OK && own_cache != NULL)
+                unlink(own_cache);
+        if (scratch != NULL)
+                unlink(scratch);
+        free(scratch);
+        free(own_cache);
+        return status;
+}
+
+static void check(const struct distil *d, char **files)
+{
+        if (d->teacher == NULL)
+                cmd_usage("no teacher: give --teacher FOLDER, a pretrained encoder");
+        if (d->output == NULL && d->replay == NULL)
+                cmd_usage("no output file: give -o FILE");
+        if (d->output != NULL) {
+                cmd_check_inputs("output", d->output, files);
+                cmd_check_input("output", d->output, d->teacher);
+                cmd_check_input("output", d->output, d->replay);
+                cmd_check_writable(d->output);
+        }
+}
+
+static int run(struct distil *d, char **files)
+{
+        struct ran_pool *pool = cmd_pool();
+        struct ran_model *teacher = cmd_model_open_any(d->teacher, true), *like = NULL;
+
+        if (ran_model_config(teacher)->encoder != RAN_ENCODER_BERT)
+                cmd_die(CMD_FAILED,
+                        "%s is no pretrained encoder of documents: give a folder of Sentence "
+                        "Transformers, such as all-MiniLM-L6-v2",
+                        d->teacher);
+        if (d->replay != NULL)
+                like = cmd_model_open_any(d->replay, true);
+        open_counter(d);
+        const int read = read_texts(d, pool, files);
+        describe(d, teacher);
+        if (like != NULL)
+                restore(d, like, teacher);
+        struct ran_tokenizer *own = vocabulary_of(d);
+        const struct ran_tokenizer *tokenizer = own != NULL ? own : ran_model_tokenizer(like);
+        const int status = make(d, teacher, like, tokenizer, pool);
+        ran_tokenizer_free(own);
+        ran_model_free(like);
+        ran_model_free(teacher);
+        ran_pool_free(pool);
+        ran_spool_release(&d->text);
+        ran_spool_release(&d->end);
+        ran_buf_release(&d->description);
+        return status != CMD_OK ? status : read;
+}
+
+int train_distil(int argc, char **argv)
+{
+        static struct distil d;
+        const struct cmd_group groups[] = {
+                {"Distillation", ran_distil_fields, &d.settings},
+                {"Files", files_fields, &d},
+                {"Vocabulary", vocabulary_fields(), &d.vocabulary},
+                {"Input", cmd_input_fields, &d.input},
+                {NULL, NULL, NULL},
+        };
+        const struct cmd_program program = {
+                .name = "ran-train distil",
+                .usage = "--teacher FOLDER [option...] -o FILE [file...]",
+                .summary = "Distils a pretrained encoder of documents into a small model: a vector "
+                           "for each token of a vocabulary. The mean of a text's vectors comes "
+                           "near to what the encoder says of the text.",
+                .notes = "The texts need no labels; those of the kind that you will label are "
+                         "best. The teacher reads each once, and its vectors are kept: the same "
+                         "command goes on after an interruption. What was lost is measured on "
+                         "texts that are held out. Use the model with ran-train classify --init "
+                         "FILE --encoder static, or ran-classify --embed.",
+                .groups = groups,
+        };
+        char **files = cmd_files(&d.input, argv + cmd_parse(&program, argc, argv));
+
+        check(&d, files);
+        return cmd_finish(run(&d, files));
+}

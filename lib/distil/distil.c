@@ -1,0 +1,689 @@
+/* distil.c - see ran/distil.h.
+ *
+ *   1. The teacher reads each token of the student's vocabulary as a text: z_t; and each text: z_i.
+ *   2. P: the D principal components of the z_i. Rows begin as
+ *          x_t = w_t P (z_t - mean of z),   w_t = a / (a + p_t)        p_t: how often texts have t
+ *      (smooth inverse frequency, Arora, Liang and Ma 2017; the recipe of Model2Vec).
+ *   3. Rows are fitted, so that the mean of a text's rows has the direction of P z_i
+ *      (static-fit.c; that of its successor, Tokenlearn).
+ *   4. What was lost is measured on texts that were held out.
+ */
+#include "ran/distil.h"
+#include "base/error.h"
+#include "base/field.h"
+#include "distil/components.h"
+#include "distil/static-fit.h"
+#include "distil/teacher.h"
+#include "file/model.h"
+#include "nn/params.h"
+#include "tensors/compact.h"
+
+#include <math.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const double smooth = 1e-3;    /* a */
+static const double begin_rms = 0.1;  /* of the numbers of all rows at the beginning */
+static const double save_every = 300; /* seconds: the cache is written as a whole */
+enum { PROJECTED = 512, PAIRS = 2000 };
+
+#define AT(member) .offset = offsetof(struct ran_distil_settings, member)
+const struct ran_field ran_distil_fields[] = {
+        {.name = "dim",
+         .type = RAN_FIELD_SIZE,
+         AT(dim),
+         .low = 1,
+         .high = 4096,
+         .value = "N",
+         .initial = "256",
+         .first = true,
+         .help = "numbers of a vector: so many principal components of the teacher's vectors"},
+        {.name = "epochs",
+         .type = RAN_FIELD_SIZE,
+         AT(epochs),
+         .low = 0,
+         .high = 10000,
+         .value = "N",
+         .initial = "5",
+         .first = true,
+         .help = "passes over the texts; 0: the vectors of the tokens as the teacher gives them"},
+        {.name = "batch",
+         .type = RAN_FIELD_SIZE,
+         AT(batch),
+         .low = 1,
+         .high = 1 << 20,
+         .value = "N",
+         .initial = "256",
+         .help = "texts in a step"},
+        {.name = "learning_rate",
+         .type = RAN_FIELD_REAL,
+         AT(learning_rate),
+         .low = 1e-9,
+         .high = 10,
+         .value = "X",
+         .initial = "0.005",
+         .help = "learning rate of the first step; it falls to 0"},
+        {.name = "seed",
+         .type = RAN_FIELD_SIZE,
+         AT(seed),
+         .low = 0,
+         .high = 9007199254740992.0,
+         .value = "N",
+         .initial = "1",
+         .help = "seed of the order of the texts, and of which are held out"},
+        {.name = NULL},
+};
+
+struct distiller {
+        const struct ran_distil_job *job;
+        struct ran_distil_report *report;
+        struct ran_teacher teacher;
+        struct ran_vector_cache *cache; /* or NULL */
+        struct ran_components components;
+        size_t F, D, V;
+        float *token;             /* (V, F) the teacher's vectors of tokens */
+        struct ran_buf piece;     /* the text of the token at hand */
+        struct ran_spool half;    /* (n, F) its vectors of texts, binary16 */
+        struct ran_spool target;  /* (n, D) in the principal components, float */
+        struct ran_spool ids;     /* of the texts, for the student */
+        size_t *first;            /* (n + 1) */
+        bool *usable;             /* (n) texts with a token for both */
+        size_t *order, used;      /* those, shuffled: the first held_out are held out */
+        float *rows;              /* (V, D) */
+        double saved;             /* when the cache was written */
+        enum ran_distil_stage at; /* of what the teacher reads */
+};
+
+/* ---- the teacher ----------------------------------------------------------------------------- */
+
+static int pass(void *arg, size_t done, struct ran_error *err)
+{
+        struct distiller *d = arg;
+        const struct ran_distil_progress p = {d->at, done,
+                                              d->at == RAN_DISTIL_TOKENS ? d->V : d->job->n, 0};
+
+        if (d->cache != NULL && ran_clock() - d->saved > save_every) {
+                RAN_TRY(ran_vector_cache_save(d->cache, err));
+                d->saved = ran_clock();
+        }
+        if (d->job->progress != NULL && d->job->progress(d->job->arg, &p) != 0)
+                return ran_fail(err, RAN_EINTR, "stopped while the teacher read the texts");
+        return RAN_OK;
+}
+
+/* A token as the teacher reads it: "##ing" is "ing". */
+static const char *token_text(void *arg, size_t id, size_t *length)
+{
+        struct distiller *d = arg;
+        const struct ran_tokenizer *t = d->job->tokenizer;
+        const uint32_t one = (uint32_t)id;
+        size_t n;
+
+        *length = 0;
+        d->piece.len = 0;
+        if (one == ran_tokenizer_unknown(t) || ran_tokenizer_token(t, one, &n) == NULL ||
+            ran_tokenizer_decode(t, &one, 1, &d->piece, NULL) != RAN_OK || d->piece.len == 0)
+                return "";
+        const size_t skip = d->piece.len > 2 && memcmp(d->piece.data, "##", 2) == 0 ? 2 : 0;
+        *length = ran_utf8_valid(d->piece.data + skip, d->piece.len - skip);
+        return d->piece.data + skip;
+}
+
+static int take_token(void *arg, size_t id, const uint16_t *half, struct ran_error *err)
+{
+        struct distiller *d = arg;
+
+        (void)err;
+        for (size_t f = 0; f < d->F && half != NULL; f++)
+                d->token[id * d->F + f] = ran_float_of_half(half[f]);
+        return RAN_OK;
+}
+
+static const char *text_of(void *arg, size_t i, size_t *length)
+{
+        const struct ran_distil_job *job = ((struct distiller *)arg)->job;
+        const size_t begin = i > 0 ? job->end[i - 1] : 0;
+
+        *length = job->end[i] - begin;
+        return job->text + begin;
+}
+
+static int take_text(void *arg, size_t i, const uint16_t *half, struct ran_error *err)
+{
+        struct distiller *d = arg;
+
+        (void)err;
+        d->usable[i] = half != NULL;
+        if (half != NULL)
+                memcpy((uint16_t *)d->half.data + i * d->F, half, d->F * sizeof *half);
+        return RAN_OK;
+}
+
+/* The decoded token is scratch of one thread: tokens are read in one. */
+static int read_tokens(struct distiller *d, struct ran_error *err)
+{
+        const struct ran_teacher_job job = {d->V, token_text, take_token, pass, d};
+        struct ran_teacher alone;
+
+        d->at = RAN_DISTIL_TOKENS;
+        RAN_TRY(ran_teacher_init(&alone, d->job->teacher, NULL, err));
+        int rc = ran_teacher_read(&alone, &job, err);
+        ran_teacher_release(&alone);
+        return rc;
+}
+
+static int read_teacher(struct distiller *d, struct ran_error *err)
+{
+        const struct ran_teacher_job job = {d->job->n, text_of, take_text, pass, d};
+
+        RAN_TRY(read_tokens(d, err));
+        d->at = RAN_DISTIL_TEXTS;
+        RAN_TRY(ran_teacher_read(&d->teacher, &job, err));
+        if (d->cache != NULL)
+                ran_vector_cache_counts(d->cache, &d->report->found, &d->report->computed);
+        return d->cache != NULL ? ran_vector_cache_save(d->cache, err) : RAN_OK;
+}
+
+/* ---- the student's texts --------------------------------------------------------------------- */
+
+static int encode_texts(struct distiller *d, struct ran_error *err)
+{
+        struct ran_encoding e = {0};
+        size_t n = 0;
+        int rc = RAN_OK;
+
+        for (size_t i = 0; i < d->job->n && rc == RAN_OK; i++) {
+                size_t length;
+                const char *text = text_of(d, i, &length);
+                uint32_t *ids = NULL;
+
+                rc = ran_tokenizer_encode(d->job->tokenizer, text, length, &e, err);
+                if (rc == RAN_OK) {
+                        ids = ran_spool_reserve(&d->ids, n + e.n, sizeof *ids, err);
+                        rc = ids != NULL ? RAN_OK : (int)err->code;
+                }
+                for (size_t k = 0; k < e.n && rc == RAN_OK; k++)
+                        ids[n + k] = e.ids[k];
+                n += rc == RAN_OK ? e.n : 0;
+                d->usable[i] = d->usable[i] && e.n > 0;
+                d->first[i + 1] = n;
+        }
+        ran_encoding_release(&e);
+        return rc;
+}
+
+/* Which texts serve for what. */
+static int choose_texts(struct distiller *d, struct ran_error *err)
+{
+        size_t *usable = ran_alloc(d->job->n, sizeof *usable, err);
+
+        if (usable == NULL)
+                return RAN_ENOMEM;
+        for (size_t i = 0; i < d->job->n; i++)
+                if (d->usable[i])
+                        usable[d->used++] = i;
+        ran_random_shuffle(d->order, usable, d->used, d->job->settings->seed, RAN_SHUFFLE_FOLDS);
+        free(usable);
+        d->report->texts = d->used;
+        d->report->held_out = d->job->held_out;
+        if (d->used <= d->job->held_out)
+                return ran_fail(err, RAN_EINVAL,
+                                "%zu texts have a token, and %zu are held out: more are needed",
+                                d->used, d->job->held_out);
+        return RAN_OK;
+}
+
+/* ---- principal components -------------------------------------------------------------------- */
+
+static void read_half(const void *arg, size_t i, float *v)
+{
+        const struct distiller *d = arg;
+        const uint16_t *half = (const uint16_t *)d->half.data + i * d->F;
+
+        for (size_t f = 0; f < d->F; f++)
+                v[f] = ran_float_of_half(half[f]);
+}
+
+static void read_learned(const void *arg, size_t i, float *v)
+{
+        const struct distiller *d = arg;
+
+        read_half(d, d->order[d->job->held_out + i], v);
+}
+
+static int project_texts(struct distiller *d, struct ran_error *err)
+{
+        float *x = ran_alloc_floats(PROJECTED * d->F, err);
+        size_t all;
+        float *target = NULL;
+
+        if (x != NULL && __builtin_mul_overflow(d->job->n, d->D, &all))
+                ran_fail(err, RAN_ENOMEM, "no memory for vectors of %zu texts", d->job->n);
+        else if (x != NULL)
+                target = ran_spool_reserve(&d->target, all, sizeof *target, err);
+        for (size_t from = 0; target != NULL && from < d->job->n; from += PROJECTED) {
+                const size_t n = d->job->n - from < PROJECTED ? d->job->n - from : PROJECTED;
+
+                memset(x, 0, n * d->F * sizeof *x);
+                for (size_t i = 0; i < n; i++)
+                        if (d->usable[from + i])
+                                read_half(d, from + i, x + i * d->F);
+                ran_components_project(&d->components, x, n, target + from * d->D);
+        }
+        free(x);
+        return target != NULL ? RAN_OK : (int)err->code;
+}
+
+/* How often the texts to learn from have each token, as shares (V). */
+static void count_tokens(const struct distiller *d, double *share)
+{
+        const uint32_t *ids = d->ids.data;
+        double all = 0;
+
+        for (size_t i = d->job->held_out; i < d->used; i++)
+                for (size_t k = d->first[d->order[i]]; k < d->first[d->order[i] + 1]; k++) {
+                        share[ids[k]]++;
+                        all++;
+                }
+        for (size_t id = 0; id < d->V; id++)
+                share[id] /= all > 0 ? all : 1;
+}
+
+static bool is_known(const struct distiller *d, size_t id)
+{
+        for (size_t f = 0; f < d->F; f++)
+                if (d->token[id * d->F + f] != 0)
+                        return true;
+        return false;
+}
+
+/* The vectors of tokens, without their mean, in the principal components. */
+static void project_tokens(struct distiller *d, double *mean)
+{
+        size_t known = 0;
+
+        for (size_t id = 0; id < d->V; id++) {
+                known += is_known(d, id);
+                for (size_t f = 0; f < d->F; f++)
+                        mean[f] += (double)d->token[id * d->F + f];
+        }
+        for (size_t id = 0; id < d->V; id++)
+                for (size_t f = 0; f < d->F && is_known(d, id); f++)
+                        d->token[id * d->F + f] -= (float)(mean[f] / (double)known);
+        for (size_t id = 0; id < d->V; id += PROJECTED) {
+                const size_t n = d->V - id < PROJECTED ? d->V - id : PROJECTED;
+
+                ran_components_project(&d->components, d->token + id * d->F, n,
+                                       d->rows + id * d->D);
+        }
+}
+
+static int begin_rows(struct distiller *d, struct ran_error *err)
+{
+        double *share = ran_alloc(d->V, sizeof *share, err);
+        double *mean = ran_alloc(d->F, sizeof *mean, err), squares = 0;
+
+        if (share != NULL && mean != NULL) {
+                count_tokens(d, share);
+                project_tokens(d, mean);
+                for (size_t i = 0; i < d->V * d->D; i++) {
+                        d->rows[i] *= (float)(smooth / (smooth + share[i / d->D]));
+                        squares += (double)d->rows[i] * (double)d->rows[i];
+                }
+                const double rms = sqrt(squares / ((double)d->V * (double)d->D));
+                for (size_t i = 0; i < d->V * d->D && rms > 0; i++)
+                        d->rows[i] *= (float)(begin_rms / rms);
+        }
+        const bool done = share != NULL && mean != NULL;
+        free(share);
+        free(mean);
+        return done ? RAN_OK : RAN_ENOMEM;
+}
+
+/* ---- what was lost --------------------------------------------------------------------------- */
+
+static double cosine_of(const float *x, const float *y, size_t n)
+{
+        double xy = 0, xx = 0, yy = 0;
+
+        for (size_t i = 0; i < n; i++) {
+                xy += (double)x[i] * (double)y[i];
+                xx += (double)x[i] * (double)x[i];
+                yy += (double)y[i] * (double)y[i];
+        }
+        return xx > 0 && yy > 0 ? xy / sqrt(xx * yy) : 0;
+}
+
+static struct ran_text_ids ids_of(const struct distiller *d)
+{
+        return (struct ran_text_ids){d->ids.data, d->first};
+}
+
+/* Of the student's vectors with the teacher's, all F directions counted. v (D). */
+static double mean_cosine(const struct distiller *d, float *v, float *x)
+{
+        const struct ran_text_ids texts = ids_of(d);
+        double sum = 0;
+
+        for (size_t i = 0; i < d->job->held_out; i++) {
+                const size_t text = d->order[i];
+                const float *target = (const float *)d->target.data + text * d->D;
+                double in = 0, all = 0;
+
+                ran_static_mean(d->rows, d->D, &texts, text, v);
+                read_half(d, text, x);
+                for (size_t k = 0; k < d->D; k++)
+                        in += (double)target[k] * (double)target[k];
+                for (size_t f = 0; f < d->F; f++)
+                        all += (double)x[f] * (double)x[f];
+                sum += all > 0 ? cosine_of(v, target, d->D) * fmin(1, sqrt(in / all)) : 0;
+        }
+        return d->job->held_out > 0 ? sum / (double)d->job->held_out : 0;
+}
+
+struct ranked {
+        double x, rank;
+        size_t at;
+};
+
+static int by_value(const void *a, const void *b)
+{
+        const struct ranked *x = a, *y = b;
+
+        if (x->x != y->x)
+                return x->x < y->x ? -1 : 1;
+        return x->at < y->at ? -1 : 1;
+}
+
+static int by_place(const void *a, const void *b)
+{
+        const struct ranked *x = a, *y = b;
+
+        return x->at < y->at ? -1 : 1;
+}
+
+/* Ranks from 0; equal values share the mean of theirs. */
+static void rank(struct ranked *x, size_t n)
+{
+        qsort(x, n, sizeof *x, by_value);
+        for (size_t from = 0, end; from < n; from = end) {
+                for (end = from; end < n && x[end].x == x[from].x; end++)
+                        ;
+                for (size_t i = from; i < end; i++)
+                        x[i].rank = (double)(from + end - 1) / 2;
+        }
+        qsort(x, n, sizeof *x, by_place);
+}
+
+/* Pearson's correlation of the ranks. */
+static double correlation(const struct ranked *x, const struct ranked *y, size_t n)
+{
+        const double mean = ((double)n - 1) / 2;
+        double xy = 0, xx = 0, yy = 0;
+
+        for (size_t i = 0; i < n; i++) {
+                xy += (x[i].rank - mean) * (y[i].rank - mean);
+                xx += (x[i].rank - mean) * (x[i].rank - mean);
+                yy += (y[i].rank - mean) * (y[i].rank - mean);
+        }
+        return xx > 0 && yy > 0 ? xy / sqrt(xx * yy) : 0;
+}
+
+/* Pairs of held-out texts, drawn by the seed. v (2, D), x (2, F). */
+static int rank_pairs(struct distiller *d, float *v, float *x, struct ran_error *err)
+{
+        const struct ran_text_ids texts = ids_of(d);
+        const size_t n = d->job->held_out;
+        const size_t pairs = n < 2 ? 0 : n * (n - 1) / 2 < PAIRS ? n * (n - 1) / 2 : PAIRS;
+        const uint64_t key = ran_random_key(d->job->settings->seed, RAN_FOR_SAMPLING, 0, 0);
+        struct ranked *student = ran_alloc(2 * (pairs + 1), sizeof *student, err);
+
+        if (student == NULL)
+                return RAN_ENOMEM;
+        struct ranked *teacher = student + pairs + 1;
+        for (size_t i = 0; i < pairs; i++) {
+                const size_t a = (size_t)(ran_random_draw(key, 2 * i) % n);
+                const size_t other = (size_t)(ran_random_draw(key, 2 * i + 1) % (n - 1));
+                const size_t b = other + (other >= a);
+
+                ran_static_mean(d->rows, d->D, &texts, d->order[a], v);
+                ran_static_mean(d->rows, d->D, &texts, d->order[b], v + d->D);
+                read_half(d, d->order[a], x);
+                read_half(d, d->order[b], x + d->F);
+                student[i] = (struct ranked){cosine_of(v, v + d->D, d->D), 0, i};
+                teacher[i] = (struct ranked){cosine_of(x, x + d->F, d->F), 0, i};
+        }
+        rank(student, pairs);
+        rank(teacher, pairs);
+        d->report->pairs = pairs;
+        d->report->rank = correlation(student, teacher, pairs);
+        free(student);
+        return RAN_OK;
+}
+
+/* ---- the fit --------------------------------------------------------------------------------- */
+
+static void target_of(const void *arg, size_t text, float *t)
+{
+        const struct distiller *d = arg;
+
+        memcpy(t, (const float *)d->target.data + text * d->D, d->D * sizeof *t);
+}
+
+static int on_step(void *arg, size_t done, double loss)
+{
+        const struct distiller *d = arg;
+        const struct ran_distil_progress p = {
+                RAN_DISTIL_FIT, done, (d->used - d->job->held_out) * d->job->settings->epochs,
+                loss};
+
+        return d->job->progress != NULL ? d->job->progress(d->job->arg, &p) : 0;
+}
+
+static int fit(struct distiller *d, struct ran_error *err)
+{
+        const struct ran_distil_settings *s = d->job->settings;
+        const struct ran_static_fit f = {.rows = d->rows,
+                                         .V = d->V,
+                                         .D = d->D,
+                                         .texts = ids_of(d),
+                                         .order = d->order + d->job->held_out,
+                                         .n = d->used - d->job->held_out,
+                                         .epochs = s->epochs,
+                                         .batch = s->batch,
+                                         .seed = s->seed,
+                                         .learning_rate = s->learning_rate,
+                                         .target = target_of,
+                                         .target_arg = d,
+                                         .step = on_step,
+                                         .step_arg = d};
+
+        RAN_TRY(ran_static_fit(&f, err));
+        const uint32_t unknown = ran_tokenizer_unknown(d->job->tokenizer);
+        if (unknown < d->V)
+                memset(d->rows + unknown * d->D, 0, d->D * sizeof *d->rows);
+        return RAN_OK;
+}
+
+static int fit_and_measure(struct distiller *d, struct ran_error *err)
+{
+        float *v = ran_alloc_floats(2 * d->D, err), *x = ran_alloc_floats(2 * d->F, err);
+        int rc = v != NULL && x != NULL ? RAN_OK : RAN_ENOMEM;
+
+        if (rc == RAN_OK) {
+                d->report->before = mean_cosine(d, v, x);
+                rc = fit(d, err);
+        }
+        if (rc == RAN_OK) {
+                d->report->cosine = mean_cosine(d, v, x);
+                rc = rank_pairs(d, v, x, err);
+        }
+        free(v);
+        free(x);
+        return rc;
+}
+
+/* ---- the model ------------------------------------------------------------------------------- */
+
+static void describe(const struct distiller *d, struct ran_buf *out)
+{
+        const struct ran_distil_report *r = d->report;
+
+        ran_buf_str(out, "{\"version\":\"" RAN_VERSION "\",");
+        ran_fields_json(ran_distil_fields, d->job->settings, out);
+        ran_buf_printf(out,
+                       ",\"distilled\":{\"texts\":%zu,\"held_out\":%zu,\"explained\":", r->texts,
+                       r->held_out);
+        ran_buf_float(out, (float)r->explained);
+        ran_buf_str(out, ",\"cosine_before\":");
+        ran_buf_float(out, (float)r->before);
+        ran_buf_str(out, ",\"cosine\":");
+        ran_buf_float(out, (float)r->cosine);
+        ran_buf_printf(out, ",\"pairs\":%zu,\"rank_correlation\":", r->pairs);
+        ran_buf_float(out, (float)r->rank);
+        ran_buf_char(out, '}');
+        if (d->job->description != NULL) {
+                ran_buf_char(out, ',');
+                ran_buf_str(out, d->job->description);
+        }
+        ran_buf_add(out, "}", 2); /* with the NUL that ends it */
+}
+
+static int write_model(const struct distiller *d, const char *path, struct ran_error *err)
+{
+        struct ran_config c = {0};
+        struct ran_layout layout;
+        struct ran_params p;
+        struct ran_buf description = {0};
+
+        RAN_TRY(ran_fields_init(ran_config_fields, &c, err));
+        c.task = RAN_TASK_EMBED;
+        c.encoder = RAN_ENCODER_STATIC;
+        c.dim = d->D;
+        c.wide = 0;
+        c.layers = 1;
+        int rc = ran_config_check(&c, err);
+        if (rc == RAN_OK)
+                rc = ran_layout_init(&layout, &c, 0, err);
+        if (rc == RAN_OK) {
+                rc = ran_params_init(&p, &c, 0, err);
+                describe(d, &description);
+                const struct ran_parts parts = {.config = &c,
+                                                .layout = &layout,
+                                                .params = &p,
+                                                .V = d->V,
+                                                .tokenizer = d->job->tokenizer,
+                                                .training = description.data,
+                                                .storage = d->job->storage};
+
+                p.embed = d->rows;
+                if (rc == RAN_OK && description.failed)
+                        rc = ran_fail(err, RAN_ENOMEM, "out of memory");
+                if (rc == RAN_OK)
+                        rc = ran_model_write(path, &parts, err);
+                ran_params_release(&p);
+                ran_layout_release(&layout);
+        }
+        ran_buf_release(&description);
+        ran_fields_release(ran_config_fields, &c);
+        return rc;
+}
+
+/* ---- all of it ------------------------------------------------------------------------------- */
+
+static int check(const struct distiller *d, struct ran_error *err)
+{
+        const struct ran_distil_job *job = d->job;
+        size_t all;
+
+        if (ran_fields_check(ran_distil_fields, job->settings, err) != RAN_OK)
+                return RAN_EINVAL;
+        if (d->D > d->F)
+                return ran_fail(err, RAN_EINVAL,
+                                "the teacher's vectors have %zu numbers: dim may not be %zu", d->F,
+                                d->D);
+        if (job->held_out >= job->n)
+                return ran_fail(err, RAN_EINVAL, "%zu texts, and %zu are held out: more are needed",
+                                job->n, job->held_out);
+        if (__builtin_mul_overflow(d->V, d->F, &all) || __builtin_mul_overflow(job->n, d->F, &all))
+                return ran_fail(err, RAN_ENOMEM, "no memory for vectors of %zu texts", job->n);
+        return RAN_OK;
+}
+
+static int allocate(struct distiller *d, struct ran_error *err)
+{
+        const size_t n = d->job->n;
+
+        d->token = ran_alloc_floats(d->V * d->F, err);
+        d->rows = ran_alloc_floats(d->V * d->D, err);
+        d->first = ran_alloc(n + 1, sizeof *d->first, err);
+        d->usable = ran_alloc(n, sizeof *d->usable, err);
+        d->order = ran_alloc(n, sizeof *d->order, err);
+        if (d->token == NULL || d->rows == NULL || d->first == NULL || d->usable == NULL ||
+            d->order == NULL)
+                return RAN_ENOMEM;
+        return ran_spool_reserve(&d->half, n * d->F, sizeof(uint16_t), err) != NULL
+                       ? RAN_OK
+                       : (int)err->code;
+}
+
+static int open_cache(struct distiller *d, struct ran_error *err)
+{
+        if (d->job->cache == NULL)
+                return RAN_OK;
+        d->cache = ran_vector_cache_open(d->job->cache, err);
+        if (d->cache == NULL)
+                return (int)err->code;
+        d->saved = ran_clock();
+        return ran_model_use_vectors(d->job->teacher, d->cache, err);
+}
+
+static int distil(struct distiller *d, const char *path, struct ran_error *err)
+{
+        RAN_TRY(open_cache(d, err));
+        RAN_TRY(ran_teacher_init(&d->teacher, d->job->teacher, d->job->pool, err));
+        d->F = d->teacher.F;
+        RAN_TRY(check(d, err));
+        RAN_TRY(allocate(d, err));
+        RAN_TRY(read_teacher(d, err));
+        RAN_TRY(encode_texts(d, err));
+        RAN_TRY(choose_texts(d, err));
+        RAN_TRY(ran_components_init(&d->components, d->F, d->D, d->used - d->job->held_out,
+                                    read_learned, d, err));
+        d->report->explained = d->components.explained;
+        RAN_TRY(project_texts(d, err));
+        RAN_TRY(begin_rows(d, err));
+        RAN_TRY(fit_and_measure(d, err));
+        return write_model(d, path, err);
+}
+
+int ran_distil(const struct ran_distil_job *job, const char *path, struct ran_distil_report *report,
+               struct ran_error *err)
+{
+        struct distiller d = {.job = job,
+                              .report = report,
+                              .D = job->settings->dim,
+                              .V = ran_tokenizer_size(job->tokenizer)};
+        struct ran_error lost;
+
+        err = ran_error_or_spare(err);
+        *report = (struct ran_distil_report){0};
+        int rc = distil(&d, path, err);
+        ran_teacher_release(&d.teacher);
+        ran_model_forget_vectors(job->teacher);
+        const int closed = ran_vector_cache_close(d.cache, &lost);
+        if (rc == RAN_OK && closed != RAN_OK)
+                rc = ran_fail(err, lost.code, "%s", lost.text);
+        ran_components_release(&d.components);
+        ran_buf_release(&d.piece);
+        ran_spool_release(&d.half);
+        ran_spool_release(&d.target);
+        ran_spool_release(&d.ids);
+        free(d.token);
+        free(d.rows);
+        free(d.first);
+        free(d.usable);
+        free(d.order);
+        return rc;
+}
