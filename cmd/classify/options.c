@@ -23,6 +23,8 @@ static const char *const eval_formats[] = {"json", "text", "csv", "tsv", "html",
 static const char *const output_names[] = {OUTPUT_FORMATS(OUTPUT_NAME) NULL};
 static const struct output_format *const output_formats[] = {OUTPUT_FORMATS(OUTPUT_ENTRY)};
 
+static const char *const join_names[] = {"model", "mean", "max", "certain", NULL};
+
 #define OPTION(member) offsetof(struct classify_options, member)
 
 static const struct ran_field model_fields[] = {
@@ -75,6 +77,11 @@ static const struct ran_field prediction_fields[] = {
                  "no two are near-duplicates; 0: all records",
          .first = true,
          RAN_RULES(RAN_EXCLUDES("eval embed nearest", "--select chooses records to label"))},
+        {"join_windows", 0, RAN_FIELD_CHOICE, OPTION(join_windows), .choices = join_names,
+         .value = "KIND", .initial = "model",
+         .help = "pretrained classifier: what the windows of a long document come to; model: what "
+                 "it says; mean or max of their vectors; certain: the window whose label is most "
+                 "certain"},
         {"vector_cache", 0, RAN_FIELD_TEXT, OPTION(vector_cache), .value = "FILE", .local = true,
          .help = "keep the vectors that a pretrained encoder makes in FILE, and take from there "
                  "what "

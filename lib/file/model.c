@@ -385,6 +385,28 @@ size_t ran_model_classes(const struct ran_model *m)
         return m->C;
 }
 
+int ran_model_join_windows(struct ran_model *m, int upper, struct ran_error *err)
+{
+        const struct ran_part *encoder = ran_encoder_of(&m->config);
+
+        if (m->config.task != RAN_TASK_CLASSIFY || encoder == NULL || encoder->windows == NULL ||
+            ran_config_has_features(&m->config))
+                return ran_fail(err, RAN_EINVAL,
+                                "only a classifier on a pretrained encoder reads documents in "
+                                "windows that can be joined in another way");
+        if (m->config.upper > RAN_UPPER_CERTAIN)
+                return ran_fail(err, RAN_EINVAL,
+                                "the model has learned what stands above its windows: they cannot "
+                                "be joined in another way");
+        m->config.upper = upper;
+        return RAN_OK;
+}
+
+size_t ran_model_head_width(const struct ran_model *m)
+{
+        return ran_head_width(&m->config);
+}
+
 const char *ran_model_label(const struct ran_model *m, size_t c)
 {
         return m->labels != NULL && c < m->C ? m->labels[c] : NULL;

@@ -73,6 +73,26 @@ static void text_task(const struct about *a, struct ran_buf *out)
         row(out, "use", &v);
 }
 
+/* What makes the vector of a document of an encoder's windows. */
+static void add_upper(struct ran_buf *v, const struct ran_config *c)
+{
+        static const char *const kinds[] = {[RAN_UPPER_MEAN] = "mean",
+                                            [RAN_UPPER_MAX] = "maximum",
+                                            [RAN_UPPER_CERTAIN] = "the most certain",
+                                            [RAN_UPPER_ATTENTION] = "attention",
+                                            [RAN_UPPER_RAN] = "ran",
+                                            [RAN_UPPER_CONTEXTUALIZER] = "contextualizer",
+                                            [RAN_UPPER_TRANSFORMER] = "transformer"};
+        const bool tokens = c->upper >= RAN_UPPER_RAN && c->upper_rows == RAN_ROWS_TOKENS;
+
+        ran_buf_printf(v, "; above its %s: %s", tokens ? "tokens" : "windows", kinds[c->upper]);
+        if (c->upper >= RAN_UPPER_RAN)
+                ran_buf_printf(v, ", %zu layer%s", c->upper_layers,
+                               c->upper_layers == 1 ? "" : "s");
+        if (c->upper >= RAN_UPPER_ATTENTION)
+                ran_buf_printf(v, ", width %zu", c->upper_dim);
+}
+
 static void text_parts(const struct about *a, struct ran_buf *out)
 {
         const struct ran_config *c = ran_model_config(a->model);
@@ -99,6 +119,8 @@ static void text_parts(const struct about *a, struct ran_buf *out)
                 ran_buf_printf(&v, ", width %zu", c->dim);
                 if (ran_config_uses(c, "min_window"))
                         ran_buf_printf(&v, ", window %zu", c->window);
+                if (c->upper != RAN_UPPER_POOLING)
+                        add_upper(&v, c);
         }
         row(out, "parts", &v);
         ran_buf_release(&encoder);

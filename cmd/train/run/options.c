@@ -40,9 +40,8 @@ const struct ran_field train_file_fields[] = {
                  RAN_EXCLUDES("vocab", "--add-words extends the vocabulary of --init MODEL"),
                  RAN_EXCLUDES("pretrain pretrain_epochs pretrain_minutes", NULL))},
         {"vector_cache", 0, RAN_FIELD_TEXT, FILE_AT(vector_cache), .value = "FILE", .local = true,
-         .help = "classify, --frozen: keep the document vectors of a pretrained encoder in FILE, "
-                 "and "
-                 "take from there what it has"},
+         .help = "--frozen and --tune-layers: keep what a pretrained encoder makes of documents in "
+                 "FILE, and take from there what it has"},
         {"base", 0, RAN_FIELD_TEXT, FILE_AT(base), .value = "MODEL", .local = true,
          .help = "classify, tag: initialise from MODEL if there is little text and it knows the "
                  "words; none: from no model. Default: RAN_BASE, else english"},
@@ -189,7 +188,7 @@ static const struct ran_field mode_fields[] = {
                          "--dump-gradients takes a model as it is"))},
         {"dump_documents", 0, RAN_FIELD_SIZE, MODE_AT(dump_documents), 0, 1e9, .value = "N",
          .experiment = true, .initial = "0", .local = true,
-         .help = "use only the first N documents for that; 0: all",
+         .help = "documents for --dump-gradients: the first N; 0: all",
          RAN_RULES(RAN_NEEDS("dump_gradients"))},
         {"model", 'm', RAN_FIELD_TEXT, MODE_AT(model), .value = "FILE", .experiment = true,
          .local = true, .help = "the model for --dump-gradients",
