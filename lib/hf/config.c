@@ -206,6 +206,8 @@ static int read_all(struct ran_hf *f, const cJSON *all, struct ran_error *err)
         const char *license;
         double eps = 0;
 
+        if (ran_hf_is_rannet(all))
+                return ran_hf_read_rannet(f, all, err);
         RAN_TRY(read_type(f, all, &eps, err));
         RAN_TRY(check_variant(f, all, err));
         RAN_TRY(read_sizes(f, all, err));

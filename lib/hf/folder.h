@@ -6,9 +6,15 @@
  *      modules.json and what it names  hf-modules.c: pooling, dense layer, normalisation
  *      README.md                       its licence
  *
- * It becomes a model of the encoder `bert` (bert.h): without a head, or as a classifier, tagger or
- * masked language model. Everything is hostile until it is checked; sentences begin with the name
- * of the file inside the folder.
+ * or the folder of the package rannet, which the authors of the RAN publish (rannet.c):
+ *
+ *      config.json                     sizes, without a model_type
+ *      NAME.index, NAME.data-00000-of-00001   TensorFlow's checkpoint (tensors/bundle.h)
+ *      vocab.txt
+ *
+ * It becomes a model of the encoder `bert` (bert.h), or a RAN of published cells: without a head,
+ * or as a classifier, tagger or masked language model. Everything is hostile until it is checked;
+ * sentences begin with the name of the file inside the folder.
  */
 #ifndef RAN_MODEL_HF_FOLDER_H
 #define RAN_MODEL_HF_FOLDER_H
@@ -24,6 +30,7 @@ enum ran_hf_family {
         RAN_HF_DISTILBERT,
         RAN_HF_MPNET,
         RAN_HF_MODERNBERT,
+        RAN_HF_RANNET,
         RAN_HF_FAMILIES
 };
 
@@ -185,6 +192,7 @@ struct ran_hf_origin {
         char name[96];      /* "": all zero */
         size_t part, parts; /* of its rows */
         bool pairs;         /* rows of a head in the order of rotary positions */
+        bool transposed;    /* a matrix [in, out]; ours are [out, in] */
         bool dense;         /* in the weights of the dense layer */
 };
 /* false: it is made of others. */
@@ -197,6 +205,16 @@ const char *ran_hf_name_of_decoder(const struct ran_hf *f);
 #define RAN_HF_TOKEN_TYPES "embeddings.token_type_embeddings.weight"
 /* In front of the names of an encoder's tensors. */
 const char *ran_hf_prefix(const struct ran_hf *f);
+
+/* ---- the package rannet (rannet.c) ----------------------------------------------------------- */
+
+bool ran_hf_is_rannet(const cJSON *config);
+int ran_hf_read_rannet(struct ran_hf *f, const cJSON *all, struct ran_error *err);
+/* As ran_hf_origin. */
+void ran_hf_rannet_origin(const struct ran_tensor_spec *spec, struct ran_hf_origin *from);
+/* The path of its checkpoint inside the folder, without .index: *name is the caller's to release.
+ * RAN_EFORMAT: there is none, or more than one. */
+int ran_hf_rannet_checkpoint(struct ran_buf *name, const char *folder, struct ran_error *err);
 
 /* ran_hf_folder_write into memory, with the default prompt; the sentence does not name the folder.
  */

@@ -119,15 +119,17 @@ const char *ran_hf_prefix(const struct ran_hf *f)
                                                               [RAN_HF_ROBERTA] = "roberta.",
                                                               [RAN_HF_DISTILBERT] = "distilbert.",
                                                               [RAN_HF_MPNET] = "mpnet.",
-                                                              [RAN_HF_MODERNBERT] = "model."};
+                                                              [RAN_HF_MODERNBERT] = "model.",
+                                                              [RAN_HF_RANNET] = "rannet/"};
 
         return prefixes[f->family];
 }
 
 const char *ran_hf_name_of_embedding(const struct ran_hf *f)
 {
-        return f->family == RAN_HF_MODERNBERT ? "embeddings.tok_embeddings.weight"
-                                              : "embeddings.word_embeddings.weight";
+        return f->family == RAN_HF_RANNET       ? "token-embedding/embeddings"
+               : f->family == RAN_HF_MODERNBERT ? "embeddings.tok_embeddings.weight"
+                                                : "embeddings.word_embeddings.weight";
 }
 
 /* Its bias is often there a second time, under the same name. */
@@ -225,6 +227,10 @@ bool ran_hf_origin(const struct ran_hf *f, const struct ran_tensor_spec *spec,
         size_t layer = 0, digits;
 
         *from = (struct ran_hf_origin){.parts = 1};
+        if (f->family == RAN_HF_RANNET) {
+                ran_hf_rannet_origin(spec, from);
+                return true;
+        }
         for (size_t i = 0; i < sizeof made / sizeof *made; i++)
                 if (strcmp(name, made[i]) == 0)
                         return false;

@@ -92,7 +92,8 @@ static int read_prompt(const struct ran_hf *f, struct ran_hf_source *s, struct r
         return RAN_OK;
 }
 
-int ran_hf_settle(struct ran_hf *f, struct ran_hf_source *s, struct ran_error *err)
+/* An encoder of the family BERT: its windows, and what stands around their tokens. */
+static int settle_windows(struct ran_hf *f, struct ran_hf_source *s, struct ran_error *err)
 {
         struct ran_config *c = &f->config;
 
@@ -100,11 +101,29 @@ int ran_hf_settle(struct ran_hf *f, struct ran_hf_source *s, struct ran_error *e
         if (f->most > 0 && f->most < c->max_length)
                 c->max_length = f->most;
         c->l2_normalize = f->normalize;
-        RAN_TRY(find_vocabulary(f, s, err));
         RAN_TRY(read_prompt(f, s, err));
         c->prefix = s->around.before_n + s->prompt.n;
         c->pool_skip = s->prompt.n > 0 && !f->include_prompt ? c->prefix : 0;
         c->suffix = s->around.after_n;
+        return RAN_OK;
+}
+
+/* Its head is known by its tensors. */
+static int settle_rannet(struct ran_hf *f, const struct ran_hf_source *s, struct ran_error *err)
+{
+        if (f->prompt != NULL)
+                return ran_fail(err, RAN_EINVAL, "models of the package rannet know no prompts");
+        if (ran_hf_find(&s->weights, "mlm-matching/bias") != NULL)
+                f->config.task = RAN_TASK_MLM;
+        return RAN_OK;
+}
+
+int ran_hf_settle(struct ran_hf *f, struct ran_hf_source *s, struct ran_error *err)
+{
+        struct ran_config *c = &f->config;
+
+        RAN_TRY(find_vocabulary(f, s, err));
+        RAN_TRY(f->family == RAN_HF_RANNET ? settle_rannet(f, s, err) : settle_windows(f, s, err));
         s->C = 0;
         if (c->task == RAN_TASK_MLM)
                 s->C = s->V;
@@ -138,7 +157,7 @@ static int check_positions(struct missing *m, const struct ran_hf_source *s, str
 {
         const struct ran_hf *f = s->f;
 
-        if (!f->config.positions)
+        if (!f->config.positions || f->family == RAN_HF_RANNET)
                 return RAN_OK;
         RAN_TRY(check_named(m, &s->weights, RAN_HF_POSITIONS, f->rows, f->config.dim, err));
         return f->token_types > 0 ? check_named(m, &s->weights, RAN_HF_TOKEN_TYPES, f->token_types,
@@ -160,7 +179,8 @@ static int check_spec(struct missing *m, const struct ran_hf_source *s,
                 rows *= from.parts;
         else
                 cols *= from.parts;
-        return check_named(m, from.dense ? &s->dense : &s->weights, from.name, rows, cols, err);
+        return check_named(m, from.dense ? &s->dense : &s->weights, from.name,
+                           from.transposed ? cols : rows, from.transposed ? rows : cols, err);
 }
 
 /* A decoder of its own would say something else than the embedding. */
@@ -172,9 +192,11 @@ static int check_decoder(const struct ran_hf_source *s, struct ran_error *err)
         float *copies[2] = {NULL, NULL};
         char name[96];
 
+        if (f->config.task != RAN_TASK_MLM || f->family == RAN_HF_RANNET)
+                return RAN_OK;
         snprintf(name, sizeof name, "%s.weight", ran_hf_name_of_decoder(f));
         struct ran_hf_tensor *t = ran_hf_find(&s->weights, name);
-        if (f->config.task != RAN_TASK_MLM || t == NULL)
+        if (t == NULL)
                 return RAN_OK;
         RAN_TRY(ran_hf_check(t, s->rows, f->config.dim, err));
         a = ran_hf_table(t, n, &copies[0], err);
@@ -237,6 +259,21 @@ static int pair_all(const struct ran_config *c, float *x, size_t n, struct ran_e
         return rc;
 }
 
+/* x (rows, cols), read as (cols, rows). */
+static int transpose(float *x, size_t rows, size_t cols, struct ran_error *err)
+{
+        float *copy = ran_alloc_floats(rows * cols, err);
+
+        if (copy == NULL)
+                return RAN_ENOMEM;
+        memcpy(copy, x, rows * cols * sizeof *x);
+        for (size_t r = 0; r < rows; r++)
+                for (size_t c = 0; c < cols; c++)
+                        x[r * cols + c] = copy[c * rows + r];
+        free(copy);
+        return RAN_OK;
+}
+
 static int fill_spec(const struct ran_hf_source *s, const struct ran_tensor_spec *spec, float *x,
                      struct ran_error *err)
 {
@@ -247,6 +284,8 @@ static int fill_spec(const struct ran_hf_source *s, const struct ran_tensor_spec
                 return RAN_OK;
         RAN_TRY(ran_hf_numbers(ran_hf_find(from.dense ? &s->dense : &s->weights, from.name),
                                from.part * n, n, x, err));
+        if (from.transposed)
+                return transpose(x, spec->rows, spec->cols, err);
         return from.pairs ? pair_all(&s->f->config, x, spec->rows > 0 ? spec->cols : 1, err)
                           : RAN_OK;
 }
@@ -287,6 +326,8 @@ int ran_hf_fill(const struct ran_hf_source *s, const struct ran_layout *layout,
 
         for (size_t i = 0; i < layout->n; i++)
                 RAN_TRY(fill_spec(s, &layout->spec[i], p->block + layout->spec[i].offset, err));
+        if (s->f->family == RAN_HF_RANNET)
+                return RAN_OK;
         if (once->position != NULL)
                 RAN_TRY(fill_positions(s, once->position, err));
         if (once->prefix != NULL) {

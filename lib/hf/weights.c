@@ -2,10 +2,13 @@
  * prefix of the encoder. See hf-folder.h. */
 #include "hf/folder.h"
 #include "base/string-table.h"
+#include "tensors/bundle.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+
+enum { INDEX_MOST = 64 << 20 };
 
 /* ---- files ----------------------------------------------------------------------------------- */
 
@@ -91,6 +94,41 @@ static int open_shards(struct ran_hf_weights *w, const char *folder, const char 
         return rc;
 }
 
+/* TensorFlow's checkpoint: of the two files the data stays open. */
+static int open_bundle(struct ran_hf_weights *w, const char *folder, struct ran_error *err)
+{
+        static const char suffix[] = ".index", data[] = ".data-00000-of-00001";
+        struct ran_hf_file *file = ran_grow(w->file, &w->cap, 1, sizeof *file, err);
+        struct ran_bytes index = {0};
+        struct ran_buf name = {0};
+        struct ran_error why = {0};
+
+        if (file == NULL)
+                return RAN_ENOMEM;
+        w->file = file;
+        *file = (struct ran_hf_file){0};
+        RAN_TRY(ran_hf_rannet_checkpoint(&name, folder, err));
+        ran_buf_add(&name, suffix, sizeof suffix);
+        int rc = name.failed ? ran_fail(err, RAN_ENOMEM, "out of memory")
+                             : ran_hf_open(&index, folder, "", name.data, INDEX_MOST, NULL, err);
+        if (rc == RAN_OK) {
+                name.len -= sizeof suffix;
+                ran_buf_add(&name, data, sizeof data);
+                rc = name.failed ? ran_fail(err, RAN_ENOMEM, "out of memory")
+                                 : ran_hf_open(&file->bytes, folder, "", name.data, SIZE_MAX, NULL,
+                                               err);
+        }
+        if (rc == RAN_OK && ran_bundle_read(&file->tensors, &index, &file->bytes, &why) != RAN_OK) {
+                name.len -= sizeof data;
+                rc = ran_fail(err, why.code, "%.*s: %s", (int)name.len, name.data, why.text);
+                ran_bytes_release(&file->bytes);
+        }
+        w->files = rc == RAN_OK;
+        ran_bytes_release(&index);
+        ran_buf_release(&name);
+        return rc;
+}
+
 /* ---- names ----------------------------------------------------------------------------------- */
 
 static const char *without(const char *name, const char *prefix)
@@ -137,6 +175,11 @@ int ran_hf_weights_open(struct ran_hf_weights *w, const struct ran_hf *f, const 
 {
         const char *base = f->base != NULL ? f->base : "";
         bool absent;
+
+        if (f->family == RAN_HF_RANNET) {
+                RAN_TRY(open_bundle(w, folder, err));
+                return list(w, ran_hf_prefix(f), err);
+        }
         int rc = open_file(w, folder, base, "model.safetensors", &absent, err);
 
         if (absent)
@@ -270,8 +313,11 @@ const float *ran_hf_table(const struct ran_hf_tensor *t, size_t n, float **copy,
 /* ---- what is left over ----------------------------------------------------------------------- */
 
 /* Heads of other tasks, the pooler of such a head, and numbers that no model needs. */
-static bool is_useless(const char *name)
+static bool is_useless(const struct ran_hf *f, const char *name)
 {
+        if (f->family == RAN_HF_RANNET) /* an optimiser's; or part of a head */
+                return strncmp(name, "ran-", 4) != 0;
+
         static const char *const begins[] = {"pooler.",           "cls.",
                                              "lm_head.",          "vocab_transform.",
                                              "vocab_layer_norm.", "vocab_projector.",
@@ -295,7 +341,7 @@ int ran_hf_check_rest(const struct ran_hf_weights *w, const struct ran_hf *f, st
         size_t n = 0, first = 0;
 
         for (size_t i = 0; i < w->n; i++)
-                if (!w->tensor[i].used && !is_useless(w->tensor[i].name)) {
+                if (!w->tensor[i].used && !is_useless(f, w->tensor[i].name)) {
                         first = n == 0 ? i : first;
                         n++;
                 }

@@ -220,7 +220,7 @@ static int each_part(const struct ran_recurrent_state *c, float *halves,
                      void *arg, struct ran_error *err)
 {
         const struct part pending = {"pending", halves, 1, 2};
-        struct part part[5] = {{"cell", c->cell, c->layers, c->width},
+        struct part part[5] = {{"cell", c->cell, c->layers, c->cell_width},
                                {"gates", c->pre, c->layers, c->projected}};
 
         RAN_TRY(fn(arg, &part[0], err));

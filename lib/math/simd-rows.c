@@ -1,11 +1,12 @@
-/* simd-rows.c - layer norm and softmax over rows. See simd.h. */
+/* simd-rows.c - layer norms and softmax over rows. See simd.h. */
 #include "math/elementary.h"
 #include "math/simd-vector.h"
 
 #include <math.h>
 
-void RAN_KERNEL(norm)(float *y, size_t ldy, float *stat, const float *x, size_t ldx, const float *w,
-                      const float *b, double eps, size_t N, size_t D)
+/* Divided by the deviation, or with `raw` by the root of the mean square. */
+static inline void norm(const bool raw, float *y, size_t ldy, float *stat, const float *x,
+                        size_t ldx, const float *w, const float *b, double eps, size_t N, size_t D)
 {
         for (size_t r = 0; r < N; r++, x += ldx, y += ldy, stat += 2) {
                 vf total = {0}, square = {0}, mean, rstd;
@@ -15,7 +16,7 @@ void RAN_KERNEL(norm)(float *y, size_t ldy, float *stat, const float *x, size_t 
                 mean = splat(sum(total) / (float)D);
                 EACH(i, k, D)
                 {
-                        vf c = pick(get(x + i, k) - mean, (vf){0}, k);
+                        vf c = raw ? get(x + i, k) : pick(get(x + i, k) - mean, (vf){0}, k);
 
                         square = FMA(c, c, square);
                 }
@@ -33,10 +34,11 @@ void RAN_KERNEL(norm)(float *y, size_t ldy, float *stat, const float *x, size_t 
         }
 }
 
-/* With xhat = (x - mean) rstd and g = dy w:  dx = rstd (g - mean(g) - xhat mean(g xhat)). */
-void RAN_KERNEL(norm_bwd)(float *dx, size_t lddx, float *dw, float *db, const float *dy,
-                          size_t lddy, const float *x, size_t ldx, const float *stat,
-                          const float *w, size_t N, size_t D)
+/* With xhat = (x - mean) rstd and g = dy w:  dx = rstd (g - mean(g) - xhat mean(g xhat)), raw:
+ * rstd (g - mean(g) - x rstd mean(g xhat)). */
+static inline void norm_bwd(const bool raw, float *dx, size_t lddx, float *dw, float *db,
+                            const float *dy, size_t lddy, const float *x, size_t ldx,
+                            const float *stat, const float *w, size_t N, size_t D)
 {
         const vf one = splat(1.0f);
 
@@ -57,6 +59,8 @@ void RAN_KERNEL(norm_bwd)(float *dx, size_t lddx, float *dw, float *db, const fl
                 }
                 g_sum = splat(sum(g_sum) / (float)D);
                 gx_sum = splat(sum(gx_sum) / (float)D);
+                if (raw)
+                        mean = splat(0.0f);
                 EACH(i, k, D)
                 {
                         vf xhat = (get(x + i, k) - mean) * rstd;
@@ -65,6 +69,32 @@ void RAN_KERNEL(norm_bwd)(float *dx, size_t lddx, float *dw, float *db, const fl
                         put(dx + i, rstd * (g - g_sum - xhat * gx_sum), k);
                 }
         }
+}
+
+void RAN_KERNEL(norm)(float *y, size_t ldy, float *stat, const float *x, size_t ldx, const float *w,
+                      const float *b, double eps, size_t N, size_t D)
+{
+        norm(false, y, ldy, stat, x, ldx, w, b, eps, N, D);
+}
+
+void RAN_KERNEL(norm_bwd)(float *dx, size_t lddx, float *dw, float *db, const float *dy,
+                          size_t lddy, const float *x, size_t ldx, const float *stat,
+                          const float *w, size_t N, size_t D)
+{
+        norm_bwd(false, dx, lddx, dw, db, dy, lddy, x, ldx, stat, w, N, D);
+}
+
+void RAN_KERNEL(raw_norm)(float *y, size_t ldy, float *stat, const float *x, size_t ldx,
+                          const float *w, const float *b, double eps, size_t N, size_t D)
+{
+        norm(true, y, ldy, stat, x, ldx, w, b, eps, N, D);
+}
+
+void RAN_KERNEL(raw_norm_bwd)(float *dx, size_t lddx, float *dw, float *db, const float *dy,
+                              size_t lddy, const float *x, size_t ldx, const float *stat,
+                              const float *w, size_t N, size_t D)
+{
+        norm_bwd(true, dx, lddx, dw, db, dy, lddy, x, ldx, stat, w, N, D);
 }
 
 void RAN_KERNEL(softmax)(float *x, float scale, size_t n, double *log_sum)

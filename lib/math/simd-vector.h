@@ -20,8 +20,9 @@
 /* All kernels, once: from this list come their declarations and the table in simd.c. */
 // clang-format off
 #define RAN_KERNELS(X)                                                                     \
-        X(gemm) X(gemm_panels) X(gemm_paneled) X(bias) X(bias_bwd) X(silu) X(silu_bwd) X(gelu) X(gelu_bwd) X(glu_add)     \
-        X(glu_bwd) X(norm) X(norm_bwd) X(softmax) X(softmax_bwd) X(similarity)             \
+        X(gemm) X(gemm_panels) X(gemm_paneled) X(bias) X(bias_bwd) X(silu) X(silu_bwd)     \
+        X(gelu) X(gelu_bwd) X(glu_add) X(glu_bwd) X(norm) X(norm_bwd) X(raw_norm)          \
+        X(raw_norm_bwd) X(softmax) X(softmax_bwd) X(similarity)                            \
         X(weighted_sum) X(weighted_difference) X(online_max) X(online_exp)                 \
         X(online_softmax_bwd) X(rotary) X(add) X(axpy) X(dot) X(mul) X(mul_add)            \
         X(sparse_sum) X(sparse_add) X(sparse_sum_f16) X(sparse_sum_i8) X(dropout) X(adam)

@@ -69,6 +69,12 @@ struct ran_simd {
         void (*norm_bwd)(float *dx, size_t lddx, float *dw, float *db, const float *dy, size_t lddy,
                          const float *x, size_t ldx, const float *stat, const float *w, size_t N,
                          size_t D);
+        /* The same with the mean of x² in place of the variance, so that y depends on the mean. */
+        void (*raw_norm)(float *y, size_t ldy, float *stat, const float *x, size_t ldx,
+                         const float *w, const float *b, double eps, size_t N, size_t D);
+        void (*raw_norm_bwd)(float *dx, size_t lddx, float *dw, float *db, const float *dy,
+                             size_t lddy, const float *x, size_t ldx, const float *stat,
+                             const float *w, size_t N, size_t D);
 
         /* x = softmax(scale x) over n >= 1 elements, scale > 0; *log_sum, unless that is NULL, is
          * log(sum(exp(scale x))) */

@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <string.h>
 
-static const char *const cells[] = {"gated", "plain", "prenorm", NULL};
+static const char *const cells[] = {"gated", "plain", "prenorm", "published", NULL};
 static const char *const contexts[] = {"constant", "learned", "random", NULL};
 static const char *const reviews[] = {"none", "all", "window", "dispersed", NULL};
 static const char *const poolings[] = {"max", "mean", "cls", "last", NULL};
@@ -96,7 +96,8 @@ const struct ran_field ran_config_fields[] = {
          .value = "KIND",
          .initial = "gated",
          .help = "ran: layer and recurrent cell; plain: as the paper prints it; "
-                 "prenorm: a residual stream, for several layers"},
+                 "prenorm: a residual stream, for several layers; published: as in the authors' "
+                 "package rannet"},
         {.name = "mask",
          .type = RAN_FIELD_CHOICE,
          AT(mask),
@@ -150,6 +151,16 @@ const struct ran_field ran_config_fields[] = {
          .initial = "max",
          .help = "pooling of tokens before classification; bert: also cls and last, the first or "
                  "last row of each window"},
+        {.name = "cell_pooling",
+         .experiment = true,
+         .type = RAN_FIELD_CHOICE,
+         AT(cell_pooling),
+         .choices = poolings,
+         .value = "KIND",
+         .initial = "last",
+         .later = true,
+         .help = "published cells: the cell of the last window, or the mean or max of all windows",
+         RAN_RULES(RAN_NEEDS_AS("cell=published init", "needs --cell published"))},
         {.name = "multilabel",
          .type = RAN_FIELD_BOOL,
          AT(multilabel),
@@ -446,10 +457,11 @@ const struct ran_field ran_config_fields[] = {
 bool ran_config_is_of_task(const char *name)
 {
         static const char *const of_task[] = {
-                "task",       "mask",           "min_window", "pooling", "multilabel",
-                "crf",        "join_sentences", "spelling",   "wide",    "ngrams",
-                "affixes",    "frozen",         "shortlist",  "dense",   "dense_activation",
-                "dense_norm", "l2_normalize"};
+                "task",         "mask",        "min_window", "pooling",
+                "cell_pooling", "multilabel",  "crf",        "join_sentences",
+                "spelling",     "wide",        "ngrams",     "affixes",
+                "frozen",       "shortlist",   "dense",      "dense_activation",
+                "dense_norm",   "l2_normalize"};
 
         for (size_t i = 0; i < sizeof of_task / sizeof *of_task; i++)
                 if (strcmp(of_task[i], name) == 0)

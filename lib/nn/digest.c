@@ -6,8 +6,10 @@
 #include <string.h>
 
 /* Whether a setting changes the vector of a document. */
-static bool matters(const char *name)
+static bool matters(const struct ran_config *c, const char *name)
 {
+        if (strcmp(name, "cell_pooling") == 0 || strcmp(name, "min_window") == 0)
+                return c->encoder == RAN_ENCODER_RAN;
         return !ran_config_is_of_task(name) || strcmp(name, "pooling") == 0 ||
                strncmp(name, "dense", 5) == 0 || strcmp(name, "l2_normalize") == 0;
 }
@@ -17,7 +19,7 @@ static void add_settings(struct ran_sha256 *sha, const struct ran_config *c, str
         for (const struct ran_field *f = ran_config_fields; f->name != NULL; f++) {
                 const struct ran_field one[] = {*f, {0}};
 
-                if (matters(f->name))
+                if (matters(c, f->name))
                         ran_fields_json(one, c, text);
         }
         ran_sha256_add(sha, text->data, text->len);
@@ -36,7 +38,7 @@ int ran_encoder_digest(char hex[65], const struct ran_config *c, const struct ra
         for (size_t i = 0; i < layout.n; i++) {
                 const struct ran_tensor_spec *t = &layout.spec[i];
 
-                if (strncmp(t->name, "bert.", 5) == 0)
+                if (strncmp(t->name, "bert.", 5) == 0 || strncmp(t->name, "ran.", 4) == 0)
                         ran_sha256_add(&sha, p->block + t->offset,
                                        (t->rows > 0 ? t->rows : 1) * t->cols * sizeof(float));
         }

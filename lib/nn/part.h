@@ -116,8 +116,8 @@ struct ran_part {
         void (*outputs_bwd)(struct ran_workspace *w, const struct ran_params *p,
                             struct ran_params *dp);
         /* A vector of document b made for documents to be compared by, with its width; its adjoint,
-         * of all documents, from dv, which it changes, to w->dx. NULL: means of rows and outputs
-         * are (part/vectors/document-vector.h). */
+         * of all documents, from dv, which it changes, to w->dx and w->dlast. NULL, or a width of
+         * 0: means of rows and outputs are (part/vectors/document-vector.h). */
         size_t (*vector_width)(const struct ran_config *c);
         void (*vector)(struct ran_workspace *w, const struct ran_params *p, size_t b, float *v);
         void (*vector_bwd)(struct ran_workspace *w, const struct ran_params *p,

@@ -92,7 +92,7 @@ bool ran_config_has_vector(const struct ran_config *c)
 {
         const struct ran_part *encoder = ran_encoder_of(c);
 
-        return encoder != NULL && encoder->vector != NULL;
+        return encoder != NULL && encoder->vector_width != NULL && encoder->vector_width(c) > 0;
 }
 
 size_t ran_encoder_spelling(const struct ran_config *c)

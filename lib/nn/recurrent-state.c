@@ -13,9 +13,13 @@ int ran_recurrent_state_init(struct ran_recurrent_state *s, const struct ran_con
                 .layers = N,
                 .width = width,
                 .E = E,
-                .projected = 3 * E + (config->cell == RAN_CELL_GATED ? 2 * width : 0),
+                .projected = 3 * E +
+                             (config->cell == RAN_CELL_GATED || config->cell == RAN_CELL_PUBLISHED
+                                      ? 2 * width
+                                      : 0),
+                .cell_width = (config->cell == RAN_CELL_PUBLISHED ? 2 : 1) * width,
         };
-        s->cell = ran_alloc_floats(N * width, err);
+        s->cell = ran_alloc_floats(N * s->cell_width, err);
         s->pre = ran_alloc_floats(N * s->projected, err);
         s->key = ran_alloc(N, sizeof *s->key, err);
         s->value = ran_alloc(N, sizeof *s->value, err);
@@ -125,7 +129,7 @@ int ran_recurrent_state_fork(struct ran_recurrent_state *s, const struct ran_rec
         s->states = from->states;
         s->sources = from->sources;
         s->open = from->open;
-        memcpy(s->cell, from->cell, s->layers * s->width * sizeof(float));
+        memcpy(s->cell, from->cell, s->layers * s->cell_width * sizeof(float));
         memcpy(s->pre, from->pre, s->layers * s->projected * sizeof(float));
         return RAN_OK;
 }
@@ -144,15 +148,15 @@ void ran_recurrent_state_recall(const struct ran_recurrent_state *s, size_t l, f
 
 size_t ran_recurrent_state_floats(const struct ran_recurrent_state *s)
 {
-        return s->layers * s->width * (1 + 2 * s->states);
+        return s->layers * (s->cell_width + 2 * s->width * s->states);
 }
 
 void ran_recurrent_state_pack(const struct ran_recurrent_state *s, float *out)
 {
         size_t n = s->states * s->width;
 
-        memcpy(out, s->cell, s->layers * s->width * sizeof *out);
-        out += s->layers * s->width;
+        memcpy(out, s->cell, s->layers * s->cell_width * sizeof *out);
+        out += s->layers * s->cell_width;
         for (size_t l = 0; l < s->layers && n > 0; l++, out += 2 * n) {
                 memcpy(out, s->key[l], n * sizeof *out);
                 memcpy(out + n, s->value[l], n * sizeof *out);
@@ -170,8 +174,8 @@ int ran_recurrent_state_unpack(struct ran_recurrent_state *s, const float *in, s
         s->states = states;
         s->sources = 0;
         s->open = 0;
-        memcpy(s->cell, in, s->layers * s->width * sizeof *in);
-        in += s->layers * s->width;
+        memcpy(s->cell, in, s->layers * s->cell_width * sizeof *in);
+        in += s->layers * s->cell_width;
         for (size_t l = 0; l < s->layers && n > 0; l++, in += 2 * n) {
                 memcpy(s->key[l], in, n * sizeof *in);
                 memcpy(s->value[l], in + n, n * sizeof *in);

@@ -22,14 +22,16 @@
  */
 struct ran_recurrent_state {
         size_t layers, E;
-        size_t width;         /* of cell, key and value */
+        size_t width;         /* of key and value */
+        size_t cell_width;    /* of a cell: the same, or of a published one, which is two vectors
+                                 (part/ran/published.c), twice that */
         size_t projected;     /* columns of a row's projection: 3E, gated 3E + 2D */
         size_t tokens;        /* read so far; 0: none, and all below is unused */
         size_t states;        /* earlier states: those before the cell, which is one more */
         size_t sources;       /* of those, the first ones: source tokens under review */
         size_t open;          /* tokens of the open window */
         size_t cap, open_cap; /* floats that key and value, and qkv, have room for */
-        float *cell;          /* (N, width) */
+        float *cell;          /* (N, cell_width) */
         float **key, **value; /* (N): (states - shared, width) */
         float **qkv;          /* (N): (1 + open - shared_rows, 3E) rows of the open window, its cell
                                * first */
@@ -47,6 +49,12 @@ void ran_recurrent_state_release(struct ran_recurrent_state *s);
  * both share that. */
 int ran_recurrent_state_fork(struct ran_recurrent_state *s, const struct ran_recurrent_state *from,
                              struct ran_error *err);
+
+/* The cell of layer l. */
+static inline float *ran_recurrent_state_cell(const struct ran_recurrent_state *s, size_t l)
+{
+        return s->cell + l * s->cell_width;
+}
 
 /* Adjacent rows of layer l, from one of the two places that have them. */
 struct ran_recurrent_run {

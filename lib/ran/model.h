@@ -46,7 +46,7 @@
 enum { RAN_ENCODERS(RAN_ENCODER_NUMBER) };
 enum { RAN_TASKS(RAN_TASK_NUMBER) RAN_TASK_COUNT };
 enum { RAN_PARTS(RAN_PART_NUMBER) RAN_PARTS_MOST };
-enum { RAN_CELL_GATED, RAN_CELL_PLAIN, RAN_CELL_PRENORM };
+enum { RAN_CELL_GATED, RAN_CELL_PLAIN, RAN_CELL_PRENORM, RAN_CELL_PUBLISHED };
 enum { RAN_POOL_MAX, RAN_POOL_MEAN, RAN_POOL_CLS, RAN_POOL_LAST };
 enum {
         RAN_ACTIVATION_NONE,
@@ -70,6 +70,7 @@ struct ran_config {
         size_t review_window; /* of the patterns window and dispersed, in windows */
         bool review_source;   /* mask prefix: target tokens attend to source tokens, too */
         int pooling;
+        int cell_pooling;      /* published cells: RAN_POOL_LAST, _MEAN or _MAX of all windows */
         bool multilabel;       /* classify */
         bool crf;              /* tag */
         size_t join_sentences; /* tag: at most so many of one `doc` are read as a document; 0: each

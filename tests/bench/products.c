@@ -136,7 +136,8 @@ static void list_recurrent(struct list *l)
 {
         const struct ran_config *c = l->job->c;
         size_t D = c->dim, E = c->heads * c->head_dim, rows = l->job->rows;
-        bool gated = c->cell == RAN_CELL_GATED, prenorm = c->cell == RAN_CELL_PRENORM;
+        bool gated = c->cell == RAN_CELL_GATED || c->cell == RAN_CELL_PUBLISHED,
+             prenorm = c->cell == RAN_CELL_PRENORM;
         size_t F = D + D / 2; /* of its feed-forward part */
         double n = mean(l->job, window_rows), m = mean(l->job, states), N = (double)c->layers;
 

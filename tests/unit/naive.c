@@ -90,7 +90,7 @@ static struct naive_layer layer_of(const struct naive *n, size_t l)
 }
 
 struct naive_head {
-        struct pair wide, pool, pool_norm, gpc, out;
+        struct pair wide, pool, pool_norm, cell, gpc, out;
         struct glu gpc_glu;
 };
 
@@ -99,6 +99,7 @@ static struct naive_head head_of(const struct naive *n)
         return (struct naive_head){
                 .pool = pair_of(n, "classify.pool"),
                 .pool_norm = pair_of(n, "classify.pool_norm"),
+                .cell = pair_of(n, "classify.cell"),
                 .gpc = pair_of(n, "classify.gpc"),
                 .out = pair_of(n, "classify.out"),
                 .wide = pair_of(n, "wide"),
@@ -142,9 +143,15 @@ void naive_release(struct naive *n)
 
 /* ---- building blocks ------------------------------------------------------------------------- */
 
+static bool published(const struct naive *n)
+{
+        return n->c->encoder == RAN_ENCODER_RAN && n->c->cell == RAN_CELL_PUBLISHED;
+}
+
+/* phi and GLUs: a published cell has them, too. */
 static bool gated(const struct naive *n)
 {
-        return n->c->cell == RAN_CELL_GATED;
+        return n->c->cell == RAN_CELL_GATED || n->c->cell == RAN_CELL_PUBLISHED;
 }
 
 static bool prenorm(const struct naive *n)
@@ -191,11 +198,12 @@ static void add_glu(const struct naive *n, double *y, const double *x, struct gl
         free(gate);
 }
 
-/* LN with the parameters of p, or SN where p is NULL, in place. */
+/* LN with the parameters of p, or SN where p is NULL, in place. A published cell divides by the
+ * root of the mean square. */
 static void norm(const struct naive *n, double *x, const struct pair *p, size_t N)
 {
         size_t D = n->c->dim;
-        double eps = p != NULL ? 1e-5 : 1e-7;
+        double eps = p != NULL && !published(n) ? 1e-5 : 1e-7;
 
         for (size_t r = 0; r < N; r++, x += D) {
                 double mean = 0, var = 0;
@@ -203,7 +211,7 @@ static void norm(const struct naive *n, double *x, const struct pair *p, size_t 
                 for (size_t i = 0; i < D; i++)
                         mean += x[i] / (double)D;
                 for (size_t i = 0; i < D; i++)
-                        var += (x[i] - mean) * (x[i] - mean) / (double)D;
+                        var += pow(x[i] - (published(n) ? 0 : mean), 2) / (double)D;
                 for (size_t i = 0; i < D; i++) {
                         x[i] = (x[i] - mean) / sqrt(var + eps);
                         if (p != NULL)
@@ -445,6 +453,112 @@ static size_t windows(const struct ran_config *c, size_t L)
         return m;
 }
 
+/* ---- a published layer ----
+ */
+
+/* A window of w tokens x: Y (w, D); c, of the window before or NULL, becomes that of this one, and
+ * G what the next window begins with. */
+static void published_window(const struct naive *n, const struct naive_layer *p, double *Y,
+                             double *G, double *c, bool first, const double *x, size_t w,
+                             size_t from, size_t at)
+{
+        size_t D = n->c->dim;
+        double *Z = doubles((w + 1) * D), *P = doubles((w + 1) * D);
+
+        memcpy(Z, G, D * sizeof(*Z));
+        memcpy(Z + D, x, w * D * sizeof(*Z));
+        norm(n, Z, &p->input_norm, w + 1);
+        drop(n, Z, (w + 1) * D, at * D, p->l, RAN_DROP_INPUT, n->noise.dropout);
+        mix(n, p, P, Z, w + 1, from, at);
+        norm(n, P, NULL, w + 1);
+        memcpy(Y, P + D, w * D * sizeof(*Y));
+        memcpy(G, P, D * sizeof(*G));
+        if (!first && n->c->residual)
+                add_glu(n, G, c, p->update, 1);
+        if (!first)
+                norm(n, G, &p->update_norm, 1);
+        memcpy(c, P, D * sizeof(*c));
+        free(Z);
+        free(P);
+}
+
+static void pool_cells(const struct naive *n, double *cell, const double *S, size_t m)
+{
+        size_t D = n->c->dim;
+
+        for (size_t d = 0; d < D; d++) {
+                double top = -INFINITY, sum = 0;
+
+                for (size_t i = 1; i <= m; i++) {
+                        top = fmax(top, S[i * D + d]);
+                        sum += S[i * D + d];
+                }
+                if (n->c->cell_pooling != RAN_POOL_LAST)
+                        cell[d] = n->c->cell_pooling == RAN_POOL_MAX ? top : sum / (double)m;
+        }
+}
+
+/* As layer(); last is NULL in the first layer and under a mask. `cell` becomes the document's. */
+static void published_layer(const struct naive *n, const struct naive_layer *p, double *x,
+                            double *last, bool begins, double *cell, size_t L)
+{
+        size_t D = n->c->dim, W = n->c->window, m = windows(n->c, L);
+        double *Y = doubles(L * D), *S = doubles((m + 1) * D), *G = doubles(D), *c = doubles(D);
+
+        if (begins)
+                norm(n, G, &p->gpc_norm, 1);
+        else
+                memcpy(G, last, D * sizeof(*G));
+        memcpy(S, G, D * sizeof(*S));
+        for (size_t i = 0; i < m; i++) {
+                size_t from = i * W, to = i + 1 < m ? from + W : L;
+
+                published_window(n, p, Y + from * D, G, c, i == 0, x + from * D, to - from, from,
+                                 from + i);
+                memcpy(S + (i + 1) * D, c, D * sizeof(*S));
+        }
+        if (n->c->review) {
+                review(n, p, x, Y, S, L, m);
+        } else {
+                memcpy(x, Y, L * D * sizeof(*x));
+                norm(n, x, &p->review_norm, L);
+        }
+        memcpy(last, G, D * sizeof(*last));
+        memcpy(cell, G, D * sizeof(*last));
+        pool_cells(n, cell, S, m);
+        free(Y);
+        free(S);
+        free(G);
+        free(c);
+}
+
+/* x (L, D): what the output of a language model reads. */
+static void fill(const struct naive *n, double *x, size_t L)
+{
+        const struct pair dense = pair_of(n, "lm.dense"), norms = pair_of(n, "lm.norm");
+        double *y = doubles(L * n->c->dim);
+
+        if (dense.w != NULL) {
+                linear(n, y, x, dense, L, true);
+                norm(n, y, &norms, L);
+                memcpy(x, y, L * n->c->dim * sizeof(*x));
+        }
+        free(y);
+}
+
+static void encode_published(const struct naive *n, double *x, double *cell, size_t L)
+{
+        const struct pair start = pair_of(n, "ran.embed_norm");
+        double *last = doubles(n->c->dim);
+
+        norm(n, x, &start, L);
+        for (size_t l = 0; l < n->c->layers; l++)
+                published_layer(n, &n->layer[l], x, last, l == 0 || n->c->mask != RAN_MASK_NONE,
+                                cell, L);
+        fill(n, x, L);
+        free(last);
+}
+
 /* ---- a prenorm layer --------------------------------------------------------------------------
  */
 
@@ -597,6 +711,10 @@ void naive_encode(const struct naive *n, double *x, double *last, const uint32_t
 
         read_tokens(n, x, ids, L);
         memset(last, 0, D * sizeof(*last));
+        if (published(n)) {
+                encode_published(n, x, last, L);
+                return;
+        }
         if (prenorm(n))
                 norm(n, x, &start, L);
         for (size_t l = 0; l < n->c->layers; l++) {
@@ -851,7 +969,11 @@ static void read_cells(const struct naive *n, double *sum, const uint32_t *ids, 
         pool(n, v, x, L);
         if (prenorm(n))
                 norm(n, v, &n->head->pool_norm, 1);
-        linear(n, sum, v, n->head->pool, 1, true);
+        linear(n, sum, v, n->head->pool, 1, !published(n));
+        if (published(n)) {
+                linear(n, v, last, n->head->cell, 1, true);
+                memcpy(last, v, D * sizeof(*last));
+        }
         for (size_t i = 0; i < D && prenorm(n); i++)
                 sum[i] *= sigmoid(sum[i]);
         if (n->c->cell != RAN_CELL_PLAIN) {

@@ -48,8 +48,11 @@ static struct result result_of(const struct ran_workspace *w, size_t C)
         r.last = copy(w->head.logits, 0);
         r.last = realloc(r.last, r.B * r.D * sizeof(*r.last) + 1);
         for (size_t b = 0; b < r.B; b++)
-                memcpy(r.last + b * r.D, G + (rows->doc_window[b + 1] + b) * r.D,
-                       r.D * sizeof(*r.last));
+                if (w->c->cell == RAN_CELL_PUBLISHED)
+                        ran_published_pool(w, b, r.last + b * r.D);
+                else
+                        memcpy(r.last + b * r.D, G + (rows->doc_window[b + 1] + b) * r.D,
+                               r.D * sizeof(*r.last));
         return r;
 }
 
@@ -476,7 +479,7 @@ TEST(encoder_of_one_of_everything_is_finite)
 
         c.dim = c.heads = c.head_dim = c.layers = c.window = 1;
         c.rotary = false;
-        for (c.cell = RAN_CELL_GATED; c.cell <= RAN_CELL_PRENORM; c.cell++)
+        for (c.cell = RAN_CELL_GATED; c.cell <= RAN_CELL_PUBLISHED; c.cell++)
                 for (size_t L = 1; L < 6; L++) {
                         struct ran_packed rows = {0};
                         struct toy t;

@@ -386,12 +386,24 @@ TEST(gradient_of_a_prenorm_cell)
         check_switches(RAN_CELL_PRENORM);
 }
 
+TEST(gradient_of_a_published_cell)
+{
+        struct ran_config c = small();
+
+        check_switches(RAN_CELL_PUBLISHED);
+        c.cell = RAN_CELL_PUBLISHED;
+        c.cell_pooling = RAN_POOL_MEAN;
+        check_config(c, none, 0);
+        c.cell_pooling = RAN_POOL_MAX;
+        check_config(c, none, 0);
+}
+
 TEST(gradient_under_masks)
 {
         struct ran_config c = small();
 
         for (c.mask = RAN_MASK_CAUSAL; c.mask <= RAN_MASK_PREFIX; c.mask++)
-                for (c.cell = RAN_CELL_GATED; c.cell <= RAN_CELL_PRENORM; c.cell++)
+                for (c.cell = RAN_CELL_GATED; c.cell <= RAN_CELL_PUBLISHED; c.cell++)
                         check_config(c, none, 0);
         c = small(), c.window = 1, c.review_window = 2;
         for (c.review = RAN_REVIEW_WINDOW; c.review <= RAN_REVIEW_DISPERSED; c.review++)
@@ -404,7 +416,7 @@ TEST(gradient_of_a_review_of_the_source)
 {
         static const size_t lengths[] = {4, 11, 12, 9}, sources[] = {0, 6, 4, 9};
 
-        for (int cell = RAN_CELL_GATED; cell <= RAN_CELL_PRENORM; cell++)
+        for (int cell = RAN_CELL_GATED; cell <= RAN_CELL_PUBLISHED; cell++)
                 for (size_t window = 2; window <= 4; window += 2) {
                         struct ran_config c = small();
                         struct batch b = {0};
@@ -574,6 +586,8 @@ TEST(gradient_with_dropout_and_smoothing)
         check_config(c, noise, 0.1);
         c.review = false;
         check_config(c, noise, 0);
+        c = small(), c.cell = RAN_CELL_PUBLISHED;
+        check_config(c, noise, 0.1);
         c = small(), c.spelling = 5;
         check_config(c, noise, 0);
         c = small(), c.wide = 40, c.affixes = true;
@@ -613,7 +627,7 @@ TEST(gradient_of_rows_longer_than_a_vector)
         struct ran_config c = toy_config();
 
         c.dim = 37, c.heads = 3, c.head_dim = 22, c.window = 9;
-        for (c.cell = RAN_CELL_GATED; c.cell <= RAN_CELL_PRENORM; c.cell++)
+        for (c.cell = RAN_CELL_GATED; c.cell <= RAN_CELL_PUBLISHED; c.cell++)
                 check_all_directions(&c, 20, 0.2, 1);
         c.encoder = RAN_ENCODER_CONTEXTUALIZER, c.context = RAN_CONTEXT_LEARNED, c.rank = 45;
         check_all_directions(&c, 20, 0.2, 1);
@@ -670,7 +684,7 @@ TEST(gradient_of_documents_abreast)
         struct ran_config c = toy_config();
 
         c.dim = 37, c.heads = 3, c.head_dim = 22, c.window = 6, c.min_window = 2;
-        for (c.cell = RAN_CELL_GATED; c.cell <= RAN_CELL_PRENORM; c.cell++) {
+        for (c.cell = RAN_CELL_GATED; c.cell <= RAN_CELL_PUBLISHED; c.cell++) {
                 check_abreast(&c, 0, 0);
                 check_abreast(&c, 60, 3);
         }

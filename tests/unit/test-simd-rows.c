@@ -15,11 +15,12 @@
 struct norm_case {
         size_t N, D, ldx, ldy;
         bool learned, in_place;
+        bool raw; /* by the root of the mean square */
         double eps;
 };
 
 static void norm_row(double *y, double *mean, double *rstd, const float *x, const float *w,
-                     const float *b, double eps, size_t D)
+                     const float *b, bool raw, double eps, size_t D)
 {
         double var = 0;
 
@@ -27,7 +28,7 @@ static void norm_row(double *y, double *mean, double *rstd, const float *x, cons
         for (size_t i = 0; i < D; i++)
                 *mean += (double)x[i] / (double)D;
         for (size_t i = 0; i < D; i++)
-                var += ((double)x[i] - *mean) * ((double)x[i] - *mean) / (double)D;
+                var += pow((double)x[i] - (raw ? 0 : *mean), 2) / (double)D;
         *rstd = 1 / sqrt(var + eps);
         for (size_t i = 0; i < D; i++)
                 y[i] = ((double)x[i] - *mean) * *rstd * (w != NULL ? (double)w[i] : 1) +
@@ -48,8 +49,9 @@ static void check_norm_of(const struct ran_simd *k, struct dice *dice, const str
                 want[i] = (double)y.x[i];
         for (size_t r = 0; r < N; r++)
                 norm_row(want + r * ldy, stats + 2 * r, stats + 2 * r + 1, x.x + r * c->ldx, wx, bx,
-                         c->eps, D);
-        k->norm(y.x, ldy, stat.x, c->in_place ? y.x : x.x, c->ldx, wx, bx, c->eps, N, D);
+                         c->raw, c->eps, D);
+        (c->raw ? k->raw_norm : k->norm)(y.x, ldy, stat.x, c->in_place ? y.x : x.x, c->ldx, wx, bx,
+                                         c->eps, N, D);
         vector_near(k, "norm", &y, want, 1e-5, 1e-6);
         vector_near(k, "mean and deviation", &stat, stats, 1e-6, 1e-5);
         vector_free(&x);
@@ -61,7 +63,7 @@ static void check_norm_of(const struct ran_simd *k, struct dice *dice, const str
         free(stats);
 }
 
-static void check_norm(const struct ran_simd *k)
+static void check_norms(const struct ran_simd *k, bool raw)
 {
         struct dice dice = {.key = 4};
 
@@ -73,10 +75,17 @@ static void check_norm(const struct ran_simd *k)
                                               .ldy = D + 2 * way,
                                               .learned = way % 2 == 0,
                                               .in_place = way >= 2,
+                                              .raw = raw,
                                               .eps = way < 2 ? 1e-5 : 1e-7};
 
                         check_norm_of(k, &dice, &c);
                 }
+}
+
+static void check_norm(const struct ran_simd *k)
+{
+        check_norms(k, false);
+        check_norms(k, true);
 }
 
 TEST(rows_norm_equals_its_twin)
@@ -113,15 +122,17 @@ TEST(rows_norm_of_a_constant_row_is_its_shift)
 }
 
 /* The adjoint of a row, by the chain rule element by element: dy_j / dx_i = rstd (delta_ij - 1/D -
- * xhat_i xhat_j / D). */
-static void norm_bwd_row(double *dx, const float *dy, const double *xhat, double rstd,
-                         const float *w, size_t D)
+ * xhat_i xhat_j / D), raw: with x_i rstd in place of xhat_i. */
+static void norm_bwd_row(double *dx, const float *dy, const double *xhat, const float *raw,
+                         double rstd, const float *w, size_t D)
 {
         for (size_t i = 0; i < D; i++) {
                 dx[i] = 0;
                 for (size_t j = 0; j < D; j++)
                         dx[i] += (double)dy[j] * (w != NULL ? (double)w[j] : 1) * rstd *
-                                 ((i == j) - (1 + xhat[i] * xhat[j]) / (double)D);
+                                 ((i == j) -
+                                  (1 + (raw != NULL ? (double)raw[i] * rstd : xhat[i]) * xhat[j]) /
+                                          (double)D);
         }
 }
 
@@ -150,17 +161,19 @@ static void check_norm_bwd_of(const struct ran_simd *k, struct dice *dice,
                 const float *d = dy.x + r * c->ldy;
                 double mean, rstd;
 
-                norm_row(hat, &mean, &rstd, x.x + r * c->ldx, NULL, NULL, c->eps, D);
-                k->norm(xhat.x, D, stat.x + 2 * r, x.x + r * c->ldx, c->ldx, NULL, NULL, c->eps, 1,
-                        D);
-                norm_bwd_row(want + r * lddx, d, hat, rstd, wx, D);
+                norm_row(hat, &mean, &rstd, x.x + r * c->ldx, NULL, NULL, c->raw, c->eps, D);
+                (c->raw ? k->raw_norm : k->norm)(xhat.x, D, stat.x + 2 * r, x.x + r * c->ldx,
+                                                 c->ldx, NULL, NULL, c->eps, 1, D);
+                norm_bwd_row(want + r * lddx, d, hat, c->raw ? x.x + r * c->ldx : NULL, rstd, wx,
+                             D);
                 for (size_t i = 0; i < D && wanted; i++) {
                         dwant[i] += (double)d[i] * hat[i];
                         bwant[i] += (double)d[i];
                 }
         }
-        k->norm_bwd(dx.x, lddx, wanted ? dw.x : NULL, wanted ? db.x : NULL,
-                    c->in_place ? dx.x : dy.x, c->ldy, x.x, c->ldx, stat.x, wx, N, D);
+        (c->raw ? k->raw_norm_bwd : k->norm_bwd)(dx.x, lddx, wanted ? dw.x : NULL,
+                                                 wanted ? db.x : NULL, c->in_place ? dx.x : dy.x,
+                                                 c->ldy, x.x, c->ldx, stat.x, wx, N, D);
         vector_near(k, "norm_bwd, dx", &dx, want, 2e-5, 1e-5);
         vector_near(k, "norm_bwd, dw", &dw, dwant, 1e-5, 1e-5);
         vector_near(k, "norm_bwd, db", &db, bwant, 1e-5, 1e-5);
@@ -178,7 +191,7 @@ static void check_norm_bwd_of(const struct ran_simd *k, struct dice *dice,
         free(hat);
 }
 
-static void check_norm_bwd(const struct ran_simd *k)
+static void check_norms_bwd(const struct ran_simd *k, bool raw)
 {
         struct dice dice = {.key = 5};
 
@@ -190,10 +203,17 @@ static void check_norm_bwd(const struct ran_simd *k)
                                               .ldy = D + 2 * way,
                                               .learned = way % 2 == 0,
                                               .in_place = way >= 2,
+                                              .raw = raw,
                                               .eps = 1e-5};
 
                         check_norm_bwd_of(k, &dice, &c, way != 2 && c.learned);
                 }
+}
+
+static void check_norm_bwd(const struct ran_simd *k)
+{
+        check_norms_bwd(k, false);
+        check_norms_bwd(k, true);
 }
 
 TEST(rows_norm_bwd_equals_its_twin)

@@ -23,6 +23,7 @@ struct ran_config toy_config(void)
                                    .attention = {.n = 1},
                                    .ngrams = 3,
                                    .position_scale = true,
+                                   .cell_pooling = RAN_POOL_LAST,
                                    .max_length = 512,
                                    .positions = true,
                                    .rotary_base = 10000,
@@ -45,13 +46,16 @@ struct ran_config toy_random_config(struct dice *d)
         c.head_dim = c.rotary ? 2 * dice_size(d, 1, 10) : dice_size(d, 1, 20);
         c.window = dice_size(d, 1, 12);
         c.min_window = dice_size(d, 1, 14);
-        c.cell = (int)dice_size(d, RAN_CELL_GATED, RAN_CELL_PRENORM);
+        c.cell = (int)dice_size(d, RAN_CELL_GATED, RAN_CELL_PUBLISHED);
         c.residual = dice_coin(d);
         c.review = (int)dice_size(d, RAN_REVIEW_NONE, RAN_REVIEW_DISPERSED);
         c.review_window = 1 + c.dim % 6;
         c.review_source = c.review == RAN_REVIEW_ALL && c.dim % 2 > 0;
         c.mask = (int)dice_size(d, RAN_MASK_NONE, RAN_MASK_PREFIX);
         c.pooling = dice_coin(d) ? RAN_POOL_MAX : RAN_POOL_MEAN;
+        c.cell_pooling = c.head_dim % 3 == 0   ? RAN_POOL_MAX
+                         : c.head_dim % 3 == 1 ? RAN_POOL_MEAN
+                                               : RAN_POOL_LAST;
         return c;
 }
 
@@ -215,7 +219,7 @@ const char *toy_name(const struct ran_config *c)
                          c->rotary ? ", rotary" : "");
                 return text;
         }
-        static const char *const cells[] = {"gated", "plain", "prenorm"};
+        static const char *const cells[] = {"gated", "plain", "prenorm", "published"};
 
         snprintf(text, sizeof(text),
                  "%s, D %zu, %zu layers, %zu heads of %zu, W %zu, min %zu%s%s%s, %s pool%s%s%s",

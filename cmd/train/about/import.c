@@ -111,7 +111,8 @@ int train_import(int argc, char **argv)
                 .name = "ran-train import",
                 .usage = "[--prompt NAME] [--weights TYPE] -o FILE FOLDER",
                 .summary = "Makes a model of a pretrained encoder: of a folder in Hugging Face's "
-                           "form, with config.json, model.safetensors and tokenizer.json.",
+                           "form, with config.json, model.safetensors and tokenizer.json, or of "
+                           "the package rannet.",
                 .notes = "Types: bert, distilbert, roberta, camembert, xlm-roberta, mpnet, "
                          "modernbert; with the heads of classifiers, taggers and masked language "
                          "models, and the modules of Sentence Transformers. Programs read such a "

@@ -50,11 +50,14 @@ static void take(const struct ran_field *field, struct ran_config *config,
         ran_buf_release(&theirs);
 }
 
-/* Whether a field says how a pretrained encoder makes the vector of a document, or the classifier
- * is best begun with what it says. */
+/* Whether a field says how a pretrained encoder reads a document or makes its vector, or the
+ * classifier is best begun with what it says. */
 static bool is_of_vectors(const char *name, const struct ran_config *config,
                           const struct ran_config *from)
 {
+        if (strcmp(name, "cell_pooling") == 0 || strcmp(name, "min_window") == 0)
+                return config->encoder == from->encoder && from->cell == RAN_CELL_PUBLISHED &&
+                       config->mask == from->mask;
         return config->encoder == RAN_ENCODER_BERT && from->encoder == RAN_ENCODER_BERT &&
                (strcmp(name, "pooling") == 0 ||
                 (config->frozen &&

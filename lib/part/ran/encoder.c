@@ -27,6 +27,10 @@ static int check(const struct ran_config *c, struct ran_error *err)
                 return ran_fail(err, RAN_EINVAL,
                                 "review_source adds the source to a review of all windows: review "
                                 "must be 'all'");
+        if (c->cell_pooling == RAN_POOL_CLS)
+                return ran_fail(err, RAN_EINVAL,
+                                "a document has a cell for each window: cell_pooling must be "
+                                "'last', 'mean' or 'max', not 'cls'");
         return RAN_OK;
 }
 
@@ -42,12 +46,17 @@ static bool uses(const struct ran_config *c, const char *field)
         return false;
 }
 
+static bool is_gated(const struct ran_config *c)
+{
+        return c->cell == RAN_CELL_GATED || c->cell == RAN_CELL_PUBLISHED;
+}
+
 static void layer_tensors(struct ran_tensor_walk *k, void *layer, const struct ran_config *c,
                           size_t l)
 {
         const size_t D = c->dim, E = c->heads * c->head_dim;
         const size_t F = ran_prenorm_feed(c);
-        const bool gated = c->cell == RAN_CELL_GATED, plain = c->cell == RAN_CELL_PLAIN,
+        const bool gated = is_gated(c), plain = c->cell == RAN_CELL_PLAIN,
                    prenorm = c->cell == RAN_CELL_PRENORM;
         const char *prefix = "ran";
         struct ran_layer_params *p = layer;
@@ -59,6 +68,7 @@ static void once_tensors(struct ran_tensor_walk *k, void *once, const struct ran
 {
         const size_t D = c->dim, l = 0;
         const bool plain = c->cell == RAN_CELL_PLAIN, prenorm = c->cell == RAN_CELL_PRENORM,
+                   published = c->cell == RAN_CELL_PUBLISHED, tied = ran_task_is_tied(c),
                    classify = ran_task_of(c)->output == RAN_OUTPUT_DOCUMENT &&
                               ran_config_trains_encoder(c);
         const char *prefix = NULL;
@@ -136,10 +146,13 @@ static void keep_states(const struct ran_layer_pass *s, size_t b)
         struct ran_recurrent_state *recurrent = packed->recurrent[b];
         size_t D = w->D, closed = closed_windows(w, b);
 
-        const float *G = ran_layer_is_prenorm(w) ? s->cells->carried : s->cells->G;
+        const size_t state = (packed->doc_window[b] + b + closed) * D;
+        float *cell = ran_recurrent_state_cell(recurrent, s->l);
 
-        memcpy(recurrent->cell + s->l * D, G + (packed->doc_window[b] + b + closed) * D,
-               D * sizeof(float));
+        memcpy(cell, (ran_layer_is_prenorm(w) ? s->cells->carried : s->cells->G) + state,
+               D * sizeof *cell);
+        if (ran_layer_is_published(w))
+                memcpy(cell + D, s->cells->carried + state, D * sizeof *cell);
         ran_review_keep(s, b, closed);
 }
 
@@ -246,9 +259,31 @@ static const struct ran_layer_stages paper_stages = {
         .review_bwd = ran_review_bwd,
 };
 
+static const struct ran_layer_stages published_stages = {
+        .start = ran_layer_start,
+        .start_bwd = ran_layer_start_bwd,
+        .first_cells = ran_published_first_cells,
+        .first_cells_bwd = ran_published_first_cells_bwd,
+        .project = ran_window_project,
+        .project_bwd = ran_window_project_bwd,
+        .scan = ran_scan,
+        .scan_bwd = ran_scan_bwd,
+        .scan_weights_bwd = ran_scan_weights_bwd,
+        .finish = ran_window_finish,
+        .finish_bwd = ran_window_finish_bwd,
+        .review = ran_review,
+        .review_bwd = ran_review_bwd,
+};
+
 static const struct ran_layer_stages *stages_of(const struct ran_workspace *w)
 {
-        return ran_layer_is_prenorm(w) ? &ran_prenorm_stages : &paper_stages;
+        static const struct ran_layer_stages *const stages[] = {
+                [RAN_CELL_GATED] = &paper_stages,
+                [RAN_CELL_PLAIN] = &paper_stages,
+                [RAN_CELL_PRENORM] = &ran_prenorm_stages,
+                [RAN_CELL_PUBLISHED] = &published_stages};
+
+        return stages[w->c->cell];
 }
 
 static void encode_layer(struct ran_workspace *w, const struct ran_layer_params *p, size_t l)
@@ -310,14 +345,17 @@ static void clear_adjoints(struct ran_workspace *w)
         memset(j->dG, 0, (packed->m + packed->B) * D * sizeof(float));
         memset(j->dkey, 0, keys);
         memset(j->dvalue, 0, keys);
-        if (ran_layer_is_prenorm(w))
+        if (j->dcarried != NULL)
                 memset(j->dcarried, 0, (packed->m + packed->B) * D * sizeof(float));
         memset(j->dupdate_glu, 0,
                (packed->m + packed->B) * (ran_layer_is_gated(w) ? 2 * D : 0) * sizeof(float));
         memset(j->part, 0, packed->m * 6 * D * sizeof(float));
         for (size_t b = 0; b < packed->B; b++)
-                memcpy(j->dG + (packed->doc_window[b + 1] + b) * D, w->dlast + b * D,
-                       D * sizeof(float));
+                memcpy((ran_layer_is_published(w) ? j->dcarried : j->dG) +
+                               (packed->doc_window[b + 1] + b) * D,
+                       w->dlast + b * D, D * sizeof(float));
+        if (ran_layer_memory_of(w)->dcells)
+                ran_published_pooled_bwd(w);
 }
 
 /* Computes a slab that was not kept again, up to its review. */
@@ -394,6 +432,10 @@ static void documents(struct ran_workspace *w, const struct ran_params *p)
         float *head = w->head.head, *v = own->pooling.pooled;
         size_t D = w->D, B = packed->B;
 
+        if (ran_layer_is_published(w)) {
+                ran_published_documents(w, p);
+                return;
+        }
         ran_pooling(&own->pooling, w);
         for (size_t b = 0; b < B; b++)
                 memcpy(h->last + b * D,
@@ -429,6 +471,10 @@ static void documents_bwd(struct ran_workspace *w, const struct ran_params *p,
         size_t D = w->D, B = w->packed->B;
         bool norm = ran_layer_is_prenorm(w);
 
+        if (ran_layer_is_published(w)) {
+                ran_published_documents_bwd(w, p, dp);
+                return;
+        }
         if (w->c->cell != RAN_CELL_PLAIN) {
                 for (size_t b = 0; b < B; b++) {
                         const float *glu = h->head_glu + b * 2 * D;
@@ -449,6 +495,39 @@ static void documents_bwd(struct ran_workspace *w, const struct ran_params *p,
                 ran_simd->norm_bwd(dv, D, dq->pool_norm_w, dq->pool_norm_b, dv, D,
                                    own->pooling.pooled, D, h->pool_stat, q->pool_norm_w, B, D);
         ran_pooling_bwd(&own->pooling, w);
+}
+
+/* ---- a vector to compare documents by: of published cells ------------------------------------ */
+
+static size_t vector_width(const struct ran_config *c)
+{
+        return c->cell == RAN_CELL_PUBLISHED ? c->dim : 0;
+}
+
+static void vector(struct ran_workspace *w, const struct ran_params *p, size_t b, float *v)
+{
+        (void)p;
+        ran_published_pool(w, b, v);
+}
+
+static void vector_bwd(struct ran_workspace *w, const struct ran_params *p, struct ran_params *dp,
+                       float *dv)
+{
+        (void)p, (void)dp;
+        memset(w->dx, 0, w->packed->L * w->D * sizeof *w->dx);
+        ran_published_pool_bwd(w, dv);
+}
+
+static void outputs(struct ran_workspace *w, const struct ran_params *p)
+{
+        if (ran_layer_is_published(w) && ran_task_is_tied(w->c))
+                ran_published_outputs(w, p);
+}
+
+static void outputs_bwd(struct ran_workspace *w, const struct ran_params *p, struct ran_params *dp)
+{
+        if (ran_layer_is_published(w) && ran_task_is_tied(w->c))
+                ran_published_outputs_bwd(w, p, dp);
 }
 
 /* ---- attribution and cost ------------------------------------------------------------------- */
@@ -479,7 +558,7 @@ static double flops_per_token(const struct ran_config *c)
 {
         double D = (double)c->dim, E = (double)(c->heads * c->head_dim), W = (double)c->window;
         double F = (double)ran_prenorm_feed(c);
-        double products = 4 * D * E + (c->cell == RAN_CELL_GATED   ? 6 * D * D
+        double products = 4 * D * E + (is_gated(c)                 ? 6 * D * D
                                        : c->cell == RAN_CELL_PLAIN ? D * D
                                                                    : 2 * D * D + 3 * D * F);
 
@@ -530,6 +609,11 @@ const struct ran_part ran_part_ran = {
         .backward = backward,
         .documents = documents,
         .documents_bwd = documents_bwd,
+        .outputs = outputs,
+        .outputs_bwd = outputs_bwd,
+        .vector_width = vector_width,
+        .vector = vector,
+        .vector_bwd = vector_bwd,
         .state_width = state_width,
         .state_tokens = state_tokens,
         .states_kept = ran_review_kept,

@@ -74,11 +74,13 @@ static int make_slabs(struct ran_workspace *w, struct ran_error *err)
                      glu = ran_layer_is_gated(w) ? 2 * D : 0,                                      \
                      join_glu = w->c->cell != RAN_CELL_PLAIN ? 2 * D : 0,                          \
                      paper = !ran_layer_is_prenorm(w), prenorm = ran_layer_is_prenorm(w),          \
+                     published = ran_layer_is_published(w), carries = prenorm + published,         \
                      feed = prenorm * (double)ran_prenorm_feed(w->c),                              \
                      documents = ran_task_of(w->c)->output == RAN_OUTPUT_DOCUMENT ? B : 0;         \
-        (void)abreast, (void)B, (void)m, (void)D, (void)E, (void)tokens, (void)rows, (void)states, \
-                (void)keys, (void)shared, (void)projected, (void)glu, (void)join_glu, (void)paper, \
-                (void)prenorm, (void)feed, (void)documents, (void)fresh, (void)reviewed
+        (void)published, (void)carries, (void)abreast, (void)B, (void)m, (void)D, (void)E,         \
+                (void)tokens, (void)rows, (void)states, (void)keys, (void)shared, (void)projected, \
+                (void)glu, (void)join_glu, (void)paper, (void)prenorm, (void)feed,                 \
+                (void)documents, (void)fresh, (void)reviewed
 
 static size_t slabs_in_memory(const struct ran_workspace *w)
 {
@@ -144,6 +146,13 @@ static void lay_out_join(struct ran_workspace *w, struct ran_arena *k, struct ra
         if (w->training) {
                 RAN_JOIN_ADJOINTS(RAN_ARENA_FIELD)
         }
+}
+
+static void lay_out_fill(struct ran_workspace *w, struct ran_arena *k, struct ran_fill *out)
+{
+        const double D = (double)w->D, positions = (double)w->size.outputs;
+
+        RAN_FILL(RAN_ARENA_FIELD)
 }
 
 /* Decides whether activations are kept for the backward pass, and how many slabs there are then. */
@@ -259,10 +268,12 @@ void ran_layer_memory_lay_out(struct ran_workspace *w, struct ran_arena *k)
                         own->y[l] = w->x[l + 1] = w->x[0]; /* rows are read once: in place */
                 }
         }
-        if (ran_layer_is_prenorm(w)) {
+        if (ran_layer_is_prenorm(w) || ran_layer_is_published(w)) {
                 own->start = w->training ? ran_arena_take(k, floats) : w->x[0];
-                own->last = w->training ? ran_arena_take(k, floats) : w->x[0];
                 own->start_stat = ran_arena_take(k, (double)w->size.L * 2);
+        }
+        if (ran_layer_is_prenorm(w)) {
+                own->last = w->training ? ran_arena_take(k, floats) : w->x[0];
                 own->last_stat = ran_arena_take(k, (double)w->size.L * 2);
         }
         lay_out_slabs(w, k);
@@ -276,6 +287,8 @@ void ran_layer_memory_lay_out(struct ran_workspace *w, struct ran_arena *k)
         }
         ran_pooling_lay_out(&own->pooling, w, k);
         lay_out_join(w, k, &own->join);
+        if (ran_layer_is_published(w) && ran_task_is_tied(w->c))
+                lay_out_fill(w, k, &own->fill);
         /* Scratch: two score matrices of a window with its cell (attention.c), or a cell's rows
          * (scan.c); or the states that a window sees (review-pattern.c). */
         ran_workers_lay_out(&w->workers, k, review > window ? review : window, own->slabs > 1);

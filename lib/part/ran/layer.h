@@ -33,6 +33,10 @@
  *
  * Weights and gradients are ran_layer_params; functions add to gradients. `slab` is a slab's
  * number.
+ *
+ * A `published` cell is that of the code which the authors publish with their pretrained weights
+ * (published.c). It differs from the gated one in its norms (RAN_KERNEL(raw_norm)) and in what
+ * goes from window to window; the stages are the same.
  */
 #ifndef RAN_MODEL_LAYER_H
 #define RAN_MODEL_LAYER_H
@@ -49,9 +53,10 @@
 /* ---- tensors -------------------------------------------------------------------------------- */
 
 /* X(field, name after "ran.{l}.", rows, cols, init, present when) in scope: c, the
- * configuration; D, E = h d_k; F, of the feed-forward part; gated, prenorm. ran-model(5) lists
- * them, too. Tensors of one matrix product are neighbours, weights and biases each: q, k, v and the
- * output gate; key and value of the review; value and gate of each GLU. */
+ * configuration; D, E = h d_k; F, of the feed-forward part; gated (of published cells, too),
+ * prenorm. ran-model(5) lists them, too. Tensors of one matrix product are neighbours, weights and
+ * biases each: q, k, v and the output gate; key and value of the review; value and gate of each
+ * GLU. */
 #define RAN_LAYER_PARAMS(X)                                                            \
         X(gpc, "gpc.weight", D, D, GLOROT, true)                                       \
         X(gpc_norm_w, "gpc_norm.weight", 0, D, ONE, true)                              \
@@ -109,7 +114,8 @@
         X(feed_down_w, "ffn.down.weight", D, F, QUARTER, prenorm)                      \
         X(feed_down_b, "ffn.down.bias", 0, D, ZERO, prenorm)
 
-/* The same for a classifier's layers that join pooled tokens and the last cell. */
+/* The same for what is there once: a classifier's layers that join pooled tokens and the last
+ * cell, norms at both ends, and the layer before the output of a language model. */
 #define RAN_JOIN_PARAMS(X)                                                                \
         X(pool_w, "classify.pool.weight", D, D, GLOROT, classify)                         \
         X(pool_b, "classify.pool.bias", 0, D, ZERO, classify)                             \
@@ -120,10 +126,16 @@
         X(gpc_gate_b, "classify.gpc_glu.gate.bias", 0, D, ZERO, classify && !plain)       \
         X(pool_norm_w, "classify.pool_norm.weight", 0, D, ONE, classify &&prenorm)        \
         X(pool_norm_b, "classify.pool_norm.bias", 0, D, ZERO, classify &&prenorm)         \
-        X(start_norm_w, "ran.embed_norm.weight", 0, D, ONE, prenorm)                      \
-        X(start_norm_b, "ran.embed_norm.bias", 0, D, ZERO, prenorm)                       \
+        X(start_norm_w, "ran.embed_norm.weight", 0, D, ONE, prenorm || published)         \
+        X(start_norm_b, "ran.embed_norm.bias", 0, D, ZERO, prenorm || published)          \
         X(last_norm_w, "ran.norm.weight", 0, D, ONE, prenorm)                             \
-        X(last_norm_b, "ran.norm.bias", 0, D, ZERO, prenorm)
+        X(last_norm_b, "ran.norm.bias", 0, D, ZERO, prenorm)                              \
+        X(cell_w, "classify.cell.weight", D, D, GLOROT, classify &&published)             \
+        X(cell_b, "classify.cell.bias", 0, D, ZERO, classify &&published)                 \
+        X(fill_w, "lm.dense.weight", D, D, GLOROT, tied &&published)                      \
+        X(fill_b, "lm.dense.bias", 0, D, ZERO, tied &&published)                          \
+        X(fill_norm_w, "lm.norm.weight", 0, D, ONE, tied &&published)                     \
+        X(fill_norm_b, "lm.norm.bias", 0, D, ZERO, tied &&published)
 
 struct ran_layer_params {
 #define X(field, name, rows, cols, init, when) float *field;
@@ -149,10 +161,10 @@ struct ran_join_params {
  * Sizes in the lists: tokens and rows of the largest slab; states = m + B; keys of the review;
  * reviewed: source tokens that targets review; projected = 3E + 2D (gated) or 3E, what one product
  * makes of a normalised row: q, k, v and value and gate of the output GLU; glu = 2D if gated, else
- * 0; join_glu = 2D unless plain; paper = 1 if gated or plain, else 0; prenorm = 1 - paper; feed = F
- * if prenorm, else 0; abreast: the most documents of a slab; shared: 1 if slabs share qkv, else 0;
- * fresh: rows of the largest slab if known rows of open windows lie between those that are
- * computed, else 0. */
+ * 0; join_glu = 2D unless plain; paper = 1 unless prenorm, else 0; prenorm = 1 - paper; published:
+ * 1 or 0; carries = 1 if prenorm or published, else 0; feed = F if prenorm, else 0; abreast: the
+ * most documents of a slab; shared: 1 if slabs share qkv, else 0; fresh: rows of the largest slab
+ * if known rows of open windows lie between those that are computed, else 0. */
 
 /* X(field, floats): activations of a slab. */
 #define RAN_SLAB(X)                                                                          \
@@ -181,25 +193,26 @@ struct ran_join_params {
         X(fresh_out, fresh *(projected > D ? projected : D))
 
 /* X(field, floats): the cells of a layer. */
-#define RAN_CELLS(X)                                                                              \
-        X(G, states *D)    /* all states */                                                       \
-        X(below, B *D)     /* last cells of the layer below: equation (1) */                      \
-        X(first_pre, B *D) /* W_g times those, before φ and after */                             \
-        X(first, B *D)                                                                            \
-        X(first_stat, B * 2)                                                                      \
-        X(update_glu, m *glu)      /* value and gate of GLU_upd(G_{i-1}) */                       \
-        X(update_sum, paper *m *D) /* what LN_upd reads */                                        \
-        X(update_stat, m * 2)                                                                     \
-        X(kv_pre, states * 2 * D) /* key and value of each state for the review, before φ */     \
-        X(key, keys *D)           /* earlier states included */                                   \
-        X(value, keys *D)                                                                         \
-        X(source_z, prenorm *reviewed *D) /* prenorm: LN_rev(Y) of the source tokens */           \
-        X(source_stat, prenorm *reviewed * 2)                                                     \
-        X(source_kv, reviewed * 2 * D) /* their key and value, before φ */                       \
-        X(carried, prenorm *states *D) /* prenorm: the cells before LN_cell; G is what is read */ \
-        X(carried_stat, prenorm *states * 2)                                                      \
-        X(heads, prenorm *m *E)        /* A_i[0], side by side */                                 \
-        X(gate_in, prenorm *m * 2 * D) /* P_i[0] and LN_cell(G_{i-1}) */                          \
+#define RAN_CELLS(X)                                                                               \
+        X(G, states *D)    /* all states */                                                        \
+        X(below, B *D)     /* last cells of the layer below: equation (1) */                       \
+        X(first_pre, B *D) /* W_g times those, before φ and after */                              \
+        X(first, B *D)                                                                             \
+        X(first_stat, B * 2)                                                                       \
+        X(update_glu, m *glu)      /* value and gate of GLU_upd(G_{i-1}) */                        \
+        X(update_sum, paper *m *D) /* what LN_upd reads */                                         \
+        X(update_stat, m * 2)                                                                      \
+        X(kv_pre, states * 2 * D) /* key and value of each state for the review, before φ */      \
+        X(key, keys *D)           /* earlier states included */                                    \
+        X(value, keys *D)                                                                          \
+        X(source_z, prenorm *reviewed *D) /* prenorm: LN_rev(Y) of the source tokens */            \
+        X(source_stat, prenorm *reviewed * 2)                                                      \
+        X(source_kv, reviewed * 2 * D) /* their key and value, before φ */                        \
+        X(carried, carries *states *D) /* prenorm: the cells before LN_cell; G is what is read. */ \
+                                       /* published: what windows begin with; G is c */            \
+        X(carried_stat, prenorm *states * 2)                                                       \
+        X(heads, prenorm *m *E)        /* A_i[0], side by side */                                  \
+        X(gate_in, prenorm *m * 2 * D) /* P_i[0] and LN_cell(G_{i-1}) */                           \
         X(gate, prenorm *m *D)         /* the update gate */
 
 /* X(field, floats): adjoints of the current layer and slab; only for training. */
@@ -223,7 +236,7 @@ struct ran_join_params {
         X(dsource_z, prenorm *reviewed *D)                                                   \
         X(dupdate_glu, states *glu) /* row s: of the window that begins with state s */      \
         X(dfirst, B *D)                                                                      \
-        X(dcarried, prenorm *states *D)                                                      \
+        X(dcarried, carries *states *D)                                                      \
         X(dcandidate, prenorm *m *D)                                /* before LN_upd */      \
         X(dgate, prenorm *m *D)                                     /* before the sigmoid */ \
         X(cell_dy, paper *abreast *(projected > D ? projected : D)) /* see ran_scan_bwd */   \
@@ -232,14 +245,28 @@ struct ran_join_params {
         X(dfeed_act, tokens *feed)                                                           \
         X(part, m * 6 * D) /* a window's part of norm gradients, summed in order afterwards */
 
-/* X(field, floats): the classifier's vector, gated or plain; adjoints only for training. */
-#define RAN_JOIN(X)                                                      \
-        X(last, documents *D)            /* last cells */                \
-        X(head_pre, documents *D)        /* Linear_pool(v) before φ */  \
-        X(head_glu, documents *join_glu) /* value and gate of GLU_gpc */ \
-        X(pool_z, prenorm *documents *D) /* prenorm: LN_pool(v) */       \
-        X(pool_stat, prenorm *documents * 2)
-#define RAN_JOIN_ADJOINTS(X) X(dhead_glu, documents *join_glu)
+/* X(field, floats): the classifier's vector; adjoints only for training. argmax: windows. */
+#define RAN_JOIN(X)                                                                 \
+        X(last, documents *D)            /* last cells, or pooled ones */           \
+        X(head_pre, documents *D)        /* Linear_pool(v) before φ */             \
+        X(head_glu, documents *join_glu) /* value and gate of GLU_gpc */            \
+        X(pool_z, prenorm *documents *D) /* prenorm: LN_pool(v) */                  \
+        X(pool_stat, prenorm *documents * 2)                                        \
+        X(cell_pre, published *documents *D) /* Linear_cell, before φ and after */ \
+        X(cell, published *documents *D)                                            \
+        X(argmax, published *B *D)
+#define RAN_JOIN_ADJOINTS(X)              \
+        X(dhead_glu, documents *join_glu) \
+        X(dcells, published *B *D) /* of pooled cells */
+
+/* X(field, floats): the layer of a language model before its output, published; d only for
+ * training. positions: those with an output. */
+#define RAN_FILL(X)                                    \
+        X(in, positions *D)                            \
+        X(pre, positions *D) /* before φ and after */ \
+        X(act, positions *D)                           \
+        X(stat, positions * 2)                         \
+        X(d, positions *D)
 
 struct ran_slab {
 #define X(field, floats) float *field;
@@ -254,6 +281,11 @@ struct ran_cells {
 struct ran_adjoints {
 #define X(field, floats) float *field;
         RAN_ADJOINTS(X)
+#undef X
+};
+struct ran_fill {
+#define X(field, floats) float *field;
+        RAN_FILL(X)
 #undef X
 };
 struct ran_join {
@@ -284,7 +316,8 @@ struct ran_layer_memory {
         float **y;               /* (N) (L, D): output before the review */
         struct ran_adjoints adj;
         float *dy;                 /* (L, D) */
-        float *start, *start_stat; /* prenorm: LN_embed of the embedded tokens (L, D) */
+        float *start, *start_stat; /* LN_embed of the embedded tokens (L, D); of prenorm and
+                                      published cells */
         float *last, *last_stat;   /* prenorm: what the last norm reads (L, D) */
         float *score, *dscore; /* (tokens, most_keys): review of one document's tokens in a slab */
         struct ran_mask *seen; /* (B) review of a pattern: its states as a mask; else all unused */
@@ -293,6 +326,8 @@ struct ran_layer_memory {
         float *part;             /* (group, 2, most_seen, D) their parts of dkey and dvalue */
         struct ran_pooling pooling;
         struct ran_join join;
+        struct ran_fill fill;
+        bool dcells; /* join.dcells are adjoints of all cells of the last layer */
 };
 static inline struct ran_layer_memory *ran_layer_memory_of(const struct ran_workspace *w)
 {
@@ -311,9 +346,15 @@ static inline size_t ran_prenorm_feed(const struct ran_config *c)
         return c->dim + c->dim / 2;
 }
 
+/* φ and GLUs: those of gated and of published cells. */
 static inline bool ran_layer_is_gated(const struct ran_workspace *w)
 {
-        return w->c->cell == RAN_CELL_GATED;
+        return w->c->cell == RAN_CELL_GATED || w->c->cell == RAN_CELL_PUBLISHED;
+}
+
+static inline bool ran_layer_is_published(const struct ran_workspace *w)
+{
+        return w->c->cell == RAN_CELL_PUBLISHED;
 }
 
 static inline bool ran_layer_is_prenorm(const struct ran_workspace *w)
@@ -343,6 +384,22 @@ struct ran_layer_pass {
 struct ran_layer_pass ran_layer_pass_of(struct ran_workspace *w, const struct ran_layer_params *p,
                                         struct ran_layer_params *dp, size_t l, size_t slab);
 
+/* What windows begin with: the states (m + B, D), and their adjoints. */
+static inline float *ran_layer_fed(const struct ran_layer_pass *s)
+{
+        return ran_layer_is_published(s->w) ? s->cells->carried : s->cells->G;
+}
+static inline float *ran_layer_dfed(const struct ran_layer_pass *s)
+{
+        return ran_layer_is_published(s->w) ? s->own->adj.dcarried : s->own->adj.dG;
+}
+
+/* The tokens that a layer reads: (L, D). */
+static inline const float *ran_layer_in(const struct ran_layer_pass *s)
+{
+        return s->l == 0 && s->own->start != NULL ? s->own->start : s->w->x[s->l];
+}
+
 /* A window as the stages see it. */
 struct ran_window_view {
         size_t i;     /* its number */
@@ -365,6 +422,13 @@ void ran_window_sum_parts(struct ran_layer_pass *s, int part, float *dw, float *
 /* Whether window i stays open for more tokens: the last of a document that is scored and continues.
  */
 bool ran_window_stays_open(const struct ran_workspace *w, size_t i);
+
+/* LN of n rows of D, without weight SN, as this kind of cell divides them; see ran_simd.norm. */
+void ran_layer_norm(const struct ran_workspace *w, float *y, float *stat, const float *x,
+                    const float *weight, const float *bias, size_t n);
+void ran_layer_norm_bwd(const struct ran_workspace *w, float *dx, float *dw, float *db,
+                        const float *dy, const float *x, const float *stat, const float *weight,
+                        size_t n);
 
 void ran_window_project(struct ran_layer_pass *s);
 /* The known rows of open windows, from the recurrent states. */
@@ -424,6 +488,36 @@ struct ran_layer_stages {
         void (*review_bwd)(struct ran_layer_pass *s);
 };
 extern const struct ran_layer_stages ran_prenorm_stages; /* prenorm.c */
+/* LN_embed of all tokens (prenorm.c). */
+void ran_layer_start(struct ran_workspace *w, const struct ran_params *p);
+void ran_layer_start_bwd(struct ran_workspace *w, const struct ran_params *p,
+                         struct ran_params *dp);
+
+/* ---- what published cells have of their own (published.c) ------------------------------------ */
+
+/* Whether a window is the first of its document: its state is c, without residual and norm. */
+static inline bool ran_published_is_first(const struct ran_layer_pass *s,
+                                          const struct ran_window_view *v)
+{
+        const struct ran_packed *packed = s->w->packed;
+
+        return ran_layer_is_published(s->w) && v->i == packed->doc_window[v->b] &&
+               ran_packed_earlier(packed, v->b) == 0;
+}
+void ran_published_first_cells(struct ran_layer_pass *s, const struct ran_cells *below);
+void ran_published_first_cells_bwd(struct ran_layer_pass *s);
+/* The classifier's vector; a document's pooled cells, and their adjoint from dv (B, D). */
+void ran_published_documents(struct ran_workspace *w, const struct ran_params *p);
+void ran_published_documents_bwd(struct ran_workspace *w, const struct ran_params *p,
+                                 struct ran_params *dp);
+void ran_published_pool(const struct ran_workspace *w, size_t b, float *v);
+void ran_published_pool_bwd(struct ran_workspace *w, const float *dv);
+/* Adds the adjoints of pooled cells to those of all cells of the last layer. */
+void ran_published_pooled_bwd(struct ran_workspace *w);
+/* The layer of a language model before its output, in place. */
+void ran_published_outputs(struct ran_workspace *w, const struct ran_params *p);
+void ran_published_outputs_bwd(struct ran_workspace *w, const struct ran_params *p,
+                               struct ran_params *dp);
 
 /* The states' keys and values, after the scan of the last slab; then the tokens of a slab. */
 void ran_review_states(struct ran_layer_pass *s);
@@ -516,7 +610,7 @@ void ran_attention_weights(float *score, const struct ran_attention_heads *x, si
 void ran_attention_bwd(float *dqkv, const float *da, const struct ran_attention_heads *x,
                        size_t first, size_t end, bool add, float *score);
 
-/* φ: SiLU in a gated cell, the identity in a plain one. */
+/* φ: SiLU in a gated or published cell, the identity in a plain one. */
 void ran_window_activation(const struct ran_workspace *w, float *y, const float *x, size_t n);
 void ran_window_activation_bwd(const struct ran_workspace *w, float *dx, const float *x,
                                const float *dy, size_t n);

@@ -47,7 +47,8 @@ void ran_prenorm_first_cells(struct ran_layer_pass *s, const struct ran_cells *b
                 ran_simd->norm(G, D, c->first_stat + b * 2, c->first + b * D, D, s->p->gpc_norm_w,
                                s->p->gpc_norm_b, RAN_LN_EPS, 1, D);
                 if (ran_packed_continues(packed, b))
-                        memcpy(G, packed->recurrent[b]->cell + s->l * D, D * sizeof *G);
+                        memcpy(G, ran_recurrent_state_cell(packed->recurrent[b], s->l),
+                               D * sizeof *G);
                 norm_cell(s, state);
         }
 }

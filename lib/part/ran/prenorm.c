@@ -23,8 +23,7 @@ static void norm_window(void *arg, size_t i, float *scratch)
         size_t D = k->w->D, t = k->w->packed->window[i], n = k->w->packed->window[i + 1] - t;
 
         (void)scratch;
-        ran_simd->norm(k->y + t * D, D, k->stat + t * 2, k->x + t * D, D, k->weight, k->bias,
-                       RAN_LN_EPS, n, D);
+        ran_layer_norm(k->w, k->y + t * D, k->stat + t * 2, k->x + t * D, k->weight, k->bias, n);
 }
 
 static void norm_window_bwd(void *arg, size_t i, float *scratch)
@@ -35,8 +34,8 @@ static void norm_window_bwd(void *arg, size_t i, float *scratch)
 
         (void)scratch;
         memset(part, 0, 2 * D * sizeof *part);
-        ran_simd->norm_bwd(k->w->dx + t * D, D, part, part + D, k->w->dx + t * D, D, k->x + t * D,
-                           D, k->stat + t * 2, k->weight, n, D);
+        ran_layer_norm_bwd(k->w, k->w->dx + t * D, part, part + D, k->w->dx + t * D, k->x + t * D,
+                           k->stat + t * 2, k->weight, n);
 }
 
 /* Adds the windows' parts to dw and db, in order. */
@@ -78,7 +77,7 @@ static struct ends last_of(struct ran_workspace *w, const struct ran_params *p)
                              .part = own->adj.part};
 }
 
-static void start(struct ran_workspace *w, const struct ran_params *p)
+void ran_layer_start(struct ran_workspace *w, const struct ran_params *p)
 {
         struct ends k = start_of(w, p);
 
@@ -92,7 +91,7 @@ static void last(struct ran_workspace *w, const struct ran_params *p)
         ran_workers_each(&w->workers, 0, w->packed->m, norm_window, &k);
 }
 
-static void start_bwd(struct ran_workspace *w, const struct ran_params *p, struct ran_params *dp)
+void ran_layer_start_bwd(struct ran_workspace *w, const struct ran_params *p, struct ran_params *dp)
 {
         struct ends k = start_of(w, p);
         struct ran_join_params *dq = dp->once;
@@ -123,7 +122,7 @@ static void normalise(void *arg, size_t i, float *scratch)
 
         (void)scratch;
         ran_simd->norm(z + v.first * D, D, s->act->z_stat + (v.r + v.first) * 2,
-                       ran_prenorm_in(s) + v.t * D, D, s->p->input_norm_w, s->p->input_norm_b,
+                       ran_layer_in(s) + v.t * D, D, s->p->input_norm_w, s->p->input_norm_b,
                        RAN_LN_EPS, v.n - v.first, D);
         if (v.first > 1)
                 return; /* an open window: its cell and first tokens are known, and no dropout */
@@ -182,7 +181,7 @@ static void normalise_bwd(void *arg, size_t i, float *scratch)
         (void)scratch;
         ran_window_dropout(s, &v, RAN_DROP_INPUT, 1, v.n, dz);
         memcpy(dx, s->own->dy + v.t * D, n * D * sizeof *dx);
-        ran_prenorm_norm_bwd(s, i, dx, dz + D, ran_prenorm_in(s) + v.t * D,
+        ran_prenorm_norm_bwd(s, i, dx, dz + D, ran_layer_in(s) + v.t * D,
                              s->act->z_stat + (v.r + 1) * 2, s->p->input_norm_w);
 }
 
@@ -207,7 +206,7 @@ static void add_tokens(void *arg, size_t i, float *scratch)
         struct ran_window_view v = ran_window_view_of(s, i);
         size_t D = w->D, n = (v.n - v.first) * D;
         float *o = s->act->o + v.r * D, *y = s->own->y[s->l] + v.t * D;
-        const float *x = ran_prenorm_in(s) + v.t * D;
+        const float *x = ran_layer_in(s) + v.t * D;
 
         (void)scratch;
         ran_window_dropout(s, &v, RAN_DROP_ATTENTION, v.first, v.n, o);
@@ -249,8 +248,8 @@ static void finish_bwd(struct ran_layer_pass *s)
 }
 
 const struct ran_layer_stages ran_prenorm_stages = {
-        .start = start,
-        .start_bwd = start_bwd,
+        .start = ran_layer_start,
+        .start_bwd = ran_layer_start_bwd,
         .last = last,
         .last_bwd = last_bwd,
         .first_cells = ran_prenorm_first_cells,

@@ -40,11 +40,7 @@ void ran_prenorm_scan_weights_bwd(struct ran_layer_pass *s);
 void ran_prenorm_review(struct ran_layer_pass *s);
 void ran_prenorm_review_bwd(struct ran_layer_pass *s);
 
-/* The tokens that a layer reads, and those that it leaves: (L, D). */
-static inline float *ran_prenorm_in(const struct ran_layer_pass *s)
-{
-        return s->l == 0 ? s->own->start : s->w->x[s->l];
-}
+/* The tokens that a layer leaves: (L, D). */
 static inline float *ran_prenorm_out(const struct ran_layer_pass *s)
 {
         return s->l + 1 == s->w->c->layers ? s->own->last : s->w->x[s->l + 1];

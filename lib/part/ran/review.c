@@ -389,8 +389,8 @@ static void finish(void *arg, size_t i, float *scratch)
         } else {
                 memcpy(x, s->own->y[s->l] + w->packed->window[i] * D, n * D * sizeof *x);
         }
-        ran_simd->norm(w->x[s->l + 1] + w->packed->window[i] * D, D, s->act->review_stat + t * 2, x,
-                       D, s->p->review_norm_w, s->p->review_norm_b, RAN_LN_EPS, n, D);
+        ran_layer_norm(w, w->x[s->l + 1] + w->packed->window[i] * D, s->act->review_stat + t * 2, x,
+                       s->p->review_norm_w, s->p->review_norm_b, n);
 }
 
 static void finish_bwd(void *arg, size_t i, float *scratch)
@@ -404,9 +404,9 @@ static void finish_bwd(void *arg, size_t i, float *scratch)
         (void)scratch;
         if (!w->c->review)
                 d = s->own->dy + w->packed->window[i] * D;
-        ran_simd->norm_bwd(d, D, part, part + D, w->dx + w->packed->window[i] * D, D,
-                           s->act->review_sum + t * D, D, s->act->review_stat + t * 2,
-                           s->p->review_norm_w, n, D);
+        ran_layer_norm_bwd(w, d, part, part + D, w->dx + w->packed->window[i] * D,
+                           s->act->review_sum + t * D, s->act->review_stat + t * 2,
+                           s->p->review_norm_w, n);
         if (!w->c->review)
                 return;
         for (size_t r = 0; r < n; r++) {

@@ -70,10 +70,11 @@ void ran_scan_first_cells(struct ran_layer_pass *s, const struct ran_cells *belo
         for (size_t b = 0; b < packed->B; b++) {
                 float *G = c->G + (packed->doc_window[b] + b) * D;
 
-                ran_simd->norm(G, D, c->first_stat + b * 2, c->first + b * D, D, s->p->gpc_norm_w,
-                               s->p->gpc_norm_b, RAN_LN_EPS, 1, D);
+                ran_layer_norm(w, G, c->first_stat + b * 2, c->first + b * D, s->p->gpc_norm_w,
+                               s->p->gpc_norm_b, 1);
                 if (ran_packed_continues(packed, b))
-                        memcpy(G, packed->recurrent[b]->cell + s->l * D, D * sizeof *G);
+                        memcpy(G, ran_recurrent_state_cell(packed->recurrent[b], s->l),
+                               D * sizeof *G);
         }
 }
 
@@ -84,8 +85,8 @@ static void project(struct ran_layer_pass *s, const struct ran_window_view *v)
         struct ran_workspace *w = s->w;
         float *z = s->act->z + v->r * w->D, *pre = s->act->pre + v->r * s->own->projected;
 
-        ran_simd->norm(z, w->D, s->act->z_stat + v->r * 2, s->cells->G + v->state * w->D, w->D,
-                       s->p->input_norm_w, s->p->input_norm_b, RAN_LN_EPS, 1, w->D);
+        ran_layer_norm(w, z, s->act->z_stat + v->r * 2, ran_layer_fed(s) + v->state * w->D,
+                       s->p->input_norm_w, s->p->input_norm_b, 1);
         drop_cell(s, v, RAN_DROP_INPUT, z);
         ran_gemm_linear(NULL, pre, s->own->projected, z, w->D, s->p->q_w, s->p->q_b, 1, w->D,
                         s->own->projected);
@@ -99,7 +100,8 @@ static void update(struct ran_layer_pass *s, const struct ran_window_view *v, fl
         struct ran_workspace *w = s->w;
         struct ran_cells *c = s->cells;
         size_t D = w->D;
-        float *p = s->act->p + v->r * D, *pn = p, *o = s->act->o + v->r * D;
+        float *p = s->act->p + v->r * D, *pn = p, *o = s->act->o + v->r * D,
+              *next = ran_layer_fed(s) + (v->state + 1) * D;
         const float *G = c->G + v->state * D,
                     *glu = s->act->pre + v->r * s->own->projected + 3 * w->E;
 
@@ -110,10 +112,16 @@ static void update(struct ran_layer_pass *s, const struct ran_window_view *v, fl
         if (ran_layer_is_gated(w)) {
                 ran_simd->glu_add(p, glu, glu + D, D);
                 pn = s->act->pn + v->r * D;
-                ran_simd->norm(pn, D, s->act->p_stat + v->r * 2, p, D, s->p->output_norm_w,
-                               s->p->output_norm_b, RAN_LN_EPS, 1, D);
+                ran_layer_norm(w, pn, s->act->p_stat + v->r * 2, p, s->p->output_norm_w,
+                               s->p->output_norm_b, 1);
         }
-        ran_simd->norm(g, D, s->act->y_stat + v->r * 2, pn, D, NULL, NULL, RAN_SN_EPS, 1, D);
+        ran_layer_norm(w, g, s->act->y_stat + v->r * 2, pn, NULL, NULL, 1);
+        if (ran_layer_is_published(w))
+                memcpy(c->G + (v->state + 1) * D, g, D * sizeof *g);
+        if (ran_published_is_first(s, v)) {
+                memcpy(next, g, D * sizeof *g);
+                return;
+        }
         if (w->c->residual && ran_layer_is_gated(w)) {
                 float *u = c->update_glu + v->i * 2 * D;
 
@@ -124,8 +132,8 @@ static void update(struct ran_layer_pass *s, const struct ran_window_view *v, fl
                 ran_simd->add(g, G, D);
         }
         memcpy(c->update_sum + v->i * D, g, D * sizeof *g);
-        ran_simd->norm(c->G + (v->state + 1) * D, D, c->update_stat + v->i * 2, g, D,
-                       s->p->update_norm_w, s->p->update_norm_b, RAN_LN_EPS, 1, D);
+        ran_layer_norm(w, next, c->update_stat + v->i * 2, g, s->p->update_norm_w,
+                       s->p->update_norm_b, 1);
 }
 
 static void scan(void *arg, size_t b, float *scratch)
@@ -140,6 +148,8 @@ static void scan(void *arg, size_t b, float *scratch)
                         project(s, &v);
                 if (ran_window_stays_open(s->w, i)) { /* its cell comes when it is closed */
                         memset(s->cells->G + (v.state + 1) * s->w->D, 0, s->w->D * sizeof(float));
+                        memset(ran_layer_fed(s) + (v.state + 1) * s->w->D, 0,
+                               s->w->D * sizeof(float));
                         continue;
                 }
                 ran_attention(&x, 0, 1, scratch);
@@ -158,23 +168,23 @@ void ran_scan(struct ran_layer_pass *s)
 /* Rows of a window's part in adj.part: gradients of the norms that its cell passes. */
 enum { PART_UPDATE = 0, PART_OUTPUT = 2, PART_INPUT = 4 };
 
-/* Equations (6) to (2): from dG of the state after to dp, d_o and the gates of the cell's row, and
- * the part of dG_{i-1} that bypasses the window. d: D floats of scratch. */
-static void update_bwd(struct ran_layer_pass *s, const struct ran_window_view *v, float *d)
+/* Equation (6), and published cells' in its place: from the adjoint of what the next window begins
+ * with to d, that of G'_i, and the part of dG_{i-1} that bypasses the window. */
+static void residual_bwd(struct ran_layer_pass *s, const struct ran_window_view *v, float *d)
 {
         struct ran_workspace *w = s->w;
         struct ran_cells *c = s->cells;
         size_t D = w->D;
         float *part = s->own->adj.part + v->i * 6 * D, *dG = s->own->adj.dG + v->state * D;
-        float *dp = s->own->adj.dp + v->r * D,
-              *dglu = s->own->adj.dpre + v->r * s->own->projected + 3 * w->E;
-        const float *p = s->act->p + v->r * D,
-                    *pn = ran_layer_is_gated(w) ? s->act->pn + v->r * D : p;
-        const float *glu = s->act->pre + v->r * s->own->projected + 3 * w->E;
+        const float *dnext = ran_layer_dfed(s) + (v->state + 1) * D;
 
-        ran_simd->norm_bwd(d, D, part + PART_UPDATE * D, part + (PART_UPDATE + 1) * D, dG + D, D,
-                           c->update_sum + v->i * D, D, c->update_stat + v->i * 2,
-                           s->p->update_norm_w, 1, D);
+        if (ran_published_is_first(s, v)) {
+                memcpy(d, dnext, D * sizeof *d);
+                return;
+        }
+        ran_layer_norm_bwd(w, d, part + PART_UPDATE * D, part + (PART_UPDATE + 1) * D, dnext,
+                           c->update_sum + v->i * D, c->update_stat + v->i * 2, s->p->update_norm_w,
+                           1);
         if (w->c->residual && ran_layer_is_gated(w)) {
                 const float *u = c->update_glu + v->i * 2 * D;
                 float *du = s->own->adj.dupdate_glu + v->state * 2 * D;
@@ -185,10 +195,28 @@ static void update_bwd(struct ran_layer_pass *s, const struct ran_window_view *v
         } else if (w->c->residual) {
                 ran_simd->add(dG, d, D);
         }
-        ran_simd->norm_bwd(dp, D, NULL, NULL, d, D, pn, D, s->act->y_stat + v->r * 2, NULL, 1, D);
+}
+
+/* Equations (6) to (2): from dG of the state after to dp, d_o and the gates of the cell's row, and
+ * the part of dG_{i-1} that bypasses the window. d: D floats of scratch. */
+static void update_bwd(struct ran_layer_pass *s, const struct ran_window_view *v, float *d)
+{
+        struct ran_workspace *w = s->w;
+        size_t D = w->D;
+        float *part = s->own->adj.part + v->i * 6 * D;
+        float *dp = s->own->adj.dp + v->r * D,
+              *dglu = s->own->adj.dpre + v->r * s->own->projected + 3 * w->E;
+        const float *p = s->act->p + v->r * D,
+                    *pn = ran_layer_is_gated(w) ? s->act->pn + v->r * D : p;
+        const float *glu = s->act->pre + v->r * s->own->projected + 3 * w->E;
+
+        residual_bwd(s, v, d);
+        if (ran_layer_is_published(w)) /* from the review, and from the next window's GLU */
+                ran_simd->add(d, s->own->adj.dG + (v->state + 1) * D, D);
+        ran_layer_norm_bwd(w, dp, NULL, NULL, d, pn, s->act->y_stat + v->r * 2, NULL, 1);
         if (ran_layer_is_gated(w)) {
-                ran_simd->norm_bwd(dp, D, part + PART_OUTPUT * D, part + (PART_OUTPUT + 1) * D, dp,
-                                   D, p, D, s->act->p_stat + v->r * 2, s->p->output_norm_w, 1, D);
+                ran_layer_norm_bwd(w, dp, part + PART_OUTPUT * D, part + (PART_OUTPUT + 1) * D, dp,
+                                   p, s->act->p_stat + v->r * 2, s->p->output_norm_w, 1);
                 ran_simd->glu_bwd(dglu, dglu + D, dp, glu, glu + D, D);
         }
         drop_cell(s, v, RAN_DROP_ATTENTION, dp);
@@ -241,10 +269,10 @@ static void step_input_bwd(void *arg, size_t j, float *scratch)
 
         (void)scratch;
         drop_cell(s, &v, RAN_DROP_INPUT, d);
-        ran_simd->norm_bwd(d, D, part + PART_INPUT * D, part + (PART_INPUT + 1) * D, d, D,
-                           s->cells->G + v.state * D, D, s->act->z_stat + v.r * 2,
-                           s->p->input_norm_w, 1, D);
-        ran_simd->add(s->own->adj.dG + v.state * D, d, D);
+        ran_layer_norm_bwd(s->w, d, part + PART_INPUT * D, part + (PART_INPUT + 1) * D, d,
+                           ran_layer_fed(s) + v.state * D, s->act->z_stat + v.r * 2,
+                           s->p->input_norm_w, 1);
+        ran_simd->add(ran_layer_dfed(s) + v.state * D, d, D);
 }
 
 static void step_bwd(struct ran_layer_pass *s, size_t n)
@@ -315,10 +343,10 @@ void ran_scan_first_cells_bwd(struct ran_layer_pass *s)
                         memset(s->own->adj.dG + (packed->doc_window[b] + b) * D, 0,
                                D * sizeof(float));
         for (size_t b = 0; b < packed->B; b++)
-                ran_simd->norm_bwd(
-                        s->own->adj.dfirst + b * D, D, s->dp->gpc_norm_w, s->dp->gpc_norm_b,
-                        s->own->adj.dG + (packed->doc_window[b] + b) * D, D, c->first + b * D, D,
-                        c->first_stat + b * 2, s->p->gpc_norm_w, 1, D);
+                ran_layer_norm_bwd(w, s->own->adj.dfirst + b * D, s->dp->gpc_norm_w,
+                                   s->dp->gpc_norm_b,
+                                   s->own->adj.dG + (packed->doc_window[b] + b) * D,
+                                   c->first + b * D, c->first_stat + b * 2, s->p->gpc_norm_w, 1);
         ran_window_activation_bwd(w, s->own->adj.dfirst, c->first_pre, s->own->adj.dfirst,
                                   packed->B * D);
         ran_gemm_linear_bwd(w->pool, w->dlast, D, false, s->dp->gpc, NULL, s->own->adj.dfirst, D,

@@ -54,6 +54,28 @@ struct ran_layer_pass ran_layer_pass_of(struct ran_workspace *w, const struct ra
         };
 }
 
+void ran_layer_norm(const struct ran_workspace *w, float *y, float *stat, const float *x,
+                    const float *weight, const float *bias, size_t n)
+{
+        const size_t D = w->D;
+
+        if (ran_layer_is_published(w))
+                ran_simd->raw_norm(y, D, stat, x, D, weight, bias, RAN_SN_EPS, n, D);
+        else
+                ran_simd->norm(y, D, stat, x, D, weight, bias,
+                               weight != NULL ? RAN_LN_EPS : RAN_SN_EPS, n, D);
+}
+
+void ran_layer_norm_bwd(const struct ran_workspace *w, float *dx, float *dw, float *db,
+                        const float *dy, const float *x, const float *stat, const float *weight,
+                        size_t n)
+{
+        const size_t D = w->D;
+
+        (ran_layer_is_published(w) ? ran_simd->raw_norm_bwd : ran_simd->norm_bwd)(
+                dx, D, dw, db, dy, D, x, D, stat, weight, n, D);
+}
+
 void ran_window_activation(const struct ran_workspace *w, float *y, const float *x, size_t n)
 {
         if (ran_layer_is_gated(w))
@@ -153,13 +175,14 @@ static void normalise(void *arg, size_t i, float *scratch)
         bool cell = s->known || i == w->packed->doc_window[b];
 
         (void)scratch;
-        ran_simd->norm(z + v.first * D, D, stat + v.first * 2, w->x[s->l] + v.t * D, D,
-                       s->p->input_norm_w, s->p->input_norm_b, RAN_LN_EPS, v.n - v.first, D);
+        ran_layer_norm(w, z + v.first * D, stat + v.first * 2, ran_layer_in(s) + v.t * D,
+                       s->p->input_norm_w, s->p->input_norm_b, v.n - v.first);
         if (v.first > 1)
                 return; /* an open window: its cell and first tokens are known, and no dropout */
         if (cell)
-                ran_simd->norm(z, D, stat, s->cells->G + ran_packed_state_before(w->packed, i) * D,
-                               D, s->p->input_norm_w, s->p->input_norm_b, RAN_LN_EPS, 1, D);
+                ran_layer_norm(w, z, stat,
+                               ran_layer_fed(s) + ran_packed_state_before(w->packed, i) * D,
+                               s->p->input_norm_w, s->p->input_norm_b, 1);
         else
                 memset(z, 0, D * sizeof *z); /* the scan fills it in */
         ran_window_dropout(s, &v, RAN_DROP_INPUT, cell ? 0 : 1, v.n, z);
@@ -295,8 +318,8 @@ static void normalise_bwd(void *arg, size_t i, float *scratch)
 
         (void)scratch;
         ran_window_dropout(s, &v, RAN_DROP_INPUT, 1, v.n, dz);
-        ran_simd->norm_bwd(w->dx + v.t * D, D, part, part + D, dz + D, D, w->x[s->l] + v.t * D, D,
-                           s->act->z_stat + (v.r + 1) * 2, s->p->input_norm_w, v.n - 1, D);
+        ran_layer_norm_bwd(w, w->dx + v.t * D, part, part + D, dz + D, ran_layer_in(s) + v.t * D,
+                           s->act->z_stat + (v.r + 1) * 2, s->p->input_norm_w, v.n - 1);
 }
 
 void ran_window_products_bwd(struct ran_layer_pass *s)
@@ -359,14 +382,13 @@ static void finish(void *arg, size_t i, float *scratch)
                         ran_simd->glu_add(p + r * D, glu, glu + D, D);
                 }
                 pn = s->act->pn + v.r * D;
-                ran_simd->norm(pn + first * D, D, s->act->p_stat + (v.r + first) * 2, p + first * D,
-                               D, s->p->output_norm_w, s->p->output_norm_b, RAN_LN_EPS, v.n - first,
-                               D);
+                ran_layer_norm(w, pn + first * D, s->act->p_stat + (v.r + first) * 2, p + first * D,
+                               s->p->output_norm_w, s->p->output_norm_b, v.n - first);
         }
         if (s->known) /* for its mean and deviation: the state itself is known */
-                ran_simd->norm(scratch, D, stat, pn, D, NULL, NULL, RAN_SN_EPS, 1, D);
-        ran_simd->norm(s->own->y[s->l] + v.t * D, D, stat + v.first * 2, pn + v.first * D, D, NULL,
-                       NULL, RAN_SN_EPS, v.n - v.first, D);
+                ran_layer_norm(w, scratch, stat, pn, NULL, NULL, 1);
+        ran_layer_norm(w, s->own->y[s->l] + v.t * D, stat + v.first * 2, pn + v.first * D, NULL,
+                       NULL, v.n - v.first);
 }
 
 void ran_window_finish(struct ran_layer_pass *s)
@@ -389,11 +411,11 @@ static void finish_bwd(void *arg, size_t i, float *scratch)
         const float *p = s->act->p + r1 * D, *pn = ran_layer_is_gated(w) ? s->act->pn + r1 * D : p;
 
         (void)scratch;
-        ran_simd->norm_bwd(dp, D, NULL, NULL, s->own->dy + v.t * D, D, pn, D,
-                           s->act->y_stat + r1 * 2, NULL, n, D);
+        ran_layer_norm_bwd(w, dp, NULL, NULL, s->own->dy + v.t * D, pn, s->act->y_stat + r1 * 2,
+                           NULL, n);
         if (ran_layer_is_gated(w)) {
-                ran_simd->norm_bwd(dp, D, part, part + D, dp, D, p, D, s->act->p_stat + r1 * 2,
-                                   s->p->output_norm_w, n, D);
+                ran_layer_norm_bwd(w, dp, part, part + D, dp, p, s->act->p_stat + r1 * 2,
+                                   s->p->output_norm_w, n);
                 for (size_t r = 0; r < n; r++) {
                         const float *glu = s->act->pre + (r1 + r) * projected + 3 * w->E;
                         float *dglu = s->own->adj.dpre + (r1 + r) * projected + 3 * w->E;

@@ -102,7 +102,7 @@ void ran_document_vector(struct ran_workspace *w, const struct ran_params *p, si
 {
         const struct ran_part *encoder = w->parts.encoder;
 
-        if (encoder->vector != NULL) {
+        if (ran_config_has_vector(w->c)) {
                 encoder->vector(w, p, b, v);
                 return;
         }
@@ -132,7 +132,7 @@ void ran_document_vector_bwd(struct ran_workspace *w, const struct ran_params *p
 {
         const struct ran_part *encoder = w->parts.encoder;
 
-        if (encoder->vector != NULL) {
+        if (ran_config_has_vector(w->c)) {
                 encoder->vector_bwd(w, p, dp, dv);
                 return;
         }

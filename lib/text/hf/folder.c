@@ -154,6 +154,16 @@ static bool mask_strips(const struct folder *f, bool otherwise)
         return cJSON_IsBool(settings) ? cJSON_IsTrue(settings) : otherwise;
 }
 
+static void put_added_token(struct ran_buf *out, uint32_t id, const char *name, bool strips)
+{
+        ran_buf_printf(out, "{\"id\":%u,\"content\":", (unsigned)id);
+        put_text(out, name);
+        ran_buf_printf(out,
+                       ",\"single_word\":false,\"lstrip\":%s,\"rstrip\":false,"
+                       "\"normalized\":false,\"special\":true}",
+                       boolean(strips));
+}
+
 /* The special tokens, each once. strips: see mask_strips. */
 static void put_added(const struct folder *f, const struct tokens *t, const char *const names[],
                       bool strips, struct ran_buf *out)
@@ -168,12 +178,9 @@ static void put_added(const struct folder *f, const struct tokens *t, const char
                         again |= t->special[k] == t->special[i];
                 if (again)
                         continue;
-                ran_buf_printf(out, "%s{\"id\":%u,\"content\":", between, (unsigned)t->special[i]);
-                put_text(out, token_of(f, ran_token_roles[i], names[i]));
-                ran_buf_printf(out,
-                               ",\"single_word\":false,\"lstrip\":%s,\"rstrip\":false,"
-                               "\"normalized\":false,\"special\":true}",
-                               boolean(strips && i == RAN_TOKEN_MASK));
+                ran_buf_str(out, between);
+                put_added_token(out, t->special[i], token_of(f, ran_token_roles[i], names[i]),
+                                strips && i == RAN_TOKEN_MASK);
                 between = ",";
         }
         ran_buf_char(out, ']');
@@ -226,31 +233,72 @@ static int read_lines(const struct folder *f, const struct ran_bytes *file, stru
         return RAN_OK;
 }
 
-/* BERT and MPNet, which calls its special tokens as RoBERTa does. */
+static uint32_t find_token(const struct tokens *t, const char *name)
+{
+        const size_t n = strlen(name);
+
+        return ran_string_table_find(
+                &t->table, ran_string_table_hash(ran_string_table_seed, name, n), "", 0, name, n);
+}
+
+/* Those that the package rannet knows and the vocabulary has. */
+static void put_rannet_added(const struct tokens *t, struct ran_buf *out)
+{
+        enum { UNUSED = 1000 };
+        static const char *const names[] = {"[PAD]", "[UNK]",   "[MASK]",
+                                            "[SEP]", "[START]", "[END]"};
+        const size_t named = sizeof names / sizeof *names;
+        const char *between = "";
+
+        ran_buf_str(out, ",\"added_tokens\":[");
+        for (size_t i = 0; i < named + UNUSED; i++) {
+                char name[24];
+
+                snprintf(name, sizeof name, "[unused%zu]", i - named);
+                const char *text = i < named ? names[i] : name;
+                const uint32_t id = find_token(t, text);
+                if (id == RAN_STRING_TABLE_NONE)
+                        continue;
+                ran_buf_str(out, between);
+                put_added_token(out, id, text, false);
+                between = ",";
+        }
+        ran_buf_char(out, ']');
+}
+
+/* BERT; MPNet, which calls its special tokens as RoBERTa does; and the package rannet, which puts
+ * none around a text. */
 static int make_wordpiece(const struct folder *f, struct tokens *t, struct ran_buf *vocab,
                           struct ran_buf *out)
 {
         static const char *const bert[] = {"[UNK]", "[PAD]", "[MASK]", "[CLS]", "[SEP]"};
         static const char *const mpnet[] = {"[UNK]", "<pad>", "<mask>", "<s>", "</s>"};
-        const uint64_t hash = ran_string_table_hash(ran_string_table_seed, "[CLS]", 5);
-        const bool is_bert =
-                ran_string_table_find(&t->table, hash, "", 0, "[CLS]", 5) != RAN_STRING_TABLE_NONE;
-        const char *const *names = is_bert ? bert : mpnet;
+        static const char *const rannet[] = {"[UNK]", "[PAD]", "[MASK]", "[SEP]", "[SEP]"};
+        const bool is_bert = find_token(t, "[CLS]") != RAN_STRING_TABLE_NONE;
+        const bool is_rannet = !is_bert && find_token(t, "[SEP]") != RAN_STRING_TABLE_NONE;
+        const char *const *names = is_bert ? bert : is_rannet ? rannet : mpnet;
         const bool lower = flag(f, "do_lower_case", true);
 
         RAN_TRY(find_special(f, t, names, "vocab.txt"));
         ran_buf_str(out, "{\"version\":\"1.0\"");
         put_roles(f, names, out);
-        put_added(f, t, names, !is_bert, out);
+        if (is_rannet)
+                put_rannet_added(t, out);
+        else
+                put_added(f, t, names, !is_bert, out);
         ran_buf_printf(out,
                        ",\"normalizer\":{\"type\":\"BertNormalizer\",\"clean_text\":true,"
                        "\"handle_chinese_chars\":%s,\"strip_accents\":%s,\"lowercase\":%s},"
                        "\"pre_tokenizer\":{\"type\":\"BertPreTokenizer\"},"
-                       "\"post_processor\":{\"type\":\"BertProcessing\",",
+                       "\"post_processor\":%s",
                        boolean(flag(f, "tokenize_chinese_chars", true)),
-                       boolean(flag(f, "strip_accents", lower)), boolean(lower));
-        put_pair(f, t, names, out);
-        ran_buf_str(out, "},\"decoder\":{\"type\":\"WordPiece\",\"prefix\":\"##\","
+                       boolean(flag(f, "strip_accents", lower)), boolean(lower),
+                       is_rannet ? "null" : "{\"type\":\"BertProcessing\",");
+        if (!is_rannet) {
+                put_pair(f, t, names, out);
+                ran_buf_char(out, '}');
+        }
+        ran_buf_str(out, ",\"decoder\":{\"type\":\"WordPiece\",\"prefix\":\"##\","
                          "\"cleanup\":true},\"model\":{\"type\":\"WordPiece\",\"unk_token\":");
         put_text(out, token_of(f, "unk_token", names[RAN_TOKEN_UNKNOWN]));
         ran_buf_str(out, ",\"continuing_subword_prefix\":\"##\","

@@ -1,0 +1,179 @@
+/* rannet.c - the folder of the package rannet 0.3.1, in which the authors of the RAN publish their
+ * pretrained weights: a RAN of published cells (part/ran/published.c). See folder.h. */
+#include "hf/folder.h"
+#include "ran/model.h"
+
+#include <dirent.h>
+#include <string.h>
+
+enum { WIDEST = 65536, MOST_LAYERS = 1024, MOST_HEADS = 4096, MOST_TOKENS = 1 << 28 };
+
+/* ---- config.json ----------------------------------------------------------------------------- */
+
+/* It names no type. Of its members only vocab_size has to be there. */
+bool ran_hf_is_rannet(const cJSON *config)
+{
+        static const char *const members[] = {"ran_layers", "head_num", "window_size",
+                                              "min_window_size", "embedding_size"};
+
+        for (size_t i = 0; i < sizeof members / sizeof *members; i++)
+                if (ran_hf_said(config, members[i]))
+                        return !ran_hf_said(config, "model_type");
+        return false;
+}
+
+static int read_pooling(struct ran_config *c, const cJSON *all, struct ran_error *err)
+{
+        static const struct {
+                const char *name;
+                int pooling;
+        } poolings[] = {{"last", RAN_POOL_LAST}, {"mean", RAN_POOL_MEAN}, {"max", RAN_POOL_MAX}};
+        const char *name;
+
+        RAN_TRY(ran_hf_string(all, "cell_pooling", &name, err));
+        for (size_t i = 0; i < sizeof poolings / sizeof *poolings; i++)
+                if (name == NULL || strcmp(name, poolings[i].name) == 0) {
+                        c->cell_pooling = poolings[i].pooling;
+                        return RAN_OK;
+                }
+        return ran_fail(err, RAN_EFORMAT,
+                        "cell_pooling \"%s\" is not known: \"last\", \"mean\" and \"max\" are",
+                        name);
+}
+
+/* The defaults are the package's. */
+int ran_hf_read_rannet(struct ran_hf *f, const cJSON *all, struct ran_error *err)
+{
+        struct ran_config *c = &f->config;
+
+        f->family = RAN_HF_RANNET;
+        RAN_TRY(ran_hf_copy(&f->type, "rannet", err));
+        c->encoder = RAN_ENCODER_RAN;
+        c->cell = RAN_CELL_PUBLISHED;
+        c->task = RAN_TASK_EMBED;
+        c->rotary = true;
+        c->pooling = RAN_POOL_MAX;
+        c->dim = 512, c->layers = 2, c->heads = 8, c->head_dim = 128;
+        c->window = 256, c->min_window = 16;
+        RAN_TRY(ran_hf_need_size(all, "vocab_size", 1, MOST_TOKENS, &f->vocabulary, err));
+        RAN_TRY(ran_hf_size(all, "embedding_size", 1, WIDEST, &c->dim, err));
+        RAN_TRY(ran_hf_size(all, "ran_layers", 1, MOST_LAYERS, &c->layers, err));
+        RAN_TRY(ran_hf_size(all, "head_num", 1, MOST_HEADS, &c->heads, err));
+        RAN_TRY(ran_hf_size(all, "head_size", 1, WIDEST, &c->head_dim, err));
+        RAN_TRY(ran_hf_size(all, "window_size", 1, 1 << 20, &c->window, err));
+        RAN_TRY(ran_hf_size(all, "min_window_size", 0, 1 << 20, &c->min_window, err));
+        if (c->min_window >= c->window)
+                return ran_fail(err, RAN_EFORMAT,
+                                "\"min_window_size\" %zu is not below \"window_size\" %zu",
+                                c->min_window, c->window);
+        c->min_window += c->min_window == 0;
+        if (c->head_dim % 2 != 0)
+                return ran_fail(
+                        err, RAN_EFORMAT,
+                        "\"head_size\" %zu: rotary positions turn pairs, so it must be even",
+                        c->head_dim);
+        return read_pooling(c, all, err);
+}
+
+/* ---- the checkpoint -------------------------------------------------------------------------- */
+
+int ran_hf_rannet_checkpoint(struct ran_buf *name, const char *folder, struct ran_error *err)
+{
+        static const char suffix[] = ".index";
+        DIR *d = opendir(folder);
+        const struct dirent *entry;
+        size_t found = 0;
+
+        while (d != NULL && (entry = readdir(d)) != NULL) {
+                const size_t n = strlen(entry->d_name), m = sizeof suffix - 1;
+
+                if (n <= m || strcmp(entry->d_name + n - m, suffix) != 0)
+                        continue;
+                found++;
+                name->len = 0;
+                ran_buf_add(name, entry->d_name, n - m);
+        }
+        if (d != NULL)
+                closedir(d);
+        if (found == 1 && !name->failed)
+                return RAN_OK;
+        ran_buf_release(name);
+        if (found == 1)
+                return ran_fail(err, RAN_ENOMEM, "out of memory");
+        return found > 1
+                       ? ran_fail(
+                                 err, RAN_EFORMAT,
+                                 "it has %zu checkpoints, files NAME.index: leave only one of them",
+                                 found)
+                       : ran_fail(err, RAN_EFORMAT,
+                                  "its config.json is that of the package rannet, but it has no "
+                                  "checkpoint: files NAME.index and NAME.data-00000-of-00001");
+}
+
+/* ---- names ----------------------------------------------------------------------------------- */
+
+/* Ours without .weight and .bias, and theirs; those of a layer begin with "ran.%." and "ran-%/". */
+static const char *const names[][2] = {
+        {"ran.embed_norm", "embedding-layernorm"},
+        {"ran.%.gpc", "ran-%/cell-initializer"},
+        {"ran.%.gpc_norm", "ran-%/cell-initializer-layernorm"},
+        {"ran.%.input_norm", "ran-%/concat-layernorm"},
+        {"ran.%.attn.q", "ran-%/encode-attn/dense-q"},
+        {"ran.%.attn.k", "ran-%/encode-attn/dense-k"},
+        {"ran.%.attn.v", "ran-%/encode-attn/dense-v"},
+        {"ran.%.attn.out", "ran-%/encode-attn/dense-o"},
+        {"ran.%.output_glu.value", "ran-%/encode-attn/glu/dense-t"},
+        {"ran.%.output_glu.gate", "ran-%/encode-attn/glu/dense-g"},
+        {"ran.%.output_norm", "ran-%/encode-attn/layernorm"},
+        {"ran.%.update_glu.value", "ran-%/cell-glu/dense-t"},
+        {"ran.%.update_glu.gate", "ran-%/cell-glu/dense-g"},
+        {"ran.%.update_norm", "ran-%/cell-residual-layernorm"},
+        {"ran.%.review.q", "ran-%/output-attn/dense-q"},
+        {"ran.%.review.k", "ran-%/output-attn/dense-k"},
+        {"ran.%.review.v", "ran-%/output-attn/dense-v"},
+        {"ran.%.review.out", "ran-%/output-attn/dense-o"},
+        {"ran.%.review_glu.value", "ran-%/output-attn/glu/dense-t"},
+        {"ran.%.review_glu.gate", "ran-%/output-attn/glu/dense-g"},
+        {"ran.%.review_norm", "ran-%/output-attn/layernorm"},
+        {"lm.dense", "mlm-hidden/dense"},
+        {"lm.norm", "mlm-hidden/layernorm"},
+        {"lm", "mlm-matching"},
+};
+
+/* The part of our name that `names` has: from `stem` on, n bytes. */
+static const char *theirs_of(const char *stem, size_t n)
+{
+        for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+                const char *ours = names[i][0], *rest = strchr(ours, '%');
+
+                rest = rest != NULL ? rest + 2 : ours;
+                if (strlen(rest) == n && strncmp(rest, stem, n) == 0)
+                        return names[i][1];
+        }
+        return NULL;
+}
+
+void ran_hf_rannet_origin(const struct ran_tensor_spec *spec, struct ran_hf_origin *from)
+{
+        const char *stem = spec->name, *end = strrchr(stem, '.');
+        const char *digits = strncmp(stem, "ran.", 4) == 0 ? stem + 4 : stem;
+        const size_t n = strspn(digits, "0123456789");
+        const bool weight = strcmp(end, ".weight") == 0;
+
+        if (n > 0)
+                stem = digits + n + 1;
+        const char *theirs = theirs_of(stem, (size_t)(end - stem));
+        if (theirs == NULL)
+                return;
+        from->transposed = spec->rows > 0;
+        const char *kind = spec->rows > 0                 ? "kernel"
+                           : weight                       ? "gamma"
+                           : strstr(stem, "norm") != NULL ? "beta"
+                                                          : "bias";
+        const char *mark = strchr(theirs, '%');
+        if (mark != NULL)
+                snprintf(from->name, sizeof from->name, "%.*s%.*s%s/%s", (int)(mark - theirs),
+                         theirs, (int)n, digits, mark + 1, kind);
+        else
+                snprintf(from->name, sizeof from->name, "%s/%s", theirs, kind);
+}
