@@ -26,14 +26,6 @@ struct decision {
 void decision_open(struct decision *d, const struct ran_model *m, const struct ran_list *limits,
                    const char *cost);
 void decision_release(struct decision *d);
-/* Reads costs, JSON or a table; file is for messages. RAN_EFORMAT, RAN_ENOMEM. (cost.c) */
-int decision_read_costs(struct decision *d, const char *text, size_t n, const char *file,
-                        struct ran_error *err);
-
-/* The order of costs: by the label given. (cost.c) */
-int decision_compare_costs(const void *a, const void *b);
-/* The class of a label; C: the model has no such label. */
-size_t decision_label(const struct decision *d, const char *name, size_t n);
 
 /* Whether it decides otherwise than by the highest probability. */
 bool decision_is_set(const struct decision *d);

@@ -265,7 +265,7 @@ static void close_vectors(struct ran_vector_cache *k, const struct classify_opti
                 return;
         ran_vector_cache_counts(k, &found, &computed);
         if (ran_vector_cache_close(k, &err) != RAN_OK)
-                cmd_warn("the vectors of %zu documents are not kept: %s", computed, err.text);
+                cmd_warn("the vectors of %zu documents were not saved: %s", computed, err.text);
         else
                 cmd_note("%s: %zu vectors taken from it, %zu added", o->vector_cache, found,
                          computed);

@@ -462,7 +462,7 @@ static int run(struct distil *d, char **files)
         struct ran_pool *pool = cmd_pool();
         struct ran_model *teacher = cmd_model_open_any(d->teacher, true), *like = NULL;
 
-        if (ran_model_config(teacher)->encoder != RAN_ENCODER_BERT)
+        if (!ran_config_has_vector(ran_model_config(teacher)))
                 cmd_die(CMD_FAILED,
                         "%s is no pretrained encoder of documents: give a folder of Sentence "
                         "Transformers, such as all-MiniLM-L6-v2",

@@ -27,7 +27,7 @@ int ran_teacher_init(struct ran_teacher *t, const struct ran_model *m, struct ra
         int rc = RAN_OK;
 
         *t = (struct ran_teacher){.m = m, .pool = pool};
-        if (ran_model_config(m)->encoder != RAN_ENCODER_BERT || ran_model_tokenizer(m) == NULL)
+        if (!ran_config_has_vector(ran_model_config(m)) || ran_model_tokenizer(m) == NULL)
                 return ran_fail(err, RAN_EINVAL,
                                 "the teacher must be a pretrained encoder of documents, with its "
                                 "vocabulary");

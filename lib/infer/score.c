@@ -185,7 +185,7 @@ int ran_score(struct ran_state *s, const struct ran_document *d, float *logits, 
         return ran_score_each(s, &whole, 1, logits, embedding, err);
 }
 
-/* Those of the predictors, after ran_score. */
+/* The logits of the predictors, after ran_score. */
 static void read_logits(const struct ran_state *s, float *linear)
 {
         const struct ran_part_list *parts = &s->workspace.parts;

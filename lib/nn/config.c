@@ -508,7 +508,7 @@ int ran_config_check(const struct ran_config *c, struct ran_error *err)
                         RAN_TRY(parts.part[i]->check(c, err));
         if (ran_config_has_token_outputs(c) && c->rotary && c->head_dim % 2 != 0)
                 return ran_fail(err, RAN_EINVAL,
-                                "rotary positions turn pairs: head_dim must be even, "
+                                "rotary positions rotate pairs of numbers: head_dim must be even, "
                                 "not %zu (or rotary off)",
                                 c->head_dim);
         return RAN_OK;

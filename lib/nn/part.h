@@ -55,7 +55,7 @@ struct ran_part {
         /* Whether a model of this configuration has it. */
         bool (*is_in)(const struct ran_config *c);
 
-        /* Of the functions below, one that is NULL has nothing to say, unless it is said otherwise.
+        /* A function below that is NULL has nothing to say, unless it is said otherwise.
          *
          * ---- configuration */
         int (*check)(const struct ran_config *c, struct ran_error *err);

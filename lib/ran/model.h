@@ -189,7 +189,7 @@ enum { RAN_MODEL_PARTS = 10 };
 /* The parts that are there, and their number. Their bytes add up to those of the file. */
 size_t ran_model_parts(const struct ran_model *m, struct ran_model_part part[RAN_MODEL_PARTS]);
 size_t ran_model_bytes(const struct ran_model *m); /* of the file */
-/* Of a checkpoint: the epochs done and the steps of the optimiser so far. false: it is a model. */
+/* The epochs that a checkpoint has done, and the steps of its optimiser. false: it is a model. */
 bool ran_model_progress(const struct ran_model *m, double *epochs, double *steps);
 /* The fingerprints of the documents that it, and the models it was initialised from, learned from
  * (base.h), and whether one of them is this: of 10,000 other documents and a million fingerprints,
@@ -362,7 +362,7 @@ struct ran_embedder;
 struct ran_embedder *ran_embedder_new(const struct ran_model *m, struct ran_error *err);
 void ran_embedder_free(struct ran_embedder *e);
 size_t ran_embedder_width(const struct ran_embedder *e);
-/* Of n documents: v (n, width). */
+/* The vectors v (n, width) of n documents. */
 int ran_embed_each(const struct ran_embedder *e, struct ran_state *s, const struct ran_document *d,
                    size_t n, float *v, struct ran_error *err);
 /* v (width), with a state of the same model. All 0 for a document of unknown tokens, which has no
@@ -431,7 +431,7 @@ struct ran_probe_shape {
                 size_t heads; /* 0: no such table */
         } table[RAN_PROBE_TABLES];
 };
-/* Of a document of L >= 1 tokens. */
+/* The sizes for a document of L >= 1 tokens. */
 void ran_probe_shape(struct ran_probe_shape *shape, const struct ran_config *c, size_t L);
 size_t ran_probe_window(const struct ran_probe_shape *shape, size_t t); /* of token t */
 size_t ran_probe_window_end(const struct ran_probe_shape *shape,

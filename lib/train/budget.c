@@ -19,7 +19,7 @@ static double seconds_a_step(const struct ran_trainer *t)
         return t->time.encoder / (double)(t->loop.optimiser.step - t->time.from_step);
 }
 
-/* Of the validation after an epoch: its tokens go forward only. */
+/* The cost of the validation after an epoch: its tokens go forward only. */
 static double validation_seconds(const struct ran_trainer *t)
 {
         const struct ran_dataset *train = t->job->train, *dev = t->job->dev;

@@ -244,7 +244,7 @@ static int init_from_vectors(struct ran_trainer *t, struct ran_error *err)
 
         if (!ran_config_has_encoder(t->c))
                 return ran_fail(err, RAN_EINVAL,
-                                "word vectors initialise an encoder, and there is none");
+                                "word vectors initialise an encoder, and this model has none");
         if (e->V != t->V || e->D != t->D)
                 return ran_fail(err, RAN_EINVAL,
                                 "word vectors of %zu by %zu do not fit an embedding of %zu by %zu",
@@ -289,9 +289,9 @@ int ran_trainer_init_weights(struct ran_trainer *t, struct ran_error *err)
         int rc = RAN_OK;
 
         if (t->s->freeze && job->vectors == NULL && job->init == NULL)
-                return ran_fail(err, RAN_EINVAL,
-                                "freeze keeps embedding rows as they were given, but none "
-                                "were");
+                return ran_fail(
+                        err, RAN_EINVAL,
+                        "freeze keeps given embedding rows as they are, but none were given");
         init_random(t);
         const struct ran_linear_fit fit = ran_trainer_linear_fit(t);
         rc = ran_linear_read(&t->linear, &fit, err);

@@ -55,9 +55,8 @@ const struct ran_field ran_train_fields[] = {
          AT(early_stop),
          .initial = "false",
          .later = true,
-         .help = "with a linear model: end the training of the encoder, or leave it out, as soon "
-                 "as "
-                 "it can no longer prove on the validation documents that it helps"},
+         .help = "with a linear model: end the training of the encoder, or leave it out, once "
+                 "validation can no longer show that it helps"},
         {.name = "metric",
          .type = RAN_FIELD_CHOICE,
          AT(metric),
@@ -90,7 +89,7 @@ const struct ran_field ran_train_fields[] = {
          .choices = schedules,
          .value = "KIND",
          .initial = "linear",
-         .help = "how the learning rate falls"},
+         .help = "schedule of the learning rate"},
         {.name = "warmup",
          .type = RAN_FIELD_REAL,
          AT(warmup),

@@ -27,10 +27,7 @@ static int allocate_tables(struct ran_trainer *t, bool dev, struct ran_error *er
         if (w->table.x == NULL || (dev && w->best_table == NULL))
                 return RAN_ENOMEM;
         RAN_TRY(ran_linear_init(&t->linear, t->c, t->V, t->C, t->job->tokenizer, err));
-        w->p.token_weight = t->linear.token_weight;
-        w->p.wide = t->linear.weight;
-        w->p.idf = t->linear.idf;
-        w->p.affixes = t->linear.affixes;
+        ran_linear_lend(&t->linear, &w->p);
         w->p.embed = w->table.x;
         w->p.spelling = ran_encoder_spelling(t->c) > 0 ? w->p.embed + t->V * t->D : NULL;
         return RAN_OK;

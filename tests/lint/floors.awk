@@ -77,11 +77,6 @@ function wrong_way(from, to)
         return from " stands below " to
 }
 
-$1 == "group" {
-        for (i = 3; i <= NF; i++)
-                unite($3, $i)
-}
-
 $1 == "table" {
         entries[$2] = $3
 }
@@ -137,22 +132,6 @@ $1 == "uses" {
         used[n_uses] = $3
 }
 
-# Modules are sets of files, each called by one of them.
-function module(file)
-{
-        while (file in parent)
-                file = parent[file]
-        return file
-}
-
-function unite(a, b)
-{
-        a = module(a)
-        b = module(b)
-        if (a != b)
-                parent[b] = a
-}
-
 function reach(from, seen,    stack, top, at, i, next_ones)
 {
         stack[top = 1] = from
@@ -192,8 +171,8 @@ END {
                 }
                 if (from ~ /^cmd/ && to ~ /^lib/ && declared_in[used[i]] !~ / lib\/ran\//)
                         print user[i] ": refers to " used[i] " of " home[used[i]] ", which is private; declare it in lib/ran/"
-                a = module(user[i])
-                b = module(home[used[i]])
+                a = user[i]
+                b = home[used[i]]
                 if (a == b)
                         continue
                 if (index(edges[a] " ", " " b " ") == 0)
@@ -225,8 +204,8 @@ END {
                                 smallest = b
                 for (i = 1; i <= n_pairs; i++) {
                         split(pairs[i], ends, " ")
-                        from = module(ends[1])
-                        to = module(ends[2])
+                        from = ends[1]
+                        to = ends[2]
                         if (from != to && from in circle && to in circle)
                                 text = text sprintf("\001    %s -> %s:%s", ends[1], ends[2], why[pairs[i]])
                 }

@@ -128,25 +128,16 @@ static void hold_out(struct train_session *s)
         tell_held_out(s, all, own);
 }
 
-/* The table of the linear model has a column for each class: with many classes it gets fewer rows,
- * to limit memory. With few classes and much text it gets more: in a crowded table rare n-grams
- * share rows. The user's setting is kept. */
+/* ---- the job -------------------------------------------------------------------------------- */
+
+/* The user's setting is kept. */
 static void fit_linear_model(struct train_session *s)
 {
-        const size_t most = (size_t)1 << 24, fewest = 1024;
-        const size_t C = s->train.set.C, tokens = s->train.set.first[s->train.set.B];
-        size_t *rows = &s->config.wide;
+        const struct ran_dataset *d = &s->train.set;
 
-        if (cmd_was_asked("wide") || s->replay.model != NULL || s->model != NULL)
-                return;
-        while (*rows > fewest && *rows > most / C)
-                *rows /= 2;
-        while (*rows > 0 && s->config.task == RAN_TASK_CLASSIFY && *rows < tokens &&
-               *rows <= most / C / 2)
-                *rows *= 2;
+        if (!cmd_was_asked("wide") && s->replay.model == NULL && s->model == NULL)
+                train_init_rows(&s->config, d->C, d->first[d->B]);
 }
-
-/* ---- the job -------------------------------------------------------------------------------- */
 
 /* A frozen encoder is stored as it was, which loses nothing. */
 static int storage_of(const struct train_session *s)

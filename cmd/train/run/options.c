@@ -180,7 +180,7 @@ static const struct ran_field mode_fields[] = {
                          "--dump-gradients takes a model as it is"))},
         {"dump_documents", 0, RAN_FIELD_SIZE, MODE_AT(dump_documents), 0, 1e9, .value = "N",
          .experiment = true, .initial = "0", .local = true,
-         .help = "use only the first N documents for that; 0: all",
+         .help = "documents for --dump-gradients: the first N; 0: all",
          RAN_RULES(RAN_NEEDS("dump_gradients"))},
         {"model", 'm', RAN_FIELD_TEXT, MODE_AT(model), .value = "FILE", .experiment = true,
          .local = true, .help = "the model for --dump-gradients",

@@ -178,19 +178,6 @@ static void spare_encoder(struct train_session *s)
                 set_unless_asked("learning_rate", &to->learning_rate, 0.01);
 }
 
-/* Nothing tuned has two names, and each task its own way: a classifier takes the vectors of
- * documents as features of its linear model, a tagger trains a head on the rows of words. */
-static void tune_nothing(struct train_session *s)
-{
-        if (s->config.frozen && s->settings.tune_layers > 0 &&
-            s->settings.tune_layers < RAN_TUNE_ALL)
-                cmd_usage("--frozen tunes no layers: leave out --tune-layers");
-        if (!s->config.frozen && s->settings.tune_layers > 0)
-                return;
-        s->config.frozen = s->task->of_documents;
-        s->settings.tune_layers = s->task->of_documents ? RAN_TUNE_ALL : 0;
-}
-
 /* In memory alone unless --vector-cache says otherwise: trials of a search and validation share it.
  */
 static void open_vectors(struct train_session *s)
@@ -223,7 +210,7 @@ void train_session_open(struct train_session *s, char **files)
         /* Without a vocabulary the data decide the number of ids; an id has 32 bits. */
         s->source = (struct train_source){
                 .task = s->task, .input = &o->input, .V = TRAIN_ANY_ID, .names = &s->names};
-        tune_nothing(s);
+        train_init_tune_nothing(&s->config, &s->settings);
         train_init_open(&s->init, &o->file.init, &s->config);
         if (s->config.review_source && s->config.task == RAN_TASK_LM && !cmd_was_set("mask"))
                 s->config.mask = RAN_MASK_PREFIX;
@@ -247,9 +234,9 @@ void train_session_open(struct train_session *s, char **files)
 static void drop_spelling(struct train_session *s)
 {
         if (s->config.spelling > 0)
-                cmd_note("the documents are ids, without spelling: --spelling 0");
+                cmd_note("the documents are ids, which have no spelling: give --spelling 0");
         if (s->config.affixes && cmd_was_set("affixes"))
-                cmd_note("the documents are ids, without affixes: --no-affixes");
+                cmd_note("the documents are ids, which have no affixes: give --no-affixes");
         s->config.spelling = s->source.spelling = 0;
         s->config.affixes = false;
 }
@@ -395,7 +382,7 @@ static void close_vectors(struct train_session *s)
                 return;
         ran_vector_cache_counts(s->vectors, &found, &computed);
         if (ran_vector_cache_close(s->vectors, &err) != RAN_OK)
-                cmd_warn("the vectors of %zu documents are not kept: %s", computed, err.text);
+                cmd_warn("the vectors of %zu documents were not saved: %s", computed, err.text);
         else if (s->options->file.vector_cache != NULL)
                 cmd_note("%s: %zu vectors taken from it, %zu added", s->options->file.vector_cache,
                          found, computed);
