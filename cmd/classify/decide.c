@@ -38,19 +38,34 @@ static void read_limit(struct decision *d, const char *item)
         d->limit[c] = (float)x;
 }
 
-static void read_limits(struct decision *d, const struct ran_list *limits)
+/* Those that the model brings. Of several labels they are among its thresholds. */
+static bool has_limits(const struct ran_model *m)
+{
+        bool any = false;
+
+        for (size_t c = 0; c < ran_model_classes(m) && !ran_model_config(m)->multilabel; c++)
+                any |= ran_model_limit(m, c) >= 0;
+        return any;
+}
+
+/* own: by those of the model, too, unless an item is "none". */
+static void read_limits(struct decision *d, const struct ran_list *limits, bool own)
 {
         struct ran_error err;
 
-        if (limits->n == 0)
+        for (size_t i = 0; i < limits->n; i++)
+                own &= strcmp(limits->item[i], "none") != 0;
+        own = own && has_limits(d->model);
+        if (limits->n == 0 && !own)
                 return;
         d->limit = ran_alloc_floats(d->C, &err);
         if (d->limit == NULL)
                 cmd_die(CMD_FAILED, "%s", err.text);
         for (size_t c = 0; c < d->C; c++)
-                d->limit[c] = -1;
+                d->limit[c] = own ? ran_model_limit(d->model, c) : -1;
         for (size_t i = 0; i < limits->n; i++)
-                read_limit(d, limits->item[i]);
+                if (strcmp(limits->item[i], "none") != 0)
+                        read_limit(d, limits->item[i]);
 }
 
 /* ---- costs ---------------------------------------------------------------------------------- */
@@ -67,10 +82,10 @@ static void read_cost_file(struct decision *d, const char *file)
 }
 
 void decision_open(struct decision *d, const struct ran_model *m, const struct ran_list *limits,
-                   const char *cost)
+                   const char *cost, bool own)
 {
         *d = (struct decision){.model = m, .C = ran_model_classes(m)};
-        read_limits(d, limits);
+        read_limits(d, limits, own && cost == NULL);
         if (cost != NULL)
                 read_cost_file(d, cost);
 }

@@ -21,10 +21,12 @@ struct decision {
         bool by_cost, may_abstain;
 };
 
-/* Reads "LABEL=X" of each item, and the file of costs, or NULL. Exits with 2 for what is no such
- * item, or names a label that the model does not have; with 3 for a bad file. */
+/* Reads "LABEL=X" of each item, and the file of costs, or NULL. own: labels have the thresholds
+ * that the model brings, unless an item is "none", says otherwise, or there are costs. Exits with 2
+ * for what is no such item, or names a label that the model does not have; with 3 for a bad file.
+ */
 void decision_open(struct decision *d, const struct ran_model *m, const struct ran_list *limits,
-                   const char *cost);
+                   const char *cost, bool own);
 void decision_release(struct decision *d);
 
 /* Whether it decides otherwise than by the highest probability. */

@@ -31,6 +31,7 @@ static struct score_options {
 #define GIVES_RECORDS(...) __VA_ARGS__
 #define GIVES_LABELS(...)
 #define GIVES_TAGS(...)
+#define GIVES_TASKS(...)
 #define GIVES_ROWS(...)
 #define GIVES_PAGE(...) __VA_ARGS__
 static const char *const output_names[] = {OUTPUT_FORMATS(OUTPUT_NAME) NULL};

@@ -422,6 +422,8 @@ static int make(struct distil *d, struct ran_model *teacher, const struct ran_mo
         const int rc = ran_distil(&job, path, &report, &err);
         if (d->live)
                 cmd_live(NULL);
+        if (rc != RAN_OK && scratch != NULL)
+                unlink(scratch);
         if (rc == RAN_EINTR)
                 cmd_warn("interrupted%s%s%s", job.cache != NULL ? "; " : "",
                          job.cache != NULL ? job.cache : "",

@@ -11,7 +11,8 @@ static bool matters(const struct ran_config *c, const char *name)
         if (strcmp(name, "cell_pooling") == 0 || strcmp(name, "min_window") == 0)
                 return c->encoder == RAN_ENCODER_RAN;
         return !ran_config_is_of_task(name) || strcmp(name, "pooling") == 0 ||
-               strncmp(name, "dense", 5) == 0 || strcmp(name, "l2_normalize") == 0;
+               strncmp(name, "dense", 5) == 0 || strcmp(name, "upper") == 0 ||
+               strcmp(name, "l2_normalize") == 0;
 }
 
 static void add_settings(struct ran_sha256 *sha, const struct ran_config *c, struct ran_buf *text)
@@ -28,6 +29,7 @@ static void add_settings(struct ran_sha256 *sha, const struct ran_config *c, str
 int ran_encoder_digest(char hex[65], const struct ran_config *c, const struct ran_params *p,
                        size_t V, struct ran_error *err)
 {
+        const char *own = c->encoder == RAN_ENCODER_RAN ? "ran." : "bert.";
         struct ran_layout layout;
         struct ran_buf text = {0};
         struct ran_sha256 sha;
@@ -38,7 +40,7 @@ int ran_encoder_digest(char hex[65], const struct ran_config *c, const struct ra
         for (size_t i = 0; i < layout.n; i++) {
                 const struct ran_tensor_spec *t = &layout.spec[i];
 
-                if (strncmp(t->name, "bert.", 5) == 0 || strncmp(t->name, "ran.", 4) == 0)
+                if (strncmp(t->name, own, strlen(own)) == 0)
                         ran_sha256_add(&sha, p->block + t->offset,
                                        (t->rows > 0 ? t->rows : 1) * t->cols * sizeof(float));
         }

@@ -112,6 +112,23 @@ struct ran_suspect {
 int ran_suspects_find(struct ran_suspect *s, const float *p, const uint32_t *label, size_t n,
                       size_t C, double *threshold, size_t *wrong, struct ran_error *err);
 
+/* ---- thresholds of labels (eval/threshold.c) --------------------------------------------------
+ */
+
+/* From this probability on a document gets the label: what that comes to on the documents that it
+ * was found by. Intervals of 95 %. */
+struct ran_threshold {
+        float threshold;
+        size_t documents, positives, found, right; /* right: found and positive */
+        double recall, precision;
+        struct ran_interval recall_interval, precision_interval;
+};
+/* Of n documents with a probability p of the label, which some have: the largest threshold with the
+ * wanted recall; or the smallest with the wanted precision, 0 < wanted <= 1. RAN_EINVAL: none
+ * reaches it. */
+int ran_threshold_find(struct ran_threshold *t, const float *p, const bool *positive, size_t n,
+                       bool precision, double wanted, struct ran_error *err);
+
 /* ---- two models on the same documents (eval/paired.c) ---------------------------------------- */
 
 /* What a model answered to a document: labels, or entities, that are right, wrong or missing. With

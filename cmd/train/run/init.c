@@ -128,7 +128,8 @@ static void open_model(struct train_init *s, struct ran_config *config)
                 cmd_usage("--frozen keeps the encoder of %s: leave out --encoder", name);
         const size_t rows = config->wide;
         take_config(config, from, name);
-        if (config->wide == 0 && (config->frozen || config->encoder == RAN_ENCODER_STATIC))
+        if (config->wide == 0 && !ran_config_has_upper(config) &&
+            (config->frozen || config->encoder == RAN_ENCODER_STATIC))
                 config->wide = rows; /* the vectors are features of a linear model */
         if (config->encoder == RAN_ENCODER_BERT && config->wide == 0 && !cmd_was_set("spelling"))
                 config->spelling = 0; /* only a linear model would read it */

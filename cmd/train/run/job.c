@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cmd/formats/json.h"
 #include "cmd/options/common.h"
 #include "cmd/options/message.h"
 #include "cmd/options/was-set.h"
@@ -11,6 +12,7 @@
 #include "cmd/train/run/dry-run.h"
 #include "cmd/train/run/ranks.h"
 #include "cmd/train/run/tune.h"
+#include "cmd/train/run/thresholds.h"
 #include "cmd/train/run/unjudged.h"
 #include "cmd/train/run/wrong-labels.h"
 
@@ -147,6 +149,14 @@ static int storage_of(const struct train_session *s)
                        : s->options->file.weights;
 }
 
+static void describe_list(const struct ran_list *list, struct ran_buf *out)
+{
+        json_begin(out, '[');
+        for (size_t i = 0; i < list->n; i++)
+                json_string(out, list->item[i], strlen(list->item[i]));
+        json_end(out, ']');
+}
+
 /* Settings outside the library that can change the model. */
 static void describe_data(const struct train_session *s, struct ran_buf *training)
 {
@@ -179,6 +189,11 @@ static void describe_data(const struct train_session *s, struct ran_buf *trainin
                 ran_buf_str(training, training->len > 0 ? "," : "");
                 ran_buf_str(training, "\"weight_member\":");
                 ran_buf_json(training, file->weight_member, strlen(file->weight_member));
+        }
+        if (file->threshold_for.n > 0) {
+                ran_buf_str(training, training->len > 0 ? "," : "");
+                ran_buf_str(training, "\"threshold_for\":");
+                describe_list(&file->threshold_for, training);
         }
         if (storage_of(s) != RAN_STORAGE_F32)
                 ran_buf_printf(training, "%s\"weights\":\"%s\"", training->len > 0 ? "," : "",
@@ -279,6 +294,7 @@ int train_job_run(struct train_session *s)
         describe_data(s, &training);
         job.training = training.data;
         train_texts_job(s, &job);
+        int status = train_thresholds_find(s, &job, &about);
         describe_split(s, &about);
         if (about.failed)
                 cmd_die(CMD_FAILED, "no memory to describe the data");
@@ -286,11 +302,12 @@ int train_job_run(struct train_session *s)
         train_init_job(&s->init, &job);
         job.vector_cache = s->vectors;
         job.below = s->below;
-        int status = mode->find_wrong_labels    ? train_find_wrong_labels(s, &job)
-                     : mode->dry_run            ? train_dry_run(&job)
-                     : mode->replay != NULL     ? replay(s, &job)
-                     : s->options->run.tune > 0 ? tune(s, &job)
-                                                : train_run(&job, &s->run);
+        status = status != CMD_OK           ? status
+                 : mode->find_wrong_labels  ? train_find_wrong_labels(s, &job)
+                 : mode->dry_run            ? train_dry_run(&job)
+                 : mode->replay != NULL     ? replay(s, &job)
+                 : s->options->run.tune > 0 ? tune(s, &job)
+                                            : train_run(&job, &s->run);
         ran_buf_release(&training);
         ran_buf_release(&about);
         return status;

@@ -7,6 +7,7 @@
 #include "cmd/options/rules.h"
 #include "cmd/content/names.h"
 #include "cmd/train/about/convert.h"
+#include "cmd/train/run/thresholds.h"
 #include "cmd/train/run/wrong-labels.h"
 
 #define FILE_AT(member) offsetof(struct train_file_options, member)
@@ -80,6 +81,13 @@ const struct ran_field train_file_fields[] = {
          .help = "weight of these probabilities where a record has a label, too; the label gets "
                  "the rest",
          RAN_RULES(RAN_NEEDS("soft_label"))},
+        {"threshold_for", 0, RAN_FIELD_LIST, FILE_AT(threshold_for), .value = "LABEL=recall:X",
+         .help = "find the probability from which LABEL is to be given, for a recall, or "
+                 "LABEL=precision:X, by models of folds, and store it in the model; may be given "
+                 "again",
+         RAN_RULES(RAN_NEEDS_AS("task=classify", "is for ran-train classify"),
+                   RAN_EXCLUDES("tune check dry_run dump_gradients find_wrong_labels",
+                                "--threshold-for is of a training that writes a model"))},
         {"weight_member", 0, RAN_FIELD_TEXT, FILE_AT(weight_member), .value = "NAME",
          .help = "member or column with the weight of a document, a number from 0 to 1e6; none: "
                  "all weigh the same. Default: weight"},
@@ -191,7 +199,8 @@ static const struct ran_field mode_fields[] = {
                  "it differs; give --dev, --init, --vectors and --pretrain again; writes nothing "
                  "without -o",
          RAN_RULES(RAN_EXCLUDES("vocab no_dev vector_words add_words dev_share dev_group dev_alike "
-                                "soft_label soft_share weight_member weights tune [Training] "
+                                "soft_label soft_share threshold_for weight_member weights tune "
+                                "[Training] "
                                 "[Model] [Learned vocabulary]",
                                 "--replay takes the settings of the model"),
                    RAN_EXCLUDES("minutes pretrain_minutes",
@@ -334,6 +343,7 @@ void train_options_check(struct train_options *o)
 {
         check_output(o);
         check_folder(o);
+        train_thresholds_check(&o->file.threshold_for);
         if (o->file.no_dev || o->mode.find_wrong_labels)
                 o->file.dev_share = 0;
 }

@@ -178,6 +178,15 @@ static void spare_encoder(struct train_session *s)
                 set_unless_asked("learning_rate", &to->learning_rate, 0.01);
 }
 
+/* What stands above the encoder and learns is trained in place of such a linear model. */
+static void stay_below(struct train_session *s)
+{
+        if (!s->config.frozen || !ran_config_has_upper(&s->config))
+                return;
+        s->config.frozen = false;
+        s->settings.tune_layers = 0;
+}
+
 /* In memory alone unless --vector-cache says otherwise: trials of a search and validation share it.
  */
 static void open_vectors(struct train_session *s)
@@ -212,6 +221,7 @@ void train_session_open(struct train_session *s, char **files)
                 .task = s->task, .input = &o->input, .V = TRAIN_ANY_ID, .names = &s->names};
         train_init_tune_nothing(&s->config, &s->settings);
         train_init_open(&s->init, &o->file.init, &s->config);
+        stay_below(s);
         if (s->config.review_source && s->config.task == RAN_TASK_LM && !cmd_was_set("mask"))
                 s->config.mask = RAN_MASK_PREFIX;
         check_config(s);
