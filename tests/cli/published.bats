@@ -140,6 +140,12 @@ bytes_of() {
   run ! ran-train import -o m.ran folder
   [[ $output == *'folder: model.ckpt: the index is cut, or it is no index of a TensorFlow checkpoint'* ]]
   [ ! -e m.ran ]
+  # With BERT's configuration it is a checkpoint of another model, which is not read.
+  cp "$folders/../encoders/bert/config.json" other.json
+  cp -R folder other
+  mv other.json other/config.json
+  run ! ran-train import -o m.ran other
+  [[ $output == *'other: it has no model.safetensors; model.ckpt.index is the table of a checkpoint of TensorFlow'* ]]
   rm folder/model.ckpt.index
   run ! ran-classify --embed -m folder <<<'{"text":"a"}'
   [[ $output == *'folder: its config.json is that of the package rannet, but it has no checkpoint'* ]]
