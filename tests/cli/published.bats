@@ -127,6 +127,11 @@ bytes_of() {
         .window == $from.window and .min_window == $from.min_window and .dim == $from.dim and .encoder == "ran"'
     [ "$(bytes_of start.ran ran.0.attn.q.weight)" != "$(bytes_of tuned.ran ran.0.attn.q.weight)" ]
   done
+  # It forgets less at a small rate, as other pretrained encoders do; what was trained here learns on.
+  [ "$(header tuned.ran | jq '.__metadata__.training | fromjson | .. | .init_rate? // empty')" = 0.03 ]
+  ran-train mlm $shape --epochs 1 -o own.ran train.jsonl
+  ran-train classify -q --init own.ran --wide 0 --no-dev --epochs 1 -o again.ran train.jsonl
+  [ "$(header again.ran | jq '.__metadata__.training | fromjson | .. | .init_rate? // empty')" = 1 ]
   # What stands for a document is not of the weights.
   ran-train classify -q --init "$folders/pooled" --cell-pooling max --frozen -o max.ran train.jsonl
   header max.ran | jq -e '.__metadata__.config | fromjson.cell_pooling == "max"'

@@ -147,8 +147,11 @@ static void spare_encoder(struct train_session *s)
 {
         const double rate = 0.03;
 
-        if (ran_config_has_vector(&s->config) && ran_config_trains_encoder(&s->config) &&
-            s->init.model != NULL && !cmd_was_set("init_rate"))
+        if (s->init.model == NULL || !ran_config_has_vector(&s->config) ||
+            !ran_config_trains_encoder(&s->config) || cmd_was_set("init_rate"))
+                return;
+        if (s->config.encoder != RAN_ENCODER_RAN ||
+            ran_model_metadata(s->init.model, "pretrained") != NULL)
                 s->settings.init_rate = rate;
 }
 
