@@ -46,8 +46,8 @@ void attnmask_align_check(const struct attnmask_model *a)
         const struct ran_config *c = ran_model_config(a->model);
 
         if (c->task != RAN_TASK_LM || c->mask != RAN_MASK_PREFIX)
-                cmd_usage("--align is for language models of sources and targets, which have the "
-                          "mask prefix");
+                cmd_usage(
+                        "--align is for language models with sources and targets (--mask prefix)");
 }
 
 /* --layer and --head as ran_alignment has them. attnmask_select has checked them. */
@@ -427,7 +427,7 @@ static int draw(struct alignment *k, const struct cmd_line *line, struct cmd_sin
         if (k->rows > MOST / k->sources)
                 return ran_fail(err, RAN_EINVAL,
                                 "%zu target and %zu source tokens are too many for a grid with "
-                                "their texts: --format pgm draws it without",
+                                "texts: --format pgm draws one without",
                                 k->rows, k->sources);
         if (format == PICTURE_HTML)
                 write_page(k, &p, line, &out->buf);

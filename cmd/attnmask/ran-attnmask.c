@@ -215,7 +215,7 @@ static void check_question(char **files)
                 cmd_usage("--size is for grids and pictures");
         check_terminal();
         if (files[0] != NULL && !options.scores)
-                cmd_usage("%s: files are read with --scores only", files[0]);
+                cmd_usage("%s: only --scores reads files", files[0]);
         if (options.length == 0 && !options.table && !options.scores)
                 cmd_usage("no length: give --length N, at least 1");
 }
@@ -245,7 +245,7 @@ static void check_model(void)
                 options.offsets = RAN_UNIT_BYTE; /* pages and pictures show words */
         if (options.format == PICTURE_HTML && !tokens && options.map == ATTNMASK_MAP_ATTENTION &&
             (options.row != NULL || options.rows != NULL))
-                cmd_usage("--format html has all words: leave out --row and --rows");
+                cmd_usage("--format html shows all words: leave out --row and --rows");
         if ((!attnmask_draws(&options) || options.format == PICTURE_HTML) && options.size > 0 &&
             !(tokens && options.weights))
                 cmd_usage("--size is for pictures: give --format text, pgm, png or svg");

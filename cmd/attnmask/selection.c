@@ -82,10 +82,8 @@ static void select_queries(struct attnmask_selection *c, const struct attnmask_o
         if (row == NULL && o->rows == NULL && o->in_window == NULL)
                 return;
         if (queries == RAN_AXIS_DOCUMENT && o->rows == NULL)
-                cmd_usage(
-                        "%s: in this model tokens do not attend to tokens; the document as a whole "
-                        "does",
-                        asked);
+                cmd_usage("%s: in this model only the document as a whole attends to tokens",
+                          asked);
         if (queries != RAN_AXIS_ROWS && (row == NULL ? o->rows == NULL : row[0] == 'c'))
                 cmd_usage("%s: the model does not read in windows, and has no cells",
                           row != NULL ? row : asked);

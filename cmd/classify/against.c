@@ -37,10 +37,10 @@ void classify_against_open(struct classify_against *a, const struct classifier *
                                                  .model = m,
                                                  .pool = c->pool,
                                                  .C = ran_model_classes(m),
-                                                 .D = ran_model_config(m)->dim}};
+                                                 .D = ran_model_head_width(m)}};
         a->thresholds = classify_thresholds(m, o);
         a->other.thresholds = a->thresholds;
-        decision_open(&a->other.decision, m, &none, NULL);
+        decision_open(&a->other.decision, m, &none, NULL, true);
         if (classify_eval_init(&a->eval, m, a->thresholds, &a->other.decision, &err) != RAN_OK)
                 fail(&err);
         a->eval.labels.called = names;

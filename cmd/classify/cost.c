@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cmd/classify/decide.h"
+#include "cmd/classify/cost.h"
 #include "cmd/formats/table.h"
 
 /* Names in the file, decoded. */
@@ -18,6 +18,38 @@ struct reader {
         const char *text, *file;
         struct ran_buf gold, given;
 };
+
+/* ---- labels --------------------------------------------------------------------------------- */
+
+static int compare_label(const struct decision *d, size_t c, const char *name, size_t n)
+{
+        const char *label = ran_model_label(d->model, c);
+        const size_t m = strlen(label);
+        int order = memcmp(label, name, m < n ? m : n);
+
+        return order != 0 ? order : (m > n) - (m < n);
+}
+
+/* Labels are in order, and many in a table of costs; where they are not, one by one. */
+size_t decision_label(const struct decision *d, const char *name, size_t n)
+{
+        size_t from = 0, to = d->C;
+
+        while (from < to) {
+                size_t middle = from + (to - from) / 2;
+                int order = compare_label(d, middle, name, n);
+                if (order == 0)
+                        return middle;
+                if (order < 0)
+                        from = middle + 1;
+                else
+                        to = middle;
+        }
+        for (size_t c = 0; c < d->C; c++)
+                if (compare_label(d, c, name, n) == 0)
+                        return c;
+        return d->C;
+}
 
 /* ---- one cost ------------------------------------------------------------------------------- */
 
@@ -42,7 +74,7 @@ static int add_cost(struct decision *d, const struct reader *r, size_t gold, con
                 RAN_TRY(find(d, r, &r->given, &given, err));
         if (!ran_parse_double(number, n, &x) || !isfinite(x))
                 return ran_fail(err, RAN_EFORMAT,
-                                "%s: what it costs to give \"%.*s\" for \"%.*s\" is not a number",
+                                "%s: the cost of \"%.*s\" in place of \"%.*s\" is not a number",
                                 r->file, (int)r->given.len, r->given.data, (int)r->gold.len,
                                 r->gold.data);
         struct decision_cost *grown = ran_grow(d->cost, &d->cap, d->n + 1, sizeof *grown, err);
@@ -68,8 +100,7 @@ static int read_object(struct decision *d, struct reader *r, struct ran_span row
         RAN_TRY(find(d, r, &r->gold, &gold, err));
         if (type != 'o')
                 return ran_fail(err, RAN_EFORMAT,
-                                "%s: \"%.*s\" must be an object: what each label costs that is "
-                                "given instead",
+                                "%s: \"%.*s\" must be an object with the cost of each wrong label",
                                 r->file, (int)r->gold.len, r->gold.data);
         while (ran_json_next(r->text, row, &pos, &name, &item, &kind)) {
                 r->given.len = 0;
@@ -92,7 +123,7 @@ static int read_json(struct decision *d, struct reader *r, size_t n, struct ran_
         const struct ran_span all = scanned.object;
         ran_record_release(&scanned);
         if (rc != RAN_OK)
-                return ran_fail(err, rc, "%s: not the JSON object of costs: %s", r->file, why.text);
+                return ran_fail(err, rc, "%s: not a JSON object of costs: %s", r->file, why.text);
         while (ran_json_next(r->text, all, &pos, &name, &item, &type)) {
                 r->gold.len = 0;
                 RAN_TRY(ran_json_decode(r->text, name, &r->gold, err));
@@ -174,8 +205,8 @@ static int read_table(struct decision *d, struct reader *r, size_t n, struct ran
         }
         ran_buf_release(&number);
         if (rc == RAN_OK && d->n == 0)
-                rc = ran_fail(err, RAN_EFORMAT,
-                              "%s: neither a JSON object of costs nor a table with one", r->file);
+                rc = ran_fail(err, RAN_EFORMAT, "%s: neither a JSON object nor a table of costs",
+                              r->file);
         return rc;
 }
 

@@ -1,5 +1,5 @@
 /* decide.c - which label a document of one label gets. */
-#include "cmd/classify/decide.h"
+#include "cmd/classify/cost.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -14,36 +14,6 @@ void decision_release(struct decision *d)
         free(d->limit);
         free(d->cost);
         *d = (struct decision){0};
-}
-
-static int compare_label(const struct decision *d, size_t c, const char *name, size_t n)
-{
-        const char *label = ran_model_label(d->model, c);
-        const size_t m = strlen(label);
-        int order = memcmp(label, name, m < n ? m : n);
-
-        return order != 0 ? order : (m > n) - (m < n);
-}
-
-/* Labels are in order, and many in a table of costs; where they are not, one by one. */
-size_t decision_label(const struct decision *d, const char *name, size_t n)
-{
-        size_t from = 0, to = d->C;
-
-        while (from < to) {
-                size_t middle = from + (to - from) / 2;
-                int order = compare_label(d, middle, name, n);
-                if (order == 0)
-                        return middle;
-                if (order < 0)
-                        from = middle + 1;
-                else
-                        to = middle;
-        }
-        for (size_t c = 0; c < d->C; c++)
-                if (compare_label(d, c, name, n) == 0)
-                        return c;
-        return d->C;
 }
 
 /* ---- thresholds ----------------------------------------------------------------------------- */
@@ -68,19 +38,34 @@ static void read_limit(struct decision *d, const char *item)
         d->limit[c] = (float)x;
 }
 
-static void read_limits(struct decision *d, const struct ran_list *limits)
+/* Those that the model brings. Of several labels they are among its thresholds. */
+static bool has_limits(const struct ran_model *m)
+{
+        bool any = false;
+
+        for (size_t c = 0; c < ran_model_classes(m) && !ran_model_config(m)->multilabel; c++)
+                any |= ran_model_limit(m, c) >= 0;
+        return any;
+}
+
+/* own: by those of the model, too, unless an item is "none". */
+static void read_limits(struct decision *d, const struct ran_list *limits, bool own)
 {
         struct ran_error err;
 
-        if (limits->n == 0)
+        for (size_t i = 0; i < limits->n; i++)
+                own &= strcmp(limits->item[i], "none") != 0;
+        own = own && has_limits(d->model);
+        if (limits->n == 0 && !own)
                 return;
         d->limit = ran_alloc_floats(d->C, &err);
         if (d->limit == NULL)
                 cmd_die(CMD_FAILED, "%s", err.text);
         for (size_t c = 0; c < d->C; c++)
-                d->limit[c] = -1;
+                d->limit[c] = own ? ran_model_limit(d->model, c) : -1;
         for (size_t i = 0; i < limits->n; i++)
-                read_limit(d, limits->item[i]);
+                if (strcmp(limits->item[i], "none") != 0)
+                        read_limit(d, limits->item[i]);
 }
 
 /* ---- costs ---------------------------------------------------------------------------------- */
@@ -97,10 +82,10 @@ static void read_cost_file(struct decision *d, const char *file)
 }
 
 void decision_open(struct decision *d, const struct ran_model *m, const struct ran_list *limits,
-                   const char *cost)
+                   const char *cost, bool own)
 {
         *d = (struct decision){.model = m, .C = ran_model_classes(m)};
-        read_limits(d, limits);
+        read_limits(d, limits, own && cost == NULL);
         if (cost != NULL)
                 read_cost_file(d, cost);
 }

@@ -21,19 +21,13 @@ struct decision {
         bool by_cost, may_abstain;
 };
 
-/* Reads "LABEL=X" of each item, and the file of costs, or NULL. Exits with 2 for what is no such
- * item, or names a label that the model does not have; with 3 for a bad file. */
+/* Reads "LABEL=X" of each item, and the file of costs, or NULL. own: labels have the thresholds
+ * that the model brings, unless an item is "none", says otherwise, or there are costs. Exits with 2
+ * for what is no such item, or names a label that the model does not have; with 3 for a bad file.
+ */
 void decision_open(struct decision *d, const struct ran_model *m, const struct ran_list *limits,
-                   const char *cost);
+                   const char *cost, bool own);
 void decision_release(struct decision *d);
-/* Reads costs, JSON or a table; file is for messages. RAN_EFORMAT, RAN_ENOMEM. (cost.c) */
-int decision_read_costs(struct decision *d, const char *text, size_t n, const char *file,
-                        struct ran_error *err);
-
-/* The order of costs: by the label given. (cost.c) */
-int decision_compare_costs(const void *a, const void *b);
-/* The class of a label; C: the model has no such label. */
-size_t decision_label(const struct decision *d, const char *name, size_t n);
 
 /* Whether it decides otherwise than by the highest probability. */
 bool decision_is_set(const struct decision *d);

@@ -147,7 +147,8 @@ int classify_eval_add(struct classify_eval *e, const struct ran_record *record, 
         }
         if (!e->multilabel && e->labels.n != 1)
                 return ran_fail(err, RAN_EFORMAT,
-                                "\"labels\" has %zu labels, and the model gives one", e->labels.n);
+                                "\"labels\" has %zu labels, but the model predicts one",
+                                e->labels.n);
         RAN_TRY(find_gold(e, &n, &unknown, err));
         e->compared++;
         e->n_gold = n;

@@ -17,10 +17,13 @@ static const char *const eval_formats[] = {"json", "text", "csv", "tsv", "html",
 #define GIVES_RECORDS(...) __VA_ARGS__
 #define GIVES_LABELS(...)  __VA_ARGS__
 #define GIVES_TAGS(...)
-#define GIVES_ROWS(...) __VA_ARGS__
-#define GIVES_PAGE(...) __VA_ARGS__
+#define GIVES_TASKS(...) __VA_ARGS__
+#define GIVES_ROWS(...)  __VA_ARGS__
+#define GIVES_PAGE(...)  __VA_ARGS__
 static const char *const output_names[] = {OUTPUT_FORMATS(OUTPUT_NAME) NULL};
 static const struct output_format *const output_formats[] = {OUTPUT_FORMATS(OUTPUT_ENTRY)};
+
+static const char *const join_names[] = {"model", "mean", "max", "certain", NULL};
 
 #define OPTION(member) offsetof(struct classify_options, member)
 
@@ -39,7 +42,9 @@ static const struct ran_field prediction_fields[] = {
                  "thresholds of the model",
          .first = true},
         {"threshold_for", 0, RAN_FIELD_LIST, OPTION(threshold_for), .value = "LABEL=X",
-         .help = "give LABEL from probability X on, whatever is more probable; may be given again"},
+         .help = "give LABEL from probability X on, whatever is more probable; may be given again; "
+                 "none: "
+                 "by no threshold that training stored in the model"},
         {"cost", 0, RAN_FIELD_TEXT, OPTION(cost), .value = "FILE", .local = true,
          .help = "give the label that costs least on average: FILE is a JSON object, for each true "
                  "label what others cost, {\"spam\": {\"ham\": 1}, \"ham\": {\"spam\": 10}}",
@@ -67,6 +72,16 @@ static const struct ran_field prediction_fields[] = {
          .help = "records to search, with the vectors of --embed or without; may "
                  "be given again",
          RAN_RULES(RAN_NEEDS("nearest"))},
+        {"select", 0, RAN_FIELD_SIZE, OPTION(select), 0, 1e9, .value = "N", .initial = "0",
+         .help = "write only N records, those to label next: the model is unsure of them, they are "
+                 "spread over the collection, and no two are near-duplicates; 0: all records",
+         .first = true,
+         RAN_RULES(RAN_EXCLUDES("eval embed nearest", "--select chooses records to label"))},
+        {"join_windows", 0, RAN_FIELD_CHOICE, OPTION(join_windows), .choices = join_names,
+         .value = "KIND", .initial = "model",
+         .help = "pretrained classifier: what the windows of a long document come to; model: what "
+                 "it says; mean or max of their vectors; certain: the window whose label is most "
+                 "certain"},
         {"vector_cache", 0, RAN_FIELD_TEXT, OPTION(vector_cache), .value = "FILE", .local = true,
          .help = "keep the vectors that a pretrained encoder makes in FILE, and take from there "
                  "what "
@@ -83,8 +98,11 @@ static const struct ran_field prediction_fields[] = {
                     .excludes = "top logits embed nearest evidence eval into only drop",
                     .why = "a table has id, label, score, set and text, and with --probs all "
                            "probabilities (--eval writes one with --eval-format)"},
+                   {.words = OUTPUT_OF_TASKS(OUTPUT_WORD),
+                    .needs = "select",
+                    .why = "with label-studio needs --select N: tasks are for people to label"},
                    {.words = OUTPUT_OF_PAGE(OUTPUT_WORD),
-                    .excludes = "logits embed nearest offsets eval into only drop",
+                    .excludes = "select logits embed nearest offsets eval into only drop",
                     .why = "--output-format=html writes a page and no records"})},
         {0},
 };
@@ -128,6 +146,7 @@ static const struct cmd_group groups[] = {
 const struct cmd_program classify_program = {
         .name = "ran-classify",
         .usage = "-m MODEL [option...] [file...]\n"
+                 "-m MODEL --select N [option...] [file...]\n"
                  "-m MODEL --eval [option...] [file...]",
         .summary = "Adds the member \"prediction\" to each JSON record: the most probable label of "
                    "its document or, with a multi-label model, every label above its threshold.",

@@ -18,10 +18,11 @@ enum {
 struct classify_options {
         char *model, *label_names, *cost, *against, *vector_cache;
         struct ran_list threshold_for, among;
-        size_t top, nearest;
+        size_t top, nearest, select;
         double threshold, coverage;
         bool abstain, probs, logits, embed, eval, verify;
-        int eval_format; /* CLASSIFY_EVAL_... */
+        int eval_format;  /* CLASSIFY_EVAL_... */
+        int join_windows; /* RAN_UPPER_..., or 0: as the model says */
         int output_format;
         struct classify_evidence_options evidence;
         struct cmd_document_options document;

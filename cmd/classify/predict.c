@@ -57,7 +57,7 @@ void *classify_scratch_new(void *arg, struct ran_error *err)
         if (s == NULL)
                 return NULL;
         s->document.spelling = ran_model_config(c->model)->spelling;
-        s->document.with_fingerprint = c->known != NULL;
+        s->document.with_fingerprint = c->known != NULL || o->select > 0;
         s->state = ran_state_new(c->model, c->pool, err);
         s->logits = ran_alloc_floats(c->C, err);
         s->p = ran_alloc_floats(c->C, err);
@@ -125,6 +125,13 @@ int classify_score(const struct classifier *c, void *scratch, const struct cmd_l
                 RAN_TRY(classify_evidence_read(s->evidence, &s->document, &line->record, err));
         *scored = (struct classify_scored){s->p, &s->document, s->evidence};
         return RAN_OK;
+}
+
+struct classify_scored classify_last(void *scratch)
+{
+        struct scratch *s = scratch;
+
+        return (struct classify_scored){s->p, &s->document, s->evidence};
 }
 
 int classify_vector(const struct classifier *c, void *scratch, const struct cmd_line *line,

@@ -35,6 +35,8 @@ struct classify_scored {
 };
 int classify_score(const struct classifier *c, void *scratch, const struct cmd_line *line,
                    struct classify_scored *scored, struct ran_error *err);
+/* The document of the last classify_predict. */
+struct classify_scored classify_last(void *scratch);
 /* The vector (D) of the document, with --embed or --nearest; belongs to the scratch. */
 int classify_vector(const struct classifier *c, void *scratch, const struct cmd_line *line,
                     const float **v, struct ran_error *err);

@@ -8,6 +8,7 @@
 #include "cmd/classify/eval.h"
 #include "cmd/classify/page.h"
 #include "cmd/classify/predict.h"
+#include "cmd/classify/select.h"
 #include "cmd/options/message.h"
 #include "cmd/options/outputs.h"
 #include "cmd/options/write.h"
@@ -207,6 +208,8 @@ static int run(struct classifier *c, char **files)
                 loop.work_all = classify_predict_all;
                 loop.abreast = AHEAD_RECORDS;
         }
+        if (c->options->select > 0)
+                return classify_select(c, loop, files);
         if (c->options->eval)
                 return evaluate(c, loop, files);
         if (c->options->output.format->kind == OUTPUT_PAGE)
@@ -239,6 +242,15 @@ static struct ran_embedder *embedder_of(const struct ran_model *m, const struct 
         return e;
 }
 
+/* The names of the option stand in the order of RAN_UPPER_MEAN and so on, after the model's. */
+static void join_windows(struct ran_model *m, const struct classify_options *o)
+{
+        struct ran_error err;
+
+        if (o->join_windows != 0 && ran_model_join_windows(m, o->join_windows, &err) != RAN_OK)
+                cmd_usage("--join-windows: %s: %s", o->model, err.text);
+}
+
 static struct ran_vector_cache *open_vectors(struct ran_model *m, const struct classify_options *o)
 {
         struct ran_vector_cache *k;
@@ -265,7 +277,7 @@ static void close_vectors(struct ran_vector_cache *k, const struct classify_opti
                 return;
         ran_vector_cache_counts(k, &found, &computed);
         if (ran_vector_cache_close(k, &err) != RAN_OK)
-                cmd_warn("the vectors of %zu documents are not kept: %s", computed, err.text);
+                cmd_warn("the vectors of %zu documents were not saved: %s", computed, err.text);
         else
                 cmd_note("%s: %zu vectors taken from it, %zu added", o->vector_cache, found,
                          computed);
@@ -312,6 +324,7 @@ int main(int argc, char **argv)
 
         classify_options_check(o);
         struct ran_model *model = open_model(o);
+        join_windows(model, o);
         struct ran_vector_cache *vectors = open_vectors(model, o);
         struct ran_embedder *embedder = embedder_of(model, o);
         float *thresholds = classify_thresholds(model, o);
@@ -322,11 +335,12 @@ int main(int argc, char **argv)
                 .pool = cmd_pool(),
                 .C = ran_model_config(model)->task == RAN_TASK_CLASSIFY ? ran_model_classes(model)
                                                                         : 0,
-                .D = embedder != NULL ? ran_embedder_width(embedder) : ran_model_config(model)->dim,
+                .D = embedder != NULL ? ran_embedder_width(embedder) : ran_model_head_width(model),
                 .thresholds = thresholds,
                 .cut = cut_of(model, o),
         };
-        decision_open(&c.decision, model, &o->threshold_for, o->cost);
+        decision_open(&c.decision, model, &o->threshold_for, o->cost,
+                      !o->abstain && !(o->threshold > 0));
         if (thresholds != NULL)
                 set_thresholds(thresholds, &c.decision);
         struct classify_nearest *nearest = o->nearest > 0 ? classify_collection_read(&c) : NULL;

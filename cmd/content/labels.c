@@ -196,7 +196,7 @@ static int add_cats(struct cmd_labels *l, const char *line, const struct ran_mem
                 bool is_number = type == 'n' &&
                                  ran_parse_double(line + item.begin, item.end - item.begin, &value);
                 if (!(type == 't' || type == 'f' || (is_number && (value == 0 || value == 1))))
-                        return ran_fail(err, RAN_EFORMAT, "each of \"cats\" must be 1 or 0");
+                        return ran_fail(err, RAN_EFORMAT, "each value in \"cats\" must be 1 or 0");
                 if (value == 1)
                         RAN_TRY(add_label(l, "label", line, name, 's', err));
         }

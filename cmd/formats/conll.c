@@ -12,41 +12,7 @@
 #include "cmd/formats/json.h"
 #include "cmd/formats/output.h"
 
-enum { UNIVERSAL = 10 }; /* columns of CoNLL-U */
-
 /* ---- fields --------------------------------------------------------------------------------- */
-
-static bool separates(bool tabs, char c)
-{
-        return c == '\t' || (!tabs && c == ' ');
-}
-
-/* The next field from *at on, which is 0 at first; false behind the last. */
-static bool next_field(bool tabs, const char *line, size_t n, size_t *at, struct ran_span *field)
-{
-        size_t begin = *at;
-
-        if (!tabs)
-                while (begin < n && separates(false, line[begin]))
-                        begin++;
-        if (tabs ? begin > n : begin == n)
-                return false;
-        size_t end = begin;
-        while (end < n && !separates(tabs, line[end]))
-                end++;
-        *field = (struct ran_span){begin, end};
-        *at = tabs || end < n ? end + 1 : end;
-        return true;
-}
-
-size_t conll_fields(bool tabs, const char *line, size_t n, struct ran_span *last)
-{
-        size_t at = 0, fields = 0;
-
-        while (next_field(tabs, line, n, &at, last))
-                fields++;
-        return fields;
-}
 
 /* Field `wanted`, from 1; empty when there is none. */
 static struct ran_span find_field(const struct conll *c, const char *line, size_t n, size_t wanted)
@@ -54,7 +20,7 @@ static struct ran_span find_field(const struct conll *c, const char *line, size_
         struct ran_span field = {0, 0};
         size_t at = 0;
 
-        for (size_t i = 1; next_field(c->tabs, line, n, &at, &field); i++) {
+        for (size_t i = 1; conll_next_field(c->tabs, line, n, &at, &field); i++) {
                 if (i == wanted)
                         return field;
         }
@@ -103,7 +69,7 @@ static enum kind kind_of(const struct conll *c, const char *line, size_t n, bool
 {
         size_t digits = 0, blank = 0;
 
-        while (blank < n && separates(false, line[blank]))
+        while (blank < n && (line[blank] == ' ' || line[blank] == '\t'))
                 blank++;
         if (blank == n || (conll_role(line, n) != LINES_WORD && !inside))
                 return OTHER;
@@ -140,13 +106,6 @@ static bool next_line(struct walk *w)
 }
 
 /* ---- what a file is like -------------------------------------------------------------------- */
-
-bool conll_is_universal(const char *line, size_t n)
-{
-        struct ran_span last;
-
-        return n > 0 && is_digit(line[0]) && conll_fields(true, line, n, &last) == UNIVERSAL;
-}
 
 static int check_column(size_t column, size_t columns, const char *what, struct ran_error *err)
 {
@@ -283,7 +242,7 @@ static void next_column(const struct conll *c, struct rows *rows, bool wanted, s
         for (size_t i = 0; i < rows->n; i++) {
                 struct row *row = &rows->row[i];
                 struct ran_span field = {0, 0};
-                next_field(c->tabs, row->line, row->n, &row->at, &field);
+                conll_next_field(c->tabs, row->line, row->n, &row->at, &field);
                 if (wanted)
                         json_string(out, row->line + field.begin, field.end - field.begin);
         }

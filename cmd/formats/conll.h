@@ -25,6 +25,10 @@ bool conll_is_tag(const char *s, size_t n);
  * beginning. (conll-guess.c) */
 enum lines_role conll_role(const char *line, size_t n);
 
+/* ---- the fields of a line (conll-guess.c): tabs alone separate them, or runs of white space */
+
+/* The next field from *at on, which is 0 at first; false behind the last. */
+bool conll_next_field(bool tabs, const char *line, size_t n, size_t *at, struct ran_span *field);
 /* The fields of a line, and the last of them. */
 size_t conll_fields(bool tabs, const char *line, size_t n, struct ran_span *last);
 /* Whether a line is a word of CoNLL-U. */

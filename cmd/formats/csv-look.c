@@ -90,7 +90,7 @@ static bool is_usual(const struct csv_look *look)
         return look->names && (look->texts + look->others > 0 || (look->labels > 0 && look->words));
 }
 
-bool csv_is_header(const struct import *i, const struct csv_look *look)
+bool csv_is_header(const struct import *i, const struct csv_look *look, bool tabs)
 {
         const struct import_columns *c = i->columns;
 
@@ -100,14 +100,14 @@ bool csv_is_header(const struct import *i, const struct csv_look *look)
                 return false;
         if (look->asked || is_usual(look))
                 return true;
-        return look->cells > 1 && (i->below || (i->format == &import_csv && look->names));
+        return look->cells > 1 && (i->below || (!tabs && look->names));
 }
 
-static char delimiter_of(const struct import *i, const char *line, size_t n)
+static char delimiter_of(const struct import *i, const char *line, size_t n, bool tabs)
 {
         if (i->columns->delimiter != NULL)
                 return table_delimiter(i->columns->delimiter);
-        return i->format == &import_tsv ? '\t' : table_guess_delimiter(line, n);
+        return tabs ? '\t' : table_guess_delimiter(line, n);
 }
 
 /* A column below its first cell. */
@@ -179,20 +179,30 @@ static bool is_unlike_below(const struct table_scan *t, bool texts, const struct
 
 /* A table of labels and texts with tabs, but without a header, is seldom of a program that writes
  * quotes around cells. */
-void csv_look(struct import *i, const struct sample *sample)
+static void look_as(struct import *i, const struct sample *sample, bool tabs)
 {
         const int quotes = i->columns->quotes;
         const char *line = "";
         size_t at = 0, n = 0;
 
         (void)sample_next(sample, &at, &line, &n);
-        i->table = (struct table_scan){.delimiter = delimiter_of(i, line, n),
+        i->table = (struct table_scan){.delimiter = delimiter_of(i, line, n, tabs),
                                        .no_quotes = quotes == IMPORT_NO};
-        i->below = is_unlike_below(&i->table, i->format == &import_csv, sample);
-        if (quotes == IMPORT_AUTO && i->format == &import_tsv) {
+        i->below = is_unlike_below(&i->table, !tabs, sample);
+        if (quotes == IMPORT_AUTO && tabs) {
                 const struct csv_look look = csv_look_at_row(&i->table, i->columns, line, n);
-                i->table.no_quotes = !csv_is_header(i, &look) && i->columns->names == NULL;
+                i->table.no_quotes = !csv_is_header(i, &look, tabs) && i->columns->names == NULL;
         }
+}
+
+void csv_look(struct import *i, const struct sample *sample)
+{
+        look_as(i, sample, false);
+}
+
+void csv_look_tsv(struct import *i, const struct sample *sample)
+{
+        look_as(i, sample, true);
 }
 
 bool csv_is_asked(const struct import_columns *c, const char *line, size_t n)

@@ -20,11 +20,12 @@ struct csv_look {
 /* A row; c: NULL, or what options name. */
 struct csv_look csv_look_at_row(const struct table_scan *scan, const struct import_columns *c,
                                 const char *s, size_t n);
-/* Whether the first row, which is like that, is a header. */
-bool csv_is_header(const struct import *i, const struct csv_look *look);
+/* Whether the first row, which is like that, is a header; tabs: of the format tsv. */
+bool csv_is_header(const struct import *i, const struct csv_look *look, bool tabs);
 
 /* For the formats csv and tsv. */
 void csv_look(struct import *i, const struct sample *sample);
+void csv_look_tsv(struct import *i, const struct sample *sample);
 enum import_match csv_guess(const struct sample *sample);
 enum import_match csv_guess_tsv(const struct sample *sample);
 

@@ -204,7 +204,7 @@ static int begin(struct import *i, const struct text_line *first, struct ran_err
         i->state = csv;
         csv->scan = i->table;
         const struct csv_look look = csv_look_at_row(&csv->scan, c, first->s, first->n);
-        csv->header = i->header = csv_is_header(i, &look);
+        csv->header = i->header = csv_is_header(i, &look, i->format == &import_tsv);
         const size_t valid = ran_utf8_valid(first->s, first->n);
         if (csv->header && valid < first->n)
                 return ran_fail(err, RAN_EFORMAT, "the header is not valid UTF-8 (%s)",
@@ -303,10 +303,10 @@ static int import(const struct import *i, const struct text_line *row, struct ra
                         "a quote opens a cell of this row and is never closed: write quotes "
                         "inside a cell twice, or give --quotes=no");
         if (odd)
-                return ran_fail(err, RAN_EFORMAT,
-                                "a quote opens a cell of this row, and text follows the one that "
-                                "closes it some lines later: where a quote is a character like any "
-                                "other, give --quotes=no");
+                return ran_fail(
+                        err, RAN_EFORMAT,
+                        "a quote opens a cell of this row, and text follows its closing quote some "
+                        "lines later: give --quotes=no if quotes are plain characters");
         return n == csv->columns ? RAN_OK : refuse_count(csv, n, err);
 }
 
@@ -341,7 +341,7 @@ const struct import_format import_tsv = {
         .looks_like = "label, tab, text",
         .endings = (const char *const[]){".tsv", ".tab", NULL},
         .by_ending = true,
-        .look = csv_look,
+        .look = csv_look_tsv,
         .guess = csv_guess_tsv,
         .begin = begin,
         .import = import,

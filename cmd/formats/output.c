@@ -1,6 +1,7 @@
 /* output.c - the table of output formats. */
 #include "cmd/formats/output.h"
 
+const struct output_format output_label_studio = {.kind = OUTPUT_TASKS};
 const struct output_format output_html = {.kind = OUTPUT_PAGE};
 
 const char *output_name(const struct output_format *format)

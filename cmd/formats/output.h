@@ -21,10 +21,12 @@
 #define OUTPUT_OF_ROWS(X)              \
         X(csv, ROWS, "csv", "a table") \
         X(tsv, ROWS, "tsv", "a table with tabs")
+#define OUTPUT_OF_TASKS(X) \
+        X(label_studio, TASKS, "label-studio", "an array of tasks to import in Label Studio")
 #define OUTPUT_OF_PAGE(X) X(html, PAGE, "html", "a page to look at")
 #define OUTPUT_FORMATS(X)    \
         OUTPUT_OF_RECORDS(X) \
-        OUTPUT_OF_LABELS(X) OUTPUT_OF_TAGS(X) OUTPUT_OF_ROWS(X) OUTPUT_OF_PAGE(X)
+        OUTPUT_OF_LABELS(X) OUTPUT_OF_TAGS(X) OUTPUT_OF_ROWS(X) OUTPUT_OF_TASKS(X) OUTPUT_OF_PAGE(X)
 
 /* A format is made of one of these. */
 enum output_kind {
@@ -32,6 +34,7 @@ enum output_kind {
         OUTPUT_LABELS,  /* the labels of a document, and its text */
         OUTPUT_TAGS,    /* its words, each with a tag */
         OUTPUT_ROWS,    /* rows of cells under a row of names */
+        OUTPUT_TASKS,   /* all records: the program makes the array */
         OUTPUT_PAGE,    /* all records: the program makes the page */
 };
 

@@ -19,13 +19,13 @@ static const char *const formats[] = {"json", "text", "html", NULL};
 const struct ran_field lm_evaluate_fields[] = {
         {"eval", 0, RAN_FIELD_BOOL, OPTION(eval), .initial = "false", .first = true,
          .help = "generate texts, compare them with the targets of the records, and write one "
-                 "report (BLEU, chrF, ROUGE) instead of records; unless sampling or --beam was "
-                 "asked for, with the most probable token each time",
+                 "report (BLEU, chrF, ROUGE) instead of records; takes the most probable token "
+                 "each time unless you ask for sampling or --beam",
          RAN_RULES(RAN_EXCLUDES("prompt into only drop per_token n_best state_in state_out",
                                 "the report has no texts"))},
         {"eval_only", 0, RAN_FIELD_TEXT, OPTION(eval_only), .value = "MEMBER",
-         .help = "the same for texts generated before, in this member of the records; needs no "
-                 "model",
+         .help = "compare texts that were generated before, in this member of the records; needs "
+                 "no model",
          RAN_RULES(
                  RAN_EXCLUDES("prompt into only drop per_token n_best state_in state_out",
                               "the report has no texts"),

@@ -31,6 +31,7 @@ static struct score_options {
 #define GIVES_RECORDS(...) __VA_ARGS__
 #define GIVES_LABELS(...)
 #define GIVES_TAGS(...)
+#define GIVES_TASKS(...)
 #define GIVES_ROWS(...)
 #define GIVES_PAGE(...) __VA_ARGS__
 static const char *const output_names[] = {OUTPUT_FORMATS(OUTPUT_NAME) NULL};
@@ -60,8 +61,8 @@ static const struct ran_field score_fields[] = {
          .help = "add each predicted token and its nll"},
         {"unknown_cost", 0, RAN_FIELD_REAL, OPTION(unknown_cost), 0, INFINITY, .value = "BITS",
          .initial = "0",
-         .help = "spell unknown words in perplexity per word and bits per byte: so many bits for "
-                 "each of their bytes, and for the end; 8.006 compares any models",
+         .help = "in perplexity per word and bits per byte, count N bits for each byte of an "
+                 "unknown word and for its end; 8.006 compares any models",
          RAN_RULES(RAN_EXCLUDES(
                  "per_token",
                  "--unknown-cost is for sums, and --per-token has the nll of [UNK] alone"))},
@@ -452,7 +453,7 @@ static int run(struct scorer *c, char **files)
 static void check_history(void)
 {
         if (options.stride > options.history)
-                cmd_usage("--stride %zu leaves tokens out: at most %zu, like --history",
+                cmd_usage("--stride %zu would skip tokens: it must be at most %zu, as --history is",
                           options.stride, options.history);
 }
 

@@ -198,7 +198,7 @@ static void add_group(struct ran_buf *out, const struct cmd_program *program, si
         }
 }
 
-/* Those of experiments come before the common options, which are the last group. */
+/* Options of experiments come before the common options, which are the last group. */
 static void add_options(const struct cmd_program *program, bool marked, struct ran_buf *out)
 {
         const char *experiments = "For experiments";

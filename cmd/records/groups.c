@@ -158,16 +158,15 @@ static void take_as_text(struct cmd_run *run, struct lines *lines)
         if (standard_input || fstat(lines->fd, &status) != 0 || !S_ISREG(status.st_mode)) {
                 run->import.format = &import_text;
                 if (!run->said_text)
-                        cmd_note("%s: each line is taken for a text (--input-format file: all of "
-                                 "it is "
-                                 "one)",
+                        cmd_note("%s: each line is read as a text (--input-format file: the whole "
+                                 "file is one)",
                                  lines_name(lines));
                 run->said_text = true;
                 return;
         }
         run->import.format = &import_file;
         if (!run->said_document)
-                cmd_note("%s is taken for one document (--input-format text: each line is one)",
+                cmd_note("%s is read as one document (--input-format text: each line is one)",
                          lines_name(lines));
         run->said_document = true;
         run->alone = (char *)lines->file;

@@ -58,8 +58,8 @@ const struct ran_field cmd_input_fields[] = {
          .initial = "0", .help = "stop after N bad records; 0: never"},
         {"max_record_bytes", 0, RAN_FIELD_SIZE, INPUT(max_record_bytes), 0, INFINITY, .value = "N",
          .initial = "1073741824",
-         .help = "a line, sentence, row or file of more than N bytes is a bad record, of which "
-                 "nothing stays in memory; 0: no limit"},
+         .help = "largest line, sentence, row or file, in bytes; a larger one is a bad record; 0: "
+                 "no limit"},
         {"errors_ok", 0, RAN_FIELD_BOOL, INPUT(errors_ok), .initial = "false",
          .help = "exit with 0 despite bad records"},
         {"rejects", 0, RAN_FIELD_TEXT, INPUT(rejects), .value = "FILE",

@@ -85,13 +85,13 @@ static int check(const struct tag_eval *e, const struct cmd_labels *gold, size_t
                                 "the \"tags\" are numbers, but those of the model are names: give "
                                 "--label-names FILE");
         if (e->tags != NULL && gold->kind == CMD_TAGS_NAMES)
-                return ran_fail(err, RAN_EFORMAT,
-                                "the \"tags\" are of no scheme, but those of the model are IOB2");
-        if (e->tags == NULL && gold->kind == CMD_TAGS_SCHEME)
                 return ran_fail(
                         err, RAN_EFORMAT,
-                        "the \"tags\" are of a scheme like IOB2, but those of the model are "
-                        "not");
+                        "the \"tags\" follow no scheme, but those of the model follow IOB2");
+        if (e->tags == NULL && gold->kind == CMD_TAGS_SCHEME)
+                return ran_fail(err, RAN_EFORMAT,
+                                "the \"tags\" follow a scheme like IOB2, but those of the model "
+                                "follow none");
         return RAN_OK;
 }
 

@@ -96,7 +96,7 @@ static int add(struct duplicates *d, const struct cmd_line *line, struct ran_err
         return keep_id(d, line, err);
 }
 
-/* Of a text of --among: it is added, unless the same text is there. */
+/* Adds a text of --among, unless the same text is there. */
 static int learn(void *arg, const struct cmd_line *line, const struct cmd_result *words,
                  struct ran_error *err)
 {

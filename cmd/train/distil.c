@@ -422,6 +422,8 @@ static int make(struct distil *d, struct ran_model *teacher, const struct ran_mo
         const int rc = ran_distil(&job, path, &report, &err);
         if (d->live)
                 cmd_live(NULL);
+        if (rc != RAN_OK && scratch != NULL)
+                unlink(scratch);
         if (rc == RAN_EINTR)
                 cmd_warn("interrupted%s%s%s", job.cache != NULL ? "; " : "",
                          job.cache != NULL ? job.cache : "",
@@ -462,7 +464,7 @@ static int run(struct distil *d, char **files)
         struct ran_pool *pool = cmd_pool();
         struct ran_model *teacher = cmd_model_open_any(d->teacher, true), *like = NULL;
 
-        if (ran_model_config(teacher)->encoder != RAN_ENCODER_BERT)
+        if (!ran_config_has_vector(ran_model_config(teacher)))
                 cmd_die(CMD_FAILED,
                         "%s is no pretrained encoder of documents: give a folder of Sentence "
                         "Transformers, such as all-MiniLM-L6-v2",

@@ -1,5 +1,8 @@
 /* task-classify.c - ran-train classify: documents with a label, or a list of labels. */
+#include "cmd/options/message.h"
+#include "cmd/options/was-set.h"
 #include "cmd/train/check/report.h"
+#include "cmd/train/run/session.h"
 #include "cmd/train/tasks.h"
 
 static int read_labels(struct train_scratch *s, const struct train_source *source,
@@ -62,6 +65,27 @@ static void check_text(struct ran_buf *out, const struct train_summary *s)
         train_check_labels_text(out, "labels", s, d->set.B);
 }
 
+/* Where nearly all documents have one label, always answering it is nearly always right: accuracy
+ * tells models that find the others from those that do not by little. */
+static void adapt(struct train_session *s)
+{
+        const double nearly_all = 0.9;
+        const struct ran_dataset *d = &s->train.set;
+        size_t most = 0;
+
+        if (s->config.multilabel || d->multilabel || d->C < 2 || cmd_was_set("metric") ||
+            s->model != NULL)
+                return;
+        const double share = ran_dataset_baseline(d, &most);
+        if (!(share >= nearly_all))
+                return;
+        s->settings.metric = RAN_METRIC_MACRO_F1;
+        cmd_note("%.4g %% of the documents have the label %s: models are chosen by macro F1 "
+                 "(--metric macro_f1); --threshold-for LABEL=recall:0.9 says from which "
+                 "probability on to give a rare one",
+                 100 * share, d->names[most]);
+}
+
 static const char *const members[] = {CMD_DOCUMENT_MEMBERS, CMD_LABELS_MEMBERS, NULL};
 
 /* The defaults that were best on the development data of ten collections, see share/experiments:
@@ -93,4 +117,5 @@ const struct train_task train_task_classify = {
         .note = note,
         .check_json = check_json,
         .check_text = check_text,
+        .adapt = adapt,
 };

@@ -145,7 +145,7 @@ struct ran_writer {
         unsigned char buffer[65536];
 };
 
-/* Those that have a temporary name, for ran_writer_abandon_all. */
+/* Writers that have a temporary name, for ran_writer_abandon_all. */
 static struct ran_writer *named;
 static pthread_mutex_t named_lock = PTHREAD_MUTEX_INITIALIZER;
 

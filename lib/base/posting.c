@@ -30,7 +30,7 @@ struct ran_posting *ran_posting_sort(struct ran_posting *p, struct ran_posting *
         return p;
 }
 
-/* Of at most ten bits, as few as there have to be: two for up to a million ids. */
+/* Digits have at most ten bits, and there are as few as possible: two for up to a million ids. */
 enum { DIGIT = 10 };
 
 static unsigned bits_of(uint32_t x)

@@ -26,8 +26,9 @@ int ran_teacher_init(struct ran_teacher *t, const struct ran_model *m, struct ra
 {
         int rc = RAN_OK;
 
+        err = ran_error_or_spare(err);
         *t = (struct ran_teacher){.m = m, .pool = pool};
-        if (ran_model_config(m)->encoder != RAN_ENCODER_BERT || ran_model_tokenizer(m) == NULL)
+        if (!ran_config_has_vector(ran_model_config(m)) || ran_model_tokenizer(m) == NULL)
                 return ran_fail(err, RAN_EINVAL,
                                 "the teacher must be a pretrained encoder of documents, with its "
                                 "vocabulary");
@@ -35,7 +36,7 @@ int ran_teacher_init(struct ran_teacher *t, const struct ran_model *m, struct ra
         t->embedder = ran_embedder_new(m, err);
         t->worker = ran_alloc(t->workers, sizeof *t->worker, err);
         if (t->embedder == NULL || t->worker == NULL)
-                rc = RAN_ENOMEM;
+                rc = (int)err->code;
         t->F = t->embedder != NULL ? ran_embedder_width(t->embedder) : 0;
         for (size_t i = 0; i < t->workers && rc == RAN_OK; i++) {
                 struct ran_teacher_worker *w = &t->worker[i];
@@ -44,7 +45,7 @@ int ran_teacher_init(struct ran_teacher *t, const struct ran_model *m, struct ra
                 w->v = ran_alloc_floats(RAN_TEACHER_BLOCK * t->F, err);
                 w->half = ran_alloc(RAN_TEACHER_BLOCK * t->F, sizeof *w->half, err);
                 if (w->state == NULL || w->v == NULL || w->half == NULL)
-                        rc = RAN_ENOMEM;
+                        rc = (int)err->code;
         }
         if (rc != RAN_OK)
                 ran_teacher_release(t);

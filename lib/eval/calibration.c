@@ -84,8 +84,7 @@ int ran_calibration_read(struct ran_calibration *c, const cJSON *training, struc
             !(documents->valuedouble <= 0x1p53) ||
             documents->valuedouble != floor(documents->valuedouble))
                 return ran_fail(err, RAN_EFORMAT,
-                                "the calibration in the model file does not say of how many "
-                                "documents it is");
+                                "the calibration in the model file has no number of documents");
         c->documents = (size_t)documents->valuedouble;
         c->n = kept(c->documents);
         return read_list(c, cJSON_GetObjectItemCaseSensitive(all, "probabilities"), err);

@@ -309,50 +309,6 @@ int ran_eval_unknown(struct ran_eval *e, const char *name, size_t n, struct ran_
         return add_unknown(e, name, n, 1, err);
 }
 
-/* ---- merging -------------------------------------------------------------------------------- */
-
-static void merge_sums(struct ran_eval *e, const struct ran_eval *from)
-{
-        e->n += from->n;
-        e->n_known += from->n_known;
-        e->exact += from->exact;
-        e->unknown_total += from->unknown_total;
-        e->log_loss += from->log_loss;
-        e->brier += from->brier;
-        e->covered += from->covered;
-        e->members += from->members;
-        e->single += from->single;
-        e->single_right += from->single_right;
-        e->empty += from->empty;
-        for (size_t k = 0; k < RAN_EVAL_TOP; k++)
-                e->top[k] += from->top[k];
-        for (size_t i = 0; i < RAN_EVAL_BINS; i++) {
-                e->bin[i].n += from->bin[i].n;
-                e->bin[i].confidence += from->bin[i].confidence;
-                e->bin[i].correct += from->bin[i].correct;
-        }
-        for (size_t c = 0; c < e->C; c++) {
-                e->classes[c].tp += from->classes[c].tp;
-                e->classes[c].fp += from->classes[c].fp;
-                e->classes[c].fn += from->classes[c].fn;
-                e->classes[c].support += from->classes[c].support;
-        }
-}
-
-int ran_eval_merge(struct ran_eval *e, const struct ran_eval *from, struct ran_error *err)
-{
-        merge_sums(e, from);
-        for (size_t i = 0; i < from->n_cells; i++) {
-                const struct ran_eval_cell *cell = &from->cells[i];
-                RAN_TRY(add_cell(e, cell->gold, cell->predicted, cell->count, err));
-        }
-        for (size_t i = 0; i < from->n_unknown; i++) {
-                const struct ran_eval_label *label = &from->unknown[i];
-                RAN_TRY(add_unknown(e, label->name, label->length, label->count, err));
-        }
-        return RAN_OK;
-}
-
 /* ---- the numbers ---------------------------------------------------------------------------- */
 
 static struct ran_prf rates_of(double tp, double fp, double fn)

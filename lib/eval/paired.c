@@ -6,6 +6,7 @@
  * distribution. The interval of the difference comes from resampling documents (bootstrap), with
  * both answers to each, so that it, too, knows that they are the same documents.
  */
+#include "eval/paired.h"
 #include "ran/eval.h"
 #include "ran/math.h"
 
@@ -103,7 +104,7 @@ static double metric(const struct sums *s)
         return all > 0 ? 2 * (double)s->right / (double)all : 0;
 }
 
-/* Of n documents that are drawn with replacement. */
+/* The difference on n documents that are drawn with replacement. */
 static double resample(const struct ran_paired *p, uint64_t key)
 {
         struct sums first = {0}, second = {0};

@@ -16,7 +16,7 @@ int ran_evaluate_predict(const struct ran_config *c, const struct ran_params *p,
                          struct ran_ranks *ranks, float *encoder, float *linear,
                          struct ran_error *err);
 
-/* Of a language model: only the loss, the mean over predicted tokens of -log of their
+/* A language model has the loss alone, the mean over predicted tokens of -log of their
  * probability. Documents are read whole, even if training reads chunks. mlm: always the same
  * tokens are masked; `mask` is [MASK]. */
 int ran_evaluate_texts(struct ran_rates *rates, const struct ran_config *c,
@@ -24,7 +24,7 @@ int ran_evaluate_texts(struct ran_rates *rates, const struct ran_config *c,
                        uint32_t mask, struct ran_pool *pool, struct ran_ranks *ranks,
                        struct ran_error *err);
 
-/* Of a language model of sources and targets: BLEU and chrF of the targets that it generates, with
+/* A language model of sources and targets has BLEU and chrF of the targets that it generates, with
  * the most probable token each time. Documents without a source are left out. */
 int ran_evaluate_generated(struct ran_rates *rates, const struct ran_config *c,
                            const struct ran_params *p, size_t V, const struct ran_dataset *d,

@@ -83,7 +83,7 @@ static int measure_parts(struct ran_model *m, struct ran_error *err)
         return RAN_OK;
 }
 
-/* Of a configuration, in the sizes of the file. */
+/* The tables of a configuration, in the sizes of the file. */
 static size_t mapped_tables(struct ran_model *m, struct ran_mapped_table mapped[RAN_MAPPED_TABLES])
 {
         return ran_params_mapped_tables(mapped, &m->params, &m->config, m->V, m->C, m->rows);

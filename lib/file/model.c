@@ -192,9 +192,47 @@ static int read_seed(struct ran_model *m, const cJSON *training, struct ran_erro
         return RAN_OK;
 }
 
+static int find_label(const struct ran_model *m, const cJSON *label, size_t *c)
+{
+        for (*c = 0; cJSON_IsString(label) && *c < m->C; ++*c)
+                if (strcmp(ran_model_label(m, *c), label->valuestring) == 0)
+                        return RAN_OK;
+        return RAN_EFORMAT;
+}
+
+/* `decisions` of the training metadata: thresholds of some labels. */
+static int read_limits(struct ran_model *m, const cJSON *training, struct ran_error *err)
+{
+        const cJSON *list = cJSON_GetObjectItemCaseSensitive(training, "decisions"), *x;
+        size_t c;
+
+        if (list == NULL || m->config.task != RAN_TASK_CLASSIFY)
+                return RAN_OK;
+        m->limits = ran_alloc_floats(m->C, err);
+        if (m->limits == NULL)
+                return RAN_ENOMEM;
+        for (c = 0; c < m->C; c++)
+                m->limits[c] = -1;
+        cJSON_ArrayForEach(x, list)
+        {
+                const cJSON *at = cJSON_GetObjectItemCaseSensitive(x, "threshold");
+
+                if (find_label(m, cJSON_GetObjectItemCaseSensitive(x, "label"), &c) != RAN_OK ||
+                    !cJSON_IsNumber(at) || !(at->valuedouble >= 0 && at->valuedouble <= 1))
+                        return ran_fail(err, RAN_EFORMAT,
+                                        "the decisions in the model file are not a list of labels "
+                                        "with thresholds from 0 to 1");
+                m->limits[c] = (float)at->valuedouble;
+                if (m->config.multilabel)
+                        m->thresholds[c] = m->limits[c];
+        }
+        return RAN_OK;
+}
+
 static int read_members(struct ran_model *m, const cJSON *training, struct ran_error *err)
 {
         RAN_TRY(read_thresholds(m, training, err));
+        RAN_TRY(read_limits(m, training, err));
         RAN_TRY(read_seed(m, training, err));
         return ran_calibration_read(&m->calibration, training, err);
 }
@@ -273,6 +311,7 @@ void ran_model_free(struct ran_model *m)
                 free(m->labels[c]);
         free(m->labels);
         free(m->thresholds);
+        free(m->limits);
         ran_calibration_release(&m->calibration);
         ran_tag_rules_release(&m->rules);
         ran_fields_release(ran_config_fields, &m->config);
@@ -346,6 +385,28 @@ size_t ran_model_classes(const struct ran_model *m)
         return m->C;
 }
 
+int ran_model_join_windows(struct ran_model *m, int upper, struct ran_error *err)
+{
+        const struct ran_part *encoder = ran_encoder_of(&m->config);
+
+        if (m->config.task != RAN_TASK_CLASSIFY || encoder == NULL || encoder->windows == NULL ||
+            ran_config_has_features(&m->config))
+                return ran_fail(err, RAN_EINVAL,
+                                "only a classifier on a pretrained encoder reads documents in "
+                                "windows that can be joined in another way");
+        if (m->config.upper > RAN_UPPER_CERTAIN)
+                return ran_fail(err, RAN_EINVAL,
+                                "the model has learned what stands above its windows: they cannot "
+                                "be joined in another way");
+        m->config.upper = upper;
+        return RAN_OK;
+}
+
+size_t ran_model_head_width(const struct ran_model *m)
+{
+        return ran_head_width(&m->config);
+}
+
 const char *ran_model_label(const struct ran_model *m, size_t c)
 {
         return m->labels != NULL && c < m->C ? m->labels[c] : NULL;
@@ -359,6 +420,11 @@ const char *ran_model_metadata(const struct ran_model *m, const char *key)
 const float *ran_model_thresholds(const struct ran_model *m)
 {
         return m->thresholds;
+}
+
+float ran_model_limit(const struct ran_model *m, size_t c)
+{
+        return m->limits != NULL ? m->limits[c] : -1;
 }
 
 int ran_model_cut(const struct ran_model *m, double coverage, float *cut, struct ran_error *err)

@@ -19,10 +19,11 @@ struct ran_model {
         size_t rows;                    /* of its tables that the file has; 0: all */
         struct ran_bytes file;
         struct ran_tensors tensors;
-        struct ran_tokenizer *tokenizer;    /* or NULL */
-        char **labels;                      /* (C) */
-        bool named;                         /* the file has their names, which are not numbers */
-        float *thresholds;                  /* (C) */
+        struct ran_tokenizer *tokenizer; /* or NULL */
+        char **labels;                   /* (C) */
+        bool named;                      /* the file has their names, which are not numbers */
+        float *thresholds;               /* (C) */
+        float *limits; /* (C) thresholds that training was asked for, -1: none; NULL: of no label */
         struct ran_calibration calibration; /* of one label a document; or none */
         struct ran_tag_rules rules;         /* of a tagger */
         const uint32_t *known;              /* (knows) fingerprints, in the mapped file or a copy */

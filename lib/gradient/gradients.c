@@ -96,29 +96,52 @@ static int dump_batch(const struct ran_model *m, struct ran_batcher *k, struct r
         return rc;
 }
 
+static int dump_first(const struct ran_model *m, struct ran_batcher *k, struct ran_plan *plan,
+                      struct ran_layout *layout, size_t *order, size_t documents,
+                      const char *output, struct ran_error *err)
+{
+        for (size_t b = 0; b < documents; b++)
+                order[b] = b;
+        RAN_TRY(ran_layout_init(layout, &m->config, m->C, err));
+        RAN_TRY(ran_plan_init(plan, &m->config, k->of.data, documents, 0, err));
+        ran_plan_begin(plan, order, documents);
+        ran_plan_next(plan);
+        return dump_batch(m, k, plan, layout, output, err);
+}
+
+/* Dumps the gradients of the first documents, as one batch. */
 static int dump(const struct ran_model *m, struct ran_batcher *k, size_t documents,
                 const char *output, struct ran_error *err)
 {
         size_t *order = ran_alloc(documents, sizeof *order, err);
         struct ran_layout layout = {0};
         struct ran_plan plan = {0};
-        int rc = order != NULL ? RAN_OK : RAN_ENOMEM;
 
-        for (size_t b = 0; b < documents && rc == RAN_OK; b++)
-                order[b] = b;
-        if (rc == RAN_OK)
-                rc = ran_layout_init(&layout, &m->config, m->C, err);
-        if (rc == RAN_OK)
-                rc = ran_plan_init(&plan, &m->config, k->of.data, documents, 0, err);
-        if (rc == RAN_OK) {
-                ran_plan_begin(&plan, order, documents);
-                ran_plan_next(&plan);
-                rc = dump_batch(m, k, &plan, &layout, output, err);
-        }
+        if (order == NULL)
+                return RAN_ENOMEM;
+        int rc = dump_first(m, k, &plan, &layout, order, documents, output, err);
         ran_layout_release(&layout);
         ran_plan_release(&plan);
         free(order);
         return rc;
+}
+
+static int dump_model(const struct ran_model *m, const char *name, struct ran_batcher *k,
+                      const struct ran_dataset *data, size_t documents, struct ran_pool *pool,
+                      const char *output, struct ran_error *err)
+{
+        if (!ran_config_trains_encoder(&m->config))
+                return ran_fail(err, RAN_EINVAL,
+                                "%s has %s encoder, and a linear model is not trained by "
+                                "gradients of batches",
+                                name, ran_config_has_features(&m->config) ? "a frozen" : "no");
+        if (data->B == 0 || documents == 0)
+                return ran_fail(err, RAN_EINVAL, "there are no documents to compute gradients of");
+        RAN_TRY(ran_batch_check(data, &m->config, m->V, m->C, false, err));
+        RAN_TRY(ran_batcher_init(k, &m->config, &m->params, m->V, m->C, data, pool, err));
+        if (k->task->prepare != NULL)
+                RAN_TRY(k->task->prepare(&k->of, m->tokenizer, err));
+        return dump(m, k, documents < data->B ? documents : data->B, output, err);
 }
 
 int ran_dump_gradients(const char *model, const struct ran_dataset *data, size_t documents,
@@ -132,24 +155,7 @@ int ran_dump_gradients(const char *model, const struct ran_dataset *data, size_t
         m = ran_model_open(model, false, err);
         if (m == NULL)
                 return err->code;
-        if (!ran_config_trains_encoder(&m->config)) {
-                const char *has = ran_config_has_features(&m->config) ? "a frozen" : "no";
-
-                ran_model_free(m);
-                return ran_fail(err, RAN_EINVAL,
-                                "%s has %s encoder, and a linear model is not trained by "
-                                "gradients of batches",
-                                model, has);
-        }
-        rc = data->B > 0 && documents > 0
-                     ? ran_batch_check(data, &m->config, m->V, m->C, false, err)
-                     : ran_fail(err, RAN_EINVAL, "there are no documents to compute gradients of");
-        if (rc == RAN_OK)
-                rc = ran_batcher_init(&k, &m->config, &m->params, m->V, m->C, data, pool, err);
-        if (rc == RAN_OK && k.task->prepare != NULL)
-                rc = k.task->prepare(&k.of, m->tokenizer, err);
-        if (rc == RAN_OK)
-                rc = dump(m, &k, documents < data->B ? documents : data->B, output, err);
+        rc = dump_model(m, model, &k, data, documents, pool, output, err);
         ran_batcher_release(&k);
         ran_model_free(m);
         return rc;

@@ -108,26 +108,28 @@ static uint32_t *make_room(struct ran_tree *t, struct ran_grad *g, size_t n, str
         return NULL;
 }
 
+static int receive_into(struct ran_tree *t, struct ran_ranks *r, size_t from, struct head *head,
+                        struct ran_grad *g, struct ran_error *err)
+{
+        RAN_TRY(ran_ranks_receive(r, from, head, sizeof *head, err));
+        RAN_TRY(ran_ranks_receive(r, from, g->p.block + t->from, trained_bytes(t), err));
+        uint32_t *ids = make_room(t, g, head->rows, err);
+        if (ids == NULL)
+                return err->code;
+        RAN_TRY(ran_ranks_receive(r, from, ids, head->rows * sizeof *ids, err));
+        RAN_TRY(ran_ranks_receive(r, from, g->rows.rows, head->rows * t->c->dim * sizeof(float),
+                                  err));
+        return t->V > 0 ? unpack(t, g->rows.rows, head->rows, err) : RAN_OK;
+}
+
 static int receive_grad(struct ran_tree *t, struct ran_ranks *r, size_t from, struct ran_error *err)
 {
         struct ran_grad *g = ran_tree_take(t);
         struct head head;
-        uint32_t *ids;
 
         if (g == NULL)
                 return ran_ranks_break(r, ran_fail(err, RAN_ENOMEM, "%s", t->error.text));
-        int rc = ran_ranks_receive(r, from, &head, sizeof head, err);
-        if (rc == RAN_OK)
-                rc = ran_ranks_receive(r, from, g->p.block + t->from, trained_bytes(t), err);
-        if (rc == RAN_OK && (ids = make_room(t, g, head.rows, err)) == NULL)
-                rc = err->code;
-        if (rc == RAN_OK)
-                rc = ran_ranks_receive(r, from, ids, head.rows * sizeof *ids, err);
-        if (rc == RAN_OK)
-                rc = ran_ranks_receive(r, from, g->rows.rows, head.rows * t->c->dim * sizeof(float),
-                                       err);
-        if (rc == RAN_OK && t->V > 0)
-                rc = unpack(t, g->rows.rows, head.rows, err);
+        const int rc = receive_into(t, r, from, &head, g, err);
         if (rc == RAN_OK)
                 ran_tree_join(t, head.at, head.span, g);
         else
@@ -189,27 +191,32 @@ static int collect(struct ran_tree *t, struct ran_ranks *r, const size_t *bound,
 
 /* ---- the sum, from rank 0 -------------------------------------------------------------------- */
 
+/* Broadcasts the non-zero rows of g, which rank 0 packs. */
+static int broadcast_packed(struct ran_tree *t, struct ran_ranks *r, const struct ran_grad *g,
+                            struct ran_grad *packed, uint64_t *rows, struct ran_error *err)
+{
+        size_t n = 0;
+
+        if (touched(t, t->V, err) == NULL)
+                return ran_ranks_break(r, RAN_ENOMEM);
+        if (r->rank == 0)
+                RAN_TRY(pack(t, packed->rows.rows, g->rows.rows, &n, err));
+        *rows = n;
+        RAN_TRY(ran_ranks_broadcast(r, rows, sizeof *rows, err));
+        RAN_TRY(ran_ranks_broadcast(r, t->touched, *rows * sizeof *t->touched, err));
+        return ran_ranks_broadcast(r, packed->rows.rows, *rows * t->c->dim * sizeof(float), err);
+}
+
 /* Rows of a dense gradient are received into a second one, which has only the non-zero ones. */
 static int broadcast_dense(struct ran_tree *t, struct ran_ranks *r, struct ran_grad *g,
                            struct ran_error *err)
 {
         struct ran_grad *packed = r->rank == 0 ? ran_tree_take(t) : g;
-        size_t n = 0;
-        uint64_t rows;
+        uint64_t rows = 0;
 
         if (packed == NULL)
                 return ran_ranks_break(r, ran_fail(err, RAN_ENOMEM, "%s", t->error.text));
-        int rc = touched(t, t->V, err) != NULL ? RAN_OK : ran_ranks_break(r, RAN_ENOMEM);
-        if (rc == RAN_OK && r->rank == 0)
-                rc = pack(t, packed->rows.rows, g->rows.rows, &n, err);
-        rows = n;
-        if (rc == RAN_OK)
-                rc = ran_ranks_broadcast(r, &rows, sizeof rows, err);
-        if (rc == RAN_OK)
-                rc = ran_ranks_broadcast(r, t->touched, rows * sizeof *t->touched, err);
-        if (rc == RAN_OK)
-                rc = ran_ranks_broadcast(r, packed->rows.rows, rows * t->c->dim * sizeof(float),
-                                         err);
+        int rc = broadcast_packed(t, r, g, packed, &rows, err);
         if (r->rank == 0)
                 ran_tree_give(t, packed);
         else if (rc == RAN_OK)
@@ -225,10 +232,8 @@ static int broadcast_sparse(struct ran_tree *t, struct ran_ranks *r, struct ran_
         RAN_TRY(ran_ranks_broadcast(r, &rows, sizeof rows, err));
         if (r->rank > 0 && make_room(t, g, rows, err) == NULL)
                 return ran_ranks_break(r, err->code);
-        int rc = ran_ranks_broadcast(r, g->rows.ids, rows * sizeof *g->rows.ids, err);
-        if (rc == RAN_OK)
-                rc = ran_ranks_broadcast(r, g->rows.rows, rows * t->c->dim * sizeof(float), err);
-        return rc;
+        RAN_TRY(ran_ranks_broadcast(r, g->rows.ids, rows * sizeof *g->rows.ids, err));
+        return ran_ranks_broadcast(r, g->rows.rows, rows * t->c->dim * sizeof(float), err);
 }
 
 static int broadcast(struct ran_tree *t, struct ran_ranks *r, struct ran_grad *g, double *loss,

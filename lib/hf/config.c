@@ -194,10 +194,10 @@ static int read_block(struct ran_hf *f, const cJSON *all, double eps, struct ran
         RAN_TRY(ran_hf_flag(all, "decoder_bias", &f->lm_bias, err));
         c->bias = f->attention_bias || f->ffn_bias || f->norm_bias;
         if (c->head_dim % 2 != 0)
-                return ran_fail(err, RAN_EFORMAT,
-                                "heads of %zu numbers cannot have rotary positions, which turn "
-                                "pairs",
-                                c->head_dim);
+                return ran_fail(
+                        err, RAN_EFORMAT,
+                        "heads of %zu numbers cannot have rotary positions, which rotate pairs",
+                        c->head_dim);
         return ran_hf_read_layers(f, all, err);
 }
 

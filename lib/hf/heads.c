@@ -104,8 +104,8 @@ static int read_classifier(struct ran_hf *f, const cJSON *all, struct ran_error 
         RAN_TRY(ran_hf_string(all, "problem_type", &problem, err));
         if (problem != NULL && strcmp(problem, "regression") == 0)
                 return ran_fail(err, RAN_EFORMAT,
-                                "problem_type \"regression\": the model gives a number, and no "
-                                "program here does");
+                                "problem_type \"regression\": the model predicts a number, which "
+                                "no program here supports");
         f->config.multilabel =
                 problem != NULL && strcmp(problem, "multi_label_classification") == 0;
         return read_labels(f, all, err);

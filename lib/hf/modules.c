@@ -10,7 +10,7 @@ enum { MOST_ROWS = 1 << 20 };
 
 /* ---- modules.json ---------------------------------------------------------------------------- */
 
-/* Of a module's type, "sentence_transformers.models.Pooling", the last word. */
+/* The last word of a module's type, "sentence_transformers.models.Pooling". */
 static const char *last_word(const char *type)
 {
         const char *dot = strrchr(type, '.');
@@ -154,10 +154,10 @@ static int take_pooling(struct ran_hf *f, const cJSON *all, struct ran_error *er
         RAN_TRY(ran_hf_size(all, "word_embedding_dimension", 1, SIZE_MAX >> 16, &width, err));
         RAN_TRY(ran_hf_size(all, "embedding_dimension", 1, SIZE_MAX >> 16, &width, err));
         if (width != f->config.dim)
-                return ran_fail(err, RAN_EFORMAT,
-                                "it pools vectors of %zu numbers, but the "
-                                "encoder's have %zu",
-                                width, f->config.dim);
+                return ran_fail(
+                        err, RAN_EFORMAT,
+                        "it pools vectors of %zu numbers, but those of the encoder have %zu", width,
+                        f->config.dim);
         RAN_TRY(ran_hf_flag(all, "include_prompt", &f->include_prompt, err));
         RAN_TRY(find_modes(all, &count, &mode, err));
         if (count != 1)
@@ -236,9 +236,10 @@ static int take_dense(struct ran_hf *f, const cJSON *all, struct ran_error *err)
 
         RAN_TRY(ran_hf_need_size(all, "in_features", 1, SIZE_MAX >> 16, &width, err));
         if (width != c->dim)
-                return ran_fail(err, RAN_EFORMAT,
-                                "it reads vectors of %zu numbers, but the encoder's have %zu",
-                                width, c->dim);
+                return ran_fail(
+                        err, RAN_EFORMAT,
+                        "it reads vectors of %zu numbers, but those of the encoder have %zu", width,
+                        c->dim);
         RAN_TRY(ran_hf_need_size(all, "out_features", 1, 65536, &c->dense, err));
         f->dense_bias = true;
         RAN_TRY(ran_hf_flag(all, "bias", &f->dense_bias, err));

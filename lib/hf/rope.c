@@ -66,7 +66,8 @@ static int read_rope(const cJSON *rope, double *base, struct ran_error *err)
         const char *type;
 
         if (!cJSON_IsObject(rope))
-                return ran_fail(err, RAN_EFORMAT, "\"rope_parameters\" is not an object of them");
+                return ran_fail(err, RAN_EFORMAT,
+                                "\"rope_parameters\" is not an object of objects");
         RAN_TRY(ran_hf_string(rope, "rope_type", &type, err));
         if (type != NULL && strcmp(type, "default") != 0)
                 return ran_fail(err, RAN_EFORMAT, "rope_type \"%s\" is not known: \"default\" is",

@@ -218,7 +218,7 @@ static struct ran_hf_tensor *search(const struct ran_hf_weights *w, const char *
         return w->n > 0 ? bsearch(&key, w->tensor, w->n, sizeof key, by_name) : NULL;
 }
 
-/* Of a norm in an old file: LayerNorm.gamma for LayerNorm.weight. */
+/* An old file has LayerNorm.gamma for LayerNorm.weight. */
 struct ran_hf_tensor *ran_hf_find(const struct ran_hf_weights *w, const char *name)
 {
         static const char *const old[][2] = {{".weight", ".gamma"}, {".bias", ".beta"}};

@@ -363,8 +363,7 @@ static int check(const struct ran_beam *k, size_t n, size_t begun, struct ran_er
         if (set->width == 0 || set->width > SIZE_MAX / 2 || set->max_new == 0 ||
             set->min_new > set->max_new || !(set->length_penalty >= 0) || begun > n)
                 return ran_fail(err, RAN_EINVAL,
-                                "a beam search that cannot be: width %zu, %zu to "
-                                "%zu tokens",
+                                "no beam search is possible with width %zu and %zu to %zu tokens",
                                 set->width, set->min_new, set->max_new);
         return RAN_OK;
 }

@@ -49,9 +49,10 @@ struct ran_cache *ran_cache_new(const struct ran_config *config,
         if (set->positions == 0 || set->positions > SIZE_MAX - BLOCK)
                 ran_fail(err, RAN_EINVAL, "a cache of %zu positions", set->positions);
         else if (!(set->weight >= 0 && set->weight < 1))
-                ran_fail(err, RAN_EINVAL, "the weight of a cache is at least 0 and below 1");
+                ran_fail(err, RAN_EINVAL, "the weight of a cache must be at least 0 and below 1");
         else if (!(set->theta >= 0 && set->theta <= RAN_CACHE_THETA))
-                ran_fail(err, RAN_EINVAL, "theta of a cache is between 0 and %d", RAN_CACHE_THETA);
+                ran_fail(err, RAN_EINVAL, "theta of a cache must be between 0 and %d",
+                         RAN_CACHE_THETA);
         else {
                 struct ran_cache *c = ran_alloc(1, sizeof *c, err);
 

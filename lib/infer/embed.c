@@ -26,7 +26,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Of the weights; that of a model's own is larger (document-vector.c). */
+/* The smoothing of the weights; that of a model's own is larger (document-vector.c). */
 static const double smooth = 1e-4;
 /* Added to the diagonal, as a part of its mean: rows may span fewer than D dimensions. */
 static const double ridge = 1e-3;
@@ -224,7 +224,7 @@ static void whiten(const struct ran_embedder *e, float *v)
         }
 }
 
-/* Of one document, from the rows of its tokens. */
+/* The vector of one document, from the rows of its tokens. */
 static int embed_rows(const struct ran_embedder *e, const struct ran_document *d, float *v,
                       struct ran_error *err)
 {

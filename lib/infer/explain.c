@@ -279,8 +279,8 @@ int ran_explain_tokens(struct ran_explainer *e, size_t from, size_t to, size_t s
                                 "the model has no encoder, and so no outputs of tokens");
         if (!ran_config_has_token_outputs(w->c))
                 return ran_fail(err, RAN_EINVAL,
-                                "a Contextualizer makes one vector of a document and none of a "
-                                "token: nothing bears on the output of a token");
+                                "a Contextualizer outputs one vector for the document and none for "
+                                "a token: there is no output to explain");
         if (from >= to || to > L || samples == 0)
                 return ran_fail(err, RAN_EINVAL,
                                 "rows %zu to %zu by %zu samples: of %zu tokens there are none",

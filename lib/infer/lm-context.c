@@ -74,7 +74,7 @@ int ran_lm_context_fork(struct ran_lm_context *to, const struct ran_lm_context *
                 return ran_fail(err, RAN_EINVAL, "the context belongs to another model");
         if (to == from || from->recurrent.base == &to->recurrent)
                 return ran_fail(err, RAN_EINVAL,
-                                "a context cannot be a copy of what shares its text");
+                                "a context cannot become a copy of a context that shares its text");
         to->pending = from->pending;
         int rc = ran_recurrent_state_fork(&to->recurrent, &from->recurrent, err);
         if (rc != RAN_OK)
@@ -424,9 +424,7 @@ static int parse(struct ran_lm_context *p, const struct ran_tensors *t, struct r
         if (*sources != '\0' &&
             (!p->m->config.review_source ||
              !ran_parse_size(sources, strlen(sources), &c->sources) || c->sources > c->tokens))
-                return ran_fail(err, RAN_EFORMAT,
-                                "no document has the number of source tokens "
-                                "that it says");
+                return ran_fail(err, RAN_EFORMAT, "its number of source tokens is impossible");
         c->states = ran_encoder_states(&p->m->config, c->tokens) + c->sources;
         c->open = c->tokens % each;
         if (c->states > t->size || c->open > t->size) /* before allocating that much */

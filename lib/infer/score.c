@@ -172,7 +172,8 @@ int ran_score_each(struct ran_state *s, const struct ran_document *d, size_t n, 
         s->workspace.given = NULL;
         memcpy(logits, s->workspace.head.logits, n * s->C * sizeof *logits);
         if (embedding != NULL)
-                memcpy(embedding, s->workspace.head.head, n * s->workspace.D * sizeof *embedding);
+                memcpy(embedding, s->workspace.head.head,
+                       n * s->workspace.head_width * sizeof *embedding);
         return RAN_OK;
 }
 
@@ -185,7 +186,7 @@ int ran_score(struct ran_state *s, const struct ran_document *d, float *logits, 
         return ran_score_each(s, &whole, 1, logits, embedding, err);
 }
 
-/* Those of the predictors, after ran_score. */
+/* The logits of the predictors, after ran_score. */
 static void read_logits(const struct ran_state *s, float *linear)
 {
         const struct ran_part_list *parts = &s->workspace.parts;

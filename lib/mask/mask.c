@@ -22,10 +22,10 @@ static int check(int pattern, size_t window, size_t dilation, size_t N, size_t s
                 return ran_fail(err, RAN_EINVAL, "%zu tokens are more than a mask can have, %zu", N,
                                 most);
         if (pattern != RAN_ATTENTION_FULL && (window == 0 || window > most))
-                return ran_fail(err, RAN_EINVAL, "a window has from 1 to %zu tokens, not %zu", most,
-                                window);
+                return ran_fail(err, RAN_EINVAL, "a window must have from 1 to %zu tokens, not %zu",
+                                most, window);
         if (dilation > most)
-                return ran_fail(err, RAN_EINVAL, "a dilation is at most %zu, not %zu", most,
+                return ran_fail(err, RAN_EINVAL, "a dilation must be at most %zu, not %zu", most,
                                 dilation);
         if (sources > N)
                 return ran_fail(err, RAN_EINVAL, "%zu of %zu tokens cannot be source tokens",
@@ -76,26 +76,17 @@ size_t ran_mask_far_within(const struct ran_mask *m, size_t x)
         return ran_least(m->far, m->step > 0 ? x / m->step : dispersed_within(x - m->near));
 }
 
-static struct ran_mask_ranges ranges_of(const struct ran_mask *m, size_t at, size_t before,
-                                        size_t after)
-{
-        return (struct ran_mask_ranges){
-                .at = at,
-                .from = at - ran_least(before, m->near),
-                .to = at + ran_least(after, m->near) + 1,
-                .left = ran_mask_far_within(m, before),
-                .right = ran_mask_far_within(m, after),
-        };
-}
-
 struct ran_mask_ranges ran_mask_row(const struct ran_mask *m, size_t i)
 {
-        return ranges_of(m, i, i, ran_mask_ahead(m, i));
-}
+        const size_t ahead = ran_mask_ahead(m, i);
 
-struct ran_mask_ranges ran_mask_column(const struct ran_mask *m, size_t j)
-{
-        return ranges_of(m, j, j < m->sources ? j : 0, m->N - 1 - j);
+        return (struct ran_mask_ranges){
+                .at = i,
+                .from = i - ran_least(i, m->near),
+                .to = i + ran_least(ahead, m->near) + 1,
+                .left = ran_mask_far_within(m, i),
+                .right = ran_mask_far_within(m, ahead),
+        };
 }
 
 bool ran_mask_ranges_next(const struct ran_mask *m, const struct ran_mask_ranges *s, size_t *pos,

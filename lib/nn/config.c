@@ -14,6 +14,10 @@ static const char *const poolings[] = {"max", "mean", "cls", "last", NULL};
 static const char *const activations[] = {"none", "gelu", "gelu_tanh", "relu",
                                           "silu", "tanh", NULL};
 
+static const char *const uppers[] = {"pooling", "mean",           "max",         "certain", "attention",
+                                     "ran",     "contextualizer", "transformer", NULL};
+static const char *const upper_rows[] = {"tokens", "windows", NULL};
+
 #define AT(member) .offset = offsetof(struct ran_config, member)
 
 const struct ran_field ran_config_fields[] = {
@@ -451,6 +455,80 @@ const struct ran_field ran_config_fields[] = {
          .initial = "false",
          .later = true,
          .help = "bert: document vectors have length 1"},
+        {.name = "upper",
+         .type = RAN_FIELD_CHOICE,
+         AT(upper),
+         .choices = uppers,
+         .value = "KIND",
+         .initial = "pooling",
+         .later = true,
+         .help = "pretrained encoder: what makes a document's vector of its windows: its own "
+                 "pooling; mean or max of the windows' vectors; certain: the window whose label is "
+                 "most certain; or what learns: attention over "
+                 "them, or an encoder that reads the rows of all windows",
+         RAN_RULES(RAN_NEEDS_AS("task=classify", "is for ran-train classify"),
+                   RAN_NEEDS_AS("init", "needs a pretrained encoder: give --init MODEL"))},
+        {.name = "upper_rows",
+         .type = RAN_FIELD_CHOICE,
+         AT(upper_rows),
+         .choices = upper_rows,
+         .value = "KIND",
+         .initial = "tokens",
+         .later = true,
+         .help = "what the encoder of --upper reads: the outputs of all tokens, or one vector of "
+                 "each window",
+         RAN_RULES(RAN_NEEDS_AS("upper=ran,contextualizer,transformer",
+                                "is for --upper ran, contextualizer or transformer"))},
+        {.name = "upper_dim",
+         .type = RAN_FIELD_SIZE,
+         AT(upper_dim),
+         .low = 1,
+         .high = 4096,
+         .value = "N",
+         .initial = "128",
+         .later = true,
+         .help = "width of --upper",
+         RAN_RULES(RAN_NEEDS("upper"))},
+        {.name = "upper_layers",
+         .type = RAN_FIELD_SIZE,
+         AT(upper_layers),
+         .low = 1,
+         .high = 1024,
+         .value = "N",
+         .initial = "1",
+         .later = true,
+         .help = "layers of the encoder of --upper",
+         RAN_RULES(RAN_NEEDS("upper"))},
+        {.name = "upper_heads",
+         .type = RAN_FIELD_SIZE,
+         AT(upper_heads),
+         .low = 1,
+         .high = 4096,
+         .value = "N",
+         .initial = "4",
+         .later = true,
+         .help = "its attention heads",
+         RAN_RULES(RAN_NEEDS("upper"))},
+        {.name = "upper_head_dim",
+         .type = RAN_FIELD_SIZE,
+         AT(upper_head_dim),
+         .low = 1,
+         .high = 65536,
+         .value = "N",
+         .initial = "32",
+         .later = true,
+         .help = "width of its heads",
+         RAN_RULES(RAN_NEEDS("upper"))},
+        {.name = "upper_window",
+         .type = RAN_FIELD_SIZE,
+         AT(upper_window),
+         .low = 1,
+         .high = 1 << 20,
+         .value = "N",
+         .initial = "256",
+         .later = true,
+         .help = "rows in a window of --upper ran",
+         RAN_RULES(RAN_NEEDS("upper"))},
         {0},
 };
 
@@ -463,6 +541,8 @@ bool ran_config_is_of_task(const char *name)
                 "frozen",       "shortlist",   "dense",      "dense_activation",
                 "dense_norm",   "l2_normalize"};
 
+        if (strncmp(name, "upper", 5) == 0)
+                return true;
         for (size_t i = 0; i < sizeof of_task / sizeof *of_task; i++)
                 if (strcmp(of_task[i], name) == 0)
                         return true;
@@ -503,12 +583,17 @@ int ran_config_check(const struct ran_config *c, struct ran_error *err)
                                 ran_task_names[c->task]);
         if (!ran_config_has_encoder(c))
                 RAN_TRY(check_alone(c, err));
+        if (c->upper != RAN_UPPER_POOLING && c->encoder != RAN_ENCODER_BERT)
+                return ran_fail(err, RAN_EINVAL,
+                                "upper stands above the windows of a pretrained encoder, not of "
+                                "the encoder '%s': it must be 'pooling'",
+                                ran_encoder_names[c->encoder]);
         for (size_t i = 0; i < parts.n; i++)
                 if (parts.part[i]->check != NULL)
                         RAN_TRY(parts.part[i]->check(c, err));
         if (ran_config_has_token_outputs(c) && c->rotary && c->head_dim % 2 != 0)
                 return ran_fail(err, RAN_EINVAL,
-                                "rotary positions turn pairs: head_dim must be even, "
+                                "rotary positions rotate pairs of numbers: head_dim must be even, "
                                 "not %zu (or rotary off)",
                                 c->head_dim);
         return RAN_OK;

@@ -9,6 +9,17 @@
 #include <stdlib.h>
 #include <string.h>
 
+static void walk_encoder(struct ran_tensor_walk *k, struct ran_params *p,
+                         const struct ran_config *c)
+{
+        const struct ran_part *part = ran_encoder_of(c);
+
+        for (size_t l = 0; l < c->layers && part->layer_size > 0; l++)
+                part->layer_tensors(k, (char *)p->layers + l * part->layer_size, c, l);
+        if (part->once_size > 0)
+                part->once_tensors(k, p->once, c);
+}
+
 /* All tensors of a configuration, in the order of the block. */
 static void walk_all(struct ran_tensor_walk *k, struct ran_params *p, const struct ran_config *c,
                      size_t C)
@@ -17,30 +28,50 @@ static void walk_all(struct ran_tensor_walk *k, struct ran_params *p, const stru
 
         for (size_t i = 0; i < parts.n; i++) {
                 const struct ran_part *part = parts.part[i];
+                struct ran_config inner;
 
-                for (size_t l = 0; l < c->layers && part->layer_size > 0; l++)
-                        part->layer_tensors(k, (char *)p->layers + l * part->layer_size, c, l);
-                if (part->once_size > 0)
-                        part->once_tensors(k, p->once, c);
+                if (part->encodes)
+                        walk_encoder(k, p, c);
+                if (part->within != NULL && part->within(c, &inner))
+                        walk_encoder(k, p->inner, &inner);
+                if (part->upper_tensors != NULL)
+                        part->upper_tensors(k, &p->upper, c);
                 if (part->tensors != NULL)
                         part->tensors(k, &p->head, c, C);
         }
 }
 
-/* The structs that name the tensors of the encoder. */
-static int alloc_names(struct ran_params *p, const struct ran_config *c, struct ran_error *err)
+/* The structs that name the tensors of an encoder. */
+static bool alloc_encoder(struct ran_params *p, const struct ran_config *c, struct ran_error *err)
 {
         const struct ran_part *encoder = ran_encoder_of(c);
 
-        *p = (struct ran_params){0};
-        if (encoder == NULL)
-                return RAN_OK;
         if (encoder->layer_size > 0)
                 p->layers = ran_alloc(c->layers, encoder->layer_size, err);
         if (encoder->once_size > 0)
                 p->once = ran_alloc(1, encoder->once_size, err);
-        if ((encoder->layer_size == 0 || p->layers != NULL) &&
-            (encoder->once_size == 0 || p->once != NULL))
+        return (encoder->layer_size == 0 || p->layers != NULL) &&
+               (encoder->once_size == 0 || p->once != NULL);
+}
+
+/* And of the one within a part. */
+static bool alloc_inner(struct ran_params *p, const struct ran_config *c, struct ran_error *err)
+{
+        const struct ran_part_list parts = ran_parts_of(c);
+        struct ran_config inner;
+
+        for (size_t i = 0; i < parts.n; i++)
+                if (parts.part[i]->within != NULL && parts.part[i]->within(c, &inner)) {
+                        p->inner = ran_alloc(1, sizeof *p->inner, err);
+                        return p->inner != NULL && alloc_encoder(p->inner, &inner, err);
+                }
+        return true;
+}
+
+static int alloc_names(struct ran_params *p, const struct ran_config *c, struct ran_error *err)
+{
+        *p = (struct ran_params){0};
+        if (ran_encoder_of(c) == NULL || (alloc_encoder(p, c, err) && alloc_inner(p, c, err)))
                 return RAN_OK;
         ran_params_release(p);
         return RAN_ENOMEM;
@@ -123,6 +154,11 @@ void ran_params_release(struct ran_params *p)
         free(p->block);
         free(p->layers);
         free(p->once);
+        if (p->inner != NULL) {
+                free(p->inner->layers);
+                free(p->inner->once);
+        }
+        free(p->inner);
         *p = (struct ran_params){0};
 }
 

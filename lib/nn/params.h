@@ -29,6 +29,21 @@
         X(lm_tail_w, "lm.tail.weight", ran_lm_tails(c, C), D, GLOROT, c->shortlist > 0) \
         X(lm_tail_b, "lm.tail.bias", 0, ran_lm_tails(c, C), ZERO, c->shortlist > 0)
 
+/* Of what stands above an encoder (part/upper/upper.h): A is upper_dim, and the width of an
+ * encoder there. */
+#define RAN_UPPER_PARAMS(X)                                       \
+        X(in_w, "upper.in.weight", A, D, GLOROT, enters)        \
+        X(in_b, "upper.in.bias", 0, A, ZERO, enters)            \
+        X(key_w, "upper.attention.weight", A, D, GLOROT, attends) \
+        X(key_b, "upper.attention.bias", 0, A, ZERO, attends)     \
+        X(query, "upper.attention.query", 0, A, ZERO, attends)
+
+struct ran_upper_params {
+#define X(field, name, rows, cols, init, when) float *field;
+        RAN_UPPER_PARAMS(X)
+#undef X
+};
+
 struct ran_head_params {
 #define X(field, name, rows, cols, init, when) float *field;
         RAN_CLASSIFY_PARAMS(X)
@@ -59,8 +74,10 @@ struct ran_params {
         void *layers; /* (N) the tensors of each layer: structs of the encoder */
         void *once;   /* tensors outside the layers, a struct of the encoder; NULL: none */
         struct ran_head_params head;
-        const float *embed;               /* (V, D), a mapped table */
-        struct ran_kept_panels *panels;   /* of weights that do not change, or NULL */
+        struct ran_upper_params upper;
+        struct ran_params *inner;       /* of an encoder within a part: layers and once; or NULL */
+        const float *embed;             /* (V, D), a mapped table */
+        struct ran_kept_panels *panels; /* of weights that do not change, or NULL */
         struct ran_vector_cache *vectors; /* what a frozen encoder has made, or NULL */
         struct ran_below *below;   /* weights: the layers that stay as they are, and what they have
                                       made (part/bert/below.h); NULL: all are trained */

@@ -8,6 +8,8 @@
  *   rows        embedding: a row of each token
  *   encoders    ran, contextualizer, transformer, static, bert: from rows to outputs of tokens, or
  *               of documents. At most one is in the list
+ *   upper       what makes vectors of documents of an encoder's outputs: attention, or another
+ *               encoder that reads them
  *   features    vectors: a vector of each document from an encoder that is not trained
  *   predictors  linear, words: logits of their own, beside those of the head
  *   heads       classify_head, tag_head, crf, lm_head: tensors of a task's output
@@ -55,7 +57,7 @@ struct ran_part {
         /* Whether a model of this configuration has it. */
         bool (*is_in)(const struct ran_config *c);
 
-        /* Of the functions below, one that is NULL has nothing to say, unless it is said otherwise.
+        /* A function below that is NULL has nothing to say, unless it is said otherwise.
          *
          * ---- configuration */
         int (*check)(const struct ran_config *c, struct ran_error *err);
@@ -68,6 +70,8 @@ struct ran_part {
         void (*layer_tensors)(struct ran_tensor_walk *k, void *layer, const struct ran_config *c,
                               size_t l);
         void (*once_tensors)(struct ran_tensor_walk *k, void *once, const struct ran_config *c);
+        void (*upper_tensors)(struct ran_tensor_walk *k, struct ran_upper_params *p,
+                              const struct ran_config *c);
         void (*tensors)(struct ran_tensor_walk *k, struct ran_head_params *p,
                         const struct ran_config *c, size_t C);
         /* Tables outside the block, in `to`; returns their number. rows: see
@@ -88,6 +92,10 @@ struct ran_part {
          * It is called twice, the first time only to count. */
         void (*lay_out)(struct ran_workspace *w, struct ran_arena *k);
 
+        /* ---- an encoder within the part, which reads rows of its own: true fills `inner`, its
+         * configuration. Its tensors are p->inner, in front of those of `tensors`. */
+        bool (*within)(const struct ran_config *c, struct ran_config *inner);
+
         /* ---- rows: fills w->x[0], and drops some of x, rows or their adjoints, in training */
         void (*rows)(struct ran_workspace *w, const struct ran_params *p);
         void (*drop_rows)(struct ran_workspace *w, float *x);
@@ -105,8 +113,9 @@ struct ran_part {
         void (*forward)(struct ran_workspace *w, const struct ran_params *p);
         void (*backward)(struct ran_workspace *w, const struct ran_params *p,
                          struct ran_params *dp);
-        /* Writes a vector for each document, the classifier's input: (B, D) in w->head.head.
-         * Adjoint: from w->head.dhead to w->dx and w->dlast, overwritten. */
+        /* Writes a vector for each document, the classifier's input: (B, head_width) in
+         * w->head.head. Adjoint: from w->head.dhead to w->dx and w->dlast, overwritten. The last
+         * part in the list that has them: the encoder, or what stands above it. */
         void (*documents)(struct ran_workspace *w, const struct ran_params *p);
         void (*documents_bwd)(struct ran_workspace *w, const struct ran_params *p,
                               struct ran_params *dp);
@@ -122,6 +131,15 @@ struct ran_part {
         void (*vector)(struct ran_workspace *w, const struct ran_params *p, size_t b, float *v);
         void (*vector_bwd)(struct ran_workspace *w, const struct ran_params *p,
                            struct ran_params *dp, float *dv);
+        /* Of an encoder that reads windows by themselves: how many windows document b has, and the
+         * number of the first of them; after `forward` the vectors of all (M, vector_width). Their
+         * adjoints, to be filled, once those of rows, w->dx, are cleared; and from there to w->dx,
+         * which is added to. */
+        size_t (*windows)(const struct ran_workspace *w, size_t b, size_t *first);
+        const float *(*window_vectors)(struct ran_workspace *w, const struct ran_params *p);
+        float *(*clear_adjoints)(struct ran_workspace *w);
+        void (*window_vectors_bwd)(struct ran_workspace *w, const struct ran_params *p,
+                                   struct ran_params *dp);
         /* The recurrent state of a document: its width; the tokens that each state stands for; how
          * many of so many earlier states are kept, the last ones (NULL: all). */
         size_t (*state_width)(const struct ran_config *c);
@@ -182,6 +200,8 @@ RAN_PARTS(RAN_PART_DECLARE)
 extern const struct ran_part *const ran_part_table[RAN_PARTS_MOST]; /* all there are, by number */
 struct ran_part_list ran_parts_of(const struct ran_config *c);
 
+/* The width of a document's vector in front of the head. */
+size_t ran_head_width(const struct ran_config *c);
 extern const char *const ran_encoder_names[]; /* by number; NULL at the end */
 /* The encoder in the list, or NULL. */
 const struct ran_part *ran_encoder_of(const struct ran_config *c);

@@ -28,6 +28,8 @@ struct ran_part_list ran_parts_of(const struct ran_config *c)
                         list.part[list.n++] = part;
                         if (part->encodes)
                                 list.encoder = part;
+                        if (part->documents != NULL)
+                                list.documents = part;
                         if (part->features != NULL)
                                 list.features += part->features(c);
                 }
@@ -108,6 +110,7 @@ void ran_config_drop_encoder(struct ran_config *c)
 {
         c->encoder = RAN_ENCODER_NONE;
         c->frozen = false;
+        c->upper = RAN_UPPER_POOLING;
 }
 
 void ran_config_drop_predictors(struct ran_config *c)
@@ -132,7 +135,23 @@ bool ran_parts_stand_alone(const struct ran_config *c)
 {
         const struct ran_part *encoder = ran_encoder_of(c);
 
-        return encoder != NULL && encoder->rows_stand_alone;
+        return encoder != NULL && encoder->rows_stand_alone && !ran_config_has_upper(c);
+}
+
+bool ran_config_has_upper(const struct ran_config *c)
+{
+        return ran_part_table[RAN_PART_UPPER]->is_in(c);
+}
+
+size_t ran_head_width(const struct ran_config *c)
+{
+        struct ran_config inner;
+
+        for (int i = 0; i < RAN_PARTS_MOST; i++)
+                if (ran_part_table[i]->within != NULL && ran_part_table[i]->is_in(c) &&
+                    ran_part_table[i]->within(c, &inner))
+                        return inner.dim;
+        return c->dim;
 }
 
 size_t ran_parts_features(const struct ran_config *c)

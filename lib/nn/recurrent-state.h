@@ -61,7 +61,7 @@ struct ran_recurrent_run {
         const float *key, *value; /* (n, width) */
         size_t n;
 };
-/* Those of the states from `from` on, `end` at most. */
+/* Keys and values of the states from `from` on, `end` at most. */
 static inline struct ran_recurrent_run ran_recurrent_state_run(const struct ran_recurrent_state *s,
                                                                size_t l, size_t from, size_t end)
 {
@@ -72,12 +72,6 @@ static inline struct ran_recurrent_run ran_recurrent_state_run(const struct ran_
         return (struct ran_recurrent_run){s->base->key[l] + from * s->width,
                                           s->base->value[l] + from * s->width,
                                           (end < s->shared ? end : s->shared) - from};
-}
-/* Where state `from`, which is not shared, and those after it are written. */
-static inline struct ran_recurrent_run ran_recurrent_state_own(const struct ran_recurrent_state *s,
-                                                               size_t l, size_t from)
-{
-        return ran_recurrent_state_run(s, l, from, from);
 }
 /* Copies the rows of the open window, its cell's and those of its tokens, to out (1 + open, 3E). */
 void ran_recurrent_state_recall(const struct ran_recurrent_state *s, size_t l, float *out);

@@ -44,7 +44,7 @@ void ran_sparse_lines_bands(struct ran_sparse_line *line, const struct ran_spars
 
 /* ---- diagonals ------------------------------------------------------------------------------ */
 
-/* Those to the left first: neighbours then read nearly the same rows. */
+/* Keys to the left come first: neighbours then read nearly the same rows. */
 size_t ran_sparse_lines_diagonals(struct ran_sparse_line *line, const struct ran_sparse_centres *c,
                                   bool far, size_t *pos, size_t room)
 {

@@ -21,19 +21,19 @@
 
 #define RAN_LN_EPS 1e-5
 
-/* X(field, floats): the head. `outputs`: documents or word positions. logit_rows rows of
- * logit_width logits are made at a time: outputs and C, but for language models a block and the
+/* X(field, floats): the head; H: its width. `outputs`: documents or word positions. logit_rows rows
+ * of logit_width logits are made at a time: outputs and C, but for language models a block and the
  * width of the first softmax; tail_width is that of the widest tail (task/lm-output.h). Adjoints
  * only for training. */
 #define RAN_HEAD(X)                                                                          \
-        X(head, outputs *D)                /* input of the last linear layer */              \
+        X(head, outputs *H)                /* input of the last linear layer */              \
         X(logits, logit_rows *logit_width) /* of language models: their adjoints in place */ \
         X(tail, logit_rows *tail_width)    /* scores of a tail */                            \
-        X(tail_head, tail_width > 0 ? logit_rows * D : 0) /* rows of head that look into it */
+        X(tail_head, tail_width > 0 ? logit_rows * H : 0) /* rows of head that look into it */
 #define RAN_HEAD_ADJOINTS(X)                                \
-        X(dhead, outputs *D)                                \
+        X(dhead, outputs *H)                                \
         X(dlogits, ran_task_is_tied(w->c) ? 0 : outputs *C) \
-        X(dtail_head, tail_width > 0 ? logit_rows * D : 0)
+        X(dtail_head, tail_width > 0 ? logit_rows * H : 0)
 
 /* Sizes of a layout. */
 struct ran_dims {
@@ -54,9 +54,10 @@ struct ran_part_list {
         const struct ran_part *part[RAN_PARTS_MOST];
         int number[RAN_PARTS_MOST];
         size_t n;
-        const struct ran_part *encoder; /* one of them, or NULL */
-        size_t features;                /* of documents that they make for predictors */
-        bool trains;                    /* the encoder is trained */
+        const struct ran_part *encoder;   /* one of them, or NULL */
+        const struct ran_part *documents; /* and what makes vectors of documents, or NULL */
+        size_t features;                  /* of documents that they make for predictors */
+        bool trains;                      /* the encoder is trained */
 };
 
 struct ran_workspace {
@@ -69,6 +70,7 @@ struct ran_workspace {
         float linear_weight; /* weight of the logits of predictors: 1; less on a path to the
                               * document (infer/explain.c); 0: not computed */
         size_t D, E, h, d_k; /* of the configuration; E = h d_k */
+        size_t head_width;   /* of what the head reads: D, unless an upper encoder says another */
         size_t slab_rows;    /* limit of a slab, unless it is one window; tests lower it */
         size_t keep_floats;  /* limit for keeping activations of several slabs; tests lower it */
         const float *given;  /* (B, F) features of documents; NULL: parts make them */
@@ -95,6 +97,10 @@ void ran_workspace_release(struct ran_workspace *w);
  * before. */
 int ran_workspace_fit(struct ran_workspace *w, const struct ran_packed *packed, size_t C,
                       struct ran_error *err);
+/* Its two halves, for a workspace within another: sizes; and the layout in the arena of that. */
+int ran_workspace_prepare(struct ran_workspace *w, const struct ran_packed *packed, size_t C,
+                          struct ran_error *err);
+void ran_workspace_lay_out(struct ran_workspace *w, struct ran_arena *k);
 /* Bytes that ran_workspace_fit would lay out for these documents; as a double, because it may be
  * more than memory can address. */
 int ran_workspace_bytes(struct ran_workspace *w, const struct ran_packed *packed, size_t C,

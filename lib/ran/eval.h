@@ -44,10 +44,6 @@ int ran_eval_add_decided(struct ran_eval *e, const uint32_t *gold, size_t unknow
                          uint32_t predicted, struct ran_error *err);
 /* Adds an unknown label to the report, which counts all of them and names the first hundred. */
 int ran_eval_unknown(struct ran_eval *e, const char *name, size_t n, struct ran_error *err);
-/* Adds the counts of `from`, of the same C and kind, to e. On failure (RAN_ENOMEM) e has only part
- * of them. */
-int ran_eval_merge(struct ran_eval *e, const struct ran_eval *from, struct ran_error *err);
-
 struct ran_prf {
         double precision, recall, f1; /* 0 where the denominator is 0 */
 };
@@ -116,6 +112,23 @@ struct ran_suspect {
 int ran_suspects_find(struct ran_suspect *s, const float *p, const uint32_t *label, size_t n,
                       size_t C, double *threshold, size_t *wrong, struct ran_error *err);
 
+/* ---- thresholds of labels (eval/threshold.c) --------------------------------------------------
+ */
+
+/* From this probability on a document gets the label: what that comes to on the documents that it
+ * was found by. Intervals of 95 %. */
+struct ran_threshold {
+        float threshold;
+        size_t documents, positives, found, right; /* right: found and positive */
+        double recall, precision;
+        struct ran_interval recall_interval, precision_interval;
+};
+/* Of n documents with a probability p of the label, which some have: the largest threshold with the
+ * wanted recall; or the smallest with the wanted precision, 0 < wanted <= 1. RAN_EINVAL: none
+ * reaches it. */
+int ran_threshold_find(struct ran_threshold *t, const float *p, const bool *positive, size_t n,
+                       bool precision, double wanted, struct ran_error *err);
+
 /* ---- two models on the same documents (eval/paired.c) ---------------------------------------- */
 
 /* What a model answered to a document: labels, or entities, that are right, wrong or missing. With
@@ -141,9 +154,6 @@ void ran_paired_finish(const struct ran_paired *p, struct ran_paired_report *rep
 /* Append the report as one JSON object, or as lines for people. */
 void ran_paired_json(const struct ran_paired_report *report, struct ran_buf *out);
 void ran_paired_text(const struct ran_paired_report *report, struct ran_buf *out);
-/* The probability of a split at least as uneven if both models are equally good. */
-double ran_mcnemar(size_t first_only, size_t second_only);
-
 /* Counts of a tagger for one type, or in all. */
 struct ran_tag_score {
         const char *type; /* without NUL; NULL in all */

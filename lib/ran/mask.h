@@ -37,15 +37,13 @@ struct ran_mask {
 int ran_mask_init(struct ran_mask *m, int pattern, size_t window, size_t dilation, int mask,
                   size_t N, size_t sources, struct ran_error *err);
 
-/* The keys that a query sees, or the queries that see a key: the run [from, to), which contains the
+/* The keys that a query sees: the run [from, to), which contains the
  * token itself, and single ones, `left` of them before it and `right` behind. */
 struct ran_mask_ranges {
         size_t at;
         size_t from, to, left, right;
 };
 struct ran_mask_ranges ran_mask_row(const struct ran_mask *m, size_t i); /* keys of query i < N */
-struct ran_mask_ranges ran_mask_column(const struct ran_mask *m,
-                                       size_t j); /* queries of key j < N */
 /* Walks all of them as runs [*from, *to) in ascending order. Start with pos = 0; false at the end.
  */
 bool ran_mask_ranges_next(const struct ran_mask *m, const struct ran_mask_ranges *s, size_t *pos,

@@ -33,6 +33,7 @@
         X(TRANSFORMER, transformer)       \
         X(STATIC, static)                 \
         X(BERT, bert)                     \
+        X(UPPER, upper)                   \
         X(VECTORS, vectors)               \
         X(CLASSIFY_HEAD, classify_head)   \
         X(LINEAR, linear)                 \
@@ -57,6 +58,20 @@ enum {
         RAN_ACTIVATION_TANH
 };
 enum { RAN_REVIEW_NONE, RAN_REVIEW_ALL, RAN_REVIEW_WINDOW, RAN_REVIEW_DISPERSED };
+/* What makes the vector of a document of the windows of a pretrained encoder: its own pooling; mean
+ * or maximum of the windows' vectors; that of the window whose label is most certain; or what is
+ * learned (part/upper/upper.h). */
+enum {
+        RAN_UPPER_POOLING,
+        RAN_UPPER_MEAN,
+        RAN_UPPER_MAX,
+        RAN_UPPER_CERTAIN,
+        RAN_UPPER_ATTENTION,
+        RAN_UPPER_RAN,
+        RAN_UPPER_CONTEXTUALIZER,
+        RAN_UPPER_TRANSFORMER
+};
+enum { RAN_ROWS_TOKENS, RAN_ROWS_WINDOWS };
 enum { RAN_CONTEXT_CONSTANT, RAN_CONTEXT_LEARNED, RAN_CONTEXT_RANDOM };
 
 /* The configuration of a model: the `config` of the model file and the options of ran-train. V
@@ -107,6 +122,8 @@ struct ran_config {
         size_t dense;   /* width of a linear layer on what the head reads; 0: none */
         int dense_activation;
         bool dense_norm, l2_normalize;
+        int upper, upper_rows; /* RAN_UPPER_..., and what it reads: RAN_ROWS_... */
+        size_t upper_dim, upper_layers, upper_heads, upper_head_dim, upper_window;
 };
 extern const struct ran_field ran_config_fields[];
 /* Whether a field belongs to the task: to its head, or to the way of reading documents. The
@@ -126,6 +143,8 @@ bool ran_task_reads_words(int task);
 bool ran_config_has_encoder(const struct ran_config *config);
 /* And whether training changes it: a frozen one stays as it is. */
 bool ran_config_trains_encoder(const struct ran_config *config);
+/* Whether a part makes vectors of documents of its outputs for the head alone. */
+bool ran_config_has_upper(const struct ran_config *config);
 /* Whether vectors that it makes of documents are features of a predictor: it is frozen. */
 bool ran_config_has_features(const struct ran_config *config);
 /* Whether it computes anything: static vectors are rows of a table. */
@@ -189,7 +208,7 @@ enum { RAN_MODEL_PARTS = 10 };
 /* The parts that are there, and their number. Their bytes add up to those of the file. */
 size_t ran_model_parts(const struct ran_model *m, struct ran_model_part part[RAN_MODEL_PARTS]);
 size_t ran_model_bytes(const struct ran_model *m); /* of the file */
-/* Of a checkpoint: the epochs done and the steps of the optimiser so far. false: it is a model. */
+/* The epochs that a checkpoint has done, and the steps of its optimiser. false: it is a model. */
 bool ran_model_progress(const struct ran_model *m, double *epochs, double *steps);
 /* The fingerprints of the documents that it, and the models it was initialised from, learned from
  * (base.h), and whether one of them is this: of 10,000 other documents and a million fingerprints,
@@ -210,6 +229,9 @@ int ran_hf_folder_write(const char *folder, const char *prompt, int storage, con
 /* Decision thresholds (C) of a model with several labels a document: tuned ones, or 0.5. NULL for a
  * language model. */
 const float *ran_model_thresholds(const struct ran_model *m);
+/* The threshold of label c that training was asked for (`decisions` of the metadata), -1: none. Of
+ * a model with several labels it is among the thresholds above. */
+float ran_model_limit(const struct ran_model *m, size_t c);
 /* One label a document: the labels at least as probable as *cut make a prediction set, which
  * contains the true label with probability `coverage`, 0 < coverage < 1, for documents like the
  * calibration documents of training (eval/calibration.h). RAN_EINVAL if there were none or too
@@ -242,13 +264,19 @@ struct ran_document {
         const bool *begins;        /* (words) */
         size_t words;
 };
-/* logits (C); embedding (D), the input of the last linear layer, or NULL. The result depends on the
- * document alone, bit for bit. task classify. RAN_EINVAL for the embedding of a model without an
- * encoder, or with a frozen one, which has no such layer: see ran_embed. */
+/* Joins the windows of a pretrained classifier in another way than the model says: RAN_UPPER_MEAN,
+ * _MAX or _CERTAIN. Before any state is made. RAN_EINVAL for other models, and for those that have
+ * learned what stands above the windows. */
+int ran_model_join_windows(struct ran_model *m, int upper, struct ran_error *err);
+/* The width of the input of the last linear layer: D, or that of an upper encoder. */
+size_t ran_model_head_width(const struct ran_model *m);
+/* logits (C); embedding (head width), the input of the last linear layer, or NULL. The result
+ * depends on the document alone, bit for bit. task classify. RAN_EINVAL for the embedding of a
+ * model without an encoder, or with a frozen one, which has no such layer: see ran_embed. */
 int ran_classify(const struct ran_model *m, struct ran_state *s, const struct ran_document *d,
                  float *logits, float *embedding, struct ran_error *err);
-/* The same for n documents: logits (n, C), embedding (n, D) or NULL. With a pretrained encoder
- * short ones take half the time that they take one by one. */
+/* The same for n documents: logits (n, C), embedding (n, head width) or NULL. With a pretrained
+ * encoder short ones take half the time that they take one by one. */
 int ran_classify_each(const struct ran_model *m, struct ran_state *s, const struct ran_document *d,
                       size_t n, float *logits, float *embedding, struct ran_error *err);
 /* Whether documents are worth being scored together. */
@@ -354,6 +382,20 @@ int ran_lm_fill_each(const struct ran_model *m, struct ran_state *s, const uint3
 /* Probabilities (C) of logits: softmax, or a sigmoid each for several labels. In double, then
  * rounded; never above 1. */
 void ran_probabilities(const struct ran_config *config, const float *logits, size_t C, float *p);
+/* Documents to label next (infer/select.c): those that a model is in doubt about, spread over the
+ * collection, and no near-duplicates (text.h) of each other. Add all documents, with a doubt from 0
+ * to 1 and their words, as ran_counter_words writes them; then choose. The same documents in the
+ * same order give the same choice. */
+struct ran_selection;
+struct ran_selection *ran_selection_new(struct ran_error *err);
+void ran_selection_free(struct ran_selection *s);
+int ran_selection_add(struct ran_selection *s, double doubt, const char *words, size_t n,
+                      struct ran_error *err);
+/* The numbers of *n documents, at most `most`, in the order in which they were chosen: document has
+ * room for the smaller of `most` and all. Time grows with their number times that of ten candidates
+ * each. */
+int ran_selection_choose(const struct ran_selection *s, size_t most, size_t *document, size_t *n,
+                         struct ran_error *err);
 /* Vectors of documents by which documents that are alike are near each other, by the cosine: for a
  * model of any task with an encoder. An encoder of the family BERT has such vectors; others get
  * theirs from the embedding, best that of a language model (infer/embed.c). An embedder is
@@ -362,7 +404,7 @@ struct ran_embedder;
 struct ran_embedder *ran_embedder_new(const struct ran_model *m, struct ran_error *err);
 void ran_embedder_free(struct ran_embedder *e);
 size_t ran_embedder_width(const struct ran_embedder *e);
-/* Of n documents: v (n, width). */
+/* The vectors v (n, width) of n documents. */
 int ran_embed_each(const struct ran_embedder *e, struct ran_state *s, const struct ran_document *d,
                    size_t n, float *v, struct ran_error *err);
 /* v (width), with a state of the same model. All 0 for a document of unknown tokens, which has no
@@ -431,7 +473,7 @@ struct ran_probe_shape {
                 size_t heads; /* 0: no such table */
         } table[RAN_PROBE_TABLES];
 };
-/* Of a document of L >= 1 tokens. */
+/* The sizes for a document of L >= 1 tokens. */
 void ran_probe_shape(struct ran_probe_shape *shape, const struct ran_config *c, size_t L);
 size_t ran_probe_window(const struct ran_probe_shape *shape, size_t t); /* of token t */
 size_t ran_probe_window_end(const struct ran_probe_shape *shape,

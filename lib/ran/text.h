@@ -120,17 +120,6 @@ struct ran_surround {
         size_t before_n, after_n;
 };
 struct ran_surround ran_tokenizer_surround(const struct ran_tokenizer *t);
-/* The id of a token with a role; RAN_NO_ID if there is none. */
-enum ran_token_role {
-        RAN_TOKEN_UNKNOWN,
-        RAN_TOKEN_PADDING,
-        RAN_TOKEN_MASK,
-        RAN_TOKEN_FIRST, /* [CLS], <s> */
-        RAN_TOKEN_LAST,  /* [SEP], </s> */
-        RAN_TOKEN_ROLES
-};
-uint32_t ran_tokenizer_role(const struct ran_tokenizer *t, enum ran_token_role role);
-
 /* Encodes n bytes of text into e, replacing its contents. RAN_EFORMAT for invalid UTF-8,
  * RAN_ENOMEM. */
 int ran_tokenizer_encode(const struct ran_tokenizer *t, const char *text, size_t n,

@@ -174,6 +174,9 @@ int ran_train_settings_check(const struct ran_train_settings *s, const struct ra
 /* The layers of the encoder, the lowest, that a training leaves as they are; its rows, too, if
  * there are any. 0: it changes all. */
 size_t ran_train_below(const struct ran_train_settings *s, const struct ran_config *config);
+/* About the time of a step of documents that those layers have read already, as a share of that of
+ * the first; 1: there are none. */
+double ran_train_tuned_share(const struct ran_train_settings *s, const struct ran_config *config);
 
 /* Why a classifier or tagger has no encoder (train/judge.c). */
 struct ran_train_decision {
@@ -272,6 +275,17 @@ struct ran_train_texts {
         struct ran_train_limit limit;
 };
 
+/* What the layers below the tuned ones have made of windows of documents, so that none is computed
+ * twice: in a file, or in memory alone with path NULL (part/bert/below.c); keep: the most bytes in
+ * memory, 0: RAN_SPOOL_KEEP. The file need not exist; RAN_EFORMAT if it is damaged, or something
+ * else. It serves one encoder and is written when it is closed. Trainings may share it. */
+struct ran_below;
+struct ran_below *ran_below_open(const char *path, size_t keep, struct ran_error *err);
+/* Frees it, whatever it returns; NULL is nothing. */
+int ran_below_close(struct ran_below *k, struct ran_error *err);
+/* Windows that were in the file, and those that were added. */
+void ran_below_counts(const struct ran_below *k, size_t *found, size_t *computed);
+
 struct ran_train_job {
         const struct ran_config *config;
         const struct ran_train_settings *settings;
@@ -289,6 +303,7 @@ struct ran_train_job {
         /* Of a frozen encoder of the family BERT: the vectors that it has made, and will have made;
          * or NULL. */
         struct ran_vector_cache *vector_cache;
+        struct ran_below *below; /* where ran_train_below is above 0; NULL: the training's own */
         const char *output;     /* model file; written when training is complete, never before;
                                    NULL: none */
         int storage;            /* how it stores the weights, RAN_STORAGE_...: they are rounded

@@ -27,7 +27,7 @@ static bool is_in(const struct ran_config *c)
 static void tensors(struct ran_tensor_walk *k, struct ran_head_params *p,
                     const struct ran_config *c, size_t C)
 {
-        const size_t D = c->dim, l = 0;
+        const size_t D = ran_head_width(c), l = 0;
         const char *prefix = NULL;
 
         RAN_CLASSIFY_PARAMS(RAN_TENSOR_FIELD)
@@ -42,18 +42,18 @@ const struct ran_part ran_part_classify_head = {
 static void drop_out(struct ran_workspace *w, float *h)
 {
         for (size_t b = 0; b < w->packed->B; b++)
-                ran_workspace_dropout(w, b, 0, RAN_DROP_HEAD, w->noise.dropout, h + b * w->D, w->D,
-                                      0);
+                ran_workspace_dropout(w, b, 0, RAN_DROP_HEAD, w->noise.dropout,
+                                      h + b * w->head_width, w->head_width, 0);
 }
 
 static void head(struct ran_workspace *w, const struct ran_params *p, size_t C)
 {
         const struct ran_part_list *parts = &w->parts;
         struct ran_head *h = &w->head;
-        size_t D = w->D, B = w->packed->B;
+        size_t D = w->head_width, B = w->packed->B;
 
         if (w->parts.trains) {
-                w->parts.encoder->documents(w, p);
+                w->parts.documents->documents(w, p);
                 drop_out(w, h->head);
                 /* documents that are scored abreast have the same logits as alone */
                 const bool alone = !w->training && w->parts.encoder->rows_stand_alone;
@@ -74,7 +74,7 @@ static void head_bwd(struct ran_workspace *w, const struct ran_params *p, struct
 {
         const struct ran_part_list *parts = &w->parts;
         struct ran_head *h = &w->head;
-        size_t D = w->D, B = w->packed->B;
+        size_t D = w->head_width, B = w->packed->B;
 
         for (size_t i = 0; i < parts->n && !w->parts.trains; i++)
                 if (parts->part[i]->add_bwd != NULL)
@@ -84,7 +84,7 @@ static void head_bwd(struct ran_workspace *w, const struct ran_params *p, struct
         ran_gemm_linear_bwd(w->pool, h->dhead, D, false, dp->head.out_w, dp->head.out_b, h->dlogits,
                             C, h->head, D, p->head.out_w, B, D, C);
         drop_out(w, h->dhead);
-        w->parts.encoder->documents_bwd(w, p, dp);
+        w->parts.documents->documents_bwd(w, p, dp);
 }
 
 const struct ran_task ran_task_classify = {
@@ -230,7 +230,7 @@ static void merge(const struct ran_config *c, struct ran_head_params *q, size_t 
         (void)linear_crf;
         if (!ran_config_trains_encoder(c))
                 return;
-        ran_ensemble_scale(q->out_w, C * c->dim, ensemble->encoder);
+        ran_ensemble_scale(q->out_w, C * ran_head_width(c), ensemble->encoder);
         ran_ensemble_scale(q->out_b, C, ensemble->encoder);
 }
 

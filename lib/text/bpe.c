@@ -178,7 +178,7 @@ static void push_unit(const struct ran_bpe *b, struct ran_bpe_scratch *s, struct
         u->n += n;
 }
 
-/* Of a word of bytes. */
+/* The symbols of a word of bytes. */
 static size_t begin_bytes(const struct ran_bpe *b, const char *word, size_t n,
                           struct ran_bpe_scratch *s)
 {
@@ -195,7 +195,7 @@ static size_t begin_bytes(const struct ran_bpe *b, const char *word, size_t n,
         return u.symbols;
 }
 
-/* Of a word of characters. */
+/* The symbols of a word of characters. */
 static size_t begin_chars(const struct ran_bpe *b, const char *word, size_t n,
                           struct ran_bpe_scratch *s)
 {

@@ -274,11 +274,6 @@ struct ran_surround ran_tokenizer_surround(const struct ran_tokenizer *t)
         return (struct ran_surround){t->before.id, t->after.id, t->before.n, t->after.n};
 }
 
-uint32_t ran_tokenizer_role(const struct ran_tokenizer *t, enum ran_token_role role)
-{
-        return role >= 0 && role < RAN_TOKEN_ROLES ? t->role[role] : RAN_NO_ID;
-}
-
 bool ran_tokenizer_find(const struct ran_tokenizer *t, const char *token, size_t n, uint32_t *id)
 {
         uint32_t found = ran_string_table_find(

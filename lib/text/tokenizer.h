@@ -85,6 +85,16 @@ struct quoted {
 };
 enum { TOKENIZER_STEP = 16 };
 
+/* Roles of tokens. */
+enum ran_token_role {
+        RAN_TOKEN_UNKNOWN,
+        RAN_TOKEN_PADDING,
+        RAN_TOKEN_MASK,
+        RAN_TOKEN_FIRST, /* [CLS], <s> */
+        RAN_TOKEN_LAST,  /* [SEP], </s> */
+        RAN_TOKEN_ROLES
+};
+
 struct ran_tokenizer {
         enum ran_tokenizer_type type;
         struct ran_text_rules rules;

@@ -1,5 +1,6 @@
 /* budget.c - a time for a run: see trainer.h. */
 #include "train/trainer.h"
+#include "ran/train.h"
 
 #include <math.h>
 
@@ -18,7 +19,7 @@ static double seconds_a_step(const struct ran_trainer *t)
         return t->time.encoder / (double)(t->loop.optimiser.step - t->time.from_step);
 }
 
-/* Of the validation after an epoch: its tokens go forward only. */
+/* The cost of the validation after an epoch: its tokens go forward only. */
 static double validation_seconds(const struct ran_trainer *t)
 {
         const struct ran_dataset *train = t->job->train, *dev = t->job->dev;
@@ -32,7 +33,9 @@ static double validation_seconds(const struct ran_trainer *t)
 /* The steps of the encoder that fit into the time. */
 static double affordable_steps(const struct ran_trainer *t)
 {
-        const double step = seconds_a_step(t), documents = (double)t->loop.documents;
+        /* in the first epoch, layers that stay read each document */
+        const double share = t->at.epochs.epoch == 0 ? ran_train_tuned_share(t->s, t->c) : 1;
+        const double step = share * seconds_a_step(t), documents = (double)t->loop.documents;
         const bool refits = ran_train_refits(t->job);
         double left = (1 - reserve) * t->job->seconds - ran_budget_spent(t);
         double each = step + validation_seconds(t) / (double)t->loop.batches;

@@ -3,6 +3,7 @@
 #include "math/elementary.h"
 #include "tensors/compact.h"
 #include "file/model.h"
+#include "part/bert/below.h"
 #include "part/linear/linear-rows.h"
 #include "part/linear/linear-words.h"
 #include "train/pretrained.h"
@@ -63,7 +64,7 @@ bool ran_train_keeps_head(const struct ran_train_job *job)
         /* Without an encoder the head is the linear model, whichever encoder it was beside. */
         if (job->init == NULL || of->task != c->task ||
             (of->encoder != c->encoder && ran_config_has_encoder(c)) ||
-            ran_config_has_features(of) != ran_config_has_features(c))
+            ran_config_has_features(of) != ran_config_has_features(c) || of->upper != c->upper)
                 return false;
         if (ran_task_is_tied(c))
                 return true; /* their classes are the vocabulary */
@@ -243,7 +244,7 @@ static int init_from_vectors(struct ran_trainer *t, struct ran_error *err)
 
         if (!ran_config_has_encoder(t->c))
                 return ran_fail(err, RAN_EINVAL,
-                                "word vectors initialise an encoder, and there is none");
+                                "word vectors initialise an encoder, and this model has none");
         if (e->V != t->V || e->D != t->D)
                 return ran_fail(err, RAN_EINVAL,
                                 "word vectors of %zu by %zu do not fit an embedding of %zu by %zu",
@@ -288,9 +289,9 @@ int ran_trainer_init_weights(struct ran_trainer *t, struct ran_error *err)
         int rc = RAN_OK;
 
         if (t->s->freeze && job->vectors == NULL && job->init == NULL)
-                return ran_fail(err, RAN_EINVAL,
-                                "freeze keeps embedding rows as they were given, but none "
-                                "were");
+                return ran_fail(
+                        err, RAN_EINVAL,
+                        "freeze keeps given embedding rows as they are, but none were given");
         init_random(t);
         const struct ran_linear_fit fit = ran_trainer_linear_fit(t);
         rc = ran_linear_read(&t->linear, &fit, err);
@@ -303,6 +304,9 @@ int ran_trainer_init_weights(struct ran_trainer *t, struct ran_error *err)
                 rc = init_from_vectors(t, err);
         if (rc == RAN_OK && (ran_config_has_features(t->c) || t->weights.below != NULL))
                 ran_trainer_round_encoder(t); /* its vectors are those of the model to be */
+        if (rc == RAN_OK && t->weights.below != NULL && job->below != NULL)
+                rc = ran_below_bind(job->below, t->c, &t->weights.p, t->V,
+                                    ran_train_below(t->s, t->c), err);
         for (size_t id = 0; id < t->V && t->s->freeze && t->D > 0; id++)
                 if (job->init != NULL || (job->vectors != NULL && job->vectors->given[id]))
                         t->loop.optimiser.table.rate_scale[id] = 0;

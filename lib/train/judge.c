@@ -57,7 +57,7 @@ static bool may_prove(const struct ran_trainer *t, const struct ran_gain *most)
         return looks < 1 || ran_gain_may_prove(most, looks);
 }
 
-/* Of the metric of the best epoch, with or without a linear model beside it. */
+/* Notes the metric of the best epoch, with or without a linear model beside it. */
 static void note_best_interval(struct ran_trainer *t, const struct ran_rates *r)
 {
         const struct ran_interval i = ran_rates_interval(r, t->s->metric);
@@ -112,9 +112,9 @@ static void note_best(struct ran_trainer *t, const struct ran_rates *r)
 
 /* ---- the best epoch -------------------------------------------------------------------------- */
 
-/* Of classifiers whose metrics differ by less than a standard error, the one with the lower loss is
- * the better: it sees every document, where accuracy sees those near the boundary. Not so of
- * taggers, of which each word has a loss: on GUM that cost 1.2 F1. */
+/* If the metrics of two classifiers differ by less than a standard error, the one with the lower
+ * loss is the better: it sees every document, where accuracy sees those near the boundary. Not so
+ * of taggers, of which each word has a loss: on GUM that cost 1.2 F1. */
 static bool is_better(const struct ran_trainer *t, const struct ran_rates *r)
 {
         const double metric = ran_rates_metric(r, t->s->metric);

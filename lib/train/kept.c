@@ -94,5 +94,5 @@ int ran_trainer_resume(struct ran_trainer *t, struct ran_error *err)
         }
         return here ? RAN_OK
                     : ran_fail(err, RAN_EFORMAT,
-                               "the checkpoint's progress is not that of any run");
+                               "the checkpoint's progress is impossible: the file is damaged");
 }

@@ -31,7 +31,8 @@ size_t ran_train_find_known(const struct ran_dataset *d, const struct ran_model 
         return n;
 }
 
-/* Those that the training learned from: all after a refit, else those that were not held out. */
+/* The documents that the training learned from: all after a refit, else those that were not held
+ * out. */
 int ran_known_make(const struct ran_train_job *job, bool refitted, struct ran_extra *extra,
                    struct ran_error *err)
 {

@@ -158,7 +158,7 @@ static void add_tried(const struct ran_trainer *t, struct ran_buf *out)
         ran_buf_char(out, '}');
 }
 
-/* Those tensors of the run that a model without a part of it has. */
+/* Copies the tensors that are left without the dropped part. */
 static void copy_tensors(float *block, const struct ran_layout *layout, const struct ran_trainer *t)
 {
         for (size_t i = 0; i < layout->n; i++) {
@@ -188,8 +188,7 @@ static int write_part(struct ran_trainer *t, const char *more, const struct ran_
                 copy_tensors(params.block, &layout, t);
                 params.embed = t->weights.p.embed;
                 params.spelling = t->weights.p.spelling;
-                params.wide = t->weights.p.wide;
-                params.idf = t->weights.p.idf;
+                ran_linear_lend(&t->linear, &params);
                 parts.storage = t->job->storage;
                 parts.extra = known;
                 parts.extras = known->n > 0;

@@ -58,8 +58,8 @@ int ran_train_first_phase(const struct ran_train_job *job, struct ran_train_phas
         phase->settings = *job->settings;
         if (!ran_config_has_encoder(job->config) || ran_task_is_tied(job->config))
                 return ran_fail(err, RAN_EINVAL,
-                                "texts teach the encoder of a classifier or tagger, and there is "
-                                "none");
+                                "texts train the encoder of a classifier or tagger, and this model "
+                                "has none");
         set_config(&phase->config);
         set_settings(&phase->settings, job);
         phase->job = *job;

@@ -55,9 +55,8 @@ const struct ran_field ran_train_fields[] = {
          AT(early_stop),
          .initial = "false",
          .later = true,
-         .help = "with a linear model: end the training of the encoder, or leave it out, as soon "
-                 "as "
-                 "it can no longer prove on the validation documents that it helps"},
+         .help = "with a linear model: end the training of the encoder, or leave it out, once "
+                 "validation can no longer show that it helps"},
         {.name = "metric",
          .type = RAN_FIELD_CHOICE,
          AT(metric),
@@ -90,7 +89,7 @@ const struct ran_field ran_train_fields[] = {
          .choices = schedules,
          .value = "KIND",
          .initial = "linear",
-         .help = "how the learning rate falls"},
+         .help = "schedule of the learning rate"},
         {.name = "warmup",
          .type = RAN_FIELD_REAL,
          AT(warmup),
@@ -310,6 +309,15 @@ size_t ran_train_below(const struct ran_train_settings *s, const struct ran_conf
         return ran_config_trains_encoder(c) && s->tune_layers < c->layers
                        ? c->layers - s->tune_layers
                        : 0;
+}
+
+/* A layer takes three times as long where it is tuned, and a head about a twentieth of layers. */
+double ran_train_tuned_share(const struct ran_train_settings *s, const struct ran_config *c)
+{
+        const double layers = (double)c->layers, below = (double)ran_train_below(s, c);
+        const double again = 0.05 * layers + 3 * (layers - below);
+
+        return again / (again + below);
 }
 
 static int check_tuned(const struct ran_train_settings *s, const struct ran_config *c,

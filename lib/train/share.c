@@ -81,22 +81,24 @@ static int unpack_names(struct ran_dataset *d, char *names, size_t C, struct ran
         return rc;
 }
 
+static int broadcast_packed(struct ran_ranks *r, struct ran_dataset *d, struct ran_buf *names,
+                            struct ran_error *err)
+{
+        if (r->rank == 0)
+                RAN_TRY(pack_names(d, names, err));
+        uint64_t head[] = {d->C, names->len};
+        RAN_TRY(broadcast(r, head, sizeof head, err));
+        if (r->rank > 0 && (names->data = ran_alloc(head[1], 1, err)) == NULL)
+                return RAN_ENOMEM;
+        RAN_TRY(broadcast(r, names->data, head[1], err));
+        return r->rank > 0 ? unpack_names(d, names->data, head[0], err) : RAN_OK;
+}
+
 static int broadcast_names(struct ran_ranks *r, struct ran_dataset *d, struct ran_error *err)
 {
         struct ran_buf names = {0};
-        uint64_t head[2];
-        int rc = r->rank == 0 ? pack_names(d, &names, err) : RAN_OK;
+        const int rc = broadcast_packed(r, d, &names, err);
 
-        head[0] = d->C;
-        head[1] = names.len;
-        if (rc == RAN_OK)
-                rc = broadcast(r, head, sizeof head, err);
-        if (rc == RAN_OK && r->rank > 0 && (names.data = ran_alloc(head[1], 1, err)) == NULL)
-                rc = RAN_ENOMEM;
-        if (rc == RAN_OK)
-                rc = broadcast(r, names.data, head[1], err);
-        if (rc == RAN_OK && r->rank > 0)
-                rc = unpack_names(d, names.data, head[0], err);
         free(names.data);
         return ran_ranks_break(r, rc);
 }
@@ -321,39 +323,41 @@ static int broadcast_recurrent(struct ran_trainer *t, struct ran_error *err)
         struct ran_ranks *r = t->job->ranks;
         size_t n = ran_plan_floats(&t->loop.plan);
         float *data = ran_alloc_floats(n, err);
-        int rc = data != NULL ? RAN_OK : RAN_ENOMEM;
 
-        if (rc == RAN_OK && r->rank == 0)
+        if (data == NULL)
+                return RAN_ENOMEM;
+        if (r->rank == 0)
                 ran_plan_pack(&t->loop.plan, data);
-        if (rc == RAN_OK)
-                rc = broadcast(r, data, n * sizeof *data, err);
+        int rc = broadcast(r, data, n * sizeof *data, err);
         if (rc == RAN_OK)
                 rc = ran_plan_unpack(&t->loop.plan, data, err);
         free(data);
         return rc;
 }
 
+static int broadcast_state(struct ran_trainer *t, struct ran_error *err)
+{
+        struct ran_extra x[RAN_EXTRAS];
+        const size_t n = ran_trainer_extras(t, RAN_FOR_RANKS, x);
+
+        for (size_t i = 0; i < n; i++) {
+                const size_t size = x[i].dtype == RAN_DTYPE_F64 ? sizeof(double) : sizeof(float);
+
+                RAN_TRY(broadcast(t->job->ranks, x[i].data, x[i].n * size, err));
+        }
+        RAN_TRY(ran_trainer_resume(t, err));
+        return t->loop.plan.recurrent != NULL ? broadcast_recurrent(t, err) : RAN_OK;
+}
+
 int ran_share_state(struct ran_trainer *t, struct ran_error *err)
 {
         struct ran_ranks *r = t->job->ranks;
-        struct ran_extra x[RAN_EXTRAS];
-        int rc = RAN_OK;
 
         if (r == NULL)
                 return RAN_OK;
         if (r->rank == 0)
                 ran_trainer_note(t);
-        const size_t n = ran_trainer_extras(t, RAN_FOR_RANKS, x);
-        for (size_t i = 0; i < n && rc == RAN_OK; i++)
-                rc = broadcast(
-                        r, x[i].data,
-                        x[i].n * (x[i].dtype == RAN_DTYPE_F64 ? sizeof(double) : sizeof(float)),
-                        err);
-        if (rc == RAN_OK)
-                rc = ran_trainer_resume(t, err);
-        if (rc == RAN_OK && t->loop.plan.recurrent != NULL)
-                rc = broadcast_recurrent(t, err);
-        return ran_ranks_break(r, rc);
+        return ran_ranks_break(r, broadcast_state(t, err));
 }
 
 /* ---- the same everywhere? ------------------------------------------------------------------- */

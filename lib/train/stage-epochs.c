@@ -125,8 +125,6 @@ static bool validates(const struct ran_trainer *t)
 
 static int run_epoch(struct ran_trainer *t, struct ran_error *err)
 {
-        int rc;
-
         ran_trainer_begin_epoch(t);
         const size_t trial = t->at.epochs.epoch == 0 ? ran_trainer_trial_step(t) : 0;
 
@@ -136,15 +134,13 @@ static int run_epoch(struct ran_trainer *t, struct ran_error *err)
                         RAN_TRY(ran_trainer_try(t, err));
                 if (ran_trainer_is_decided(t) && t->at.epochs.refit == 0)
                         return RAN_OK;
-                if ((rc = run_step(t, err)) != RAN_OK)
-                        return rc;
+                RAN_TRY(run_step(t, err));
         }
         t->at.epochs.epoch++;
         t->at.epochs.batch = 0;
         ran_batcher_rest(&t->loop.batcher);
         ran_optimiser_flush(&t->loop.optimiser, &t->weights.table);
-        if ((rc = ran_share_compare(t, err)) != RAN_OK)
-                return rc;
+        RAN_TRY(ran_share_compare(t, err));
         return validates(t) ? ran_trainer_validate(t, err) : RAN_OK;
 }
 

@@ -27,10 +27,7 @@ static int allocate_tables(struct ran_trainer *t, bool dev, struct ran_error *er
         if (w->table.x == NULL || (dev && w->best_table == NULL))
                 return RAN_ENOMEM;
         RAN_TRY(ran_linear_init(&t->linear, t->c, t->V, t->C, t->job->tokenizer, err));
-        w->p.token_weight = t->linear.token_weight;
-        w->p.wide = t->linear.weight;
-        w->p.idf = t->linear.idf;
-        w->p.affixes = t->linear.affixes;
+        ran_linear_lend(&t->linear, &w->p);
         w->p.embed = w->table.x;
         w->p.spelling = ran_encoder_spelling(t->c) > 0 ? w->p.embed + t->V * t->D : NULL;
         return RAN_OK;
@@ -56,7 +53,9 @@ static int allocate_below(struct ran_trainer *t, struct ran_error *err)
 
         if (below == 0)
                 return RAN_OK;
-        t->weights.below = ran_below_new(below, t->D, t->job->train->keep, RAN_BELOW_MOST, err);
+        t->weights.below = t->job->below != NULL ? t->job->below
+                                                 : ran_below_new(below, t->D, t->job->train->keep,
+                                                                 RAN_BELOW_MOST, err);
         t->weights.p.below = t->weights.below;
         skip_below(t);
         return t->weights.below != NULL ? RAN_OK : RAN_ENOMEM;
@@ -244,7 +243,8 @@ void ran_trainer_release(struct ran_trainer *t)
         ran_plan_release(&t->loop.plan);
         ran_optimiser_release(&t->loop.optimiser);
         ran_params_release(&t->weights.p);
-        ran_below_free(t->weights.below);
+        if (t->job != NULL && t->weights.below != t->job->below)
+                ran_below_close(t->weights.below, NULL);
         ran_layout_release(&t->weights.layout);
         ran_linear_release(&t->linear);
         free(t->weights.table.x);

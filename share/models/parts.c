@@ -19,7 +19,9 @@
 
 #define OVERLAP   8     /* words */
 #define LONG      20000 /* words of a book: one common phrase must not cost all of it */
-#define SHORT     20    /* words */
+#ifndef SHORT
+#define SHORT 20 /* words */
+#endif
 #define LONG_LINE 2     /* times the length of a part */
 
 /* A set of hashes with linear probing; 0 marks a free place. */

@@ -84,3 +84,31 @@ w61 w90." ]
     [[ $output == *"$step"* ]]
   done
 }
+
+@test "base-model: the Makefile says how the vectors are made" {
+  run make -n -C "$models" WORK="$PWD/work" TESTS=test.jsonl TEACHER=minilm english-vectors.ran
+  [ "$status" -eq 0 ]
+  for step in 'cat-file --batch' 'wordnet2txt.awk' '-DSHORT=3' 'short-parts 25 test.jsonl -- ' 'ran-train distil --teacher minilm'; do
+    [[ $output == *"$step"* ]]
+  done
+}
+
+@test "base-model: glosses of WordNet become lines, words in front" {
+  {
+    for _ in {1..29}; do echo '  licence'; done
+    echo '00001740 00 a 02 able 0 fit_for(p) 0 001 = 05200169 n 0000 | having the means; "able to swim"  '
+    echo '00002098 00 a 0b a1 0 a2 0 a3 0 a4 0 000 | eleven words'
+  } | awk -f "$models/wordnet2txt.awk" >out
+  diff out - <<<'able, fit for: having the means; "able to swim"  
+a1, a2, a3: eleven words'
+}
+
+@test "base-model: english-vectors finds texts of the same subject" {
+  [ -e "$models/english-vectors.ran" ]
+  printf '{"id":"%s","text":"%s"}\n' cat 'The kitten sleeps on the sofa.' law 'The court dismissed the appeal.' \
+    food 'This soup tastes wonderful.' >all.jsonl
+  printf '{"text":"%s"}\n' 'A judge heard the lawyers.' 'A dog is a pet that barks.' 'The dinner was delicious!' |
+    RAN_MODELS=$models "$RAN_BIN/ran-classify" -q -m english-vectors --nearest 1 --among all.jsonl |
+    jq -r '.prediction.nearest[0].id' >found
+  [ "$(tr '\n' ' ' <found)" = 'law cat food ' ]
+}

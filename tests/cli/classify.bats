@@ -371,8 +371,8 @@ EOF2
     echo '{"text":"sun","label":"dry","labels":["dry"]}'; echo '{"text":"sun","labels":["dry"]}'; } >more.jsonl
   run -1 --separate-stderr ran-classify -m one.ran --eval more.jsonl
   [ "$(jq .n <<<"$output")" -eq 121 ]
-  [[ $stderr == *'more.jsonl:121: "labels" has 2 labels, and the model gives one'* ]]
-  [[ $stderr == *'more.jsonl:122: "labels" has 0 labels, and the model gives one'* ]]
+  [[ $stderr == *'more.jsonl:121: "labels" has 2 labels, but the model predicts one'* ]]
+  [[ $stderr == *'more.jsonl:122: "labels" has 0 labels, but the model predicts one'* ]]
   [[ $stderr == *'more.jsonl:123: the record has both "label" and "labels"'* ]]
 }
 

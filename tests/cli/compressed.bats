@@ -171,7 +171,7 @@ children() {
 ["other.txt","Dear a,\n\nb"]
 [null,"a b"]
 [null,"c"]' ]
-  [ "$stderr" = 'ran-tokenize: letter.txt is taken for one document (--input-format text: each line is one)' ]
+  [ "$stderr" = 'ran-tokenize: letter.txt is read as one document (--input-format text: each line is one)' ]
   run -0 --separate-stderr encode --input-format text letter.txt
   [ "${#lines[@]}" -eq 2 ]
   # The name of a file of records says that it is none.
@@ -183,6 +183,6 @@ children() {
 @test "text: a plain line on standard input is a text" {
   run -0 --separate-stderr encode <<<$'a b\n\n{"text":"c"}'
   [ "$(jq -r .text <<<"$output")" = $'a b\n{"text":"c"}' ]
-  [ "$stderr" = 'ran-tokenize: standard input: each line is taken for a text (--input-format file: all of it is one)' ]
+  [ "$stderr" = 'ran-tokenize: standard input: each line is read as a text (--input-format file: the whole file is one)' ]
   [ "$(encode -q <(echo 'a b') | ids)" = '[5,6]' ]
 }

@@ -110,6 +110,6 @@ given() { ran-classify -q -m one.ran --probs "$@" train.jsonl; }
   bad $'true,wet\n\nwarm,1,2' 'bad.json:3: the row has more cells than the first'
   bad $'true,wet\nwarm,"1' 'bad.json:2: a quote is never closed'
   bad $'true,wet\nwarm,1\nwarm,2' 'given twice'
-  bad '"wet": {"warm": 10}' 'bad.json: neither a JSON object of costs nor a table with one'
-  bad 'these are no costs' 'neither a JSON object of costs nor a table with one'
+  bad '"wet": {"warm": 10}' 'bad.json: neither a JSON object nor a table of costs'
+  bad 'these are no costs' 'neither a JSON object nor a table of costs'
 }

@@ -43,6 +43,12 @@ distil() {
   printf '{"text":"%s"}\n' rain sun 'rain sun' 'RAIN  sun, qzx' |
     ran-classify --embed -m small.ran | jq -se 'map(.prediction.embedding // .embedding) | . as $v |
       [range(8) | (($v[0][.] + $v[1][.]) / 2 - $v[2][.]) | fabs] | max < 1e-6'
+  # Id 7 alone has its row of the file, as it is.
+  length=$(od -An -t u8 -N 8 small.ran)
+  begin=$(head -c $((8 + length)) small.ran | tail -c +9 | jq '."embed.weight".data_offsets[0]')
+  tail -c +$((8 + length + begin + 7 * 32 + 1)) small.ran | head -c 32 | od -An -v -t f4 | jq -cs . >row
+  ran-classify --embed -m small.ran <<<'{"ids":[7]}' | jq -e --slurpfile row row '
+    [.prediction.embedding, $row[0]] | transpose | length == 8 and all((.[0] - .[1] | fabs) < 1e-6)'
 }
 
 @test "distil: the same bytes with any number of threads, from the cache, and by --replay" {

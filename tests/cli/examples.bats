@@ -303,6 +303,32 @@ END
   run -3 two-models nowhere.ran tone.ran train.jsonl
 }
 
+@test "examples: label-next chooses records, has them labelled, and learns more from round to round" {
+  weather | sed -n '1,4p;9,12p' >labelled.jsonl
+  for i in {1..30}; do
+    word=$([ $((i % 2)) = 0 ] && echo wet || echo dry)
+    printf '{"id":"p%d","true":"%s","text":"%s day and item%d of list%d, over%d"}\n' "$i" "$word" "$word" "$i" $((i * 7)) $((i * 3))
+  done >pool.jsonl
+  jq -c '.label = .true' pool.jsonl >test.jsonl
+  export LABEL_NEXT_OPTIONS='--base none --encoder none'
+  run -0 label-next -n 5 labelled.jsonl pool.jsonl model.ran
+  [ "$output" = '8 labels' ]
+  [ "$(jq -s 'map(.prediction.rank) == [1, 2, 3, 4, 5]' labelled.next)" = true ]
+  LABEL_NEXT_FORMAT=label-studio label-next -n 5 labelled.jsonl pool.jsonl model.ran
+  jq -e 'length == 5 and all(.data.text)' labelled.next
+  # A program labels them: by what only it knows.
+  run -0 label-next -n 5 -r 2 -t test.jsonl -c "jq -c '.label = .true | del(.prediction)'" labelled.jsonl pool.jsonl model.ran
+  [[ ${lines[0]} == '8 labels, accuracy '* ]]
+  [[ ${lines[2]} == '18 labels, accuracy '* ]]
+  [ "$(jq -r .id labelled.jsonl | sort | uniq -d)" = '' ]
+  # Nothing is chosen twice, until nothing is left.
+  run -0 label-next -n 15 -r 9 -c "jq -c '.label = .true | del(.prediction)'" labelled.jsonl pool.jsonl model.ran
+  [[ $output == *'nothing is left to label'* ]]
+  [ "$(jq -r .id labelled.jsonl | sort | uniq -d)" = '' ]
+  run -2 label-next -n 0 labelled.jsonl pool.jsonl model.ran
+  run -2 label-next labelled.jsonl pool.jsonl
+}
+
 @test "examples: near-duplicates finds what is the same but for a word [all]" {
   tiny_model model.ran --wide 0 # with an encoder
   { weather; echo '{"id":"again","text":"wet wet day, number 1"}'; } >in.jsonl

@@ -512,7 +512,7 @@ END
   run --separate-stderr ran-train classify --check input.jsonl
   [[ $output == *'"several_labels":true'* ]]
   run -4 --separate-stderr ran-train classify --check - <<<'{"text":"rain","cats":{"dry":0.5}}'
-  [[ $stderr == *'each of "cats" must be 1 or 0'* ]]
+  [[ $stderr == *'each value in "cats" must be 1 or 0'* ]]
 }
 
 @test "shapes: what was chosen among Prodigy's options" {

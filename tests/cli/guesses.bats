@@ -40,7 +40,7 @@ texts() {
     '# text\n\nMore of it.\n' 'So\tthis\nis prose\nto the end\n'; do
     piped "$prose"
     [ "$output" = "$(texts "$prose")" ] || { echo "$prose: $output" >&2; false; }
-    [ "$stderr" = 'ran-tokenize: standard input: each line is taken for a text (--input-format file: all of it is one)' ]
+    [ "$stderr" = 'ran-tokenize: standard input: each line is read as a text (--input-format file: the whole file is one)' ]
   done
 }
 

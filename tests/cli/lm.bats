@@ -240,7 +240,7 @@ random_ids() {
   run -2 --separate-stderr ran-lm score -m lm.ran --stride 3 texts.jsonl
   [[ $stderr == *'--stride needs --history'* ]]
   run -2 --separate-stderr ran-lm score -m lm.ran --history 3 --stride 4 texts.jsonl
-  [[ $stderr == *'--stride 4 leaves tokens out: at most 3,'* ]]
+  [[ $stderr == *'--stride 4 would skip tokens: it must be at most 3,'* ]]
   run -2 --separate-stderr ran-lm score -m lm.ran --history 3 --state-out x.state texts.jsonl
   [[ $stderr == *'--history has no state, which holds the whole history: leave out --state-'* ]]
   [ ! -e x.state ]

@@ -54,7 +54,7 @@ vectors() {
 @test "vectors: --vector-words puts their words into the vocabulary, from a pipe as well [all]" {
   vectors >v.txt
   run -0 --separate-stderr train --vectors v.txt --vector-words 4 --freeze -o m.ran
-  [[ $stderr == *'3 of them are there for their vectors'* ]] # ". ." is two
+  [[ $stderr == *'3 of them were added for their vectors'* ]] # ". ." is two
   [[ $stderr == *'5 of the 16 tokens of the vocabulary have one of the 7 vectors in v.txt'* ]]
   [ "$(metadata m.ran training | jq .vector_words)" = 4 ]
   run -0 --separate-stderr train --vectors <(vectors) --vector-words 4 --freeze -o p.ran

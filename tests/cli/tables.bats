@@ -149,7 +149,7 @@ small='--dim 8 --layers 1 --heads 1 --head-dim 8 --window 8 --min-window 1 --no-
   [ "$output" = '{"label":"x","text":"\"a"}
 {"label":"y","text":"b\" c"}' ]
   reads 'text\tlabel\n"a\tx\nb\ty\n"c" d\tz\n'
-  [[ $stderr == *'x:2: a quote opens a cell of this row, and text follows the one that closes it some lines later: where a quote is a character like any other, give --quotes=no'* ]]
+  [[ $stderr == *'x:2: a quote opens a cell of this row, and text follows its closing quote some lines later: give --quotes=no if quotes are plain characters'* ]]
   reads 'text\tlabel\n"a\tx\nb\ty\n' --quotes no
   [ "$output" = '{"text":"\"a","label":"x"}
 {"text":"b","label":"y"}' ]

@@ -171,7 +171,7 @@ bad_data() {
   run -1 --separate-stderr ran-tag -m spelled.ran - <<<'{"ids":[7,8]}'
   [[ $output == *'the model reads the spelling of words, which \"ids\" lack'* ]]
   run -0 --separate-stderr ran-train tag $shape --epochs 1 --spelling 500 -o ids.ran numbers.jsonl
-  [[ $stderr == *'the documents are ids, without spelling: --spelling 0'* ]]
+  [[ $stderr == *'the documents are ids, which have no spelling: give --spelling 0'* ]]
   ran-tag -m ids.ran numbers.jsonl >/dev/null
 }
 
@@ -317,7 +317,7 @@ EOF
   ran-tag --conlleval columns | cmp - report
   ran-tag -m numbers.ran --eval --eval-format=json numbers.jsonl | jq -e '.accuracy > 0.9'
   run -1 --separate-stderr ran-tag -m pos.ran --eval --eval-format=json pos.jsonl names.jsonl
-  [[ $stderr == *'names.jsonl:1: the "tags" are of a scheme like IOB2, but those of the model are not'* ]]
+  [[ $stderr == *'names.jsonl:1: the "tags" follow a scheme like IOB2, but those of the model follow none'* ]]
   # A slip among tags of a scheme is not taken for a new kind of tags.
   printf '%s\n' '{"tokens":["a"],"tags":["NN"]}' '{"tokens":["a","b"],"tags":["NN","O"]}' '{"tokens":["a"],"tags":["O"]}' \
     '{"tokens":["a"],"tags":["B-PER"]}' '{"tokens":["a"],"tags":[7]}' >mixed.jsonl
@@ -366,7 +366,7 @@ accuracy: 100.00%; precision: 100.00%; recall: 100.00%; FB1: 100.00
   jq -e '.n == 1 and .strict.correct == 1' <<<"$output"
   [[ $stderr == *'input.jsonl:1: the document has 2 words but 1 "tags"'* ]]
   [[ $stderr == *'input.jsonl:3: the "tags" are numbers'* ]]
-  [[ $stderr == *'input.jsonl:4: the "tags" are of no scheme, but those of the model are IOB2'* ]]
+  [[ $stderr == *'input.jsonl:4: the "tags" follow no scheme, but those of the model follow IOB2'* ]]
   run -3 --separate-stderr ran-tag -m names.ran --eval - <<<'{"tokens":["Bo"]}'
   [[ $stderr == *'nothing to compare with'* ]]
 }

@@ -70,7 +70,7 @@ train() {
 
 @test "vector-cache: what makes no such vectors has no use for the option" {
   run -2 --separate-stderr ran-train classify --encoder none --vector-cache v -o m.ran train.jsonl
-  [[ $stderr == *'--vector-cache is for --frozen with a pretrained encoder (--init)'* ]]
+  [[ $stderr == *'--vector-cache is for --frozen and --tune-layers with a pretrained encoder (--init)'* ]]
   ran-train classify -q --encoder none --base none -o linear.ran train.jsonl
   run -2 --separate-stderr ran-classify -m linear.ran --vector-cache v train.jsonl
   [[ $stderr == *'--vector-cache is for --embed, and for classifiers with a frozen pretrained encoder'* ]]
@@ -83,4 +83,34 @@ train() {
   [ ! -e m.ran ]
   run -3 --separate-stderr ran-classify -m "$encoder" --embed --vector-cache missing/v train.jsonl
   [ -z "$output" ]
+}
+
+@test "vector-cache: rows of windows below the tuned layers, for taggers and --tune-layers" {
+  for i in {1..30}; do
+    printf '{"tokens":["rain","%d","wind"],"tags":["B-WET","O","O"]}\n{"tokens":["sun","%d"],"tags":["O","O"]}\n' $i $i
+  done >tagged.jsonl
+  tag() {
+    RAN_ISA=portable ran-train tag -j 2 --init "$encoder" --epochs 2 --wide 0 --no-early-stop "$@" tagged.jsonl
+  }
+  tag -q --frozen -o none.ran
+  run -0 --separate-stderr tag --frozen --vector-cache v -o one.ran
+  [[ $stderr =~ 'v: rows of 0 windows were in it, '[1-9][0-9]*' added' ]]
+  sum=$(sha256sum <v)
+  run -0 --separate-stderr tag --frozen --vector-cache v --seed 1 -o two.ran
+  [[ $stderr =~ 'v: rows of '[1-9][0-9]*' windows were in it, 0 added' ]]
+  [ "$(sha256sum <v)" = "$sum" ]
+  cmp none.ran one.ran
+  cmp none.ran two.ran
+  tag -q --frozen --vector-cache w -j 1 -o three.ran
+  cmp v w
+  # one layer is tuned: rows of another layer
+  run -3 --separate-stderr tag --tune-layers 1 --vector-cache v -o m.ran
+  [[ $stderr == *'v: holds rows of another encoder, or of other layers: name another file'* ]]
+  [ ! -e m.ran ]
+  [ "$(sha256sum <v)" = "$sum" ]
+  train -q --vector-cache vectors -o m.ran
+  run -3 --separate-stderr tag --frozen --vector-cache vectors -o m.ran
+  [[ $stderr == *'vectors: this is no file of rows that ran wrote, or it is damaged: remove it or name another'* ]]
+  ran-train classify -q --init "$encoder" --tune-layers 1 --epochs 1 --no-early-stop --vector-cache c -o m.ran train.jsonl
+  [ -s c ]
 }

@@ -3,7 +3,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "cmd/classify/decide.h"
+#include "cmd/classify/cost.h"
 #include "tiny.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

@@ -4,7 +4,7 @@ BEGIN {
         split("ran/base 0 base 10 ran/record 15 ran/math 15 ran/mask 15 record 20 math 20 mask 20 " \
               "ran/text 25 ran/eval 25 text/words 30 eval 30 text/steps 40 text/raw 40 text 50 text/hf 55 text/learn 60 " \
               "ran/model 65 tensors 70 nn 80 ran/train 81 data 82 part/crf 90 part/embedding 100 part/ran 100 part/transformer 100 " \
-              "part/bert 100 part/contextualizer 100 part/vectors 100 part/linear 105 task 110 file 120 hf 130 infer 140 distil 150 ran/distil 66 " \
+              "part/bert 100 part/upper 100 part/contextualizer 100 part/vectors 100 part/linear 105 task 110 file 120 hf 130 infer 140 distil 150 ran/distil 66 " \
               "ranks 170 gradient 180 evaluate 185 train 190 estimate 200 search 210", word, " ")
         for (i = 1; i in word; i += 2)
                 floor["lib/" word[i]] = word[i + 1]
@@ -77,11 +77,6 @@ function wrong_way(from, to)
         return from " stands below " to
 }
 
-$1 == "group" {
-        for (i = 3; i <= NF; i++)
-                unite($3, $i)
-}
-
 $1 == "table" {
         entries[$2] = $3
 }
@@ -137,22 +132,6 @@ $1 == "uses" {
         used[n_uses] = $3
 }
 
-# Modules are sets of files, each called by one of them.
-function module(file)
-{
-        while (file in parent)
-                file = parent[file]
-        return file
-}
-
-function unite(a, b)
-{
-        a = module(a)
-        b = module(b)
-        if (a != b)
-                parent[b] = a
-}
-
 function reach(from, seen,    stack, top, at, i, next_ones)
 {
         stack[top = 1] = from
@@ -192,8 +171,8 @@ END {
                 }
                 if (from ~ /^cmd/ && to ~ /^lib/ && declared_in[used[i]] !~ / lib\/ran\//)
                         print user[i] ": refers to " used[i] " of " home[used[i]] ", which is private; declare it in lib/ran/"
-                a = module(user[i])
-                b = module(home[used[i]])
+                a = user[i]
+                b = home[used[i]]
                 if (a == b)
                         continue
                 if (index(edges[a] " ", " " b " ") == 0)
@@ -225,8 +204,8 @@ END {
                                 smallest = b
                 for (i = 1; i <= n_pairs; i++) {
                         split(pairs[i], ends, " ")
-                        from = module(ends[1])
-                        to = module(ends[2])
+                        from = ends[1]
+                        to = ends[2]
                         if (from != to && from in circle && to in circle)
                                 text = text sprintf("\001    %s -> %s:%s", ends[1], ends[2], why[pairs[i]])
                 }

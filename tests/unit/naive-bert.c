@@ -307,17 +307,32 @@ static void lay_rows(struct rows *w, const double *x, size_t m)
                 w->x[(c->prefix + m) * D + i] = tensor(w->n, "bert.suffix.weight")[i];
 }
 
-void naive_bert(const struct naive *n, double *v, const double *x, size_t L)
+/* Makes v that long. */
+static void stretch(double *v, size_t n, double length)
+{
+        double sum = 0;
+
+        for (size_t i = 0; i < n; i++)
+                sum += v[i] * v[i];
+        for (size_t i = 0; i < n; i++)
+                v[i] *= length / sqrt(sum);
+}
+
+void naive_bert(const struct naive *n, double *v, double *tokens, double *each, const double *x,
+                size_t L)
 {
         const struct ran_config *c = n->c;
         const size_t around = c->prefix + c->suffix, room = c->max_length - around;
         const size_t windows = (L + room - 1) / room, width = c->dense > 0 ? c->dense : c->dim;
         const double all = (double)(L + windows * (around - c->pool_skip));
-        double *one = doubles(width), length = 0;
+        double *one = doubles(width);
         struct rows w = {.n = n};
 
+        const bool own = c->upper != RAN_UPPER_POOLING;
+        const bool top = own ? c->upper == RAN_UPPER_MAX : c->pooling == RAN_POOL_MAX;
+
         for (size_t d = 0; d < width; d++)
-                v[d] = c->pooling == RAN_POOL_MAX ? -INFINITY : 0;
+                v[d] = top ? -INFINITY : 0;
         for (size_t i = 0, t = 0; i < windows; i++) {
                 const size_t m = L / windows + (i < L % windows);
 
@@ -327,18 +342,30 @@ void naive_bert(const struct naive *n, double *v, const double *x, size_t L)
                 lay_rows(&w, x + t * c->dim, m);
                 read_window(&w);
                 window_vector(&w, one);
+                if (own && c->l2_normalize)
+                        stretch(one, width, sqrt((double)width));
                 for (size_t d = 0; d < width; d++)
-                        v[d] = c->pooling == RAN_POOL_MAX ? fmax(v[d], one[d])
-                               : c->pooling == RAN_POOL_MEAN
+                        v[d] = top ? fmax(v[d], one[d])
+                               : !own && c->pooling == RAN_POOL_MEAN
                                        ? v[d] + one[d] * (double)(w.R - c->pool_skip) / all
                                        : v[d] + one[d] / (double)windows;
+                if (tokens != NULL)
+                        memcpy(tokens + t * c->dim, w.x + c->prefix * c->dim,
+                               m * c->dim * sizeof(*tokens));
+                if (each != NULL)
+                        memcpy(each + i * width, one, width * sizeof(*each));
                 free(w.x);
                 w.at += w.R;
                 t += m;
         }
-        for (size_t d = 0; d < width; d++)
-                length += v[d] * v[d];
-        for (size_t d = 0; d < width && c->l2_normalize; d++)
-                v[d] /= sqrt(length);
+        if (c->l2_normalize)
+                stretch(v, width, 1);
         free(one);
+}
+
+size_t naive_windows(const struct naive *n, size_t L)
+{
+        const size_t room = n->c->max_length - n->c->prefix - n->c->suffix;
+
+        return (L + room - 1) / room;
 }

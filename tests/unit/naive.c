@@ -698,7 +698,9 @@ static void read_tokens(const struct naive *n, double *x, const uint32_t *ids, s
 {
         size_t D = n->c->dim;
 
-        for (size_t t = 0; t < L; t++)
+        if (n->given != NULL)
+                memcpy(x, n->given, L * D * sizeof(*x));
+        for (size_t t = 0; t < L && n->given == NULL; t++)
                 embed(n, x + t * D, ids[t], t);
         drop(n, x, L * D, 0, 0, RAN_DROP_EMBED, n->noise.embed_dropout);
 }
@@ -998,13 +1000,118 @@ static void read_pooled(const struct naive *n, double *v, const uint32_t *ids, s
         free(x);
 }
 
+/* The vector of a document by the encoder that n->c names. */
+static void read_document(const struct naive *n, double *v, const uint32_t *ids, size_t L)
+{
+        if (n->c->encoder == RAN_ENCODER_CONTEXTUALIZER)
+                read_context(n, v, ids, L);
+        else if (n->c->encoder == RAN_ENCODER_TRANSFORMER)
+                read_pooled(n, v, ids, L);
+        else
+                read_cells(n, v, ids, L);
+}
+
+/* ---- above the windows of an encoder: see part/upper/upper.h -------------------------------- */
+
+static void attend_windows(const struct naive *n, double *h, const double *x, size_t R)
+{
+        const size_t D = n->c->dim, A = n->c->upper_dim;
+        const struct pair key = pair_of(n, "upper.attention");
+        const double *query = pair_of(n, "upper.attention.query").w;
+        double *k = doubles(R * A), *score = doubles(R);
+
+        linear(n, k, x, key, R, false);
+        for (size_t r = 0; r < R; r++)
+                for (size_t a = 0; a < A; a++)
+                        score[r] += query[a] * tanh(k[r * A + a]);
+        softmax(score, R);
+        for (size_t d = 0; d < D; d++)
+                h[d] = 0;
+        for (size_t r = 0; r < R; r++)
+                for (size_t d = 0; d < D; d++)
+                        h[d] += score[r] * x[r * D + d];
+        free(k);
+        free(score);
+}
+
+/* The row of the window that is surest of its label. */
+static void choose_window(const struct naive *n, double *h, const double *x, size_t R)
+{
+        const size_t D = n->c->dim, C = n->C;
+        double *logits = doubles(C), best = -INFINITY;
+
+        for (size_t r = 0; r < R; r++) {
+                double top = -INFINITY;
+
+                linear(n, logits, x + r * D, n->head->out, 1, false);
+                if (!n->c->multilabel)
+                        softmax(logits, C);
+                for (size_t c = 0; c < C; c++)
+                        top = fmax(top, logits[c]);
+                if (top > best)
+                        memcpy(h, x + r * D, D * sizeof(*h));
+                best = fmax(top, best);
+        }
+        free(logits);
+}
+
+/* Another encoder reads the R rows. */
+static void read_rows(const struct naive *n, double *h, const double *x, size_t R)
+{
+        struct naive inner = *n;
+        struct ran_config c;
+        double *z = doubles(R * n->c->upper_dim);
+
+        if (ran_fields_init(ran_config_fields, &c, NULL) != RAN_OK)
+                abort();
+        c.encoder = n->c->upper == RAN_UPPER_RAN              ? RAN_ENCODER_RAN
+                    : n->c->upper == RAN_UPPER_CONTEXTUALIZER ? RAN_ENCODER_CONTEXTUALIZER
+                                                              : RAN_ENCODER_TRANSFORMER;
+        c.dim = n->c->upper_dim;
+        c.layers = n->c->upper_layers;
+        c.heads = n->c->upper_heads;
+        c.head_dim = n->c->upper_head_dim;
+        c.window = n->c->upper_window;
+        c.ffn_dim = 4 * c.dim;
+        c.rank = 2 * c.dim;
+        linear(n, z, x, pair_of(n, "upper.in"), R, false);
+        inner.c = &c;
+        inner.given = z;
+        inner.noise.seed = ~n->noise.seed;
+        inner.layer = calloc(c.layers, sizeof(*inner.layer));
+        inner.head = calloc(1, sizeof(*inner.head));
+        if (inner.layer == NULL || inner.head == NULL)
+                abort();
+        for (size_t l = 0; l < c.layers; l++)
+                inner.layer[l] = layer_of(&inner, l);
+        *inner.head = head_of(&inner);
+        read_document(&inner, h, NULL, R);
+        free(inner.layer);
+        free(inner.head);
+        free(z);
+}
+
 static void read_windows(const struct naive *n, double *v, const uint32_t *ids, size_t L)
 {
-        double *x = doubles(L * n->c->dim);
+        const size_t D = n->c->dim, m = naive_windows(n, L);
+        const bool windows = n->c->upper_rows == RAN_ROWS_WINDOWS;
+        double *x = doubles(L * D), *own = doubles(D), *tokens = doubles(L * D),
+               *each = doubles(m * D);
 
         read_tokens(n, x, ids, L);
-        naive_bert(n, v, x, L);
+        naive_bert(n, own, tokens, each, x, L);
+        if (n->c->upper == RAN_UPPER_ATTENTION)
+                attend_windows(n, v, each, m);
+        else if (n->c->upper == RAN_UPPER_CERTAIN)
+                choose_window(n, v, each, m);
+        else if (n->c->upper > RAN_UPPER_ATTENTION)
+                read_rows(n, v, windows ? each : tokens, windows ? m : L);
+        else
+                memcpy(v, own, D * sizeof(*v));
         free(x);
+        free(own);
+        free(tokens);
+        free(each);
 }
 
 /* ---- the linear model ---- */
@@ -1080,17 +1187,13 @@ static void add_wide(const struct naive *n, double *logits, const uint32_t *ids,
 void naive_classify(const struct naive *n, double *logits, double *head, const uint32_t *ids,
                     size_t L)
 {
-        size_t D = n->c->dim;
+        size_t D = n->c->upper >= RAN_UPPER_RAN ? n->c->upper_dim : n->c->dim;
         double *sum = doubles(D);
 
-        if (n->c->encoder == RAN_ENCODER_CONTEXTUALIZER)
-                read_context(n, sum, ids, L);
-        else if (n->c->encoder == RAN_ENCODER_TRANSFORMER)
-                read_pooled(n, sum, ids, L);
-        else if (n->c->encoder == RAN_ENCODER_BERT)
+        if (n->c->encoder == RAN_ENCODER_BERT)
                 read_windows(n, sum, ids, L);
         else
-                read_cells(n, sum, ids, L);
+                read_document(n, sum, ids, L);
         drop(n, sum, D, 0, 0, RAN_DROP_HEAD, n->noise.dropout);
         linear(n, logits, sum, n->head->out, 1, false); /* (11) */
         if (n->c->wide > 0)

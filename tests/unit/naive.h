@@ -1,7 +1,8 @@
 /* naive.h - the classifier as the equations of lib/part/ran/layer.h and encoder-ran.c stand there:
  * one document, in double, one window after another, cell and tokens together; that of
  * contextualizer.c, token by token; those of encoder-transformer.c and, in naive-bert.c, of
- * encoder-bert.c with a whole array of scores. What lib/model must equal.
+ * encoder-bert.c with a whole array of scores; and that of part/upper, above one of those. What
+ * lib/model must equal.
  *
  * Parameters are found by the names that they have in a model file. Nothing is shared with
  * lib/model but the list of these names and the definition of a random number. */
@@ -20,6 +21,7 @@ struct naive {
         const float *idf;         /* (c->wide) */
         const uint32_t *affixes;  /* (V, RAN_AFFIX_ROW) */
         const uint32_t *spelling; /* of the document, where the model wants it */
+        const double *given;      /* (L, D) rows in place of an embedding's, or NULL */
         uint64_t seed;            /* of random first contexts */
         struct ran_noise noise;   /* dropout as in training; all zero: none */
         uint64_t record;          /* of the document: what dropout is keyed by */
@@ -47,8 +49,11 @@ void naive_encode(const struct naive *n, double *x, double *last, const uint32_t
 void naive_classify(const struct naive *n, double *logits, double *head, const uint32_t *ids,
                     size_t L);
 /* v: the vector of a document with an encoder of the BERT family (naive-bert.c), from the rows x
- * (L, D) of its tokens. */
-void naive_bert(const struct naive *n, double *v, const double *x, size_t L);
+ * (L, D) of its tokens. tokens (L, D): its outputs; each (windows, width): the vectors of its
+ * windows; or NULL. */
+void naive_bert(const struct naive *n, double *v, double *tokens, double *each, const double *x,
+                size_t L);
+size_t naive_windows(const struct naive *n, size_t L);
 /* Cross-entropy, with label smoothing: a share of the target that all classes divide among
  * them (one label) or that goes to 0.5 (several). */
 double naive_loss(const double *logits, size_t C, const uint32_t *gold, size_t n_gold,

@@ -438,7 +438,7 @@ TEST(beam_says_when_nothing_may_come_first)
         REQUIRE(beam != NULL);
         CHECK_SIZE((size_t)ran_beam_search(beam, x.s, x.context, x.ids, x.L, x.sources, 0, &err),
                    RAN_EINVAL);
-        CHECK_STR(err.text, "a beam search that cannot be: width 2, 4 to 3 tokens");
+        CHECK_STR(err.text, "no beam search is possible with width 2 and 4 to 3 tokens");
         ran_beam_free(beam);
         release(&x);
 }

@@ -341,11 +341,11 @@ TEST(settings_that_make_no_probabilities_are_refused)
         } wrong[] = {
                 {{0, 0.1, 1}, "a cache of 0 positions"},
                 {{SIZE_MAX, 0.1, 1}, NULL},
-                {{10, 1, 1}, "the weight of a cache is at least 0 and below 1"},
-                {{10, -0.1, 1}, "the weight of a cache is at least 0 and below 1"},
-                {{10, NAN, 1}, "the weight of a cache is at least 0 and below 1"},
-                {{10, 0.1, -1}, "theta of a cache is between 0 and 1000"},
-                {{10, 0.1, INFINITY}, "theta of a cache is between 0 and 1000"},
+                {{10, 1, 1}, "the weight of a cache must be at least 0 and below 1"},
+                {{10, -0.1, 1}, "the weight of a cache must be at least 0 and below 1"},
+                {{10, NAN, 1}, "the weight of a cache must be at least 0 and below 1"},
+                {{10, 0.1, -1}, "theta of a cache must be between 0 and 1000"},
+                {{10, 0.1, INFINITY}, "theta of a cache must be between 0 and 1000"},
         };
         struct ran_config c = toy_config();
 

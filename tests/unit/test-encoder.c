@@ -332,7 +332,7 @@ TEST(encoder_of_the_family_bert_equals_plain_loops)
 
                         for (size_t k = 0; k < d.L * D; k++)
                                 x[k] = n.embed[d.ids[k / D] * D + k % D];
-                        naive_bert(&n, want, x, d.L);
+                        naive_bert(&n, want, NULL, NULL, x, d.L);
                         for (size_t k = 0; k < Q; k++)
                                 if (!CHECK_NEAR((double)v[b * Q + k], want[k],
                                                 2e-4 * (1 + fabs(want[k]))))

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "eval/paired.h"
 #include "ran.h"
 #include "test.h"
 
@@ -61,25 +62,22 @@ TEST(eval_single_label_by_hand)
 }
 
 /* Sets by p >= 0.25: of two, of one, of none, of one that is wrong; and one whose label is unknown.
- * Twice, because two halves may be added up. */
+ * Twice. */
 TEST(eval_sets_by_hand)
 {
-        struct ran_eval *e = new_eval(3, false), *half = new_eval(3, false);
+        struct ran_eval *e = new_eval(3, false);
         struct ran_eval_report r;
 
-        REQUIRE(e != NULL && half != NULL);
+        REQUIRE(e != NULL);
         ran_eval_sets(e, 0.25f);
-        ran_eval_sets(half, 0.25f);
         for (int i = 0; i < 2; i++) {
-                struct ran_eval *to = i == 0 ? e : half;
-                add(to, 1, 0.5f, 0.25f, 0.2f);
-                add(to, 0, 0.7f, 0.2f, 0.1f);
-                add(to, 0, 0.2f, 0.2f, 0.2f);
-                add(to, 0, 0, 0.9f, 0.1f);
-                CHECK(ran_eval_add(to, NULL, 0, 1, (float[]){0.3f, 0.3f, 0.4f}, NULL, NULL) ==
+                add(e, 1, 0.5f, 0.25f, 0.2f);
+                add(e, 0, 0.7f, 0.2f, 0.1f);
+                add(e, 0, 0.2f, 0.2f, 0.2f);
+                add(e, 0, 0, 0.9f, 0.1f);
+                CHECK(ran_eval_add(e, NULL, 0, 1, (float[]){0.3f, 0.3f, 0.4f}, NULL, NULL) ==
                       RAN_OK);
         }
-        CHECK(ran_eval_merge(e, half, NULL) == RAN_OK);
         ran_eval_finish(e, &r);
         CHECK(r.sets);
         CHECK_NEAR(r.covered, 0.4, 1e-12);
@@ -88,7 +86,6 @@ TEST(eval_sets_by_hand)
         CHECK_NEAR(r.single_accuracy, 0.5, 1e-12);
         CHECK_NEAR(r.empty, 0.2, 1e-12);
         ran_eval_free(e);
-        ran_eval_free(half);
 }
 
 /* Two documents of confidence 0.9, one of them right; two of 0.6, both right: gaps of 0.4. */
@@ -229,46 +226,6 @@ TEST(eval_confusion_of_many_classes)
         ran_eval_free(e);
 }
 
-/* The report as JSON, without the one sum that depends on the order of adding. Free it. */
-static char *report_text(struct ran_eval *e, double *log_loss)
-{
-        struct ran_eval_report r;
-        struct ran_buf out = {0};
-
-        ran_eval_finish(e, &r);
-        *log_loss = r.log_loss;
-        r.log_loss = 0;
-        ran_eval_json(&r, &out);
-        ran_buf_char(&out, '\0');
-        return out.data;
-}
-
-TEST(eval_merging_equals_adding)
-{
-        struct ran_eval *whole = new_eval(3, false),
-                        *part[2] = {new_eval(3, false), new_eval(3, false)};
-        double loss, merged_loss;
-
-        REQUIRE(whole != NULL && part[0] != NULL && part[1] != NULL);
-        for (uint32_t i = 0; i < 40; i++) {
-                float p[] = {i % 3 == 0, i % 3 == 1, i % 3 == 2};
-                uint32_t gold = i % 7 % 3;
-                ran_eval_add(whole, &gold, 1, 0, p, NULL, NULL);
-                ran_eval_add(part[i >= 20], &gold, 1, 0, p, NULL, NULL);
-        }
-        ran_eval_unknown(whole, "dog", 3, NULL);
-        ran_eval_unknown(part[1], "dog", 3, NULL);
-        CHECK(ran_eval_merge(part[0], part[1], NULL) == RAN_OK);
-        char *want = report_text(whole, &loss), *got = report_text(part[0], &merged_loss);
-        CHECK_STR(got, want);
-        CHECK_NEAR(merged_loss, loss, 1e-9);
-        free(want);
-        free(got);
-        ran_eval_free(whole);
-        ran_eval_free(part[0]);
-        ran_eval_free(part[1]);
-}
-
 /* ---- reports -------------------------------------------------------------------------------- */
 
 TEST(eval_report_as_json)
@@ -343,7 +300,8 @@ TEST(eval_report_as_text)
                                "e)\n") != NULL);
         CHECK(strstr(out.data,
                      "\nb\xc3\xa9"
-                     "e                      1.0000  1.0000  1.0000          1       1       0") != NULL);
+                     "e                      1.0000  1.0000  1.0000          1       1       0") !=
+              NULL);
         CHECK(strstr(out.data, "\nb\xc3\xa9"
                                "e                        0       1\n") != NULL);
         ran_buf_release(&out);

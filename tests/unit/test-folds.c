@@ -50,6 +50,43 @@ TEST(suspects_that_are_alike_keep_their_order_and_one_label_has_none)
         CHECK_STR(err.text, "all documents have one label: nothing tells which is wrong");
 }
 
+/* ---- thresholds ------------------------------------------------------------------------------ */
+
+TEST(threshold_reaches_a_recall_or_a_precision)
+{
+        static const float p[] = {0.9f, 0.8f, 0.8f, 0.7f, 0.6f, 0.5f, 0.4f, 0.1f};
+        static const bool positive[] = {true, true, false, false, true, false, true, false};
+        static const bool none[8] = {false};
+        static const struct {
+                bool precision;
+                double wanted;
+                float threshold; /* 0: none reaches it */
+                size_t found, right;
+        } want[] = {{false, 0.25, 0.9f, 1, 1}, {false, 0.5, 0.8f, 3, 2}, {false, 0.75, 0.6f, 5, 3},
+                    {false, 0.76, 0.4f, 7, 4}, {false, 1, 0.4f, 7, 4},   {true, 1, 0.9f, 1, 1},
+                    {true, 0.6, 0.6f, 5, 3},   {true, 0.55, 0.4f, 7, 4}, {true, 0.5, 0.1f, 8, 4}};
+        struct ran_threshold t;
+        struct ran_error err = {0};
+
+        for (size_t i = 0; i < sizeof want / sizeof *want; i++) {
+                REQUIRE(CHECK_OK(ran_threshold_find(&t, p, positive, 8, want[i].precision,
+                                                    want[i].wanted, &err),
+                                 err));
+                CHECK_NEAR(t.threshold, want[i].threshold, 2e-5);
+                CHECK(t.threshold < want[i].threshold);
+                CHECK_SIZE(t.found, want[i].found);
+                CHECK_SIZE(t.right, want[i].right);
+                CHECK_SIZE(t.positives, 4);
+                CHECK_NEAR(t.recall, (double)want[i].right / 4, 1e-12);
+                CHECK_NEAR(t.precision, (double)want[i].right / (double)want[i].found, 1e-12);
+                CHECK(t.recall_interval.low < t.recall && t.recall <= t.recall_interval.high);
+        }
+        CHECK(ran_threshold_find(&t, p, none, 8, false, 0.5, &err) == RAN_EINVAL);
+        CHECK_STR(err.text, "no threshold reaches a recall of 0.5");
+        CHECK(ran_threshold_find(&t, p + 2, positive + 2, 6, true, 0.9, &err) == RAN_EINVAL);
+        CHECK_STR(err.text, "no threshold reaches a precision of 0.9");
+}
+
 /* ---- folds ----------------------------------------------------------------------------------- */
 
 TEST(folds_have_as_many_documents_of_each_class)

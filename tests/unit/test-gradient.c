@@ -477,7 +477,8 @@ TEST(gradient_of_an_encoder_of_the_family_bert)
 /* Whether a tensor is above the layers [0, below) of an encoder of the family. */
 static bool is_tuned(const char *tensor, size_t below)
 {
-        static const char *const ours[] = {"classify.", "bert.dense", "bert.norm"};
+        static const char *const ours[] = {"classify.", "bert.dense",   "bert.norm",      "upper.",
+                                           "ran.",      "transformer.", "contextualizer."};
         size_t layer;
 
         if (below == 3 && strncmp(tensor, ours[2], strlen(ours[2])) == 0)
@@ -508,13 +509,33 @@ static void check_tuned(const struct toy *t, const float *got, const float *all,
         }
 }
 
+TEST(gradient_of_what_stands_above_an_encoder)
+{
+        const struct ran_noise noise = {3, 4, 0.3, 0.2};
+        struct dice dice = {.key = 16};
+
+        for (size_t i = 0; i < (test_all() ? 96u : 36u); i++) {
+                struct ran_config c =
+                        toy_upper(&dice, RAN_UPPER_MEAN + (int)(i % RAN_UPPER_TRANSFORMER));
+
+                c.dim = 4 + i % 3;
+                c.head_dim = 4;
+                c.layers = 1;
+                c.ffn_dim = 6;
+                c.dense = c.dense > 0 ? c.dim : 0;
+                c.multilabel = i % 3 == 0;
+                check_config(c, i % 2 > 0 ? noise : none, 0);
+        }
+}
+
 TEST(gradient_of_tuned_layers_and_none_below_them)
 {
         const struct ran_noise noise = {3, 4, 0.3, 0.2};
         struct dice dice = {.key = 16};
 
         for (size_t i = 0; i < 24; i++) {
-                struct ran_config c = toy_bert(&dice);
+                struct ran_config c = i % 2 > 0 ? toy_bert(&dice)
+                                                : toy_upper(&dice, RAN_UPPER_MEAN + (int)i / 2 % RAN_UPPER_TRANSFORMER);
                 struct way way = {.slab_rows = i % 3 * 12, .threads = i % 2 * 2};
                 struct batch b = {0};
                 struct ran_error err;
@@ -542,7 +563,7 @@ TEST(gradient_of_tuned_layers_and_none_below_them)
                         b.noise = none;
                         free(first);
                         free(kept);
-                        ran_below_free(t.p.below);
+                        ran_below_close(t.p.below, NULL);
                 }
                 t.p.below = NULL;
                 free(all);

@@ -179,7 +179,7 @@ TEST(init_freezes_rows_that_were_given_and_no_others)
         CHECK(t.report[0].gradient_norm < norm); /* nor do they count when it is clipped */
         ran_model_free(m);
         t.job.vectors = NULL;
-        refused(&t, "freeze keeps embedding rows");
+        refused(&t, "freeze keeps given embedding rows");
         ran_embedding_release(&e);
         training_release(&t);
 }

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "data/dense.h"
 #include "dice.h"
 #include "part/linear/linear-model.h"
 #include "test.h"
@@ -132,4 +133,27 @@ TEST(linear_model_affixes_are_prefixes_and_suffixes)
                 CHECK(i % RAN_AFFIX_ROW == RAN_AFFIXES || a[i] >= 3u << 28);
         free(a);
         ran_tokenizer_free(t);
+}
+
+/* ---- vectors as features --------------------------------------------------------------------- */
+
+/* Of deviations 3, 1 and 0. */
+TEST(features_of_vectors_have_length_1_each_scaled_by_itself_or_all_alike)
+{
+        float v[] = {5, 1, 7, -1, 1, 7, 5, -1, 7, -1, -1, 7};
+        struct ran_dense k = {.B = 4, .F = 3, .v = v};
+        const size_t document[] = {0, 1, 2, 3};
+        struct ran_dense_frame own, alike;
+        struct ran_error err = {0};
+
+        CHECK_OK(ran_dense_frame_init(&own, &k, document, 4, false, &err), err);
+        CHECK_OK(ran_dense_frame_init(&alike, &k, document, 4, true, &err), err);
+        CHECK_NEAR(own.mean[0], 2, 1e-12);
+        CHECK_NEAR(own.factor[0], 1 / (3 * sqrt(3)), 1e-12);
+        CHECK_NEAR(own.factor[1], 1 / sqrt(3), 1e-12);
+        CHECK_NEAR(alike.factor[0], 1 / sqrt(10), 1e-12);
+        CHECK_NEAR(alike.factor[1], 1 / sqrt(10), 1e-12);
+        CHECK(own.factor[2] == 0 && alike.factor[2] == 0);
+        ran_dense_frame_release(&own);
+        ran_dense_frame_release(&alike);
 }

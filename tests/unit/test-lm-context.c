@@ -113,7 +113,7 @@ TEST(context_that_shares_a_text_is_no_state_of_its_own)
         CHECK_OK(ran_lm_context_fork(copy, x.past, &err), err);
         CHECK_SIZE(ran_lm_context_tokens(copy), N);
         CHECK_SIZE((size_t)ran_lm_context_fork(x.past, copy, &err), RAN_EINVAL);
-        CHECK_STR(err.text, "a context cannot be a copy of what shares its text");
+        CHECK_STR(err.text, "a context cannot become a copy of a context that shares its text");
         CHECK_SIZE((size_t)ran_lm_context_save(copy, NULL, "fork.state", &err), RAN_EINVAL);
         CHECK_STR(err.text, "a copy shares the text of another context: save that one");
         ran_lm_context_clear(copy);

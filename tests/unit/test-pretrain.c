@@ -326,7 +326,7 @@ TEST(texts_teach_encoders_of_tokens_only)
         p.t.c.wide = 60;
         struct ran_train_phase phase;
         CHECK_SIZE((size_t)ran_train_first_phase(&p.t.job, &phase, &err), RAN_EINVAL);
-        CHECK(strstr(err.text, "there is none") != NULL);
+        CHECK(strstr(err.text, "this model has none") != NULL);
         p.t.c.encoder = RAN_ENCODER_RAN;
         p.t.c.task = RAN_TASK_LM;
         CHECK_SIZE((size_t)ran_train_first_phase(&p.t.job, &phase, &err), RAN_EINVAL);

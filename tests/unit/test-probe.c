@@ -290,7 +290,7 @@ static bool check_windows(const struct toy *t, struct looker *l, struct dice *di
         n.seen.heads = doubles(t->c.layers * h * L * L);
         for (size_t i = 0; i < L * D; i++)
                 x[i] = (double)t->embed[d.ids[i / D] * D + i % D];
-        naive_bert(&n, v, x, L);
+        naive_bert(&n, v, NULL, NULL, x, L);
         for (size_t i = 0; i < t->c.layers && ok; i++) {
                 const double *heads = n.seen.heads + i * h * L * L;
                 struct ran_probe k = whole(&shape, RAN_PROBE_HEADS, i, RAN_PROBE_MEAN);

@@ -408,7 +408,7 @@ TEST(resume_refuses_progress_that_makes_no_sense)
         for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
                 CHECK_SIZE((size_t)go_on_with(&t, &checkpoint, bad[i].field, bad[i].x, &err),
                            RAN_EFORMAT);
-                CHECK_STR(err.text, "the checkpoint's progress is not that of any run");
+                CHECK_STR(err.text, "the checkpoint's progress is impossible: the file is damaged");
         }
         CHECK_OK(go_on_with(&t, &checkpoint, AT(best.stale), 0, &err), err);
         /* Known before its time, and lost when it was known: memory leaked. */

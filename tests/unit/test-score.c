@@ -82,7 +82,12 @@ TEST(score_refuses_what_is_no_document)
                                       .max_length = 3,
                                       .rotary_base = 1,
                                       .rotary_base_local = 1,
-                                      .global_every = 1},
+                                      .global_every = 1,
+                                      .upper_dim = 1,
+                                      .upper_layers = 1,
+                                      .upper_heads = 1,
+                                      .upper_head_dim = 1,
+                                      .upper_window = 1},
                  9, 0.3);
         CHECK_OK(ran_model_write(path,
                                  &(struct ran_parts){.config = &t.c,

@@ -10,6 +10,7 @@
 #include "test.h"
 #include "text/steps/charsmap.h"
 #include "text/steps/pattern.h"
+#include "text/tokenizer.h"
 #include "vocabulary.h"
 
 static struct ran_error err;
@@ -105,7 +106,7 @@ TEST(patterns_that_are_refused)
                 {"a++", "error: a repetition that gives nothing back, or is repeated, at byte 3 is "
                         "not supported"},
                 {"(?<=a)b", "error: this kind of group at byte 2 is not supported"},
-                {"(?!ab)c", "error: a look ahead at more than one character at byte 5 is not "
+                {"(?!ab)c", "error: a lookahead of more than one character at byte 5 is not "
                             "supported"},
                 {"\\1",
                  "error: this letter or digit behind a backslash at byte 2 is not supported"},
@@ -114,8 +115,8 @@ TEST(patterns_that_are_refused)
                 {"\\p{Han}", "error: the property \\p{Han} is not supported"},
                 {"[[:alpha:]]", "error: a POSIX class at byte 2 is not supported"},
                 {"[z-a]", "error: this range at byte 5 is not supported"},
-                {"a{3,2}", "error: a repetition of so many times at byte 7 is not supported"},
-                {"a{99999}", "error: a repetition of so many times at byte 9 is not supported"},
+                {"a{3,2}", "error: so large a repetition count at byte 7 is not supported"},
+                {"a{99999}", "error: so large a repetition count at byte 9 is not supported"},
                 {"((((a{999}){999}){999}){999})", "error: the regular expression is too large"},
                 {"\\x{110000}", "error: a character by its number at byte 11 is not supported"},
                 {"a\\", "error: a backslash at the end at byte 3 is not supported"},
@@ -127,7 +128,7 @@ TEST(patterns_that_are_refused)
         for (int i = 0; i < 60; i++)
                 ran_buf_char(&deep, '(');
         ran_buf_char(&deep, '\0');
-        CHECK_STR(matches(deep.data, "a"), "error: a group that deep in others at byte 52 is not "
+        CHECK_STR(matches(deep.data, "a"), "error: a group nested so deeply at byte 52 is not "
                                            "supported");
         ran_buf_release(&deep);
 }
@@ -296,11 +297,11 @@ TEST(bad_unigrams_are_refused)
                  "entry 2 of the vocabulary of Unigram is not a token and its score"},
                 {UNIGRAM("", ",[\"a\",-1],[\"a\",-2]"), "the token 'a' occurs twice, as 1 and 2"},
                 {"{\"model\":{\"type\":\"Unigram\",\"vocab\":[[\"a\",0]]}}",
-                 "'unk_id' of the model Unigram is not the id of a token: without it, unknown text "
-                 "has none"},
+                 "'unk_id' of the model Unigram is not the id of a token: unknown text "
+                 "would have no token"},
                 {"{\"model\":{\"type\":\"Unigram\",\"unk_id\":1,\"vocab\":[[\"a\",0]]}}",
-                 "'unk_id' of the model Unigram is not the id of a token: without it, unknown text "
-                 "has none"},
+                 "'unk_id' of the model Unigram is not the id of a token: unknown text "
+                 "would have no token"},
         };
 
         for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -357,9 +358,9 @@ TEST(what_surrounds_a_text_is_read_and_written)
 
                 REQUIRE(t != NULL);
                 CHECK_STR(surround(t), cases[i].shown);
-                CHECK_SIZE(ran_tokenizer_role(t, RAN_TOKEN_MASK), 4);
-                CHECK_SIZE(ran_tokenizer_role(t, RAN_TOKEN_PADDING), 5);
-                CHECK_SIZE(ran_tokenizer_role(t, RAN_TOKEN_UNKNOWN), 0);
+                CHECK_SIZE(t->role[RAN_TOKEN_MASK], 4);
+                CHECK_SIZE(t->role[RAN_TOKEN_PADDING], 5);
+                CHECK_SIZE(t->role[RAN_TOKEN_UNKNOWN], 0);
                 const char *json = ran_tokenizer_json(t, &n);
                 again = ran_tokenizer_load(json, n, &err); /* as a model does */
                 REQUIRE(again != NULL);
@@ -395,7 +396,7 @@ TEST(bad_post_processors_are_refused)
                  "the post_processor TemplateProcessing has something other than special tokens "
                  "and one text in 'single'"},
                 {WORDS("{\"type\":\"Sequence\"}"),
-                 "the post_processor Sequence has no list 'processors', or is too deep in others"},
+                 "the post_processor Sequence has no list 'processors', or is nested too deeply"},
         };
 
         for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {

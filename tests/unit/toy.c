@@ -32,7 +32,12 @@ struct ran_config toy_config(void)
                                    .bias = true,
                                    .norm_eps = 1e-12,
                                    .activation = RAN_ACTIVATION_GELU,
-                                   .dense_activation = RAN_ACTIVATION_TANH};
+                                   .dense_activation = RAN_ACTIVATION_TANH,
+                                   .upper_dim = 6,
+                                   .upper_layers = 1,
+                                   .upper_heads = 1,
+                                   .upper_head_dim = 4,
+                                   .upper_window = 5};
 }
 
 struct ran_config toy_random_config(struct dice *d)
@@ -101,6 +106,20 @@ struct ran_config toy_bert(struct dice *d)
         c.dense_activation = (int)dice_size(d, RAN_ACTIVATION_NONE, RAN_ACTIVATION_TANH);
         c.dense_norm = dice_coin(d);
         c.l2_normalize = dice_coin(d);
+        return c;
+}
+
+struct ran_config toy_upper(struct dice *d, int upper)
+{
+        struct ran_config c = toy_bert(d);
+
+        c.upper = upper;
+        c.upper_rows = (int)dice_size(d, RAN_ROWS_TOKENS, RAN_ROWS_WINDOWS);
+        c.upper_dim = dice_size(d, 2, 8);
+        c.upper_layers = dice_size(d, 1, 2);
+        c.upper_heads = dice_size(d, 1, 2);
+        c.upper_head_dim = 2 * dice_size(d, 1, 3);
+        c.upper_window = dice_size(d, 1, 6);
         return c;
 }
 
@@ -198,14 +217,15 @@ const char *toy_name(const struct ran_config *c)
                          "around%s%s"
                          "%s, buckets %zu, global %zu, W %zu, activation %d%s%s, pooling %d, dense "
                          "%zu %d"
-                         "%s%s",
+                         "%s%s, below %d of %s",
                          c->dim, c->layers, c->heads, c->head_dim, c->max_length, c->prefix,
                          c->suffix, c->norm_first ? ", norm first" : "", c->bias ? ", biases" : "",
                          c->rotary ? ", rotary" : "", c->buckets, c->global_every, c->window,
                          c->activation, c->gated ? ", gated" : "",
                          c->positions ? ", positions" : "", c->pooling, c->dense,
                          c->dense_activation, c->dense_norm ? ", norm" : "",
-                         c->l2_normalize ? ", length 1" : "");
+                         c->l2_normalize ? ", length 1" : "", c->upper,
+                         c->upper_rows == RAN_ROWS_WINDOWS ? "windows" : "tokens");
                 return text;
         }
         if (c->encoder == RAN_ENCODER_TRANSFORMER) {

@@ -18,6 +18,9 @@ struct ran_config toy_transformer(struct dice *d);
 /* An encoder of the BERT family: windows of 4 to 20 rows, every switch drawn. */
 struct ran_config toy_bert(struct dice *d);
 
+/* The same below an upper part, RAN_UPPER_... */
+struct ran_config toy_upper(struct dice *d, int upper);
+
 /* A Contextualizer: 1 to 3 steps, rank 1 to 50, D of 2 to 40. */
 struct ran_config toy_contextualizer(struct dice *d);
 

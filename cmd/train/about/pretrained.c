@@ -49,7 +49,7 @@ static bool is_true(const struct ran_record *said, const char *name)
         return m != NULL && m->type == 't';
 }
 
-/* Of an encoder with prompts nobody should overlook that none was chosen. */
+/* Says that an encoder has prompts and that none was chosen, which is easy to overlook. */
 static void add_prompt(const struct about *a, const struct ran_record *said, struct ran_buf *out)
 {
         if (ran_record_find(said, "prompt", NULL) != NULL) {

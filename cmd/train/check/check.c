@@ -87,10 +87,6 @@ static bool same_labels(const struct ran_dataset *set, size_t a, size_t b)
 
 /* ---- gathering ------------------------------------------------------------------------------ */
 
-const struct train_percentile train_percentiles[TRAIN_PERCENTILES] = {
-        {"min", 0},    {"p5", 0.05},  {"p25", 0.25}, {"median", 0.5},
-        {"p75", 0.75}, {"p95", 0.95}, {"max", 1}};
-
 static int compare_sizes(const void *a, const void *b)
 {
         size_t x = *(const size_t *)a, y = *(const size_t *)b;

@@ -5,6 +5,10 @@
 
 #include "cmd/train/read/task.h"
 
+const struct train_percentile train_percentiles[TRAIN_PERCENTILES] = {
+        {"min", 0},    {"p5", 0.05},  {"p25", 0.25}, {"median", 0.5},
+        {"p75", 0.75}, {"p95", 0.95}, {"max", 1}};
+
 /* ---- for machines --------------------------------------------------------------------------- */
 
 static double share_of(size_t part, size_t whole)

@@ -305,7 +305,7 @@ static struct ran_tokenizer *learn(struct learner *l)
         cmd_note("learned a vocabulary of %zu tokens from %" PRIu64 " words, %zu different",
                  ran_tokenizer_size(t), report.words, report.distinct);
         if (wanted > 0)
-                cmd_note("%zu of them are there for their vectors", wanted);
+                cmd_note("%zu of them were added for their vectors", wanted);
         return t;
 }
 

@@ -154,9 +154,7 @@ const struct ran_tokenizer *train_base_take(void *arg, const struct train_counte
         s->init.model = m;
         s->base = (struct train_init_options){.model = (char *)name,
                                               .add_words = s->options->file.init.add_words};
-        if (s->task->of_documents)
-                s->config.encoder = RAN_ENCODER_STATIC;
-        train_init_open(&s->init, &s->base, &s->config);
+        train_init_base(&s->init, &s->base, &s->config);
         *spelling = s->source.spelling = s->config.spelling;
         s->config.join_sentences = s->source.join; /* sentences are joined already */
         cmd_note("only %" PRIu64 " words: initialised from the base model %s (--init %s%s); "

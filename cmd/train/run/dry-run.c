@@ -107,6 +107,8 @@ static void tell_encoder_time(const struct ran_train_job *job)
         labels.texts = NULL;
         ran_config_drop_predictors(&config);
         struct measurement m = measure(&labels, &config, on_measured_step);
+        const double epochs = (double)job->settings->epochs;
+        m.seconds *= (1 + (epochs - 1) * ran_train_tuned_share(job->settings, &config)) / epochs;
         printf("time        %s for %zu epochs%s, on %zu threads\n", train_duration(text, m.seconds),
                job->settings->epochs, refits(job) ? ", and at most as much again for --refit" : "",
                ran_pool_threads(job->pool));

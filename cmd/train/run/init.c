@@ -13,6 +13,32 @@
 #include "cmd/options/was-set.h"
 #include "cmd/content/model.h"
 
+/* ---- which parts a model has, by options ---------------------------------------------------- */
+
+void train_init_tune_nothing(struct ran_config *config, struct ran_train_settings *settings)
+{
+        const bool documents = config->task == RAN_TASK_CLASSIFY;
+
+        if (config->frozen && settings->tune_layers > 0 && settings->tune_layers < RAN_TUNE_ALL)
+                cmd_usage("--frozen tunes no layers: leave out --tune-layers");
+        if (!config->frozen && settings->tune_layers > 0)
+                return;
+        config->frozen = documents;
+        settings->tune_layers = documents ? RAN_TUNE_ALL : 0;
+}
+
+void train_init_rows(struct ran_config *config, size_t C, size_t tokens)
+{
+        const size_t most = (size_t)1 << 24, fewest = 1024;
+        size_t *rows = &config->wide;
+
+        while (*rows > fewest && *rows > most / C)
+                *rows /= 2;
+        while (*rows > 0 && config->task == RAN_TASK_CLASSIFY && *rows < tokens &&
+               *rows <= most / C / 2)
+                *rows *= 2;
+}
+
 /* ---- another model -------------------------------------------------------------------------- */
 
 /* One setting as a JSON object. */
@@ -102,7 +128,8 @@ static void open_model(struct train_init *s, struct ran_config *config)
                 cmd_usage("--frozen keeps the encoder of %s: leave out --encoder", name);
         const size_t rows = config->wide;
         take_config(config, from, name);
-        if (config->wide == 0 && (config->frozen || config->encoder == RAN_ENCODER_STATIC))
+        if (config->wide == 0 && !ran_config_has_upper(config) &&
+            (config->frozen || config->encoder == RAN_ENCODER_STATIC))
                 config->wide = rows; /* the vectors are features of a linear model */
         if (config->encoder == RAN_ENCODER_BERT && config->wide == 0 && !cmd_was_set("spelling"))
                 config->spelling = 0; /* only a linear model would read it */
@@ -253,6 +280,14 @@ void train_init_open(struct train_init *s, const struct train_init_options *opti
                 open_folder(s, config);
         else if (options->vectors != NULL)
                 open_vectors(s, config);
+}
+
+void train_init_base(struct train_init *s, const struct train_init_options *options,
+                     struct ran_config *config)
+{
+        if (config->task == RAN_TASK_CLASSIFY)
+                config->encoder = RAN_ENCODER_STATIC;
+        train_init_open(s, options, config);
 }
 
 void train_init_job(struct train_init *s, struct ran_train_job *job)

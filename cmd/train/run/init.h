@@ -19,10 +19,21 @@ struct train_init {
         struct ran_embedding embedding;  /* of the file, once it is read */
         struct ran_vector_folder folder; /* if the vectors are one: it has its own vocabulary */
 };
+/* Nothing tuned has two names, --frozen and --tune-layers 0, and each task its own way: a
+ * classifier takes the vectors of documents as features of its linear model, a tagger trains a head
+ * on the rows of words. Exits if the options contradict each other. */
+void train_init_tune_nothing(struct ran_config *config, struct ran_train_settings *settings);
+/* Fits the rows of the linear model to the data. Its table has a column for each of C classes: with
+ * many classes it gets fewer rows, to limit memory. With few classes and much text it gets more: in
+ * a crowded table rare n-grams share rows. */
+void train_init_rows(struct ran_config *config, size_t C, size_t tokens);
 /* Opens the files and adapts the configuration to them, before any data are read: the encoder's
  * settings come from the model, the width from the vectors. Exits if an option contradicts them.
  */
 void train_init_open(struct train_init *s, const struct train_init_options *options,
+                     struct ran_config *config);
+/* The same for a base model that no option named: a classifier takes its static vectors. */
+void train_init_base(struct train_init *s, const struct train_init_options *options,
                      struct ran_config *config);
 /* Reads the vectors for the now known vocabulary (NULL: ids only, which is refused), sets the
  * job's initial weights, and reports them. The job is complete otherwise. */

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cmd/formats/json.h"
 #include "cmd/options/common.h"
 #include "cmd/options/message.h"
 #include "cmd/options/was-set.h"
@@ -11,6 +12,7 @@
 #include "cmd/train/run/dry-run.h"
 #include "cmd/train/run/ranks.h"
 #include "cmd/train/run/tune.h"
+#include "cmd/train/run/thresholds.h"
 #include "cmd/train/run/unjudged.h"
 #include "cmd/train/run/wrong-labels.h"
 
@@ -128,25 +130,16 @@ static void hold_out(struct train_session *s)
         tell_held_out(s, all, own);
 }
 
-/* The table of the linear model has a column for each class: with many classes it gets fewer rows,
- * to limit memory. With few classes and much text it gets more: in a crowded table rare n-grams
- * share rows. The user's setting is kept. */
+/* ---- the job -------------------------------------------------------------------------------- */
+
+/* The user's setting is kept. */
 static void fit_linear_model(struct train_session *s)
 {
-        const size_t most = (size_t)1 << 24, fewest = 1024;
-        const size_t C = s->train.set.C, tokens = s->train.set.first[s->train.set.B];
-        size_t *rows = &s->config.wide;
+        const struct ran_dataset *d = &s->train.set;
 
-        if (cmd_was_asked("wide") || s->replay.model != NULL || s->model != NULL)
-                return;
-        while (*rows > fewest && *rows > most / C)
-                *rows /= 2;
-        while (*rows > 0 && s->config.task == RAN_TASK_CLASSIFY && *rows < tokens &&
-               *rows <= most / C / 2)
-                *rows *= 2;
+        if (!cmd_was_asked("wide") && s->replay.model == NULL && s->model == NULL)
+                train_init_rows(&s->config, d->C, d->first[d->B]);
 }
-
-/* ---- the job -------------------------------------------------------------------------------- */
 
 /* A frozen encoder is stored as it was, which loses nothing. */
 static int storage_of(const struct train_session *s)
@@ -154,6 +147,14 @@ static int storage_of(const struct train_session *s)
         return ran_config_has_features(&s->config) && !cmd_was_set("weights")
                        ? train_init_storage(&s->init)
                        : s->options->file.weights;
+}
+
+static void describe_list(const struct ran_list *list, struct ran_buf *out)
+{
+        json_begin(out, '[');
+        for (size_t i = 0; i < list->n; i++)
+                json_string(out, list->item[i], strlen(list->item[i]));
+        json_end(out, ']');
 }
 
 /* Settings outside the library that can change the model. */
@@ -188,6 +189,11 @@ static void describe_data(const struct train_session *s, struct ran_buf *trainin
                 ran_buf_str(training, training->len > 0 ? "," : "");
                 ran_buf_str(training, "\"weight_member\":");
                 ran_buf_json(training, file->weight_member, strlen(file->weight_member));
+        }
+        if (file->threshold_for.n > 0) {
+                ran_buf_str(training, training->len > 0 ? "," : "");
+                ran_buf_str(training, "\"threshold_for\":");
+                describe_list(&file->threshold_for, training);
         }
         if (storage_of(s) != RAN_STORAGE_F32)
                 ran_buf_printf(training, "%s\"weights\":\"%s\"", training->len > 0 ? "," : "",
@@ -288,17 +294,20 @@ int train_job_run(struct train_session *s)
         describe_data(s, &training);
         job.training = training.data;
         train_texts_job(s, &job);
+        int status = train_thresholds_find(s, &job, &about);
         describe_split(s, &about);
         if (about.failed)
                 cmd_die(CMD_FAILED, "no memory to describe the data");
         job.about = about.data;
         train_init_job(&s->init, &job);
         job.vector_cache = s->vectors;
-        int status = mode->find_wrong_labels    ? train_find_wrong_labels(s, &job)
-                     : mode->dry_run            ? train_dry_run(&job)
-                     : mode->replay != NULL     ? replay(s, &job)
-                     : s->options->run.tune > 0 ? tune(s, &job)
-                                                : train_run(&job, &s->run);
+        job.below = s->below;
+        status = status != CMD_OK           ? status
+                 : mode->find_wrong_labels  ? train_find_wrong_labels(s, &job)
+                 : mode->dry_run            ? train_dry_run(&job)
+                 : mode->replay != NULL     ? replay(s, &job)
+                 : s->options->run.tune > 0 ? tune(s, &job)
+                                            : train_run(&job, &s->run);
         ran_buf_release(&training);
         ran_buf_release(&about);
         return status;

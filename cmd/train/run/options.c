@@ -7,6 +7,7 @@
 #include "cmd/options/rules.h"
 #include "cmd/content/names.h"
 #include "cmd/train/about/convert.h"
+#include "cmd/train/run/thresholds.h"
 #include "cmd/train/run/wrong-labels.h"
 
 #define FILE_AT(member) offsetof(struct train_file_options, member)
@@ -39,9 +40,8 @@ const struct ran_field train_file_fields[] = {
                  RAN_EXCLUDES("vocab", "--add-words extends the vocabulary of --init MODEL"),
                  RAN_EXCLUDES("pretrain pretrain_epochs pretrain_minutes", NULL))},
         {"vector_cache", 0, RAN_FIELD_TEXT, FILE_AT(vector_cache), .value = "FILE", .local = true,
-         .help = "classify, --frozen: keep the document vectors of a pretrained encoder in FILE, "
-                 "and "
-                 "take from there what it has"},
+         .help = "--frozen and --tune-layers: keep what a pretrained encoder makes of documents in "
+                 "FILE, and take from there what it has"},
         {"base", 0, RAN_FIELD_TEXT, FILE_AT(base), .value = "MODEL", .local = true,
          .help = "classify, tag: initialise from MODEL if there is little text and it knows the "
                  "words; none: from no model. Default: RAN_BASE, else english"},
@@ -81,6 +81,13 @@ const struct ran_field train_file_fields[] = {
          .help = "weight of these probabilities where a record has a label, too; the label gets "
                  "the rest",
          RAN_RULES(RAN_NEEDS("soft_label"))},
+        {"threshold_for", 0, RAN_FIELD_LIST, FILE_AT(threshold_for), .value = "LABEL=recall:X",
+         .help = "find the probability from which LABEL is to be given, for a recall, or "
+                 "LABEL=precision:X, by models of folds, and store it in the model; may be given "
+                 "again",
+         RAN_RULES(RAN_NEEDS_AS("task=classify", "is for ran-train classify"),
+                   RAN_EXCLUDES("tune check dry_run dump_gradients find_wrong_labels",
+                                "--threshold-for is of a training that writes a model"))},
         {"weight_member", 0, RAN_FIELD_TEXT, FILE_AT(weight_member), .value = "NAME",
          .help = "member or column with the weight of a document, a number from 0 to 1e6; none: "
                  "all weigh the same. Default: weight"},
@@ -181,7 +188,7 @@ static const struct ran_field mode_fields[] = {
                          "--dump-gradients takes a model as it is"))},
         {"dump_documents", 0, RAN_FIELD_SIZE, MODE_AT(dump_documents), 0, 1e9, .value = "N",
          .experiment = true, .initial = "0", .local = true,
-         .help = "use only the first N documents for that; 0: all",
+         .help = "documents for --dump-gradients: the first N; 0: all",
          RAN_RULES(RAN_NEEDS("dump_gradients"))},
         {"model", 'm', RAN_FIELD_TEXT, MODE_AT(model), .value = "FILE", .experiment = true,
          .local = true, .help = "the model for --dump-gradients",
@@ -192,7 +199,8 @@ static const struct ran_field mode_fields[] = {
                  "it differs; give --dev, --init, --vectors and --pretrain again; writes nothing "
                  "without -o",
          RAN_RULES(RAN_EXCLUDES("vocab no_dev vector_words add_words dev_share dev_group dev_alike "
-                                "soft_label soft_share weight_member weights tune [Training] "
+                                "soft_label soft_share threshold_for weight_member weights tune "
+                                "[Training] "
                                 "[Model] [Learned vocabulary]",
                                 "--replay takes the settings of the model"),
                    RAN_EXCLUDES("minutes pretrain_minutes",
@@ -335,6 +343,7 @@ void train_options_check(struct train_options *o)
 {
         check_output(o);
         check_folder(o);
+        train_thresholds_check(&o->file.threshold_for);
         if (o->file.no_dev || o->mode.find_wrong_labels)
                 o->file.dev_share = 0;
 }

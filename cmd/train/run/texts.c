@@ -35,7 +35,7 @@ static bool is_wanted(const struct train_session *s)
 static void check_encoder(const struct train_session *s)
 {
         if (!ran_config_has_encoder(&s->config))
-                cmd_usage("--pretrain teaches an encoder: leave it out with --encoder none");
+                cmd_usage("--pretrain trains an encoder: leave it out with --encoder none");
         if (ran_config_has_features(&s->config))
                 cmd_usage("--frozen leaves the encoder of --init as it is: pretrain it with "
                           "ran-train mlm --init");

@@ -124,7 +124,7 @@ void train_search_tell(struct train_search *t, size_t best)
         if (best > 0)
                 cmd_note("changed (before):%s", train_search_text(&line));
         else
-                cmd_note("it has your settings: no others were better");
+                cmd_note("your settings were the best");
         if (t->journal->n == 1 && train_search_spent(t) >= t->budget)
                 cmd_note("the time was up after the first trial, which took %s",
                          train_duration(time, first->seconds));

@@ -8,6 +8,7 @@
 #define GIVES_RECORDS(...) __VA_ARGS__
 #define GIVES_LABELS(...)
 #define GIVES_TAGS(...)
+#define GIVES_TASKS(...)
 #define GIVES_ROWS(...) __VA_ARGS__
 #define GIVES_PAGE(...) __VA_ARGS__
 /* The words of --suspects-format, NULL at the end. */

@@ -17,7 +17,9 @@
  *
  * The vector of a document: the rows of each window are pooled (mean, maximum, first or last row),
  * dense layer, activation and norm follow, and the windows are joined: by their mean, weighted by
- * rows for the pooling mean, or by their maximum for the pooling max.
+ * rows for the pooling mean, or by their maximum for the pooling max; or, with the upper part mean
+ * or max, by that of the windows' vectors; where vectors of documents have length 1, those of
+ * windows, of `width` numbers, have the length sqrt(width).
  */
 #ifndef RAN_MODEL_BERT_H
 #define RAN_MODEL_BERT_H
@@ -136,6 +138,7 @@ struct ran_bert_window {
         X(acted, units *dense) /* and behind it */              \
         X(acted_stat, units * 2)                                \
         X(vector, units *width)                                 \
+        X(unit, each *units *width) /* each of one length */    \
         X(dvector, training *units *width)                      \
         X(joined, of_documents *B *width) /* in front of normalisation */
 
@@ -293,7 +296,13 @@ void ran_bert_feed_bwd(struct ran_bert_pass *s);
 void ran_bert_vector(struct ran_workspace *w, const struct ran_params *p, size_t b, float *v);
 void ran_bert_vectors_bwd(struct ran_workspace *w, const struct ran_params *p,
                           struct ran_params *dp, float *dv);
-/* The hooks of struct ran_encoder. */
+/* Vectors of all windows (M, width), as documents of their own would have them. Adjoint: from
+ * out.dvector, which it changes, to w->dx and out.dspecial, which ran_bert_clear has cleared. */
+const float *ran_bert_window_vectors(struct ran_workspace *w, const struct ran_params *p);
+float *ran_bert_clear(struct ran_workspace *w);
+void ran_bert_window_vectors_bwd(struct ran_workspace *w, const struct ran_params *p,
+                                 struct ran_params *dp);
+/* The hooks of struct ran_part. */
 void ran_bert_documents(struct ran_workspace *w, const struct ran_params *p);
 void ran_bert_documents_bwd(struct ran_workspace *w, const struct ran_params *p,
                             struct ran_params *dp);

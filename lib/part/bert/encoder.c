@@ -118,12 +118,13 @@ static int prepare(struct ran_workspace *w, struct ran_error *err)
                      M = (double)z->M, B = (double)w->size.B,                                     \
                      specials = (double)ran_bert_specials(c), dense = (double)c->dense,           \
                      width = (double)ran_bert_width(c),                                           \
+                     each = c->upper != RAN_UPPER_POOLING && c->l2_normalize,                     \
                      units = of_documents   ? M                                                   \
                              : c->dense > 0 ? (double)w->packed->positions                        \
                                             : 0;                                                  \
         (void)R, (void)D, (void)E, (void)ffn_dim, (void)up_ld, (void)norm_first, (void)norm_last, \
                 (void)training, (void)blocks, (void)M, (void)B, (void)specials, (void)dense,      \
-                (void)width, (void)units
+                (void)width, (void)each, (void)units
 
 static void lay_out_acts(struct ran_workspace *w, struct ran_arena *k, struct ran_bert_acts *out)
 {
@@ -150,10 +151,11 @@ static void lay_out_vectors(struct ran_workspace *w, struct ran_arena *k,
         struct ran_bert_memory *own = w->own[RAN_PART_BERT];
         SIZES;
         const bool max = of_documents && c->pooling == RAN_POOL_MAX;
+        const bool join_max = max || (of_documents && c->upper == RAN_UPPER_MAX);
 
         RAN_BERT_VECTORS(RAN_ARENA_FIELD)
         own->argmax = (uint32_t *)ran_arena_take(k, max ? M * D : 0);
-        own->join_argmax = (uint32_t *)ran_arena_take(k, max ? B * width : 0);
+        own->join_argmax = (uint32_t *)ran_arena_take(k, join_max ? B * width : 0);
         own->zero = ran_arena_take(k, c->bias ? 0 : D > width ? D : width);
         own->sink = ran_arena_take(k, c->bias ? 0 : width);
         own->dbias =
@@ -341,6 +343,14 @@ static size_t vector_width(const struct ran_config *c)
         return ran_bert_width(c);
 }
 
+static size_t windows(const struct ran_workspace *w, size_t b, size_t *first)
+{
+        const struct ran_bert_memory *own = ran_bert_memory_of(w);
+
+        *first = own->doc[b];
+        return own->doc[b + 1] - own->doc[b];
+}
+
 static bool is_in(const struct ran_config *c)
 {
         return c->encoder == RAN_ENCODER_BERT;
@@ -372,6 +382,10 @@ const struct ran_part ran_part_bert = {
         .vector_width = vector_width,
         .vector = ran_bert_vector,
         .vector_bwd = ran_bert_vectors_bwd,
+        .windows = windows,
+        .window_vectors = ran_bert_window_vectors,
+        .clear_adjoints = ran_bert_clear,
+        .window_vectors_bwd = ran_bert_window_vectors_bwd,
         .state_width = state_width,
         .state_tokens = state_tokens,
         .probe_shape = probe_shape,

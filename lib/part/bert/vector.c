@@ -159,19 +159,38 @@ static float share_of(const struct ran_workspace *w, size_t i)
         const size_t rows = own->window[last].at + ran_bert_window_rows(w->c, &own->window[last]) -
                             windows * w->c->pool_skip;
 
-        if (w->c->pooling == RAN_POOL_MEAN)
+        if (w->c->pooling == RAN_POOL_MEAN && w->c->upper == RAN_UPPER_POOLING)
                 return (float)((double)pooled_rows(w->c, &own->window[i]) / (double)rows);
         return (float)(1 / (double)windows);
+}
+
+/* Whether windows have vectors of their own, as documents: not the pooling's way. */
+static bool has_own(const struct ran_workspace *w)
+{
+        return w->c->upper != RAN_UPPER_POOLING;
+}
+
+static bool joins_max(const struct ran_workspace *w)
+{
+        return has_own(w) ? w->c->upper == RAN_UPPER_MAX : w->c->pooling == RAN_POOL_MAX;
+}
+
+/* What is joined: vectors of windows. */
+static float *joined_from(const struct ran_workspace *w)
+{
+        const struct ran_bert_memory *own = ran_bert_memory_of(w);
+
+        return has_own(w) && w->c->l2_normalize ? own->out.unit : own->out.vector;
 }
 
 static void join(const struct ran_workspace *w, size_t b, float *v)
 {
         const struct ran_bert_memory *own = ran_bert_memory_of(w);
         const size_t Q = ran_bert_width(w->c), first = own->doc[b];
-        const float *x = own->out.vector;
+        const float *x = joined_from(w);
         uint32_t *at = own->join_argmax + b * Q;
 
-        if (w->c->pooling != RAN_POOL_MAX) {
+        if (!joins_max(w)) {
                 memset(v, 0, Q * sizeof *v);
                 for (size_t i = first; i < own->doc[b + 1]; i++)
                         ran_simd->axpy(v, share_of(w, i), x + i * Q, Q);
@@ -192,7 +211,7 @@ static void join_bwd(const struct ran_workspace *w, size_t b, const float *dv)
         float *dx = own->out.dvector;
 
         memset(dx + own->doc[b] * Q, 0, (own->doc[b + 1] - own->doc[b]) * Q * sizeof *dx);
-        if (w->c->pooling == RAN_POOL_MAX)
+        if (joins_max(w))
                 for (size_t d = 0; d < Q; d++)
                         dx[own->join_argmax[b * Q + d] * Q + d] = dv[d];
         else
@@ -209,33 +228,93 @@ static double length_of(const float *v, size_t n)
         return fmax(sqrt(sum), 1e-12);
 }
 
+/* y = s x / |x| */
+static void normalize(float *y, const float *x, size_t n, double s)
+{
+        const double length = length_of(x, n);
+
+        for (size_t i = 0; i < n; i++)
+                y[i] = (float)(s * ((double)x[i] / length));
+}
+
+/* With v = x / |x|: dx = s (dv - v (v . dv)) / |x|. */
+static void normalize_bwd(float *dv, const float *x, size_t n, double s)
+{
+        const double length = length_of(x, n);
+        double along = 0;
+
+        for (size_t i = 0; i < n; i++)
+                along += (double)x[i] / length * (double)dv[i];
+        for (size_t i = 0; i < n; i++)
+                dv[i] = (float)(s * (((double)dv[i] - (double)x[i] / length * along) / length));
+}
+
+/* The length of a window's vector: its elements are about as large as those that heads read. */
+static double own_length(size_t width)
+{
+        return sqrt((double)width);
+}
+
+/* The windows [from, from + n). */
+static void window_vectors(struct ran_workspace *w, const struct ran_params *p, size_t from,
+                           size_t n)
+{
+        const struct ran_bert_memory *own = ran_bert_memory_of(w);
+        const size_t Q = ran_bert_width(w->c);
+
+        for (size_t i = from; i < from + n; i++)
+                pool(w, i);
+        dense(w, p, from, n);
+        for (size_t i = from; i < from + n && joined_from(w) != own->out.vector; i++)
+                normalize(own->out.unit + i * Q, own->out.vector + i * Q, Q, own_length(Q));
+}
+
+const float *ran_bert_window_vectors(struct ran_workspace *w, const struct ran_params *p)
+{
+        /* document by document: a product's rows are those of a document alone */
+        for (size_t b = 0; b < w->packed->B; b++) {
+                const size_t first = ran_bert_memory_of(w)->doc[b];
+
+                window_vectors(w, p, first, ran_bert_memory_of(w)->doc[b + 1] - first);
+        }
+        return joined_from(w);
+}
+
 void ran_bert_vector(struct ran_workspace *w, const struct ran_params *p, size_t b, float *v)
 {
         const struct ran_bert_memory *own = ran_bert_memory_of(w);
         const size_t Q = ran_bert_width(w->c);
         float *joined = own->out.joined + b * Q;
 
-        for (size_t i = own->doc[b]; i < own->doc[b + 1]; i++)
-                pool(w, i);
-        dense(w, p, own->doc[b], own->doc[b + 1] - own->doc[b]);
+        window_vectors(w, p, own->doc[b], own->doc[b + 1] - own->doc[b]);
         join(w, b, joined);
-        const double length = w->c->l2_normalize ? length_of(joined, Q) : 1;
-        for (size_t i = 0; i < Q; i++)
-                v[i] = (float)((double)joined[i] / length);
+        if (w->c->l2_normalize)
+                normalize(v, joined, Q, 1);
+        else
+                memcpy(v, joined, Q * sizeof *v);
 }
 
-/* With v = x / |x|: dx = (dv - v (v . dv)) / |x|. */
-static void normalize_bwd(const struct ran_workspace *w, size_t b, float *dv)
+float *ran_bert_clear(struct ran_workspace *w)
 {
-        const size_t Q = ran_bert_width(w->c);
-        const float *x = ran_bert_memory_of(w)->out.joined + b * Q;
-        const double length = length_of(x, Q);
-        double along = 0;
+        const struct ran_bert_memory *own = ran_bert_memory_of(w);
 
-        for (size_t i = 0; i < Q; i++)
-                along += (double)x[i] / length * (double)dv[i];
-        for (size_t i = 0; i < Q; i++)
-                dv[i] = (float)(((double)dv[i] - (double)x[i] / length * along) / length);
+        memset(w->dx, 0, w->packed->L * w->D * sizeof *w->dx);
+        memset(own->out.dspecial, 0,
+               own->M * ran_bert_specials(w->c) * w->D * sizeof *own->out.dspecial);
+        return own->out.dvector;
+}
+
+void ran_bert_window_vectors_bwd(struct ran_workspace *w, const struct ran_params *p,
+                                 struct ran_params *dp)
+{
+        const struct ran_bert_memory *own = ran_bert_memory_of(w);
+        const size_t Q = ran_bert_width(w->c);
+
+        for (size_t i = 0; i < own->M && joined_from(w) != own->out.vector; i++)
+                normalize_bwd(own->out.dvector + i * Q, own->out.vector + i * Q, Q, own_length(Q));
+        dense_bwd(w, p, dp, own->M);
+        for (size_t i = 0; i < own->M; i++)
+                pool_bwd(w, i);
 }
 
 void ran_bert_vectors_bwd(struct ran_workspace *w, const struct ran_params *p,
@@ -244,17 +323,13 @@ void ran_bert_vectors_bwd(struct ran_workspace *w, const struct ran_params *p,
         const struct ran_bert_memory *own = ran_bert_memory_of(w);
         const size_t Q = ran_bert_width(w->c);
 
-        memset(w->dx, 0, w->packed->L * w->D * sizeof *w->dx);
-        memset(own->out.dspecial, 0,
-               own->M * ran_bert_specials(w->c) * w->D * sizeof *own->out.dspecial);
+        ran_bert_clear(w);
         for (size_t b = 0; b < w->packed->B; b++) {
                 if (w->c->l2_normalize)
-                        normalize_bwd(w, b, dv + b * Q);
+                        normalize_bwd(dv + b * Q, own->out.joined + b * Q, Q, 1);
                 join_bwd(w, b, dv + b * Q);
         }
-        dense_bwd(w, p, dp, own->M);
-        for (size_t i = 0; i < own->M; i++)
-                pool_bwd(w, i);
+        ran_bert_window_vectors_bwd(w, p, dp);
 }
 
 /* ---- heads ---------------------------------------------------------------------------------- */

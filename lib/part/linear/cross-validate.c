@@ -14,10 +14,12 @@ enum { FOLDS = 5, ENOUGH = 1000 };
 static const double costs[] = {0.25, 0.5, 2, 8};
 /* With ratios, for where there are too few documents to validate. */
 static const double cost_of_few = 0.5;
-/* Of the features of a frozen encoder, beside n-grams of length 1. The middle one is also for where
- * there are too few documents to validate. Of equally good ones the smaller: 0 leaves them out. */
+/* The scales of a frozen encoder's features, beside n-grams of length 1. The middle one is also for
+ * where there are too few documents to validate. Of equally good ones the smaller: 0 leaves them
+ * out. */
 static const double scales_of_dense[] = {0, 0.3, 1};
-/* Of affixes beside n-grams, in the order in which they are tried: the next for the best so far. */
+/* The weights of affixes beside n-grams, in the order in which they are tried: the next for the
+ * best so far. */
 static const double scales_of_affixes[] = {1, 0.4};
 enum { COSTS = sizeof costs / sizeof *costs };
 enum { DENSE = sizeof scales_of_dense / sizeof *scales_of_dense };
@@ -281,7 +283,7 @@ static void list_folds(struct validation *x, const struct setting *s, size_t fro
         }
 }
 
-/* Those with ratios first, for they take longer: so threads end together. */
+/* Fits with ratios come first, for they take longer: so threads end together. */
 static void list_chains(struct validation *x, int ratios)
 {
         const size_t n = x->k->features->dense > 0 ? DENSE : 1;

@@ -13,7 +13,7 @@
 
 enum { STEPS = 50, HALVINGS = 30 };
 
-/* Of a fit. The prior has the curvature of about so many documents. */
+/* Constants of a fit. The prior has the curvature of about so many documents. */
 struct terms {
         double prior_weight;
         double least; /* weight of the linear model */

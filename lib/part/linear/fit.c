@@ -52,6 +52,14 @@ void ran_linear_release(struct ran_linear *l)
         *l = (struct ran_linear){0};
 }
 
+void ran_linear_lend(const struct ran_linear *l, struct ran_params *p)
+{
+        p->token_weight = l->token_weight;
+        p->wide = l->weight;
+        p->idf = l->idf;
+        p->affixes = l->affixes;
+}
+
 void ran_linear_clear(struct ran_linear *l, size_t C)
 {
         memset(l->weight, 0, l->rows * C * sizeof *l->weight);

@@ -27,6 +27,8 @@ struct ran_linear {
 int ran_linear_init(struct ran_linear *l, const struct ran_config *c, size_t V, size_t C,
                     const struct ran_tokenizer *tokenizer, struct ran_error *err);
 void ran_linear_release(struct ran_linear *l);
+/* Its tables as those of p, until it is released. */
+void ran_linear_lend(const struct ran_linear *l, struct ran_params *p);
 /* Sets all weights to 0. */
 void ran_linear_clear(struct ran_linear *l, size_t C);
 

@@ -607,7 +607,7 @@ static void lay_out(struct ran_workspace *w, struct ran_arena *k)
         out->gram_spare = (uint32_t *)ran_arena_take(k, FLOATS_OF(uint32_t) * room);
 }
 
-/* Those of document b of w->packed. */
+/* The features of document b of w->packed. */
 static struct ran_linear_features features_of(const struct ran_workspace *w, size_t b)
 {
         const struct memory *h = memory_of(w);

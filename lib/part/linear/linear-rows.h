@@ -94,7 +94,7 @@ static inline void ran_linear_fetch_idf(const struct ran_params *p, uint32_t row
         else
                 __builtin_prefetch(p->compact.idf + row);
 }
-/* Of weights of C labels: the beginning of the row. */
+/* Fetches the beginning of a row of C weights. */
 static inline void ran_linear_fetch_row(const struct ran_params *p, uint32_t row, size_t C)
 {
         if (p->wide != NULL)

@@ -112,12 +112,6 @@ struct ran_transformer_memory {
         float *unnormed, *last_stat; /* (L, D), (L, 2): input of the last norm */
         struct ran_pooling pooling;
 };
-static inline struct ran_transformer_memory *
-ran_transformer_memory_of(const struct ran_workspace *w)
-{
-        return w->own[RAN_PART_TRANSFORMER];
-}
-
 /* Whether all activations are kept for the backward pass. Otherwise it computes each layer
  * again, except the outputs of attention, which cost most in a long text. */
 static inline bool ran_transformer_keeps(const struct ran_workspace *w)

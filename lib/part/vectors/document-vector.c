@@ -8,14 +8,9 @@
 #include <math.h>
 #include <string.h>
 
-/* Of D numbers: the rows of the embedding, and the outputs of the last layer. */
+/* A vector has means of D numbers: of the rows of the embedding, and of the last layer's outputs.
+ */
 enum { PARTS = 2 };
-
-/* Where nothing changes the rows there is one part. */
-static bool has_outputs(const struct ran_config *c)
-{
-        return ran_encoder_of(c)->forward != NULL;
-}
 
 size_t ran_document_vector_width(const struct ran_config *c)
 {
@@ -23,10 +18,11 @@ size_t ran_document_vector_width(const struct ran_config *c)
 
         if (ran_config_has_vector(c))
                 return encoder->vector_width(c);
-        return ran_config_has_token_outputs(c) ? (has_outputs(c) ? PARTS : 1) * c->dim : 0;
+        return ran_config_has_token_outputs(c) ? (ran_config_has_layers(c) ? PARTS : 1) * c->dim
+                                               : 0;
 }
 
-/* Of Arora, Liang and Ma (2017), who call it smooth inverse frequency. */
+/* This is the value of Arora, Liang and Ma (2017), who call it smooth inverse frequency. */
 const double ran_document_vector_smooth = 1e-3;
 
 /* log Σ exp(x), of n numbers and the z that there is. */
@@ -70,7 +66,7 @@ void ran_document_vector_weights(float *weight, const struct ran_config *c,
         }
 }
 
-/* Of token t of the packed batch. */
+/* The weight of token t of the packed batch. */
 static float weight_of(const struct ran_workspace *w, const struct ran_params *p, size_t t)
 {
         return p->token_weight != NULL ? p->token_weight[w->packed->ids[t]] : 1;
@@ -91,7 +87,7 @@ static float share_of(const struct ran_workspace *w, const struct ran_params *p,
 static void add_rows(const struct ran_workspace *w, const struct ran_params *p, size_t b, float *v)
 {
         const struct ran_packed *packed = w->packed;
-        const bool moved = !has_outputs(w->c) || w->x[0] != w->x[w->c->layers];
+        const bool moved = !ran_config_has_layers(w->c) || w->x[0] != w->x[w->c->layers];
 
         for (size_t t = packed->doc[b]; t < packed->doc[b + 1]; t++)
                 ran_simd->axpy(v, weight_of(w, p, t),
@@ -138,7 +134,7 @@ void ran_document_vector_bwd(struct ran_workspace *w, const struct ran_params *p
         }
         memset(w->dx, 0, w->packed->L * w->D * sizeof *w->dx);
         memset(w->dlast, 0, w->packed->B * w->D * sizeof *w->dlast);
-        if (has_outputs(w->c))
+        if (ran_config_has_layers(w->c))
                 add_mean_bwd(w, p, dv + w->D);
 }
 

@@ -9,6 +9,7 @@
 #include "part/vectors/vector-cache.h"
 #include "base/error.h"
 #include "base/string-table.h"
+#include "nn/digest.h"
 #include "part/vectors/document-vector.h"
 #include "tensors/tensors.h"
 #include "ran/model.h"
@@ -66,57 +67,12 @@ static uint64_t hash_of(const char *key)
         return ran_string_table_hash(ran_string_table_seed, key, KEY);
 }
 
-/* Whether a setting changes the vector of a document. */
-static bool matters(const struct ran_config *c, const char *name)
-{
-        if (strcmp(name, "cell_pooling") == 0 || strcmp(name, "min_window") == 0)
-                return c->encoder == RAN_ENCODER_RAN;
-        return !ran_config_is_of_task(name) || strcmp(name, "pooling") == 0 ||
-               strncmp(name, "dense", 5) == 0 || strcmp(name, "l2_normalize") == 0;
-}
-
-static void add_settings(struct ran_sha256 *sha, const struct ran_config *c, struct ran_buf *text)
-{
-        for (const struct ran_field *f = ran_config_fields; f->name != NULL; f++) {
-                const struct ran_field one[] = {*f, {0}};
-
-                if (matters(c, f->name))
-                        ran_fields_json(one, c, text);
-        }
-        ran_sha256_add(sha, text->data, text->len);
-}
-
-static int digest_of(const struct ran_config *c, const struct ran_params *p, size_t V, char hex[65],
-                     struct ran_error *err)
-{
-        struct ran_layout layout;
-        struct ran_buf text = {0};
-        struct ran_sha256 sha;
-
-        RAN_TRY(ran_layout_init(&layout, c, 1, err));
-        ran_sha256_init(&sha);
-        add_settings(&sha, c, &text);
-        for (size_t i = 0; i < layout.n; i++) {
-                const struct ran_tensor_spec *t = &layout.spec[i];
-
-                if (strncmp(t->name, "bert.", 5) == 0 || strncmp(t->name, "ran.", 4) == 0)
-                        ran_sha256_add(&sha, p->block + t->offset,
-                                       (t->rows > 0 ? t->rows : 1) * t->cols * sizeof(float));
-        }
-        ran_sha256_add(&sha, p->embed, V * c->dim * sizeof(float));
-        ran_sha256_hex(&sha, hex);
-        const bool failed = text.failed;
-        ran_buf_release(&text);
-        ran_layout_release(&layout);
-        return failed ? ran_fail(err, RAN_ENOMEM, "out of memory") : RAN_OK;
-}
-
 int ran_vector_cache_bind(struct ran_vector_cache *k, const struct ran_config *c,
                           const struct ran_params *p, size_t V, struct ran_error *err)
 {
         char encoder[65];
 
-        RAN_TRY(digest_of(c, p, V, encoder, err));
+        RAN_TRY(ran_encoder_digest(encoder, c, p, V, err));
         const bool same =
                 strcmp(encoder, k->encoder) == 0 && k->width == ran_document_vector_width(c);
         if (k->encoder[0] != '\0' && !same)

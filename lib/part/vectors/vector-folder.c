@@ -61,7 +61,7 @@ static int find_rows(struct source *s, bool *static_embedding, struct ran_error 
         s->n = s->rows->shape[0];
         s->D = s->rows->shape[1];
         if (s->D > WIDEST)
-                return ran_fail(err, RAN_EFORMAT, "vectors of %zu numbers: %d is the most", s->D,
+                return ran_fail(err, RAN_EFORMAT, "vectors of %zu numbers: the maximum is %d", s->D,
                                 WIDEST);
         s->bytes = (s->rows->end - s->rows->begin) / s->n;
         return RAN_OK;

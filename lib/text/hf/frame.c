@@ -139,8 +139,8 @@ static int read_list(struct ran_tokenizer *t, const cJSON *object, int nested,
 
         if (!cJSON_IsArray(list) || nested >= MOST_NESTED)
                 return ran_fail(err, RAN_EFORMAT,
-                                "the post_processor Sequence has no list 'processors', or is too "
-                                "deep in others");
+                                "the post_processor Sequence has no list 'processors', or is "
+                                "nested too deeply");
         cJSON_ArrayForEach(item, list)
         {
                 RAN_TRY(read_processor(t, item, nested + 1, err));

@@ -20,7 +20,7 @@ static int check_list(const cJSON *list, const char *part, const char *name, int
         if (!cJSON_IsArray(list))
                 return ran_fail(err, RAN_EFORMAT, "the %s has no list '%s'", part, name);
         if (nested >= MOST_NESTED)
-                return ran_fail(err, RAN_EFORMAT, "the %s is too deep in others", part);
+                return ran_fail(err, RAN_EFORMAT, "the %s is nested too deeply", part);
         return RAN_OK;
 }
 

@@ -99,8 +99,8 @@ int ran_hf_read_unigram(struct ran_tokenizer *t, struct ran_hf_lists *lists, con
         t->most = (uint32_t)scores.n;
         if (!ran_hf_number(ran_hf_member(model, "unk_id"), (double)scores.n, &unk))
                 return ran_fail(err, RAN_EFORMAT,
-                                "'unk_id' of the model Unigram is not the id of a token: without "
-                                "it, unknown text has none");
+                                "'unk_id' of the model Unigram is not the id of a token: unknown "
+                                "text would have no token");
         t->unk = (uint32_t)unk;
         RAN_TRY(ran_hf_bool(model, "byte_fallback", false, &t->unigram.bytes, err));
         find_bytes(t);

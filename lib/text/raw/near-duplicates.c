@@ -66,7 +66,7 @@ static size_t choose_rows(double least)
 struct ran_near_duplicates *ran_near_duplicates_new(double least, struct ran_error *err)
 {
         if (!(least > 0 && least <= 1)) {
-                ran_fail(err, RAN_EINVAL, "a similarity is above 0 and at most 1");
+                ran_fail(err, RAN_EINVAL, "a similarity must be above 0 and at most 1");
                 return NULL;
         }
         struct ran_near_duplicates *t = ran_alloc(1, sizeof *t, err);

@@ -120,7 +120,7 @@ static int read_escape(struct reader *r, struct class_part *part, int32_t *c)
         if (take(r, "p{") || take(r, "P{")) {
                 const char *end = memchr(r->s + r->pos, '}', r->n - r->pos);
                 if (end == NULL)
-                        return refuse(r, "a property without its end");
+                        return refuse(r, "an unterminated property");
                 size_t n = (size_t)(end - r->s) - r->pos;
                 RAN_TRY(ran_class_category(r->s + r->pos, n, part, r->err));
                 part->negated ^= letter == 'P';
@@ -205,7 +205,7 @@ static int read_class(struct reader *r, size_t *id)
         bool divided = false, first = true;
 
         if (r->nested++ >= MOST_NESTED)
-                return refuse(r, "a class that deep in others");
+                return refuse(r, "a class nested so deeply");
         const bool negated = take(r, "^");
         RAN_TRY(ran_classes_add(all, false, r->any_case, id, r->err));
         for (;; first = false) {
@@ -280,7 +280,7 @@ static int read_look(struct reader *r, enum operation op)
                 return refuse(r, "a look ahead at this");
         RAN_TRY(read_single(r, &id));
         if (!take(r, ")"))
-                return refuse(r, "a look ahead at more than one character");
+                return refuse(r, "a lookahead of more than one character");
         return emit(r, op, id, 0);
 }
 
@@ -297,7 +297,7 @@ static int read_group(struct reader *r)
         else if (!take(r, "?:") && next_is(r, "?"))
                 return refuse(r, "this kind of group");
         if (r->nested++ >= MOST_NESTED)
-                return refuse(r, "a group that deep in others");
+                return refuse(r, "a group nested so deeply");
         RAN_TRY(read_alternatives(r));
         r->nested--;
         r->any_case = before;
@@ -410,7 +410,7 @@ static int read_repeated(struct reader *r)
                 return RAN_OK;
         if (most == 0 || least > most || least > MOST_REPEATED ||
             (most != SIZE_MAX && most > MOST_REPEATED))
-                return refuse(r, "a repetition of so many times");
+                return refuse(r, "so large a repetition count");
         const bool lazy = take(r, "?");
         if (next_is(r, "+") || next_is(r, "*") || next_is(r, "?"))
                 return refuse(r, "a repetition that gives nothing back, or is repeated,");

@@ -7,7 +7,7 @@
 #include "base/utf8.h"
 #include "text/words/unicode.h"
 
-/* Of a file; more make no sense. */
+/* The most steps of a file; more make no sense. */
 enum { STEPS_MAX = 100 };
 
 struct ran_steps *ran_steps_new(struct ran_error *err)

@@ -1,0 +1,215 @@
+/* thresholds.c - see thresholds.h. */
+#include "cmd/train/run/thresholds.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "cmd/formats/json.h"
+#include "cmd/options/message.h"
+#include "cmd/train/run/unjudged.h"
+
+/* With fewer documents of a label, the interval of its recall spans a half of all there is. */
+enum { FOLDS = 5, FEWEST = 10 };
+
+/* What an item asks for. */
+struct wanted {
+        const char *label; /* of n bytes */
+        size_t n;
+        bool precision;
+        double value;
+};
+
+static bool starts(const char **s, const char *word)
+{
+        const size_t n = strlen(word);
+        const bool is = strncmp(*s, word, n) == 0;
+
+        *s += is ? n : 0;
+        return is;
+}
+
+/* The last '=' divides it, because a label may have one. */
+static struct wanted read_item(const char *item)
+{
+        const char *equals = strrchr(item, '='), *value = equals != NULL ? equals + 1 : "";
+        struct wanted w = {.label = item, .n = equals != NULL ? (size_t)(equals - item) : 0};
+
+        w.precision = starts(&value, "precision:");
+        if ((!w.precision && !starts(&value, "recall:")) ||
+            !ran_parse_double(value, strlen(value), &w.value) || !(w.value > 0 && w.value <= 1))
+                cmd_usage("--threshold-for %s: give LABEL=recall:X or LABEL=precision:X, with X "
+                          "above 0 and at most 1",
+                          item);
+        return w;
+}
+
+void train_thresholds_check(const struct ran_list *items)
+{
+        for (size_t i = 0; i < items->n; i++)
+                read_item(items->item[i]);
+}
+
+/* ---- out of fold ----------------------------------------------------------------------------- */
+
+static int on_report(void *arg, const struct ran_train_report *report)
+{
+        (void)arg;
+        (void)report;
+        return train_run_stopped();
+}
+
+static int on_fold(void *arg, size_t fold)
+{
+        (void)arg;
+        cmd_note("thresholds: fold %zu of %d", fold + 1, FOLDS);
+        return train_run_stopped();
+}
+
+/* The models of the folds have no validation documents, and so no encoder that nobody asked for. */
+static int predict(const struct train_session *s, const struct ran_train_job *job, float *p,
+                   struct ran_error *err)
+{
+        struct ran_train_job folds = *job;
+        struct ran_config config = *job->config;
+
+        if (ran_config_trains_encoder(&config) && !train_asks_for_encoder(s) && config.wide > 0)
+                config.encoder = RAN_ENCODER_NONE;
+        folds.config = &config;
+        folds.report = on_report;
+        folds.seconds = 0;
+        folds.limit = (struct ran_train_limit){0};
+        return ran_train_folds(&folds, FOLDS, on_fold, NULL, p, err);
+}
+
+/* ---- a label --------------------------------------------------------------------------------- */
+
+static size_t class_of(const struct ran_dataset *d, const struct wanted *w)
+{
+        for (size_t c = 0; c < d->C; c++)
+                if (strlen(d->names[c]) == w->n && memcmp(d->names[c], w->label, w->n) == 0)
+                        return c;
+        cmd_usage("--threshold-for: no document has the label \"%.*s\"", (int)w->n, w->label);
+}
+
+static bool has_label(const struct ran_dataset *d, size_t b, size_t c)
+{
+        for (size_t at = d->label_first[b]; at < d->label_first[b + 1]; at++)
+                if (d->labels[at] == c)
+                        return true;
+        return false;
+}
+
+static int find(const struct ran_dataset *d, const float *p, size_t c, const struct wanted *w,
+                struct ran_threshold *t, struct ran_error *err)
+{
+        float *own = ran_alloc_floats(d->B, err);
+        bool *positive = ran_alloc(d->B, sizeof *positive, err);
+        size_t positives = 0;
+        int rc = own == NULL || positive == NULL ? RAN_ENOMEM : RAN_OK;
+
+        for (size_t b = 0; b < d->B && rc == RAN_OK; b++) {
+                own[b] = p[b * d->C + c];
+                positive[b] = has_label(d, b, c);
+                positives += positive[b];
+        }
+        if (rc == RAN_OK && positives < FEWEST)
+                rc = ran_fail(err, RAN_EINVAL, "only %zu documents have it, and %d are needed",
+                              positives, FEWEST);
+        if (rc == RAN_OK)
+                rc = ran_threshold_find(t, own, positive, d->B, w->precision, w->value, err);
+        free(own);
+        free(positive);
+        return rc;
+}
+
+static void say(const struct ran_dataset *d, size_t c, const struct ran_threshold *t)
+{
+        cmd_note("%s from probability %.4g on: recall %.1f %% (95 %% interval %.1f to %.1f), "
+                 "precision %.1f %% (%.1f to %.1f), on %zu documents, %zu of them with the label",
+                 d->names[c], (double)t->threshold, 100 * t->recall, 100 * t->recall_interval.low,
+                 100 * t->recall_interval.high, 100 * t->precision, 100 * t->precision_interval.low,
+                 100 * t->precision_interval.high, t->documents, t->positives);
+}
+
+static void put_share(struct ran_buf *out, const char *name, double share,
+                      struct ran_interval interval)
+{
+        json_name(out, name);
+        json_begin(out, '{');
+        json_name(out, "value");
+        ran_buf_double(out, share);
+        json_name(out, "interval");
+        json_begin(out, '[');
+        ran_buf_double(out, interval.low);
+        ran_buf_char(out, ',');
+        ran_buf_double(out, interval.high);
+        json_end(out, ']');
+        json_end(out, '}');
+}
+
+static void describe(const char *label, const struct wanted *w, const struct ran_threshold *t,
+                     struct ran_buf *out)
+{
+        json_begin(out, '{');
+        json_put_string(out, "label", label, strlen(label));
+        json_name(out, w->precision ? "wanted_precision" : "wanted_recall");
+        ran_buf_double(out, w->value);
+        json_name(out, "threshold");
+        ran_buf_float(out, t->threshold);
+        put_share(out, "recall", t->recall, t->recall_interval);
+        put_share(out, "precision", t->precision, t->precision_interval);
+        json_put_size(out, "documents", t->documents);
+        json_put_size(out, "with_label", t->positives);
+        json_end(out, '}');
+}
+
+/* ---- all of them ----------------------------------------------------------------------------- */
+
+static void find_all(const struct ran_dataset *d, const struct ran_list *items, const float *p,
+                     struct ran_buf *about)
+{
+        json_name(about, "decisions");
+        json_begin(about, '[');
+        for (size_t i = 0; i < items->n; i++) {
+                const struct wanted w = read_item(items->item[i]);
+                const size_t c = class_of(d, &w);
+                struct ran_threshold t;
+                struct ran_error err;
+
+                if (find(d, p, c, &w, &t, &err) != RAN_OK)
+                        cmd_die(CMD_FAILED, "--threshold-for %s: %s", items->item[i], err.text);
+                say(d, c, &t);
+                describe(d->names[c], &w, &t, about);
+        }
+        json_end(about, ']');
+}
+
+int train_thresholds_find(const struct train_session *s, const struct ran_train_job *job,
+                          struct ran_buf *about)
+{
+        const struct ran_list *items = &s->options->file.threshold_for;
+        const struct ran_dataset *d = job->train;
+        struct ran_error err;
+
+        for (size_t i = 0; i < items->n; i++) {
+                const struct wanted w = read_item(items->item[i]);
+                class_of(d, &w);
+        }
+        if (items->n == 0)
+                return CMD_OK;
+        float *p = d->B <= SIZE_MAX / sizeof *p / d->C ? ran_alloc_floats(d->B * d->C, &err) : NULL;
+        if (p == NULL)
+                cmd_die(CMD_FAILED, "no memory for the probabilities of %zu documents", d->B);
+        train_run_catch_signals();
+        const int rc = predict(s, job, p, &err);
+        if (rc == RAN_OK)
+                find_all(d, items, p, about);
+        free(p);
+        if (rc == RAN_EINTR && train_run_stopped() != 0) {
+                cmd_warn("interrupted");
+                return 128 + train_run_stopped();
+        }
+        if (rc != RAN_OK)
+                cmd_die(cmd_status_of(&err), "%s", err.text);
+        return CMD_OK;
+}

@@ -1,0 +1,53 @@
+/* digest.c - see digest.h. */
+#include "nn/digest.h"
+#include "base/error.h"
+#include "ran/model.h"
+
+#include <string.h>
+
+/* Whether a setting changes the vector of a document. */
+static bool matters(const struct ran_config *c, const char *name)
+{
+        if (strcmp(name, "cell_pooling") == 0 || strcmp(name, "min_window") == 0)
+                return c->encoder == RAN_ENCODER_RAN;
+        return !ran_config_is_of_task(name) || strcmp(name, "pooling") == 0 ||
+               strncmp(name, "dense", 5) == 0 || strcmp(name, "upper") == 0 ||
+               strcmp(name, "l2_normalize") == 0;
+}
+
+static void add_settings(struct ran_sha256 *sha, const struct ran_config *c, struct ran_buf *text)
+{
+        for (const struct ran_field *f = ran_config_fields; f->name != NULL; f++) {
+                const struct ran_field one[] = {*f, {0}};
+
+                if (matters(c, f->name))
+                        ran_fields_json(one, c, text);
+        }
+        ran_sha256_add(sha, text->data, text->len);
+}
+
+int ran_encoder_digest(char hex[65], const struct ran_config *c, const struct ran_params *p,
+                       size_t V, struct ran_error *err)
+{
+        const char *own = c->encoder == RAN_ENCODER_RAN ? "ran." : "bert.";
+        struct ran_layout layout;
+        struct ran_buf text = {0};
+        struct ran_sha256 sha;
+
+        RAN_TRY(ran_layout_init(&layout, c, 1, err));
+        ran_sha256_init(&sha);
+        add_settings(&sha, c, &text);
+        for (size_t i = 0; i < layout.n; i++) {
+                const struct ran_tensor_spec *t = &layout.spec[i];
+
+                if (strncmp(t->name, own, strlen(own)) == 0)
+                        ran_sha256_add(&sha, p->block + t->offset,
+                                       (t->rows > 0 ? t->rows : 1) * t->cols * sizeof(float));
+        }
+        ran_sha256_add(&sha, p->embed, V * c->dim * sizeof(float));
+        ran_sha256_hex(&sha, hex);
+        const bool failed = text.failed;
+        ran_buf_release(&text);
+        ran_layout_release(&layout);
+        return failed ? ran_fail(err, RAN_ENOMEM, "out of memory") : RAN_OK;
+}
