@@ -1,4 +1,4 @@
-/* digest.h - a name for what an encoder of the family BERT computes. */
+/* digest.h - a name for what an encoder that was trained before computes. */
 #ifndef RAN_NN_DIGEST_H
 #define RAN_NN_DIGEST_H
 
