@@ -123,7 +123,7 @@ END
 3|ran-tag -m m.ran good.jsonl|m.ran: this model classifies documents: use ran-classify
 2|ran-train classify good.jsonl|no output file: give -o MODEL
 2|ran-tokenize encode good.jsonl|no vocabulary: give --vocab FILE or -m MODEL
-2|ran-train|give a verb first: classify, tag, lm, mlm, info, diff, convert or import
+2|ran-train|give a verb first: classify, tag, lm, mlm, distil, info, diff, convert or import
 2|ran-train clasify good.jsonl|unknown verb 'clasify'; did you mean classify?
 2|ran-train class good.jsonl|unknown verb 'class'; did you mean classify?
 2|ran-train supervised good.jsonl|unknown verb 'supervised'; did you mean classify?
