@@ -73,8 +73,8 @@ static const struct ran_field prediction_fields[] = {
                  "be given again",
          RAN_RULES(RAN_NEEDS("nearest"))},
         {"select", 0, RAN_FIELD_SIZE, OPTION(select), 0, 1e9, .value = "N", .initial = "0",
-         .help = "write only N records, those to label next: the model is unsure of them, they are "
-                 "spread over the collection, and no two are near-duplicates; 0: all records",
+         .help = "write only N records, those to label next: the model is least sure of them, and "
+                 "no two are near-duplicates; 0: all records",
          .first = true,
          RAN_RULES(RAN_EXCLUDES("eval embed nearest", "--select chooses records to label"))},
         {"join_windows", 0, RAN_FIELD_CHOICE, OPTION(join_windows), .choices = join_names,

@@ -104,6 +104,7 @@ static const struct other {
         {".msgpack", "Flax",
          "save it as safetensors first, with from_pretrained(..., from_flax=True) of version 4 of "
          "the library transformers"},
+        {".ckpt.index", "the table of a checkpoint of TensorFlow", "save it as safetensors first"},
         {".ckpt", "a checkpoint of PyTorch or TensorFlow", "save it as safetensors first"},
         {".pt", "a pickle, which is a program and is not run", "save it as safetensors first"},
         {".pth", "a pickle, which is a program and is not run", "save it as safetensors first"},

@@ -53,6 +53,11 @@ static int find_vocabulary(const struct ran_hf *f, struct ran_hf_source *s, stru
 {
         struct ran_hf_tensor *t = ran_hf_find(&s->weights, ran_hf_name_of_embedding(f));
 
+        if (t == NULL && f->family == RAN_HF_RANNET)
+                return ran_fail(err, RAN_EFORMAT,
+                                "the checkpoint has no rannet/%s: write it with the package's "
+                                "RanNet.export_checkpoint, which names the tensors",
+                                ran_hf_name_of_embedding(f));
         if (t == NULL)
                 return ran_fail(err, RAN_EFORMAT,
                                 "there is no tensor %s: config.json (model_type \"%s\") and the "

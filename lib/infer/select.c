@@ -1,35 +1,21 @@
 /* select.c - which documents to label next: see ran/model.h.
  *
- * The candidates are the most doubtful documents, ten for each one wanted. One after another is
- * chosen, the one with the largest
- *
- *   doubt (1 - s)    s: its largest cosine to one that is chosen already, of TF-IDF vectors
- *
- * so that a batch is spread over the collection, and a document that is a near-duplicate of a
- * chosen one is never chosen.
+ * The most doubtful come first, and a near-duplicate of a chosen one is passed over. To spread the
+ * choice further, by the cosine of TF-IDF vectors to the chosen ones, with a preference for the
+ * middle of the collection or without, was worse: it chooses what is odd (share/experiments).
  */
 #include "base/error.h"
 #include "base/string-table.h"
-#include "math/elementary.h"
 #include "ran/model.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { CANDIDATES = 10 };
 static const double alike = 0.8; /* similarity of near-duplicates */
 
 struct candidate {
-        double doubt, nearest; /* to the chosen ones: the largest cosine so far */
+        double doubt;
         size_t document;
-        size_t first, n; /* its terms */
-        bool gone;       /* chosen, or a near-duplicate of a chosen one */
-};
-
-struct term {
-        uint32_t id;
-        float weight; /* the vector of a document has length 1 */
 };
 
 struct ran_selection {
@@ -41,12 +27,6 @@ struct ran_selection {
 struct choice {
         const struct ran_selection *s;
         struct candidate *candidate; /* (n) the most doubtful first */
-        size_t n;
-        struct term *term;
-        size_t terms, term_cap;
-        float *idf, *at;  /* (most) of each id; the vector that was chosen last, spread out */
-        uint32_t *sorted; /* ids of a document, in order */
-        size_t sorted_cap;
         struct ran_near_duplicates *chosen;
         struct ran_shingles shingles;
 };
@@ -116,78 +96,6 @@ int ran_selection_add(struct ran_selection *s, double doubt, const char *words, 
         return RAN_OK;
 }
 
-/* ---- their vectors --------------------------------------------------------------------------- */
-
-static int ascending(const void *a, const void *b)
-{
-        const uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-
-        return (x > y) - (x < y);
-}
-
-/* The ids of document b in order, in k->sorted; their number, or SIZE_MAX: no memory. */
-static size_t sort_ids(struct choice *k, size_t b, struct ran_error *err)
-{
-        const size_t *first = k->s->first.data, n = first[b + 1] - first[b];
-        uint32_t *sorted = ran_grow(k->sorted, &k->sorted_cap, n + 1, sizeof *sorted, err);
-
-        if (sorted == NULL)
-                return SIZE_MAX;
-        k->sorted = sorted;
-        memcpy(sorted, (const uint32_t *)k->s->ids.data + first[b], n * sizeof *sorted);
-        qsort(sorted, n, sizeof *sorted, ascending);
-        return n;
-}
-
-static size_t run_of(const uint32_t *sorted, size_t i, size_t n)
-{
-        size_t end = i + 1;
-
-        while (end < n && sorted[end] == sorted[i])
-                end++;
-        return end - i;
-}
-
-static int count_documents(struct choice *k, struct ran_error *err)
-{
-        for (size_t b = 0; b < k->s->n; b++) {
-                const size_t n = sort_ids(k, b, err);
-
-                if (n == SIZE_MAX)
-                        return RAN_ENOMEM;
-                for (size_t i = 0; i < n; i += run_of(k->sorted, i, n))
-                        k->idf[k->sorted[i]]++;
-        }
-        for (size_t id = 0; id < k->s->words.n; id++)
-                k->idf[id] = (float)ran_log((double)(k->s->n + 1) / ((double)k->idf[id] + 1));
-        return RAN_OK;
-}
-
-static int make_vector(struct choice *k, struct candidate *c, struct ran_error *err)
-{
-        const size_t n = sort_ids(k, c->document, err);
-        double sum = 0;
-
-        if (n == SIZE_MAX)
-                return RAN_ENOMEM;
-        struct term *term = ran_grow(k->term, &k->term_cap, k->terms + n + 1, sizeof *term, err);
-        if (term == NULL)
-                return RAN_ENOMEM;
-        k->term = term;
-        c->first = k->terms;
-        for (size_t i = 0, run; i < n; i += run) {
-                run = run_of(k->sorted, i, n);
-                const double w = (1 + ran_log((double)run)) * (double)k->idf[k->sorted[i]];
-
-                term[c->first + c->n++] = (struct term){k->sorted[i], (float)w};
-                sum += w * w;
-        }
-        for (size_t i = 0; i < c->n && sum > 0; i++)
-                term[c->first + i].weight /= (float)sqrt(sum);
-        k->terms += c->n;
-        return RAN_OK;
-}
-
 /* ---- the choice ------------------------------------------------------------------------------ */
 
 static int by_doubt(const void *a, const void *b)
@@ -199,101 +107,40 @@ static int by_doubt(const void *a, const void *b)
         return (x->document > y->document) - (x->document < y->document);
 }
 
-/* Notes how near the first `among` candidates are to a chosen one. */
-static void measure(struct choice *k, const struct candidate *chosen, size_t among)
-{
-        const struct term *own = k->term + chosen->first;
-
-        for (size_t i = 0; i < chosen->n; i++)
-                k->at[own[i].id] = own[i].weight;
-        for (size_t j = 0; j < among; j++) {
-                struct candidate *c = &k->candidate[j];
-                double cosine = 0;
-
-                for (size_t i = 0; i < c->n && !c->gone; i++)
-                        cosine += (double)k->term[c->first + i].weight *
-                                  (double)k->at[k->term[c->first + i].id];
-                c->nearest = cosine > c->nearest ? cosine : c->nearest;
-        }
-        for (size_t i = 0; i < chosen->n; i++)
-                k->at[own[i].id] = 0;
-}
-
-/* The best of the first candidates; NULL: none is left. */
-static struct candidate *best_of(struct choice *k, size_t among)
-{
-        struct candidate *best = NULL;
-        double most = -INFINITY;
-
-        for (size_t j = 0; j < among; j++) {
-                struct candidate *c = &k->candidate[j];
-                const double gain = c->doubt * (1 - c->nearest);
-
-                if (!c->gone && gain > most) {
-                        most = gain;
-                        best = c;
-                }
-        }
-        return best;
-}
-
 /* Whether it is a near-duplicate of a chosen one; if not, it is one of them from now on. */
-static int admit(struct choice *k, const struct candidate *c, bool *admitted, struct ran_error *err)
+static int admit(struct choice *k, size_t b, bool *admitted, struct ran_error *err)
 {
-        const size_t *first = k->s->first.data, b = c->document;
-        const uint32_t *ids = (const uint32_t *)k->s->ids.data + first[b];
+        const size_t *first = k->s->first.data;
         double similarity;
         size_t like;
 
-        RAN_TRY(ran_shingles_of_ids(&k->shingles, ids, first[b + 1] - first[b], err));
+        if (first[b] < first[b + 1])
+                RAN_TRY(ran_shingles_of_ids(&k->shingles,
+                                            (const uint32_t *)k->s->ids.data + first[b],
+                                            first[b + 1] - first[b], err));
+        else
+                k->shingles.n = 0;
         RAN_TRY(ran_near_duplicates_find(k->chosen, &k->shingles, &like, &similarity, err));
         *admitted = like == RAN_NO_TEXT;
         return *admitted ? ran_near_duplicates_add(k->chosen, &k->shingles, err) : RAN_OK;
 }
 
-/* Where the first candidates are all chosen or near-duplicates, the next ones follow in order of
- * their doubt. */
 static int choose(struct choice *k, size_t most, size_t *document, size_t *n, struct ran_error *err)
-{
-        size_t among = k->n / CANDIDATES > most ? most * CANDIDATES : k->n;
-
-        for (size_t b = 0; b < among; b++)
-                RAN_TRY(make_vector(k, &k->candidate[b], err));
-        while (*n < most) {
-                struct candidate *c = best_of(k, among);
-                bool admitted;
-
-                if (c == NULL && among == k->n)
-                        break;
-                if (c == NULL) {
-                        RAN_TRY(make_vector(k, &k->candidate[among++], err));
-                        continue;
-                }
-                RAN_TRY(admit(k, c, &admitted, err));
-                c->gone = true;
-                if (!admitted)
-                        continue;
-                document[(*n)++] = c->document;
-                measure(k, c, among);
-        }
-        return RAN_OK;
-}
-
-static int prepare(struct choice *k, struct ran_error *err)
 {
         const double *doubt = k->s->doubt.data;
 
-        k->candidate = ran_alloc(k->s->n, sizeof *k->candidate, err);
-        k->idf = ran_alloc_floats(k->s->words.n, err);
-        k->at = ran_alloc_floats(k->s->words.n, err);
-        k->chosen = ran_near_duplicates_new(alike, err);
-        if (k->candidate == NULL || k->idf == NULL || k->at == NULL || k->chosen == NULL)
-                return RAN_ENOMEM;
         for (size_t b = 0; b < k->s->n; b++)
-                k->candidate[b] = (struct candidate){.doubt = doubt[b], .document = b};
-        k->n = k->s->n;
-        qsort(k->candidate, k->n, sizeof *k->candidate, by_doubt);
-        return count_documents(k, err);
+                k->candidate[b] = (struct candidate){doubt[b], b};
+        qsort(k->candidate, k->s->n, sizeof *k->candidate, by_doubt);
+        for (size_t i = 0; i < k->s->n && *n < most; i++) {
+                const size_t b = k->candidate[i].document;
+                bool admitted;
+
+                RAN_TRY(admit(k, b, &admitted, err));
+                if (admitted)
+                        document[(*n)++] = b;
+        }
+        return RAN_OK;
 }
 
 int ran_selection_choose(const struct ran_selection *s, size_t most, size_t *document, size_t *n,
@@ -305,14 +152,11 @@ int ran_selection_choose(const struct ran_selection *s, size_t most, size_t *doc
         *n = 0;
         if (s->n == 0)
                 return RAN_OK;
-        int rc = prepare(&k, err);
-        if (rc == RAN_OK)
-                rc = choose(&k, most, document, n, err);
+        k.candidate = ran_alloc(s->n, sizeof *k.candidate, err);
+        k.chosen = ran_near_duplicates_new(alike, err);
+        const int rc = k.candidate == NULL || k.chosen == NULL ? RAN_ENOMEM
+                                                               : choose(&k, most, document, n, err);
         free(k.candidate);
-        free(k.term);
-        free(k.idf);
-        free(k.at);
-        free(k.sorted);
         ran_near_duplicates_free(k.chosen);
         ran_shingles_release(&k.shingles);
         return rc;

@@ -382,18 +382,17 @@ int ran_lm_fill_each(const struct ran_model *m, struct ran_state *s, const uint3
 /* Probabilities (C) of logits: softmax, or a sigmoid each for several labels. In double, then
  * rounded; never above 1. */
 void ran_probabilities(const struct ran_config *config, const float *logits, size_t C, float *p);
-/* Documents to label next (infer/select.c): those that a model is in doubt about, spread over the
- * collection, and no near-duplicates (text.h) of each other. Add all documents, with a doubt from 0
- * to 1 and their words, as ran_counter_words writes them; then choose. The same documents in the
- * same order give the same choice. */
+/* Documents to label next (infer/select.c): the most doubtful ones of which none is a
+ * near-duplicate (text.h) of another. Add all documents, with a doubt from 0 to 1 and their words,
+ * as ran_counter_words writes them; then choose. The same documents in the same order give the same
+ * choice. */
 struct ran_selection;
 struct ran_selection *ran_selection_new(struct ran_error *err);
 void ran_selection_free(struct ran_selection *s);
 int ran_selection_add(struct ran_selection *s, double doubt, const char *words, size_t n,
                       struct ran_error *err);
-/* The numbers of *n documents, at most `most`, in the order in which they were chosen: document has
- * room for the smaller of `most` and all. Time grows with their number times that of ten candidates
- * each. */
+/* The numbers of *n documents, at most `most`, the most doubtful first: document has room for the
+ * smaller of `most` and all. */
 int ran_selection_choose(const struct ran_selection *s, size_t most, size_t *document, size_t *n,
                          struct ran_error *err);
 /* Vectors of documents by which documents that are alike are near each other, by the cosine: for a

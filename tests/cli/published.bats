@@ -127,6 +127,11 @@ bytes_of() {
         .window == $from.window and .min_window == $from.min_window and .dim == $from.dim and .encoder == "ran"'
     [ "$(bytes_of start.ran ran.0.attn.q.weight)" != "$(bytes_of tuned.ran ran.0.attn.q.weight)" ]
   done
+  # It forgets less at a small rate, as other pretrained encoders do; what was trained here learns on.
+  [ "$(header tuned.ran | jq '.__metadata__.training | fromjson | .. | .init_rate? // empty')" = 0.03 ]
+  ran-train mlm $shape --epochs 1 -o own.ran train.jsonl
+  ran-train classify -q --init own.ran --wide 0 --no-dev --epochs 1 -o again.ran train.jsonl
+  [ "$(header again.ran | jq '.__metadata__.training | fromjson | .. | .init_rate? // empty')" = 1 ]
   # What stands for a document is not of the weights.
   ran-train classify -q --init "$folders/pooled" --cell-pooling max --frozen -o max.ran train.jsonl
   header max.ran | jq -e '.__metadata__.config | fromjson.cell_pooling == "max"'
@@ -140,6 +145,12 @@ bytes_of() {
   run ! ran-train import -o m.ran folder
   [[ $output == *'folder: model.ckpt: the index is cut, or it is no index of a TensorFlow checkpoint'* ]]
   [ ! -e m.ran ]
+  # With BERT's configuration it is a checkpoint of another model, which is not read.
+  cp "$folders/../encoders/bert/config.json" other.json
+  cp -R folder other
+  mv other.json other/config.json
+  run ! ran-train import -o m.ran other
+  [[ $output == *'other: it has no model.safetensors; model.ckpt.index is the table of a checkpoint of TensorFlow'* ]]
   rm folder/model.ckpt.index
   run ! ran-classify --embed -m folder <<<'{"text":"a"}'
   [[ $output == *'folder: its config.json is that of the package rannet, but it has no checkpoint'* ]]
