@@ -218,7 +218,7 @@ commands() {
 
 @test "docs: labels of cross-validation were taken for soft ones, where the commands of the README follow each other [all]" {
   records 240 >train.jsonl
-  records 40 | tee test.jsonl unlabelled.jsonl all-documents.jsonl few-labelled.jsonl >documents.jsonl
+  records 40 | tee test.jsonl unlabelled.jsonl pool.jsonl all-documents.jsonl few-labelled.jsonl >documents.jsonl
   jq -c '{tokens, tags: ["O", "O", "B-PER"]}' test.jsonl >tagged.jsonl
   jq -r '(.tokens[] | . + if . == "Ann" then " B-PER" else " O" end), ""' test.jsonl | tee train.conll >test.conll
   echo '{"features": {"ner_tags": {"feature": {"names": ["O", "B-PER"]}}}}' >dataset_info.json
@@ -236,14 +236,18 @@ commands() {
   done
   ln -s "$root/share" share
   ln -s "$root/tests/encoders/sentence-mean" all-MiniLM-L6-v2
+  ln -s "$root/tests/encoders/bert" bert-base-cased
+  ln -s "$root/tests/encoders/distilbert-classifier" distilbert-sst2
+  ln -s "$root/tests/encoders/bert-tagger" bert-ner
   # As small as it gets, whatever the README says.
   cat >bin/ran-train <<'END'
 #!/bin/sh
 verb=$1
 shift
 case " $verb $* " in
-*' info '* | *' diff '* | *' import '* | *' --replay '* | *' --dry-run '*) small= ;;
+*' info '* | *' diff '* | *' import '* | *' --base '* | *' --replay '* | *' --dry-run '*) small= ;;
 *' --init '* | *' --vectors '*) small='--epochs 1' ;;
+*' distil '*) small='--epochs 1 --dim 8' ;;
 *) small='--epochs 1 --dim 8 --heads 1 --head-dim 8' ;;
 esac
 case " $* " in *' --tune '*) small="$small --tune 0.01" ;; esac
