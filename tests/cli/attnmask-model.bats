@@ -230,8 +230,8 @@ shape='-q --epochs 1 --dim 8 --heads 2 --head-dim 4 --no-dev'
   refused 2 'the model has no head 2: it has 2, and the first is 0' -m "$m" --head 2
   refused 2 "--head must be a number, mean, review or all, not 'first'" -m "$m" --head first
   refused 2 'the model has no review' -m "$(model ran-no-review)" --head review
-  refused 2 'in this model tokens do not attend to tokens' -m "$(model contextualizer)" --row 0
-  refused 2 'tokens do not attend to tokens' -m "$(model contextualizer)" --in-window 0
+  refused 2 'in this model only the document as a whole attends to tokens' -m "$(model contextualizer)" --row 0
+  refused 2 'only the document as a whole attends to tokens' -m "$(model contextualizer)" --in-window 0
   refused 2 'cells do not attend to windows' -m "$m" --head review --row cell:0
   refused 2 'give one' -m "$m" --row 0 --in-window 0
   refused 2 "--rows must be A:B, with A less than B, not '5:5'" -m "$m" --rows 5:5
