@@ -129,7 +129,7 @@ names() {
   ran-train lm $shape --epochs 1 --cell prenorm --no-review-source -o cells.ran pairs.jsonl
   ran-train lm $shape --epochs 1 -o text.ran <<<'{"text":"a b c a b c a b c"}'
   run -2 --separate-stderr ran-attnmask -m text.ran --align pairs.jsonl
-  [[ $stderr == *"models of sources and targets"* ]]
+  [[ $stderr == *"models with sources and targets"* ]]
   run -2 --separate-stderr ran-attnmask -m cells.ran --align --rows 0:2 pairs.jsonl
   [[ $stderr == *"--align has all target tokens"* ]]
   run -1 --separate-stderr ran-attnmask -m cells.ran --align --head review pairs.jsonl
