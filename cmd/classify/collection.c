@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cmd/classify/array.h"
 #include "cmd/classify/predict.h"
 #include "cmd/options/message.h"
 #include "cmd/options/outputs.h"
@@ -133,6 +134,21 @@ static char **names_of(const struct ran_list *list, struct ran_error *err)
         return names;
 }
 
+/* Reads those that are arrays of vectors, and leaves the others in `files`. */
+static void read_arrays(struct reading *r, char **files)
+{
+        struct ran_error err;
+        size_t left = 0;
+
+        for (size_t i = 0; files[i] != NULL; i++) {
+                if (!array_is(files[i]))
+                        files[left++] = files[i];
+                else if (array_read(r->nearest, files[i], r->classifier->D, &err) != RAN_OK)
+                        cmd_die(CMD_FAILED, "--among %s", err.text);
+        }
+        files[left] = NULL;
+}
+
 static void *make_scratch(void *arg, struct ran_error *err)
 {
         return classify_scratch_new((void *)((struct reading *)arg)->classifier, err);
@@ -157,9 +173,12 @@ static void read_files(struct reading *r, char **files)
                                       .arg = r};
 
         input.files_from = input.rejects = input.shard = NULL; /* those of the records */
-        cmd_records(&loop, files, NULL);
+        const char *first = files[0];
+        read_arrays(r, files);
+        if (files[0] != NULL)
+                cmd_records(&loop, files, NULL);
         if (classify_nearest_count(r->nearest) == 0)
-                cmd_die(CMD_FAILED, "--among %s: no document to compare with", files[0]);
+                cmd_die(CMD_FAILED, "--among %s: no document to compare with", first);
 }
 
 struct classify_nearest *classify_collection_read(const struct classifier *c)

@@ -17,9 +17,10 @@ static const char *const eval_formats[] = {"json", "text", "csv", "tsv", "html",
 #define GIVES_RECORDS(...) __VA_ARGS__
 #define GIVES_LABELS(...)  __VA_ARGS__
 #define GIVES_TAGS(...)
-#define GIVES_TASKS(...) __VA_ARGS__
-#define GIVES_ROWS(...)  __VA_ARGS__
-#define GIVES_PAGE(...)  __VA_ARGS__
+#define GIVES_ROWS(...)    __VA_ARGS__
+#define GIVES_VECTORS(...) __VA_ARGS__
+#define GIVES_TASKS(...)   __VA_ARGS__
+#define GIVES_PAGE(...)    __VA_ARGS__
 static const char *const output_names[] = {OUTPUT_FORMATS(OUTPUT_NAME) NULL};
 static const struct output_format *const output_formats[] = {OUTPUT_FORMATS(OUTPUT_ENTRY)};
 
@@ -69,8 +70,8 @@ static const struct ran_field prediction_fields[] = {
                  "--embed",
          RAN_RULES(RAN_NEEDS_AS("among", "needs a collection: --among FILE"))},
         {"among", 0, RAN_FIELD_LIST, OPTION(among), .value = "FILE", .local = true,
-         .help = "records to search, with the vectors of --embed or without; may "
-                 "be given again",
+         .help = "records to search, with the vectors of --embed or without, or an array of "
+                 "--output-format npy; may be given again",
          RAN_RULES(RAN_NEEDS("nearest"))},
         {"select", 0, RAN_FIELD_SIZE, OPTION(select), 0, 1e9, .value = "N", .initial = "0",
          .help = "write only N records, those to label next: the model is least sure of them, and "
@@ -98,6 +99,18 @@ static const struct ran_field prediction_fields[] = {
                     .excludes = "top logits embed nearest evidence eval into only drop",
                     .why = "a table has id, label, score, set and text, and with --probs all "
                            "probabilities (--eval writes one with --eval-format)"},
+                   {.words = OUTPUT_OF_VECTORS(OUTPUT_WORD),
+                    .needs = "embed",
+                    .why = "is an array of vectors: give --embed"},
+                   {.words = OUTPUT_OF_VECTORS(OUTPUT_WORD),
+                    .needs = "output",
+                    .why = "begins with the number of its rows, which is known last: give --output "
+                           "FILE"},
+                   {.words = OUTPUT_OF_VECTORS(OUTPUT_WORD),
+                    .excludes =
+                            "top probs logits select nearest coverage evidence eval into only drop "
+                            "shard",
+                    .why = "this output format has vectors only"},
                    {.words = OUTPUT_OF_TASKS(OUTPUT_WORD),
                     .needs = "select",
                     .why = "with label-studio needs --select N: tasks are for people to label"},

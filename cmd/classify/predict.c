@@ -424,6 +424,10 @@ int classify_predict(void *arg, void *scratch, const struct cmd_line *line,
         RAN_TRY(score(c, s, &line->record, err));
         if (s->evidence != NULL)
                 RAN_TRY(classify_evidence_read(s->evidence, &s->document, &line->record, err));
+        if (o->output.format->kind == OUTPUT_VECTORS) {
+                o->output.format->vector(out, s->embedding, c->D);
+                return RAN_OK;
+        }
         if (o->output.format->kind == OUTPUT_ROWS)
                 return write_row(c, s, line, out, err);
         if (o->output.format->kind == OUTPUT_LABELS)

@@ -339,6 +339,7 @@ int main(int argc, char **argv)
                 .thresholds = thresholds,
                 .cut = cut_of(model, o),
         };
+        o->output.width = c.D;
         decision_open(&c.decision, model, &o->threshold_for, o->cost,
                       !o->abstain && !(o->threshold > 0));
         if (thresholds != NULL)

@@ -21,12 +21,18 @@
 #define OUTPUT_OF_ROWS(X)              \
         X(csv, ROWS, "csv", "a table") \
         X(tsv, ROWS, "tsv", "a table with tabs")
+#define OUTPUT_OF_VECTORS(X)                                                                    \
+        X(npy, VECTORS, "npy",                                                                  \
+          "the vectors of --embed as an array of numpy, a row for each record; those of a bad " \
+          "record are not numbers (NaN)")
 #define OUTPUT_OF_TASKS(X) \
         X(label_studio, TASKS, "label-studio", "an array of tasks to import in Label Studio")
 #define OUTPUT_OF_PAGE(X) X(html, PAGE, "html", "a page to look at")
-#define OUTPUT_FORMATS(X)    \
-        OUTPUT_OF_RECORDS(X) \
-        OUTPUT_OF_LABELS(X) OUTPUT_OF_TAGS(X) OUTPUT_OF_ROWS(X) OUTPUT_OF_TASKS(X) OUTPUT_OF_PAGE(X)
+#define OUTPUT_FORMATS(X)                                                           \
+        OUTPUT_OF_RECORDS(X)                                                        \
+        OUTPUT_OF_LABELS(X)                                                         \
+        OUTPUT_OF_TAGS(X) OUTPUT_OF_ROWS(X) OUTPUT_OF_VECTORS(X) OUTPUT_OF_TASKS(X) \
+                OUTPUT_OF_PAGE(X)
 
 /* A format is made of one of these. */
 enum output_kind {
@@ -34,6 +40,7 @@ enum output_kind {
         OUTPUT_LABELS,  /* the labels of a document, and its text */
         OUTPUT_TAGS,    /* its words, each with a tag */
         OUTPUT_ROWS,    /* rows of cells under a row of names */
+        OUTPUT_VECTORS, /* the vector of a document, a row of an array */
         OUTPUT_TASKS,   /* all records: the program makes the array */
         OUTPUT_PAGE,    /* all records: the program makes the page */
 };
@@ -67,6 +74,7 @@ struct cmd_output {
         char *output, *into;
         bool only;
         struct ran_list drop;
+        size_t width;                       /* of vectors; set by the program */
         const struct output_format *format; /* set by the program; NULL: output_jsonl */
 };
 
@@ -108,6 +116,10 @@ struct output_format {
         void (*cell)(struct cmd_row *row);
         void (*text)(struct cmd_row *row, const char *s, size_t n);
         void (*row_end)(struct cmd_row *row);
+        /* VECTORS: the beginning of a file of so many rows, which is as long for any number; a row
+         * of v (width), or v NULL: of a record that has none. */
+        void (*head)(struct ran_buf *out, size_t rows, size_t width);
+        void (*vector)(struct ran_buf *out, const float *v, size_t width);
 };
 
 #define X(symbol, kind, name, help) extern const struct output_format output_##symbol;

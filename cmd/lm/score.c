@@ -33,6 +33,7 @@ static struct score_options {
 #define GIVES_TAGS(...)
 #define GIVES_TASKS(...)
 #define GIVES_ROWS(...)
+#define GIVES_VECTORS(...)
 #define GIVES_PAGE(...) __VA_ARGS__
 static const char *const output_names[] = {OUTPUT_FORMATS(OUTPUT_NAME) NULL};
 static const struct output_format *const output_formats[] = {OUTPUT_FORMATS(OUTPUT_ENTRY)};

@@ -74,6 +74,19 @@ static void end_at(struct cmd_run *run, const struct cmd_line *line, const struc
         run_end(run, err->code, "");
 }
 
+/* Of a record without a result. */
+static void add_nothing(struct cmd_run *run)
+{
+        const struct cmd_output *output = run->loop->output;
+        const struct output_format *format = output_format_of(output);
+
+        if (format->vector != NULL)
+                format->vector(&run->out, NULL, output->width);
+        else
+                ran_buf_char(&run->out, '\n');
+        run->rows++;
+}
+
 static void deliver_bad(struct cmd_run *run, struct slot *slot)
 {
         const struct cmd_loop *loop = run->loop;
@@ -83,7 +96,7 @@ static void deliver_bad(struct cmd_run *run, struct slot *slot)
                 return;
         const struct output_format *format = output_format_of(loop->output);
         if (format->error == NULL)
-                ran_buf_char(&run->out, '\n');
+                add_nothing(run);
         else
                 format->error(&run->out, &slot->line, loop->output, run->into, &slot->err);
 }
@@ -115,6 +128,7 @@ static void deliver_good(struct cmd_run *run, struct slot *slot)
                                        &slot->result.out);
                 else
                         ran_buf_add(&run->out, slot->result.out.data, slot->result.out.len);
+                run->rows++;
                 return;
         }
         slot->status = run_status_of(loop->take(loop->arg, &slot->line, &slot->result, &slot->err));
@@ -125,8 +139,11 @@ static void deliver_passed(struct cmd_run *run, const struct cmd_line *line)
         run->counts.passed++;
         if (run->loop->take != NULL)
                 return;
-        if (output_format_of(run->loop->output)->record != NULL)
-                ran_buf_add(&run->out, line->record.line, line->record.length);
+        if (output_format_of(run->loop->output)->record == NULL) {
+                add_nothing(run);
+                return;
+        }
+        ran_buf_add(&run->out, line->record.line, line->record.length);
         ran_buf_char(&run->out, '\n');
 }
 

@@ -84,6 +84,25 @@ static void add_header(struct cmd_run *run)
                 run_write(run);
 }
 
+/* The number of rows is in front of them: at the beginning 0, to see that it can be changed. */
+static void write_head(struct cmd_run *run)
+{
+        const struct cmd_output *output = run->loop->output;
+        struct ran_buf head = {0};
+        struct ran_error err;
+
+        if (run->loop->take != NULL || output_format_of(output)->head == NULL)
+                return;
+        output_format_of(output)->head(&head, run->rows, output->width);
+        if (head.failed)
+                cmd_die(CMD_FAILED, "no memory for the output");
+        if (run->rows == 0)
+                ran_writer_write(run->writer, head.data, head.len);
+        if (ran_writer_rewrite(run->writer, head.data, head.len, &err) != RAN_OK)
+                cmd_die(CMD_FAILED, "%s", err.text);
+        ran_buf_release(&head);
+}
+
 static void release(struct cmd_run *run)
 {
         for (size_t i = 0; i < run->slot_cap; i++) {
@@ -115,6 +134,8 @@ static void close_outputs(struct cmd_run *run)
                         cmd_warn("%s", run->end.text);
                 exit(cmd_status_of(&run->end));
         }
+        if (run->rows > 0)
+                write_head(run);
         if (run->writer != NULL && ran_writer_commit(run->writer, &err) != RAN_OK)
                 cmd_die(CMD_FAILED, "%s", err.text);
         if (run->rejects >= 0 && close(run->rejects) != 0)
@@ -181,6 +202,7 @@ int cmd_records(const struct cmd_loop *loop, char **operands, struct cmd_counts 
         shard_init(&run.shard, loop->input->shard, files.name);
         open_outputs(&run, files.name);
         add_header(&run);
+        write_head(&run);
         add_named(&run);
         if (!loop->own_progress && loop->input->shard == NULL)
                 progress_begin(&run.progress, &files, loop->take == NULL && run.writer == NULL);

@@ -78,6 +78,7 @@ struct cmd_run {
         size_t next;           /* the first slot of the group that has not been delivered */
         size_t kept;           /* the sum of slots[].kept */
         struct ran_buf out;
+        size_t rows;               /* of vectors that have been delivered */
         double written;            /* when results that could have waited were written */
         struct ran_writer *writer; /* NULL: standard output */
         int rejects;               /* a descriptor, or -1 */

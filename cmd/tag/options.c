@@ -19,6 +19,7 @@ static const char *const eval_formats[] = {"text", "conlleval", "json", "csv", "
 #define GIVES_TAGS(...) __VA_ARGS__
 #define GIVES_TASKS(...)
 #define GIVES_ROWS(...) __VA_ARGS__
+#define GIVES_VECTORS(...)
 #define GIVES_PAGE(...) __VA_ARGS__
 static const char *const output_names[] = {OUTPUT_FORMATS(OUTPUT_NAME) NULL};
 static const struct output_format *const output_formats[] = {OUTPUT_FORMATS(OUTPUT_ENTRY)};

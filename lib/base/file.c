@@ -491,6 +491,28 @@ int ran_writer_check(const struct ran_writer *w, struct ran_error *err)
         return w->error == 0 ? RAN_OK : cannot_write(w, w->error, err);
 }
 
+int ran_writer_rewrite(struct ran_writer *w, const void *bytes, size_t n, struct ran_error *err)
+{
+        const unsigned char *p = bytes;
+
+        if (w->temp == NULL)
+                return ran_fail(err, RAN_EINVAL,
+                                "cannot write %s: it is no regular file, and the beginning of the "
+                                "output is written last",
+                                w->path);
+        write_through(w, w->buffer, w->buffered);
+        w->buffered = 0;
+        for (size_t at = 0; at < n && w->error == 0;) {
+                const ssize_t written = pwrite(w->fd, p + at, n - at, (off_t)at);
+
+                if (written >= 0)
+                        at += (size_t)written;
+                else if (errno != EINTR)
+                        w->error = errno;
+        }
+        return ran_writer_check(w, err);
+}
+
 int ran_writer_commit(struct ran_writer *w, struct ran_error *err)
 {
         int error = finish_file(w);

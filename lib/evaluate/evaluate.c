@@ -1,6 +1,7 @@
 /* evaluate.c - see evaluate.h. */
 #include "evaluate/evaluate.h"
 #include "data/loss.h"
+#include "math/kept-panels.h"
 #include "task/train.h"
 #include "ran/train.h"
 #include "ran/math.h"
@@ -130,14 +131,18 @@ static int run(struct sweep *k, struct ran_error *err)
         size_t workers = k->pool != NULL ? ran_pool_threads(k->pool) : 1,
                me = ran_ranks_me(k->ranks);
         size_t *bound = ran_ranks_bounds(k->ranks, err);
+        struct ran_params still = *k->p; /* nobody trains meanwhile */
 
         if (bound == NULL)
                 return ran_ranks_break(k->ranks, RAN_ENOMEM);
+        still.panels = ran_kept_panels_new(NULL); /* without memory, without panels */
+        k->p = &still;
         ran_ranks_partition(k->ranks, k->d->first, k->d->B, bound);
         atomic_store(&k->next, bound[me]);
         k->end = bound[me + 1];
         pthread_mutex_init(&k->lock, NULL);
         ran_parallel(k->pool, workers, sweep_worker, k);
+        ran_kept_panels_free(still.panels);
         pthread_mutex_destroy(&k->lock);
         int rc = k->err.code == RAN_OK ? gather(k, bound, err)
                                        : ran_fail(err, k->err.code, "%s", k->err.text);

@@ -42,6 +42,7 @@ struct ran_state *ran_score_state_new(const struct ran_config *c, const struct r
                 free(s);
                 return NULL;
         }
+        s->workspace.streams = ran_parts_stream(c);
         return s;
 }
 

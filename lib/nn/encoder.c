@@ -21,7 +21,7 @@ void ran_encode_embed(struct ran_workspace *w, const struct ran_params *p)
         const struct ran_part_list *parts = &w->parts;
 
         ran_phase = RAN_PHASE_EMBEDDING;
-        for (size_t i = 0; i < parts->n; i++)
+        for (size_t i = 0; i < parts->n && !w->streams; i++)
                 if (parts->part[i]->rows != NULL)
                         parts->part[i]->rows(w, p);
 }

@@ -104,6 +104,9 @@ struct ran_part {
         bool encodes;
         bool per_token;  /* it outputs a vector for each token; else one for each document */
         bool plain_rows; /* its rows are of tokens alone: the spelling of words is for predictors */
+        /* Where only vectors of documents are asked for (w->streams), it takes the rows of the
+         * embedding itself, and leaves none. */
+        bool streams;
         /* Documents that are read together have the same outputs as alone, bit for bit, where rows
          * of products do (math/gemm.h). */
         bool rows_stand_alone;
@@ -209,6 +212,8 @@ const struct ran_part *ran_encoder_of(const struct ran_config *c);
 size_t ran_encoder_spelling(const struct ran_config *c);
 /* Whether documents are worth being read together. */
 bool ran_parts_stand_alone(const struct ran_config *c);
+/* Whether a model that scores may read its documents as streams of rows (part.h: streams). */
+bool ran_parts_stream(const struct ran_config *c);
 /* The features of documents that parts make for predictors; 0: none do. */
 size_t ran_parts_features(const struct ran_config *c);
 /* The rows of the tables of predictors; 0: there is none. */

@@ -154,6 +154,14 @@ size_t ran_head_width(const struct ran_config *c)
         return c->dim;
 }
 
+bool ran_parts_stream(const struct ran_config *c)
+{
+        const struct ran_part *encoder = ran_encoder_of(c);
+
+        return encoder != NULL && encoder->streams && c->upper == RAN_UPPER_POOLING &&
+               ran_task_of(c)->output == RAN_OUTPUT_DOCUMENT;
+}
+
 size_t ran_parts_features(const struct ran_config *c)
 {
         size_t n = 0;

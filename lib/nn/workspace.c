@@ -42,7 +42,7 @@ void ran_workspace_lay_out(struct ran_workspace *w, struct ran_arena *k)
         const struct ran_part_list *parts = &w->parts;
         const double floats = (double)w->size.L * (double)w->D;
 
-        w->x[0] = ran_arena_take(k, floats);
+        w->x[0] = ran_arena_take(k, w->streams ? 0 : floats);
         if (w->training) {
                 w->dx = ran_arena_take(k, floats);
                 w->dlast = ran_arena_take(k, (double)w->size.B * (double)w->D);

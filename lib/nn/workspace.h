@@ -65,6 +65,7 @@ struct ran_workspace {
         struct ran_part_list parts; /* its list */
         struct ran_pool *pool;      /* may help; NULL: none does */
         bool training;              /* adjoints are wanted */
+        bool streams;               /* nobody asks for rows of tokens: w->x[] are NULL */
         bool scoring_keys; /* random-number keys as in scoring: ids, not epoch and record */
         struct ran_noise noise;
         float linear_weight; /* weight of the logits of predictors: 1; less on a path to the

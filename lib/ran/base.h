@@ -207,6 +207,9 @@ void ran_bytes_release(struct ran_bytes *b);
 struct ran_writer;
 struct ran_writer *ran_writer_open(const char *path, struct ran_error *err);
 void ran_writer_write(struct ran_writer *w, const void *bytes, size_t n);
+/* Puts n bytes in the place of the first n, which have been written. RAN_EINVAL: the file is
+ * written in place, and may be a pipe. */
+int ran_writer_rewrite(struct ran_writer *w, const void *bytes, size_t n, struct ran_error *err);
 /* RAN_EIO, with the sentence that _commit would give, once a write has failed: lets long work stop
  * early. */
 int ran_writer_check(const struct ran_writer *w, struct ran_error *err);

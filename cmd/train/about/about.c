@@ -144,7 +144,7 @@ static bool is_json(const struct ran_bytes *b)
         return i < b->size && b->data[i] == '{' && !(b->size > 8 && b->data[7] == '\0');
 }
 
-static bool is_folder(const char *path)
+bool train_about_is_folder(const char *path)
 {
         struct stat st;
 
@@ -161,7 +161,7 @@ static bool open_vocabulary(struct about *a)
 
         ran_buf_release(&found);
         if (named || (strchr(a->path, '/') == NULL && access(a->path, F_OK) != 0) ||
-            is_folder(a->path))
+            train_about_is_folder(a->path))
                 return false; /* the name of a model, or a folder that is one */
         if (ran_bytes_open(&file, a->path, &err) != RAN_OK)
                 cmd_die(CMD_FAILED, "%s", err.text);

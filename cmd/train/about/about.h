@@ -48,6 +48,8 @@ const char *train_about_parts(const struct about *a);
 void train_about_encoder(const struct about *a, struct ran_buf *out);
 /* Why there is no encoder although one was asked for, a sentence; else nothing. */
 void train_about_decision(const struct about *a, struct ran_buf *out);
+/* Whether the path is a folder. */
+bool train_about_is_folder(const char *path);
 /* The kind of the vocabulary, as in its file: "WordPiece". */
 void train_about_vocabulary(const struct about *a, struct ran_buf *out);
 

@@ -472,7 +472,12 @@ static void text_sizes(const struct about *a, struct ran_buf *out)
                 return;
         ran_buf_str(&v, "any processor, no GPU; about ");
         add_bytes(&v, a->bytes);
-        ran_buf_str(&v, " of memory, shared by all programs that use the model");
+        ran_buf_str(&v, train_about_is_folder(a->path)
+                                ? " of memory for each program that uses the folder; "
+                                  "of a file, which ran-train import makes, they share "
+                                  "much of it"
+                                : " of memory, shared by all programs that use the "
+                                  "model");
         row(out, "needs", &v);
 }
 

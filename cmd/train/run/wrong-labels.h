@@ -10,6 +10,7 @@
 #define GIVES_TAGS(...)
 #define GIVES_TASKS(...)
 #define GIVES_ROWS(...) __VA_ARGS__
+#define GIVES_VECTORS(...)
 #define GIVES_PAGE(...) __VA_ARGS__
 /* The words of --suspects-format, NULL at the end. */
 extern const char *const train_suspects_formats[];

@@ -12,7 +12,8 @@
  * A document becomes windows of nearly equal size. Each has rows of its own before and after its
  * tokens ([CLS] and [SEP], <s> and </s>): tensors of the model, as they are the same in every
  * window. Windows do not see each other, so that they go through all layers in groups of some 2,000
- * rows, and memory beside the outputs does not grow with the document. Nothing is padded, but for
+ * rows, and memory beside the outputs does not grow with the document: nor do the outputs, where
+ * only vectors of documents are asked for (w->streams). Nothing is padded, but for
  * groups of at most RAN_FEW_ROWS rows: one more, and a row's result does not depend on its group.
  *
  * The vector of a document: the rows of each window are pooled (mean, maximum, first or last row),
@@ -130,7 +131,7 @@ struct ran_bert_window {
  * windows or, for heads of words and tokens, word positions: what the dense layer reads and makes.
  */
 #define RAN_BERT_VECTORS(X)                                     \
-        X(special, M *specials *D)                              \
+        X(special, !streams * M * specials * D)                 \
         X(dspecial, training *M *specials *D)                   \
         X(pooled, units *D)                                     \
         X(dpooled, training *units *D)                          \
@@ -169,6 +170,9 @@ struct ran_bert_memory {
         size_t *doc;                    /* (B+1) first window of each document */
         size_t *group;                  /* (groups+1) first window of each group */
         size_t M, groups;
+        size_t most;    /* windows of the largest group */
+        size_t first;   /* which window out.pooled begins with */
+        float *outputs; /* of a stream: rows (R, D) of the group at hand */
         size_t R;       /* rows of the largest group */
         size_t longest; /* and of the longest window */
         size_t window_cap, doc_cap, group_cap;
@@ -214,10 +218,11 @@ struct ran_bert_pass {
         const struct ran_bert_once *once;
         struct ran_bert_once *donce;
         struct ran_kept_panels *panels;
-        size_t l, g, R; /* layer; group and its rows */
-        float *out;     /* (R, D) what the layer leaves */
-        bool stays;     /* it is below the tuned layers: nothing drops out */
-        bool lowest;    /* of those: nobody wants the adjoint of its input */
+        const float *embed; /* (V, D) */
+        size_t l, g, R;     /* layer; group and its rows */
+        float *out;         /* (R, D) what the layer leaves */
+        bool stays;         /* it is below the tuned layers: nothing drops out */
+        bool lowest;        /* of those: nobody wants the adjoint of its input */
 };
 struct ran_bert_pass ran_bert_pass_of(struct ran_workspace *w, const struct ran_params *p,
                                       struct ran_params *dp, size_t l, size_t g);
@@ -245,7 +250,8 @@ static inline size_t ran_bert_blocks(size_t R)
  * to w->dx. */
 void ran_bert_embed(struct ran_bert_pass *s);
 void ran_bert_embed_bwd(struct ran_bert_pass *s);
-/* The outputs of a group's rows, from rows.h: to w->x[N] and out.special. Adjoint: to dh. */
+/* The outputs of a group's rows, from rows.h: to w->x[N] and out.special, unless they are of a
+ * stream, and stay in own->outputs. Adjoint: to dh. */
 void ran_bert_scatter(struct ran_bert_pass *s);
 void ran_bert_gather(struct ran_bert_pass *s);
 
@@ -291,6 +297,9 @@ void ran_bert_feed_bwd(struct ran_bert_pass *s);
 
 /* ---- vectors of documents (bert-vector.c) --------------------------------------------------- */
 
+/* Of a stream (w->streams): pools the group's windows, whose rows are in `outputs`, and joins their
+ * vectors, unless a dense layer comes first, to which all windows of a document go at once. */
+void ran_bert_pool(struct ran_bert_pass *s);
 /* v (ran_bert_width) of document b. Adjoint, of all documents: from dv (B, width), which it
  * changes, to w->dx and out.dspecial, overwritten. */
 void ran_bert_vector(struct ran_workspace *w, const struct ran_params *p, size_t b, float *v);

@@ -117,14 +117,15 @@ static int prepare(struct ran_workspace *w, struct ran_error *err)
                      training = w->training, blocks = (double)ran_bert_blocks(z->R),              \
                      M = (double)z->M, B = (double)w->size.B,                                     \
                      specials = (double)ran_bert_specials(c), dense = (double)c->dense,           \
-                     width = (double)ran_bert_width(c),                                           \
+                     width = (double)ran_bert_width(c), streams = w->streams,                     \
+                     groups = (double)z->most,                                                    \
                      each = c->upper != RAN_UPPER_POOLING && c->l2_normalize,                     \
-                     units = of_documents   ? M                                                   \
+                     units = of_documents   ? w->streams && c->dense == 0 ? groups : M            \
                              : c->dense > 0 ? (double)w->packed->positions                        \
                                             : 0;                                                  \
         (void)R, (void)D, (void)E, (void)ffn_dim, (void)up_ld, (void)norm_first, (void)norm_last, \
                 (void)training, (void)blocks, (void)M, (void)B, (void)specials, (void)dense,      \
-                (void)width, (void)each, (void)units
+                (void)width, (void)streams, (void)each, (void)units
 
 static void lay_out_acts(struct ran_workspace *w, struct ran_arena *k, struct ran_bert_acts *out)
 {
@@ -154,7 +155,7 @@ static void lay_out_vectors(struct ran_workspace *w, struct ran_arena *k,
         const bool join_max = max || (of_documents && c->upper == RAN_UPPER_MAX);
 
         RAN_BERT_VECTORS(RAN_ARENA_FIELD)
-        own->argmax = (uint32_t *)ran_arena_take(k, max ? M * D : 0);
+        own->argmax = (uint32_t *)ran_arena_take(k, max ? units * D : 0);
         own->join_argmax = (uint32_t *)ran_arena_take(k, join_max ? B * width : 0);
         own->zero = ran_arena_take(k, c->bias ? 0 : D > width ? D : width);
         own->sink = ran_arena_take(k, c->bias ? 0 : width);
@@ -245,13 +246,15 @@ static void read_group(struct ran_workspace *w, const struct ran_params *p, size
         read_layers(w, p, g, below, layers);
         struct ran_bert_pass last = ran_bert_pass_of(w, p, NULL, layers - 1, g);
         ran_bert_scatter(&last);
+        if (w->streams)
+                ran_bert_pool(&last);
 }
 
 static void forward(struct ran_workspace *w, const struct ran_params *p)
 {
         struct ran_bert_memory *own = w->own[RAN_PART_BERT];
 
-        if (own->zero != NULL)
+        if (!w->c->bias)
                 memset(own->zero, 0,
                        (w->D > ran_bert_width(w->c) ? w->D : ran_bert_width(w->c)) *
                                sizeof *own->zero);
@@ -362,6 +365,7 @@ const struct ran_part ran_part_bert = {
         .per_token = true,
         .plain_rows = true,
         .rows_stand_alone = true,
+        .streams = true,
         .check = check,
         .uses = uses,
         .layer_size = sizeof(struct ran_bert_params),

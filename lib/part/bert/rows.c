@@ -41,7 +41,7 @@ static void make_groups(struct ran_workspace *w)
         struct ran_bert_memory *own = w->own[RAN_PART_BERT];
         size_t rows = 0;
 
-        own->groups = own->R = own->longest = 0;
+        own->groups = own->R = own->longest = own->most = 0;
         for (size_t i = 0; i < own->M; i++) {
                 const size_t more = ran_bert_window_rows(w->c, &own->window[i]);
 
@@ -49,7 +49,10 @@ static void make_groups(struct ran_workspace *w)
                         own->group[own->groups++] = i;
                         rows = 0;
                 }
+                const size_t windows = i + 1 - own->group[own->groups - 1];
+
                 own->window[i].row = rows;
+                own->most = windows > own->most ? windows : own->most;
                 rows += more;
                 own->longest = more > own->longest ? more : own->longest;
                 own->R = rows > own->R ? rows : own->R;
@@ -109,6 +112,7 @@ struct ran_bert_pass ran_bert_pass_of(struct ran_workspace *w, const struct ran_
                 .once = p->once,
                 .donce = dp != NULL ? dp->once : NULL,
                 .panels = p->panels,
+                .embed = p->embed,
                 .l = l,
                 .g = g,
                 .R = rows > RAN_FEW_ROWS ? rows : RAN_FEW_ROWS + 1,
@@ -228,7 +232,11 @@ static void embed_window(struct ran_bert_pass *s, size_t i)
 
         if (prefix > 0)
                 memcpy(e, s->once->prefix, prefix * D * sizeof *e);
-        memcpy(e + prefix * D, w->x[0] + v->t * D, v->n * D * sizeof *e);
+        if (!w->streams)
+                memcpy(e + prefix * D, w->x[0] + v->t * D, v->n * D * sizeof *e);
+        for (size_t t = 0; t < v->n && w->streams; t++)
+                memcpy(e + (prefix + t) * D, s->embed + w->packed->ids[v->t + t] * D,
+                       D * sizeof *e);
         if (suffix > 0)
                 memcpy(e + (prefix + v->n) * D, s->once->suffix, suffix * D * sizeof *e);
         if (s->once->position != NULL)
@@ -327,7 +335,9 @@ void ran_bert_scatter(struct ran_bert_pass *s)
 
         if (s->w->c->norm_first)
                 ran_bert_norm(s, &norm);
-        each_window(s, scatter_window);
+        s->own->outputs = outputs(s);
+        if (!s->w->streams)
+                each_window(s, scatter_window);
 }
 
 static void gather_window(struct ran_bert_pass *s, size_t i)

@@ -62,7 +62,8 @@ static void dense_bwd(struct ran_workspace *w, const struct ran_params *p, struc
 
 /* ---- pooling of windows --------------------------------------------------------------------- */
 
-/* Row r of window i: its output, or with `adjoint` the adjoint of that. */
+/* Row r of window i: its output, or with `adjoint` the adjoint of that. Where nobody else asks for
+ * them, only the outputs of the group at hand are there. */
 static float *row_of(const struct ran_workspace *w, size_t i, size_t r, bool adjoint)
 {
         const struct ran_bert_memory *own = ran_bert_memory_of(w);
@@ -70,6 +71,8 @@ static float *row_of(const struct ran_workspace *w, size_t i, size_t r, bool adj
         const size_t D = w->D, prefix = w->c->prefix, specials = ran_bert_specials(w->c);
         float *special = (adjoint ? own->out.dspecial : own->out.special) + i * specials * D;
 
+        if (w->streams)
+                return own->outputs + (v->row + r) * D;
         if (r < prefix)
                 return special + r * D;
         if (r < prefix + v->n)
@@ -83,10 +86,19 @@ static size_t pooled_rows(const struct ran_config *c, const struct ran_bert_wind
         return ran_bert_window_rows(c, v) - c->pool_skip;
 }
 
+/* What window i is pooled to; of a stream only the windows of a group have room. */
+static float *pooled_of(const struct ran_workspace *w, size_t i)
+{
+        const struct ran_bert_memory *own = ran_bert_memory_of(w);
+
+        return own->out.pooled + (i - own->first) * w->D;
+}
+
 static void pool_max(const struct ran_workspace *w, size_t i, size_t rows, float *v)
 {
         const size_t D = w->D, from = w->c->pool_skip;
-        uint32_t *at = ran_bert_memory_of(w)->argmax + i * D;
+        const struct ran_bert_memory *own = ran_bert_memory_of(w);
+        uint32_t *at = own->argmax + (i - own->first) * D;
 
         memcpy(v, row_of(w, i, from, false), D * sizeof *v);
         for (size_t d = 0; d < D; d++)
@@ -107,7 +119,7 @@ static void pool(const struct ran_workspace *w, size_t i)
 {
         const struct ran_bert_memory *own = ran_bert_memory_of(w);
         const size_t D = w->D, rows = ran_bert_window_rows(w->c, &own->window[i]);
-        float *v = own->out.pooled + i * D;
+        float *v = pooled_of(w, i);
 
         switch (w->c->pooling) {
         case RAN_POOL_MAX:
@@ -183,25 +195,40 @@ static float *joined_from(const struct ran_workspace *w)
         return has_own(w) && w->c->l2_normalize ? own->out.unit : own->out.vector;
 }
 
-static void join(const struct ran_workspace *w, size_t b, float *v)
+/* Adds window i, of vector x, to that of its document; windows come in order. */
+static void join(const struct ran_workspace *w, size_t i, const float *x)
 {
         const struct ran_bert_memory *own = ran_bert_memory_of(w);
-        const size_t Q = ran_bert_width(w->c), first = own->doc[b];
-        const float *x = joined_from(w);
+        const size_t Q = ran_bert_width(w->c), b = own->window[i].b;
         uint32_t *at = own->join_argmax + b * Q;
+        float *v = own->out.joined + b * Q;
 
-        if (!joins_max(w)) {
+        if (i == own->doc[b])
                 memset(v, 0, Q * sizeof *v);
-                for (size_t i = first; i < own->doc[b + 1]; i++)
-                        ran_simd->axpy(v, share_of(w, i), x + i * Q, Q);
+        if (!joins_max(w)) {
+                ran_simd->axpy(v, share_of(w, i), x, Q);
                 return;
         }
         for (size_t d = 0; d < Q; d++) {
-                at[d] = (uint32_t)first;
-                for (size_t i = first + 1; i < own->doc[b + 1]; i++)
-                        at[d] = x[i * Q + d] > x[at[d] * Q + d] ? (uint32_t)i : at[d];
-                v[d] = x[at[d] * Q + d];
+                const bool more = i == own->doc[b] || x[d] > v[d];
+
+                v[d] = more ? x[d] : v[d];
+                at[d] = more ? (uint32_t)i : at[d];
         }
+}
+
+void ran_bert_pool(struct ran_bert_pass *s)
+{
+        struct ran_bert_memory *own = s->own;
+        const struct ran_workspace *w = s->w;
+        const size_t first = own->group[s->g], end = own->group[s->g + 1];
+        const bool at_once = w->c->dense == 0;
+
+        own->first = at_once ? first : 0;
+        for (size_t i = first; i < end; i++)
+                pool(w, i);
+        for (size_t i = first; i < end && at_once; i++)
+                join(w, i, pooled_of(w, i));
 }
 
 static void join_bwd(const struct ran_workspace *w, size_t b, const float *dv)
@@ -284,10 +311,15 @@ void ran_bert_vector(struct ran_workspace *w, const struct ran_params *p, size_t
 {
         const struct ran_bert_memory *own = ran_bert_memory_of(w);
         const size_t Q = ran_bert_width(w->c);
-        float *joined = own->out.joined + b * Q;
+        const size_t from = own->doc[b], end = own->doc[b + 1];
+        const float *joined = own->out.joined + b * Q;
 
-        window_vectors(w, p, own->doc[b], own->doc[b + 1] - own->doc[b]);
-        join(w, b, joined);
+        if (!w->streams)
+                window_vectors(w, p, from, end - from);
+        else if (w->c->dense > 0)
+                dense(w, p, from, end - from);
+        for (size_t i = from; i < end && (!w->streams || w->c->dense > 0); i++)
+                join(w, i, joined_from(w) + i * Q);
         if (w->c->l2_normalize)
                 normalize(v, joined, Q, 1);
         else

@@ -1,0 +1,42 @@
+/* npy.c - vectors as a two-dimensional array of numpy, a file of version 1.0:
+ *
+ *   "\x93NUMPY" 1 0, two bytes with the length of the header, the header: a dictionary of Python
+ *   with blanks up to its end, so that the numbers begin at a multiple of 64 bytes; then the rows,
+ *   floats with the lowest byte first.
+ *
+ * The header says how many rows there are, and is written again once that is known. */
+#include <math.h>
+#include <string.h>
+
+#include "cmd/formats/output.h"
+
+enum { NPY_HEAD = 128, NPY_PREFIX = 10 };
+
+static void head(struct ran_buf *out, size_t rows, size_t width)
+{
+        static const char magic[] = "\x93NUMPY\x01";
+        const size_t from = out->len, header = NPY_HEAD - NPY_PREFIX;
+
+        ran_buf_add(out, magic, sizeof magic); /* the version's second byte is 0 */
+        ran_buf_char(out, (char)(header & 255));
+        ran_buf_char(out, (char)(header >> 8));
+        ran_buf_printf(out, "{'descr': '<f4', 'fortran_order': False, 'shape': (%zu, %zu), }", rows,
+                       width);
+        while (!out->failed && out->len < from + NPY_HEAD - 1)
+                ran_buf_char(out, ' ');
+        ran_buf_char(out, '\n');
+}
+
+static void vector(struct ran_buf *out, const float *v, size_t width)
+{
+        for (size_t i = 0; i < width && !out->failed; i++) {
+                const float x = v != NULL ? v[i] : NAN;
+                uint32_t bits;
+
+                memcpy(&bits, &x, sizeof bits);
+                for (int byte = 0; byte < 4; byte++)
+                        ran_buf_char(out, (char)(bits >> 8 * byte & 255));
+        }
+}
+
+const struct output_format output_npy = {.kind = OUTPUT_VECTORS, .head = head, .vector = vector};
