@@ -282,7 +282,7 @@ good' ]
   refused '--reach needs --row' --length 9 --reach 3
   refused '--rows is for grids' --length 9 --count --rows 1:2
   refused '--format png draws a whole pattern' --length 9 --count --format png
-  refused 'files are read with --scores only' --length 9 file.jsonl
+  refused 'only --scores reads files' --length 9 file.jsonl
   refused '--table has lengths of its own' --table --length 9
   refused '--table compares' --table --mask causal
   refused 'leave out --length' --scores --length 9

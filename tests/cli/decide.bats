@@ -98,7 +98,7 @@ given() { ran-classify -q -m one.ran --probs "$@" train.jsonl; }
   refused 2 'leave out --threshold' ran-classify -m one.ran --cost x --threshold 0.5 train.jsonl
   refused 3 'x' ran-classify -m one.ran --cost x train.jsonl
   bad() { printf '%s' "$1" >bad.json; refused 3 "$2" ran-classify -m one.ran --cost bad.json train.jsonl; }
-  bad '[1]' 'bad.json: not the JSON object'
+  bad '[1]' 'bad.json: not a JSON object'
   bad '{"fog":{}}' 'no label "fog"'
   bad '{"wet":{"fog":1}}' 'no label "fog"'
   bad '{"wet":{"warm":"1"}}' 'is not a number'
@@ -106,7 +106,7 @@ given() { ran-classify -q -m one.ran --probs "$@" train.jsonl; }
   bad '{"wet":{"warm":1,"warm":2}}' 'given twice'
   bad $'true,wet,fog\nwet,0,1' 'no label "fog"'
   bad $'true,wet\nfog,0' 'no label "fog"'
-  bad $'true,wet\nwarm,much' 'what it costs to give "wet" for "warm" is not a number'
+  bad $'true,wet\nwarm,much' 'the cost of "wet" in place of "warm" is not a number'
   bad $'true,wet\n\nwarm,1,2' 'bad.json:3: the row has more cells than the first'
   bad $'true,wet\nwarm,"1' 'bad.json:2: a quote is never closed'
   bad $'true,wet\nwarm,1\nwarm,2' 'given twice'

@@ -123,7 +123,7 @@ END
 3|ran-tag -m m.ran good.jsonl|m.ran: this model classifies documents: use ran-classify
 2|ran-train classify good.jsonl|no output file: give -o MODEL
 2|ran-tokenize encode good.jsonl|no vocabulary: give --vocab FILE or -m MODEL
-2|ran-train|give a verb first: classify, tag, lm, mlm, info, diff, convert or import
+2|ran-train|give a verb first: classify, tag, lm, mlm, distil, info, diff, convert or import
 2|ran-train clasify good.jsonl|unknown verb 'clasify'; did you mean classify?
 2|ran-train class good.jsonl|unknown verb 'class'; did you mean classify?
 2|ran-train supervised good.jsonl|unknown verb 'supervised'; did you mean classify?
@@ -137,6 +137,6 @@ END
 2|ran-classify --model-file m.ran good.jsonl|unknown option --model-file; did you mean --model?
 2|ran-classify -m m.ran --sep ";" x.csv|unknown option --sep; did you mean --delimiter?
 2|ran-classify -m m.ran --delimiter ab x.csv|--delimiter ab: give one character of ASCII, or tab, comma, semicolon, pipe or space
-2|ran-classify -m m.ran --output-format xlsx good.jsonl|--output-format must be jsonl, fasttext, csv, tsv or html, not 'xlsx'
+2|ran-classify -m m.ran --output-format xlsx good.jsonl|--output-format must be jsonl, fasttext, csv, tsv, label-studio or html, not 'xlsx'
 END
 }
