@@ -15,7 +15,7 @@ setup() {
 train() { ran-train classify --base none --encoder none "$@"; }
 
 @test "training says what the most frequent label alone achieves, in the summary, the log, info and the page" {
-  run -0 --separate-stderr train --log log.jsonl --report page.html -o m.ran d.jsonl
+  run -0 --separate-stderr train --metric accuracy --log log.jsonl --report page.html -o m.ran d.jsonl
   [[ $stderr == *'validation accuracy 95.00 (19 of 20'*'baseline, always the most frequent label: validation accuracy 95.00'* ]]
   jq -se 'map(select(.event == "dev")) | length > 0 and all(.baseline == 0.95)' log.jsonl
   run -0 ran-train info m.ran

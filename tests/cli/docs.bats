@@ -41,7 +41,7 @@ source_map() {
 }
 
 @test "docs: options that the README names are options" {
-  for command in 'ran-tokenize learn' 'ran-tokenize encode' 'ran-tokenize duplicates' 'ran-train classify' 'ran-train info' ran-classify \
+  for command in 'ran-tokenize learn' 'ran-tokenize encode' 'ran-tokenize duplicates' 'ran-train classify' 'ran-train distil' 'ran-train info' ran-classify \
     'ran-lm score' 'ran-lm generate' ran-attnmask ran-tag; do
     $command --help-all
   done | grep -oE -- '--[][a-z-]+' | sed 's/\[no-\]\(.*\)/\1\n--no-\1/' | sort -u >known

@@ -87,7 +87,7 @@ metadata() {
   documents 60 >train.jsonl
   run -0 --separate-stderr ran-train classify $shape --tune 0.00001 -o m.ran train.jsonl
   [[ $stderr == *'the time was up'* ]]
-  [[ $stderr == *'it has your settings'* ]]
+  [[ $stderr == *'your settings were the best'* ]]
   [ "$(jq -c 'keys' <<<"$output")" = '["dim","epochs","head_dim","heads","min_window","window"]' ]
   ran-train classify $shape -q -o plain.ran train.jsonl
   cmp m.ran plain.ran
