@@ -187,28 +187,31 @@ static int read_teacher(struct distiller *d, struct ran_error *err)
 
 /* ---- the student's texts --------------------------------------------------------------------- */
 
+/* Text i behind those before it. */
+static int encode_text(struct distiller *d, size_t i, struct ran_encoding *e, struct ran_error *err)
+{
+        const size_t n = d->first[i];
+        size_t length;
+        const char *text = text_of(d, i, &length);
+
+        RAN_TRY(ran_tokenizer_encode(d->job->tokenizer, text, length, e, err));
+        uint32_t *ids = ran_spool_reserve(&d->ids, n + e->n, sizeof *ids, err);
+        if (ids == NULL)
+                return (int)err->code;
+        for (size_t k = 0; k < e->n; k++)
+                ids[n + k] = e->ids[k];
+        d->usable[i] = d->usable[i] && e->n > 0;
+        d->first[i + 1] = n + e->n;
+        return RAN_OK;
+}
+
 static int encode_texts(struct distiller *d, struct ran_error *err)
 {
         struct ran_encoding e = {0};
-        size_t n = 0;
         int rc = RAN_OK;
 
-        for (size_t i = 0; i < d->job->n && rc == RAN_OK; i++) {
-                size_t length;
-                const char *text = text_of(d, i, &length);
-                uint32_t *ids = NULL;
-
-                rc = ran_tokenizer_encode(d->job->tokenizer, text, length, &e, err);
-                if (rc == RAN_OK) {
-                        ids = ran_spool_reserve(&d->ids, n + e.n, sizeof *ids, err);
-                        rc = ids != NULL ? RAN_OK : (int)err->code;
-                }
-                for (size_t k = 0; k < e.n && rc == RAN_OK; k++)
-                        ids[n + k] = e.ids[k];
-                n += rc == RAN_OK ? e.n : 0;
-                d->usable[i] = d->usable[i] && e.n > 0;
-                d->first[i + 1] = n;
-        }
+        for (size_t i = 0; i < d->job->n && rc == RAN_OK; i++)
+                rc = encode_text(d, i, &e, err);
         ran_encoding_release(&e);
         return rc;
 }

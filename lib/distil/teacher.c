@@ -21,11 +21,32 @@ struct ran_teacher_worker {
         struct ran_error err;
 };
 
+static int open_worker(struct ran_teacher_worker *w, const struct ran_model *m, size_t F,
+                       struct ran_error *err)
+{
+        w->state = ran_state_new(m, NULL, err);
+        w->v = ran_alloc_floats(RAN_TEACHER_BLOCK * F, err);
+        w->half = ran_alloc(RAN_TEACHER_BLOCK * F, sizeof *w->half, err);
+        return w->state != NULL && w->v != NULL && w->half != NULL ? RAN_OK : (int)err->code;
+}
+
+static int open_workers(struct ran_teacher *t, struct ran_error *err)
+{
+        t->embedder = ran_embedder_new(t->m, err);
+        if (t->embedder == NULL)
+                return (int)err->code;
+        t->F = ran_embedder_width(t->embedder);
+        t->worker = ran_alloc(t->workers, sizeof *t->worker, err);
+        if (t->worker == NULL)
+                return RAN_ENOMEM;
+        for (size_t i = 0; i < t->workers; i++)
+                RAN_TRY(open_worker(&t->worker[i], t->m, t->F, err));
+        return RAN_OK;
+}
+
 int ran_teacher_init(struct ran_teacher *t, const struct ran_model *m, struct ran_pool *pool,
                      struct ran_error *err)
 {
-        int rc = RAN_OK;
-
         err = ran_error_or_spare(err);
         *t = (struct ran_teacher){.m = m, .pool = pool};
         if (!ran_config_has_vector(ran_model_config(m)) || ran_model_tokenizer(m) == NULL)
@@ -33,20 +54,7 @@ int ran_teacher_init(struct ran_teacher *t, const struct ran_model *m, struct ra
                                 "the teacher must be a pretrained encoder of documents, with its "
                                 "vocabulary");
         t->workers = pool != NULL ? ran_pool_threads(pool) : 1;
-        t->embedder = ran_embedder_new(m, err);
-        t->worker = ran_alloc(t->workers, sizeof *t->worker, err);
-        if (t->embedder == NULL || t->worker == NULL)
-                rc = (int)err->code;
-        t->F = t->embedder != NULL ? ran_embedder_width(t->embedder) : 0;
-        for (size_t i = 0; i < t->workers && rc == RAN_OK; i++) {
-                struct ran_teacher_worker *w = &t->worker[i];
-
-                w->state = ran_state_new(m, NULL, err);
-                w->v = ran_alloc_floats(RAN_TEACHER_BLOCK * t->F, err);
-                w->half = ran_alloc(RAN_TEACHER_BLOCK * t->F, sizeof *w->half, err);
-                if (w->state == NULL || w->v == NULL || w->half == NULL)
-                        rc = (int)err->code;
-        }
+        const int rc = open_workers(t, err);
         if (rc != RAN_OK)
                 ran_teacher_release(t);
         return rc;

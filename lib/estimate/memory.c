@@ -137,8 +137,9 @@ static double below_bytes(const struct ran_train_job *job)
         for (size_t i = 0; i < 2; i++)
                 for (size_t b = 0; set[i] != NULL && b < set[i]->B; b++) {
                         const size_t L = set[i]->first[b + 1] - set[i]->first[b];
+                        const size_t windows = L / (c->max_length - around) + 1;
 
-                        rows += (double)(L + around * (L / (c->max_length - around) + 1));
+                        rows += (double)(L + around * windows);
                 }
         return fmin((double)RAN_BELOW_MOST, rows * (double)c->dim * 4);
 }

@@ -132,6 +132,7 @@ static int run(struct sweep *k, struct ran_error *err)
                me = ran_ranks_me(k->ranks);
         size_t *bound = ran_ranks_bounds(k->ranks, err);
         struct ran_params still = *k->p; /* nobody trains meanwhile */
+        const struct ran_params *given = k->p;
 
         if (bound == NULL)
                 return ran_ranks_break(k->ranks, RAN_ENOMEM);
@@ -142,6 +143,7 @@ static int run(struct sweep *k, struct ran_error *err)
         k->end = bound[me + 1];
         pthread_mutex_init(&k->lock, NULL);
         ran_parallel(k->pool, workers, sweep_worker, k);
+        k->p = given;
         ran_kept_panels_free(still.panels);
         pthread_mutex_destroy(&k->lock);
         int rc = k->err.code == RAN_OK ? gather(k, bound, err)

@@ -32,7 +32,7 @@ static void walk_all(struct ran_tensor_walk *k, struct ran_params *p, const stru
 
                 if (part->encodes)
                         walk_encoder(k, p, c);
-                if (part->within != NULL && part->within(c, &inner))
+                if (p->inner != NULL && part->within != NULL && part->within(c, &inner))
                         walk_encoder(k, p->inner, &inner);
                 if (part->upper_tensors != NULL)
                         part->upper_tensors(k, &p->upper, c);

@@ -391,7 +391,7 @@ static int check_order(struct reader *r, struct ran_error *err)
 
 static int read_block(struct reader *r, struct place at, struct ran_error *err)
 {
-        struct bytes b, value;
+        struct bytes b = {0}, value = {0};
 
         RAN_TRY(open_block(r, at, &b, err));
         if (at.offset < r->next || b.at == b.end)
@@ -409,7 +409,7 @@ static int read_block(struct reader *r, struct place at, struct ran_error *err)
 /* The blocks that the index block names, in its order. */
 static int read_blocks(struct reader *r, struct place at, struct ran_error *err)
 {
-        struct bytes b, value;
+        struct bytes b = {0}, value = {0};
         struct ran_buf key = {0};
         int rc = open_block(r, at, &b, err);
 

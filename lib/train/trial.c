@@ -109,7 +109,7 @@ int ran_trainer_try(struct ran_trainer *t, struct ran_error *err)
 
         t->judge.dev = &part;
         int rc = ran_ranks_agree(t->job->ranks, alone != NULL ? RAN_OK : RAN_ENOMEM, err);
-        if (rc == RAN_OK)
+        if (rc == RAN_OK && alone != NULL)
                 rc = look(t, alone, err);
         t->judge.dev = t->job->dev;
         free(alone);

@@ -184,10 +184,11 @@ static void write_labels(const struct suspects *x, struct ran_buf *out)
 {
         struct ran_error err;
         const size_t C = x->set->C;
-        size_t *count = ran_alloc(2 * C, sizeof *count, &err), *listed = count + C;
+        size_t *count = ran_alloc(2 * C, sizeof *count, &err);
 
         if (count == NULL)
                 cmd_die(CMD_FAILED, "%s", err.text);
+        size_t *listed = count + C;
         for (size_t b = 0; b < x->set->B; b++) {
                 count[x->suspect[b].label]++;
                 listed[x->suspect[b].label] += b < x->listed;

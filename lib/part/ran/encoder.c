@@ -341,6 +341,7 @@ static void clear_adjoints(struct ran_workspace *w)
         const struct ran_packed *packed = w->packed;
         size_t D = w->D, keys = ran_layer_memory_of(w)->keys * D * sizeof(float);
         const struct ran_adjoints *j = &ran_layer_memory_of(w)->adj;
+        float *last = ran_layer_is_published(w) ? j->dcarried : j->dG;
 
         memset(j->dG, 0, (packed->m + packed->B) * D * sizeof(float));
         memset(j->dkey, 0, keys);
@@ -350,10 +351,9 @@ static void clear_adjoints(struct ran_workspace *w)
         memset(j->dupdate_glu, 0,
                (packed->m + packed->B) * (ran_layer_is_gated(w) ? 2 * D : 0) * sizeof(float));
         memset(j->part, 0, packed->m * 6 * D * sizeof(float));
-        for (size_t b = 0; b < packed->B; b++)
-                memcpy((ran_layer_is_published(w) ? j->dcarried : j->dG) +
-                               (packed->doc_window[b + 1] + b) * D,
-                       w->dlast + b * D, D * sizeof(float));
+        for (size_t b = 0; b < packed->B && last != NULL; b++)
+                memcpy(last + (packed->doc_window[b + 1] + b) * D, w->dlast + b * D,
+                       D * sizeof(float));
         if (ran_layer_memory_of(w)->dcells)
                 ran_published_pooled_bwd(w);
 }
