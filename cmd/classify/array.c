@@ -1,6 +1,7 @@
 /* array.c - see array.h; cmd/formats/npy.c has the form of the file. */
 #include "cmd/classify/array.h"
 
+#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -33,17 +34,27 @@ static const char *member(const char *header, const char *name)
         return at + strspn(at, " :");
 }
 
+/* A size, and what follows it; NULL: none. */
+static const char *read_size(const char *s, size_t *size)
+{
+        char *end;
+
+        errno = 0;
+        const unsigned long long n = strtoull(s, &end, 10);
+        *size = (size_t)n;
+        return *s >= '0' && *s <= '9' && errno == 0 && *size == n ? end + strspn(end, " ") : NULL;
+}
+
 /* Two sizes, as Python writes a tuple of them. */
 static bool read_shape(const char *s, size_t *rows, size_t *cols)
 {
-        unsigned long long n, m;
-        int end = 0;
-
-        if (s == NULL || sscanf(s, "(%20llu,%20llu)%n", &n, &m, &end) != 2 || end == 0)
+        if (s == NULL || *s != '(')
                 return false;
-        *rows = n;
-        *cols = m;
-        return true;
+        s = read_size(s + 1, rows);
+        if (s == NULL || *s != ',')
+                return false;
+        s = read_size(s + 1 + strspn(s + 1, " "), cols);
+        return s != NULL && *s == ')';
 }
 
 /* What the header says; the rows begin at *from. */
@@ -52,7 +63,7 @@ static int read_header(const struct ran_bytes *b, size_t D, size_t *rows, size_t
 {
         const unsigned char *p = b->data;
         char header[HEADER_MOST + 1];
-        size_t length = 0, cols, floats;
+        size_t length = 0, cols = 0, floats;
 
         if (b->size >= PREFIX && p[MAGIC] == 1)
                 length = p[PREFIX - 2] + (size_t)p[PREFIX - 1] * 256;
@@ -113,7 +124,7 @@ static int add_row(struct classify_nearest *to, const char *path, size_t row,
 static int read_rows(struct classify_nearest *to, const char *path, const struct ran_bytes *b,
                      size_t D, struct ran_error *err)
 {
-        size_t rows, from;
+        size_t rows = 0, from = 0;
 
         RAN_TRY(read_header(b, D, &rows, &from, err));
         float *v = ran_alloc_floats(D, err);
