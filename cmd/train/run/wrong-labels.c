@@ -245,7 +245,7 @@ static void write_list(const struct suspects *x)
                 cmd_row_names(&row, heads);
                 cmd_row_end(&row);
         }
-        for (size_t rank = 0; rank < x->listed && rc == RAN_OK; rank++) {
+        for (size_t rank = 0; x->suspect != NULL && rank < x->listed && rc == RAN_OK; rank++) {
                 line_of(x, x->suspect[rank].document, &line);
                 if (format->kind == OUTPUT_RECORDS)
                         write_record(x, rank, &line, &out.buf);
