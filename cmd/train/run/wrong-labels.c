@@ -245,7 +245,7 @@ static void write_list(const struct suspects *x)
                 cmd_row_names(&row, heads);
                 cmd_row_end(&row);
         }
-        for (size_t rank = 0; x->suspect != NULL && rank < x->listed && rc == RAN_OK; rank++) {
+        for (size_t rank = 0; rank < x->listed && rc == RAN_OK; rank++) {
                 line_of(x, x->suspect[rank].document, &line);
                 if (format->kind == OUTPUT_RECORDS)
                         write_record(x, rank, &line, &out.buf);
@@ -288,7 +288,7 @@ int train_find_wrong_labels(const struct train_session *s, const struct ran_trai
                 cmd_die(CMD_FAILED, "--find-wrong-labels is for documents with one label each, and "
                                     "these have \"labels\", a list");
         train_run_catch_signals();
-        if (judge(&x, job, &err) == RAN_OK) {
+        if (judge(&x, job, &err) == RAN_OK && x.suspect != NULL) {
                 x.listed = asked > 0 ? asked : x.wrong;
                 x.listed = x.listed < x.set->B ? x.listed : x.set->B;
                 cmd_note("about %zu of %zu labels are wrong; the %zu most suspicious are listed",
