@@ -110,6 +110,9 @@ struct ran_part {
         /* Documents that are read together have the same outputs as alone, bit for bit, where rows
          * of products do (math/gemm.h). */
         bool rows_stand_alone;
+        /* Its weights come from a model of others, which has shown what it knows: few documents
+         * are enough to keep it (train/gain.h). */
+        bool imported;
         /* From w->x[0], the embedded tokens, to w->x[N]; and from w->dx and w->dlast back to w->dx.
          * Without per_token, w->x[N] (B, D) are the documents' vectors and w->dlast is their
          * adjoint. */
@@ -208,6 +211,8 @@ size_t ran_head_width(const struct ran_config *c);
 extern const char *const ran_encoder_names[]; /* by number; NULL at the end */
 /* The encoder in the list, or NULL. */
 const struct ran_part *ran_encoder_of(const struct ran_config *c);
+/* Whether the encoder's weights come from a model of others. */
+bool ran_encoder_is_imported(const struct ran_config *c);
 /* Rows of the table of spelling, which are a part of the encoder's rows; 0: there is none. */
 size_t ran_encoder_spelling(const struct ran_config *c);
 /* Whether documents are worth being read together. */

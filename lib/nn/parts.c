@@ -97,6 +97,13 @@ bool ran_config_has_vector(const struct ran_config *c)
         return encoder != NULL && encoder->vector_width != NULL && encoder->vector_width(c) > 0;
 }
 
+bool ran_encoder_is_imported(const struct ran_config *c)
+{
+        const struct ran_part *encoder = ran_encoder_of(c);
+
+        return encoder != NULL && encoder->imported;
+}
+
 size_t ran_encoder_spelling(const struct ran_config *c)
 {
         const struct ran_part *encoder = ran_encoder_of(c);

@@ -10,6 +10,9 @@
  *   after epoch e: the gain is more than 1 / e standard errors short of a proof
  *   at the end: the best epoch's gain is no proof: the encoder is dropped
  *
+ * An encoder that others have trained (part.h: imported) has shown what it knows: the first rule is
+ * not for it, and few documents ask for no more than many.
+ *
  * These functions know of numbers only; stage-linear.c and judge.c ask them.
  */
 #ifndef RAN_TRAIN_GAIN_H

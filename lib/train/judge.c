@@ -39,7 +39,8 @@ static struct ran_gain gain_now(const struct ran_trainer *t)
         const struct ran_dataset *dev = t->job->dev;
         struct ran_gain g = ran_gain_of(t->judge.alone, t->judge.losses, dev->B);
 
-        g.few = (dev->positions != NULL ? dev->label_first[dev->B] : dev->B) < RAN_GAIN_FEW;
+        g.few = !ran_encoder_is_imported(t->c) &&
+                (dev->positions != NULL ? dev->label_first[dev->B] : dev->B) < RAN_GAIN_FEW;
         g.worth = ran_train_task_of(t->c)->worth;
         g.better = t->at.best.top > t->at.decision.metric;
         return g;

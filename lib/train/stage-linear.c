@@ -117,7 +117,8 @@ static int judge(struct ran_trainer *t, struct ran_rates *r, struct ran_error *e
         ran_trainer_note_linear(t, r);
         RAN_TRY(has_learned(t, r->wrong, &learned, err));
         t->judge.waits = !learned;
-        if (first && t->s->early_stop && !ran_gain_has_room(r->wrong))
+        if (first && t->s->early_stop && !ran_encoder_is_imported(t->c) &&
+            !ran_gain_has_room(r->wrong))
                 ran_trainer_leave_out(t, RAN_ENCODER_NO_ROOM);
         return RAN_OK;
 }

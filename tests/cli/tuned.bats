@@ -133,3 +133,14 @@ changed() {
   refused 2 'texts would change the layers that tune_layers leaves as they are' \
     ran-train tag --init encoder.ran --tune-layers 1 --pretrain documents.jsonl -o m.ran train.jsonl
 }
+
+@test "tuned: few errors of the linear model do not keep a pretrained encoder from being tried" {
+  for i in $(seq 40); do
+    printf '{"label": "a", "text": "the ferry waits %d"}\n{"label": "b", "text": "a brown fox %d"}\n' "$i" "$i"
+  done >easy.jsonl
+  run -0 --separate-stderr ran-train classify --init "$encoder" --tune-layers 1 --epochs 2 -o m.ran easy.jsonl
+  [[ $stderr != *'cannot show that an encoder helps'* ]]
+  [[ $stderr == *'epoch 1/2'* ]]
+  run -0 --separate-stderr ran-train classify --base none --dim 8 --heads 1 --head-dim 8 --epochs 2 -o n.ran easy.jsonl
+  [[ $stderr == *'cannot show that an encoder helps'* ]]
+}

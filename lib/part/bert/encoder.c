@@ -365,6 +365,7 @@ const struct ran_part ran_part_bert = {
         .per_token = true,
         .plain_rows = true,
         .rows_stand_alone = true,
+        .imported = true,
         .streams = true,
         .check = check,
         .uses = uses,
