@@ -300,6 +300,7 @@ static void refused(const char *spoil, const char *says)
         if (!CHECK(m == NULL && strstr(err.text, says) != NULL))
                 printf("%s: %s\n", spoil, m == NULL ? err.text : "it was read");
         ran_model_free(m);
+        free(to);
 }
 
 #define CHANGE(what, with) "sed -i.old 's/" what "/" with "/' config.json"
