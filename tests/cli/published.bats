@@ -104,7 +104,7 @@ bytes_of() {
   jq -s -e 'all(.prediction.embedding | length == 10)' model.jsonl
 }
 
-@test "published: its masked language model fills gaps as the package does" {
+@test "published: its masked language model fills in masked tokens as the package does" {
   jq -c 'select(.name == "fill") | {text}' "$folders/masked/expected.jsonl" | ran-lm fill -m "$folders/masked" --top 1 |
     jq -c '[.lm.masks[].candidates[0] | .piece, (.probability * 1000 | round)]' >got
   jq -c 'select(.name == "fill") | [.masks[].top[0] | .token, (.log_probability | exp * 1000 | round)]' \
