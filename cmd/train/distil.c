@@ -378,15 +378,12 @@ static int compare(const struct distil *d, const struct ran_model *like, const c
 
 static char *temporary(void)
 {
-        const char *folder = getenv("TMPDIR");
+        struct ran_error err;
         char *name;
+        const int file = ran_temporary_file(&name, &err);
 
-        if (asprintf(&name, "%s/ran-distil-XXXXXX",
-                     folder != NULL && *folder != '\0' ? folder : "/tmp") < 0)
-                cmd_die(CMD_FAILED, "out of memory");
-        const int file = mkstemp(name);
         if (file < 0)
-                cmd_die(CMD_FAILED, "cannot make a file in %s", name);
+                cmd_die(cmd_status_of(&err), "%s", err.text);
         close(file);
         return name;
 }

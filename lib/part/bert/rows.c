@@ -117,7 +117,8 @@ struct ran_bert_pass ran_bert_pass_of(struct ran_workspace *w, const struct ran_
                 .g = g,
                 .R = rows > RAN_FEW_ROWS ? rows : RAN_FEW_ROWS + 1,
                 .out = l + 1 < w->c->layers ? own->act[l + 1].x : own->rows.last,
-                .stays = l<below, .lowest = below> 0 && l == below,
+                .stays = (l < below),
+                .lowest = (below > 0 && l == below),
         };
 }
 
