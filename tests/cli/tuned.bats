@@ -103,15 +103,11 @@ changed() {
 
 @test "tuned: interrupted, a training resumes to the same model" {
   sentences 400 >long.jsonl
-  train() {
-    RAN_ISA=portable ran-train tag -j 1 --init encoder.ran --tune-layers 1 --epochs 6 --no-early-stop --wide 0 -o "$1" "${@:2}" long.jsonl
-  }
-  train whole.ran -q
-  train m.ran --log log >said 2>&1 &
-  wait_for '"epoch":2' log
-  kill -INT $!
-  wait $! || [ $? -eq 130 ]
-  [ -e m.ran ] || train m.ran -q --resume
+  long=(env RAN_ISA=portable ran-train tag -j 1 --init encoder.ran --tune-layers 1 --epochs 6 --no-early-stop --wide 0
+    long.jsonl)
+  "${long[@]}" -q -o whole.ran
+  ended_by INT '"epoch":2' log "${long[@]}" -o m.ran --log log
+  [ -e m.ran ] || "${long[@]}" -q -o m.ran --resume
   cmp whole.ran m.ran
 }
 
