@@ -9,6 +9,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "file/model.h"
+#include "math/kept-panels.h"
 #include "ran.h"
 #include "test.h"
 
@@ -242,6 +244,9 @@ static void compare_model(struct folder *f, const char *path)
         if (CHECK(f->s != NULL && f->embedder != NULL)) {
                 snprintf(expected, sizeof expected, FOLDERS "/%s/expected.jsonl", f->name);
                 compare_file(f, expected);
+                if (f->records > 0)
+                        CHECK_SIZE(ran_kept_panels_floats(f->m->params.panels),
+                                   ran_parts_kept(f->c));
                 if (strcmp(f->name, "bert-old") != 0 && !CHECK(f->records > 0))
                         printf("%s\n", f->name);
         }
