@@ -199,8 +199,9 @@ static void read_below(struct train_session *s)
 {
         const size_t below = ran_train_below(&s->settings, &s->config);
 
-        if (!cmd_was_set("wide_layer") && s->task->of_documents && s->config.wide > 0 && below > 0)
-                s->config.wide_layer = below + 1;
+        if (cmd_was_set("wide_layer") || !ran_config_trains_encoder(&s->config))
+                return;
+        s->config.wide_layer = s->task->of_documents && s->config.wide > 0 && below > 0 ? below + 1 : 0;
 }
 
 /* In memory alone unless --vector-cache says otherwise: trials of a search and validation share it.
