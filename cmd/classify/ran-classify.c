@@ -260,7 +260,7 @@ static struct ran_vector_cache *open_vectors(struct ran_model *m, const struct c
         if (o->vector_cache == NULL)
                 return NULL;
         if (!classify_options_embed(o) && (!ran_config_has_features(ran_model_config(m)) ||
-                                          ran_config_trains_encoder(ran_model_config(m))))
+                                           ran_config_trains_encoder(ran_model_config(m))))
                 cmd_usage("--vector-cache is for --embed, and for classifiers with a frozen "
                           "pretrained encoder");
         k = ran_vector_cache_open(o->vector_cache, &err);

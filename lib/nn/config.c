@@ -546,13 +546,12 @@ const struct ran_field ran_config_fields[] = {
 bool ran_config_is_of_task(const char *name)
 {
         static const char *const of_task[] = {
-                "task",         "mask",        "min_window", "pooling",
-                "cell_pooling", "multilabel",  "crf",        "join_sentences",
-                "spelling",     "wide",        "ngrams",     "affixes",
-                "frozen",       "wide_layer",  "shortlist",  "dense",
-                "dense_activation", "dense_norm", "l2_normalize"};
+                "task",         "mask",       "min_window", "pooling",
+                "cell_pooling", "multilabel", "crf",        "join_sentences",
+                "spelling",     "wide",       "ngrams",     "affixes",
+                "frozen",       "wide_layer", "shortlist",  "l2_normalize"};
 
-        if (strncmp(name, "upper", 5) == 0)
+        if (strncmp(name, "upper", 5) == 0 || strncmp(name, "dense", 5) == 0)
                 return true;
         for (size_t i = 0; i < sizeof of_task / sizeof *of_task; i++)
                 if (strcmp(of_task[i], name) == 0)

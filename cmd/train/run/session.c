@@ -201,7 +201,8 @@ static void read_below(struct train_session *s)
 
         if (cmd_was_set("wide_layer") || !ran_config_trains_encoder(&s->config))
                 return;
-        s->config.wide_layer = s->task->of_documents && s->config.wide > 0 && below > 0 ? below + 1 : 0;
+        s->config.wide_layer =
+                s->task->of_documents && s->config.wide > 0 && below > 0 ? below + 1 : 0;
 }
 
 /* In memory alone unless --vector-cache says otherwise: trials of a search and validation share it.

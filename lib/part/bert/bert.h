@@ -130,19 +130,19 @@ struct ran_bert_window {
 /* Of all windows M of the batch: outputs of the rows around their tokens. And of `units`, which are
  * windows or, for heads of words and tokens, word positions: what the dense layer reads and makes.
  */
-#define RAN_BERT_VECTORS(X)                                     \
-        X(special, !streams * M * specials * D)                 \
-        X(dspecial, training *M *specials *D)                   \
-        X(pooled, units *D)                                     \
-        X(dpooled, training *units *D)                          \
-        X(pre, units *dense)   /* in front of the activation */ \
-        X(acted, units *dense) /* and behind it */              \
-        X(acted_stat, units * 2)                                \
-        X(vector, units *width)                                 \
-        X(unit, each *units *width) /* each of one length */    \
-        X(dvector, training *units *width)                      \
+#define RAN_BERT_VECTORS(X)                                               \
+        X(special, !streams * M * specials * D)                           \
+        X(dspecial, training *M *specials *D)                             \
+        X(pooled, units *D)                                               \
+        X(dpooled, training *units *D)                                    \
+        X(pre, units *dense)   /* in front of the activation */           \
+        X(acted, units *dense) /* and behind it */                        \
+        X(acted_stat, units * 2)                                          \
+        X(vector, units *width)                                           \
+        X(unit, each *units *width) /* each of one length */              \
+        X(dvector, training *units *width)                                \
         X(joined, of_documents *B *width) /* in front of normalisation */ \
-        X(entering, enters *M *D) /* sums of the rows that enter layer wide_layer */
+        X(entering, enters *M *D)         /* sums of the rows that enter layer wide_layer */
 
 struct ran_bert_acts {
 #define X(field, floats) float *field;

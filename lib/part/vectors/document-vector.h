@@ -22,8 +22,8 @@ size_t ran_document_vector_width(const struct ran_config *c);
 /* v (width) of document b of w->packed, after ran_encode. */
 void ran_document_vector(struct ran_workspace *w, const struct ran_params *p, size_t b, float *v);
 /* Adjoint of the one document at hand, in two parts: before ran_encode_bwd, to w->dx, overwritten,
- * and w->dlast (dv may change), or, with wide_layer, to what the encoder adds on its way; and what goes to the rows of the embedding itself, added to w->dx
- * after it. */
+ * and w->dlast (dv may change), or, with wide_layer, to what the encoder adds on its way; and what
+ * goes to the rows of the embedding itself, added to w->dx after it. */
 void ran_document_vector_bwd(struct ran_workspace *w, const struct ran_params *p,
                              struct ran_params *dp, float *dv);
 void ran_document_vector_rows_bwd(struct ran_workspace *w, const struct ran_params *p,
