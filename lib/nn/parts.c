@@ -1,5 +1,6 @@
 /* parts.c - the list of parts and of tasks: the only file that knows them all. See part.h, task.h.
  */
+#include "math/gemm.h"
 #include "nn/part.h"
 #include "nn/task.h"
 #include "ran/model.h"
@@ -201,6 +202,15 @@ size_t ran_parts_rows(const struct ran_config *c)
                 if (ran_part_table[i]->table_rows != NULL && ran_part_table[i]->is_in(c))
                         n += ran_part_table[i]->table_rows(c);
         return n;
+}
+
+size_t ran_parts_kept(const struct ran_config *c)
+{
+        const struct ran_part *encoder = ran_encoder_of(c);
+
+        return encoder != NULL && encoder->kept != NULL && ran_gemm_rows_stand_alone()
+                       ? encoder->kept(c)
+                       : 0;
 }
 
 const char *ran_parts_vocabulary(const struct ran_config *c)

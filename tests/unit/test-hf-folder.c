@@ -9,6 +9,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "file/model.h"
+#include "math/kept-panels.h"
 #include "ran.h"
 #include "test.h"
 
@@ -242,6 +244,9 @@ static void compare_model(struct folder *f, const char *path)
         if (CHECK(f->s != NULL && f->embedder != NULL)) {
                 snprintf(expected, sizeof expected, FOLDERS "/%s/expected.jsonl", f->name);
                 compare_file(f, expected);
+                if (f->records > 0)
+                        CHECK_SIZE(ran_kept_panels_floats(f->m->params.panels),
+                                   ran_parts_kept(f->c));
                 if (strcmp(f->name, "bert-old") != 0 && !CHECK(f->records > 0))
                         printf("%s\n", f->name);
         }
@@ -772,6 +777,7 @@ TEST(a_folder_and_the_model_made_of_it_are_the_same)
         struct ran_model *b = ran_model_open(output, true, &err);
         REQUIRE(a != NULL && b != NULL);
         CHECK(ran_model_same(a, b, &what));
+        CHECK_STR(ran_model_metadata(a, "digest"), ran_model_metadata(b, "digest"));
         CHECK_STR(ran_model_metadata(b, "prompts"),
                   "{\"document\":\"\",\"passage\":\"passage: \",\"query\":\"query: \"}");
         CHECK_STR(ran_model_metadata(b, "pretrained"),
@@ -779,6 +785,24 @@ TEST(a_folder_and_the_model_made_of_it_are_the_same)
                   "\"name\":\"sentence-prompts\",\"tokens\":64,\"pooling\":\"mean\"}");
         CHECK(ran_model_config(b)->l2_normalize);
         ran_buf_release(&what);
+        ran_model_free(a);
+        ran_model_free(b);
+        free(output);
+}
+
+/* It is made when somebody asks for it. */
+TEST(a_folder_has_the_digest_of_its_file)
+{
+        char *output = test_path("digest.ran");
+        struct ran_error err = {0};
+
+        REQUIRE(CHECK_OK(ran_hf_folder_write(FOLDERS "/bert", NULL, RAN_STORAGE_F32, output, &err),
+                         err));
+        struct ran_model *a = ran_model_open(FOLDERS "/bert", false, &err);
+        struct ran_model *b = ran_model_open(output, true, &err);
+        REQUIRE(a != NULL && b != NULL);
+        for (int i = 0; i < 2; i++)
+                CHECK_STR(ran_model_metadata(a, "digest"), ran_model_metadata(b, "digest"));
         ran_model_free(a);
         ran_model_free(b);
         free(output);
