@@ -432,7 +432,7 @@ void ran_vector_cache_counts(const struct ran_vector_cache *k, size_t *found, si
 int ran_model_use_vectors(struct ran_model *m, struct ran_vector_cache *k, struct ran_error *err);
 void ran_model_forget_vectors(struct ran_model *m); /* it uses no cache from now on */
 
-/* A collection of vectors, and those of them that are nearest to a vector by the cosine, exactly
+/* A collection of vectors, and those of them that are nearest to others by the cosine, exactly
  * (infer/nearest.c). Read-only, it may be shared by threads. */
 struct ran_nearest;
 struct ran_nearest *ran_nearest_new(size_t D, struct ran_error *err);
@@ -442,10 +442,12 @@ struct ran_neighbour {
         size_t number; /* from 0, in the order of their addition */
         double cosine; /* 0 with a vector of zeros */
 };
-/* The k nearest (list: room for k), the nearest first, of equals the earlier one first; returns how
- * many there are. A vector of zeros, which is near nothing, has none. */
-size_t ran_nearest_find(const struct ran_nearest *c, const float *v, struct ran_neighbour *list,
-                        size_t k);
+/* The k nearest of each of n vectors v (n, D) whose cosine is at least `least`, -INFINITY for any:
+ * list (n, k) gets them, the nearest first, of equals the earlier one first; found (n) how many
+ * there are. A vector of zeros, which is near nothing, has none. Several vectors at once take less
+ * time, and get the same answers. */
+int ran_nearest_find(const struct ran_nearest *c, const float *v, size_t n, size_t k, double least,
+                     struct ran_neighbour *list, size_t *found, struct ran_error *err);
 
 size_t ran_most_probable(const float *p, size_t C); /* the first of equals */
 
