@@ -81,14 +81,20 @@ void ahead_score(struct ahead *a, const struct classifier *c, struct ran_state *
                 a->n = 0;
 }
 
+size_t ahead_place(const struct ahead *a, size_t i)
+{
+        for (size_t k = 0; k < a->n; k++)
+                if (a->of[k] == i + 1)
+                        return k;
+        return SIZE_MAX;
+}
+
 bool ahead_take(const struct ahead *a, const struct classifier *c, size_t i, float *logits,
                 float *embedding)
 {
-        size_t k = 0;
+        const size_t k = ahead_place(a, i);
 
-        while (k < a->n && a->of[k] != i + 1)
-                k++;
-        if (k == a->n)
+        if (k == SIZE_MAX)
                 return false;
         memcpy(logits, a->logits + k * c->C, c->C * sizeof *logits);
         if (embedding != NULL)

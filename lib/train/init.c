@@ -41,7 +41,8 @@ bool ran_train_keeps_head(const struct ran_train_job *job)
         /* Without an encoder the head is the linear model, whichever encoder it was beside. */
         if (job->init == NULL || of->task != c->task ||
             (of->encoder != c->encoder && ran_config_has_encoder(c)) ||
-            ran_config_has_features(of) != ran_config_has_features(c) || of->upper != c->upper)
+            ran_config_has_features(of) != ran_config_has_features(c) ||
+            of->wide_layer != c->wide_layer || of->upper != c->upper)
                 return false;
         if (ran_task_is_tied(c))
                 return true; /* their classes are the vocabulary */
@@ -134,7 +135,7 @@ static int copy_embedding(struct ran_trainer *t, struct ran_error *err)
         int rc = RAN_OK;
 
         copy_rows(t, 0, m->V < t->V ? m->V : t->V, m->params.embed);
-        if (ran_config_has_features(t->c))
+        if (t->linear.token_weight != NULL)
                 ran_model_token_weights(m, t->linear.token_weight);
         if (!ran_config_has_encoder(t->c) || t->V <= m->V)
                 return RAN_OK;
@@ -333,6 +334,9 @@ int ran_trainer_init_weights(struct ran_trainer *t, struct ran_error *err)
                         t->loop.optimiser.table.rate_scale[id] = 0;
         if (rc == RAN_OK)
                 ran_pretrained_apply(t);
+        for (size_t i = 0; i < t->weights.layout.n; i++)
+                if (strcmp(t->weights.layout.spec[i].name, "wide.dense") == 0)
+                        t->loop.optimiser.rate_scale[i] = 0; /* nor does it decay */
         return rc;
 }
 
