@@ -1,6 +1,8 @@
 # man2text.awk - the words of manual pages, without hints at their section of the manual
 #
-# usage: LC_ALL=C awk -f share/demo.d/man2text.awk -v into=FOLDER PAGE...     writes FOLDER/PAGE.txt
+# usage: LC_ALL=C awk -f share/demo.d/roff.awk -f share/demo.d/man2text.awk -v into=FOLDER PAGE...
+#
+# Writes FOLDER/PAGE.txt.
 #
 # Reads the macros of man(7) as people and pod2man write them. Not a formatter: it keeps the words, in
 # order. It removes the title line, all headings, sections like SEE ALSO, and the numbers in
@@ -71,40 +73,4 @@ function finish_page() {
                 close(into "/" name ".txt")
         }
         text = ""
-}
-
-# The arguments of a macro, with `between` between them; "two words" can be one.
-function arguments(s, between,    all, one) {
-        for (;;) {
-                sub(/^[ \t]+/, "", s)
-                if (s == "")
-                        return all
-                if (match(s, /^"[^"]*"?/)) {
-                        one = substr(s, 2, RLENGTH - 1)
-                        sub(/"$/, "", one)
-                } else {
-                        match(s, /^([^ \t\\]|\\.|\\$)+/)
-                        one = substr(s, 1, RLENGTH)
-                }
-                s = substr(s, RLENGTH + 1)
-                all = all (all == "" ? "" : between) one
-        }
-}
-
-# Replaces escapes by the text they print, and removes the others. \e is kept as \001 until the end.
-function plain(s) {
-        gsub(/\\e/, "\001", s)
-        gsub(/\\f(\[[^]]*\]|\(..|.)|\\s[-+]?[0-9]+|\\[hvwzo]'[^']*'|\\[&|^%:\/,c]/, "", s)
-        gsub(/\\\*\(--|\\\((em|en)|\\\[(em|en)\]|\\-/, "-", s)
-        gsub(/\\\*\(C\+/, "C++", s)
-        gsub(/\\\(aq|\\\*\(Aq|\\\[(aq|cq|oq)\]/, "'", s)
-        gsub(/\\\(dq|\\\[(dq|lq|rq)\]|\\\*\([LR]"|\\\*\([lr]q/, "\"", s)
-        gsub(/\\\(ha|\\\[ha\]/, "^", s)
-        gsub(/\\\(ti|\\\[ti\]/, "~", s)
-        gsub(/\\[*n]?(\(..|\[[^]]*\])|\\\*./, "", s)
-        gsub(/\\[ ~0t]/, " ", s)
-        gsub(/\\/, "", s)
-        gsub(/\([1-9][a-z]*\)/, "", s)
-        gsub(/\001/, "\\", s)
-        return s
 }
