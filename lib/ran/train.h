@@ -304,12 +304,12 @@ struct ran_train_job {
          * or NULL. */
         struct ran_vector_cache *vector_cache;
         struct ran_below *below; /* where ran_train_below is above 0; NULL: the training's own */
-        const char *output;     /* model file; written when training is complete, never before;
-                                   NULL: none */
-        int storage;            /* how it stores the weights, RAN_STORAGE_...: they are rounded
-                                 * before validation documents judge them for the last time */
-        const char *checkpoint; /* output.ckpt; NULL: none */
-        double seconds;         /* the time for all of it; 0: as long as it takes */
+        const char *output;      /* model file; written when training is complete, never before;
+                                    NULL: none */
+        int storage;             /* how it stores the weights, RAN_STORAGE_...: they are rounded
+                                  * before validation documents judge them for the last time */
+        const char *checkpoint;  /* output.ckpt; NULL: none */
+        double seconds;          /* the time for all of it; 0: as long as it takes */
         struct ran_train_limit limit;
         double checkpoint_seconds; /* how often to write it; also whenever the caller ends a run */
         bool resume;
