@@ -181,7 +181,7 @@ static void spare_encoder(struct train_session *s)
                 return;
         set_unless_asked("dropout", &to->dropout, 0.1);
         set_unless_asked("embed_dropout", &to->embed_dropout, 0.1);
-        if (below == s->config.layers)
+        if (below == s->config.layers && !ran_config_has_upper(&s->config))
                 set_unless_asked("learning_rate", &to->learning_rate, 0.01);
 }
 
@@ -194,15 +194,14 @@ static void stay_below(struct train_session *s)
         s->settings.tune_layers = 0;
 }
 
-/* Below the tuned layers the encoder stays as it is: the linear model has what it makes there. */
+/* The linear model of --init may have had rows that are trained now. */
 static void read_below(struct train_session *s)
 {
         const size_t below = ran_train_below(&s->settings, &s->config);
 
-        if (cmd_was_set("wide_layer") || !ran_config_trains_encoder(&s->config))
-                return;
-        s->config.wide_layer =
-                s->task->of_documents && s->config.wide > 0 && below > 0 ? below + 1 : 0;
+        if (!cmd_was_set("wide_layer") && ran_config_trains_encoder(&s->config) &&
+            (below == 0 || s->config.wide_layer != below + 1))
+                s->config.wide_layer = 0;
 }
 
 /* In memory alone unless --vector-cache says otherwise: trials of a search and validation share it.
