@@ -1,6 +1,8 @@
 /* memory.c - checked allocation. See ran/base.h. */
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #include "ran/base.h"
 
@@ -40,6 +42,34 @@ void *ran_grow(void *p, size_t *cap, size_t want, size_t size, struct ran_error 
         return q;
 }
 
+void ran_memory_huge(void *p, size_t n)
+{
+        const size_t page = (size_t)2 << 20;
+        const uintptr_t begin = ((uintptr_t)p + page - 1) / page * page;
+        const uintptr_t end = ((uintptr_t)p + n) / page * page;
+
+#ifdef MADV_HUGEPAGE
+        if (begin < end)
+                madvise((void *)begin, end - begin, MADV_HUGEPAGE);
+#endif
+}
+
+/* Whole pages of memory of malloc get zeros from the system, when they are first touched: an array
+ * that nobody uses costs nothing. */
+static void clear(char *p, size_t n)
+{
+        const size_t page = 4096, least = (size_t)4 << 20;
+        char *begin = (char *)(((uintptr_t)p + page - 1) / page * page);
+        const size_t whole = n < least ? 0 : (size_t)(p + n - begin) / page * page;
+
+        if (whole == 0 || madvise(begin, whole, MADV_DONTNEED) != 0) {
+                memset(p, 0, n);
+                return;
+        }
+        memset(p, 0, (size_t)(begin - p));
+        memset(begin + whole, 0, (size_t)(p + n - begin) - whole);
+}
+
 float *ran_alloc_floats(size_t n, struct ran_error *err)
 {
         const size_t line = 64; /* a cache line, and the widest vector register */
@@ -54,6 +84,7 @@ float *ran_alloc_floats(size_t n, struct ran_error *err)
                 out_of_memory(n, sizeof(float), err);
                 return NULL;
         }
-        memset(p, 0, bytes > 0 ? bytes : line);
+        ran_memory_huge(p, bytes);
+        clear((char *)p, bytes > 0 ? bytes : line);
         return p;
 }

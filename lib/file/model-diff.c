@@ -109,6 +109,8 @@ static bool metadata_differ(const struct ran_model *a, const struct ran_model *b
 
 bool ran_model_same(const struct ran_model *a, const struct ran_model *b, struct ran_buf *what)
 {
+        ran_model_metadata(a, "digest"); /* those of models in memory may be open */
+        ran_model_metadata(b, "digest");
         if (a->file.size == b->file.size && memcmp(a->file.data, b->file.data, a->file.size) == 0)
                 return true;
         /* Run both ways, to find what only the other model has. */

@@ -11,6 +11,7 @@
 #include "ran/model.h"
 
 #include <math.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -390,7 +391,7 @@ int ran_model_join_windows(struct ran_model *m, int upper, struct ran_error *err
         const struct ran_part *encoder = ran_encoder_of(&m->config);
 
         if (m->config.task != RAN_TASK_CLASSIFY || encoder == NULL || encoder->windows == NULL ||
-            ran_config_has_features(&m->config))
+            !ran_config_trains_encoder(&m->config))
                 return ran_fail(err, RAN_EINVAL,
                                 "only a classifier on a pretrained encoder reads documents in "
                                 "windows that can be joined in another way");
@@ -412,9 +413,21 @@ const char *ran_model_label(const struct ran_model *m, size_t c)
         return m->labels != NULL && c < m->C ? m->labels[c] : NULL;
 }
 
+/* One lock for all models: a digest is made once. */
+static const char *close_digest(const struct ran_model *m)
+{
+        static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
+        pthread_mutex_lock(&lock);
+        const char *digest = ran_tensors_close_digest(&m->tensors, &m->file);
+        pthread_mutex_unlock(&lock);
+        return digest;
+}
+
 const char *ran_model_metadata(const struct ran_model *m, const char *key)
 {
-        return metadata(m, key, NULL);
+        return m->in_memory && strcmp(key, "digest") == 0 ? close_digest(m)
+                                                          : metadata(m, key, NULL);
 }
 
 const float *ran_model_thresholds(const struct ran_model *m)

@@ -18,6 +18,7 @@ struct ran_model {
         void *stored[RAN_PARTS_MOST];   /* of each part: see struct ran_part_file */
         size_t rows;                    /* of its tables that the file has; 0: all */
         struct ran_bytes file;
+        bool in_memory; /* the file was made there, its digest is open */
         struct ran_tensors tensors;
         struct ran_tokenizer *tokenizer; /* or NULL */
         char **labels;                   /* (C) */

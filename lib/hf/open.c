@@ -9,6 +9,7 @@
 static int open_folder(struct ran_model *m, const char *path, struct ran_error *err)
 {
         RAN_TRY(ran_hf_folder_bytes(&m->file, path, err));
+        m->in_memory = true;
         return ran_model_read(m, false, err);
 }
 

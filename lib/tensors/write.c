@@ -98,13 +98,17 @@ static uint64_t load_native(const unsigned char *p, size_t width)
         }
 }
 
-/* In blocks, least significant byte first, whatever the order of this machine. */
+/* Least significant byte first: as it lies, or in blocks where this machine has another order. */
 static void put_tensor(struct sink *sink, const struct entry *e)
 {
         const unsigned char *p = e->source->data, *end = p + (e->end - e->begin);
         const size_t width = ran_dtype_number(e->source->dtype);
         unsigned char block[4096];
 
+        if (width == 1 || __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__) {
+                put(sink, p, e->end - e->begin);
+                return;
+        }
         while (p < end) {
                 size_t n = 0;
 
@@ -221,6 +225,10 @@ static int write_file(const char *path, const struct ran_buf *header, const stru
         return ran_writer_commit(sink.writer, err);
 }
 
+/* Until somebody asks for it, the digest of a file in memory. */
+static const char open_digest[] =
+        "0000000000000000000000000000000000000000000000000000000000000000";
+
 /* Memory from the system, which gets it back whole. */
 static int write_memory(struct ran_bytes *to, const struct ran_buf *header,
                         const struct entry *entries, size_t n, struct ran_error *err)
@@ -232,6 +240,7 @@ static int write_memory(struct ran_bytes *to, const struct ran_buf *header,
 
         if (p == MAP_FAILED)
                 return ran_fail(err, RAN_ENOMEM, "out of memory: %zu bytes of a model", size);
+        ran_memory_huge(p, size);
         struct sink sink = {.memory = p};
         put(&sink, header->data, header->len);
         put_tensors(&sink, entries, n);
@@ -255,8 +264,9 @@ static int write_all(const char *path, struct ran_bytes *to,
         int rc = place_tensors(entries, tensors, n, err);
         if (rc != RAN_OK)
                 goto out;
-        digest_data(entries, n, digest);
-        all = with_digest(metadata, metadata_n, digest, err);
+        if (to == NULL)
+                digest_data(entries, n, digest);
+        all = with_digest(metadata, metadata_n, to == NULL ? digest : open_digest, err);
         rc = all != NULL ? build_header(&header, all, metadata_n + 1, entries, n, err) : RAN_ENOMEM;
         if (rc == RAN_OK)
                 rc = to != NULL ? write_memory(to, &header, entries, n, err)
@@ -281,4 +291,23 @@ int ran_tensors_write_bytes(struct ran_bytes *to, const struct ran_tensor_source
 {
         *to = (struct ran_bytes){0};
         return write_all(NULL, to, tensors, n, metadata, metadata_n, err);
+}
+
+const char *ran_tensors_close_digest(const struct ran_tensors *t, const struct ran_bytes *file)
+{
+        /* quotes in a text are escaped, so that no text has these */
+        static const char key[] = "\"digest\":\"";
+        const struct ran_metadata *digest = ran_tensors_metadata(t, "digest");
+        const size_t header = (size_t)(t->data - file->data);
+        char *there = memmem(file->data, header, key, sizeof key - 1);
+        struct ran_sha256 sha;
+
+        if (digest == NULL || there == NULL || strcmp(digest->text, open_digest) != 0)
+                return digest != NULL ? digest->text : NULL;
+        char *text = t->strings + (digest->text - t->strings);
+        ran_sha256_init(&sha);
+        ran_sha256_add(&sha, t->data, t->size);
+        ran_sha256_hex(&sha, text);
+        memcpy(there + sizeof key - 1, text, sizeof open_digest - 1);
+        return text;
 }
