@@ -60,6 +60,7 @@ void *classify_scratch_new(void *arg, struct ran_error *err)
         if (s == NULL)
                 return NULL;
         s->document.spelling = ran_model_config(c->model)->spelling;
+        s->document.encoding.ids_only = s->document.spelling == 0 && o->evidence.evidence == 0;
         s->document.with_fingerprint = c->known != NULL || o->select > 0;
         s->state = ran_state_new(c->model, c->pool, err);
         s->logits = ran_alloc_floats(c->C, err);

@@ -10,7 +10,8 @@
  *               of documents. At most one is in the list
  *   upper       what makes vectors of documents of an encoder's outputs: attention, or another
  *               encoder that reads them
- *   features    vectors: a vector of each document from an encoder that is not trained
+ *   features    vectors: a vector of each document from an encoder, or layers of it, that are not
+ *               trained
  *   predictors  linear, words: logits of their own, beside those of the head
  *   heads       classify_head, tag_head, crf, lm_head: tensors of a task's output
  *
@@ -132,6 +133,11 @@ struct ran_part {
         void (*outputs)(struct ran_workspace *w, const struct ran_params *p);
         void (*outputs_bwd)(struct ran_workspace *w, const struct ran_params *p,
                             struct ran_params *dp);
+        /* Of what stands above an encoder: the same, but it fills w->head.head (positions,
+         * head_width) itself; adjoint: from w->head.dhead to w->dx, overwritten. */
+        void (*positions)(struct ran_workspace *w, const struct ran_params *p);
+        void (*positions_bwd)(struct ran_workspace *w, const struct ran_params *p,
+                              struct ran_params *dp);
         /* A vector of document b made for documents to be compared by, with its width; its adjoint,
          * of all documents, from dv, which it changes, to w->dx and w->dlast. NULL, or a width of
          * 0: means of rows and outputs are (part/vectors/document-vector.h). */
@@ -139,6 +145,11 @@ struct ran_part {
         void (*vector)(struct ran_workspace *w, const struct ran_params *p, size_t b, float *v);
         void (*vector_bwd)(struct ran_workspace *w, const struct ran_params *p,
                            struct ran_params *dp, float *dv);
+        /* The mean of the rows of document b that enter layer c->wide_layer, after `forward`; the
+         * adjoint of that of the one document at hand, for `backward`, as long as it runs. NULL:
+         * none of its layers can be left as they are. */
+        void (*entering)(const struct ran_workspace *w, size_t b, float *v);
+        void (*entering_bwd)(struct ran_workspace *w, const float *dv);
         /* Of an encoder that reads windows by themselves: how many windows document b has, and the
          * number of the first of them; after `forward` the vectors of all (M, vector_width). Their
          * adjoints, to be filled, once those of rows, w->dx, are cleared; and from there to w->dx,

@@ -34,7 +34,7 @@ struct ran_part_list ran_parts_of(const struct ran_config *c)
                         if (part->features != NULL)
                                 list.features += part->features(c);
                 }
-        list.trains = list.encoder != NULL && list.features == 0;
+        list.trains = list.encoder != NULL && !c->frozen;
         return list;
 }
 
@@ -58,7 +58,7 @@ bool ran_config_has_encoder(const struct ran_config *c)
 
 bool ran_config_trains_encoder(const struct ran_config *c)
 {
-        return ran_config_has_encoder(c) && ran_parts_features(c) == 0;
+        return ran_config_has_encoder(c) && !c->frozen;
 }
 
 bool ran_config_has_predictor(const struct ran_config *c)
@@ -114,16 +114,30 @@ size_t ran_encoder_spelling(const struct ran_config *c)
 
 /* A configuration says by fields which parts it has. */
 
+/* The layers below the one that the linear model reads, frozen. */
+static void drop_layers(struct ran_config *c)
+{
+        c->layers = c->wide_layer - 1;
+        c->frozen = true;
+        c->dense = 0;
+        c->dense_norm = c->l2_normalize = false;
+}
+
 void ran_config_drop_encoder(struct ran_config *c)
 {
+        c->upper = RAN_UPPER_POOLING;
+        if (c->wide_layer > 0 && !c->frozen) {
+                drop_layers(c);
+                return;
+        }
         c->encoder = RAN_ENCODER_NONE;
         c->frozen = false;
-        c->upper = RAN_UPPER_POOLING;
+        c->wide_layer = 0;
 }
 
 void ran_config_drop_predictors(struct ran_config *c)
 {
-        c->wide = 0;
+        c->wide = c->wide_layer = 0;
 }
 
 /* ---- what all of them say together ------------------------------------------------------------

@@ -96,6 +96,9 @@ struct ran_config {
         bool affixes;          /* and whether it has prefixes and suffixes of words, too */
         bool frozen;           /* classify: the encoder is not trained; its document vectors are
                                   features of the linear model */
+        size_t wide_layer;     /* classify: means of the rows that enter this layer, counted from 1,
+                                  are features of the linear model beside an encoder whose layers
+                                  from there on are trained; 0: none */
         size_t rank;           /* contextualizer: width u of the second-order attention */
         int context;           /* contextualizer: the first context, RAN_CONTEXT_... */
         bool position_scale;   /* contextualizer */
@@ -145,7 +148,8 @@ bool ran_config_has_encoder(const struct ran_config *config);
 bool ran_config_trains_encoder(const struct ran_config *config);
 /* Whether a part makes vectors of documents of its outputs for the head alone. */
 bool ran_config_has_upper(const struct ran_config *config);
-/* Whether vectors that it makes of documents are features of a predictor: it is frozen. */
+/* Whether vectors of documents are features of a predictor: of a frozen encoder, or of its layers
+ * below the tuned ones. */
 bool ran_config_has_features(const struct ran_config *config);
 /* Whether it computes anything: static vectors are rows of a table. */
 bool ran_config_has_layers(const struct ran_config *config);
@@ -155,7 +159,8 @@ bool ran_config_has_vector(const struct ran_config *config);
 bool ran_config_has_predictor(const struct ran_config *config);
 /* Whether a field that only some parts have matters to one of these. */
 bool ran_config_uses(const struct ran_config *config, const char *field);
-/* The same model without its encoder, or without its predictors. */
+/* The same model without its encoder (all that is left of it then is what makes features), or
+ * without its predictors. */
 void ran_config_drop_encoder(struct ran_config *config);
 void ran_config_drop_predictors(struct ran_config *config);
 /* Whether the encoder outputs a vector for each token: a Contextualizer has one for the document

@@ -23,6 +23,7 @@ struct ran_encoding {
         size_t words;       /* number of words */
         uint32_t *spelling; /* (n, RAN_SPELLING), after ran_encoding_spell */
         size_t spelling_cap;
+        bool ids_only; /* set before the first text: start, end and word stay NULL */
         void *scratch; /* the tokeniser's; freed by _release */
 };
 void ran_encoding_release(struct ran_encoding *e);
