@@ -259,7 +259,7 @@ weights() {
   cd "$BATS_TEST_DIRNAME/../.."
   tags='"[^"]*</?(p|h[1-6]|div|span|table|thead|tbody|tr|td|th|small|em|strong|i|a|br|pre|ol|li|details|summary|article|mark)[ >/\\]'
   grep -qE "$tags" cmd/pages/*.c
-  run -1 grep -nE "$tags" $(ls cmd/*/*.[ch] cmd/*/*/*.[ch] | grep -v ^cmd/pages/)
+  run -1 grep -rnE --include='*.[ch]' --exclude-dir=pages "$tags" cmd
 }
 
 @test "pages: options that a page cannot have are refused" {
