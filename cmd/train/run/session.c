@@ -167,8 +167,8 @@ static void set_unless_asked(const char *name, double *setting, double value)
                 *setting = value;
 }
 
-/* A head alone, on rows that stay, learns fast. An encoder that was trained with less dropout than
- * a new tagger has suffers from more. */
+/* What learns alone, on rows that stay, learns fast. An encoder that was trained with less dropout
+ * than a new tagger has suffers from more. */
 static void spare_encoder(struct train_session *s)
 {
         struct ran_train_settings *to = &s->settings;
@@ -181,7 +181,7 @@ static void spare_encoder(struct train_session *s)
                 return;
         set_unless_asked("dropout", &to->dropout, 0.1);
         set_unless_asked("embed_dropout", &to->embed_dropout, 0.1);
-        if (below == s->config.layers && !ran_config_has_upper(&s->config))
+        if (below == s->config.layers)
                 set_unless_asked("learning_rate", &to->learning_rate, 0.01);
 }
 
