@@ -380,6 +380,7 @@ struct ran_self_training {
         size_t folds, judged, sampled; /* models, documents and texts by which that was decided */
         double *labelled, *text;       /* (C) shares of the labels: of the documents, and in the
                                         * texts, as the mean probability by the teacher */
+        bool shifted;                  /* by more than chance: so they stay */
         /* With a trial that is kept: the documents and the texts; those of the job that are held
          * out; soft targets for its refit, or NULL. */
         struct ran_dataset set;

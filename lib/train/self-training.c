@@ -4,12 +4,17 @@
  *      for each fold:  teacher   learns from the other folds, and labels the fold and the texts
  *                      pupils    learn from the other folds and those texts, and label the fold
  *      best pupil:     a second round, with the probabilities of the pupil, judged in the same way
- *      kept:           the model with the least loss out of fold, unless it errs more than the
- *                      teacher by more than a standard error, or never finds a label
+ *      kept:           the pupil with the least loss out of fold, unless it is worse than the
+ * teacher by more than a standard error, in loss or in errors, or never finds a label
+ *
+ * A hundred documents cannot prove the gain of two points that is usual (share/experiments): hence
+ * the standard error, which becomes small with more of them. A second round has to have less loss.
  *
  * The probabilities of a pupil that imitates soft targets are softer than those of a teacher.
- * So each is judged at the temperature that suits it. A log loss says more of a hundred documents
- * than their errors do.
+ * So each is judged at the temperature that suits it.
+ *
+ * Balanced: the labels get as large a share of the texts as they have of the documents, unless the
+ * teacher finds other shares by more than chance. Then the shift stays, and is reported.
  *
  * Documents that are held out for validation must not have taught the teacher. So there are two
  * teachers, one for the fit that they judge and one, of all documents, for the refit. */
@@ -27,7 +32,7 @@
 #include <string.h>
 
 /* As many folds are judged as it takes for so many documents; with so many texts. */
-enum { ENOUGH = 1000, SAMPLE = 5000 };
+enum { ENOUGH = 1000, SAMPLE = 2000 };
 
 struct self {
         struct ran_self_training *x;
@@ -38,10 +43,12 @@ struct self {
         uint32_t *of;              /* (B) the fold of each document */
         size_t *document;          /* (n) of the fold at hand */
         size_t n;
-        bool *left_out;            /* (B) the same */
-        float *p[RAN_SELF_TRIALS]; /* (B, C) of each trial, out of fold */
-        float *q;                  /* (texts, C) of the teacher at hand */
-        double *weight;            /* (B) of a document in the loss */
+        bool *left_out;                /* (B) the same */
+        float *p[RAN_SELF_TRIALS];     /* (B, C) of each trial, out of fold */
+        double power[RAN_SELF_TRIALS]; /* of those: the inverse of the temperature that suits them
+                                        */
+        float *q;                      /* (texts, C) of the teacher at hand */
+        double *weight;                /* (B) of a document in the loss */
         /* Progress, in trainings. */
         double done, planned;
         struct ran_self_progress at;
@@ -53,7 +60,8 @@ struct self {
 
 static int tell(struct self *s, double share)
 {
-        s->at.share = (s->done + share) / s->planned;
+        /* A training has reports that say nothing of its share. */
+        s->at.share = fmax(s->at.share, (s->done + share) / s->planned);
         return s->progress != NULL ? s->progress(s->arg, &s->at) : 0;
 }
 
@@ -92,6 +100,63 @@ static int learn_soft(struct self *s, const struct ran_self_trial *trial, const 
                 rc = learn(s, trial, &both, part, parts, err);
         ran_dataset_release(&both);
         return rc;
+}
+
+/* ---- the probabilities of a teacher -----------------------------------------------------------
+ */
+
+/* Every probability is above 0, so that two teachers give targets of the same shape. */
+static void keep_positive(float *p, size_t n)
+{
+        for (size_t i = 0; i < n; i++)
+                p[i] = fmaxf(p[i], FLT_MIN);
+}
+
+/* Whether labels have other shares in the texts than chance lets the documents have. */
+static bool is_shifted(const struct self *s)
+{
+        const struct ran_self_training *x = s->x;
+        const double n = (double)s->job->train->B;
+        bool shifted = false;
+
+        for (size_t c = 0; c < s->job->train->C; c++) {
+                const double share = x->labelled[c];
+
+                shifted |= fabs(x->text[c] - share) > 3 * sqrt(share * (1 - share) / n);
+        }
+        return shifted;
+}
+
+static void weigh_labels(const struct ran_self_training *x, float *p, size_t C)
+{
+        double sum = 0;
+
+        for (size_t c = 0; c < C; c++) {
+                const double factor = x->text[c] > 0 ? x->labelled[c] / x->text[c] : 1;
+
+                p[c] = (float)((double)p[c] * factor);
+                sum += (double)p[c];
+        }
+        for (size_t c = 0; c < C; c++)
+                p[c] = (float)((double)p[c] / sum);
+}
+
+/* p (n, C): fills the shares of the labels in the texts. A teacher of few documents gives frequent
+ * labels too often, and its pupil would more so: the probabilities get the shares that the
+ * documents have, unless those of the texts are others by more than chance. */
+static void balance(struct self *s, float *p, size_t n)
+{
+        struct ran_self_training *x = s->x;
+        const size_t C = s->job->train->C;
+
+        memset(x->text, 0, C * sizeof *x->text);
+        for (size_t i = 0; i < n; i++)
+                for (size_t c = 0; c < C; c++)
+                        x->text[c] += (double)p[i * C + c] / (double)n;
+        x->shifted = is_shifted(s);
+        for (size_t i = 0; i < n && !x->shifted; i++)
+                weigh_labels(x, p + i * C, C);
+        keep_positive(p, n * C);
 }
 
 /* ---- the folds ------------------------------------------------------------------------------- */
@@ -146,6 +211,8 @@ static int run_fold(struct self *s, size_t fold, struct ran_error *err)
         if (rc == RAN_OK)
                 rc = learn(s, &x->trial[0], &others, teacher, 2, err);
         ran_dataset_release(&others);
+        if (rc == RAN_OK)
+                balance(s, s->q, s->sample.B);
         for (size_t i = 1; i < x->trials && rc == RAN_OK; i++) {
                 const struct ran_fold_part pupil[] = {
                         {d, s->document, s->n, s->p[i]},
@@ -205,33 +272,37 @@ static int weigh(struct self *s, struct ran_error *err)
         return RAN_OK;
 }
 
-/* The loss of p^power, normalised. */
-static double loss_at(const struct self *s, const float *p, double power)
+/* The loss of a document under p^power, normalised. */
+static double loss_of(const struct self *s, const float *p, double power, size_t b)
 {
         const struct ran_dataset *d = s->job->train;
+        double sum = 0, own = 0;
+
+        for (size_t c = 0; c < d->C; c++) {
+                const double logit = power * ran_log((double)fmaxf(p[b * d->C + c], 1e-9f));
+
+                sum += ran_exp(logit);
+                own = c == d->labels[b] ? logit : own;
+        }
+        return ran_log(sum) - own;
+}
+
+static double mean_loss(const struct self *s, const float *p, double power)
+{
         double loss = 0;
 
-        for (size_t b = 0; b < d->B; b++) {
-                double sum = 0, own = 0;
-
-                for (size_t c = 0; c < d->C && s->weight[b] > 0; c++) {
-                        const double logit = power * ran_log((double)fmaxf(p[b * d->C + c], 1e-9f));
-
-                        sum += ran_exp(logit);
-                        own = c == d->labels[b] ? logit : own;
-                }
-                if (s->weight[b] > 0)
-                        loss += s->weight[b] * (ran_log(sum) - own);
-        }
+        for (size_t b = 0; b < s->job->train->B; b++)
+                if (is_judged(s, b))
+                        loss += s->weight[b] * loss_of(s, p, power, b);
         return loss;
 }
 
-/* The loss is convex in the power. */
-static double least_loss(const struct self *s, const float *p)
+/* The power with the least loss, which is convex in it. */
+static double best_power(const struct self *s, const float *p)
 {
         const double golden = 0.6180339887498949;
         double from = 0, to = 8, a = to - golden * to, b = golden * to;
-        double at_a = loss_at(s, p, a), at_b = loss_at(s, p, b);
+        double at_a = mean_loss(s, p, a), at_b = mean_loss(s, p, b);
 
         for (size_t i = 0; i < 30; i++)
                 if (at_a <= at_b) {
@@ -239,15 +310,15 @@ static double least_loss(const struct self *s, const float *p)
                         b = a;
                         at_b = at_a;
                         a = to - golden * (to - from);
-                        at_a = loss_at(s, p, a);
+                        at_a = mean_loss(s, p, a);
                 } else {
                         from = a;
                         a = b;
                         at_a = at_b;
                         b = from + golden * (to - from);
-                        at_b = loss_at(s, p, b);
+                        at_b = mean_loss(s, p, b);
                 }
-        return at_a < at_b ? at_a : at_b;
+        return at_a < at_b ? a : b;
 }
 
 static bool is_right(const struct self *s, size_t trial, size_t b)
@@ -279,14 +350,15 @@ static int judge(struct self *s, size_t i, struct ran_error *err)
                 trial->recall[c] = count[c] > 0 ? trial->recall[c] / (double)count[c] : NAN;
                 trial->vanishes |= i > 0 && teacher[c] > 0 && !(trial->recall[c] > 0);
         }
-        trial->loss = least_loss(s, s->p[i]);
+        s->power[i] = best_power(s, s->p[i]);
+        trial->loss = fmax(0, mean_loss(s, s->p[i], s->power[i]));
         free(count);
         return RAN_OK;
 }
 
 /* Whether it errs where the teacher does not, more often than the other way round, by more than
  * chance would. */
-static bool is_worse(const struct self *s, size_t i)
+static bool errs_more(const struct self *s, size_t i)
 {
         double worse = 0, better = 0;
 
@@ -298,11 +370,29 @@ static bool is_worse(const struct self *s, size_t i)
         return worse - better > sqrt(worse + better);
 }
 
+/* Whether its loss is larger by more than the standard error of the difference. */
+static bool loses_more(const struct self *s, size_t i)
+{
+        const struct ran_self_trial *trial = s->x->trial;
+        const double mean = trial[i].loss - trial[0].loss;
+        double variance = 0;
+
+        for (size_t b = 0; b < s->job->train->B; b++)
+                if (is_judged(s, b)) {
+                        const double by = loss_of(s, s->p[i], s->power[i], b) -
+                                          loss_of(s, s->p[0], s->power[0], b);
+
+                        variance += s->weight[b] * s->weight[b] * (by - mean) * (by - mean);
+                }
+        return mean > sqrt(variance);
+}
+
 static void choose(struct self *s, size_t i)
 {
         struct ran_self_training *x = s->x;
+        const bool better = x->kept == 0 || x->trial[i].loss < x->trial[x->kept].loss;
 
-        if (x->trial[i].loss < x->trial[x->kept].loss && !x->trial[i].vanishes && !is_worse(s, i))
+        if (better && !x->trial[i].vanishes && !errs_more(s, i) && !loses_more(s, i))
                 x->kept = i;
 }
 
@@ -360,6 +450,22 @@ static int make_folds(struct self *s, struct ran_error *err)
         return RAN_OK;
 }
 
+static int share_labels(struct self *s, struct ran_error *err)
+{
+        const struct ran_dataset *d = s->job->train;
+        struct ran_self_training *x = s->x;
+
+        x->labelled = ran_alloc(d->C, sizeof *x->labelled, err);
+        x->text = ran_alloc(d->C, sizeof *x->text, err);
+        if (x->labelled == NULL || x->text == NULL)
+                return RAN_ENOMEM;
+        for (size_t b = 0; b < d->B; b++)
+                x->labelled[d->labels[b]]++;
+        for (size_t c = 0; c < d->C; c++)
+                x->labelled[c] /= (double)d->B;
+        return RAN_OK;
+}
+
 static int begin(struct self *s, struct ran_error *err)
 {
         struct ran_self_training *x = s->x;
@@ -369,6 +475,7 @@ static int begin(struct self *s, struct ran_error *err)
         add_trial(x, 1, false);
         if (vectors)
                 add_trial(x, 1, true);
+        RAN_TRY(share_labels(s, err));
         RAN_TRY(make_folds(s, err));
         RAN_TRY(take_sample(s, err));
         RAN_TRY(make_room(s, err));
@@ -388,7 +495,8 @@ static int decide(struct self *s, struct ran_error *err)
                 RAN_TRY(run_fold(s, fold, err));
         for (size_t i = 0; i < first; i++) {
                 RAN_TRY(judge(s, i, err));
-                choose(s, i);
+                if (i > 0)
+                        choose(s, i);
         }
         if (x->kept == 0)
                 return RAN_OK;
@@ -401,13 +509,6 @@ static int decide(struct self *s, struct ran_error *err)
 }
 
 /* ---- the probabilities to learn from --------------------------------------------------------- */
-
-/* Every probability is above 0, so that two teachers give targets of the same shape. */
-static void keep_positive(float *p, size_t n)
-{
-        for (size_t i = 0; i < n; i++)
-                p[i] = fmaxf(p[i], FLT_MIN);
-}
 
 /* p (texts, C) by a model of the documents that are not left out, for the model that is kept. */
 static int label_texts(struct self *s, const bool *left_out, float *p, struct ran_error *err)
@@ -422,22 +523,12 @@ static int label_texts(struct self *s, const bool *left_out, float *p, struct ra
                 RAN_TRY(ran_dataset_without(s->job->train, left_out, &some, err));
         int rc = learn(s, &x->trial[0], left_out != NULL ? &some : s->job->train, &part, 1, err);
         ran_dataset_release(&some);
-        keep_positive(p, n);
+        if (rc == RAN_OK)
+                balance(s, p, s->texts->B);
         if (rc == RAN_OK && x->trial[x->kept].rounds > 1)
                 rc = learn_soft(s, &pupil, left_out, s->texts, p, &part, 1, err);
         keep_positive(p, n);
         return rc;
-}
-
-static void share_labels(const struct self *s, const float *p)
-{
-        const struct ran_dataset *d = s->job->train;
-
-        for (size_t b = 0; b < d->B; b++)
-                s->x->labelled[d->labels[b]] += 1 / (double)d->B;
-        for (size_t b = 0; b < s->texts->B; b++)
-                for (size_t c = 0; c < d->C; c++)
-                        s->x->text[c] += (double)p[b * d->C + c] / (double)s->texts->B;
 }
 
 static int extend_held_out(struct self *s, struct ran_error *err)
@@ -472,21 +563,15 @@ static int make_set(struct self *s, struct ran_error *err)
         return label_texts(s, NULL, x->refit_soft, err);
 }
 
-/* The teacher of all documents, if there is one, knows most. */
-static int describe(struct self *s, struct ran_error *err)
+/* Without a pupil the teacher only says what the texts are. */
+static int look_at_texts(struct self *s, struct ran_error *err)
 {
-        struct ran_self_training *x = s->x;
-        const size_t C = s->job->train->C;
+        const struct ran_fold_part part = {s->texts, NULL, s->texts->B, s->q};
 
-        x->labelled = ran_alloc(C, sizeof *x->labelled, err);
-        x->text = ran_alloc(C, sizeof *x->text, err);
-        if (x->labelled == NULL || x->text == NULL)
-                return RAN_ENOMEM;
-        if (x->kept == 0) {
-                const struct ran_fold_part part = {s->texts, NULL, s->texts->B, s->q};
-                RAN_TRY(learn(s, &x->trial[0], s->job->train, &part, 1, err));
-        }
-        share_labels(s, x->refit_soft != NULL ? x->refit_soft : s->q);
+        if (s->x->kept > 0)
+                return RAN_OK;
+        RAN_TRY(learn(s, &s->x->trial[0], s->job->train, &part, 1, err));
+        balance(s, s->q, s->texts->B);
         return RAN_OK;
 }
 
@@ -514,7 +599,7 @@ static int train(struct self *s, struct ran_error *err)
         RAN_TRY(begin(s, err));
         RAN_TRY(decide(s, err));
         RAN_TRY(make_set(s, err));
-        return describe(s, err);
+        return look_at_texts(s, err);
 }
 
 int ran_self_train(struct ran_self_training *x, const struct ran_train_job *job,

@@ -238,21 +238,19 @@ static void tell_trial(const struct train_session *s, const struct ran_self_tria
                  trial->vanishes ? ", and a label is never found" : "");
 }
 
-/* A share in the texts that differs from that of the documents by more than chance, and matters. */
+/* The share that differs most. */
 static void tell_shift(const struct train_session *s)
 {
         const struct ran_self_training *x = &s->unlabelled.self;
-        const double n = (double)s->train.set.B, matters = 0.05;
         size_t most = 0;
 
         for (size_t c = 0; c < s->train.set.C; c++)
                 if (fabs(x->text[c] - x->labelled[c]) > fabs(x->text[most] - x->labelled[most]))
                         most = c;
-        const double share = x->labelled[most], by = fabs(x->text[most] - share);
-        if (by > matters && by > 3 * sqrt(share * (1 - share) / n))
+        if (x->shifted)
                 cmd_caution("labels have other shares in the texts of --unlabelled than in the "
                             "documents: %s about %.0f %%, and %.0f %% of the documents",
-                            s->train.set.names[most], 100 * x->text[most], 100 * share);
+                            s->train.set.names[most], 100 * x->text[most], 100 * x->labelled[most]);
 }
 
 static void tell(const struct train_session *s)
@@ -269,8 +267,8 @@ static void tell(const struct train_session *s)
                          x->trial[x->kept].vectors || !x->trial[0].vectors ? ""
                                                                            : ", n-grams alone");
         else
-                cmd_note("self-training is not kept: folds of the documents do not show that the "
-                         "texts help");
+                cmd_note("self-training is not kept: by folds of the documents the model is worse "
+                         "with the texts");
         tell_shift(s);
 }
 
@@ -334,6 +332,7 @@ static void describe(const struct train_session *s, struct ran_buf *out)
         for (size_t i = 0; i < x->trials; i++)
                 describe_trial(s, &x->trial[i], out);
         json_end(out, ']');
+        json_put_raw(out, "shifted", x->shifted ? "true" : "false", x->shifted ? 4 : 5);
         describe_shares(s, "shares", x->labelled, out);
         describe_shares(s, "shares_of_texts", x->text, out);
         json_end(out, '}');
