@@ -11,9 +11,17 @@
 #include "cmd/train/check/problems.h"
 #include "cmd/train/run/ranks.h"
 #include "cmd/train/run/session.h"
-#include "cmd/train/run/unjudged.h"
 
 /* ---- options --------------------------------------------------------------------------------- */
+
+/* Whether an option names an encoder that would be trained. */
+static bool wants_encoder(const struct train_session *s)
+{
+        const struct train_init_options *init = &s->options->file.init;
+
+        return ran_config_trains_encoder(&s->config) &&
+               (cmd_was_asked("encoder") || init->model != NULL || init->vectors != NULL);
+}
 
 void train_unlabelled_open(struct train_session *s)
 {
@@ -37,7 +45,7 @@ void train_unlabelled_open(struct train_session *s)
         if (train_ranks() != NULL)
                 cmd_usage("--unlabelled trains linear models, in one process: start it without "
                           "mpirun");
-        if (ran_config_trains_encoder(&s->config) && train_asks_for_encoder(s))
+        if (wants_encoder(s))
                 cmd_usage(
                         "--unlabelled trains linear models: give --encoder none, or a model whose "
                         "vectors are features with --init MODEL --frozen");
