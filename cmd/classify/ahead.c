@@ -6,6 +6,10 @@
 
 #include "cmd/classify/options.h"
 
+/* Bytes of a record that is worth being read ahead: a longer one has no others to be scored with,
+ * and would be read twice. */
+enum { AHEAD_BYTES = 1 << 14 };
+
 /* Copies the ids of a document: the next one is read into the same memory. */
 static bool keep(struct ahead *a, const struct ran_document *d)
 {
@@ -29,7 +33,8 @@ static void read_items(struct ahead *a, const struct classifier *c, struct cmd_d
 
         a->n = a->ids_n = 0;
         for (size_t i = 0; i < n && a->n < AHEAD_RECORDS; i++) {
-                if (cmd_document_read(document, &items[i].line->record, ran_model_tokenizer(m),
+                if (items[i].line->record.length > AHEAD_BYTES ||
+                    cmd_document_read(document, &items[i].line->record, ran_model_tokenizer(m),
                                       ran_model_vocabulary(m), &c->options->document,
                                       &err) != RAN_OK)
                         continue;
@@ -76,14 +81,20 @@ void ahead_score(struct ahead *a, const struct classifier *c, struct ran_state *
                 a->n = 0;
 }
 
+size_t ahead_place(const struct ahead *a, size_t i)
+{
+        for (size_t k = 0; k < a->n; k++)
+                if (a->of[k] == i + 1)
+                        return k;
+        return SIZE_MAX;
+}
+
 bool ahead_take(const struct ahead *a, const struct classifier *c, size_t i, float *logits,
                 float *embedding)
 {
-        size_t k = 0;
+        const size_t k = ahead_place(a, i);
 
-        while (k < a->n && a->of[k] != i + 1)
-                k++;
-        if (k == a->n)
+        if (k == SIZE_MAX)
                 return false;
         memcpy(logits, a->logits + k * c->C, c->C * sizeof *logits);
         if (embedding != NULL)

@@ -24,6 +24,8 @@ struct ahead {
  * cannot be read or scored: they fail again alone, with their message. */
 void ahead_score(struct ahead *a, const struct classifier *c, struct ran_state *state,
                  struct cmd_document *document, const struct cmd_item *items, size_t n);
+/* The place of item i among the documents that were scored; SIZE_MAX: it was not. */
+size_t ahead_place(const struct ahead *a, size_t i);
 /* Copies the results of item i; false: they are not known. */
 bool ahead_take(const struct ahead *a, const struct classifier *c, size_t i, float *logits,
                 float *embedding);

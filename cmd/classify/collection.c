@@ -185,7 +185,7 @@ struct classify_nearest *classify_collection_read(const struct classifier *c)
 {
         const struct classify_options *o = c->options;
         struct ran_error err;
-        struct reading r = {c, classify_nearest_new(c->D, o->nearest, &err)};
+        struct reading r = {c, classify_nearest_new(c->D, o->nearest, o->least, &err)};
         char **files = r.nearest != NULL ? names_of(&o->among, &err) : NULL;
 
         if (files == NULL)

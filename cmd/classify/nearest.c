@@ -1,6 +1,7 @@
 /* nearest.c - see nearest.h. */
 #include "cmd/classify/nearest.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 #include "cmd/formats/json.h"
@@ -10,15 +11,18 @@ struct classify_nearest {
         struct ran_buf ids; /* JSON, one after the other */
         size_t *id_end;     /* (n) */
         size_t n, cap, most;
+        double least;
 };
 
-struct classify_nearest *classify_nearest_new(size_t D, size_t most, struct ran_error *err)
+struct classify_nearest *classify_nearest_new(size_t D, size_t most, double least,
+                                              struct ran_error *err)
 {
         struct classify_nearest *n = ran_alloc(1, sizeof *n, err);
 
         if (n == NULL)
                 return NULL;
         n->most = most;
+        n->least = least > -1 ? least : -INFINITY; /* rounding leads beyond -1 */
         n->vectors = ran_nearest_new(D, err);
         if (n->vectors == NULL) {
                 free(n);
@@ -58,27 +62,61 @@ int classify_nearest_put(struct classify_nearest *n, const float *v, const char 
         return RAN_OK;
 }
 
-int classify_nearest_add(const struct classify_nearest *n, const float *v, struct ran_buf *out,
-                         struct ran_error *err)
+/* How long a list is. */
+static size_t length(const struct classify_nearest *n)
 {
-        const size_t k = n->most < n->n ? n->most : n->n;
-        struct ran_neighbour *list = ran_alloc(k, sizeof *list, err);
+        return n->most < n->n ? n->most : n->n;
+}
 
+bool classify_nearest_together(const struct classify_nearest *n)
+{
+        return length(n) <= 1024;
+}
+
+int classify_nearest_find(const struct classify_nearest *n, const float *v, size_t count,
+                          struct classify_neighbours *to, struct ran_error *err)
+{
+        const size_t k = length(n);
+        size_t all;
+
+        to->n = 0;
+        if (__builtin_mul_overflow(count, k, &all))
+                return ran_fail(err, RAN_ENOMEM, "out of memory for neighbours");
+        struct ran_neighbour *list = ran_grow(to->list, &to->list_cap, all, sizeof *list, err);
         if (list == NULL)
                 return RAN_ENOMEM;
-        const size_t found = ran_nearest_find(n->vectors, v, list, k);
+        to->list = list;
+        size_t *found = ran_grow(to->found, &to->found_cap, count, sizeof *found, err);
+        if (found == NULL)
+                return RAN_ENOMEM;
+        to->found = found;
+        RAN_TRY(ran_nearest_find(n->vectors, v, count, k, n->least, list, found, err));
+        to->n = count;
+        return RAN_OK;
+}
+
+void classify_nearest_add(const struct classify_nearest *n, const struct classify_neighbours *from,
+                          size_t i, struct ran_buf *out)
+{
+        const size_t found = from != NULL ? from->found[i] : 0;
+        const struct ran_neighbour *list = found > 0 ? from->list + i * length(n) : NULL;
+
         json_name(out, "nearest");
         json_begin(out, '[');
-        for (size_t i = 0; i < found; i++) {
-                const size_t at = list[i].number, begin = at > 0 ? n->id_end[at - 1] : 0;
+        for (size_t r = 0; r < found; r++) {
+                const size_t at = list[r].number, begin = at > 0 ? n->id_end[at - 1] : 0;
 
                 json_begin(out, '{');
                 json_put_raw(out, "id", n->ids.data + begin, n->id_end[at] - begin);
                 json_name(out, "cosine");
-                ran_buf_float(out, (float)list[i].cosine);
+                ran_buf_float(out, (float)list[r].cosine);
                 json_end(out, '}');
         }
         json_end(out, ']');
-        free(list);
-        return RAN_OK;
+}
+
+void classify_neighbours_release(struct classify_neighbours *n)
+{
+        free(n->list);
+        free(n->found);
 }

@@ -73,6 +73,9 @@ static const struct ran_field prediction_fields[] = {
          .help = "records to search, with the vectors of --embed or without, or an array of "
                  "--output-format npy; may be given again",
          RAN_RULES(RAN_NEEDS("nearest"))},
+        {"least", 0, RAN_FIELD_REAL, OPTION(least), -1, 1, .value = "X", .initial = "-1",
+         .help = "with --nearest: leave out documents with a cosine below X",
+         RAN_RULES(RAN_NEEDS("nearest"))},
         {"select", 0, RAN_FIELD_SIZE, OPTION(select), 0, 1e9, .value = "N", .initial = "0",
          .help = "write only N records, those to label next: the model is least sure of them, and "
                  "no two are near-duplicates; 0: all records",

@@ -19,7 +19,7 @@ struct classify_options {
         char *model, *label_names, *cost, *against, *vector_cache;
         struct ran_list threshold_for, among;
         size_t top, nearest, select;
-        double threshold, coverage;
+        double threshold, coverage, least;
         bool abstain, probs, logits, embed, eval, verify;
         int eval_format;  /* CLASSIFY_EVAL_... */
         int join_windows; /* RAN_UPPER_..., or 0: as the model says */

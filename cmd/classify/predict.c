@@ -20,11 +20,12 @@ struct scratch {
         struct ahead ahead; /* records that are scored together, */
         size_t item; /* and the place of the record at hand among them, + 1; 0: it is alone */
         struct cmd_document document;
-        struct classify_evidence *evidence; /* NULL unless asked for */
-        float *logits, *p;                  /* (C) */
-        float *embedding;                   /* (D), NULL unless asked for */
-        struct cmd_shown shown;             /* for a page */
-        struct ran_buf text;                /* of a row */
+        struct classify_evidence *evidence;   /* NULL unless asked for */
+        float *logits, *p;                    /* (C) */
+        float *embedding;                     /* (D), NULL unless asked for */
+        struct classify_neighbours near, own; /* of the records that are scored together; of one */
+        struct cmd_shown shown;               /* for a page */
+        struct ran_buf text;                  /* of a row */
         struct ranked {
                 float p;
                 uint32_t c;
@@ -43,6 +44,8 @@ void classify_scratch_free(void *arg)
         free(s->logits);
         free(s->p);
         free(s->embedding);
+        classify_neighbours_release(&s->near);
+        classify_neighbours_release(&s->own);
         ran_buf_release(&s->text);
         free(s->ranked);
         free(s);
@@ -57,6 +60,7 @@ void *classify_scratch_new(void *arg, struct ran_error *err)
         if (s == NULL)
                 return NULL;
         s->document.spelling = ran_model_config(c->model)->spelling;
+        s->document.encoding.ids_only = s->document.spelling == 0 && o->evidence.evidence == 0;
         s->document.with_fingerprint = c->known != NULL || o->select > 0;
         s->state = ran_state_new(c->model, c->pool, err);
         s->logits = ran_alloc_floats(c->C, err);
@@ -99,6 +103,17 @@ static int score(const struct classifier *c, struct scratch *s, const struct ran
         return RAN_OK;
 }
 
+/* The neighbours of the records that are scored together; without memory each is searched for. */
+static void find_nearest(const struct classifier *c, struct scratch *s)
+{
+        struct ran_error err;
+
+        s->near.n = 0;
+        if (c->nearest != NULL && classify_nearest_together(c->nearest) && s->ahead.n > 0)
+                (void)classify_nearest_find(c->nearest, s->ahead.embedding, s->ahead.n, &s->near,
+                                            &err);
+}
+
 void classify_together(const struct classifier *c, void *scratch, struct cmd_item *items, size_t n,
                        int (*work)(void *arg, void *scratch, const struct cmd_line *line,
                                    struct cmd_result *result, struct ran_error *err),
@@ -107,6 +122,7 @@ void classify_together(const struct classifier *c, void *scratch, struct cmd_ite
         struct scratch *s = scratch;
 
         ahead_score(&s->ahead, c, s->state, &s->document, items, n);
+        find_nearest(c, s);
         for (size_t i = 0; i < n; i++) {
                 s->item = i + 1;
                 items[i].code =
@@ -134,12 +150,27 @@ struct classify_scored classify_last(void *scratch)
         return (struct classify_scored){s->p, &s->document, s->evidence};
 }
 
+/* A document of unknown tokens is near nothing, whatever an encoder makes of them. */
+static bool knows_a_token(const struct classifier *c, const struct scratch *s)
+{
+        const struct ran_tokenizer *t = ran_model_tokenizer(c->model);
+        const uint32_t unknown = t != NULL ? ran_tokenizer_unknown(t) : RAN_NO_ID;
+        const struct ran_document d = cmd_document_view(&s->document);
+
+        for (size_t i = 0; i < d.L; i++)
+                if (d.ids[i] != unknown)
+                        return true;
+        return false;
+}
+
 int classify_vector(const struct classifier *c, void *scratch, const struct cmd_line *line,
                     const float **v, struct ran_error *err)
 {
         struct scratch *s = scratch;
 
         RAN_TRY(score(c, s, &line->record, err));
+        if (!knows_a_token(c, s))
+                memset(s->embedding, 0, c->D * sizeof *s->embedding);
         *v = s->embedding;
         return RAN_OK;
 }
@@ -218,6 +249,22 @@ static void add_floats(struct ran_buf *out, const char *name, const float *x, si
                 ran_buf_float(out, x[i]);
         }
         ran_buf_char(out, ']');
+}
+
+static int add_nearest(const struct classifier *c, struct scratch *s, struct ran_buf *out,
+                       struct ran_error *err)
+{
+        const size_t at = s->item > 0 ? ahead_place(&s->ahead, s->item - 1) : SIZE_MAX;
+        const bool known = knows_a_token(c, s), found = at < s->near.n;
+
+        if (known && !found)
+                RAN_TRY(classify_nearest_find(c->nearest, s->embedding, 1, &s->own, err));
+        classify_nearest_add(c->nearest,
+                             !known  ? NULL
+                             : found ? &s->near
+                                     : &s->own,
+                             found ? at : 0, out);
+        return RAN_OK;
 }
 
 static size_t set_size(const struct classifier *c, const float *p)
@@ -448,7 +495,7 @@ int classify_predict(void *arg, void *scratch, const struct cmd_line *line,
         if (o->embed)
                 add_floats(out, "embedding", s->embedding, c->D);
         if (c->nearest != NULL)
-                RAN_TRY(classify_nearest_add(c->nearest, s->embedding, out, err));
+                RAN_TRY(add_nearest(c, s, out, err));
         if (s->evidence != NULL && c->thresholds == NULL) {
                 size_t best = classify_best(c, s->p);
 

@@ -37,7 +37,8 @@ int classify_score(const struct classifier *c, void *scratch, const struct cmd_l
                    struct classify_scored *scored, struct ran_error *err);
 /* The document of the last classify_predict. */
 struct classify_scored classify_last(void *scratch);
-/* The vector (D) of the document, with --embed or --nearest; belongs to the scratch. */
+/* The vector (D) to compare the document by, with --embed or --nearest: zeros if it has no known
+ * token. It belongs to the scratch. */
 int classify_vector(const struct classifier *c, void *scratch, const struct cmd_line *line,
                     const float **v, struct ran_error *err);
 /* One label a document: the label to show, which is the most probable one unless an option decides

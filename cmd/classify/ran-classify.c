@@ -204,7 +204,7 @@ static int run(struct classifier *c, char **files)
                 .arg = c,
         };
 
-        if (ran_model_scores_abreast(c->model)) {
+        if (ran_model_scores_abreast(c->model) || (c->nearest != NULL && c->C == 0)) {
                 loop.work_all = classify_predict_all;
                 loop.abreast = AHEAD_RECORDS;
         }
@@ -234,7 +234,8 @@ static struct ran_embedder *embedder_of(const struct ran_model *m, const struct 
         struct ran_error err;
 
         if (!classify_options_embed(o) ||
-            (c->task == RAN_TASK_CLASSIFY && !ran_config_has_features(c)))
+            (c->task == RAN_TASK_CLASSIFY &&
+             (!ran_config_has_features(c) || ran_config_trains_encoder(c))))
                 return NULL;
         struct ran_embedder *e = ran_embedder_new(m, &err);
         if (e == NULL)
@@ -258,9 +259,14 @@ static struct ran_vector_cache *open_vectors(struct ran_model *m, const struct c
 
         if (o->vector_cache == NULL)
                 return NULL;
-        if (!classify_options_embed(o) && !ran_config_has_features(ran_model_config(m)))
+        if (!classify_options_embed(o) && (!ran_config_has_features(ran_model_config(m)) ||
+                                           ran_config_trains_encoder(ran_model_config(m))))
                 cmd_usage("--vector-cache is for --embed, and for classifiers with a frozen "
                           "pretrained encoder");
+        if (!ran_config_has_vector(ran_model_config(m))) {
+                cmd_note("%s is not used: %s has no pretrained encoder", o->vector_cache, o->model);
+                return NULL;
+        }
         k = ran_vector_cache_open(o->vector_cache, &err);
         if (k == NULL || ran_model_use_vectors(m, k, &err) != RAN_OK)
                 cmd_die(cmd_status_of(&err), "%s", err.text);

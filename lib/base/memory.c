@@ -54,6 +54,22 @@ void ran_memory_huge(void *p, size_t n)
 #endif
 }
 
+/* Whole pages of memory of malloc get zeros from the system, when they are first touched: an array
+ * that nobody uses costs nothing. */
+static void clear(char *p, size_t n)
+{
+        const size_t page = 4096, least = (size_t)4 << 20;
+        char *begin = (char *)(((uintptr_t)p + page - 1) / page * page);
+        const size_t whole = n < least ? 0 : (size_t)(p + n - begin) / page * page;
+
+        if (whole == 0 || madvise(begin, whole, MADV_DONTNEED) != 0) {
+                memset(p, 0, n);
+                return;
+        }
+        memset(p, 0, (size_t)(begin - p));
+        memset(begin + whole, 0, (size_t)(p + n - begin) - whole);
+}
+
 float *ran_alloc_floats(size_t n, struct ran_error *err)
 {
         const size_t line = 64; /* a cache line, and the widest vector register */
@@ -69,6 +85,6 @@ float *ran_alloc_floats(size_t n, struct ran_error *err)
                 return NULL;
         }
         ran_memory_huge(p, bytes);
-        memset(p, 0, bytes > 0 ? bytes : line);
+        clear((char *)p, bytes > 0 ? bytes : line);
         return p;
 }

@@ -3,19 +3,47 @@
 #include "ran/text.h"
 #include "ran/train.h"
 
+/* Until all are compared, group[b] is a document before b in the same group, or b. */
+struct groups {
+        uint64_t *group;
+        size_t document; /* at hand */
+        bool again;      /* it has the same shingles as an earlier one */
+};
+
+static uint64_t root(const struct groups *g, uint64_t b)
+{
+        while (g->group[b] != b)
+                b = g->group[b] = g->group[g->group[b]];
+        return b;
+}
+
+static void join(void *arg, size_t text, double similarity)
+{
+        struct groups *g = arg;
+        const uint64_t a = root(g, text), b = root(g, g->document);
+
+        g->group[a < b ? b : a] = a < b ? a : b;
+        g->again |= similarity == 1;
+}
+
+/* A copy is no original of others: its neighbours are those of the first one. */
 static int group_all(struct ran_dataset *d, struct ran_near_duplicates *known,
                      struct ran_shingles *s, struct ran_error *err)
 {
-        for (size_t b = 0; b < d->B; b++) {
-                double similarity;
-                size_t like;
+        struct groups g = {.group = d->group};
 
+        for (size_t b = 0; b < d->B; b++) {
+                d->group[b] = b;
+                g.document = b;
+                g.again = false;
                 RAN_TRY(ran_shingles_of_ids(s, d->ids + d->first[b], d->first[b + 1] - d->first[b],
                                             err));
-                RAN_TRY(ran_near_duplicates_find(known, s, &like, &similarity, err));
+                RAN_TRY(ran_near_duplicates_each(known, s, join, &g, err));
+                s->n = g.again ? 0 : s->n;
                 RAN_TRY(ran_near_duplicates_add(known, s, err));
-                d->group[b] = like == RAN_NO_TEXT ? b : d->group[like];
         }
+        for (size_t b = 0; b < d->B; b++)
+                d->group[b] = root(&g, b);
         return RAN_OK;
 }
 

@@ -90,7 +90,7 @@ static int scoring_bytes(const struct ran_run_sizes *k, const struct ran_dataset
         return rc;
 }
 
-/* A state for each thread, with the longest documents. */
+/* A state for each thread, with the longest documents, and the panels that they share. */
 static int states_bytes(const struct ran_run_sizes *k, const struct ran_dataset *d, double *bytes,
                         struct ran_error *err)
 {
@@ -106,6 +106,7 @@ static int states_bytes(const struct ran_run_sizes *k, const struct ran_dataset 
         for (size_t i = 0; i < x.n && rc == RAN_OK; i++)
                 rc = scoring_bytes(k, d, x.document[i], bytes, err);
         free(x.document);
+        *bytes += 4 * (double)ran_parts_kept(job->config);
         return rc;
 }
 

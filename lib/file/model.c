@@ -391,7 +391,7 @@ int ran_model_join_windows(struct ran_model *m, int upper, struct ran_error *err
         const struct ran_part *encoder = ran_encoder_of(&m->config);
 
         if (m->config.task != RAN_TASK_CLASSIFY || encoder == NULL || encoder->windows == NULL ||
-            ran_config_has_features(&m->config))
+            !ran_config_trains_encoder(&m->config))
                 return ran_fail(err, RAN_EINVAL,
                                 "only a classifier on a pretrained encoder reads documents in "
                                 "windows that can be joined in another way");

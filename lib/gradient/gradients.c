@@ -45,7 +45,7 @@ static int write(const struct ran_model *m, const struct ran_layout *layout,
         for (size_t i = 0; i < layout->n; i++) {
                 const struct ran_tensor_spec *s = &layout->spec[i];
 
-                if (strcmp(s->name, "wide.bias") == 0)
+                if (strncmp(s->name, "wide.", 5) == 0)
                         continue;
                 add(&k, n++, s->name, s->rows, s->cols, g->p.block + s->offset);
         }

@@ -144,7 +144,8 @@ static int read_documents(struct ran_state *s, const struct ran_document *d, siz
                           struct ran_error *err)
 {
         const struct ran_config *c = s->workspace.c;
-        const bool known = s->p->vectors != NULL && ran_parts_features(c) > 0;
+        const bool known =
+                s->p->vectors != NULL && ran_parts_features(c) > 0 && !s->workspace.parts.trains;
         const struct ran_document *each[RAN_SCORE_ABREAST];
 
         for (size_t i = 0; i < n; i++)

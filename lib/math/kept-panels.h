@@ -18,4 +18,7 @@ void ran_kept_panels_free(struct ran_kept_panels *k);
  * are and where they are as long as k does. NULL if memory has run out: w itself will do. */
 const float *ran_kept_panels_of(struct ran_kept_panels *k, const float *w, size_t O, size_t I);
 
+/* The floats of all of them. */
+size_t ran_kept_panels_floats(const struct ran_kept_panels *k);
+
 #endif

@@ -228,6 +228,17 @@ const struct ran_field ran_config_fields[] = {
          RAN_RULES(RAN_NEEDS_AS("task=classify,tag", "is for ran-train classify and tag"),
                    RAN_NEEDS_AS("init",
                                 "needs an encoder: give --init MODEL, such as --init english"))},
+        {.name = "wide_layer",
+         .type = RAN_FIELD_SIZE,
+         AT(wide_layer),
+         .low = 0,
+         .high = 1025,
+         .value = "N",
+         .initial = "0",
+         .later = true,
+         .help = "linear model: also the mean of the rows that enter layer N of a pretrained "
+                 "encoder, the first one that is tuned; 0: n-grams alone",
+         RAN_RULES(RAN_NEEDS_AS("task=classify", "is for ran-train classify"))},
         {.name = "rank",
          .experiment = true,
          .type = RAN_FIELD_SIZE,
@@ -465,8 +476,9 @@ const struct ran_field ran_config_fields[] = {
          .help = "pretrained encoder: what makes a document's vector of its windows: its own "
                  "pooling; mean or max of the windows' vectors; certain: the window whose label is "
                  "most certain; or what learns: attention over "
-                 "them, or an encoder that reads the rows of all windows",
-         RAN_RULES(RAN_NEEDS_AS("task=classify", "is for ran-train classify"),
+                 "them, or an encoder that reads the rows of all windows; tag: ran or transformer "
+                 "read the rows in front of the tags",
+         RAN_RULES(RAN_NEEDS_AS("task=classify,tag", "is for ran-train classify and tag"),
                    RAN_NEEDS_AS("init", "needs a pretrained encoder: give --init MODEL"))},
         {.name = "upper_rows",
          .type = RAN_FIELD_CHOICE,
@@ -535,13 +547,12 @@ const struct ran_field ran_config_fields[] = {
 bool ran_config_is_of_task(const char *name)
 {
         static const char *const of_task[] = {
-                "task",         "mask",        "min_window", "pooling",
-                "cell_pooling", "multilabel",  "crf",        "join_sentences",
-                "spelling",     "wide",        "ngrams",     "affixes",
-                "frozen",       "shortlist",   "dense",      "dense_activation",
-                "dense_norm",   "l2_normalize"};
+                "task",         "mask",       "min_window", "pooling",
+                "cell_pooling", "multilabel", "crf",        "join_sentences",
+                "spelling",     "wide",       "ngrams",     "affixes",
+                "frozen",       "wide_layer", "shortlist",  "l2_normalize"};
 
-        if (strncmp(name, "upper", 5) == 0)
+        if (strncmp(name, "upper", 5) == 0 || strncmp(name, "dense", 5) == 0)
                 return true;
         for (size_t i = 0; i < sizeof of_task / sizeof *of_task; i++)
                 if (strcmp(of_task[i], name) == 0)

@@ -10,7 +10,8 @@
  *               of documents. At most one is in the list
  *   upper       what makes vectors of documents of an encoder's outputs: attention, or another
  *               encoder that reads them
- *   features    vectors: a vector of each document from an encoder that is not trained
+ *   features    vectors: a vector of each document from an encoder, or layers of it, that are not
+ *               trained
  *   predictors  linear, words: logits of their own, beside those of the head
  *   heads       classify_head, tag_head, crf, lm_head: tensors of a task's output
  *
@@ -91,6 +92,8 @@ struct ran_part {
         /* Its part of the arena; an encoder's includes w->x[1] to w->x[N] and the workers' scratch.
          * It is called twice, the first time only to count. */
         void (*lay_out)(struct ran_workspace *w, struct ran_arena *k);
+        /* Floats of the panels that all who score keep of its weights (math/kept-panels.h). */
+        size_t (*kept)(const struct ran_config *c);
 
         /* ---- an encoder within the part, which reads rows of its own: true fills `inner`, its
          * configuration. Its tensors are p->inner, in front of those of `tensors`. */
@@ -130,6 +133,11 @@ struct ran_part {
         void (*outputs)(struct ran_workspace *w, const struct ran_params *p);
         void (*outputs_bwd)(struct ran_workspace *w, const struct ran_params *p,
                             struct ran_params *dp);
+        /* Of what stands above an encoder: the same, but it fills w->head.head (positions,
+         * head_width) itself; adjoint: from w->head.dhead to w->dx, overwritten. */
+        void (*positions)(struct ran_workspace *w, const struct ran_params *p);
+        void (*positions_bwd)(struct ran_workspace *w, const struct ran_params *p,
+                              struct ran_params *dp);
         /* A vector of document b made for documents to be compared by, with its width; its adjoint,
          * of all documents, from dv, which it changes, to w->dx and w->dlast. NULL, or a width of
          * 0: means of rows and outputs are (part/vectors/document-vector.h). */
@@ -137,6 +145,11 @@ struct ran_part {
         void (*vector)(struct ran_workspace *w, const struct ran_params *p, size_t b, float *v);
         void (*vector_bwd)(struct ran_workspace *w, const struct ran_params *p,
                            struct ran_params *dp, float *dv);
+        /* The mean of the rows of document b that enter layer c->wide_layer, after `forward`; the
+         * adjoint of that of the one document at hand, for `backward`, as long as it runs. NULL:
+         * none of its layers can be left as they are. */
+        void (*entering)(const struct ran_workspace *w, size_t b, float *v);
+        void (*entering_bwd)(struct ran_workspace *w, const float *dv);
         /* Of an encoder that reads windows by themselves: how many windows document b has, and the
          * number of the first of them; after `forward` the vectors of all (M, vector_width). Their
          * adjoints, to be filled, once those of rows, w->dx, are cleared; and from there to w->dx,
@@ -223,6 +236,8 @@ bool ran_parts_stream(const struct ran_config *c);
 size_t ran_parts_features(const struct ran_config *c);
 /* The rows of the tables of predictors; 0: there is none. */
 size_t ran_parts_rows(const struct ran_config *c);
+/* Floats of the panels that scoring keeps of weights; 0 with kernels that need none. */
+size_t ran_parts_kept(const struct ran_config *c);
 /* The tensor with V rows, and the one of C elements, a head's before a predictor's; NULL: none. */
 const char *ran_parts_vocabulary(const struct ran_config *c);
 const char *ran_parts_classes(const struct ran_config *c);

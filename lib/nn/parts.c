@@ -1,5 +1,6 @@
 /* parts.c - the list of parts and of tasks: the only file that knows them all. See part.h, task.h.
  */
+#include "math/gemm.h"
 #include "nn/part.h"
 #include "nn/task.h"
 #include "ran/model.h"
@@ -33,7 +34,7 @@ struct ran_part_list ran_parts_of(const struct ran_config *c)
                         if (part->features != NULL)
                                 list.features += part->features(c);
                 }
-        list.trains = list.encoder != NULL && list.features == 0;
+        list.trains = list.encoder != NULL && !c->frozen;
         return list;
 }
 
@@ -57,7 +58,7 @@ bool ran_config_has_encoder(const struct ran_config *c)
 
 bool ran_config_trains_encoder(const struct ran_config *c)
 {
-        return ran_config_has_encoder(c) && ran_parts_features(c) == 0;
+        return ran_config_has_encoder(c) && !c->frozen;
 }
 
 bool ran_config_has_predictor(const struct ran_config *c)
@@ -113,16 +114,30 @@ size_t ran_encoder_spelling(const struct ran_config *c)
 
 /* A configuration says by fields which parts it has. */
 
+/* The layers below the one that the linear model reads, frozen. */
+static void drop_layers(struct ran_config *c)
+{
+        c->layers = c->wide_layer - 1;
+        c->frozen = true;
+        c->dense = 0;
+        c->dense_norm = c->l2_normalize = false;
+}
+
 void ran_config_drop_encoder(struct ran_config *c)
 {
+        c->upper = RAN_UPPER_POOLING;
+        if (c->wide_layer > 0 && !c->frozen) {
+                drop_layers(c);
+                return;
+        }
         c->encoder = RAN_ENCODER_NONE;
         c->frozen = false;
-        c->upper = RAN_UPPER_POOLING;
+        c->wide_layer = 0;
 }
 
 void ran_config_drop_predictors(struct ran_config *c)
 {
-        c->wide = 0;
+        c->wide = c->wide_layer = 0;
 }
 
 /* ---- what all of them say together ------------------------------------------------------------
@@ -187,6 +202,15 @@ size_t ran_parts_rows(const struct ran_config *c)
                 if (ran_part_table[i]->table_rows != NULL && ran_part_table[i]->is_in(c))
                         n += ran_part_table[i]->table_rows(c);
         return n;
+}
+
+size_t ran_parts_kept(const struct ran_config *c)
+{
+        const struct ran_part *encoder = ran_encoder_of(c);
+
+        return encoder != NULL && encoder->kept != NULL && ran_gemm_rows_stand_alone()
+                       ? encoder->kept(c)
+                       : 0;
 }
 
 const char *ran_parts_vocabulary(const struct ran_config *c)

@@ -96,6 +96,9 @@ struct ran_config {
         bool affixes;          /* and whether it has prefixes and suffixes of words, too */
         bool frozen;           /* classify: the encoder is not trained; its document vectors are
                                   features of the linear model */
+        size_t wide_layer;     /* classify: means of the rows that enter this layer, counted from 1,
+                                  are features of the linear model beside an encoder whose layers
+                                  from there on are trained; 0: none */
         size_t rank;           /* contextualizer: width u of the second-order attention */
         int context;           /* contextualizer: the first context, RAN_CONTEXT_... */
         bool position_scale;   /* contextualizer */
@@ -145,7 +148,8 @@ bool ran_config_has_encoder(const struct ran_config *config);
 bool ran_config_trains_encoder(const struct ran_config *config);
 /* Whether a part makes vectors of documents of its outputs for the head alone. */
 bool ran_config_has_upper(const struct ran_config *config);
-/* Whether vectors that it makes of documents are features of a predictor: it is frozen. */
+/* Whether vectors of documents are features of a predictor: of a frozen encoder, or of its layers
+ * below the tuned ones. */
 bool ran_config_has_features(const struct ran_config *config);
 /* Whether it computes anything: static vectors are rows of a table. */
 bool ran_config_has_layers(const struct ran_config *config);
@@ -155,7 +159,8 @@ bool ran_config_has_vector(const struct ran_config *config);
 bool ran_config_has_predictor(const struct ran_config *config);
 /* Whether a field that only some parts have matters to one of these. */
 bool ran_config_uses(const struct ran_config *config, const char *field);
-/* The same model without its encoder, or without its predictors. */
+/* The same model without its encoder (all that is left of it then is what makes features), or
+ * without its predictors. */
 void ran_config_drop_encoder(struct ran_config *config);
 void ran_config_drop_predictors(struct ran_config *config);
 /* Whether the encoder outputs a vector for each token: a Contextualizer has one for the document
@@ -427,7 +432,7 @@ void ran_vector_cache_counts(const struct ran_vector_cache *k, size_t *found, si
 int ran_model_use_vectors(struct ran_model *m, struct ran_vector_cache *k, struct ran_error *err);
 void ran_model_forget_vectors(struct ran_model *m); /* it uses no cache from now on */
 
-/* A collection of vectors, and those of them that are nearest to a vector by the cosine, exactly
+/* A collection of vectors, and those of them that are nearest to others by the cosine, exactly
  * (infer/nearest.c). Read-only, it may be shared by threads. */
 struct ran_nearest;
 struct ran_nearest *ran_nearest_new(size_t D, struct ran_error *err);
@@ -437,10 +442,12 @@ struct ran_neighbour {
         size_t number; /* from 0, in the order of their addition */
         double cosine; /* 0 with a vector of zeros */
 };
-/* The k nearest (list: room for k), the nearest first, of equals the earlier one first; returns how
- * many there are. A vector of zeros, which is near nothing, has none. */
-size_t ran_nearest_find(const struct ran_nearest *c, const float *v, struct ran_neighbour *list,
-                        size_t k);
+/* The k nearest of each of n vectors v (n, D) whose cosine is at least `least`, -INFINITY for any:
+ * list (n, k) gets them, the nearest first, of equals the earlier one first; found (n) how many
+ * there are. A vector of zeros, which is near nothing, has none. Several vectors at once take less
+ * time, and get the same answers. */
+int ran_nearest_find(const struct ran_nearest *c, const float *v, size_t n, size_t k, double least,
+                     struct ran_neighbour *list, size_t *found, struct ran_error *err);
 
 size_t ran_most_probable(const float *p, size_t C); /* the first of equals */
 

@@ -23,6 +23,7 @@ struct ran_encoding {
         size_t words;       /* number of words */
         uint32_t *spelling; /* (n, RAN_SPELLING), after ran_encoding_spell */
         size_t spelling_cap;
+        bool ids_only; /* set before the first text: start, end and word stay NULL */
         void *scratch; /* the tokeniser's; freed by _release */
 };
 void ran_encoding_release(struct ran_encoding *e);
@@ -319,7 +320,9 @@ int ran_shingles_of(struct ran_shingles *to, const char *words, size_t n, struct
 int ran_shingles_of_ids(struct ran_shingles *to, const uint32_t *ids, size_t L,
                         struct ran_error *err);
 void ran_shingles_release(struct ran_shingles *s);
-double ran_shingles_similarity(const uint64_t *a, size_t n, const uint64_t *b, size_t m);
+/* 0 if it is below `least`, which takes less time for sets that differ. */
+double ran_shingles_similarity(const uint64_t *a, size_t n, const uint64_t *b, size_t m,
+                               double least);
 
 /* Texts that can be found by similar ones, in time and memory that grow with their number, not with
  * its square: those that are at least `least` similar, 0 < least <= 1, meet in a bucket of
@@ -334,6 +337,10 @@ void ran_near_duplicates_free(struct ran_near_duplicates *t);
  * RAN_NO_TEXT. */
 int ran_near_duplicates_find(struct ran_near_duplicates *t, const struct ran_shingles *s,
                              size_t *text, double *similarity, struct ran_error *err);
+/* Tells each text that was added and is similar enough, among those that meet. */
+int ran_near_duplicates_each(struct ran_near_duplicates *t, const struct ran_shingles *s,
+                             void (*tell)(void *arg, size_t text, double similarity), void *arg,
+                             struct ran_error *err);
 /* Adds a text; they are numbered from 0. One without shingles is like no other. */
 int ran_near_duplicates_add(struct ran_near_duplicates *t, const struct ran_shingles *s,
                             struct ran_error *err);

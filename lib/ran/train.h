@@ -70,8 +70,8 @@ int ran_dataset_soft_target(struct ran_dataset *d, const uint32_t *labels, const
 /* Sets the last document's group: a name of n bytes, or, n 0, a group of its own. Call it for
  * all documents or for none. */
 int ran_dataset_group(struct ran_dataset *d, const char *name, size_t n, struct ran_error *err);
-/* Groups all documents by near-duplicates (text.h), data/alike.c: each is in the group of the
- * earlier one that it is most like, if they are at least `least` similar. */
+/* Groups all documents by near-duplicates (text.h), data/alike.c: those that are at least `least`
+ * similar, and all that are linked through others. */
 int ran_dataset_group_alike(struct ran_dataset *d, double least, struct ran_error *err);
 /* The document that each of d is most like, if they are at least `least` similar: of n other data
  * sets, or an earlier one of d; all are counted through, those of `before` first. RAN_NO_TEXT:

@@ -76,15 +76,15 @@ static void head_bwd(struct ran_workspace *w, const struct ran_params *p, struct
         struct ran_head *h = &w->head;
         size_t D = w->head_width, B = w->packed->B;
 
-        for (size_t i = 0; i < parts->n && !w->parts.trains; i++)
+        if (w->parts.trains) {
+                ran_gemm_linear_bwd(w->pool, h->dhead, D, false, dp->head.out_w, dp->head.out_b,
+                                    h->dlogits, C, h->head, D, p->head.out_w, B, D, C);
+                drop_out(w, h->dhead);
+                w->parts.documents->documents_bwd(w, p, dp);
+        }
+        for (size_t i = 0; i < parts->n && w->parts.features > 0 && w->linear_weight > 0; i++)
                 if (parts->part[i]->add_bwd != NULL)
                         parts->part[i]->add_bwd(w, p, dp, C);
-        if (!w->parts.trains)
-                return;
-        ran_gemm_linear_bwd(w->pool, h->dhead, D, false, dp->head.out_w, dp->head.out_b, h->dlogits,
-                            C, h->head, D, p->head.out_w, B, D, C);
-        drop_out(w, h->dhead);
-        w->parts.documents->documents_bwd(w, p, dp);
 }
 
 const struct ran_task ran_task_classify = {

@@ -43,6 +43,10 @@ static int grow(struct ran_encoding *e, struct ran_error *err)
         if (ids == NULL)
                 return RAN_ENOMEM;
         e->ids = ids;
+        if (e->ids_only) {
+                e->cap = cap;
+                return RAN_OK;
+        }
         RAN_TRY(grow_sizes(&e->start, &sizes[0], want, err));
         RAN_TRY(grow_sizes(&e->end, &sizes[1], want, err));
         RAN_TRY(grow_sizes(&e->word, &sizes[2], want, err));
@@ -56,9 +60,11 @@ int ran_encoding_add(struct ran_encoding *e, uint32_t id, size_t start, size_t e
         if (e->n == e->cap && grow(e, err) != RAN_OK)
                 return RAN_ENOMEM;
         e->ids[e->n] = id;
-        e->start[e->n] = start;
-        e->end[e->n] = end;
-        e->word[e->n] = e->words;
+        if (!e->ids_only) {
+                e->start[e->n] = start;
+                e->end[e->n] = end;
+                e->word[e->n] = e->words;
+        }
         e->n++;
         return RAN_OK;
 }
@@ -76,8 +82,10 @@ void ran_encoding_trim(const struct ran_tokenizer *t, struct ran_encoding *e, si
                        size_t trailing)
 {
         const struct ran_encoding_scratch *scratch = e->scratch;
-        size_t *start = &e->start[e->n - 1], *end = &e->end[e->n - 1];
 
+        if (e->ids_only)
+                return;
+        size_t *start = &e->start[e->n - 1], *end = &e->end[e->n - 1];
         if ((t->keep || scratch->passage.led) && leading == 1 && (e->n == 1 || *start == 0))
                 leading = 0; /* it was put there */
         if (leading > 0)

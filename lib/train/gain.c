@@ -39,7 +39,7 @@ bool ran_gain_is_proven(const struct ran_gain *g)
 
 bool ran_gain_may_begin(const struct ran_gain *g)
 {
-        return g->n == 0 || g->mean > g->error;
+        return g->n == 0 || (g->mean > g->error && g->mean > g->worth / 50 * g->base);
 }
 
 bool ran_gain_may_prove(const struct ran_gain *g, double looks)

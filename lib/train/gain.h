@@ -38,7 +38,9 @@ struct ran_gain ran_gain_of(const double *before, const double *now, size_t n);
  * for fewer than 250 labels or tags, because of many epochs some gain two by chance; and above the
  * share `worth` of the loss, or twice that. Always, if nothing was compared. */
 bool ran_gain_is_proven(const struct ran_gain *g);
-/* Whether a part of the first epoch, judged by a part of the documents, leaves that open. */
+/* Whether a part of the first epoch, judged by a part of the documents, leaves that open: the gain
+ * is above its standard error, and a fiftieth of what it has to be in the end. Weights that hardly
+ * moved make gains of a hundred millionth, which all have one sign. */
 bool ran_gain_may_begin(const struct ran_gain *g);
 /* Whether it may still become so after so many looks, from 1: after the first one standard error
  * may be missing (of few two), after the second half of it, and so on; and half of what it has to

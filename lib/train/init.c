@@ -32,29 +32,6 @@ static void spread_gates(const struct ran_tensor_spec *spec, float *bias, size_t
                 bias[d] = (float)(-ran_log((double)N) * (double)(d + 1) / (double)spec->cols);
 }
 
-static void init_random(struct ran_trainer *t)
-{
-        float *rows = t->weights.table.x;
-        const struct ran_tensor_spec embed = {
-                .name = "embed.weight", .rows = t->V, .cols = t->D, .init = RAN_INIT_UNIFORM};
-        const struct ran_tensor_spec spelling = {.name = "spelling.weight",
-                                                 .rows = ran_encoder_spelling(t->c),
-                                                 .cols = t->D,
-                                                 .init = RAN_INIT_UNIFORM};
-
-        for (size_t i = 0; i < t->weights.layout.n; i++) {
-                const struct ran_tensor_spec *spec = &t->weights.layout.spec[i];
-
-                ran_tensor_init(t->weights.p.block + spec->offset, spec, t->s->seed);
-                if (t->s->cell_memory > 1)
-                        spread_gates(spec, t->weights.p.block + spec->offset, t->s->cell_memory);
-        }
-        ran_tensor_init(rows, &embed, t->s->seed);
-        if (spelling.rows > 0)
-                ran_tensor_init(rows + t->V * t->D, &spelling, t->s->seed);
-        t->linear.rate = 1;
-}
-
 /* ---- another model -------------------------------------------------------------------------- */
 
 bool ran_train_keeps_head(const struct ran_train_job *job)
@@ -64,7 +41,8 @@ bool ran_train_keeps_head(const struct ran_train_job *job)
         /* Without an encoder the head is the linear model, whichever encoder it was beside. */
         if (job->init == NULL || of->task != c->task ||
             (of->encoder != c->encoder && ran_config_has_encoder(c)) ||
-            ran_config_has_features(of) != ran_config_has_features(c) || of->upper != c->upper)
+            ran_config_has_features(of) != ran_config_has_features(c) ||
+            of->wide_layer != c->wide_layer || of->upper != c->upper)
                 return false;
         if (ran_task_is_tied(c))
                 return true; /* their classes are the vocabulary */
@@ -87,6 +65,25 @@ static const struct ran_tensor *find(const struct ran_tensors *theirs,
                                (rank == 1 || t->shape[0] == like->rows)
                        ? t
                        : NULL;
+}
+
+/* The initial model's tensor; NULL: there is none. */
+static const struct ran_tensor *given(const struct ran_trainer *t,
+                                      const struct ran_tensor_spec *spec)
+{
+        const struct ran_model *m = t->job->init;
+
+        return m != NULL && (ran_train_keeps_head(t->job) || !ran_pretrained_is_of_head(spec->name))
+                       ? find(&m->tensors, spec)
+                       : NULL;
+}
+
+/* Whether the initial model gives all rows of tokens. */
+static bool gives_rows(const struct ran_trainer *t)
+{
+        const struct ran_model *m = t->job->init;
+
+        return m != NULL && ran_config_has_encoder(t->c) && m->config.dim == t->D && m->V >= t->V;
 }
 
 static void copy_rows(struct ran_trainer *t, size_t first, size_t n, const float *rows)
@@ -138,7 +135,7 @@ static int copy_embedding(struct ran_trainer *t, struct ran_error *err)
         int rc = RAN_OK;
 
         copy_rows(t, 0, m->V < t->V ? m->V : t->V, m->params.embed);
-        if (ran_config_has_features(t->c))
+        if (t->linear.token_weight != NULL)
                 ran_model_token_weights(m, t->linear.token_weight);
         if (!ran_config_has_encoder(t->c) || t->V <= m->V)
                 return RAN_OK;
@@ -159,13 +156,10 @@ static int copy_embedding(struct ran_trainer *t, struct ran_error *err)
 static int copy_tensors(struct ran_trainer *t, struct ran_error *err)
 {
         const struct ran_model *m = t->job->init;
-        bool head = ran_train_keeps_head(t->job);
 
         for (size_t i = 0; i < t->weights.layout.n; i++) {
                 const struct ran_tensor_spec *spec = &t->weights.layout.spec[i];
-                const struct ran_tensor *from = head || !ran_pretrained_is_of_head(spec->name)
-                                                        ? find(&m->tensors, spec)
-                                                        : NULL;
+                const struct ran_tensor *from = given(t, spec);
 
                 if (from == NULL)
                         continue;
@@ -178,8 +172,9 @@ static int copy_tensors(struct ran_trainer *t, struct ran_error *err)
         if (spelling > 0 && spelling == ran_encoder_spelling(&m->config))
                 copy_rows(t, t->V, spelling, m->params.spelling);
         /* A classifier's weights need their idf. */
-        if (head && t->linear.rows > 0 && t->linear.rows == ran_parts_rows(&m->config) &&
-            t->c->ngrams == m->config.ngrams && t->c->affixes == m->config.affixes &&
+        if (ran_train_keeps_head(t->job) && t->linear.rows > 0 &&
+            t->linear.rows == ran_parts_rows(&m->config) && t->c->ngrams == m->config.ngrams &&
+            t->c->affixes == m->config.affixes &&
             (!ran_has_linear_words(t->c) || t->c->spelling == m->config.spelling)) {
                 ran_linear_rows_spread(&m->params, t->linear.rows, t->C, t->linear.weight,
                                        t->linear.idf);
@@ -293,6 +288,33 @@ struct ran_linear_fit ran_trainer_linear_fit(struct ran_trainer *t)
                                        .arg = t};
 }
 
+/* All that is not given. */
+static void init_random(struct ran_trainer *t)
+{
+        float *rows = t->weights.table.x;
+        const struct ran_tensor_spec embed = {
+                .name = "embed.weight", .rows = t->V, .cols = t->D, .init = RAN_INIT_UNIFORM};
+        const struct ran_tensor_spec spelling = {.name = "spelling.weight",
+                                                 .rows = ran_encoder_spelling(t->c),
+                                                 .cols = t->D,
+                                                 .init = RAN_INIT_UNIFORM};
+
+        for (size_t i = 0; i < t->weights.layout.n; i++) {
+                const struct ran_tensor_spec *spec = &t->weights.layout.spec[i];
+
+                if (given(t, spec) != NULL)
+                        continue;
+                ran_tensor_init(t->weights.p.block + spec->offset, spec, t->s->seed);
+                if (t->s->cell_memory > 1)
+                        spread_gates(spec, t->weights.p.block + spec->offset, t->s->cell_memory);
+        }
+        if (!gives_rows(t))
+                ran_tensor_init(rows, &embed, t->s->seed);
+        if (spelling.rows > 0)
+                ran_tensor_init(rows + t->V * t->D, &spelling, t->s->seed);
+        t->linear.rate = 1;
+}
+
 int ran_trainer_init_weights(struct ran_trainer *t, struct ran_error *err)
 {
         const struct ran_train_job *job = t->job;
@@ -322,6 +344,9 @@ int ran_trainer_init_weights(struct ran_trainer *t, struct ran_error *err)
                         t->loop.optimiser.table.rate_scale[id] = 0;
         if (rc == RAN_OK)
                 ran_pretrained_apply(t);
+        for (size_t i = 0; i < t->weights.layout.n; i++)
+                if (strcmp(t->weights.layout.spec[i].name, "wide.dense") == 0)
+                        t->loop.optimiser.rate_scale[i] = 0; /* nor does it decay */
         return rc;
 }
 

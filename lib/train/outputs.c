@@ -33,7 +33,7 @@ static int ask(struct ran_trainer *t, bool alone, struct ran_task_judged *k, str
                 return RAN_ENOMEM;
         if (ran_task_of(t->c)->output == RAN_OUTPUT_WORD)
                 k->crf = ran_crf_of(&t->weights.p);
-        if (alone && !ran_config_has_features(&c))
+        if (alone && ran_config_trains_encoder(&c))
                 ran_config_drop_encoder(&c);
         return ran_evaluate_predict(&c, &t->weights.p, t->C, t->judge.dev, t->job->pool,
                                     t->job->ranks, k->logits, k->linear, err);

@@ -40,7 +40,7 @@ double ran_trainer_began(const struct ran_trainer *t)
 
 bool ran_trainer_drops_encoder(const struct ran_trainer *t)
 {
-        if (ran_config_has_features(t->c))
+        if (!ran_config_trains_encoder(t->c) && ran_config_has_features(t->c))
                 return t->at.linear.fitted != 0 && t->at.linear.dense == 0;
         return ran_config_trains_encoder(t->c) && t->at.best.epoch > 0 && t->linear.rows > 0 &&
                t->at.best.encoder == 0;

@@ -42,15 +42,21 @@ static void swap(float *a, float *b, size_t n)
         }
 }
 
+/* n weights of the block at `now`, swapped with the others. */
+static void swap_back(struct ran_trainer *t, float *now, size_t n)
+{
+        if (n > 0)
+                swap(now, t->weights.best_block + (now - t->weights.p.block), n);
+}
+
 /* Swaps the encoder of the best epoch and the current one; the linear model stays. */
 static void swap_encoders(struct ran_trainer *t)
 {
         swap(t->weights.p.block, t->weights.best_block, t->weights.layout.size);
         swap(t->weights.table.x, t->weights.best_table,
              ran_table_bytes(&t->weights.table) / sizeof *t->weights.table.x);
-        if (t->linear.rows > 0)
-                swap(t->weights.p.head.wide_b,
-                     t->weights.best_block + (t->weights.p.head.wide_b - t->weights.p.block), t->C);
+        swap_back(t, t->weights.p.head.wide_b, t->linear.rows > 0 ? t->C : 0);
+        swap_back(t, t->weights.p.head.wide_dense, ran_parts_features(t->c) * t->C);
 }
 
 /* An encoder trained on the held-out documents should predict them better than one that was not.

@@ -184,8 +184,8 @@ int ran_trainer_init(struct ran_trainer *t, const struct ran_train_job *job, str
         }
         if (ran_task_is_tied(t->c))
                 t->C = t->V;
-        if (ran_config_has_features(t->c) && job->init == NULL && job->vectors == NULL &&
-            ran_ranks_leads(job->ranks))
+        if (ran_config_has_features(t->c) && !ran_config_trains_encoder(t->c) &&
+            job->init == NULL && job->vectors == NULL && ran_ranks_leads(job->ranks))
                 return ran_fail(err, RAN_EINVAL,
                                 "a frozen encoder needs weights, and there is no initial model");
         RAN_TRY(check_below(t, err));

@@ -79,8 +79,9 @@ static struct ran_dataset part_of_dev(const struct ran_trainer *t)
 /* Beside the linear model with weights of its own for these documents. */
 static void decide(struct ran_trainer *t, const double *alone)
 {
-        const struct ran_gain g = ran_gain_of(alone, t->judge.losses, t->judge.dev->B);
+        struct ran_gain g = ran_gain_of(alone, t->judge.losses, t->judge.dev->B);
 
+        g.worth = ran_train_task_of(t->c)->worth;
         if (ran_gain_may_begin(&g))
                 return;
         ran_trainer_leave_out(t, RAN_ENCODER_NO_GAIN);

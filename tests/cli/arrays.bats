@@ -105,7 +105,8 @@ numbers() {
   leak-check "$model" train.jsonl test.jsonl 0.9999 | cut -f 2- >leaks
   cmp leaks <(printf '1\t"c"\n')
   leak-check "$model" v.npy test.jsonl 0.9999 | cut -f 2- | cmp - <(printf '1\t"v.npy:3"\n')
-  run -1 leak-check "$model" train.jsonl in.jsonl 2
+  run -1 leak-check "$model" train.jsonl in.jsonl 1
+  run -2 leak-check "$model" train.jsonl in.jsonl 2
   run -3 leak-check "$model" nowhere.jsonl test.jsonl
 }
 

@@ -260,6 +260,16 @@ EOF2
     jq -e '.prediction.nearest | length == 3 and (map(.id) | sort == [1, "a\"b", "few.jsonl:3"])'
 }
 
+@test "nearest: --least leaves out documents that are less near" {
+  ran-classify -q -m one.ran --nearest 99 --among one.jsonl one.jsonl >all
+  ran-classify -q -m one.ran --nearest 99 --least 0.9 --among one.jsonl one.jsonl >near
+  jq -c '.prediction.nearest |= map(select(.cosine >= 0.9))' all | jq -c .prediction.nearest >wanted
+  jq -c .prediction.nearest near | cmp - wanted
+  jq -se 'any(.prediction.nearest | length < 99) and any(.prediction.nearest | length > 1)' near
+  run -2 --separate-stderr ran-classify -m one.ran --least 0.9 one.jsonl
+  [[ $stderr == *'--least is for --nearest K'* ]]
+}
+
 @test "nearest: what cannot be compared is refused" {
   echo '{"text":"sun","prediction":{"embedding":[1,2]}}' >short.jsonl
   run -3 --separate-stderr ran-classify -m one.ran --nearest 1 --among short.jsonl one.jsonl

@@ -203,13 +203,15 @@ tiny_model() {
 }
 
 @test "examples: of a number that is none came no results, and no failure" {
-  tiny_model model.ran
+  tiny_model model.ran --wide 0
   weather >in.jsonl
   for n in 0 x -1 2x ''; do
     run -2 --separate-stderr shard-classify model.ran "$n" in.jsonl
     [[ -z $output && $stderr == "shard-classify: N is a number of processes, from 1 on, not \"$n\"" ]]
-    run -2 --separate-stderr near-duplicates model.ran in.jsonl "${n/#[0-]*/0,5}"
-    [[ -z $output && $stderr == 'near-duplicates: COSINE is a number'* ]]
+    run -2 --separate-stderr near-duplicates in.jsonl "$n"
+    [[ -z $output && $stderr == *'--least must be a number from 0.1 to 1'* ]]
+    run -2 --separate-stderr near-duplicates -m model.ran in.jsonl "${n/#[0-]*/0,5}"
+    [[ -z $output && $stderr == *'--least must be a number from -1 to 1'* ]]
   done
   touch vocab.json check.txt model.ran
   for n in 0 x -1; do
@@ -329,45 +331,62 @@ END
   run -2 label-next labelled.jsonl pool.jsonl
 }
 
-@test "examples: near-duplicates finds what is the same but for a word [all]" {
+@test "examples: near-duplicates finds the same words without a model" {
+  printf '%s\n' '{"id":"a","text":"The rain in the valley fell all day and nobody went out"}' \
+    '{"id":12345678901234567891,"text":"The rain in the valley fell all day and nobody went home"}' '{}' \
+    '{"text":"other words"}' '{"id":["b",{"of":1}],"text":"Other words"}' >in.jsonl
+  run -1 --separate-stderr near-duplicates in.jsonl 0.5
+  [ "${lines[0]}" = "0.7333333333333333$(printf '\t')\"a\"$(printf '\t')12345678901234567891" ]
+  [ "${lines[1]}" = "1$(printf '\t')\"in.jsonl:4\"$(printf '\t')[\"b\",{\"of\":1}]" ]
+  [ ${#lines[@]} -eq 2 ]
+  [[ $stderr == *in.jsonl:3* ]]
+  sed 3d in.jsonl | near-duplicates - 0.8 | wc -l | grep -qx 1
+  run -2 near-duplicates
+  run -2 near-duplicates in.jsonl 0.5 x
+  run -3 near-duplicates nowhere.jsonl
+}
+
+@test "examples: near-duplicates finds the same meaning with a model [all]" {
   tiny_model model.ran --wide 0 # with an encoder
   { weather; echo '{"id":"again","text":"wet wet day, number 1"}'; } >in.jsonl
-  near-duplicates model.ran in.jsonl 0.99999 >pairs
-  grep -qx "1.000000$(printf '\t')\"wet1\"$(printf '\t')\"again\"" pairs
-  # All pairs, against jq.
-  near-duplicates model.ran in.jsonl -1 | wc -l | grep -qx 136
+  near-duplicates -m model.ran in.jsonl 0.99999 >pairs
+  grep -qx "1$(printf '\t')\"wet1\"$(printf '\t')\"again\"" pairs
+  # All pairs, each once, against jq.
+  near-duplicates -m model.ran in.jsonl -1 >pairs
+  [ "$(wc -l <pairs)" -eq 136 ]
+  [ "$(cut -f 2,3 pairs | sort -u | wc -l)" -eq 136 ]
   ran-classify -m model.ran --embed in.jsonl | jq -s '
     def norm: map(. * .) | add | sqrt;
     map(.prediction.embedding) | ([.[0], .[3]] | transpose | map(.[0] * .[1]) | add) / (.[0] | norm) / (.[3] | norm)' >wanted
-  near-duplicates model.ran in.jsonl -1 | awk '$2 == "\"wet1\"" && $3 == "\"wet4\"" { print $1 }' |
-    jq -se --slurpfile wanted wanted '.[0] - $wanted[0] | fabs < 1e-6'
-  echo '{}' >>in.jsonl
-  run -1 near-duplicates model.ran in.jsonl 0.9
-  run -3 near-duplicates nowhere.ran in.jsonl
+  awk '$2 == "\"wet1\"" && $3 == "\"wet4\"" { print $1 }' pairs |
+    jq -se --slurpfile wanted wanted '.[0] - $wanted[0] | fabs < 1e-5'
+  # A bad record is in no pair, and changes no other.
+  { head -n 3 in.jsonl; echo '{}'; tail -n +4 in.jsonl; } >bad.jsonl
+  run -1 --separate-stderr near-duplicates -m model.ran bad.jsonl -1
+  diff pairs - <<<"$output"
+  [[ $stderr == *bad.jsonl:4* ]]
+  run -3 near-duplicates -m nowhere.ran in.jsonl
+  run -2 --separate-stderr near-duplicates -m model.ran - <in.jsonl
+  [ "$stderr" = 'near-duplicates: - is no file: with a model it is read twice' ]
 }
 
 @test "examples: near-duplicates paired all texts without a known word" {
   tiny_model model.ran --wide 0
-  ran-train classify -q --encoder none --no-dev --vocab-type word -o words.ran train.jsonl
   for text in '\u96ea' '\u0e44\u0e17\u0e22' '\u2603 \u2603' 'wet wet day' 'wet wet day \u96ea'; do
     printf '{"id": "%s", "text": "%s"}\n' "$((++id))" "$text"
   done >in.jsonl
-  for model in model.ran words.ran; do
-    run -0 --separate-stderr near-duplicates $model in.jsonl -1
-    [ "$(cut -f 2- <<<"$output")" = '"4"'$'\t''"5"' ]
-    [[ $stderr == *"near-duplicates: left out 3 texts without a word that $model knows"* ]]
-  done
-  # Standard input cannot be read twice; a language model has vectors of its own.
-  near-duplicates words.ran - 0.99 <in.jsonl | grep -c . | grep -qx 1
+  run -0 --separate-stderr near-duplicates -m model.ran in.jsonl -1
+  [ "$(cut -f 2- <<<"$output")" = '"4"'$'\t''"5"' ] || { echo "$output$stderr" >&2; false; }
+  [[ $stderr == *'near-duplicates: left out 3 texts without a word that model.ran knows'* ]]
   tail -n 2 in.jsonl >known.jsonl
-  run -0 --separate-stderr near-duplicates model.ran known.jsonl -1
+  run -0 --separate-stderr near-duplicates -m model.ran known.jsonl -1
   [ -z "$stderr" ]
 }
 
 @test "examples: near-duplicates rounded ids that are long numbers" {
   tiny_model model.ran --wide 0
   printf '{"id": %s, "text": "it was wet"}\n' 12345678901234567891 12345678901234567892 1.50 '["a", {"prediction":{}}]' >ids.jsonl
-  near-duplicates model.ran ids.jsonl | cut -f 2- >pairs
+  near-duplicates -m model.ran ids.jsonl | cut -f 2- >pairs
   printf '%s\t%s\n' 12345678901234567891 12345678901234567892 12345678901234567891 1.50 12345678901234567892 1.50 \
     12345678901234567891 '["a", {"prediction":{}}]' 12345678901234567892 '["a", {"prediction":{}}]' 1.50 '["a", {"prediction":{}}]' |
     diff - pairs

@@ -106,6 +106,16 @@ same_for() {
   cmp ranks-1.ran ranks-3.ran
 }
 
+@test "any number of ranks gives the model of a build without MPI: above a pretrained encoder, and beside tuned layers" {
+  needs_mpi
+  encoder=$BATS_TEST_DIRNAME/../encoders/sentence-mean
+  documents 60 90 >train.jsonl
+  shape="--init $encoder --epochs 2 --no-early-stop"
+  same_for classify train.jsonl --frozen --wide 0 --upper ran --upper-dim 12 --upper-head-dim 4
+  same_for classify train.jsonl --wide 512 --upper attention --upper-dim 12
+  same_for classify train.jsonl --tune-layers 1 --wide 512 --wide-layer 2
+}
+
 @test "metadata know nothing of ranks; the summary says what rank 0 sent and received" {
   needs_mpi
   documents 60 200 >train.jsonl

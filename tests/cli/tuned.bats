@@ -140,3 +140,142 @@ changed() {
   run -0 --separate-stderr ran-train classify --base none --dim 8 --heads 1 --head-dim 8 --epochs 2 -o n.ran easy.jsonl
   [[ $stderr == *'cannot show that an encoder helps'* ]]
 }
+
+# both OPTION...: one layer tuned, the linear model has the rows below it.
+both() {
+  RAN_ISA=portable ran-train classify -q --init "$encoder" --tune-layers 1 --wide-layer 2 --epochs 2 --no-early-stop --dev-share 0 \
+    "$@" documents.jsonl
+}
+
+@test "tuned: the linear model has the rows below the tuned layer, by any way to train the same bytes" {
+  both -o both.ran
+  header both.ran | jq -e '.["wide.dense"].shape == [32, 3] and (.__metadata__.config | fromjson | .wide_layer == 2 and .frozen == null)'
+  bytes_of both.ran wide.dense | grep -q '[1-9a-f]'
+  both --wide-layer 0 -o grams.ran
+  run ! grep -qa wide.dense grams.ran
+  [ -z "$(changed both.ran | grep -v '^bert.1\.')" ]
+  # below the features nothing is stored for them
+  for tensor in $(header grams.ran | jq -r 'keys[] | select(startswith("bert.") or startswith("classify."))'); do
+    bytes_of grams.ran "$tensor" >expected
+    bytes_of both.ran "$tensor" >found
+    [ -s found ]
+    [[ $tensor == classify.* ]] || cmp expected found
+  done
+  both -j 3 --data-memory 1 -o again.ran
+  cmp both.ran again.ran
+  RAN_ISA=portable run -0 ran-train classify --replay both.ran --init "$encoder" documents.jsonl
+  [[ $output == *'is reproduced, byte for byte'* ]]
+  run -0 ran-train info both.ran
+  [[ $(tr -s '\n ' ' ' <<<"$output") == *'encoder, and linear model over n-grams and document vectors of its layers below the tuned ones'* ]]
+}
+
+@test "tuned: rows below the tuned layer: each answer depends on its document alone, and all of it is explained" {
+  both -o both.ran
+  jq -s '{text: ([.[].text] | join(" "))}' -c documents.jsonl >long.jsonl
+  head -n 5 documents.jsonl >>long.jsonl
+  ran-classify -m both.ran --probs long.jsonl >all.jsonl
+  while read -r line; do
+    ran-classify -m both.ran --probs <<<"$line"
+  done <long.jsonl | cmp - all.jsonl
+  ran-classify -m both.ran --evidence 2 long.jsonl | jq -es '.[0].prediction.evidence | length == 2'
+  ran-attnmask -m both.ran --map label --top 3 long.jsonl | jq -es 'all(.[].attention.top[]; .value != 0)'
+  run -2 --separate-stderr ran-classify -m both.ran --vector-cache v long.jsonl
+  [[ $stderr == *'--vector-cache is for --embed, and for classifiers with a frozen pretrained encoder'* ]]
+}
+
+@test "tuned: an encoder that is dropped leaves the layers that the linear model reads" {
+  for storage in f32 f16 i8; do
+    RAN_ISA=portable ran-train classify -q --init "$encoder" --tune-layers 1 --wide-layer 2 --learning-rate 0 --epochs 1 --weights $storage \
+      --dev-share 0.3 -o dropped.ran documents.jsonl
+    header dropped.ran | jq -e '(keys | any(startswith("bert.0.")) and (any(startswith("bert.1.") or startswith("classify.")) | not)) and
+      (.__metadata__.config | fromjson | .layers == 1 and .frozen and .wide_layer == 2)'
+    ran-classify -m dropped.ran documents.jsonl | jq -es 'map(.prediction.label) | unique | length == 3'
+  done
+  ran-classify -m dropped.ran --vector-cache v --probs documents.jsonl >first.jsonl
+  ran-classify -m dropped.ran --vector-cache v --probs documents.jsonl | cmp - first.jsonl
+  RAN_ISA=portable run -0 ran-train classify --replay dropped.ran --init "$encoder" documents.jsonl
+  [[ $output == *'is reproduced, byte for byte'* ]]
+  ran-train classify -q --init dropped.ran --frozen -o on.ran documents.jsonl
+}
+
+@test "tuned: interrupted, a classifier that has the rows below resumes to the same model" {
+  documents 300 >many.jsonl
+  long=(env RAN_ISA=portable ran-train classify -j 1 --init encoder.ran --tune-layers 1 --wide-layer 2 --epochs 6 --no-early-stop
+    many.jsonl)
+  "${long[@]}" -q -o whole.ran
+  ended_by INT '"epoch":2' log "${long[@]}" -o m.ran --log log
+  [ -e m.ran ] || "${long[@]}" -q -o m.ran --resume
+  cmp whole.ran m.ran
+}
+
+@test "tuned: rows for the linear model that training would change, or that nothing reads, are refused" {
+  refused 2 'the linear model can have the rows that enter layer 2 (wide_layer), the first one that is tuned, not those of layer 3' \
+    ran-train classify --init "$encoder" --tune-layers 1 --wide-layer 3 -o m.ran documents.jsonl
+  refused 2 'the linear model has rows of layers that are not tuned (wide_layer), and here all are: lower tune_layers' \
+    ran-train classify --init "$encoder" --wide-layer 2 -o m.ran documents.jsonl
+  refused 2 'the linear model cannot have the rows that enter layer 1 (wide_layer) of 2 layers' \
+    ran-train classify --init "$encoder" --tune-layers 2 --wide-layer 1 -o m.ran documents.jsonl
+  refused 2 'wide_layer is for classifiers with a linear model' \
+    ran-train classify --init "$encoder" --tune-layers 1 --wide 0 --wide-layer 2 -o m.ran documents.jsonl
+  refused 2 'wide_layer is for pretrained encoders of the family BERT' ran-train classify --base none --wide-layer 2 -o m.ran documents.jsonl
+  refused 2 '--wide-layer is for ran-train classify' ran-train tag --init "$encoder" --tune-layers 1 --wide-layer 2 -o m.ran train.jsonl
+}
+
+# above KIND OPTION...: a frozen encoder, and another one that reads its rows in front of the tags.
+above() {
+  local kind=$1
+  shift
+  RAN_ISA=portable ran-train tag -q --init "$encoder" --frozen --upper "$kind" --upper-dim 12 --upper-head-dim 4 --wide 0 "$@" train.jsonl
+}
+
+@test "tuned: a RAN or a Transformer reads the rows of a frozen tagger, by any way to train the same bytes" {
+  for kind in ran transformer; do
+    above $kind --epochs 4 --no-early-stop -o $kind.ran
+    [ -z "$(changed $kind.ran)" ]
+    header $kind.ran | jq -e --arg in "$kind.0.attn.q.weight" '.["upper.in.weight"].shape == [12, 32] and has($in) and .["tag.out.weight"].shape[1] == 12'
+    above $kind --epochs 4 --no-early-stop -j 3 --data-memory 1 -o again.ran
+    cmp $kind.ran again.ran
+    RAN_ISA=portable run -0 ran-train tag --replay $kind.ran --init "$encoder" train.jsonl
+    [[ $output == *'is reproduced, byte for byte'* ]]
+    ran-tag -m $kind.ran test.jsonl >tagged.jsonl
+    while read -r line; do
+      ran-tag -m $kind.ran <<<"$line"
+    done <test.jsonl | cmp - tagged.jsonl
+    head -n 1 test.jsonl | ran-attnmask -m $kind.ran --map label --row 3 --top 2 | jq -e 'all(.attention.top[]; .value != 0)'
+    jq -s '{text: ([.[].tokens | join(" ")] | join(" "))}' -c test.jsonl | ran-tag -m $kind.ran | jq -e '.prediction.entities'
+  done
+  run -0 ran-train info ran.ran
+  [[ $(tr -s '\n ' ' ' <<<"$output") == *'above its tokens: ran, 1 layer, width 12'* ]]
+}
+
+@test "tuned: what reads the rows of a tagger learns, beside a linear model, too" {
+  above ran --epochs 20 --no-early-stop --learning-rate 0.02 -o m.ran
+  ran-tag -m m.ran --eval --eval-format=json test.jsonl | jq -e '.conlleval.f1 > 0.9'
+  RAN_ISA=portable ran-train tag -q --init "$encoder" --tune-layers 1 --upper ran --upper-dim 12 --upper-head-dim 4 --epochs 2 \
+    --no-early-stop -o both.ran train.jsonl
+  ran-tag -m both.ran test.jsonl | jq -es 'length == 20'
+  parameters() {
+    ran-train tag --dry-run --init "$encoder" --frozen --wide 0 "$@" train.jsonl 2>/dev/null |
+      sed -n 's/^parameters .*features, \([0-9]*\) in the rest/\1/p'
+  }
+  [ "$(parameters --upper ran)" -gt "$(parameters)" ]
+}
+
+@test "tuned: interrupted, what reads the rows of a tagger resumes to the same model" {
+  sentences 400 >long.jsonl
+  long=(env RAN_ISA=portable ran-train tag -j 1 --init encoder.ran --frozen --upper ran --upper-dim 12 --upper-head-dim 4 --epochs 6
+    --no-early-stop --wide 0 long.jsonl)
+  "${long[@]}" -q -o whole.ran
+  ended_by INT '"epoch":2' log "${long[@]}" -o m.ran --log log
+  [ -e m.ran ] || "${long[@]}" -q -o m.ran --resume
+  cmp whole.ran m.ran
+}
+
+@test "tuned: above a tagger's encoder stands one that has outputs of tokens" {
+  for upper in contextualizer attention mean 'ran --upper-rows windows'; do
+    # shellcheck disable=SC2086
+    refused 2 "a tagger needs outputs of tokens: upper must be 'ran' or 'transformer', and upper_rows 'tokens'" \
+      ran-train tag --init "$encoder" --frozen --upper $upper -o m.ran train.jsonl
+  done
+  refused 2 '--upper is for ran-train classify and tag' ran-train mlm --init "$encoder" --upper ran -o m.ran documents.jsonl
+}

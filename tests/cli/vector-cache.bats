@@ -110,7 +110,7 @@ train() {
   [ "$(sha256sum <v)" = "$sum" ]
   train -q --vector-cache vectors -o m.ran
   run -3 --separate-stderr tag --frozen --vector-cache vectors -o m.ran
-  [[ $stderr == *'vectors: this is no file of rows that ran wrote, or it is damaged: remove it or name another'* ]]
+  [[ $stderr == *'vectors: holds vectors of documents, and rows of tokens are needed here: name another file'* ]]
   RAN_ISA=portable ran-train classify -q --init "$encoder" --tune-layers 1 --epochs 1 --no-early-stop --vector-cache c -o m.ran train.jsonl
   [ -s c ]
 }

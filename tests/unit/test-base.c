@@ -179,6 +179,37 @@ TEST(alloc_floats_is_aligned_and_zero)
         }
 }
 
+/* Memory that was used before, and its neighbours, which stay as they are. */
+TEST(alloc_floats_is_zero_where_the_system_clears_it)
+{
+        const size_t floats[] = {1 << 20, (1 << 20) + 1, (3 << 20) - 13, (1 << 20) + 777};
+        unsigned char *before = malloc(3000), *after = NULL;
+
+        REQUIRE(before != NULL);
+        memset(before, 7, 3000);
+        for (size_t round = 0; round < 8; round++) {
+                const size_t n = floats[round % 4];
+                float *p = ran_alloc_floats(n, NULL);
+                bool zero = true, same = true;
+
+                after = round == 0 ? malloc(3000) : after;
+                REQUIRE(p != NULL && after != NULL);
+                if (round == 0)
+                        memset(after, 8, 3000);
+                for (size_t i = 0; i < n; i++) {
+                        zero &= p[i] == 0;
+                        p[i] = 1;
+                }
+                for (size_t i = 0; i < 3000; i++)
+                        same &= before[i] == 7 && after[i] == 8;
+                CHECK(zero);
+                CHECK(same);
+                free(p);
+        }
+        free(before);
+        free(after);
+}
+
 TEST(grow_doubles_and_keeps)
 {
         size_t cap = 0;

@@ -392,6 +392,32 @@ TEST(near_duplicates_are_held_out_together)
         ran_dataset_release(&d);
 }
 
+/* b is like a and like c, which are not like each other, and comes last: one group. */
+TEST(what_links_two_near_duplicates_joins_their_groups)
+{
+        enum { LENGTH = 30, CHANGED = 2 };
+        struct ran_dataset d = {0};
+        struct ran_error err = {0};
+
+        for (uint32_t b = 0; b < 4; b++) {
+                uint32_t ids[LENGTH];
+
+                for (uint32_t t = 0; t < LENGTH; t++)
+                        ids[t] = b == 0 && t < CHANGED             ? 100 + t
+                                 : b == 1 && t >= LENGTH - CHANGED ? 200 + t
+                                 : b == 2                          ? 300 + t
+                                                                   : t;
+                REQUIRE(CHECK_OK(add(&d, ids, LENGTH, "a", &err), err));
+        }
+        REQUIRE(CHECK_OK(ran_dataset_finish(&d, &err), err));
+        REQUIRE(CHECK_OK(ran_dataset_group_alike(&d, 0.8, &err), err));
+        CHECK_SIZE(d.group[0], 0);
+        CHECK_SIZE(d.group[1], 0);
+        CHECK_SIZE(d.group[2], 2);
+        CHECK_SIZE(d.group[3], 0);
+        ran_dataset_release(&d);
+}
+
 TEST(known_documents_are_not_held_out)
 {
         static const struct {

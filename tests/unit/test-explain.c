@@ -100,7 +100,7 @@ static void check_gradient(const struct ran_config *c)
         struct toy t;
 
         toy_init(&t, c, 21, 0.3);
-        for (size_t i = 0; i < t.V * c->dim; i++)
+        for (size_t i = 0; i < t.V * c->dim && c->encoder != RAN_ENCODER_BERT; i++)
                 t.embed[i] *= 0.02f;
         memset((float *)t.p.wide, 0, c->wide * t.C * sizeof(float)); /* no row scales n-grams */
         if (c->task == RAN_TASK_TAG) {
@@ -153,6 +153,27 @@ static void check_path(const struct ran_config *c)
         toy_release(&t);
 }
 
+/* An encoder of the family BERT, windows of five tokens; rows enter the linear model after two of
+ * its layers. */
+static struct ran_config two_below(bool norm_first)
+{
+        struct ran_config c = toy_config();
+
+        c.encoder = RAN_ENCODER_BERT;
+        c.layers = 3;
+        c.ffn_dim = 9;
+        c.prefix = c.suffix = c.global_every = 1;
+        c.pool_skip = norm_first;
+        c.max_length = 7;
+        c.norm_eps = 0.1; /* or it would hide the size of a row */
+        c.norm_first = norm_first;
+        c.bias = true;
+        c.pooling = RAN_POOL_MEAN;
+        c.wide = 40;
+        c.wide_layer = 3;
+        return c;
+}
+
 static void each_model(void (*check)(const struct ran_config *c))
 {
         struct ran_config c = toy_config();
@@ -180,6 +201,13 @@ static void each_model(void (*check)(const struct ran_config *c))
         c.encoder = RAN_ENCODER_TRANSFORMER;
         c.multilabel = true;
         check(&c);
+        for (int norm_first = 0; norm_first < 2; norm_first++) {
+                c = two_below(norm_first);
+                check(&c);
+                ran_config_drop_encoder(&c);
+                CHECK(c.layers == 2 && c.frozen && ran_config_has_features(&c));
+                check(&c);
+        }
 }
 
 TEST(explain_gradient_times_input_is_a_directional_derivative)

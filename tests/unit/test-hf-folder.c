@@ -9,6 +9,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "file/model.h"
+#include "math/kept-panels.h"
 #include "ran.h"
 #include "test.h"
 
@@ -242,6 +244,9 @@ static void compare_model(struct folder *f, const char *path)
         if (CHECK(f->s != NULL && f->embedder != NULL)) {
                 snprintf(expected, sizeof expected, FOLDERS "/%s/expected.jsonl", f->name);
                 compare_file(f, expected);
+                if (f->records > 0)
+                        CHECK_SIZE(ran_kept_panels_floats(f->m->params.panels),
+                                   ran_parts_kept(f->c));
                 if (strcmp(f->name, "bert-old") != 0 && !CHECK(f->records > 0))
                         printf("%s\n", f->name);
         }
@@ -275,6 +280,35 @@ TEST(folders_give_the_numbers_of_their_libraries)
         }
         closedir(folder);
         CHECK(n > 40);
+}
+
+/* By rules, and by the steps of each kind; with added tokens and white space, which move offsets.
+ */
+TEST(ids_alone_are_those_beside_offsets)
+{
+        static const char *const folders[] = {"bert", "roberta", "xlm-roberta", "mpnet"};
+        static const char text[] = "  <s> the quick [MASK] brown\n<mask> fox  jumps </s> over ";
+        struct ran_error err = {0};
+
+        for (size_t i = 0; i < sizeof folders / sizeof *folders; i++) {
+                struct ran_encoding all = {0}, alone = {.ids_only = true};
+                char path[512];
+
+                snprintf(path, sizeof path, FOLDERS "/%s", folders[i]);
+                struct ran_tokenizer *t = ran_tokenizer_open_folder(path, &err);
+                REQUIRE(t != NULL);
+                for (size_t n = sizeof text - 1; n > 0; n /= 2) {
+                        CHECK_OK(ran_tokenizer_encode(t, text, n, &all, &err), err);
+                        CHECK_OK(ran_tokenizer_encode(t, text, n, &alone, &err), err);
+                        CHECK_SIZE(alone.n, all.n);
+                        CHECK_SIZE(alone.words, all.words);
+                        CHECK(memcmp(alone.ids, all.ids, all.n * sizeof *all.ids) == 0);
+                }
+                CHECK(alone.start == NULL && alone.end == NULL && alone.word == NULL);
+                ran_encoding_release(&all);
+                ran_encoding_release(&alone);
+                ran_tokenizer_free(t);
+        }
 }
 
 /* ---- bad folders ----------------------------------------------------------------------------- */

@@ -38,7 +38,7 @@ static double similarity(const char *a, const char *b)
 
         shingles_of(a, &x);
         shingles_of(b, &y);
-        const double s = ran_shingles_similarity(x.hash, x.n, y.hash, y.n);
+        const double s = ran_shingles_similarity(x.hash, x.n, y.hash, y.n, 0);
         ran_shingles_release(&x);
         ran_shingles_release(&y);
         return s;
@@ -56,6 +56,28 @@ TEST(a_similarity_is_the_share_of_common_pairs)
         CHECK_NEAR(similarity("", ""), 0, 0);
         CHECK_NEAR(similarity("", "a"), 0, 0);
         CHECK_NEAR(similarity("ab c", "a bc"), 0, 0);
+}
+
+/* What is exactly at the smallest similarity counts; what is below it is 0. */
+TEST(a_similarity_below_the_smallest_is_none)
+{
+        enum { N = 60 };
+        uint64_t a[N], b[N];
+
+        for (size_t common = 0; common <= N; common++)
+                for (size_t m = common > 0 ? common : 1; m <= N; m += 7) {
+                        for (size_t i = 0; i < N; i++) {
+                                a[i] = 2 * i;
+                                b[i] = i < common ? a[i] : 2 * i + 1;
+                        }
+                        const double is = (double)common / (double)(N + m - common);
+
+                        CHECK(ran_shingles_similarity(a, N, b, m, 0) == is);
+                        CHECK(ran_shingles_similarity(a, N, b, m, is) == is);
+                        CHECK(ran_shingles_similarity(b, m, a, N, is) == is);
+                        CHECK(ran_shingles_similarity(a, N, b, m, is + 1e-9) == 0);
+                        CHECK(ran_shingles_similarity(b, m, a, N, is + 0.1) == 0);
+                }
 }
 
 TEST(other_bytes_are_refused)
@@ -106,7 +128,7 @@ static void compare_with_all(double least)
                 shingles_of(text, &s);
                 for (size_t k = 0; k < n; k++) {
                         const double y =
-                                ran_shingles_similarity(s.hash, s.n, kept[k].hash, kept[k].n);
+                                ran_shingles_similarity(s.hash, s.n, kept[k].hash, kept[k].n, 0);
                         if (y >= least && y > best) {
                                 best = y;
                                 which = k;

@@ -237,48 +237,94 @@ TEST(probabilities_are_what_they_should_be)
 
 /* ---- nearest vectors ------------------------------------------------------------------------- */
 
-/* Few different vectors, so that many are equally near; some are zeros. */
-TEST(nearest_are_those_of_a_full_sort)
-{
-        enum { N = 200, D = 3 };
-        struct ran_neighbour list[N + 5];
-        float v[N][D];
-        struct ran_nearest *c = ran_nearest_new(D, NULL);
+enum { NEAR_N = 700, NEAR_D = 3, NEAR_Q = 20 };
 
-        REQUIRE(c != NULL);
-        for (size_t i = 0; i < N; i++) {
-                for (size_t d = 0; d < D; d++)
-                        v[i][d] = (float)(ran_random_draw(7, i * D + d) % 4) - 1;
+/* Few different vectors, so that many are equally near; some are zeros. */
+static struct ran_nearest *make_collection(float v[NEAR_N][NEAR_D])
+{
+        struct ran_nearest *c = ran_nearest_new(NEAR_D, NULL);
+
+        CHECK(c != NULL);
+        for (size_t i = 0; c != NULL && i < NEAR_N; i++) {
+                for (size_t d = 0; d < NEAR_D; d++)
+                        v[i][d] = (float)(ran_random_draw(7, i * NEAR_D + d) % 4) - 1;
                 CHECK(ran_nearest_add(c, v[i], NULL) == RAN_OK);
         }
-        for (size_t q = 0; q < 20; q++)
-                for (size_t k = 0; k <= N + 5; k += k < 8 ? 1 : 66) {
-                        const double length = sqrt((double)(v[q][0] * v[q][0] + v[q][1] * v[q][1] +
-                                                            v[q][2] * v[q][2]));
-                        const size_t n = ran_nearest_find(c, v[q], list, k);
-                        CHECK_SIZE(n, length == 0 ? 0 : k < N ? k : N);
+        return c;
+}
+
+static double cosine(const float *a, const float *b)
+{
+        double dot = 0, x = 0, y = 0;
+
+        for (size_t d = 0; d < NEAR_D; d++) {
+                dot += (double)(a[d] * b[d]);
+                x += (double)(a[d] * a[d]);
+                y += (double)(b[d] * b[d]);
+        }
+        return x > 0 && y > 0 ? dot / sqrt(x) / sqrt(y) : 0;
+}
+
+TEST(nearest_are_those_of_a_full_sort)
+{
+        static float v[NEAR_N][NEAR_D];
+        struct ran_neighbour list[NEAR_N + 5];
+        struct ran_nearest *c = make_collection(v);
+
+        REQUIRE(c != NULL);
+        for (size_t q = 0; q < NEAR_Q; q++)
+                for (size_t k = 0; k <= NEAR_N + 5; k += k < 8 ? 1 : 66) {
+                        const double length = cosine(v[q], v[q]);
+                        size_t n;
+
+                        CHECK(ran_nearest_find(c, v[q], 1, k, -INFINITY, list, &n, NULL) == RAN_OK);
+                        CHECK_SIZE(n, length == 0 ? 0 : k < NEAR_N ? k : NEAR_N);
                         for (size_t i = 0; i < n; i++) {
                                 const struct ran_neighbour *x = &list[i];
                                 size_t nearer = 0;
 
-                                for (size_t j = 0; j < N; j++) {
-                                        double dot = 0, square = 0;
-
-                                        for (size_t d = 0; d < D; d++) {
-                                                dot += (double)(v[q][d] * v[j][d]);
-                                                square += (double)(v[j][d] * v[j][d]);
-                                        }
-                                        const double is =
-                                                square > 0 ? dot / length / sqrt(square) : 0;
-                                        if (j == x->number)
-                                                CHECK_NEAR(x->cosine, is, 1e-6);
-                                        nearer += is > x->cosine + 1e-6;
-                                }
+                                CHECK_NEAR(x->cosine, cosine(v[q], v[x->number]), 1e-6);
+                                for (size_t j = 0; j < NEAR_N; j++)
+                                        nearer += cosine(v[q], v[j]) > x->cosine + 1e-6;
                                 CHECK(nearer <= i);
                                 CHECK(i == 0 || list[i - 1].cosine > x->cosine ||
                                       (list[i - 1].cosine == x->cosine &&
                                        list[i - 1].number < x->number));
                         }
                 }
+        ran_nearest_free(c);
+}
+
+/* Several at once get the answers that each gets alone, bit for bit; with a smallest cosine, those
+ * of them that reach it. */
+TEST(nearest_of_several_are_those_of_each)
+{
+        enum { K = 9 };
+        static float v[NEAR_N][NEAR_D];
+        struct ran_neighbour together[NEAR_Q * K], alone[K];
+        struct ran_nearest *c = make_collection(v);
+        size_t found[NEAR_Q], n, fewer = 0;
+
+        REQUIRE(c != NULL);
+        for (int some = 0; some < 2; some++) {
+                const double least = some ? 0.9999 : -INFINITY;
+
+                CHECK(ran_nearest_find(c, v[0], NEAR_Q, K, least, together, found, NULL) == RAN_OK);
+                for (size_t q = 0; q < NEAR_Q; q++) {
+                        size_t reach = 0;
+
+                        CHECK(ran_nearest_find(c, v[q], 1, K, -INFINITY, alone, &n, NULL) ==
+                              RAN_OK);
+                        while (reach < n && alone[reach].cosine >= least)
+                                reach++;
+                        CHECK_SIZE(found[q], reach);
+                        for (size_t i = 0; i < reach; i++) {
+                                CHECK_SIZE(together[q * K + i].number, alone[i].number);
+                                CHECK(together[q * K + i].cosine == alone[i].cosine);
+                        }
+                        fewer += reach < n;
+                }
+        }
+        CHECK(fewer > 0);
         ran_nearest_free(c);
 }

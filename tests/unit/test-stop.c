@@ -79,11 +79,11 @@ TEST(stop_a_trial_asks_for_more_than_chance)
 {
         const struct ran_gain none = {0}, chance = gain(40, 0.01, 0.011),
                               more = gain(40, 0.01, 0.009), loss = gain(40, -0.01, 0.001),
-                              same = gain(40, 0, 0);
+                              same = gain(40, 0, 0), nothing = gain(40, 1e-8, 1e-9);
 
         CHECK(ran_gain_may_begin(&none) && ran_gain_may_begin(&more));
         CHECK(!ran_gain_may_begin(&chance) && !ran_gain_may_begin(&loss) &&
-              !ran_gain_may_begin(&same));
+              !ran_gain_may_begin(&same) && !ran_gain_may_begin(&nothing));
 }
 
 TEST(stop_needs_errors_to_correct)

@@ -7,6 +7,8 @@
 #include <unistd.h>
 
 #include "file/model.h"
+#include "math/gemm.h"
+#include "math/simd.h"
 #include "test.h"
 #include "gradient/optimiser.h"
 #include "training.h"
@@ -563,6 +565,33 @@ TEST(train_estimates_what_it_will_cost)
         CHECK(idle.steps == 0 && idle.flops == 0);
         t.c.head_dim = 3;
         CHECK_SIZE((size_t)ran_train_estimate(&t.job, &idle, &err), RAN_EINVAL);
+        training_release(&t);
+}
+
+/* The panels of its weights, which take as much as they do. */
+TEST(train_estimates_what_a_frozen_encoder_keeps)
+{
+        const struct ran_simd *const simd = ran_simd;
+        struct ran_train_estimate with, without;
+        struct ran_error err = {0};
+        struct training t;
+
+        training_init(&t, "estimate-panels", 20, false);
+        t.c.encoder = RAN_ENCODER_BERT;
+        t.c.mask = RAN_MASK_NONE;
+        t.c.max_length = 32;
+        t.c.ffn_dim = 1 << 16;
+        t.c.frozen = true;
+        t.c.wide = 64;
+        CHECK_OK(ran_train_estimate(&t.job, &with, &err), err);
+        CHECK(!ran_gemm_rows_stand_alone() ||
+              ran_parts_kept(&t.c) > 2 * t.c.layers * t.c.ffn_dim * t.c.dim);
+        const size_t kept = ran_parts_kept(&t.c);
+        ran_simd = &ran_simd_base;
+        CHECK_SIZE(ran_parts_kept(&t.c), 0);
+        CHECK_OK(ran_train_estimate(&t.job, &without, &err), err);
+        ran_simd = simd;
+        CHECK_SIZE(with.bytes - without.bytes, 4 * kept);
         training_release(&t);
 }
 

@@ -226,6 +226,9 @@ const char *train_about_parts(const struct about *a)
 
         if (!ran_task_has_labels(c->task))
                 return "";
+        if (ran_config_has_features(c) && ran_config_trains_encoder(c))
+                return "encoder, and linear model over n-grams and document vectors of its layers "
+                       "below the tuned ones";
         if (ran_config_has_features(c))
                 return ran_config_has_layers(c) ? "linear model over n-grams and document vectors "
                                                   "of a frozen encoder"

@@ -130,7 +130,8 @@ static void text_parts(const struct about *a, struct ran_buf *out)
         if (ran_config_has_features(c)) {
                 ran_buf_printf(&v, "scale %.3g, beside n-grams of scale 1", a->dense);
                 row(out, "document vectors", &v);
-        } else {
+        }
+        if (ran_config_trains_encoder(c) || !ran_config_has_features(c)) {
                 ran_buf_printf(&v, "encoder %.3g, linear model %.3g", a->encoder, a->linear);
                 row(out, "ensemble weights", &v);
         }

@@ -137,7 +137,7 @@ static void add_pair(struct train_pairs *p, struct train_location a, struct trai
 }
 
 /* Where the documents of one set are nearly the same as one of those that are known; `twin` has
- * those that are repeated exactly, which are left out. With `add` they become known, too. */
+ * those that are repeated exactly, which are left out. With `add` the others become known, too. */
 static void find_near(struct ran_near_duplicates *known, const struct train_data *of,
                       const size_t *twin, bool add, const struct train_data *train,
                       struct train_pairs *pairs)
@@ -153,7 +153,9 @@ static void find_near(struct ran_near_duplicates *known, const struct train_data
 
                 rc = ran_shingles_of_ids(&s, set->ids + set->first[b],
                                          set->first[b + 1] - set->first[b], &err);
-                if (rc == RAN_OK && twin[b] == none)
+                if (twin[b] != none)
+                        s.n = 0; /* keeps its number, and is like nothing */
+                if (rc == RAN_OK)
                         rc = ran_near_duplicates_find(known, &s, &like, &similarity, &err);
                 if (rc == RAN_OK && like != RAN_NO_TEXT)
                         add_pair(pairs, of->location[b], train->location[like]);

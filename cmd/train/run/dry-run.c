@@ -84,9 +84,9 @@ static void tell_linear_time(const struct ran_train_job *job)
                 return;
         settings.freeze = false;
         linear.settings = &settings;
-        if (!ran_config_has_features(
-                    &config)) { /* initial weights are those of an encoder, and no matter */
+        if (ran_config_trains_encoder(&config))
                 ran_config_drop_encoder(&config);
+        if (!ran_config_has_features(&config)) { /* initial weights are of an encoder */
                 linear.vectors = NULL;
                 linear.init = NULL;
         }

@@ -144,7 +144,8 @@ static void fit_linear_model(struct train_session *s)
 /* A frozen encoder is stored as it was, which loses nothing. */
 static int storage_of(const struct train_session *s)
 {
-        return ran_config_has_features(&s->config) && !cmd_was_set("weights")
+        return ran_config_has_features(&s->config) && !ran_config_trains_encoder(&s->config) &&
+                               !cmd_was_set("weights")
                        ? train_init_storage(&s->init)
                        : s->options->file.weights;
 }

@@ -184,7 +184,7 @@ static void spare_encoder(struct train_session *s)
                 return;
         set_unless_asked("dropout", &to->dropout, 0.1);
         set_unless_asked("embed_dropout", &to->embed_dropout, 0.1);
-        if (below == s->config.layers)
+        if (below == s->config.layers && !ran_config_has_upper(&s->config))
                 set_unless_asked("learning_rate", &to->learning_rate, 0.01);
 }
 
@@ -197,6 +197,16 @@ static void stay_below(struct train_session *s)
         s->settings.tune_layers = 0;
 }
 
+/* The linear model of --init may have had rows that are trained now. */
+static void read_below(struct train_session *s)
+{
+        const size_t below = ran_train_below(&s->settings, &s->config);
+
+        if (!cmd_was_set("wide_layer") && ran_config_trains_encoder(&s->config) &&
+            (below == 0 || s->config.wide_layer != below + 1))
+                s->config.wide_layer = 0;
+}
+
 /* In memory alone unless --vector-cache says otherwise: trials of a search and validation share it.
  */
 static void open_vectors(struct train_session *s)
@@ -204,7 +214,8 @@ static void open_vectors(struct train_session *s)
         const char *name = s->options->file.vector_cache;
         struct ran_error err;
 
-        if (ran_config_has_features(&s->config) && ran_config_has_vector(&s->config))
+        if (ran_config_has_features(&s->config) && ran_config_has_vector(&s->config) &&
+            !ran_config_trains_encoder(&s->config))
                 s->vectors = ran_vector_cache_open(name, &err);
         else if (ran_train_below(&s->settings, &s->config) > 0)
                 s->below = ran_below_open(name, s->options->run.data_memory << 20, &err);
@@ -232,6 +243,7 @@ void train_session_open(struct train_session *s, char **files)
         train_init_tune_nothing(&s->config, &s->settings);
         train_init_open(&s->init, &o->file.init, &s->config);
         stay_below(s);
+        read_below(s);
         if (s->config.review_source && s->config.task == RAN_TASK_LM && !cmd_was_set("mask"))
                 s->config.mask = RAN_MASK_PREFIX;
         check_config(s);

@@ -36,7 +36,7 @@ static void check_encoder(const struct train_session *s)
 {
         if (!ran_config_has_encoder(&s->config))
                 cmd_usage("--pretrain trains an encoder: leave it out with --encoder none");
-        if (ran_config_has_features(&s->config))
+        if (ran_config_has_features(&s->config) && !ran_config_trains_encoder(&s->config))
                 cmd_usage("--frozen leaves the encoder of --init as it is: pretrain it with "
                           "ran-train mlm --init");
         if (s->config.cell == RAN_CELL_PLAIN)

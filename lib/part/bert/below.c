@@ -9,17 +9,13 @@
 #include "base/error.h"
 #include "base/string-table.h"
 #include "nn/digest.h"
-#include "tensors/tensors.h"
+#include "nn/kept-file.h"
 #include "ran/model.h"
 
-#include <errno.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-
-static const char format[] = "ran-rows";
 
 struct ran_below {
         char *path; /* NULL: in memory alone */
@@ -163,8 +159,7 @@ void ran_below_counts(const struct ran_below *k, size_t *found, size_t *computed
 
 /* The tensors of a file, and what they say. */
 struct stored {
-        struct ran_bytes file;
-        struct ran_tensors tensors;
+        struct ran_kept_file file;
         const uint32_t *tokens, *rows, *ids;
         uint32_t *owned[3]; /* copies of them, where they are none in place */
         const float *row;
@@ -172,41 +167,25 @@ struct stored {
         size_t n, all_tokens, all_rows, D;
 };
 
-static int damaged(const char *path, struct ran_error *err)
-{
-        return ran_fail(err, RAN_EFORMAT,
-                        "%s: this is no file of rows that ran wrote, or it is damaged: remove it "
-                        "or name another",
-                        path);
-}
-
-static const char *metadata(const struct ran_tensors *t, const char *key)
-{
-        const struct ran_metadata *found = ran_tensors_metadata(t, key);
-
-        return found != NULL && found->text_n == strlen(found->text) ? found->text : "";
-}
-
 static void stored_release(struct stored *s)
 {
         for (size_t i = 0; i < sizeof s->owned / sizeof *s->owned; i++)
                 free(s->owned[i]);
         free(s->copy);
-        ran_tensors_release(&s->tensors);
-        ran_bytes_release(&s->file);
+        ran_kept_file_release(&s->file);
 }
 
 /* A list of U32; *ok false: there is none of that name. */
 static int read_list(struct stored *s, const char *name, uint32_t **owned, const uint32_t **list,
                      size_t *n, bool *ok, struct ran_error *err)
 {
-        const struct ran_tensor *t = ran_tensors_find(&s->tensors, name);
+        const struct ran_tensor *t = ran_tensors_find(&s->file.tensors, name);
 
         *ok = t != NULL && t->dtype == RAN_DTYPE_U32 && t->rank == 1;
         if (!*ok)
                 return RAN_OK;
         *n = t->elements;
-        *list = ran_tensor_integers(&s->tensors, t, owned, err);
+        *list = ran_tensor_integers(&s->file.tensors, t, owned, err);
         return *list != NULL || t->elements == 0 ? RAN_OK : RAN_ENOMEM;
 }
 
@@ -221,34 +200,26 @@ static size_t sum_of(const uint32_t *x, size_t n)
 
 static int read_rows(struct stored *s, bool *ok, struct ran_error *err)
 {
-        const struct ran_tensor *t = ran_tensors_find(&s->tensors, "row");
+        const struct ran_tensor *t = ran_tensors_find(&s->file.tensors, "row");
 
         *ok = t != NULL && t->dtype == RAN_DTYPE_F32 && t->rank == 2 && t->shape[1] > 0;
         if (!*ok)
                 return RAN_OK;
         s->all_rows = t->shape[0];
         s->D = t->shape[1];
-        s->row = ran_tensor_in_place(&s->tensors, t);
+        s->row = ran_tensor_in_place(&s->file.tensors, t);
         if (s->row != NULL)
                 return RAN_OK;
         s->row = s->copy = ran_alloc_floats(t->elements, err);
-        return s->copy != NULL ? ran_tensor_floats(&s->tensors, t, s->copy, err) : RAN_ENOMEM;
+        return s->copy != NULL ? ran_tensor_floats(&s->file.tensors, t, s->copy, err) : RAN_ENOMEM;
 }
 
-static int read_stored(struct stored *s, const char *path, struct ran_error *err)
+static int read_stored(struct stored *s, const char *path, char encoder[65], struct ran_error *err)
 {
-        struct ran_error why = {0};
         size_t rows = 0;
         bool ok[4] = {false};
 
-        RAN_TRY(ran_bytes_open(&s->file, path, err));
-        if (ran_tensors_read(&s->tensors, &s->file, &why) != RAN_OK)
-                return why.code == RAN_ENOMEM ? ran_fail(err, RAN_ENOMEM, "%s", why.text)
-                                              : damaged(path, err);
-        if (strcmp(metadata(&s->tensors, "format"), format) != 0 ||
-            strlen(metadata(&s->tensors, "encoder")) != 64 ||
-            ran_tensors_verify(&s->tensors, &why) != RAN_OK)
-                return damaged(path, err);
+        RAN_TRY(ran_kept_file_read(&s->file, path, RAN_KEPT_ROWS, encoder, err));
         RAN_TRY(read_list(s, "tokens", &s->owned[0], &s->tokens, &s->n, &ok[0], err));
         RAN_TRY(read_list(s, "rows", &s->owned[1], &s->rows, &rows, &ok[1], err));
         RAN_TRY(read_list(s, "ids", &s->owned[2], &s->ids, &s->all_tokens, &ok[2], err));
@@ -257,17 +228,16 @@ static int read_stored(struct stored *s, const char *path, struct ran_error *err
                                sum_of(s->tokens, s->n) == s->all_tokens &&
                                sum_of(s->rows, s->n) == s->all_rows
                        ? RAN_OK
-                       : damaged(path, err);
+                       : ran_kept_file_damaged(path, RAN_KEPT_ROWS, err);
 }
 
 static int take_stored(struct ran_below *k, const struct stored *s, struct ran_error *err)
 {
-        const char *layers = metadata(&s->tensors, "layers");
+        const char *layers = ran_kept_file_metadata(&s->file, "layers");
         size_t at = 0, row = 0;
 
         if (!ran_parse_size(layers, strlen(layers), &k->layers))
-                return damaged(k->path, err);
-        memcpy(k->encoder, metadata(&s->tensors, "encoder"), sizeof k->encoder);
+                return ran_kept_file_damaged(k->path, RAN_KEPT_ROWS, err);
         k->D = s->D;
         for (size_t i = 0; i < s->n; i++) {
                 ran_below_add(k, s->ids + at, s->tokens[i], s->row + row * s->D, s->rows[i]);
@@ -281,7 +251,7 @@ static int take_stored(struct ran_below *k, const struct stored *s, struct ran_e
 static int read_file(struct ran_below *k, struct ran_error *err)
 {
         struct stored s = {0};
-        int rc = read_stored(&s, k->path, err);
+        int rc = read_stored(&s, k->path, k->encoder, err);
 
         if (rc == RAN_OK)
                 rc = take_stored(k, &s, err);
@@ -293,18 +263,12 @@ struct ran_below *ran_below_open(const char *path, size_t keep, struct ran_error
 {
         err = ran_error_or_spare(err);
         struct ran_below *k = ran_below_new(0, 0, keep, RAN_BELOW_MOST, err);
-        struct stat st;
-        int rc = RAN_OK;
+        bool is_there = false;
 
         if (k == NULL || path == NULL)
                 return k;
-        k->path = ran_alloc(strlen(path) + 1, 1, err);
-        if (k->path == NULL)
-                rc = RAN_ENOMEM;
-        else
-                memcpy(k->path, path, strlen(path) + 1);
-        if (rc == RAN_OK && (stat(path, &st) == 0 || errno != ENOENT))
-                rc = read_file(k, err);
+        k->path = ran_kept_path(path, &is_there, err);
+        const int rc = k->path == NULL ? RAN_ENOMEM : is_there ? read_file(k, err) : RAN_OK;
         if (rc == RAN_OK)
                 return k;
         free_below(k);
@@ -396,7 +360,9 @@ static int write_file(const struct ran_below *k, struct ran_error *err)
                         {"ids", RAN_DTYPE_U32, 1, {k->windows.bytes_n / sizeof *w.ids}, w.ids},
                         {"row", RAN_DTYPE_F32, 2, {begin_of(k, n), k->D}, w.row.data}};
                 const struct ran_metadata_source meta[] = {
-                        {"format", format}, {"encoder", k->encoder}, {"layers", layers}};
+                        {"format", ran_kept_format(RAN_KEPT_ROWS)},
+                        {"encoder", k->encoder},
+                        {"layers", layers}};
 
                 fill(k, &w);
                 rc = ran_tensors_write(k->path, tensors, 4, meta, 3, err);

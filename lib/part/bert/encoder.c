@@ -120,12 +120,13 @@ static int prepare(struct ran_workspace *w, struct ran_error *err)
                      width = (double)ran_bert_width(c), streams = w->streams,                     \
                      groups = (double)z->most,                                                    \
                      each = c->upper != RAN_UPPER_POOLING && c->l2_normalize,                     \
+                     enters = c->wide_layer > 0,                                                  \
                      units = of_documents   ? w->streams && c->dense == 0 ? groups : M            \
                              : c->dense > 0 ? (double)w->packed->positions                        \
                                             : 0;                                                  \
         (void)R, (void)D, (void)E, (void)ffn_dim, (void)up_ld, (void)norm_first, (void)norm_last, \
                 (void)training, (void)blocks, (void)M, (void)B, (void)specials, (void)dense,      \
-                (void)width, (void)streams, (void)each, (void)units
+                (void)width, (void)streams, (void)each, (void)units, (void)enters
 
 static void lay_out_acts(struct ran_workspace *w, struct ran_arena *k, struct ran_bert_acts *out)
 {
@@ -239,11 +240,18 @@ static void read_below(struct ran_workspace *w, const struct ran_params *p, size
 
 static void read_group(struct ran_workspace *w, const struct ran_params *p, size_t g)
 {
-        const size_t layers = w->c->layers, below = ran_below_layers(p->below);
+        const size_t layers = w->c->layers, entered = ran_bert_below_linear(w->c);
+        size_t read = ran_below_layers(p->below);
 
-        if (below > 0)
-                read_below(w, p, g, below);
-        read_layers(w, p, g, below, layers);
+        if (read > 0)
+                read_below(w, p, g, read);
+        if (entered > 0) {
+                read_layers(w, p, g, read, entered);
+                struct ran_bert_pass of_linear = ran_bert_pass_of(w, p, NULL, entered - 1, g);
+                ran_bert_enter(&of_linear);
+                read = entered;
+        }
+        read_layers(w, p, g, read, layers);
         struct ran_bert_pass last = ran_bert_pass_of(w, p, NULL, layers - 1, g);
         ran_bert_scatter(&last);
         if (w->streams)
@@ -280,12 +288,15 @@ static void backward(struct ran_workspace *w, const struct ran_params *p, struct
 
                         if (l + 1 == w->c->layers)
                                 ran_bert_gather(&s);
+                        if (l + 1 == ran_bert_below_linear(w->c))
+                                ran_bert_enter_bwd(&s);
                         ran_bert_feed_bwd(&s);
                         ran_bert_attention_bwd(&s);
                         if (l == 0)
                                 ran_bert_embed_bwd(&s);
                 }
         }
+        own->dentering = NULL;
         if (below == 0)
                 ran_bert_bias_bwd(w, dp);
 }
@@ -341,6 +352,17 @@ static int flops(const struct ran_config *c, size_t length, size_t sources, doub
         return RAN_OK;
 }
 
+/* The four matrices of each layer. */
+static size_t kept(const struct ran_config *c)
+{
+        const size_t D = c->dim, E = c->heads * c->head_dim;
+
+        return c->layers * (ran_simd->gemm_panels(NULL, NULL, 3 * E, D) +
+                            ran_simd->gemm_panels(NULL, NULL, D, E) +
+                            ran_simd->gemm_panels(NULL, NULL, ran_bert_ups(c), D) +
+                            ran_simd->gemm_panels(NULL, NULL, D, c->ffn_dim));
+}
+
 static size_t vector_width(const struct ran_config *c)
 {
         return ran_bert_width(c);
@@ -378,6 +400,7 @@ const struct ran_part ran_part_bert = {
         .release = release,
         .prepare = prepare,
         .lay_out = lay_out,
+        .kept = kept,
         .forward = forward,
         .backward = backward,
         .documents = ran_bert_documents,
@@ -387,6 +410,8 @@ const struct ran_part ran_part_bert = {
         .vector_width = vector_width,
         .vector = ran_bert_vector,
         .vector_bwd = ran_bert_vectors_bwd,
+        .entering = ran_bert_entering,
+        .entering_bwd = ran_bert_entering_bwd,
         .windows = windows,
         .window_vectors = ran_bert_window_vectors,
         .clear_adjoints = ran_bert_clear,

@@ -98,7 +98,8 @@ static int on_pass(void *arg, size_t passes, double share)
 /* The share of the time that the reading of a frozen encoder takes, about: its arithmetic beside
  * that of the fits, each number of a row and class of which takes as long as so many operations of
  * an encoder, in so many passes over the folds of cross-validation. */
-static double share_of_vectors(const struct ran_linear *l, const struct ran_linear_fit *k)
+static double share_of_vectors(const struct ran_linear *l, const struct ran_linear_fit *k,
+                               const struct ran_config *c)
 {
         static const double slower = 8, passes = 100;
         const struct ran_dataset *d = k->d;
@@ -111,7 +112,7 @@ static double share_of_vectors(const struct ran_linear *l, const struct ran_line
                 const size_t L = d->first[b + 1] - d->first[b];
                 double flops = 0;
 
-                if (ran_parts_flops(k->c, L, 0, &flops, NULL) == RAN_OK)
+                if (ran_parts_flops(c, L, 0, &flops, NULL) == RAN_OK)
                         vectors += flops + 2 * F * (double)L;
         }
         return vectors / (vectors + fits);
@@ -163,18 +164,21 @@ static int use_cache(const struct ran_linear_fit *k, struct ran_error *err)
         return RAN_OK;
 }
 
-/* The vectors of a frozen encoder, once; how they are scaled. */
+/* The vectors of a frozen encoder, or of what is frozen of it, once; how they are scaled. */
 static int read_vectors(struct fit *x, struct ran_error *err)
 {
         const struct ran_linear_fit *k = x->k;
         struct ran_dense *dense = &x->l->dense;
+        struct ran_config c = *k->c;
 
+        if (ran_config_trains_encoder(&c))
+                ran_config_drop_encoder(&c);
         RAN_TRY(use_cache(k, err));
-        x->vectors = x->at.to = share_of_vectors(x->l, k);
+        x->vectors = x->at.to = share_of_vectors(x->l, k, &c);
         if (dense->B == 0)
-                RAN_TRY(k->read(dense, k->c, k->p, k->C, k->d, k->pool, on_pass, &x->at, err));
+                RAN_TRY(k->read(dense, &c, k->p, k->C, k->d, k->pool, on_pass, &x->at, err));
         return ran_dense_frame_init(&x->frame, dense, k->document, k->documents,
-                                    k->c->encoder == RAN_ENCODER_STATIC, err);
+                                    c.encoder == RAN_ENCODER_STATIC, err);
 }
 
 /* fit_rows on documents with such vectors: weights of features, which are weights of vectors before
@@ -195,7 +199,7 @@ static int fit_dense(struct fit *x, struct ran_error *err)
 static int fit_svm(struct fit *x, struct ran_error *err)
 {
         const struct ran_linear_fit *k = x->k;
-        const bool dense = k->c->frozen && !k->without_vectors;
+        const bool dense = ran_parts_features(k->c) > 0 && !k->without_vectors;
 
         x->row = ran_alloc(k->documents, sizeof *x->row, err);
         if (x->row == NULL)

@@ -16,6 +16,8 @@ size_t ran_document_vector_width(const struct ran_config *c)
 {
         const struct ran_part *encoder = ran_encoder_of(c);
 
+        if (c->wide_layer > 0)
+                return c->dim;
         if (ran_config_has_vector(c))
                 return encoder->vector_width(c);
         return ran_config_has_token_outputs(c) ? (ran_config_has_layers(c) ? PARTS : 1) * c->dim
@@ -98,6 +100,10 @@ void ran_document_vector(struct ran_workspace *w, const struct ran_params *p, si
 {
         const struct ran_part *encoder = w->parts.encoder;
 
+        if (w->c->wide_layer > 0) {
+                encoder->entering(w, b, v);
+                return;
+        }
         if (ran_config_has_vector(w->c)) {
                 encoder->vector(w, p, b, v);
                 return;
@@ -128,6 +134,12 @@ void ran_document_vector_bwd(struct ran_workspace *w, const struct ran_params *p
 {
         const struct ran_part *encoder = w->parts.encoder;
 
+        if (w->c->wide_layer > 0) {
+                if (w->c->frozen)
+                        encoder->clear_adjoints(w);
+                encoder->entering_bwd(w, dv);
+                return;
+        }
         if (ran_config_has_vector(w->c)) {
                 encoder->vector_bwd(w, p, dp, dv);
                 return;

@@ -10,23 +10,19 @@
 #include "base/error.h"
 #include "base/string-table.h"
 #include "nn/digest.h"
+#include "nn/kept-file.h"
 #include "part/vectors/document-vector.h"
-#include "tensors/tensors.h"
 #include "ran/model.h"
 
-#include <errno.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 enum { KEY = 16 };
-static const char format[] = "ran-vectors";
 
 struct ran_vector_cache {
         char *path; /* NULL: in memory alone */
-        struct ran_bytes file;
-        struct ran_tensors tensors;
+        struct ran_kept_file file;
         const float *old; /* (olds, width) of the file */
         float *copy;      /* of them, where they cannot be used in place */
         size_t olds, width;
@@ -86,30 +82,14 @@ int ran_vector_cache_bind(struct ran_vector_cache *k, const struct ran_config *c
 
 /* ---- reading -------------------------------------------------------------------------------- */
 
-static int damaged(const char *what, struct ran_error *err)
-{
-        return ran_fail(
-                err, RAN_EFORMAT,
-                "%s: this is no file of vectors that ran wrote, or it is damaged: remove it "
-                "or name another",
-                what);
-}
-
-static const char *metadata(const struct ran_tensors *t, const char *key)
-{
-        const struct ran_metadata *found = ran_tensors_metadata(t, key);
-
-        return found != NULL && found->text_n == strlen(found->text) ? found->text : "";
-}
-
 static int read_keys(struct ran_vector_cache *k, const struct ran_tensor *t, struct ran_error *err)
 {
-        const char *key = (const char *)k->tensors.data + t->begin;
+        const char *key = (const char *)k->file.tensors.data + t->begin;
 
         RAN_TRY(ran_string_table_reserve(&k->keys, k->olds, err));
         for (size_t i = 0; i < k->olds; i++, key += KEY) {
                 if (i > 0 && memcmp(key - KEY, key, KEY) >= 0)
-                        return damaged(k->path, err);
+                        return ran_kept_file_damaged(k->path, RAN_KEPT_VECTORS, err);
                 if (ran_string_table_add(&k->keys, hash_of(key), key, KEY, err) ==
                     RAN_STRING_TABLE_NONE)
                         return RAN_ENOMEM;
@@ -119,31 +99,23 @@ static int read_keys(struct ran_vector_cache *k, const struct ran_tensor *t, str
 
 static int read_file(struct ran_vector_cache *k, struct ran_error *err)
 {
-        struct ran_error why = {0};
-
-        RAN_TRY(ran_bytes_open(&k->file, k->path, err));
-        if (ran_tensors_read(&k->tensors, &k->file, &why) != RAN_OK)
-                return why.code == RAN_ENOMEM ? ran_fail(err, RAN_ENOMEM, "%s", why.text)
-                                              : damaged(k->path, err);
-        const struct ran_tensor *keys = ran_tensors_find(&k->tensors, "document");
-        const struct ran_tensor *vectors = ran_tensors_find(&k->tensors, "vector");
-        const char *encoder = metadata(&k->tensors, "encoder");
-        if (strcmp(metadata(&k->tensors, "format"), format) != 0 || strlen(encoder) != 64 ||
-            keys == NULL || vectors == NULL || keys->dtype != RAN_DTYPE_U8 || keys->rank != 2 ||
+        RAN_TRY(ran_kept_file_read(&k->file, k->path, RAN_KEPT_VECTORS, k->encoder, err));
+        const struct ran_tensors *file = &k->file.tensors;
+        const struct ran_tensor *keys = ran_tensors_find(file, "document");
+        const struct ran_tensor *vectors = ran_tensors_find(file, "vector");
+        if (keys == NULL || vectors == NULL || keys->dtype != RAN_DTYPE_U8 || keys->rank != 2 ||
             keys->shape[1] != KEY || vectors->dtype != RAN_DTYPE_F32 || vectors->rank != 2 ||
             vectors->shape[0] != keys->shape[0] || vectors->shape[1] == 0 ||
-            keys->shape[0] >= RAN_STRING_TABLE_NONE / 2 ||
-            ran_tensors_verify(&k->tensors, &why) != RAN_OK)
-                return damaged(k->path, err);
-        memcpy(k->encoder, encoder, sizeof k->encoder);
+            keys->shape[0] >= RAN_STRING_TABLE_NONE / 2)
+                return ran_kept_file_damaged(k->path, RAN_KEPT_VECTORS, err);
         k->olds = keys->shape[0];
         k->width = vectors->shape[1];
-        k->old = ran_tensor_in_place(&k->tensors, vectors);
+        k->old = ran_tensor_in_place(file, vectors);
         if (k->old == NULL) {
                 k->old = k->copy = ran_alloc_floats(vectors->elements, err);
                 if (k->copy == NULL)
                         return RAN_ENOMEM;
-                RAN_TRY(ran_tensor_floats(&k->tensors, vectors, k->copy, err));
+                RAN_TRY(ran_tensor_floats(file, vectors, k->copy, err));
         }
         return read_keys(k, keys, err);
 }
@@ -152,8 +124,7 @@ static void free_cache(struct ran_vector_cache *k)
 {
         pthread_mutex_destroy(&k->lock);
         ran_string_table_release(&k->keys);
-        ran_tensors_release(&k->tensors);
-        ran_bytes_release(&k->file);
+        ran_kept_file_release(&k->file);
         free(k->copy);
         free(k->vector);
         free(k->path);
@@ -164,20 +135,15 @@ struct ran_vector_cache *ran_vector_cache_open(const char *path, struct ran_erro
 {
         err = ran_error_or_spare(err);
         struct ran_vector_cache *k = ran_alloc(1, sizeof *k, err);
-        struct stat st;
+        bool is_there = false;
         int rc = RAN_OK;
 
         if (k == NULL)
                 return NULL;
         pthread_mutex_init(&k->lock, NULL);
         if (path != NULL) {
-                k->path = ran_alloc(strlen(path) + 1, 1, err);
-                if (k->path == NULL)
-                        rc = RAN_ENOMEM;
-                else
-                        memcpy(k->path, path, strlen(path) + 1);
-                if (rc == RAN_OK && (stat(path, &st) == 0 || errno != ENOENT))
-                        rc = read_file(k, err);
+                k->path = ran_kept_path(path, &is_there, err);
+                rc = k->path == NULL ? RAN_ENOMEM : is_there ? read_file(k, err) : RAN_OK;
         }
         if (rc == RAN_OK)
                 return k;
@@ -272,8 +238,8 @@ static int write_file(const struct ran_vector_cache *k, struct ran_error *err)
                 const struct ran_tensor_source tensors[] = {
                         {"document", RAN_DTYPE_U8, 2, {n, KEY}, keys},
                         {"vector", RAN_DTYPE_F32, 2, {n, width}, vectors}};
-                const struct ran_metadata_source meta[] = {{"format", format},
-                                                           {"encoder", k->encoder}};
+                const struct ran_metadata_source meta[] = {
+                        {"format", ran_kept_format(RAN_KEPT_VECTORS)}, {"encoder", k->encoder}};
 
                 rc = ran_tensors_write(k->path, tensors, 2, meta, 2, err);
         }

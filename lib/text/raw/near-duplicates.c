@@ -136,49 +136,97 @@ static struct bucket *bucket_of(const struct ran_near_duplicates *t, uint64_t ke
         return &t->bucket[at];
 }
 
-/* Compares text i, unless it has been compared in this search. */
-static void compare(struct ran_near_duplicates *t, const struct ran_shingles *s, uint32_t i,
-                    size_t *left, size_t *text, double *similarity)
+/* A search: what to do with each text that is like the one at hand. */
+struct like {
+        double least; /* the smallest similarity that matters; `tell` may raise it */
+        bool (*tell)(struct like *like, size_t text, double similarity); /* false: enough */
+};
+
+/* Compares with the texts that are in a bucket with this one, the latest first. */
+static void visit(struct ran_near_duplicates *t, const struct ran_shingles *s, struct like *like)
 {
+        const struct entry *entry = t->entries.data;
         uint32_t *compared = t->compared.data;
         const size_t *first = t->first.data;
         const uint64_t *hash = t->shingles.data;
-
-        if (compared[i] == t->search)
-                return;
-        compared[i] = t->search;
-        --*left;
-        const double x =
-                ran_shingles_similarity(s->hash, s->n, hash + first[i], first[i + 1] - first[i]);
-        if (x > *similarity || (x == *similarity && x > 0 && i < *text)) {
-                *similarity = x;
-                *text = i;
-        }
-}
-
-int ran_near_duplicates_find(struct ran_near_duplicates *t, const struct ran_shingles *s,
-                             size_t *text, double *similarity, struct ran_error *err)
-{
-        const struct entry *entry = t->entries.data;
         size_t left = RAN_NEAR_COMPARED;
 
-        *text = RAN_NO_TEXT;
-        *similarity = 0;
+        for (size_t band = 0; band < t->bands; band++)
+                for (uint32_t e = bucket_of(t, t->key[band])->last; e != 0; e = entry[e - 1].next) {
+                        const uint32_t i = entry[e - 1].text;
+
+                        if (compared[i] == t->search)
+                                continue;
+                        compared[i] = t->search;
+                        const double x =
+                                ran_shingles_similarity(s->hash, s->n, hash + first[i],
+                                                        first[i + 1] - first[i], like->least);
+                        if ((x > 0 && !like->tell(like, i, x)) || --left == 0)
+                                return;
+                }
+}
+
+static int search(struct ran_near_duplicates *t, const struct ran_shingles *s, struct like *like,
+                  struct ran_error *err)
+{
         if (s->n == 0 || t->texts == 0)
                 return RAN_OK;
         if (t->search == UINT32_MAX)
                 return ran_fail(err, RAN_EINVAL, "too many searches for near-duplicates");
         t->search++;
         make_keys(t, s);
-        for (size_t band = 0; band < t->bands && left > 0 && *similarity < 1; band++)
-                for (uint32_t e = bucket_of(t, t->key[band])->last; e != 0 && left > 0;
-                     e = entry[e - 1].next)
-                        compare(t, s, entry[e - 1].text, &left, text, similarity);
-        if (*similarity < t->least) {
-                *text = RAN_NO_TEXT;
-                *similarity = 0;
-        }
+        visit(t, s, like);
         return RAN_OK;
+}
+
+struct best {
+        struct like like;
+        size_t text;
+        double similarity;
+};
+
+static bool keep_best(struct like *like, size_t text, double similarity)
+{
+        struct best *best = (struct best *)like;
+
+        if (similarity > best->similarity || text < best->text)
+                best->text = text;
+        best->similarity = like->least = similarity;
+        return similarity < 1;
+}
+
+int ran_near_duplicates_find(struct ran_near_duplicates *t, const struct ran_shingles *s,
+                             size_t *text, double *similarity, struct ran_error *err)
+{
+        struct best best = {{t->least, keep_best}, RAN_NO_TEXT, 0};
+
+        RAN_TRY(search(t, s, &best.like, err));
+        *text = best.text;
+        *similarity = best.similarity;
+        return RAN_OK;
+}
+
+struct each {
+        struct like like;
+        void (*tell)(void *arg, size_t text, double similarity);
+        void *arg;
+};
+
+static bool tell_each(struct like *like, size_t text, double similarity)
+{
+        const struct each *each = (const struct each *)like;
+
+        each->tell(each->arg, text, similarity);
+        return true;
+}
+
+int ran_near_duplicates_each(struct ran_near_duplicates *t, const struct ran_shingles *s,
+                             void (*tell)(void *arg, size_t text, double similarity), void *arg,
+                             struct ran_error *err)
+{
+        struct each each = {{t->least, tell_each}, tell, arg};
+
+        return search(t, s, &each.like, err);
 }
 
 /* Twice the buckets. */

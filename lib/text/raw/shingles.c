@@ -86,16 +86,22 @@ int ran_shingles_of_ids(struct ran_shingles *to, const uint32_t *ids, size_t L,
         return finish(to, before, err);
 }
 
-double ran_shingles_similarity(const uint64_t *a, size_t n, const uint64_t *b, size_t m)
+double ran_shingles_similarity(const uint64_t *a, size_t n, const uint64_t *b, size_t m,
+                               double least)
 {
+        /* With fewer common ones than these, less what rounding adds, the sets differ too much. */
+        const double needed = least * (double)(n + m) / (1 + least) - 1e-6;
+        const double lacking_a = (double)n - needed, lacking_b = (double)m - needed;
         size_t i = 0, k = 0, common = 0;
 
-        while (i < n && k < m) {
+        while (i < n && k < m && (double)(i - common) <= lacking_a &&
+               (double)(k - common) <= lacking_b) {
                 const uint64_t x = a[i], y = b[k];
 
                 common += x == y;
                 i += x <= y;
                 k += y <= x;
         }
-        return n + m == common ? 0 : (double)common / (double)(n + m - common);
+        const double similarity = n + m == common ? 0 : (double)common / (double)(n + m - common);
+        return similarity >= least ? similarity : 0;
 }
