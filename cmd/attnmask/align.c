@@ -13,6 +13,7 @@
 #include "cmd/attnmask/picture.h"
 #include "cmd/attnmask/words.h"
 #include "cmd/options/message.h"
+#include "cmd/pages/element.h"
 #include "cmd/pages/page.h"
 
 /* CELL: pixels of a cell with text at the sides; LETTER: of a letter, about; SIDE: letters of a
@@ -340,11 +341,10 @@ static void write_page(const struct alignment *k, const struct attnmask_panels *
                        const struct cmd_line *line, struct ran_buf *out)
 {
         attnmask_page_begin(k->a, k->s, line, "Attention to the source", out);
-        ran_buf_str(
-                out,
-                "<p class=\"note\">A line is a token of the target, a column one of the "
-                "source. The stronger the colour, the more attention the source token got when the "
-                "target token was predicted; point at a cell for the weight.</p>\n");
+        page_put(out, HTML_NOTE,
+                 "A line is a token of the target, a column one of the source. The stronger the "
+                 "colour, the more attention the source token got when the target token was "
+                 "predicted; point at a cell for the weight.");
         write_svg(k, p, out);
         page_end(out, NULL);
 }

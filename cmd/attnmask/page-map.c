@@ -5,6 +5,7 @@
 #include "cmd/attnmask/map.h"
 #include "cmd/attnmask/model.h"
 #include "cmd/attnmask/token-text.h"
+#include "cmd/pages/element.h"
 #include "cmd/pages/page.h"
 #include "cmd/pages/record-name.h"
 #include "cmd/pages/table.h"
@@ -26,9 +27,12 @@ void attnmask_page_begin(const struct attnmask_model *a, const struct attnmask_s
 
         ran_buf_printf(&lead, "%zu tokens, model %s", s->shape.L, a->options->model);
         page_begin(out, title, &lead);
-        ran_buf_str(out, "<p>Document: <strong>");
+        page_open(out, HTML_PARAGRAPH);
+        ran_buf_str(out, "Document: ");
+        page_open(out, HTML_STRONG);
         page_record_name(out, &line->record, line->file, line->number);
-        ran_buf_str(out, "</strong></p>\n");
+        page_close(out, HTML_STRONG);
+        page_close(out, HTML_PARAGRAPH);
 }
 
 static void add_token(struct ran_buf *out, const struct token_part *part, double value, size_t t,
@@ -42,10 +46,10 @@ static void add_token(struct ran_buf *out, const struct token_part *part, double
                 page_text(out, part->text, part->n);
                 return;
         }
-        ran_buf_printf(out, "<i class=\"%c%d\" title=\"token %zu: %+.3g\">", value > 0 ? 'p' : 'n',
-                       (int)ceil(LEVELS * share), t, value);
+        page_open_with(out, HTML_SHADE, "class=\"%c%d\" title=\"token %zu: %+.3g\"",
+                       value > 0 ? 'p' : 'n', (int)ceil(LEVELS * share), t, value);
         page_text(out, part->text, part->n);
-        ran_buf_str(out, "</i>");
+        page_close(out, HTML_SHADE);
 }
 
 static void write_text(const struct attnmask_scratch *s, struct token_text *x, struct part *of,
@@ -53,7 +57,8 @@ static void write_text(const struct attnmask_scratch *s, struct token_text *x, s
 {
         struct token_part part;
 
-        ran_buf_str(&out->buf, "<h2>Text</h2>\n<div class=\"text win\" dir=\"auto\">");
+        page_put(&out->buf, HTML_HEADING, "Text");
+        page_open(&out->buf, HTML_SHADED);
         for (size_t t = 0; t < s->reading.tokens.L; t++) {
                 token_text_next(x, t, &part);
                 add_token(&out->buf, &part, s->value[t], t, of);
@@ -61,7 +66,25 @@ static void write_text(const struct attnmask_scratch *s, struct token_text *x, s
         }
         token_text_rest(x, &part);
         page_text(&out->buf, part.gap, part.gap_n);
-        ran_buf_str(&out->buf, "</div>\n");
+        page_close(&out->buf, HTML_SHADED);
+}
+
+/* A row about token t. */
+static void write_value(struct page_table *table, size_t t, const struct token_part *part,
+                        double value, double most)
+{
+        const enum page_element kind = value < 0 ? HTML_AGAINST : HTML_FOR;
+        struct ran_buf number = {0}, bar = {0};
+
+        ran_buf_printf(&number, "%+.4g", value);
+        page_open(&bar, kind);
+        page_bar(&bar, fabs(value) / fabs(most));
+        page_close(&bar, kind);
+        page_row(table, CELL_FIGURE((double)t, 0), CELL_NAMED(part->text, part->n),
+                 CELL_AMOUNT(&number), CELL_MARKUP(&bar));
+        table->out->failed |= number.failed || bar.failed;
+        ran_buf_release(&number);
+        ran_buf_release(&bar);
 }
 
 /* The tokens with the largest values, found one after another. */
@@ -82,17 +105,12 @@ static void write_largest(const struct attnmask_scratch *s, struct token_text *x
                         at[i] = at[i - 1];
                 at[i] = t;
         }
-        ran_buf_str(&out->buf, "<h2>Largest</h2>\n");
+        page_put(&out->buf, HTML_HEADING, "Largest");
         struct page_table table = page_table_begin(&out->buf, PAGE_PLAIN, "#token|text|#value|");
         for (size_t i = 0; i < n; i++) {
                 x->at = 0; /* its own text only */
                 token_text_next(x, at[i], &part);
-                ran_buf_printf(&out->buf, "<tr><td class=\"n\">%zu</td><th scope=\"row\">", at[i]);
-                page_text(&out->buf, part.text, part.n);
-                ran_buf_printf(&out->buf, "</th><td class=\"n\">%+.4g</td><td class=\"%s\">",
-                               s->value[at[i]], s->value[at[i]] < 0 ? "against" : "for");
-                page_bar(&out->buf, fabs(s->value[at[i]]) / fabs(s->value[at[0]]));
-                ran_buf_str(&out->buf, "</td></tr>\n");
+                write_value(&table, at[i], &part, s->value[at[i]], s->value[at[0]]);
         }
         page_table_end(&table);
         x->at = 0;
@@ -100,25 +118,26 @@ static void write_largest(const struct attnmask_scratch *s, struct token_text *x
 
 static void write_legend(const struct map_said *said, const struct part *of, struct ran_buf *out)
 {
-        ran_buf_str(out, "<p class=\"legend\"><span><i class=\"p7\"></i>");
+        page_open(out, HTML_LEGEND);
+        page_open_key(out, 'p', 7);
         ran_buf_str(out, said->label != NULL ? "for " : "influences ");
         page_string(out, said->label != NULL ? said->label : "the outputs");
-        ran_buf_str(out, "</span>");
+        page_close(out, HTML_KEY);
         if (said->label != NULL) {
-                ran_buf_str(out, "<span><i class=\"n7\"></i>against ");
+                page_open_key(out, 'n', 7);
+                ran_buf_str(out, "against ");
                 page_string(out, said->label);
-                ran_buf_str(out, "</span>");
+                page_close(out, HTML_KEY);
         }
-        ran_buf_printf(
-                out,
-                "</p>\n<p class=\"note\">The strongest colour is %.3g%s. Tokens below %.0f %% "
-                "of it have no colour.</p>\n",
-                of->most,
-                said->label != NULL
-                        ? " in the log odds"
-                        : " (the change of an output when the token's embedding moves by "
-                          "its own length)",
-                100 * small);
+        page_close(out, HTML_LEGEND);
+        page_put(out, HTML_NOTE,
+                 "The strongest colour is %.3g%s. Tokens below %.0f %% of it have no colour.",
+                 of->most,
+                 said->label != NULL
+                         ? " in the log odds"
+                         : " (the change of an output when the token's embedding moves by its own "
+                           "length)",
+                 100 * small);
 }
 
 static int write_page(const struct attnmask_model *a, struct attnmask_scratch *s,
@@ -135,14 +154,15 @@ static int write_page(const struct attnmask_model *a, struct attnmask_scratch *s
                                                 : "Influence on outputs of tokens",
                             &out->buf);
         if (said->label != NULL) {
-                ran_buf_str(&out->buf, "<p>Label: <span class=\"label\">");
-                page_string(&out->buf, said->label);
-                ran_buf_str(&out->buf, "</span> ");
+                page_open(&out->buf, HTML_PARAGRAPH);
+                ran_buf_str(&out->buf, "Label: ");
+                page_put(&out->buf, HTML_LABEL, "%s", said->label);
+                ran_buf_char(&out->buf, ' ');
                 page_percent(&out->buf, said->p, 1);
-                ran_buf_str(&out->buf, "</p>\n");
+                page_close(&out->buf, HTML_PARAGRAPH);
         } else {
-                ran_buf_printf(&out->buf, "<p>Outputs of the tokens %zu to %zu.</p>\n", said->from,
-                               said->to - 1);
+                page_put(&out->buf, HTML_PARAGRAPH, "Outputs of the tokens %zu to %zu.", said->from,
+                         said->to - 1);
         }
         write_legend(said, &of, &out->buf);
         write_text(s, x, &of, out);

@@ -16,6 +16,7 @@
 #include <string.h>
 
 #include "cmd/attnmask/token-text.h"
+#include "cmd/pages/element.h"
 #include "cmd/pages/page.h"
 #include "cmd/pages/style.h"
 
@@ -361,15 +362,18 @@ static void add_table_name(const struct page *p, size_t t, struct ran_buf *out)
 /* The script makes a menu of this list. */
 static void write_tables(const struct page *p, struct ran_buf *out)
 {
-        ran_buf_str(out, "<details id=\"tables\"><summary>layers and heads of this page</summary>"
-                         "<ol>\n");
+        page_open_with(out, HTML_DETAILS, "id=\"tables\"");
+        page_put(out, HTML_SUMMARY, "layers and heads of this page");
+        page_open(out, HTML_LIST);
+        ran_buf_char(out, '\n');
         for (size_t t = 0; t < p->tables; t++) {
-                ran_buf_printf(out, "<li data-table=\"%zu\" data-review=\"%d\">", t,
+                page_open_with(out, HTML_ITEM, "data-table=\"%zu\" data-review=\"%d\"", t,
                                p->table[t].table == RAN_PROBE_REVIEW);
                 add_table_name(p, t, out);
-                ran_buf_str(out, "</li>\n");
+                page_close(out, HTML_ITEM);
         }
-        ran_buf_str(out, "</ol></details>\n");
+        page_close(out, HTML_LIST);
+        page_close(out, HTML_DETAILS);
 }
 
 /* From 0, the least of them, to LEVELS, the most. */
@@ -394,9 +398,10 @@ static void write_strip(const struct page *p, struct ran_buf *out)
 
         if (p->windows == 1)
                 return;
-        ran_buf_printf(
-                out, "<h2>%s</h2>\n<p class=\"note\">%s",
-                p->rows ? "Cells of all windows" : "Blocks of the text",
+        page_put(out, HTML_HEADING, "%s", p->rows ? "Cells of all windows" : "Blocks of the text");
+        page_open(out, HTML_NOTE);
+        ran_buf_str(
+                out,
                 p->state != NULL
                         ? "The stronger the colour, the more attention the cell gets in the "
                           "memory review of the last layer."
@@ -408,20 +413,24 @@ static void write_strip(const struct page *p, struct ran_buf *out)
                           "layer.");
         if (p->per_block > 1)
                 ran_buf_printf(out, " A cell here stands for %zu windows.", p->per_block);
-        ran_buf_str(out, "</p>\n<div class=\"strip\" id=\"strip\">\n");
+        page_close(out, HTML_NOTE);
+        page_open_with(out, HTML_STRIP, "id=\"strip\"");
         for (size_t b = 0; b < blocks; b++) {
                 most = fmax(most, block_value(p, b));
                 least = fmin(least, block_value(p, b));
                 all += block_value(p, b);
         }
-        for (size_t b = 0; b < blocks; b++)
-                ran_buf_printf(out,
-                               "<a href=\"#w%zu\" class=\"a%d\" title=\"window %zu: %.2f %%"
-                               "\">%zu</a>\n",
-                               b * p->per_block, level_of(block_value(p, b), least, most),
-                               b * p->per_block, all > 0 ? 100 * block_value(p, b) / all : 0,
-                               b * p->per_block);
-        ran_buf_str(out, "</div>\n");
+        for (size_t b = 0; b < blocks; b++) {
+                const size_t w = b * p->per_block;
+                const double value = block_value(p, b);
+
+                page_open_with(out, HTML_LINK,
+                               "href=\"#w%zu\" class=\"a%d\" title=\"window %zu: %.2f %%\"", w,
+                               level_of(value, least, most), w, all > 0 ? 100 * value / all : 0);
+                ran_buf_printf(out, "%zu", w);
+                page_close(out, HTML_LINK);
+        }
+        page_close(out, HTML_STRIP);
 }
 
 /* A window without its attention. */
@@ -445,9 +454,9 @@ static void write_plain(struct page *p, size_t w, struct cmd_sink *out)
 static void add_level(struct ran_buf *out, int level)
 {
         if (level > 0)
-                ran_buf_printf(out, "<i class=\"a%d\">", level);
+                page_open_with(out, HTML_SHADE, "class=\"a%d\"", level);
         else
-                ran_buf_str(out, "<i>");
+                page_open(out, HTML_SHADE);
 }
 
 static void write_shown(struct page *p, size_t w, struct cmd_sink *out)
@@ -460,14 +469,18 @@ static void write_shown(struct page *p, size_t w, struct cmd_sink *out)
                 most = fmax(most, got[i]);
                 least = fmin(least, got[i]);
         }
-        if (p->first > 0)
-                ran_buf_str(&out->buf, "<i class=\"cell\">\xe2\x97\x86</i> ");
+        if (p->first > 0) {
+                page_open_with(&out->buf, HTML_SHADE, "class=\"cell\"");
+                ran_buf_str(&out->buf, "\xe2\x97\x86");
+                page_close(&out->buf, HTML_SHADE);
+                ran_buf_char(&out->buf, ' ');
+        }
         for (size_t t = begin_of(p, w), i = p->first; t < end_of(p, w); t++, i++) {
                 token_text_next(&p->text, t, &part);
                 page_text(&out->buf, part.gap, part.gap_n);
                 add_level(&out->buf, level_of(got[i], least, most));
                 page_text(&out->buf, part.text, part.n);
-                ran_buf_str(&out->buf, "</i>");
+                page_close(&out->buf, HTML_SHADE);
                 cmd_sink_flush(out);
         }
 }
@@ -476,59 +489,64 @@ static void write_windows(struct page *p, const struct ran_buf *weights, struct 
 {
         struct token_part rest;
 
-        ran_buf_printf(&out->buf,
-                       "<h2>Text</h2>\n<div id=\"text\" data-stride=\"%zu\" "
-                       "data-cells=\"%zu\" data-block=\"%zu\">\n",
+        page_put(&out->buf, HTML_HEADING, "Text");
+        page_open_with(&out->buf, HTML_BOX,
+                       "id=\"text\" data-stride=\"%zu\" data-cells=\"%zu\" data-block=\"%zu\"",
                        stride(p), p->first, p->per_block);
         for (size_t w = 0; w < p->windows; w++) {
-                ran_buf_printf(&out->buf, "<div class=\"win\" id=\"w%zu\"", w);
-                ran_buf_add(&out->buf, weights[w].data, weights[w].len);
-                ran_buf_str(&out->buf, ">");
-                if (p->windows > 1)
-                        ran_buf_printf(&out->buf, "<small>%zu</small> ", w);
-                ran_buf_str(&out->buf, "<span class=\"text\">");
+                page_open_with(&out->buf, HTML_WINDOW, "id=\"w%zu\"%.*s", w, (int)weights[w].len,
+                               weights[w].len > 0 ? weights[w].data : "");
+                if (p->windows > 1) {
+                        page_put(&out->buf, HTML_SMALL, "%zu", w);
+                        ran_buf_char(&out->buf, ' ');
+                }
+                page_open(&out->buf, HTML_PART);
                 if (p->shown[w])
                         write_shown(p, w, out);
                 else
                         write_plain(p, w, out);
-                ran_buf_str(&out->buf, "</span></div>\n");
+                page_close(&out->buf, HTML_PART);
+                page_close(&out->buf, HTML_WINDOW);
                 cmd_sink_flush(out);
         }
         token_text_rest(&p->text, &rest);
         if (rest.gap_n > 0 && p->s->reading.document != NULL &&
             p->s->reading.document->from == CMD_FROM_TEXT) {
-                ran_buf_str(&out->buf, "<div class=\"win\"><span class=\"text\">");
+                page_open(&out->buf, HTML_WINDOW);
+                page_open(&out->buf, HTML_PART);
                 page_excerpt(&out->buf, rest.gap, rest.gap_n, 1000);
-                ran_buf_str(&out->buf, "</span></div>\n");
+                page_close(&out->buf, HTML_PART);
+                page_close(&out->buf, HTML_WINDOW);
         }
-        ran_buf_str(&out->buf, "</div>\n");
+        page_close(&out->buf, HTML_BOX);
 }
 
 static void write_notes(const struct page *p, struct ran_buf *out)
 {
-        ran_buf_str(out, "<p class=\"note\">The stronger the colour of a word, the more attention "
-                         "it gets in the "
-                         "last layer, in the mean of all heads and words.");
-        if (p->rows)
-                ran_buf_str(out, " \xe2\x97\x86 is the cell of a window.");
-        ran_buf_str(out, "</p>\n<p class=\"note\" id=\"hint\">Point at a word, or tap it, to see "
-                         "what it looks at and what looks at it.</p>\n");
-        ran_buf_printf(out,
-                       "<p class=\"note\">Of each word, the page has the %zu largest weights "
-                       "above 0.1 %%.",
+        page_put(out, HTML_NOTE,
+                 "The stronger the colour of a word, the more attention it gets in the last layer, "
+                 "in the mean of all heads and words.%s",
+                 p->rows ? " \xe2\x97\x86 is the cell of a window." : "");
+        page_open_with(out, HTML_NOTE, "id=\"hint\"");
+        ran_buf_str(out,
+                    "Point at a word, or tap it, to see what it looks at and what looks at it.");
+        page_close(out, HTML_NOTE);
+        page_open(out, HTML_NOTE);
+        ran_buf_printf(out, "Of each word, the page has the %zu largest weights above 0.1 %%.",
                        p->keys);
         if (p->fewer_tables)
-                ran_buf_str(out, " <strong>To keep the page small, single heads or layers are left "
-                                 "out: select some with --layer and --head.</strong>");
+                page_put(
+                        out, HTML_STRONG,
+                        " To keep the page small, single heads or layers are left out: select some "
+                        "with --layer and --head.");
         if (p->shown_n < p->windows)
-                ran_buf_printf(out,
-                               " <strong>%zu of %zu windows are shown with their attention: "
-                               "those that get the most; the others are plain text%s. "
-                               "%s</strong>",
-                               p->shown_n, p->windows,
-                               p->s->shape.L > 400000 ? ", of which only the begin is shown" : "",
-                               p->rows ? "--in-window N selects one." : "");
-        ran_buf_str(out, "</p>\n");
+                page_put(out, HTML_STRONG,
+                         " %zu of %zu windows are shown with their attention: those that get the "
+                         "most; the others are plain text%s. %s",
+                         p->shown_n, p->windows,
+                         p->s->shape.L > 400000 ? ", of which only the begin is shown" : "",
+                         p->rows ? "--in-window N selects one." : "");
+        page_close(out, HTML_NOTE);
 }
 
 /* ---- the page -------------------------------------------------------------------------------- */

@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "cmd/pages/element.h"
 #include "cmd/pages/page.h"
 #include "cmd/pages/record-name.h"
 #include "cmd/pages/style.h"
@@ -46,13 +47,18 @@ static double badness(const struct classify_eval *e, const float *p, size_t best
 }
 
 static void add_label(struct ran_buf *out, const struct classify_eval *e, size_t i, float p,
-                      const char *kind)
+                      enum page_element kind)
 {
-        ran_buf_printf(out, " <span class=\"label %s\">", kind);
-        page_string(out, e->names[i]);
-        ran_buf_str(out, "</span> <small>");
-        page_percent(out, (double)p, 1);
-        ran_buf_str(out, "</small>");
+        ran_buf_char(out, ' ');
+        page_put(out, kind, "%s", e->names[i]);
+        ran_buf_char(out, ' ');
+        page_put_share(out, (double)p);
+}
+
+static void add_lack(struct ran_buf *out)
+{
+        ran_buf_char(out, ' ');
+        page_put(out, HTML_LACK, "no label");
 }
 
 static void add_answer(struct ran_buf *out, const struct classify_eval *e, const float *p,
@@ -60,20 +66,27 @@ static void add_answer(struct ran_buf *out, const struct classify_eval *e, const
 {
         size_t n = 0;
 
-        ran_buf_str(out, "<p>found:");
+        page_open(out, HTML_PARAGRAPH);
+        ran_buf_str(out, "found:");
         for (size_t i = 0; i < e->C; i++)
                 if (is_given(e, p, best, i) && ++n > 0)
-                        add_label(out, e, i, p[i], is_gold(e, i) ? "good" : "bad");
-        ran_buf_str(out, n == 0 ? " <em>no label</em>" : "");
-        ran_buf_str(out, "<br/>\ngold:");
+                        add_label(out, e, i, p[i],
+                                  is_gold(e, i) ? HTML_LABEL_RIGHT : HTML_LABEL_WRONG);
+        if (n == 0)
+                add_lack(out);
+        page_break(out);
+        ran_buf_str(out, "gold:");
         for (size_t i = 0; i < e->n_gold; i++)
-                add_label(out, e, e->gold[i], p[e->gold[i]], "");
+                add_label(out, e, e->gold[i], p[e->gold[i]], HTML_LABEL);
         for (size_t i = 0; i < e->n_unknown; i++) {
-                ran_buf_str(out, " <span class=\"label\">");
-                page_text(out, e->unknown_label[i].text, e->unknown_label[i].n);
-                ran_buf_str(out, "</span> <small>not a label of the model</small>");
+                ran_buf_char(out, ' ');
+                page_put_text(out, HTML_LABEL, e->unknown_label[i].text, e->unknown_label[i].n);
+                ran_buf_char(out, ' ');
+                page_put(out, HTML_SMALL, "not a label of the model");
         }
-        ran_buf_str(out, e->n_gold + e->n_unknown == 0 ? " <em>no label</em></p>\n" : "</p>\n");
+        if (e->n_gold + e->n_unknown == 0)
+                add_lack(out);
+        page_close(out, HTML_PARAGRAPH);
 }
 
 static int add_error(struct classify_eval_page *page, const struct classify_eval *e,
@@ -84,9 +97,7 @@ static int add_error(struct classify_eval_page *page, const struct classify_eval
 
         page_record_name(&d.name, &line->record, line->file, line->number);
         add_answer(&d.body, e, a->p, classify_eval_best(e, a->p));
-        ran_buf_str(&d.body, "<div class=\"text\" dir=\"auto\">");
-        page_excerpt(&d.body, a->text.data, a->text.len, EXCERPT);
-        ran_buf_str(&d.body, "</div>\n");
+        page_put_excerpt(&d.body, a->text.data, a->text.len, EXCERPT);
         int rc = page_documents_add(&page->worst, &d, err);
         page_document_release(&d);
         return rc;
@@ -155,10 +166,8 @@ static void write_facts(const struct ran_eval_report *r, struct ran_buf *out)
         }
         page_table_end(&t);
         if (r->n < 200)
-                ran_buf_printf(out,
-                               "<p class=\"note\">With %zu documents these figures are "
-                               "rough: see the intervals.</p>\n",
-                               r->n);
+                page_put(out, HTML_NOTE,
+                         "With %zu documents these figures are rough: see the intervals.", r->n);
 }
 
 static void write_label(const struct ran_eval_report *r, size_t c, struct page_table *t)
@@ -175,7 +184,7 @@ static void write_label(const struct ran_eval_report *r, size_t c, struct page_t
 
 static void write_labels(const struct ran_eval_report *r, struct ran_buf *out)
 {
-        ran_buf_str(out, "<h2>Labels</h2>\n");
+        page_put(out, HTML_HEADING, "Labels");
         struct page_table t = page_table_begin(
                 out, PAGE_WIDE, "label|#precision|#recall (95 % interval)|#F1||#gold|#found");
         for (size_t c = 0; c < r->C; c++)
@@ -196,35 +205,30 @@ static size_t cell_of(const struct ran_eval_report *r, size_t gold, size_t found
 
 static void write_matrix(const struct ran_eval_report *r, struct ran_buf *out)
 {
-        ran_buf_str(out, "<div class=\"wide\"><table class=\"cells\">\n<thead><tr><th>gold \\ "
-                         "found</th>");
-        for (size_t c = 0; c < r->C; c++) {
-                ran_buf_str(out, "<th title=\"");
-                page_string(out, r->names[c]);
-                ran_buf_str(out, "\">");
-                page_string(out, r->names[c]);
-                ran_buf_str(out, "</th>");
-        }
-        ran_buf_str(out, "</tr></thead>\n<tbody>\n");
-        for (size_t g = 0; g < r->C; g++) {
-                ran_buf_str(out, "<tr><th scope=\"row\">");
-                page_string(out, r->names[g]);
-                ran_buf_str(out, "</th>");
-                for (size_t c = 0; c < r->C; c++) {
-                        size_t n = cell_of(r, g, c), of = r->classes[g].support;
-                        double share = of > 0 ? (double)n / (double)of : 0;
+        struct page_table t = page_table_begin(out, PAGE_CELLS, NULL);
 
-                        ran_buf_printf(out, "<td class=\"%s%s\" style=\"--v:%.3f\">",
-                                       g == c ? "hit" : "", share > 0.6 ? " dark" : "", share);
-                        if (n > 0)
-                                page_count(out, n);
-                        ran_buf_str(out, "</td>");
+        page_row_open(&t, NULL);
+        page_cells(out, CELL_HEAD("gold \\ found"));
+        for (size_t c = 0; c < r->C; c++)
+                page_cells(out, CELL_HEAD(r->names[c]));
+        page_row_close(&t);
+        for (size_t g = 0; g < r->C; g++) {
+                const size_t of = r->classes[g].support;
+
+                page_row_open(&t, NULL);
+                page_cells(out, CELL_NAME(r->names[g]));
+                for (size_t c = 0; c < r->C; c++) {
+                        const size_t n = cell_of(r, g, c);
+
+                        page_cells(out,
+                                   CELL_SHADED(n, of > 0 ? (double)n / (double)of : 0, g == c));
                 }
-                ran_buf_str(out, "</tr>\n");
+                page_row_close(&t);
         }
-        ran_buf_str(out, "</tbody></table></div>\n<p class=\"note\">A line has the documents of a "
-                         "gold label; the stronger the colour of a cell, the larger its share of "
-                         "them.</p>\n");
+        page_table_end(&t);
+        page_put(out, HTML_NOTE,
+                 "A line has the documents of a gold label; the stronger the colour of a cell, the "
+                 "larger its share of them.");
 }
 
 /* The most frequent ones, by looking for the next largest. */
@@ -232,7 +236,7 @@ static void write_pairs(const struct ran_eval_report *r, struct ran_buf *out)
 {
         size_t last_n = SIZE_MAX, last_i = 0;
 
-        ran_buf_str(out, "<h3>Most frequent confusions</h3>\n");
+        page_put(out, HTML_SUBHEADING, "Most frequent confusions");
         struct page_table t = page_table_begin(out, PAGE_WIDE, "gold|found|#documents");
         for (size_t k = 0; k < PAIRS; k++) {
                 const struct ran_eval_cell *next = NULL;
@@ -263,14 +267,11 @@ static void write_confusion(const struct ran_eval_report *r, struct ran_buf *out
                 return;
         for (size_t i = 0; i < r->cells; i++)
                 any = any || r->confusion[i].gold != r->confusion[i].predicted;
-        ran_buf_str(out, "<h2>Confusion matrix</h2>\n");
+        page_put(out, HTML_HEADING, "Confusion matrix");
         if (r->C <= MATRIX)
                 write_matrix(r, out);
         else
-                ran_buf_printf(out,
-                               "<p class=\"note\">Left out: %zu labels are too many for a "
-                               "matrix.</p>\n",
-                               r->C);
+                page_put(out, HTML_NOTE, "Left out: %zu labels are too many for a matrix.", r->C);
         if (any && r->C > 2)
                 write_pairs(r, out);
 }
@@ -281,7 +282,7 @@ static void write_unknown(const struct ran_eval_report *r, struct ran_buf *out)
 {
         if (r->n_unknown == 0)
                 return;
-        ran_buf_str(out, "<h2>Gold labels that the model does not have</h2>\n");
+        page_put(out, HTML_HEADING, "Gold labels that the model does not have");
         struct page_table t = page_table_begin(out, PAGE_PLAIN, NULL);
         for (size_t i = 0; i < r->n_unknown; i++)
                 page_row(&t, CELL_NAMED(r->unknown[i].name, r->unknown[i].length),

@@ -13,6 +13,7 @@
 #include "cmd/options/outputs.h"
 #include "cmd/pages/documents.h"
 #include "cmd/pages/marked.h"
+#include "cmd/pages/element.h"
 #include "cmd/pages/page.h"
 #include "cmd/pages/record-name.h"
 #include "cmd/pages/style.h"
@@ -92,9 +93,7 @@ static double doubt_of(const struct classifier *c, const float *p, size_t best)
 
 static void add_label(struct ran_buf *out, const struct classifier *c, size_t i)
 {
-        ran_buf_str(out, "<span class=\"label\">");
-        page_string(out, ran_model_label(c->model, i));
-        ran_buf_str(out, "</span>");
+        page_put(out, HTML_LABEL, "%s", ran_model_label(c->model, i));
 }
 
 static void add_labels(struct ran_buf *out, const struct classifier *c, const float *p, size_t best)
@@ -107,7 +106,7 @@ static void add_labels(struct ran_buf *out, const struct classifier *c, const fl
                         add_label(out, c, i);
                 }
         if (n == 0)
-                ran_buf_str(out, "<em>no label</em>");
+                page_put(out, HTML_LACK, "no label");
 }
 
 /* The gold labels, and whether they are the predicted ones. */
@@ -128,13 +127,14 @@ static void add_gold(struct ran_buf *out, struct page *page, const struct cmd_la
         bool right = found == gold->n && given == gold->n;
         atomic_fetch_add(&page->gold, 1);
         atomic_fetch_add(&page->right, right);
-        ran_buf_printf(out, "<span class=\"%s\">%s gold: ", right ? "good" : "bad",
-                       right ? "\xe2\x9c\x93" : "\xe2\x9c\x97");
+        page_open(out, right ? HTML_SAID_RIGHT : HTML_SAID_WRONG);
+        ran_buf_printf(out, "%s gold: ", right ? "\xe2\x9c\x93" : "\xe2\x9c\x97");
         for (size_t k = 0, begin = 0; k < gold->n; begin = gold->end[k++]) {
                 ran_buf_str(out, k > 0 ? ", " : "");
                 page_text(out, gold->names.data + begin, gold->end[k] - begin);
         }
-        ran_buf_str(out, gold->n == 0 ? "none</span>" : "</span>");
+        ran_buf_str(out, gold->n == 0 ? "none" : "");
+        page_close(out, HTML_SAID_RIGHT);
 }
 
 /* The most probable labels with bars. */
@@ -232,13 +232,17 @@ static void add_quote(struct ran_buf *out, const struct cmd_shown *shown,
         size_t from = page_back(text, mark->start, AROUND);
         size_t to = page_forward(text, shown->text.len, mark->end, AROUND);
 
-        ran_buf_str(out, "<div class=\"quote\"><span class=\"text\" dir=\"auto\">");
+        page_open(out, HTML_QUOTE);
+        page_open(out, HTML_EXCERPT);
         ran_buf_str(out, from > 0 ? "\xe2\x80\xa6 " : "");
         page_marked(out, text, from, to, mark, 1);
-        ran_buf_str(out, to < shown->text.len ? " \xe2\x80\xa6</span>" : "</span>");
-        if (mark->title[0] != '\0')
-                ran_buf_printf(out, " <small>%s</small>", mark->title);
-        ran_buf_str(out, "</div>\n");
+        ran_buf_str(out, to < shown->text.len ? " \xe2\x80\xa6" : "");
+        page_close(out, HTML_EXCERPT);
+        if (mark->title[0] != '\0') {
+                ran_buf_char(out, ' ');
+                page_put(out, HTML_SMALL, "%s", mark->title);
+        }
+        page_close(out, HTML_QUOTE);
 }
 
 static void add_text(struct ran_buf *out, struct page_scratch *s)
@@ -250,27 +254,23 @@ static void add_text(struct ran_buf *out, struct page_scratch *s)
                 add_quote(out, &s->shown, &s->mark[i]);
         sort_marks(s);
         if (text->len <= EXCERPT && s->mark_n == 0) {
-                ran_buf_str(out, "<div class=\"text\" dir=\"auto\">");
-                page_text(out, text->data, text->len);
-                ran_buf_str(out, "</div>\n");
+                page_put_text(out, HTML_PASSAGE, text->data, text->len);
                 return;
         }
-        if (s->mark_n == 0) {
-                ran_buf_str(out, "<div class=\"text\" dir=\"auto\">");
-                page_excerpt(out, text->data, text->len, EXCERPT);
-                ran_buf_str(out, "</div>\n");
-        }
-        ran_buf_str(out, "<details><summary>whole document, ");
-        page_count(out, text->len);
-        ran_buf_str(out, " bytes</summary><div class=\"text\" dir=\"auto\">");
+        if (s->mark_n == 0)
+                page_put_excerpt(out, text->data, text->len, EXCERPT);
+        page_open_document(out, text->len);
+        page_open(out, HTML_PASSAGE);
         page_marked(out, text->data, 0, shown, s->mark, s->mark_n);
-        ran_buf_str(out, "</div>");
+        page_close(out, HTML_PASSAGE);
         if (shown < text->len) {
-                ran_buf_str(out, "<p class=\"note\">The rest, ");
+                page_open(out, HTML_NOTE);
+                ran_buf_str(out, "The rest, ");
                 page_count(out, text->len - shown);
-                ran_buf_str(out, " bytes, is left out.</p>");
+                ran_buf_str(out, " bytes, is left out.");
+                page_close(out, HTML_NOTE);
         }
-        ran_buf_str(out, "</details>\n");
+        page_close(out, HTML_DETAILS);
 }
 
 /* ---- in any thread --------------------------------------------------------------------------- */
@@ -291,10 +291,13 @@ static void count(struct page *page, const float *p, size_t best)
 
 static void add_row(struct ran_buf *out, const struct page *page, const float *p, size_t best)
 {
-        ran_buf_str(out, "<td>");
-        add_labels(out, &page->classifier, p, best);
-        ran_buf_str(out, "</td>");
-        page_cells(out, CELL_BAR((double)p[best]), CELL_PERCENT((double)p[best], 1));
+        struct ran_buf labels = {0};
+
+        add_labels(&labels, &page->classifier, p, best);
+        page_cells(out, CELL_MARKUP(&labels), CELL_BAR((double)p[best]),
+                   CELL_PERCENT((double)p[best], 1));
+        out->failed |= labels.failed;
+        ran_buf_release(&labels);
 }
 
 static int work(void *arg, void *scratch, const struct cmd_line *line, struct cmd_result *result,
@@ -313,7 +316,7 @@ static int work(void *arg, void *scratch, const struct cmd_line *line, struct cm
         RAN_TRY(find_marks(c, s, &scored, best, err));
         page_record_name(&d->name, &line->record, line->file, line->number);
         add_row(&d->cells, page, scored.p, best);
-        ran_buf_str(&d->body, "<p>");
+        page_open(&d->body, HTML_PARAGRAPH);
         add_labels(&d->body, c, scored.p, best);
         ran_buf_char(&d->body, ' ');
         page_percent(&d->body, (double)scored.p[best], 1);
@@ -321,7 +324,7 @@ static int work(void *arg, void *scratch, const struct cmd_line *line, struct cm
         if (cmd_labels_there(&line->record) &&
             cmd_labels_read(&s->gold, &line->record, &ignored) == RAN_OK && s->gold.present)
                 add_gold(&d->body, page, &s->gold, scored.p, best);
-        ran_buf_str(&d->body, "</p>\n");
+        page_close(&d->body, HTML_PARAGRAPH);
         add_bars(&d->body, page, s, scored.p);
         add_text(&d->body, s);
         d->doubt = doubt_of(c, scored.p, best);
@@ -352,7 +355,9 @@ static void write_counts(struct page *p, struct ran_buf *out)
         struct page_table t;
         char bin[32];
 
-        ran_buf_str(out, "<div class=\"charts\">\n<div><h2>Labels</h2>\n");
+        page_open(out, HTML_CHARTS);
+        page_open(out, HTML_CHART);
+        page_put(out, HTML_HEADING, "Labels");
         t = page_table_begin(out, PAGE_INNER, "label|#documents||#share");
         for (size_t i = 0; i < c->C; i++)
                 if (p->given[i] > 0)
@@ -360,7 +365,9 @@ static void write_counts(struct page *p, struct ran_buf *out)
         if (p->none > 0)
                 add_count(&t, CELL_LACK("no label"), p->none, n);
         page_table_end(&t);
-        ran_buf_str(out, "</div>\n<div><h2>Most probable label</h2>\n");
+        page_close(out, HTML_CHART);
+        page_open(out, HTML_CHART);
+        page_put(out, HTML_HEADING, "Most probable label");
         t = page_table_begin(out, PAGE_INNER, "probability|#documents||#share");
         for (size_t i = BINS; i-- > 0;) {
                 snprintf(bin, sizeof bin, "%zu to %zu\xc2\xa0%%", 100 * i / BINS,
@@ -369,7 +376,8 @@ static void write_counts(struct page *p, struct ran_buf *out)
                         add_count(&t, CELL_NAME(bin), p->bins[i], n);
         }
         page_table_end(&t);
-        ran_buf_str(out, "</div>\n</div>\n");
+        page_close(out, HTML_CHART);
+        page_close(out, HTML_CHARTS);
 }
 
 static void write_lead(const struct page *p, const struct cmd_counts *counts, struct ran_buf *out)

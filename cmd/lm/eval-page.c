@@ -2,6 +2,7 @@
  * that are least like their references. */
 #include "cmd/lm/eval-page.h"
 
+#include "cmd/pages/element.h"
 #include "cmd/pages/page.h"
 #include "cmd/pages/record-name.h"
 #include "cmd/pages/style.h"
@@ -12,12 +13,14 @@ enum { WORST = 200, SHOWN = 4000 };
 
 /* ---- a text ---------------------------------------------------------------------------------- */
 
-static void add_text(struct ran_buf *out, const char *name, const struct ran_buf *text)
+static void add_text(struct page_table *t, const char *name, const struct ran_buf *text)
 {
-        ran_buf_printf(out, "<tr><th scope=\"row\">%s</th><td><div class=\"text\" dir=\"auto\">",
-                       name);
-        page_excerpt(out, text->data, text->len, SHOWN);
-        ran_buf_str(out, "</div></td></tr>\n");
+        struct ran_buf passage = {0};
+
+        page_put_excerpt(&passage, text->data, text->len, SHOWN);
+        page_row(t, CELL_NAME(name), CELL_MARKUP(&passage));
+        t->out->failed |= passage.failed;
+        ran_buf_release(&passage);
 }
 
 void lm_eval_page_make(const struct cmd_line *line, const struct ran_buf *source,
@@ -29,12 +32,13 @@ void lm_eval_page_make(const struct cmd_line *line, const struct ran_buf *source
 
         d->doubt = 1 - chrf / 100;
         page_record_name(&d->name, &line->record, line->file, line->number);
-        ran_buf_printf(&d->body, "<p>chrF %.1f</p>\n<table>\n", chrf);
+        page_put(&d->body, HTML_PARAGRAPH, "chrF %.1f", chrf);
+        struct page_table t = page_table_begin(&d->body, PAGE_PLAIN, NULL);
         if (source->len > 0)
-                add_text(&d->body, "source", source);
-        add_text(&d->body, "reference", reference);
-        add_text(&d->body, "generated", text);
-        ran_buf_str(&d->body, "</table>\n");
+                add_text(&t, "source", source);
+        add_text(&t, "reference", reference);
+        add_text(&t, "generated", text);
+        page_table_end(&t);
 }
 
 int lm_eval_page_add(struct lm_eval_page *page, const struct lm_compared *compared,
@@ -59,8 +63,10 @@ static void write_value(struct page_table *t, const char *name, const struct ran
         struct ran_buf value = {0};
 
         ran_buf_printf(&value, "%.2f", v->value);
-        if (n > 1)
-                ran_buf_printf(&value, " <small>(%.2f to %.2f)</small>", v->low, v->high);
+        if (n > 1) {
+                ran_buf_char(&value, ' ');
+                page_put(&value, HTML_SMALL, "(%.2f to %.2f)", v->low, v->high);
+        }
         page_row(t, CELL_NAME(name), CELL_AMOUNT(&value), CELL_BAR(v->value / 100),
                  CELL_TEXT(means));
         t->out->failed |= value.failed;
@@ -75,7 +81,7 @@ static void write_scores(struct ran_buf *out, const struct ran_text_report *r)
                 {"ROUGE-L F1", "the longest common sequence of words"}};
         struct page_table t;
 
-        ran_buf_str(out, "<h2>Scores</h2>\n");
+        page_put(out, HTML_HEADING, "Scores");
         t = page_table_begin(out, PAGE_WIDE, "score|#0 to 100 (95 % interval)||what it counts");
         write_value(&t, "BLEU", &r->bleu, r->n, "runs of one to four words in common");
         write_value(&t, "chrF", &r->chrf, r->n, "runs of one to six characters in common");
@@ -87,11 +93,9 @@ static void write_scores(struct ran_buf *out, const struct ran_text_report *r)
                 write_value(&t, rouge[i][0], &v, r->n, rouge[i][1]);
         }
         page_table_end(&t);
-        ran_buf_printf(out,
-                       "<p class=\"note\">BLEU: precisions of 1 to 4 words "
-                       "%.1f, %.1f, %.1f, %.1f; brevity penalty %.3f.</p>\n",
-                       r->precision[0], r->precision[1], r->precision[2], r->precision[3],
-                       r->brevity);
+        page_put(out, HTML_NOTE,
+                 "BLEU: precisions of 1 to 4 words %.1f, %.1f, %.1f, %.1f; brevity penalty %.3f.",
+                 r->precision[0], r->precision[1], r->precision[2], r->precision[3], r->brevity);
         t = page_table_begin(out, PAGE_PLAIN, NULL);
         page_row(&t, CELL_NAME("words generated"), CELL_COUNT((size_t)r->length));
         page_row(&t, CELL_NAME("words of the references"), CELL_COUNT((size_t)r->reference_length));
@@ -105,7 +109,7 @@ static void write_spread(struct ran_buf *out, const struct lm_eval_page *page, s
 
         for (size_t i = 0; i < 10; i++)
                 most = page->by_chrf[i] > most ? page->by_chrf[i] : most;
-        ran_buf_str(out, "<h2>Texts by their chrF</h2>\n");
+        page_put(out, HTML_HEADING, "Texts by their chrF");
         struct page_table t = page_table_begin(out, PAGE_PLAIN, "chrF|#texts|#share|");
         for (size_t i = 0; i < 10; i++) {
                 snprintf(tenth, sizeof tenth, "%zu to %zu", 10 * i, 10 * i + 10);

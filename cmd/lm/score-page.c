@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "cmd/pages/element.h"
 #include "cmd/pages/page.h"
 #include "cmd/pages/record-name.h"
 #include "cmd/pages/style.h"
@@ -41,9 +42,10 @@ static void begin_token(struct ran_buf *out, double nll, bool unknown)
         const int level = !(bits <= LEVELS * level_bits) ? LEVELS : (int)(bits / level_bits);
 
         if (level > 0)
-                ran_buf_printf(out, "<i class=\"a%d\" title=\"%s%.1f bits\">", level, what, bits);
+                page_open_with(out, HTML_SHADE, "class=\"a%d\" title=\"%s%.1f bits\"", level, what,
+                               bits);
         else
-                ran_buf_printf(out, "<i title=\"%s%.1f bits\">", what, bits);
+                page_open_with(out, HTML_SHADE, "title=\"%s%.1f bits\"", what, bits);
 }
 
 /* The tokens in their text; `end` predicted after it. */
@@ -65,7 +67,7 @@ static void add_text(struct ran_buf *out, const struct lm *lm, const struct cmd_
                 page_text(out, d->text.data + at, start - at);
                 begin_token(out, (double)nll[i], q->ids[q->first + i] == lm->reserved.unk);
                 page_text(out, d->text.data + start, end - start);
-                ran_buf_str(out, "</i>");
+                page_close(out, HTML_SHADE);
                 at = end;
         }
         if (tokens == q->L - q->first)
@@ -87,7 +89,8 @@ static void add_tokens(struct ran_buf *out, const struct lm *lm, const struct cm
                         page_text(out, s, n);
                 else
                         ran_buf_printf(out, "%u", (unsigned)id);
-                ran_buf_str(out, "</i> ");
+                page_close(out, HTML_SHADE);
+                ran_buf_char(out, ' ');
         }
 }
 
@@ -96,25 +99,17 @@ static void add_body(struct ran_buf *out, const struct lm *lm, const struct cmd_
 {
         const size_t all = q->L - q->first, tokens = all < SHOWN ? all : SHOWN;
 
-        ran_buf_str(out, "<div class=\"text win\" dir=\"auto\">");
+        page_open(out, HTML_SHADED);
         if (q->document.from == CMD_FROM_TEXT)
                 add_text(out, lm, q, nll, tokens);
         else
                 add_tokens(out, lm, q, nll, tokens);
-        ran_buf_str(out, "</div>\n");
+        page_close(out, HTML_SHADED);
         if (q->ended && tokens == all && all > 0)
-                ran_buf_printf(out, "<p class=\"note\">The end: %.1f bits.</p>\n",
-                               bits_of((double)nll[all - 1]));
+                page_put(out, HTML_NOTE, "The end: %.1f bits.", bits_of((double)nll[all - 1]));
         if (tokens < all)
-                ran_buf_printf(out,
-                               "<p class=\"note\">The first %zu of %zu tokens; --per-token writes "
-                               "all.</p>\n",
-                               tokens, all);
-}
-
-static double percent_unknown(const struct perplexity *p)
-{
-        return 100 * perplexity_unknown_share(p);
+                page_put(out, HTML_NOTE, "The first %zu of %zu tokens; --per-token writes all.",
+                         tokens, all);
 }
 
 static void add_cells(struct ran_buf *out, const struct perplexity *p, double cost)
@@ -122,9 +117,8 @@ static void add_cells(struct ran_buf *out, const struct perplexity *p, double co
         const double bits = bits_of(perplexity_spelled(p, cost));
 
         page_cells(out, figure(ran_exp(mean(p->nll, p->tokens))),
-                   figure(p->uncounted > 0 ? NAN : mean(bits, p->bytes)));
-        ran_buf_printf(out, "<td class=\"n\">%.1f %%</td><td class=\"n\">%zu</td>",
-                       percent_unknown(p), p->tokens);
+                   figure(p->uncounted > 0 ? NAN : mean(bits, p->bytes)),
+                   CELL_PERCENT(perplexity_unknown_share(p), 1), CELL_COUNT(p->tokens));
 }
 
 void lm_score_page_make(const struct lm *lm, const struct cmd_line *line,
@@ -148,22 +142,24 @@ void lm_score_page_make(const struct lm *lm, const struct cmd_line *line,
 static void write_total(struct ran_buf *out, const struct perplexity *p, double cost)
 {
         const double known = p->nll - p->nll_unknown, spelled = perplexity_spelled(p, cost);
-        char means[200];
+        const double percent = 100 * perplexity_unknown_share(p);
+        char means[200], share[64];
 
         if (p->unknown == 0)
                 snprintf(means, sizeof means, "does not depend on the vocabulary");
         else if (cost > 0)
                 snprintf(means, sizeof means,
                          "%.1f %% of the tokens are unknown words, spelled at %g bits a byte",
-                         percent_unknown(p), cost);
+                         percent, cost);
         else
                 snprintf(
                         means, sizeof means,
                         "without the spelling of unknown words, %.1f %% of the tokens: it compares "
                         "models only with --unknown-cost",
-                        percent_unknown(p));
+                        percent);
+        snprintf(share, sizeof share, "%.1f %% of the tokens", percent);
 
-        ran_buf_str(out, "<h2>All texts</h2>\n");
+        page_put(out, HTML_HEADING, "All texts");
         struct page_table t = page_table_begin(out, PAGE_WIDE, NULL);
         page_row(&t, CELL_NAME("perplexity"), figure(ran_exp(mean(p->nll, p->tokens))),
                  CELL_NOTE("of a token of the vocabulary; 1 is best"));
@@ -177,22 +173,20 @@ static void write_total(struct ran_buf *out, const struct perplexity *p, double 
                 page_row(&t, CELL_NAME("perplexity of known words"),
                          figure(ran_exp(mean(known, p->tokens - p->unknown))),
                          CELL_NOTE("without the words that the vocabulary lacks"));
-        ran_buf_printf(out,
-                       "<tr><th scope=\"row\">tokens</th><td class=\"n\">%zu</td><td></td></tr>\n",
-                       p->tokens);
-        ran_buf_printf(
-                out,
-                "<tr><th scope=\"row\">unknown</th><td class=\"n\">%zu</td><td><small>%.1f %% of "
-                "the tokens</small></td></tr>\n",
-                p->unknown, percent_unknown(p));
+        page_row(&t, CELL_NAME("tokens"), CELL_COUNT(p->tokens), CELL_TEXT(""));
+        page_row(&t, CELL_NAME("unknown"), CELL_COUNT(p->unknown), CELL_NOTE(share));
         page_table_end(&t);
-        ran_buf_str(out, "<p class=\"legend\">");
-        for (int level = 1; level <= LEVELS; level += 2)
-                ran_buf_printf(out, "<span><i class=\"a%d\"></i>from %.1f bits</span>", level,
-                               level * level_bits);
-        ran_buf_str(out, "</p>\n<p class=\"note\">The stronger the colour of a word, the less the "
-                         "model expected it after the words before; point at it for the bits. A "
-                         "bit more is half the probability.</p>\n");
+        page_open(out, HTML_LEGEND);
+        for (int level = 1; level <= LEVELS; level += 2) {
+                page_open_key(out, 'a', level);
+                ran_buf_printf(out, "from %.1f bits", level * level_bits);
+                page_close(out, HTML_KEY);
+        }
+        page_close(out, HTML_LEGEND);
+        page_put(
+                out, HTML_NOTE,
+                "The stronger the colour of a word, the less the model expected it after the words "
+                "before; point at it for the bits. A bit more is half the probability.");
 }
 
 void lm_score_page_write(struct page_documents *documents, const struct perplexity *total,

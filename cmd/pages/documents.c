@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "cmd/options/message.h"
+#include "cmd/pages/element.h"
 #include "cmd/pages/page.h"
 #include "cmd/pages/table.h"
 
@@ -131,14 +132,19 @@ static int by_number(const void *a, const void *b)
         return (x->number > y->number) - (x->number < y->number);
 }
 
-static void add_row(struct ran_buf *out, const struct page_entry *e)
+static void add_row(struct page_table *t, const struct page_entry *e)
 {
-        ran_buf_printf(out, "<tr><td class=\"n\">%zu</td><th scope=\"row\"><a href=\"#d%zu\">",
-                       e->number, e->number);
-        ran_buf_add(out, e->html, e->name_n);
-        ran_buf_str(out, "</a></th>");
-        ran_buf_add(out, e->html + e->name_n, e->cells_n);
-        ran_buf_str(out, "</tr>\n");
+        struct ran_buf name = {0};
+
+        page_open_with(&name, HTML_LINK, "href=\"#d%zu\"", e->number);
+        ran_buf_add(&name, e->html, e->name_n);
+        page_close(&name, HTML_LINK);
+        page_row_open(t, NULL);
+        page_cells(t->out, CELL_FIGURE((double)e->number, 0), CELL_MARKED(&name));
+        ran_buf_add(t->out, e->html + e->name_n, e->cells_n);
+        page_row_close(t);
+        t->out->failed |= name.failed;
+        ran_buf_release(&name);
 }
 
 static void write_list(struct page_documents *d, const char *title, const char *heads,
@@ -148,51 +154,63 @@ static void write_list(struct page_documents *d, const char *title, const char *
         struct ran_buf all_heads = {0};
 
         qsort(d->entry, d->n, sizeof *d->entry, by_doubt);
-        ran_buf_printf(out, "<h2 id=\"doubt\">%s</h2>\n", title);
+        page_open_with(out, HTML_HEADING, "id=\"doubt\"");
+        page_string(out, title);
+        page_close(out, HTML_HEADING);
         if (n < d->seen)
-                ran_buf_printf(out, "<p class=\"note\">The first %zu.</p>\n", n);
+                page_put(out, HTML_NOTE, "The first %zu.", n);
         ran_buf_printf(&all_heads, "#no.|document|%s", heads);
         ran_buf_char(&all_heads, '\0');
         struct page_table t =
                 page_table_begin(out, PAGE_WIDE, all_heads.failed ? "" : all_heads.data);
         for (size_t i = 0; i < n; i++)
-                add_row(out, &d->entry[i]);
+                add_row(&t, &d->entry[i]);
         page_table_end(&t);
         ran_buf_release(&all_heads);
 }
 
 static void write_article(const struct page_entry *e, size_t number, struct ran_buf *out)
 {
-        ran_buf_printf(out, "<article id=\"d%zu\" data-doubt=\"%.6f\" data-number=\"%zu\">\n<h3>",
+        page_open_with(out, HTML_ARTICLE, "id=\"d%zu\" data-doubt=\"%.6f\" data-number=\"%zu\"",
                        number, e->doubt, number);
-        ran_buf_printf(out, "<small>%zu</small> ", number);
+        page_open(out, HTML_SUBHEADING);
+        page_put(out, HTML_SMALL, "%zu", number);
+        ran_buf_char(out, ' ');
         ran_buf_add(out, e->html, e->name_n);
-        ran_buf_str(out, "</h3>\n");
+        page_close(out, HTML_SUBHEADING);
         ran_buf_add(out, e->html + e->name_n + e->cells_n, e->body_n);
-        ran_buf_str(out, "</article>\n");
+        page_close(out, HTML_ARTICLE);
 }
 
 static void add_left_out(const struct page_documents *d, struct ran_buf *out)
 {
         if (d->n == d->seen || d->most > 0)
                 return;
-        ran_buf_str(out, "<p class=\"note\"><strong>");
+        page_open(out, HTML_NOTE);
+        page_open(out, HTML_STRONG);
         page_count(out, d->seen - d->n);
         ran_buf_str(out, " of ");
         page_count(out, d->seen);
-        ran_buf_str(out, " documents are left out</strong>, to keep the page small: those with the "
-                         "least doubt. Tables and charts count all of them.</p>\n");
+        ran_buf_str(out, " documents are left out");
+        page_close(out, HTML_STRONG);
+        ran_buf_str(out, ", to keep the page small: those with the least doubt. Tables and charts "
+                         "count all of them.");
+        page_close(out, HTML_NOTE);
 }
 
-static void write_articles(const struct page_documents *d, bool ranked, struct cmd_sink *out)
+static void write_articles(const struct page_documents *d, const char *title, bool ranked,
+                           struct cmd_sink *out)
 {
+        page_open_with(&out->buf, HTML_HEADING, "id=\"documents\"");
+        page_string(&out->buf, title);
+        page_close(&out->buf, HTML_HEADING);
         add_left_out(d, &out->buf);
-        ran_buf_printf(&out->buf, "<div id=\"list\"%s>\n", ranked ? " class=\"ranked\"" : "");
+        page_open_with(&out->buf, HTML_BOX, "id=\"list\"%s", ranked ? " class=\"ranked\"" : "");
         for (size_t i = 0; i < d->n; i++) {
                 write_article(&d->entry[i], ranked ? i + 1 : d->entry[i].number, &out->buf);
                 cmd_sink_flush(out);
         }
-        ran_buf_str(&out->buf, "</div>\n");
+        page_close(&out->buf, HTML_BOX);
 }
 
 void page_documents_write(struct page_documents *d, const char *title, const char *heads,
@@ -202,8 +220,7 @@ void page_documents_write(struct page_documents *d, const char *title, const cha
                 write_list(d, title, heads, &out->buf);
                 qsort(d->entry, d->n, sizeof *d->entry, by_number);
         }
-        ran_buf_str(&out->buf, "<h2 id=\"documents\">Documents</h2>\n");
-        write_articles(d, false, out);
+        write_articles(d, "Documents", false, out);
 }
 
 void page_worst_write(struct page_documents *d, const char *title, size_t all, const char *called,
@@ -212,13 +229,14 @@ void page_worst_write(struct page_documents *d, const char *title, size_t all, c
         if (d->n == 0)
                 return;
         qsort(d->entry, d->n, sizeof *d->entry, by_doubt);
-        ran_buf_printf(&out->buf, "<h2 id=\"documents\">%s</h2>\n", title);
-        write_articles(d, true, out);
+        write_articles(d, title, true, out);
         if (all <= d->n)
                 return;
-        ran_buf_str(&out->buf, "<p class=\"note\">These are ");
+        page_open(&out->buf, HTML_NOTE);
+        ran_buf_str(&out->buf, "These are ");
         page_count(&out->buf, d->n);
         ran_buf_str(&out->buf, " of ");
         page_count(&out->buf, all);
-        ran_buf_printf(&out->buf, " %s.</p>\n", called);
+        ran_buf_printf(&out->buf, " %s.", called);
+        page_close(&out->buf, HTML_NOTE);
 }

@@ -3,7 +3,8 @@
 
 #include "cmd/pages/page.h"
 
-void page_colour_add(struct ran_buf *out, int i)
+/* Appends the value of style="". */
+static void add_colour(struct ran_buf *out, int i)
 {
         /* Steps of the golden angle: any number of hues, neighbours far apart. */
         int hue = (int)(((long)i * 13751 / 100 + 210) % 360);
@@ -18,7 +19,7 @@ static void open_mark(struct ran_buf *out, const struct page_mark *m)
                 ran_buf_printf(out, " class=\"%s\"", m->kind);
         if (m->colour >= 0) {
                 ran_buf_str(out, " style=\"");
-                page_colour_add(out, m->colour);
+                add_colour(out, m->colour);
                 ran_buf_char(out, '"');
         }
         if (m->title[0] != '\0') {
@@ -37,6 +38,15 @@ static void close_mark(struct ran_buf *out, const struct page_mark *m)
                 ran_buf_str(out, "</b>");
         }
         ran_buf_str(out, "</mark>");
+}
+
+void page_mark_add(struct ran_buf *out, int i, const char *s, size_t n, size_t most)
+{
+        const struct page_mark mark = {.kind = "e", .colour = i};
+
+        open_mark(out, &mark);
+        page_excerpt(out, s, n, most);
+        close_mark(out, &mark);
 }
 
 void page_marked(struct ran_buf *out, const char *text, size_t from, size_t to,

@@ -22,7 +22,8 @@ void page_marked(struct ran_buf *out, const char *text, size_t from, size_t to,
 size_t page_back(const char *text, size_t at, size_t by);
 size_t page_forward(const char *text, size_t n, size_t at, size_t by);
 
-/* Appends the value of style="" for the i-th of many colours that can be told apart. */
-void page_colour_add(struct ran_buf *out, int i);
+/* Appends at most `most` bytes of a text as a mark of the i-th of many colours that can be told
+ * apart. */
+void page_mark_add(struct ran_buf *out, int i, const char *s, size_t n, size_t most);
 
 #endif

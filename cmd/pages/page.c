@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "cmd/pages/element.h"
 #include "cmd/pages/style.h"
 
 /* ---- text ------------------------------------------------------------------------------------ */
@@ -117,17 +118,8 @@ void page_percent(struct ran_buf *out, double share, int decimals)
 void page_interval(struct ran_buf *out, double share, struct ran_interval interval)
 {
         page_percent(out, share, 1);
-        ran_buf_printf(out, " <small>(%.1f to %.1f)</small>", 100 * interval.low,
-                       100 * interval.high);
-}
-
-void page_fact(struct ran_buf *out, const char *name, const char *value)
-{
-        ran_buf_str(out, "<tr><th scope=\"row\">");
-        page_string(out, name);
-        ran_buf_str(out, "</th><td>");
-        page_string(out, value);
-        ran_buf_str(out, "</td></tr>\n");
+        ran_buf_char(out, ' ');
+        page_put(out, HTML_SMALL, "(%.1f to %.1f)", 100 * interval.low, 100 * interval.high);
 }
 
 void page_bar(struct ran_buf *out, double share)

@@ -29,8 +29,6 @@ void page_count(struct ran_buf *out, size_t n);
 void page_percent(struct ran_buf *out, double share, int decimals);
 /* "93.2 % (91.0 to 95.1)" for a share with its 95 % interval. */
 void page_interval(struct ran_buf *out, double share, struct ran_interval interval);
-/* A row of a table of facts: name and value, both text. */
-void page_fact(struct ran_buf *out, const char *name, const char *value);
 /* A bar of that share of its box. */
 void page_bar(struct ran_buf *out, double share);
 

@@ -4,6 +4,7 @@
 #include <math.h>
 
 #include "cmd/pages/chart.h"
+#include "cmd/pages/element.h"
 #include "cmd/pages/page.h"
 #include "cmd/pages/table.h"
 
@@ -99,7 +100,8 @@ static void write_numbers(const struct page_reliability *r, const char *answers,
         struct ran_buf heads = {0};
         char bin[32];
 
-        ran_buf_str(out, "<details><summary>numbers of the reliability chart</summary>\n");
+        page_open(out, HTML_DETAILS);
+        page_put(out, HTML_SUMMARY, "numbers of the reliability chart");
         ran_buf_printf(&heads, "probability|#%s|#mean probability|#right (95 %% interval)",
                        answers);
         ran_buf_char(&heads, '\0');
@@ -115,16 +117,17 @@ static void write_numbers(const struct page_reliability *r, const char *answers,
                                                ran_interval_share((double)right, (double)n)));
         }
         page_table_end(&t);
-        ran_buf_str(out, "</details>\n");
+        page_close(out, HTML_DETAILS);
         ran_buf_release(&heads);
 }
 
 void page_reliability_write(const struct page_reliability *r, const char *answers,
                             const char *others, const char *note, struct ran_buf *out)
 {
-        ran_buf_str(out, "<h2>Probabilities</h2>\n<div class=\"charts\">\n");
+        page_put(out, HTML_HEADING, "Probabilities");
+        page_open(out, HTML_CHARTS);
         write_reliability(r, answers, out);
         write_thresholds(r, others, note, out);
-        ran_buf_str(out, "</div>\n");
+        page_close(out, HTML_CHARTS);
         write_numbers(r, answers, out);
 }

@@ -29,6 +29,9 @@ static const struct {
         [PAGE_BAR] = {"<td>", "</td>"},
         [PAGE_MARKUP] = {"<td>", "</td>"},
         [PAGE_AMOUNT] = {"<td class=\"n\">", "</td>"},
+        [PAGE_HEAD] = {"<th", "</th>"}, /* add_value goes on with attributes */
+        [PAGE_SHADED] = {"<td", "</td>"},
+        [PAGE_HIT] = {"<td", "</td>"},
 };
 
 static void add_value(struct ran_buf *out, const struct page_cell *c)
@@ -65,6 +68,19 @@ static void add_value(struct ran_buf *out, const struct page_cell *c)
         case PAGE_AMOUNT:
                 ran_buf_add(out, c->s, c->n);
                 break;
+        case PAGE_HEAD:
+                ran_buf_str(out, " title=\"");
+                page_text(out, c->s, c->n);
+                ran_buf_str(out, "\">");
+                page_text(out, c->s, c->n);
+                break;
+        case PAGE_SHADED:
+        case PAGE_HIT:
+                ran_buf_printf(out, " class=\"%s%s\" style=\"--v:%.3f\">",
+                               c->kind == PAGE_HIT ? "hit" : "", c->x > 0.6 ? " dark" : "", c->x);
+                if (c->n > 0)
+                        page_count(out, c->n);
+                break;
         }
 }
 
@@ -79,7 +95,7 @@ void page_cells_add(struct ran_buf *out, const struct page_cell *cells)
 
 /* ---- rows ------------------------------------------------------------------------------------ */
 
-void page_heads(struct ran_buf *out, const char *heads)
+static void add_heads(struct ran_buf *out, const char *heads)
 {
         for (const char *head = heads, *end; head != NULL; head = *end == '|' ? end + 1 : NULL) {
                 const bool number = *head == '#';
@@ -95,11 +111,13 @@ struct page_table page_table_begin(struct ran_buf *out, enum page_place place, c
 {
         const struct page_table t = {out, place, heads != NULL};
 
-        ran_buf_str(out, place == PAGE_WIDE ? "<div class=\"wide\"><table>\n" : "<table>\n");
+        ran_buf_str(out, place == PAGE_WIDE    ? "<div class=\"wide\"><table>\n"
+                         : place == PAGE_CELLS ? "<div class=\"wide\"><table class=\"cells\">\n"
+                                               : "<table>\n");
         if (heads == NULL)
                 return t;
         ran_buf_str(out, "<thead><tr>");
-        page_heads(out, heads);
+        add_heads(out, heads);
         ran_buf_str(out, "</tr></thead>\n<tbody>\n");
         return t;
 }
@@ -108,15 +126,25 @@ void page_table_end(struct page_table *t)
 {
         ran_buf_str(t->out, t->headed ? "</tbody></table>" : "</table>");
         if (t->place != PAGE_INNER)
-                ran_buf_str(t->out, t->place == PAGE_WIDE ? "</div>\n" : "\n");
+                ran_buf_str(t->out, t->place == PAGE_PLAIN ? "\n" : "</div>\n");
 }
 
-void page_row_add(struct page_table *t, const char *style, const struct page_cell *cells)
+void page_row_open(struct page_table *t, const char *style)
 {
         ran_buf_str(t->out, "<tr");
         if (style != NULL)
                 ran_buf_printf(t->out, " class=\"%s\"", style);
         ran_buf_char(t->out, '>');
-        page_cells_add(t->out, cells);
+}
+
+void page_row_close(struct page_table *t)
+{
         ran_buf_str(t->out, "</tr>\n");
+}
+
+void page_row_add(struct page_table *t, const char *style, const struct page_cell *cells)
+{
+        page_row_open(t, style);
+        page_cells_add(t->out, cells);
+        page_row_close(t);
 }

@@ -20,6 +20,9 @@ struct page_cell {
                 PAGE_BAR,      /* of the share x */
                 PAGE_MARKUP,   /* HTML */
                 PAGE_AMOUNT,   /* HTML, aligned as a number */
+                PAGE_HEAD,     /* text; the name of a column */
+                PAGE_SHADED,   /* a count, "" for none, whose colour says the share x */
+                PAGE_HIT,      /* the same, where it is right */
         } kind;
         const char *s; /* of n bytes */
         size_t n;
@@ -47,6 +50,9 @@ struct page_cell {
         ((struct page_cell){.kind = PAGE_MARKUP, .s = (html)->data, .n = (html)->len})
 #define CELL_AMOUNT(html) \
         ((struct page_cell){.kind = PAGE_AMOUNT, .s = (html)->data, .n = (html)->len})
+#define CELL_HEAD(text) page_cell_text(PAGE_HEAD, text)
+#define CELL_SHADED(count, share, right) \
+        ((struct page_cell){.kind = (right) ? PAGE_HIT : PAGE_SHADED, .n = (count), .x = (share)})
 /* Ends a row before its other cells. */
 #define CELL_END ((struct page_cell){.kind = PAGE_END_OF_ROW})
 struct page_cell page_cell_text(enum page_cell_kind kind, const char *text);
@@ -58,17 +64,19 @@ struct page_table {
                 PAGE_PLAIN,
                 PAGE_WIDE,  /* it may be wider than the page: it scrolls */
                 PAGE_INNER, /* it is the last thing in what is around it */
+                PAGE_CELLS, /* wide, of shaded cells */
         } place;
         bool headed; /* it has a row of names */
 };
-/* Appends the names of columns, between bars, those of numbers after a '#'. */
-void page_heads(struct ran_buf *out, const char *heads);
 /* Begins it. heads: "label|#share|"; NULL: it has none. */
 struct page_table page_table_begin(struct ran_buf *out, enum page_place place, const char *heads);
 void page_table_end(struct page_table *t);
 /* Appends the cells without a row around them; PAGE_END_OF_ROW is last. */
 void page_cells_add(struct ran_buf *out, const struct page_cell *cells);
-/* Appends a row; `style` is its class, or NULL. */
+/* Around the cells of a row; `style` is its class, or NULL. */
+void page_row_open(struct page_table *t, const char *style);
+void page_row_close(struct page_table *t);
+/* Appends a row. */
 void page_row_add(struct page_table *t, const char *style, const struct page_cell *cells);
 #define page_cells(out, ...) page_cells_add(out, (const struct page_cell[]){__VA_ARGS__, CELL_END})
 #define page_row(table, ...) \

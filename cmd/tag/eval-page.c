@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "cmd/pages/element.h"
 #include "cmd/pages/page.h"
 #include "cmd/pages/table.h"
 
@@ -36,7 +37,7 @@ static void write_kinds(const struct ran_strict_report *r, struct ran_buf *out)
 {
         const size_t wrong = r->all.found - r->all.correct, close = r->boundary_only + r->type_only;
 
-        ran_buf_str(out, "<h3>Kinds of errors</h3>\n");
+        page_put(out, HTML_SUBHEADING, "Kinds of errors");
         struct page_table t = page_table_begin(out, PAGE_PLAIN, NULL);
         page_row(&t, CELL_NAME("right boundaries, wrong type"), CELL_COUNT(r->boundary_only));
         page_row(&t, CELL_NAME("right type, wrong boundaries"), CELL_COUNT(r->type_only));
@@ -78,10 +79,12 @@ void tag_eval_page_write(const struct tag_eval *e, struct ran_buf *out)
         if (e->tags == NULL)
                 return;
         ran_strict_finish(e->strict, &strict);
-        ran_buf_str(out, "<h2>Score of conlleval</h2>\n");
+        page_put(out, HTML_HEADING, "Score of conlleval");
         write_table(&conll.all, conll.types, conll.n_types, out);
-        ran_buf_str(out, "<h2>Strict score</h2>\n<p class=\"note\">An entity counts if its type "
-                         "and both boundaries are right and its tags are valid.</p>\n");
+        page_put(out, HTML_HEADING, "Strict score");
+        page_put(out, HTML_NOTE,
+                 "An entity counts if its type and both boundaries are right and its tags are "
+                 "valid.");
         write_table(&strict.all, strict.types, strict.n_types, out);
         write_kinds(&strict, out);
 }

@@ -9,6 +9,7 @@
 
 #include "cmd/options/message.h"
 #include "cmd/pages/marked.h"
+#include "cmd/pages/element.h"
 #include "cmd/pages/page.h"
 #include "cmd/pages/record-name.h"
 #include "cmd/pages/style.h"
@@ -293,19 +294,19 @@ static void add_text(struct ran_buf *out, const struct cmd_shown *shown,
         size_t to = text->len <= MOST ? text->len : page_back(text->data, MOST, 0);
         bool folded = text->len > WHOLE;
 
-        ran_buf_str(out, "<div class=\"side\">");
+        page_open(out, HTML_SIDE);
         if (title != NULL)
-                ran_buf_printf(out, "<small>%s</small>", title);
-        if (folded) {
-                ran_buf_str(out, "<details><summary>whole document, ");
-                page_count(out, text->len);
-                ran_buf_str(out, " bytes</summary>");
-        }
-        ran_buf_str(out, "<div class=\"text tagged\" dir=\"auto\">");
+                page_put(out, HTML_SMALL, "%s", title);
+        if (folded)
+                page_open_document(out, text->len);
+        page_open(out, HTML_TAGGED);
         page_marked(out, text->data, 0, to, marks, n);
-        ran_buf_str(out, to < text->len ? "</div><p class=\"note\">The rest is left out.</p>"
-                                        : "</div>");
-        ran_buf_str(out, folded ? "</details></div>\n" : "</div>\n");
+        page_close(out, HTML_TAGGED);
+        if (to < text->len)
+                page_put(out, HTML_NOTE, "The rest is left out.");
+        if (folded)
+                page_close(out, HTML_DETAILS);
+        page_close(out, HTML_SIDE);
 }
 
 /* The first entities, each with its text. */
@@ -315,14 +316,12 @@ static void add_named(struct ran_buf *out, const struct tag_page_scratch *s, siz
                 const struct page_mark *m = &s->found_mark[i];
 
                 ran_buf_str(out, i > 0 ? " " : "");
-                ran_buf_str(out, "<mark class=\"e\" style=\"");
-                page_colour_add(out, m->colour);
-                ran_buf_str(out, "\">");
-                page_excerpt(out, s->shown.text.data + m->start, m->end - m->start, 60);
-                ran_buf_str(out, "</mark>");
+                page_mark_add(out, m->colour, s->shown.text.data + m->start, m->end - m->start, 60);
         }
-        if (s->found_n > most)
-                ran_buf_printf(out, " <small>and %zu more</small>", s->found_n - most);
+        if (s->found_n > most) {
+                ran_buf_char(out, ' ');
+                page_put(out, HTML_SMALL, "and %zu more", s->found_n - most);
+        }
 }
 
 static void add_verdict(struct ran_buf *out, const struct result *r)
@@ -330,9 +329,8 @@ static void add_verdict(struct ran_buf *out, const struct result *r)
         if (!r->has_gold)
                 return;
         bool right = r->right == r->found && r->right == r->gold;
-        ran_buf_printf(out, "<p class=\"%s\">%s gold: %zu, found: %zu, right: %zu</p>\n",
-                       right ? "good" : "bad", right ? "\xe2\x9c\x93" : "\xe2\x9c\x97", r->gold,
-                       r->found, r->right);
+        page_put(out, right ? HTML_RIGHT : HTML_WRONG, "%s gold: %zu, found: %zu, right: %zu",
+                 right ? "\xe2\x9c\x93" : "\xe2\x9c\x97", r->gold, r->found, r->right);
 }
 
 static void add_body(struct ran_buf *out, const struct tag_page_scratch *s, const struct result *r)
@@ -341,18 +339,18 @@ static void add_body(struct ran_buf *out, const struct tag_page_scratch *s, cons
 
         add_verdict(out, r);
         if (s->shown.text.len > WHOLE && s->found_n > 0) {
-                ran_buf_str(out, "<p>");
+                page_open(out, HTML_PARAGRAPH);
                 add_named(out, s, 40);
-                ran_buf_str(out, "</p>\n");
+                page_close(out, HTML_PARAGRAPH);
         }
         if (!r->has_gold || same) {
                 add_text(out, &s->shown, s->found_mark, s->found_n, NULL);
                 return;
         }
-        ran_buf_str(out, "<div class=\"sides\">\n");
+        page_open(out, HTML_SIDES);
         add_text(out, &s->shown, s->found_mark, s->found_n, "found");
         add_text(out, &s->shown, s->gold_mark, s->gold_n, "gold");
-        ran_buf_str(out, "</div>\n");
+        page_close(out, HTML_SIDES);
 }
 
 /* The number of errors in an evaluation; else how sure the least sure tag is. */
@@ -371,6 +369,7 @@ int tag_page_make(struct tag_page *p, struct tag_page_scratch *s, const struct t
         const bool scheme = p->tagger->tags != NULL;
         struct result result = {.has_gold = read_gold(gold, r, line),
                                 .least = score_of(tags, r, 0, r->words)};
+        struct ran_buf named = {0};
 
         if (result.has_gold)
                 RAN_TRY(parse_gold(s, gold, scheme, &result.has_gold, item->err));
@@ -382,10 +381,10 @@ int tag_page_make(struct tag_page *p, struct tag_page_scratch *s, const struct t
         atomic_fetch_add(&p->wrong, result.has_gold && (result.right < result.found ||
                                                         result.right < result.gold));
         page_record_name(&d->name, line, item->line->file, item->line->number);
-        ran_buf_str(&d->cells, "<td>");
-        add_named(&d->cells, s, NAMED);
-        ran_buf_str(&d->cells, "</td>");
-        page_cells(&d->cells, CELL_PERCENT((double)result.least, 1));
+        add_named(&named, s, NAMED);
+        page_cells(&d->cells, CELL_MARKUP(&named), CELL_PERCENT((double)result.least, 1));
+        d->cells.failed |= named.failed;
+        ran_buf_release(&named);
         add_body(&d->body, s, &result);
         d->doubt = doubt_of(p, &result);
         return RAN_OK;
@@ -408,11 +407,8 @@ static void write_type(const struct tag_page *p, size_t i, struct page_table *t)
         const struct tag_page_type *k = &p->type[i];
         struct ran_buf name = {0};
 
-        ran_buf_str(&name, "<mark class=\"e\" style=\"");
-        page_colour_add(&name, (int)i);
-        ran_buf_str(&name, "\">");
-        page_text(&name, k->n > 0 ? k->name : "(no type)", k->n > 0 ? k->n : 9);
-        ran_buf_str(&name, "</mark>");
+        page_mark_add(&name, (int)i, k->n > 0 ? k->name : "(no type)", k->n > 0 ? k->n : 9,
+                      SIZE_MAX);
         page_row(t, CELL_MARKED(&name), CELL_COUNT(k->found),
                  p->compared > 0 ? CELL_COUNT(k->gold) : CELL_END, CELL_COUNT(k->right));
         t->out->failed |= name.failed;
@@ -423,7 +419,7 @@ static void write_types(const struct tag_page *p, struct ran_buf *out)
 {
         const bool entities = p->tagger->tags != NULL, gold = p->compared > 0;
 
-        ran_buf_printf(out, "<h2>%s</h2>\n", entities ? "Entities" : "Tags");
+        page_put(out, HTML_HEADING, "%s", entities ? "Entities" : "Tags");
         struct page_table t =
                 page_table_begin(out, PAGE_WIDE,
                                  entities ? gold ? "type|#found|#gold|#right" : "type|#found"

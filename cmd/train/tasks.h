@@ -10,6 +10,7 @@
 
 #define TRAIN_TASK_DECLARE(number, name) extern const struct train_task train_task_##name;
 RAN_TRAINED_TASKS(TRAIN_TASK_DECLARE)
+extern const struct train_task train_task_unlabelled; /* texts of a classifier without labels */
 
 const struct train_task *train_task_of(int task); /* RAN_TASK_... */
 /* The verb of a task is its name. */

@@ -50,21 +50,28 @@ void ran_buf_size(struct ran_buf *b, size_t x)
                 b->len += ran_digits_put(room, x);
 }
 
-void ran_buf_printf(struct ran_buf *b, const char *format, ...)
+void ran_buf_vprintf(struct ran_buf *b, const char *format, va_list args)
 {
-        va_list ap;
+        va_list again;
 
-        va_start(ap, format);
-        int n = vsnprintf(NULL, 0, format, ap);
-        va_end(ap);
+        va_copy(again, args);
+        int n = vsnprintf(NULL, 0, format, again);
+        va_end(again);
         if (n < 0 || ran_buf_room(b, (size_t)n + 1) == NULL) { /* vsnprintf also writes a NUL */
                 b->failed = true;
                 return;
         }
-        va_start(ap, format);
-        vsnprintf(b->data + b->len, (size_t)n + 1, format, ap);
-        va_end(ap);
+        vsnprintf(b->data + b->len, (size_t)n + 1, format, args);
         b->len += (size_t)n;
+}
+
+void ran_buf_printf(struct ran_buf *b, const char *format, ...)
+{
+        va_list args;
+
+        va_start(args, format);
+        ran_buf_vprintf(b, format, args);
+        va_end(args);
 }
 
 void ran_buf_shown(struct ran_buf *b, const char *s, size_t n)

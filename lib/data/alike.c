@@ -61,3 +61,45 @@ int ran_dataset_group_alike(struct ran_dataset *d, double least, struct ran_erro
         ran_shingles_release(&s);
         return rc;
 }
+
+static int add_known(struct ran_near_duplicates *known, const struct ran_dataset *d,
+                     struct ran_shingles *s, struct ran_error *err)
+{
+        for (size_t b = 0; b < d->B; b++) {
+                RAN_TRY(ran_shingles_of_ids(s, d->ids + d->first[b], d->first[b + 1] - d->first[b],
+                                            err));
+                RAN_TRY(ran_near_duplicates_add(known, s, err));
+        }
+        return RAN_OK;
+}
+
+static int find_all(const struct ran_dataset *d, struct ran_near_duplicates *known,
+                    struct ran_shingles *s, size_t *like, struct ran_error *err)
+{
+        for (size_t b = 0; b < d->B; b++) {
+                double similarity;
+
+                RAN_TRY(ran_shingles_of_ids(s, d->ids + d->first[b], d->first[b + 1] - d->first[b],
+                                            err));
+                RAN_TRY(ran_near_duplicates_find(known, s, &like[b], &similarity, err));
+                RAN_TRY(ran_near_duplicates_add(known, s, err));
+        }
+        return RAN_OK;
+}
+
+int ran_dataset_find_alike(const struct ran_dataset *d, const struct ran_dataset *const *before,
+                           size_t n, double least, size_t *like, struct ran_error *err)
+{
+        struct ran_shingles s = {0};
+
+        err = ran_error_or_spare(err);
+        struct ran_near_duplicates *known = ran_near_duplicates_new(least, err);
+        int rc = known == NULL ? (int)err->code : RAN_OK;
+        for (size_t i = 0; i < n && rc == RAN_OK; i++)
+                rc = add_known(known, before[i], &s, err);
+        if (rc == RAN_OK)
+                rc = find_all(d, known, &s, like, err);
+        ran_near_duplicates_free(known);
+        ran_shingles_release(&s);
+        return rc;
+}

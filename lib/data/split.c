@@ -168,6 +168,8 @@ static int copy_targets(struct ran_dataset *to, const struct ran_dataset *d, siz
         if (d->soft_first != NULL)
                 RAN_TRY(ran_dataset_soft_target(to, d->soft_labels + at, d->soft + at,
                                                 d->soft_first[b + 1] - at, d->guessed[b], err));
+        if (d->fingerprint != NULL)
+                RAN_TRY(ran_dataset_fingerprint(to, d->fingerprint[b], err));
         if (d->group == NULL)
                 return RAN_OK;
         to->group = ran_spool_reserve(&to->spool.group, to->B, sizeof *to->group, err);
@@ -217,15 +219,20 @@ int ran_dataset_split_size(const struct ran_dataset *d, double fraction, uint64_
         return rc;
 }
 
-/* Copies the documents with taken[b] == value. */
-static int copy(struct ran_dataset *to, const struct ran_dataset *d, const bool *taken, bool value,
-                bool judges, struct ran_error *err)
+static int begin_copy(struct ran_dataset *to, const struct ran_dataset *d, struct ran_error *err)
 {
         to->multilabel = d->multilabel;
         to->given = d->given;
         to->keep = d->keep;
         memcpy(to->digest, d->digest, sizeof to->digest);
-        RAN_TRY(ran_dataset_set_classes(to, d->names, d->C, err));
+        return ran_dataset_set_classes(to, d->names, d->C, err);
+}
+
+/* Copies the documents with taken[b] == value. */
+static int copy(struct ran_dataset *to, const struct ran_dataset *d, const bool *taken, bool value,
+                bool judges, struct ran_error *err)
+{
+        RAN_TRY(begin_copy(to, d, err));
         for (size_t b = 0; b < d->B; b++)
                 if (taken[b] == value)
                         RAN_TRY(copy_document(to, d, b, judges, err));
@@ -245,6 +252,65 @@ int ran_dataset_without(const struct ran_dataset *d, const bool *left_out, struc
                         struct ran_error *err)
 {
         return copy(to, d, left_out, false, false, ran_error_or_spare(err));
+}
+
+/* The most probable class of a text. */
+static uint32_t guess(const float *p, size_t C)
+{
+        uint32_t best = 0;
+
+        for (uint32_t c = 1; c < C; c++)
+                best = p[c] > p[best] ? c : best;
+        return best;
+}
+
+/* Text b of d behind the documents of `to`; soft and label: room for C. */
+static int add_text(struct ran_dataset *to, const struct ran_dataset *d, size_t b, const float *p,
+                    uint32_t *label, float *soft, struct ran_error *err)
+{
+        const struct ran_document doc = ran_dataset_document(d, b);
+        const uint32_t best = guess(p, to->C);
+        size_t n = 0;
+
+        for (uint32_t c = 0; c < to->C; c++)
+                if (p[c] > 0) {
+                        label[n] = c;
+                        soft[n++] = p[c];
+                }
+        RAN_TRY(ran_dataset_add(to, doc.ids, doc.L, &best, 1, (double)d->weight[b], err));
+        if (doc.spelling != NULL)
+                RAN_TRY(ran_dataset_spell(to, doc.spelling, doc.L, err));
+        RAN_TRY(ran_dataset_soft_target(to, label, soft, n, true, err));
+        if (to->fingerprint != NULL)
+                RAN_TRY(ran_dataset_fingerprint(to, d->fingerprint != NULL ? d->fingerprint[b] : 0,
+                                                err));
+        return to->group != NULL ? ran_dataset_group(to, "", 0, err) : RAN_OK;
+}
+
+static int add_labelled(struct ran_dataset *to, const struct ran_dataset *d, size_t b,
+                        struct ran_error *err)
+{
+        RAN_TRY(copy_document(to, d, b, false, err));
+        return ran_dataset_soft_target(to, NULL, NULL, 0, false, err);
+}
+
+int ran_dataset_join(const struct ran_dataset *d, const bool *left_out,
+                     const struct ran_dataset *texts, const float *p, struct ran_dataset *to,
+                     struct ran_error *err)
+{
+        err = ran_error_or_spare(err);
+        uint32_t *label = ran_alloc(d->C, sizeof *label, err);
+        float *soft = ran_alloc_floats(d->C, err);
+        int rc = label == NULL || soft == NULL ? RAN_ENOMEM : begin_copy(to, d, err);
+
+        for (size_t b = 0; b < d->B && rc == RAN_OK; b++)
+                if (left_out == NULL || !left_out[b])
+                        rc = add_labelled(to, d, b, err);
+        for (size_t b = 0; b < texts->B && rc == RAN_OK; b++)
+                rc = add_text(to, texts, b, p + b * d->C, label, soft, err);
+        free(label);
+        free(soft);
+        return rc == RAN_OK ? ran_dataset_finish(to, err) : rc;
 }
 
 /* ---- folds ----------------------------------------------------------------------------------- */

@@ -476,8 +476,9 @@ const struct ran_field ran_config_fields[] = {
          .help = "pretrained encoder: what makes a document's vector of its windows: its own "
                  "pooling; mean or max of the windows' vectors; certain: the window whose label is "
                  "most certain; or what learns: attention over "
-                 "them, or an encoder that reads the rows of all windows",
-         RAN_RULES(RAN_NEEDS_AS("task=classify", "is for ran-train classify"),
+                 "them, or an encoder that reads the rows of all windows; tag: ran or transformer "
+                 "read the rows in front of the tags",
+         RAN_RULES(RAN_NEEDS_AS("task=classify,tag", "is for ran-train classify and tag"),
                    RAN_NEEDS_AS("init", "needs a pretrained encoder: give --init MODEL"))},
         {.name = "upper_rows",
          .type = RAN_FIELD_CHOICE,

@@ -11,15 +11,24 @@
 static void drop_positions(struct ran_workspace *w, float *h)
 {
         const struct ran_packed *packed = w->packed;
+        const size_t H = w->head_width;
 
         for (size_t b = 0; b < packed->B; b++)
                 ran_workspace_dropout(
-                        w, b, 0, RAN_DROP_HEAD, w->noise.dropout,
-                        h + packed->doc_position[b] * w->D,
-                        (packed->doc_position[b + 1] - packed->doc_position[b]) * w->D, 0);
+                        w, b, 0, RAN_DROP_HEAD, w->noise.dropout, h + packed->doc_position[b] * H,
+                        (packed->doc_position[b + 1] - packed->doc_position[b]) * H, 0);
 }
 
-void ran_head_positions(struct ran_workspace *w, const struct ran_params *p)
+/* What stands above the encoder, or NULL. */
+static const struct ran_part *above(const struct ran_workspace *w)
+{
+        for (size_t i = 0; i < w->parts.n; i++)
+                if (w->parts.part[i]->positions != NULL)
+                        return w->parts.part[i];
+        return NULL;
+}
+
+static void gather(struct ran_workspace *w, const struct ran_params *p)
 {
         const struct ran_part *encoder = w->parts.encoder;
         const struct ran_packed *packed = w->packed;
@@ -30,23 +39,37 @@ void ran_head_positions(struct ran_workspace *w, const struct ran_params *p)
                        D * sizeof(float));
         if (encoder->outputs != NULL)
                 encoder->outputs(w, p);
+}
+
+static void gather_bwd(struct ran_workspace *w, const struct ran_params *p, struct ran_params *dp)
+{
+        const struct ran_part *encoder = w->parts.encoder;
+        const struct ran_packed *packed = w->packed;
+        size_t D = w->D;
+
+        if (encoder->outputs_bwd != NULL)
+                encoder->outputs_bwd(w, p, dp);
+        memset(w->dx, 0, packed->L * D * sizeof(float));
+        for (size_t i = 0; i < packed->positions; i++)
+                memcpy(w->dx + packed->position[i] * D, w->head.dhead + i * D, D * sizeof(float));
+}
+
+void ran_head_positions(struct ran_workspace *w, const struct ran_params *p)
+{
+        const struct ran_part *upper = above(w);
+
+        (upper != NULL ? upper->positions : gather)(w, p);
         drop_positions(w, w->head.head);
 }
 
 void ran_head_positions_bwd(struct ran_workspace *w, const struct ran_params *p,
                             struct ran_params *dp)
 {
-        const struct ran_part *encoder = w->parts.encoder;
-        const struct ran_packed *packed = w->packed;
-        size_t D = w->D;
+        const struct ran_part *upper = above(w);
 
         drop_positions(w, w->head.dhead);
-        if (encoder->outputs_bwd != NULL)
-                encoder->outputs_bwd(w, p, dp);
-        memset(w->dx, 0, packed->L * D * sizeof(float));
-        memset(w->dlast, 0, packed->B * D * sizeof(float));
-        for (size_t i = 0; i < packed->positions; i++)
-                memcpy(w->dx + packed->position[i] * D, w->head.dhead + i * D, D * sizeof(float));
+        memset(w->dlast, 0, w->packed->B * w->D * sizeof(float));
+        (upper != NULL ? upper->positions_bwd : gather_bwd)(w, p, dp);
 }
 
 /* ---- by task -------------------------------------------------------------------------------- */

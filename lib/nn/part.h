@@ -133,6 +133,11 @@ struct ran_part {
         void (*outputs)(struct ran_workspace *w, const struct ran_params *p);
         void (*outputs_bwd)(struct ran_workspace *w, const struct ran_params *p,
                             struct ran_params *dp);
+        /* Of what stands above an encoder: the same, but it fills w->head.head (positions,
+         * head_width) itself; adjoint: from w->head.dhead to w->dx, overwritten. */
+        void (*positions)(struct ran_workspace *w, const struct ran_params *p);
+        void (*positions_bwd)(struct ran_workspace *w, const struct ran_params *p,
+                              struct ran_params *dp);
         /* A vector of document b made for documents to be compared by, with its width; its adjoint,
          * of all documents, from dv, which it changes, to w->dx and w->dlast. NULL, or a width of
          * 0: means of rows and outputs are (part/vectors/document-vector.h). */

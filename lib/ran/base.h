@@ -3,6 +3,7 @@
 #ifndef RAN_RAN_BASE_H
 #define RAN_RAN_BASE_H
 
+#include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -94,6 +95,8 @@ void ran_buf_str(struct ran_buf *b, const char *s);
 void ran_buf_char(struct ran_buf *b, char c);
 void ran_buf_printf(struct ran_buf *b, const char *format, ...)
         __attribute__((format(printf, 2, 3)));
+void ran_buf_vprintf(struct ran_buf *b, const char *format, va_list args)
+        __attribute__((format(printf, 2, 0)));
 void ran_buf_size(struct ran_buf *b, size_t x); /* in decimal */
 /* Reserves n more bytes and returns where they start; write them, then add to b->len. NULL, with
  * `failed` set, without memory. */

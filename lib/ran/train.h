@@ -73,6 +73,11 @@ int ran_dataset_group(struct ran_dataset *d, const char *name, size_t n, struct 
 /* Groups all documents by near-duplicates (text.h), data/alike.c: those that are at least `least`
  * similar, and all that are linked through others. */
 int ran_dataset_group_alike(struct ran_dataset *d, double least, struct ran_error *err);
+/* The document that each of d is most like, if they are at least `least` similar: of n other data
+ * sets, or an earlier one of d; all are counted through, those of `before` first. RAN_NO_TEXT:
+ * none. like (B). */
+int ran_dataset_find_alike(const struct ran_dataset *d, const struct ran_dataset *const *before,
+                           size_t n, double least, size_t *like, struct ran_error *err);
 /* Adds to the last document's fingerprint, which is 0 at first. Call it for all documents, or
  * sentences, or for none. */
 int ran_dataset_fingerprint(struct ran_dataset *d, uint32_t fingerprint, struct ran_error *err);
@@ -123,6 +128,13 @@ int ran_dataset_split_size(const struct ran_dataset *d, double share, uint64_t s
  * After a failure `to` is incomplete: release it. */
 int ran_dataset_without(const struct ran_dataset *d, const bool *left_out, struct ran_dataset *to,
                         struct ran_error *err);
+/* Copies the documents of d that are not left out (left_out (B); NULL: all) to `to` (zeroed), and
+ * behind them the texts, which have no labels, with the probabilities p (texts->B, C) as their soft
+ * targets and the most probable label as a guessed one. d has no soft targets of its own. After a
+ * failure `to` is incomplete: release it. */
+int ran_dataset_join(const struct ran_dataset *d, const bool *left_out,
+                     const struct ran_dataset *texts, const float *p, struct ran_dataset *to,
+                     struct ran_error *err);
 /* Numbers folds of about as many documents of each class from 0 in fold (B); a group is in one
  * fold. A document whose labels are guessed is in none, unless all are: RAN_NO_FOLD. The choice
  * depends only on the seed and on a document's index in d. folds >= 1. */
@@ -294,6 +306,10 @@ struct ran_train_job {
         const struct ran_train_texts *texts;   /* or NULL: there is one phase */
         const bool *held_out; /* (B) documents of train that dev copies: trained on only in a
                                * refit; NULL: none */
+        /* Of a linear model, with a frozen encoder or without: the soft targets that a refit learns
+         * from, in place of those of train, and as many; or NULL. */
+        const float *refit_soft;
+        bool without_vectors; /* the linear model is of n-grams alone, beside a frozen encoder */
         const struct ran_tokenizer *tokenizer; /* goes into the model; NULL: bare ids below V */
         size_t V;
         /* Initial weights; NULL: random. init: tensors of the same name and shape, the head's
@@ -304,12 +320,12 @@ struct ran_train_job {
          * or NULL. */
         struct ran_vector_cache *vector_cache;
         struct ran_below *below; /* where ran_train_below is above 0; NULL: the training's own */
-        const char *output;     /* model file; written when training is complete, never before;
-                                   NULL: none */
-        int storage;            /* how it stores the weights, RAN_STORAGE_...: they are rounded
-                                 * before validation documents judge them for the last time */
-        const char *checkpoint; /* output.ckpt; NULL: none */
-        double seconds;         /* the time for all of it; 0: as long as it takes */
+        const char *output;      /* model file; written when training is complete, never before;
+                                    NULL: none */
+        int storage;             /* how it stores the weights, RAN_STORAGE_...: they are rounded
+                                  * before validation documents judge them for the last time */
+        const char *checkpoint;  /* output.ckpt; NULL: none */
+        double seconds;          /* the time for all of it; 0: as long as it takes */
         struct ran_train_limit limit;
         double checkpoint_seconds; /* how often to write it; also whenever the caller ends a run */
         bool resume;
@@ -339,6 +355,49 @@ int ran_train(const struct ran_train_job *job, struct ran_error *err);
 int ran_train_folds(const struct ran_train_job *job, size_t folds,
                     int (*next)(void *arg, size_t fold), void *arg, float *p,
                     struct ran_error *err);
+/* Self-training (train/self-training.c). A model of the labelled documents, the teacher, gives
+ * texts without labels probabilities; a linear model, the pupil, learns from the documents and from
+ * those, with the vectors of a frozen encoder or from n-grams alone. Folds of the documents judge
+ * both, each fold by models that do not know it, and decide which is kept. */
+enum { RAN_SELF_TRIALS = 4, RAN_SELF_FOLDS = 5 };
+struct ran_self_trial {
+        size_t rounds;  /* 0: the teacher; 1: its pupil; 2: the pupil of that pupil */
+        bool vectors;   /* the model has those of a frozen encoder */
+        size_t right;   /* documents out of fold */
+        double loss;    /* their mean log loss, with probabilities at the temperature that suits it;
+                         * by macro F1 the mean over labels */
+        double *recall; /* (C) out of fold; NaN: no document has the label */
+        bool vanishes;  /* it never finds a label that the teacher finds */
+};
+struct ran_self_progress {
+        size_t fold, folds; /* from 1; 0: the models of all documents */
+        size_t rounds;      /* of the model at work, as in a trial */
+        double share;       /* of all work */
+};
+struct ran_self_training {
+        struct ran_self_trial trial[RAN_SELF_TRIALS]; /* the teacher first */
+        size_t trials, kept; /* kept: of the model; 0: the teacher's, which needs no text */
+        size_t folds, judged, sampled; /* models, documents and texts by which that was decided */
+        double *labelled, *text;       /* (C) shares of the labels: of the documents, and in the
+                                        * texts, as the mean probability by the teacher */
+        bool shifted;                  /* by more than chance: so they stay */
+        /* With a trial that is kept: the documents and the texts; those of the job that are held
+         * out; soft targets for its refit, or NULL. */
+        struct ran_dataset set;
+        bool *held_out; /* or NULL */
+        float *refit_soft;
+};
+/* job: a classifier of one label a document without soft targets, and a linear model without an
+ * encoder that is trained; its report is not called. texts: documents without labels, of the
+ * classes of job->train. progress may be NULL; a value other than 0 ends it with RAN_EINTR. Release
+ * x, whatever it returns. */
+int ran_self_train(struct ran_self_training *x, const struct ran_train_job *job,
+                   const struct ran_dataset *texts,
+                   int (*progress)(void *arg, const struct ran_self_progress *p), void *arg,
+                   struct ran_error *err);
+/* Gives the job what is kept, which stays x's. */
+void ran_self_training_apply(const struct ran_self_training *x, struct ran_train_job *job);
+void ran_self_training_release(struct ran_self_training *x);
 /* The work of ranks other than 0, until rank 0 closes. Fails when it loses the others or cannot
  * do its part: print the sentence then; closing ends all ranks. */
 int ran_train_follow(struct ran_ranks *ranks, struct ran_error *err);

@@ -19,6 +19,12 @@ static int check(const struct ran_config *c, struct ran_error *err)
                 return ran_fail(err, RAN_EINVAL,
                                 "a tagger has prefixes and suffixes of words as spelling: affixes "
                                 "must be off");
+        if (c->upper != RAN_UPPER_POOLING &&
+            ((c->upper != RAN_UPPER_RAN && c->upper != RAN_UPPER_TRANSFORMER) ||
+             c->upper_rows != RAN_ROWS_TOKENS))
+                return ran_fail(err, RAN_EINVAL,
+                                "a tagger needs outputs of tokens: upper must be 'ran' or "
+                                "'transformer', and upper_rows 'tokens'");
         return RAN_OK;
 }
 
@@ -32,7 +38,7 @@ static bool is_in(const struct ran_config *c)
 static void tensors(struct ran_tensor_walk *k, struct ran_head_params *p,
                     const struct ran_config *c, size_t C)
 {
-        const size_t D = c->dim, l = 0;
+        const size_t D = ran_head_width(c), l = 0;
         const char *prefix = NULL;
 
         RAN_TAG_PARAMS(RAN_TENSOR_FIELD)
@@ -47,24 +53,25 @@ const struct ran_part ran_part_tag_head = {
 static void head(struct ran_workspace *w, const struct ran_params *p, size_t C)
 {
         struct ran_head *h = &w->head;
+        const size_t D = w->head_width;
 
         if (w->parts.encoder == NULL) { /* predictors add them all */
                 memset(h->logits, 0, w->packed->positions * C * sizeof *h->logits);
                 return;
         }
         ran_head_positions(w, p);
-        ran_gemm_linear(w->pool, h->logits, C, h->head, w->D, p->head.tag_w, p->head.tag_b,
-                        w->packed->positions, w->D, C);
+        ran_gemm_linear(w->pool, h->logits, C, h->head, D, p->head.tag_w, p->head.tag_b,
+                        w->packed->positions, D, C);
 }
 
 static void head_bwd(struct ran_workspace *w, const struct ran_params *p, struct ran_params *dp,
                      size_t C)
 {
         struct ran_head *h = &w->head;
+        const size_t D = w->head_width;
 
-        ran_gemm_linear_bwd(w->pool, h->dhead, w->D, false, dp->head.tag_w, dp->head.tag_b,
-                            h->dlogits, C, h->head, w->D, p->head.tag_w, w->packed->positions, w->D,
-                            C);
+        ran_gemm_linear_bwd(w->pool, h->dhead, D, false, dp->head.tag_w, dp->head.tag_b, h->dlogits,
+                            C, h->head, D, p->head.tag_w, w->packed->positions, D, C);
         ran_head_positions_bwd(w, p, dp);
 }
 
@@ -198,7 +205,7 @@ static void merge(const struct ran_config *c, struct ran_head_params *q, size_t 
                   const struct ran_ensemble *ensemble, const float *linear_crf)
 {
         if (ran_config_has_encoder(c)) {
-                ran_ensemble_scale(q->tag_w, C * c->dim, ensemble->encoder);
+                ran_ensemble_scale(q->tag_w, C * ran_head_width(c), ensemble->encoder);
                 ran_ensemble_scale(q->tag_b, C, ensemble->encoder);
         }
         if (linear_crf == NULL)

@@ -1,7 +1,7 @@
 /* folds.c - out-of-fold probabilities: each document is judged by a model that has not seen it. */
 #include "base/error.h"
 #include "base/size.h"
-#include "ran/train.h"
+#include "train/folds.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -10,12 +10,11 @@
 /* Documents that a thread scores with one state. */
 enum { CHUNK = 256 };
 
-struct fold {
+/* ---- scoring --------------------------------------------------------------------------------- */
+
+struct scoring {
         const struct ran_train_job *job;
-        const uint32_t *of; /* (B) the fold of each document */
-        float *p;           /* (B, C) */
-        size_t *document;   /* (n) of the fold at hand */
-        size_t n;
+        const struct ran_fold_part *part;
         const struct ran_model *model;
         struct chunk {
                 int rc;
@@ -23,79 +22,83 @@ struct fold {
         } * chunk;
 };
 
-/* ---- scoring --------------------------------------------------------------------------------- */
-
-static int score(struct fold *f, struct ran_state *state, size_t from, size_t to, float *logits,
+static int score(struct scoring *s, struct ran_state *state, size_t from, size_t to, float *logits,
                  struct ran_error *err)
 {
-        const size_t C = f->job->train->C;
+        const struct ran_fold_part *part = s->part;
+        const size_t C = s->job->train->C;
 
         for (size_t i = from; i < to; i++) {
-                const size_t b = f->document[i];
-                const struct ran_document d = ran_dataset_document(f->job->train, b);
+                const size_t b = part->document != NULL ? part->document[i] : i;
+                const struct ran_document d = ran_dataset_document(part->set, b);
 
-                RAN_TRY(ran_classify(f->model, state, &d, logits, NULL, err));
-                ran_probabilities(f->job->config, logits, C, f->p + b * C);
+                RAN_TRY(ran_classify(s->model, state, &d, logits, NULL, err));
+                ran_probabilities(s->job->config, logits, C, part->p + b * C);
         }
         return RAN_OK;
 }
 
 static void score_chunk(void *arg, size_t i)
 {
-        struct fold *f = arg;
-        struct chunk *k = &f->chunk[i];
-        struct ran_state *state = ran_state_new(f->model, f->job->pool, &k->err);
-        float *logits = ran_alloc_floats(f->job->train->C, &k->err);
+        struct scoring *s = arg;
+        struct chunk *k = &s->chunk[i];
+        struct ran_state *state = ran_state_new(s->model, s->job->pool, &k->err);
+        float *logits = ran_alloc_floats(s->job->train->C, &k->err);
 
         k->rc = state == NULL || logits == NULL
                         ? RAN_ENOMEM
-                        : score(f, state, i * CHUNK, ran_least(f->n, (i + 1) * CHUNK), logits,
+                        : score(s, state, i * CHUNK, ran_least(s->part->n, (i + 1) * CHUNK), logits,
                                 &k->err);
         free(logits);
         ran_state_free(state);
 }
 
-static int score_all(struct fold *f, struct ran_error *err)
+static int score_all(struct scoring *s, struct ran_error *err)
 {
-        const size_t chunks = (f->n + CHUNK - 1) / CHUNK;
+        const size_t chunks = (s->part->n + CHUNK - 1) / CHUNK;
         int rc = RAN_OK;
 
-        f->chunk = ran_alloc(chunks, sizeof *f->chunk, err);
-        if (f->chunk == NULL)
+        if (chunks == 0)
+                return RAN_OK;
+        s->chunk = ran_alloc(chunks, sizeof *s->chunk, err);
+        if (s->chunk == NULL)
                 return RAN_ENOMEM;
-        ran_parallel(f->job->pool, chunks, score_chunk, f);
+        ran_parallel(s->job->pool, chunks, score_chunk, s);
         for (size_t i = 0; i < chunks && rc == RAN_OK; i++)
-                if (f->chunk[i].rc != RAN_OK) {
-                        rc = f->chunk[i].rc;
-                        *err = f->chunk[i].err;
+                if (s->chunk[i].rc != RAN_OK) {
+                        rc = s->chunk[i].rc;
+                        *err = s->chunk[i].err;
                 }
-        free(f->chunk);
+        free(s->chunk);
         return rc;
 }
 
-/* ---- a fold ---------------------------------------------------------------------------------- */
+/* ---- a model of a part of the documents ------------------------------------------------------ */
 
-static int judge(struct fold *f, const char *path, struct ran_error *err)
+static int judge(const struct ran_train_job *job, const char *path,
+                 const struct ran_fold_part *part, size_t parts, struct ran_error *err)
 {
-        struct ran_vector_cache *vectors = f->job->vector_cache;
+        struct ran_vector_cache *vectors = job->vector_cache;
         struct ran_model *m = ran_model_open(path, false, err);
 
         if (m == NULL)
                 return (int)err->code;
         int rc = vectors != NULL ? ran_model_use_vectors(m, vectors, err) : RAN_OK;
-        f->model = m;
-        if (rc == RAN_OK)
-                rc = score_all(f, err);
+        for (size_t i = 0; i < parts && rc == RAN_OK; i++) {
+                struct scoring s = {.job = job, .part = &part[i], .model = m};
+
+                rc = score_all(&s, err);
+        }
         ran_model_free(m);
         return rc;
 }
 
-static int train(const struct fold *f, const struct ran_dataset *others, const char *path,
+static int train(const struct ran_train_job *of, const struct ran_dataset *set, const char *path,
                  struct ran_error *err)
 {
-        struct ran_train_job job = *f->job;
+        struct ran_train_job job = *of;
 
-        job.train = others;
+        job.train = set;
         job.dev = NULL;
         job.held_out = NULL;
         job.output = path;
@@ -104,27 +107,45 @@ static int train(const struct fold *f, const struct ran_dataset *others, const c
         return ran_train(&job, err);
 }
 
+int ran_fold_train(const struct ran_train_job *job, const struct ran_dataset *set,
+                   const struct ran_fold_part *part, size_t parts, struct ran_error *err)
+{
+        char *path = NULL;
+        const int fd = ran_temporary_file(&path, err);
+        int rc = fd < 0 || close(fd) != 0 ? (int)err->code : RAN_OK;
+
+        if (rc == RAN_OK)
+                rc = train(job, set, path, err);
+        if (rc == RAN_OK)
+                rc = judge(job, path, part, parts, err);
+        if (path != NULL)
+                unlink(path);
+        free(path);
+        return rc;
+}
+
+/* ---- the folds ------------------------------------------------------------------------------- */
+
+struct fold {
+        const struct ran_train_job *job;
+        const uint32_t *of; /* (B) the fold of each document */
+        float *p;           /* (B, C) */
+        size_t *document;   /* (n) of the fold at hand */
+        size_t n;
+};
+
 static int run_fold(struct fold *f, size_t number, const bool *left_out, struct ran_error *err)
 {
         struct ran_dataset others = {0};
-        char *path = NULL;
         int rc = ran_dataset_without(f->job->train, left_out, &others, err);
 
         f->n = 0;
         for (size_t b = 0; b < f->job->train->B; b++)
                 if (f->of[b] == number)
                         f->document[f->n++] = b;
-        if (rc == RAN_OK) {
-                const int fd = ran_temporary_file(&path, err);
-                rc = fd < 0 || close(fd) != 0 ? (int)err->code : RAN_OK;
-        }
+        const struct ran_fold_part part = {f->job->train, f->document, f->n, f->p};
         if (rc == RAN_OK)
-                rc = train(f, &others, path, err);
-        if (rc == RAN_OK)
-                rc = judge(f, path, err);
-        if (path != NULL)
-                unlink(path);
-        free(path);
+                rc = ran_fold_train(f->job, &others, &part, 1, err);
         ran_dataset_release(&others);
         return rc;
 }

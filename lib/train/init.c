@@ -256,13 +256,22 @@ static int init_from_vectors(struct ran_trainer *t, struct ran_error *err)
         return RAN_OK;
 }
 
+const struct ran_dataset *ran_trainer_targets(struct ran_trainer *t)
+{
+        if (t->at.epochs.refit == 0 || t->job->refit_soft == NULL)
+                return t->job->train;
+        t->refit = *t->job->train;
+        t->refit.soft = (float *)t->job->refit_soft; /* only read */
+        return &t->refit;
+}
+
 struct ran_linear_fit ran_trainer_linear_fit(struct ran_trainer *t)
 {
         return (struct ran_linear_fit){.c = t->c,
                                        .p = &t->weights.p,
                                        .V = t->V,
                                        .C = t->C,
-                                       .d = t->job->train,
+                                       .d = ran_trainer_targets(t),
                                        .document = t->loop.document,
                                        .documents = t->loop.documents,
                                        .class_weight = t->loop.batcher.of.class_weight,
@@ -272,6 +281,7 @@ struct ran_linear_fit ran_trainer_linear_fit(struct ran_trainer *t)
                                        .read = ran_dense_read,
                                        .vector_cache = t->job->vector_cache,
                                        .pool = t->job->pool,
+                                       .without_vectors = t->job->without_vectors,
                                        .refit = t->at.epochs.refit != 0,
                                        .last = t->at.epochs.refit != 0 || !ran_train_refits(t->job),
                                        .pass = ran_trainer_on_pass,

@@ -67,7 +67,8 @@ struct ran_trainer {
         const struct ran_config *c;
         const struct ran_train_settings *s;
         size_t V, C, D;
-        char *training; /* metadata that says what is computed: same text, same run */
+        struct ran_dataset refit; /* a view of the documents with the soft targets of the refit */
+        char *training;           /* metadata that says what is computed: same text, same run */
         struct ran_states at;
         struct ran_weights weights;
         struct ran_linear linear;
@@ -91,8 +92,10 @@ void ran_trainer_release_first(struct ran_trainer *t);
 int ran_trainer_init(struct ran_trainer *t, const struct ran_train_job *job, struct ran_error *err);
 void ran_trainer_release(struct ran_trainer *t);
 
-/* What the linear model is fitted to, as the run stands. */
+/* What the linear model is fitted to, as the run stands; and its documents, with the targets of
+ * this fit. */
 struct ran_linear_fit ran_trainer_linear_fit(struct ran_trainer *t);
+const struct ran_dataset *ran_trainer_targets(struct ran_trainer *t);
 
 /* Starts over, with all documents. */
 int ran_trainer_refit(struct ran_trainer *t, struct ran_error *err);

@@ -219,6 +219,7 @@ commands() {
 @test "docs: labels of cross-validation were taken for soft ones, where the commands of the README follow each other [all]" {
   records 240 >train.jsonl
   records 40 | tee test.jsonl unlabelled.jsonl pool.jsonl all-documents.jsonl few-labelled.jsonl >documents.jsonl
+  awk 'BEGIN { for (i = 1; i < 60; i++) printf "{\"text\": \"w%d a%d then b%d at c%d\"}\n", i % 7, i, 2 * i, 3 * i }' >>all-documents.jsonl # texts that are no documents
   jq -c '{tokens, tags: ["O", "O", "B-PER"]}' test.jsonl >tagged.jsonl
   jq -r '(.tokens[] | . + if . == "Ann" then " B-PER" else " O" end), ""' test.jsonl | tee train.conll >test.conll
   echo '{"features": {"ner_tags": {"feature": {"names": ["O", "B-PER"]}}}}' >dataset_info.json

@@ -153,6 +153,7 @@ blocks() {
     echo "it was wet, number $i" | tee library/wet/$i >inbox/$i
     echo "it was dry, number $i" >library/dry/$i
   done
+  awk 'BEGIN { for (i = 1; i < 60; i++) printf "{\"text\": \"w%d a%d then b%d at c%d\"}\n", i % 7, i, 2 * i, 3 * i }' >texts.jsonl
   # As small as it gets, whatever the pages say.
   mkdir bin
   printf '#!/bin/sh\nverb=$1\nshift\nexec "%s" "$verb" --dim 8 --heads 1 --head-dim 8 --epochs 1 "$@"\n' \

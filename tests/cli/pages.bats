@@ -179,9 +179,9 @@ weights() {
   text_of page.html >text
   grep -q 'for wet' text
   # The bar of a token against the label has the colour of its text.
-  [ "$(grep -c '>-[0-9.e-]*</td><td class="against">' page.html)" -eq "$(grep -c 'class="against"' page.html)" ]
-  [ "$(grep -c '>+[0-9.e-]*</td><td class="for">' page.html)" -eq "$(grep -c 'class="for"' page.html)" ]
-  grep -q 'td class="\(for\|against\)"' page.html
+  [ "$(grep -c '>-[0-9.e-]*</td><td><span class="against">' page.html)" -eq "$(grep -c 'class="against"' page.html)" ]
+  [ "$(grep -c '>+[0-9.e-]*</td><td><span class="for">' page.html)" -eq "$(grep -c 'class="for"' page.html)" ]
+  grep -q 'span class="\(for\|against\)"' page.html
   grep -q 'sun <b> word1' text
   ran-attnmask -m tr.ran --map tokens --row 1 --format html one.jsonl >page.html
   well_formed page.html
@@ -253,6 +253,13 @@ weights() {
   well_formed page.html
   [ "$(stat -c %s page.html)" -lt 20000000 ]
   text_of page.html | grep -q 'of 24 documents are left out'
+}
+
+@test "pages: only cmd/pages writes tags" {
+  cd "$BATS_TEST_DIRNAME/../.."
+  tags='"[^"]*</?(p|h[1-6]|div|span|table|thead|tbody|tr|td|th|small|em|strong|i|a|br|pre|ol|li|details|summary|article|mark)[ >/\\]'
+  grep -qE "$tags" cmd/pages/*.c
+  run -1 grep -rnE --include='*.[ch]' --exclude-dir=pages "$tags" cmd
 }
 
 @test "pages: options that a page cannot have are refused" {

@@ -220,3 +220,62 @@ both() {
   refused 2 'wide_layer is for pretrained encoders of the family BERT' ran-train classify --base none --wide-layer 2 -o m.ran documents.jsonl
   refused 2 '--wide-layer is for ran-train classify' ran-train tag --init "$encoder" --tune-layers 1 --wide-layer 2 -o m.ran train.jsonl
 }
+
+# above KIND OPTION...: a frozen encoder, and another one that reads its rows in front of the tags.
+above() {
+  local kind=$1
+  shift
+  RAN_ISA=portable ran-train tag -q --init "$encoder" --frozen --upper "$kind" --upper-dim 12 --upper-head-dim 4 --wide 0 "$@" train.jsonl
+}
+
+@test "tuned: a RAN or a Transformer reads the rows of a frozen tagger, by any way to train the same bytes" {
+  for kind in ran transformer; do
+    above $kind --epochs 4 --no-early-stop -o $kind.ran
+    [ -z "$(changed $kind.ran)" ]
+    header $kind.ran | jq -e --arg in "$kind.0.attn.q.weight" '.["upper.in.weight"].shape == [12, 32] and has($in) and .["tag.out.weight"].shape[1] == 12'
+    above $kind --epochs 4 --no-early-stop -j 3 --data-memory 1 -o again.ran
+    cmp $kind.ran again.ran
+    RAN_ISA=portable run -0 ran-train tag --replay $kind.ran --init "$encoder" train.jsonl
+    [[ $output == *'is reproduced, byte for byte'* ]]
+    ran-tag -m $kind.ran test.jsonl >tagged.jsonl
+    while read -r line; do
+      ran-tag -m $kind.ran <<<"$line"
+    done <test.jsonl | cmp - tagged.jsonl
+    head -n 1 test.jsonl | ran-attnmask -m $kind.ran --map label --row 3 --top 2 | jq -e 'all(.attention.top[]; .value != 0)'
+    jq -s '{text: ([.[].tokens | join(" ")] | join(" "))}' -c test.jsonl | ran-tag -m $kind.ran | jq -e '.prediction.entities'
+  done
+  run -0 ran-train info ran.ran
+  [[ $(tr -s '\n ' ' ' <<<"$output") == *'above its tokens: ran, 1 layer, width 12'* ]]
+}
+
+@test "tuned: what reads the rows of a tagger learns, beside a linear model, too" {
+  above ran --epochs 20 --no-early-stop --learning-rate 0.02 -o m.ran
+  ran-tag -m m.ran --eval --eval-format=json test.jsonl | jq -e '.conlleval.f1 > 0.9'
+  RAN_ISA=portable ran-train tag -q --init "$encoder" --tune-layers 1 --upper ran --upper-dim 12 --upper-head-dim 4 --epochs 2 \
+    --no-early-stop -o both.ran train.jsonl
+  ran-tag -m both.ran test.jsonl | jq -es 'length == 20'
+  parameters() {
+    ran-train tag --dry-run --init "$encoder" --frozen --wide 0 "$@" train.jsonl 2>/dev/null |
+      sed -n 's/^parameters .*features, \([0-9]*\) in the rest/\1/p'
+  }
+  [ "$(parameters --upper ran)" -gt "$(parameters)" ]
+}
+
+@test "tuned: interrupted, what reads the rows of a tagger resumes to the same model" {
+  sentences 400 >long.jsonl
+  long=(env RAN_ISA=portable ran-train tag -j 1 --init encoder.ran --frozen --upper ran --upper-dim 12 --upper-head-dim 4 --epochs 6
+    --no-early-stop --wide 0 long.jsonl)
+  "${long[@]}" -q -o whole.ran
+  ended_by INT '"epoch":2' log "${long[@]}" -o m.ran --log log
+  [ -e m.ran ] || "${long[@]}" -q -o m.ran --resume
+  cmp whole.ran m.ran
+}
+
+@test "tuned: above a tagger's encoder stands one that has outputs of tokens" {
+  for upper in contextualizer attention mean 'ran --upper-rows windows'; do
+    # shellcheck disable=SC2086
+    refused 2 "a tagger needs outputs of tokens: upper must be 'ran' or 'transformer', and upper_rows 'tokens'" \
+      ran-train tag --init "$encoder" --frozen --upper $upper -o m.ran train.jsonl
+  done
+  refused 2 '--upper is for ran-train classify and tag' ran-train mlm --init "$encoder" --upper ran -o m.ran documents.jsonl
+}

@@ -407,7 +407,7 @@ TEST(svm_shrinking_changes_nothing_beyond_the_tolerance)
                 for (size_t c = 0; c < C; c++) {
                         double found = objective(&b, x, c);
 
-                        CHECK(found >= 0.99999 * best[c] && found < 1.01 * best[c]);
+                        CHECK(found >= 0.99999 * best[c] && found < 1.02 * best[c]);
                 }
                 free(x);
                 bench_release(&b);
@@ -753,7 +753,7 @@ TEST(cross_validation_chooses_what_brute_force_chooses)
 }
 
 /* Ten equal documents have one label, by chance. Where each is predicted from the others, that
- * pays; where they are in one fold nothing is worth learning, and something else is chosen. */
+ * pays; where they are in one fold nothing is worth learning, and logits are believed least. */
 TEST(cross_validation_keeps_groups_together)
 {
         struct bench b;
@@ -772,9 +772,11 @@ TEST(cross_validation_keeps_groups_together)
                 b.d.labels[b.d.label_first[d]] = d != of ? b.d.labels[b.d.label_first[of]]
                                                          : (uint32_t)dice_size(&dice, 0, C - 1);
         }
-        bool ratios = chosen_ratios(&b);
+        chosen(&b, 0, RAN_RATIOS_AUTO);
+        const double scale = b.k.ensemble.linear;
         b.d.group = NULL;
-        CHECK(chosen_ratios(&b) != ratios);
+        chosen(&b, 0, RAN_RATIOS_AUTO);
+        CHECK(scale < 1 && b.k.ensemble.linear > 2);
         /* A group beside little else, and one that is all there is. */
         for (size_t d = 0; d < b.d.B; d++)
                 group[d] = d < 10 ? d : 10;
@@ -785,6 +787,24 @@ TEST(cross_validation_keeps_groups_together)
         CHECK(chosen(&b, 0, RAN_RATIOS_AUTO) > 0);
         b.d.group = NULL;
         free(group);
+        bench_release(&b);
+}
+
+/* 1,200 documents make four folds to leave out, with eight settings each. Where tokens decide, some
+ * are out after the first fold; all of them took 169 passes. */
+TEST(cross_validation_drops_what_is_surely_worse)
+{
+        struct ran_error err = {0};
+        struct bench b;
+        size_t passes = 0;
+        double cost = 0;
+
+        bench_init(&b, 1200, false);
+        make_features(&b);
+        CHECK_OK(ran_cross_validate(&b.k, &cost, RAN_RATIOS_AUTO, NULL, NULL, count_pass, &passes,
+                                    &err),
+                 err);
+        CHECK(cost > 0 && passes > 0 && passes < 136);
         bench_release(&b);
 }
 

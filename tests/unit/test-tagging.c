@@ -41,10 +41,9 @@ static void add_sentence(struct fixture *f, struct dice *dice, size_t i)
                 CHECK_OK(ran_dataset_continue(&f->joined, ids, L, positions, tags, n, &err), err);
 }
 
-static void fixture_init(struct fixture *f, bool crf)
+static void fixture_of(struct fixture *f, struct ran_config c, bool crf)
 {
         static char *const names[TOY_C] = {"B-A", "B-B", "I-A", "O"};
-        struct ran_config c = toy_config();
         struct dice dice = {.key = 5};
         struct ran_error err = {0};
 
@@ -58,6 +57,11 @@ static void fixture_init(struct fixture *f, bool crf)
                 add_sentence(f, &dice, i);
         CHECK_OK(ran_dataset_finish(&f->joined, &err), err);
         CHECK_OK(ran_dataset_finish(&f->apart, &err), err);
+}
+
+static void fixture_init(struct fixture *f, bool crf)
+{
+        fixture_of(f, toy_config(), crf);
 }
 
 static void fixture_release(struct fixture *f)
@@ -168,6 +172,99 @@ TEST(loss_of_joined_sentences_is_the_mean_over_their_chains)
         ran_batcher_release(&batcher);
         ran_state_free(s);
         fixture_release(&f);
+}
+
+/* The loss of the document that sentences were joined to, and its gradient in g (NULL: not wanted),
+ * as long as the block of weights. */
+static double loss_of(const struct fixture *f, float *g)
+{
+        struct ran_batcher batcher;
+        struct ran_grad *sum;
+        struct ran_error err = {0};
+        double loss = NAN;
+        const struct ran_chunk piece = {.document = 0, .from = 0, .to = f->joined.first[1]};
+
+        CHECK_OK(ran_batcher_init(&batcher, &f->toy.c, &f->toy.p, TOY_V, TOY_C, &f->joined, NULL,
+                                  &err),
+                 err);
+        if (CHECK_OK(ran_batch_gradient(&batcher, &piece, 1, &loss, &sum, &err), err)) {
+                if (g != NULL)
+                        memcpy(g, sum->p.block, f->toy.layout.size * sizeof *g);
+                ran_tree_give(&batcher.tree, sum);
+        }
+        ran_batcher_release(&batcher);
+        return loss;
+}
+
+/* The loss after a step along the gradient of a tensor, which has the length `size`. */
+static double loss_after(struct fixture *f, const struct ran_tensor_spec *s, const float *g,
+                         double size, double step)
+{
+        const size_t n = (s->rows > 0 ? s->rows : 1) * s->cols;
+        float *x = f->toy.p.block + s->offset, *was = malloc(n * sizeof *was);
+
+        memcpy(was, x, n * sizeof *x);
+        for (size_t i = 0; i < n; i++)
+                x[i] += (float)(step * (double)g[s->offset + i] / size);
+        const double loss = loss_of(f, NULL);
+        memcpy(x, was, n * sizeof *x);
+        free(was);
+        return loss;
+}
+
+/* A small one, windows of seven tokens. */
+static struct ran_config below(int upper, bool norm_first)
+{
+        struct ran_config c = toy_config();
+
+        c.encoder = RAN_ENCODER_BERT;
+        c.layers = 1;
+        c.ffn_dim = 9;
+        c.prefix = c.suffix = c.global_every = 1;
+        c.max_length = 9;
+        c.norm_eps = 0.1;
+        c.norm_first = norm_first;
+        c.bias = c.positions = true;
+        c.upper = upper;
+        c.upper_dim = 6;
+        c.upper_layers = c.upper_heads = 1;
+        c.upper_head_dim = 4;
+        c.upper_window = 5;
+        return c;
+}
+
+/* Of an encoder, and of one that reads its rows, the loss grows along the gradient of each tensor
+ * as that is long. */
+TEST(gradient_of_a_tagger_goes_through_what_reads_the_rows_of_its_encoder)
+{
+        const double step = 2e-3;
+
+        for (size_t i = 0; i < 4; i++) {
+                const struct ran_config c =
+                        below(i % 2 > 0 ? RAN_UPPER_RAN : RAN_UPPER_TRANSFORMER, i > 1);
+                struct fixture f;
+
+                fixture_of(&f, c, i % 3 == 0);
+                float *g = malloc(f.toy.layout.size * sizeof *g);
+                loss_of(&f, g);
+                for (size_t k = 0; k < f.toy.layout.n; k++) {
+                        const struct ran_tensor_spec *s = &f.toy.layout.spec[k];
+                        double size = 0;
+
+                        for (size_t j = 0; j < (s->rows > 0 ? s->rows : 1) * s->cols; j++)
+                                size += pow((double)g[s->offset + j], 2);
+                        size = sqrt(size);
+                        if (size < 1e-3) /* as of the bias of keys */
+                                continue;
+                        if (!CHECK_NEAR((loss_after(&f, s, g, size, step) -
+                                         loss_after(&f, s, g, size, -step)) /
+                                                (2 * step),
+                                        size, 0.02 * size + 1e-3))
+                                printf("  %s of %s\n", s->name, toy_name(&c));
+                }
+                free(g);
+                fixture_release(&f);
+        }
 }
 
 /* What is decoded, and how probable it is, sentence by sentence; with rules and without a CRF, too.

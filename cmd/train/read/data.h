@@ -43,6 +43,7 @@ struct train_data {
         size_t unknown;                    /* labels outside the given classes */
         const char *soft_label;            /* of the source */
         size_t soft_target;                /* documents that have that member */
+        size_t labelled;                   /* texts without labels: those that have one */
         size_t weighted;                   /* documents with another weight than 1 */
         const char *group;                 /* of the source */
         size_t grouped;                    /* documents that have that member */
@@ -65,8 +66,9 @@ void train_data_set_classes(struct train_data *d, char *const *names, size_t C);
 /* Documents that wait for a vocabulary, as far as they are known. */
 struct train_counted {
         const struct ran_counter *words;
-        bool several; /* a document has several labels */
-        bool encoded; /* a document has an "encoding" by the vocabulary that is there */
+        uint64_t of_texts; /* running words that are not of documents, but of texts beside them */
+        bool several;      /* a document has several labels */
+        bool encoded;      /* a document has an "encoding" by the vocabulary that is there */
 };
 
 /* How documents become ids. */

@@ -120,6 +120,7 @@ void train_pack(const struct train_scratch *s, const struct train_source *source
                 .group = s->group_n,
                 .soft_target = soft->present,
                 .guessed = soft->guessed,
+                .labelled = labels->present,
                 .kind = labels->kind,
                 .census = labels->census,
                 .look = look_at(document),

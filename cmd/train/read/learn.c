@@ -33,6 +33,7 @@ struct learner {
         struct train_location first_ids, first_words;
         const struct ran_vocab_settings *of_pairs; /* or NULL; for records that are `paired` */
         bool paired;
+        uint64_t of_texts;     /* words counted in texts beside the documents */
         bool several, encoded; /* a document has several labels, or an "encoding"; set atomically */
         struct train_source *with; /* the source of the reader, once there is a vocabulary */
         size_t spelling;           /* that it then has */
@@ -325,7 +326,7 @@ static void finish(void *arg, struct cmd_run *run)
                 return;
         if (l->of_pairs != NULL && l->paired)
                 count_pairs(l);
-        const struct train_counted counted = {l->counter, l->several, l->encoded};
+        const struct train_counted counted = {l->counter, l->of_texts, l->several, l->encoded};
         const struct ran_tokenizer *given =
                 with->given != NULL ? with->given(with->given_arg, &counted, &l->spelling) : NULL;
         if (given == NULL)
@@ -334,6 +335,16 @@ static void finish(void *arg, struct cmd_run *run)
         with->V = ran_tokenizer_size(with->tokenizer);
         with->spelling = l->spelling;
         encode_waiting(l, run);
+}
+
+static uint64_t count_texts(const struct train_source *source, char **texts,
+                            struct ran_counter *counter)
+{
+        struct ran_counter_report report;
+
+        train_text_set_count(source, texts, counter);
+        ran_counter_report(counter, &report);
+        return report.words;
 }
 
 struct ran_tokenizer *train_data_learn(struct train_data *d, const struct train_source *source,
@@ -358,7 +369,7 @@ struct ran_tokenizer *train_data_learn(struct train_data *d, const struct train_
         if (l.counter == NULL)
                 cmd_die(cmd_status_of(&err), "%s", err.text);
         if (texts != NULL)
-                train_text_set_count(source, texts, l.counter);
+                l.of_texts = count_texts(source, texts, l.counter);
         loop.work = count;
         loop.take = take_counted;
         loop.finish = finish;

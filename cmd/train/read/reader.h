@@ -68,7 +68,7 @@ struct train_packed {
         double weight;
         size_t n, L, words, spelling, sources, masked, soft, names, group;
         uint32_t fingerprint;
-        bool several, either, paired, soft_target, guessed;
+        bool several, either, paired, soft_target, guessed, labelled;
         enum cmd_tag_kind kind;
         struct ran_tag_census census;
         struct train_look look; /* of a text */

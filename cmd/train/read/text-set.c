@@ -69,7 +69,8 @@ static void refuse_pipes(char **files)
         for (; *files != NULL; files++)
                 if (strcmp(*files, "-") == 0 ||
                     (stat(*files, &st) == 0 && !S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode)))
-                        cmd_usage("--pretrain %s: a learned vocabulary needs a file, which is read "
+                        cmd_usage("%s without labels: a learned vocabulary needs a file, which is "
+                                  "read "
                                   "twice, and not a pipe; or give --vocab FILE",
                                   *files);
 }

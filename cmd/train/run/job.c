@@ -287,6 +287,7 @@ int train_job_run(struct train_session *s)
 
         hold_out(s);
         train_unjudged_leave_out(s);
+        train_unlabelled_adapt(s);
         if (s->task->adapt_to_dev != NULL)
                 s->task->adapt_to_dev(s);
         if (s->task->label != NULL)
@@ -303,6 +304,8 @@ int train_job_run(struct train_session *s)
         train_init_job(&s->init, &job);
         job.vector_cache = s->vectors;
         job.below = s->below;
+        if (status == CMD_OK)
+                status = train_unlabelled_learn(s, &job, &training);
         status = status != CMD_OK           ? status
                  : mode->find_wrong_labels  ? train_find_wrong_labels(s, &job)
                  : mode->dry_run            ? train_dry_run(&job)

@@ -52,6 +52,20 @@ const struct ran_field train_file_fields[] = {
          RAN_RULES(RAN_NEEDS_AS("task=classify,tag",
                                 "is for ran-train classify and tag: a language "
                                 "model learns from texts as they are"))},
+        {"unlabelled", 0, RAN_FIELD_LIST, FILE_AT(unlabelled), .value = "FILE", .local = true,
+         .help = "learn from the texts of FILE as well, with the probabilities that a model of the "
+                 "documents gives them (self-training), if folds of the documents show that it "
+                 "helps; may be repeated",
+         .first = true,
+         RAN_RULES(
+                 RAN_NEEDS_AS("task=classify", "is for ran-train classify"),
+                 RAN_EXCLUDES("soft_label multilabel",
+                              "--unlabelled is for documents with one label each"),
+                 RAN_EXCLUDES("pretrain pretrain_epochs pretrain_minutes",
+                              "--pretrain is for an encoder, and --unlabelled for a linear model"),
+                 RAN_EXCLUDES("tune minutes find_wrong_labels threshold_for dry_run "
+                              "dump_gradients",
+                              "--unlabelled is of a training that writes a model"))},
         {"dev", 0, RAN_FIELD_TEXT, FILE_AT(dev), .value = "FILE", .local = true,
          .help = "validation documents: training ends when it no longer improves on them, and "
                  "keeps the best epoch",
@@ -196,7 +210,8 @@ static const struct ran_field mode_fields[] = {
                  RAN_NEEDS_AS("dump_gradients", "is for --dump-gradients; the output is -o FILE"))},
         {"replay", 0, RAN_FIELD_TEXT, MODE_AT(replay), .value = "MODEL", .local = true,
          .help = "repeat the training of MODEL and compare the result byte for byte; status 4 if "
-                 "it differs; give --dev, --init, --vectors and --pretrain again; writes nothing "
+                 "it differs; give --dev, --init, --vectors, --pretrain and --unlabelled again; "
+                 "writes nothing "
                  "without -o",
          RAN_RULES(RAN_EXCLUDES("vocab no_dev vector_words add_words dev_share dev_group dev_alike "
                                 "soft_label soft_share threshold_for weight_member weights tune "

@@ -10,7 +10,9 @@
 #include "cmd/options/was-set.h"
 #include "cmd/options/write.h"
 #include "cmd/pages/chart.h"
+#include "cmd/pages/element.h"
 #include "cmd/pages/page.h"
+#include "cmd/pages/table.h"
 #include "cmd/train/about/about.h"
 #include "cmd/train/about/amount.h"
 #include "cmd/train/run/figure.h"
@@ -166,27 +168,26 @@ static void write_curves(const struct train_page *p, const char *metric, bool te
 
         if (p->curve[0].n + p->curve[1].n < 2)
                 return;
-        ran_buf_str(out, "<h2>Curves</h2>\n");
+        page_put(out, HTML_HEADING, "Curves");
         if (p->resumed)
-                ran_buf_str(out, "<p class=\"note\">The training was resumed: the curves begin "
-                                 "there.</p>\n");
-        ran_buf_str(out, "<div class=\"charts\">\n");
+                page_put(out, HTML_NOTE, "The training was resumed: the curves begin there.");
+        page_open(out, HTML_CHARTS);
         write_loss(p, out);
         write_metric(p, metric, loss, out);
         write_curve(p, "Learning rate", "learning rate", p->curve[0].rate, p->curve[1].rate, out);
         write_curve(p, "Norm of the gradient", "norm", p->curve[0].norm, p->curve[1].norm, out);
         write_curve(p, "Speed", "tokens per second", p->curve[0].speed, p->curve[1].speed, out);
-        ran_buf_str(out, "</div>\n");
+        page_close(out, HTML_CHARTS);
 }
 
 /* ---- tables ---------------------------------------------------------------------------------- */
 
-static void write_time(struct ran_buf *out, const char *what, double seconds)
+static void write_time(struct page_table *t, const char *what, double seconds)
 {
         char text[32];
 
         if (seconds > 0)
-                page_fact(out, what, train_duration(text, seconds));
+                page_row(t, CELL_NAME(what), CELL_TEXT(train_duration(text, seconds)));
 }
 
 static void write_times(const struct train_page *p, struct ran_buf *out)
@@ -194,48 +195,44 @@ static void write_times(const struct train_page *p, struct ran_buf *out)
         const struct ran_train_report *r = &p->last;
         char text[32];
 
-        ran_buf_str(out, "<h2>Times</h2>\n<table>\n");
-        write_time(out, "linear model", p->linear_seconds);
-        write_time(out, "until the encoder had learned from texts", p->texts_seconds);
-        write_time(out, "until the best epoch was chosen", p->kept_seconds);
+        page_put(out, HTML_HEADING, "Times");
+        struct page_table t = page_table_begin(out, PAGE_PLAIN, NULL);
+        write_time(&t, "linear model", p->linear_seconds);
+        write_time(&t, "until the encoder had learned from texts", p->texts_seconds);
+        write_time(&t, "until the best epoch was chosen", p->kept_seconds);
         if (r->refit && r->seconds > p->kept_seconds)
-                write_time(out, "refit", r->seconds - p->kept_seconds);
-        write_time(out, "in all", r->seconds);
+                write_time(&t, "refit", r->seconds - p->kept_seconds);
+        write_time(&t, "in all", r->seconds);
         if (!r->no_encoder)
-                page_fact(out, "tokens per second", train_amount(text, r->tokens_per_second));
-        ran_buf_str(out, "</table>\n<p class=\"note\">Times are not in the model.</p>\n");
+                page_row(&t, CELL_NAME("tokens per second"),
+                         CELL_TEXT(train_amount(text, r->tokens_per_second)));
+        page_table_end(&t);
+        page_put(out, HTML_NOTE, "Times are not in the model.");
 }
 
 static void write_epochs(const struct train_page *p, const char *metric, struct ran_buf *out)
 {
         const struct train_page_epochs *e = &p->epochs[0];
         bool loss = strcmp(metric, "loss") == 0;
+        char heads[100];
 
         if (e->n == 0)
                 return;
-        ran_buf_str(out, "<details><summary>validation after each epoch, as numbers</summary>\n"
-                         "<table>\n<thead><tr><th class=\"n\">epoch</th><th class=\"n\">step</th>"
-                         "<th class=\"n\">loss</th>");
-        if (!loss)
-                ran_buf_printf(out, "<th class=\"n\">%s</th>", metric);
-        ran_buf_str(out, "</tr></thead>\n<tbody>\n");
-        for (size_t i = 0; i < e->n; i++) {
-                ran_buf_printf(out,
-                               "<tr><td class=\"n\">%.0f</td><td class=\"n\">%.0f</td>"
-                               "<td class=\"n\">%.4f</td>",
-                               e->epoch[i], e->step[i], e->loss[i]);
-                if (!loss) {
-                        ran_buf_str(out, "<td class=\"n\">");
-                        page_percent(out, e->metric[i], 2);
-                        ran_buf_str(out, "</td>");
-                }
-                ran_buf_str(out, "</tr>\n");
-        }
-        ran_buf_str(out, "</tbody></table></details>\n");
+        snprintf(heads, sizeof heads, "#epoch|#step|#loss%s%s", loss ? "" : "|#",
+                 loss ? "" : metric);
+        page_open(out, HTML_DETAILS);
+        page_put(out, HTML_SUMMARY, "validation after each epoch, as numbers");
+        struct page_table t = page_table_begin(out, PAGE_PLAIN, heads);
+        for (size_t i = 0; i < e->n; i++)
+                page_row(&t, CELL_FIGURE(e->epoch[i], 0), CELL_FIGURE(e->step[i], 0),
+                         CELL_FIGURE(e->loss[i], 4),
+                         loss ? CELL_END : CELL_PERCENT(e->metric[i], 2));
+        page_table_end(&t);
+        page_close(out, HTML_DETAILS);
 }
 
 /* "name":value, as ran_fields_json writes one field. */
-static void write_setting(const struct ran_field *field, const void *base, struct ran_buf *out)
+static void write_setting(const struct ran_field *field, const void *base, struct page_table *t)
 {
         const struct ran_field one[] = {*field, {0}};
         struct ran_buf json = {0};
@@ -243,64 +240,83 @@ static void write_setting(const struct ran_field *field, const void *base, struc
 
         ran_fields_json(one, base, &json);
         size_t name = strlen(field->name) + 3;
-        if (!json.failed && json.len > name) {
-                ran_buf_printf(out, "<tr%s><th scope=\"row\">%s</th><td>",
-                               given ? " class=\"all\"" : "", field->name);
-                page_text(out, json.data + name, json.len - name);
-                ran_buf_str(out, given ? "</td><td>given</td></tr>\n" : "</td><td></td></tr>\n");
-        }
+        if (!json.failed && json.len > name)
+                page_row_add(
+                        t, given ? "all" : NULL,
+                        (const struct page_cell[]){
+                                CELL_NAME(field->name),
+                                {.kind = PAGE_TEXT, .s = json.data + name, .n = json.len - name},
+                                CELL_TEXT(given ? "given" : ""),
+                                CELL_END});
         ran_buf_release(&json);
 }
 
 static void write_settings(const struct ran_train_job *job, struct ran_buf *out)
 {
-        ran_buf_str(out, "<h2>Settings</h2>\n<p class=\"note\">Options that were given are "
-                         "marked; the others have their defaults.</p>\n<details><summary>all "
-                         "settings</summary>\n<table>\n");
+        page_put(out, HTML_HEADING, "Settings");
+        page_put(out, HTML_NOTE,
+                 "Options that were given are marked; the others have their defaults.");
+        page_open(out, HTML_DETAILS);
+        page_put(out, HTML_SUMMARY, "all settings");
+        struct page_table t = page_table_begin(out, PAGE_PLAIN, NULL);
         for (const struct ran_field *f = ran_train_fields; f->name != NULL; f++)
-                write_setting(f, job->settings, out);
+                write_setting(f, job->settings, &t);
         for (const struct ran_field *f = ran_config_fields; f->name != NULL; f++)
-                write_setting(f, job->config, out);
-        ran_buf_str(out, "</table></details>\n");
+                write_setting(f, job->config, &t);
+        page_table_end(&t);
+        page_close(out, HTML_DETAILS);
+}
+
+/* A row of the table of the model; `value` is empty then. */
+static void write_property(struct page_table *t, const char *name, size_t n, struct ran_buf *value)
+{
+        if (n > 0)
+                page_row(t, CELL_NAMED(name, n),
+                         {.kind = PAGE_TEXT, .s = value->data, .n = value->len});
+        t->out->failed |= value->failed;
+        value->len = 0;
 }
 
 /* The lines of train_info_text as a table. */
 static void write_model(struct ran_buf *out, const struct ran_buf *text)
 {
-        const char *line = text->data, *end = text->data + text->len, *next;
-        bool open = false;
+        const char *line = text->data, *end = text->data + text->len, *next, *name = NULL;
+        struct ran_buf value = {0};
+        size_t name_n = 0;
 
-        ran_buf_str(out, "<h2>Model</h2>\n<table>\n");
+        page_put(out, HTML_HEADING, "Model");
+        struct page_table t = page_table_begin(out, PAGE_PLAIN, NULL);
         for (; line < end; line = next) {
                 const char *stop = memchr(line, '\n', (size_t)(end - line));
-                size_t n = (size_t)((stop != NULL ? stop : end) - line), name = 0;
+                size_t n = (size_t)((stop != NULL ? stop : end) - line), begins = 0;
 
                 next = line + n + 1;
                 if (n <= TRAIN_INFO_COLUMN || line[0] != ' ')
                         continue; /* the title */
                 for (size_t i = 2; i < TRAIN_INFO_COLUMN; i++)
-                        name = line[i] != ' ' ? i + 1 : name;
-                if (name > 0) {
-                        ran_buf_str(out, open ? "</td></tr>\n<tr><th scope=\"row\">"
-                                              : "<tr><th scope=\"row\">");
-                        page_text(out, line + 2, name - 2);
-                        ran_buf_str(out, "</th><td>");
-                        open = true;
+                        begins = line[i] != ' ' ? i + 1 : begins;
+                if (begins > 0) {
+                        write_property(&t, name, name_n, &value);
+                        name = line + 2;
+                        name_n = begins - 2;
                 } else {
-                        ran_buf_char(out, ' ');
+                        ran_buf_char(&value, ' ');
                 }
-                page_text(out, line + TRAIN_INFO_COLUMN, n - TRAIN_INFO_COLUMN);
+                ran_buf_add(&value, line + TRAIN_INFO_COLUMN, n - TRAIN_INFO_COLUMN);
         }
-        ran_buf_str(out, open ? "</td></tr>\n</table>\n" : "</table>\n");
+        write_property(&t, name, name_n, &value);
+        page_table_end(&t);
+        ran_buf_release(&value);
 }
 
 static void write_block(struct ran_buf *out, const char *title, const struct ran_buf *text)
 {
         if (text->len == 0)
                 return;
-        ran_buf_printf(out, "<h2>%s</h2>\n<div class=\"wide\"><pre>", title);
-        page_text(out, text->data, text->len);
-        ran_buf_str(out, "</pre></div>\n");
+        page_put(out, HTML_HEADING, "%s", title);
+        page_open(out, HTML_WIDE);
+        page_put_text(out, HTML_LINES, text->data, text->len);
+        page_close(out, HTML_WIDE);
 }
 
 /* ---- the page -------------------------------------------------------------------------------- */

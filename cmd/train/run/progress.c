@@ -192,6 +192,19 @@ void train_progress_clear(struct train_progress *p)
         p->drawn = false;
 }
 
+static void draw(struct train_progress *p, const struct ran_buf *line, bool lasting)
+{
+        const size_t width = terminal_width();
+        const size_t n = p->live && !lasting && line->len > width ? width : line->len;
+
+        if (line->failed)
+                return;
+        train_progress_clear(p);
+        cmd_put_line(line->data, n);
+        fputs(p->live && !lasting ? "" : "\n", stderr);
+        p->drawn = p->live && !lasting;
+}
+
 static void show(struct train_progress *p, const struct ran_train_report *r)
 {
         bool passing = r->event == RAN_REPORT_STEP || r->event == RAN_REPORT_LINEAR;
@@ -203,14 +216,22 @@ static void show(struct train_progress *p, const struct ran_train_report *r)
         p->next = r->seconds + (!p->live ? plain_seconds : lasting ? 0 : live_seconds);
         p->decided |= r->event == RAN_REPORT_DECIDED;
         make_line(p, r, &line);
-        size_t width = terminal_width();
-        size_t n = p->live && !lasting && line.len > width ? width : line.len;
-        if (!line.failed) {
-                train_progress_clear(p);
-                cmd_put_line(line.data, n);
-                fputs(p->live && !lasting ? "" : "\n", stderr);
-                p->drawn = p->live && !lasting;
-        }
+        draw(p, &line, lasting);
+        ran_buf_release(&line);
+}
+
+void train_progress_share(struct train_progress *p, const char *what, double share, double seconds)
+{
+        struct ran_buf line = {0}, tail = {0};
+
+        if (p->when == TRAIN_PROGRESS_NEVER || seconds < p->next)
+                return;
+        p->next = seconds + (p->live ? live_seconds : plain_seconds);
+        ran_buf_str(&line, what);
+        ran_buf_printf(&tail, "  %.0f %%", floor(100 * share));
+        add_tail(p, &line, share, &tail);
+        draw(p, &line, false);
+        ran_buf_release(&tail);
         ran_buf_release(&line);
 }
 

@@ -32,6 +32,8 @@ struct train_progress {
 void train_progress_begin(struct train_progress *p);
 /* Shows and logs one report. */
 void train_progress_report(struct train_progress *p, const struct ran_train_report *r);
+/* Shows how far other work is: what, and its share that is done after so many seconds. */
+void train_progress_share(struct train_progress *p, const char *what, double share, double seconds);
 /* Shows a line that stays; writes an entry of the log, members from `"event":...` on, no braces. */
 void train_progress_line(struct train_progress *p, const struct ran_buf *line);
 void train_progress_entry(struct train_progress *p, const struct ran_buf *members);

@@ -45,6 +45,9 @@ static void check_outputs(struct train_session *s, char **files)
         cmd_check_inputs("output", o->file.output, s->texts.files);
         cmd_check_inputs("log", o->run.log, s->texts.files);
         cmd_check_inputs("report", o->run.report, s->texts.files);
+        cmd_check_inputs("output", o->file.output, s->unlabelled.files);
+        cmd_check_inputs("log", o->run.log, s->unlabelled.files);
+        cmd_check_inputs("report", o->run.report, s->unlabelled.files);
         s->run.options = &o->run;
         s->run.task = s->task;
         s->run.columns = &o->input.columns;
@@ -167,8 +170,8 @@ static void set_unless_asked(const char *name, double *setting, double value)
                 *setting = value;
 }
 
-/* A head alone, on rows that stay, learns fast. An encoder that was trained with less dropout than
- * a new tagger has suffers from more. */
+/* What learns alone, on rows that stay, learns fast. An encoder that was trained with less dropout
+ * than a new tagger has suffers from more. */
 static void spare_encoder(struct train_session *s)
 {
         struct ran_train_settings *to = &s->settings;
@@ -194,15 +197,14 @@ static void stay_below(struct train_session *s)
         s->settings.tune_layers = 0;
 }
 
-/* Below the tuned layers the encoder stays as it is: the linear model has what it makes there. */
+/* The linear model of --init may have had rows that are trained now. */
 static void read_below(struct train_session *s)
 {
         const size_t below = ran_train_below(&s->settings, &s->config);
 
-        if (cmd_was_set("wide_layer") || !ran_config_trains_encoder(&s->config))
-                return;
-        s->config.wide_layer =
-                s->task->of_documents && s->config.wide > 0 && below > 0 ? below + 1 : 0;
+        if (!cmd_was_set("wide_layer") && ran_config_trains_encoder(&s->config) &&
+            (below == 0 || s->config.wide_layer != below + 1))
+                s->config.wide_layer = 0;
 }
 
 /* In memory alone unless --vector-cache says otherwise: trials of a search and validation share it.
@@ -246,6 +248,7 @@ void train_session_open(struct train_session *s, char **files)
                 s->config.mask = RAN_MASK_PREFIX;
         check_config(s);
         train_texts_open(s);
+        train_unlabelled_open(s);
         train_base_check(s);
         check_outputs(s, files);
         spare_encoder(s);
@@ -331,9 +334,12 @@ static void learn_vocabulary(struct train_session *s, char **files)
                 s->source.given = extend;
         else if (train_base_may_serve(s))
                 s->source.given = train_base_take;
-        s->tokenizer =
-                train_data_learn(&s->train, &s->source, &s->vocabulary, differs ? &of_pairs : NULL,
-                                 &paired, s->texts.wanted ? s->texts.files : NULL, files);
+        s->tokenizer = train_data_learn(&s->train, &s->source, &s->vocabulary,
+                                        differs ? &of_pairs : NULL, &paired,
+                                        s->texts.wanted        ? s->texts.files
+                                        : s->unlabelled.wanted ? s->unlabelled.files
+                                                               : NULL,
+                                        files);
         if (s->init.model != NULL) {
                 take_given(s);
                 return;
@@ -400,6 +406,7 @@ void train_session_read(struct train_session *s, char **files)
         train_texts_read(s);
         if (s->options->file.dev != NULL)
                 read_dev(s);
+        train_unlabelled_read(s);
 }
 
 /* The training is over: whatever happens here, its results stand. */
@@ -438,6 +445,7 @@ void train_session_release(struct train_session *s)
         train_data_release(&s->train);
         train_data_release(&s->dev);
         train_texts_release(&s->texts);
+        train_unlabelled_release(&s->unlabelled);
         cmd_names_release(&s->names);
         free(s->held_out);
         train_init_release(&s->init);

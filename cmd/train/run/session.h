@@ -7,6 +7,7 @@
 #include "cmd/train/run/options.h"
 #include "cmd/train/run/replay.h"
 #include "cmd/train/run/texts.h"
+#include "cmd/train/run/unlabelled.h"
 
 /* Zero-initialise but for the tasks and the options. */
 struct train_session {
@@ -30,6 +31,7 @@ struct train_session {
         struct cmd_names names; /* of labels or tags that are numbers */
         struct train_data train, dev;
         struct train_texts texts; /* of --pretrain */
+        struct train_unlabelled unlabelled;
         bool *held_out; /* (B of train) documents copied to dev; NULL: dev has other documents */
         bool has_dev;
 };

@@ -13,6 +13,7 @@
 #include "cmd/options/message.h"
 #include "cmd/options/write.h"
 #include "cmd/pages/documents.h"
+#include "cmd/pages/element.h"
 #include "cmd/pages/page.h"
 #include "cmd/pages/record-name.h"
 #include "cmd/pages/style.h"
@@ -148,13 +149,12 @@ static int write_row(const struct suspects *x, size_t rank, const struct cmd_lin
 /* ---- the page -------------------------------------------------------------------------------- */
 
 static void add_label(struct ran_buf *out, const struct suspects *x, size_t c, float p,
-                      const char *what, const char *kind)
+                      const char *what, enum page_element kind)
 {
-        ran_buf_printf(out, "%s <span class=\"label %s\">", what, kind);
-        page_string(out, x->set->names[c]);
-        ran_buf_str(out, "</span> <small>");
-        page_percent(out, (double)p, 1);
-        ran_buf_str(out, "</small>");
+        ran_buf_printf(out, "%s ", what);
+        page_put(out, kind, "%s", x->set->names[c]);
+        ran_buf_char(out, ' ');
+        page_put_share(out, (double)p);
 }
 
 static int add_article(const struct suspects *x, size_t rank, const struct cmd_line *line,
@@ -168,12 +168,11 @@ static int add_article(const struct suspects *x, size_t rank, const struct cmd_l
         text->len = 0;
         RAN_TRY(foreign_add_text(text, &line->record, err));
         page_record_name(&d.name, &line->record, line->file, line->number);
-        ran_buf_str(&d.body, "<p>");
-        add_label(&d.body, x, k->label, p[k->label], "label:", "bad");
-        add_label(&d.body, x, k->suggested, p[k->suggested], " suggested:", "good");
-        ran_buf_str(&d.body, "</p>\n<div class=\"text\" dir=\"auto\">");
-        page_excerpt(&d.body, text->data, text->len, EXCERPT);
-        ran_buf_str(&d.body, "</div>\n");
+        page_open(&d.body, HTML_PARAGRAPH);
+        add_label(&d.body, x, k->label, p[k->label], "label:", HTML_LABEL_WRONG);
+        add_label(&d.body, x, k->suggested, p[k->suggested], " suggested:", HTML_LABEL_RIGHT);
+        page_close(&d.body, HTML_PARAGRAPH);
+        page_put_excerpt(&d.body, text->data, text->len, EXCERPT);
         const int rc = page_documents_add(documents, &d, err);
         page_document_release(&d);
         return rc;
@@ -193,7 +192,7 @@ static void write_labels(const struct suspects *x, struct ran_buf *out)
                 count[x->suspect[b].label]++;
                 listed[x->suspect[b].label] += b < x->listed;
         }
-        ran_buf_str(out, "<h2>Labels</h2>\n");
+        page_put(out, HTML_HEADING, "Labels");
         struct page_table t = page_table_begin(
                 out, PAGE_WIDE, "label|#documents|#probably wrong||#mean probability");
         for (size_t c = 0; c < C; c++)

@@ -24,26 +24,37 @@ static const double scales_of_affixes[] = {1, 0.4};
 enum { COSTS = sizeof costs / sizeof *costs };
 enum { DENSE = sizeof scales_of_dense / sizeof *scales_of_dense };
 enum { AFFIXES = sizeof scales_of_affixes / sizeof *scales_of_affixes };
-enum { CHAINS = (2 * DENSE + AFFIXES - 1) * FOLDS };
+enum { PATHS = 2 * DENSE + AFFIXES - 1, CHAINS = PATHS * FOLDS };
 
-/* What chains differ in, but for the fold. */
+/* What paths differ in. */
 struct setting {
-        double cost, dense, affixes;
+        double dense, affixes;
         bool ratios;
 };
 /* A smaller tolerance or more passes change no choice, they only take longer. */
 static const double rough_tolerance = 0.3;
 enum { ROUGH_PASSES = 10 };
+/* A setting and cost that is worse than the best by so many standard errors is out. */
+static const double surely = 1;
+/* The scale of the logits of the last one in the race is that of so many documents at least. */
+enum { FEW = 250 };
 
+/* A setting with all costs. */
+struct path {
+        struct setting setting;
+        bool out[COSTS];    /* or not tried */
+        float *loss[COSTS]; /* of the documents that were predicted, in the order of rows */
+        struct ran_ensemble ensemble[COSTS][FOLDS]; /* with the least loss: margins are no logits */
+};
+
+/* The fits of a path that leave out a fold. */
 struct chain {
         struct validation *x;
+        struct path *path;
         size_t fold, from, at, end; /* costs of this chain, and the one at work */
-        struct setting setting;     /* but for the cost */
         struct ran_svm_solver *solver;
-        size_t *row; /* of the other folds */
-        double loss[COSTS];
-        struct ran_ensemble ensemble[COSTS]; /* with the least loss: margins are no logits */
-        double share;                        /* of its work that is done; under the lock */
+        size_t *row;  /* of the other folds */
+        double share; /* of its work that is done; under the lock */
         bool done;
         struct ran_error err;
 };
@@ -55,10 +66,14 @@ struct validation {
         size_t n_costs;
         size_t *order;           /* (k->n) rows of k, shuffled */
         size_t begin[FOLDS + 1]; /* where in the order each fold begins */
-        struct chain chain[CHAINS];
-        size_t chains, planned; /* so far, and in the end */
-        size_t begun;           /* chains of earlier rounds */
-        atomic_size_t next;     /* the first chain that no thread has begun */
+        size_t folds, first;     /* those that there may be; the first of them is for all paths */
+        bool used[FOLDS];        /* those that were left out of fits */
+        struct path path[PATHS];
+        size_t paths;
+        struct chain chain[CHAINS]; /* of a heat */
+        size_t chains;
+        atomic_size_t next;    /* the first chain that no thread has begun */
+        double share, of_heat; /* of the work: before this heat, and of it */
 
         int (*pass)(void *arg, size_t passes, double share);
         void *arg;
@@ -131,7 +146,101 @@ static int make_folds(struct validation *x, struct ran_error *err)
         return RAN_OK;
 }
 
-/* ---- the loss of a fold ---------------------------------------------------------------------- */
+/* ---- the race -------------------------------------------------------------------------------- */
+
+/* Sums over documents of what `loss` has more than `than`. */
+struct difference {
+        double sum, squares;
+        size_t n;
+};
+
+static void compare(struct difference *d, const float *loss, const float *than, size_t n)
+{
+        for (size_t i = 0; i < n; i++) {
+                const double more = (double)loss[i] - (double)than[i];
+
+                d->sum += more;
+                d->squares += more * more;
+        }
+        d->n += n;
+}
+
+static bool is_worse(const struct difference *d, double errors)
+{
+        const double n = (double)d->n;
+
+        return d->sum > errors * sqrt(fmax(0, d->squares - d->sum * d->sum / n));
+}
+
+static double sum_of(const float *loss, size_t n)
+{
+        double sum = 0;
+
+        for (size_t i = 0; i < n; i++)
+                sum += (double)loss[i];
+        return sum;
+}
+
+/* The loss of all documents that were predicted. */
+static double loss_of(const struct validation *x, const struct path *p, size_t cost)
+{
+        double loss = 0;
+
+        if (p->out[cost])
+                return INFINITY;
+        for (size_t f = 0; f < FOLDS; f++)
+                if (x->used[f])
+                        loss += sum_of(p->loss[cost] + x->begin[f], x->begin[f + 1] - x->begin[f]);
+        return loss;
+}
+
+struct candidate {
+        struct path *path; /* NULL: nothing was tried */
+        size_t cost;
+};
+
+/* The one with the least loss; of equal ones the first. */
+static struct candidate find_best(struct validation *x)
+{
+        struct candidate best = {NULL, 0};
+        double least = INFINITY;
+
+        for (size_t i = 0; i < x->paths; i++)
+                for (size_t c = 0; c < x->n_costs; c++) {
+                        const double loss = loss_of(x, &x->path[i], c);
+
+                        if (loss < least) {
+                                least = loss;
+                                best = (struct candidate){&x->path[i], c};
+                        }
+                }
+        return best;
+}
+
+/* Takes out what is worse than the best by so many standard errors, of the paths from `first` on.
+ * Returns how many are left of all. */
+static size_t drop_worse(struct validation *x, size_t first, double errors)
+{
+        const struct candidate best = find_best(x);
+        size_t left = 0;
+
+        for (size_t i = 0; i < x->paths; i++)
+                for (size_t c = 0; c < x->n_costs; c++) {
+                        struct path *p = &x->path[i];
+                        struct difference d = {0};
+
+                        for (size_t f = 0; f < FOLDS && !p->out[c] && best.path != NULL; f++)
+                                if (x->used[f])
+                                        compare(&d, p->loss[c] + x->begin[f],
+                                                best.path->loss[best.cost] + x->begin[f],
+                                                x->begin[f + 1] - x->begin[f]);
+                        p->out[c] |= i >= first && is_worse(&d, errors);
+                        left += !p->out[c];
+                }
+        return left;
+}
+
+/* ---- chains ---------------------------------------------------------------------------------- */
 
 static int validate(struct chain *a)
 {
@@ -148,13 +257,12 @@ static int validate(struct chain *a)
         if (logits == NULL)
                 return RAN_ENOMEM;
         ran_svm_solver_score(a->solver, rows.row, rows.n, logits);
-        int rc = ran_ensemble_fit_rows(&a->ensemble[a->at], &a->loss[a->at], ran_ensemble_default,
-                                       &rows, logits, &a->err);
+        int rc = ran_ensemble_fit_rows(&a->path->ensemble[a->at][a->fold],
+                                       a->path->loss[a->at] + from, ran_ensemble_default, &rows,
+                                       logits, &a->err);
         free(logits);
         return rc;
 }
-
-/* ---- chains ---------------------------------------------------------------------------------- */
 
 static int start(struct chain *a)
 {
@@ -169,9 +277,9 @@ static int start(struct chain *a)
         memcpy(a->row + from, x->order + to, (k.n - to) * sizeof *a->row);
         k.row = a->row;
         k.n -= to - from;
-        k.ratios = a->setting.ratios;
-        k.dense = a->setting.dense;
-        k.affixes = a->setting.affixes;
+        k.ratios = a->path->setting.ratios;
+        k.dense = a->path->setting.dense;
+        k.affixes = a->path->setting.affixes;
         a->solver = ran_svm_solver_new(&k, x->weight, x->bias, &a->err);
         if (a->solver == NULL)
                 return RAN_ENOMEM;
@@ -188,12 +296,30 @@ static void finish(struct chain *a)
         a->done = true;
 }
 
+/* Whether the fold says that the cost at work is too high: the loss has one valley. */
+static bool is_past_best(const struct chain *a)
+{
+        const size_t from = a->x->begin[a->fold], n = a->x->begin[a->fold + 1] - from;
+
+        for (size_t c = a->from; c < a->at; c++) {
+                struct difference d = {0};
+
+                compare(&d, a->path->loss[a->at] + from, a->path->loss[c] + from, n);
+                if (is_worse(&d, surely))
+                        return true;
+        }
+        return false;
+}
+
 /* The next cost, or the end. */
 static int next_cost(struct chain *a)
 {
         const struct validation *x = a->x;
 
         RAN_TRY(validate(a));
+        if (a->fold == x->first && is_past_best(a))
+                for (; a->at + 1 < a->end; a->end--)
+                        a->path->out[a->end - 1] = true;
         if (++a->at < a->end)
                 ran_svm_solver_begin(a->solver, x->cost[a->at], rough_tolerance, ROUGH_PASSES);
         else
@@ -224,10 +350,10 @@ static double share_of(const struct validation *x)
 
         for (size_t i = 0; i < x->chains; i++)
                 sum += x->chain[i].share;
-        return sum / (double)x->planned;
+        return x->share + x->of_heat * sum / (double)x->chains;
 }
 
-/* After a round of a chain: tells the caller, who may stop all. Returns whether it goes on. */
+/* After some passes of a chain: tells the caller, who may stop all. Returns whether it goes on. */
 static bool end_round(struct chain *a, int rc)
 {
         struct validation *x = a->x;
@@ -260,6 +386,37 @@ static void run_some(void *arg, size_t thread)
                         goes_on = end_round(&x->chain[i], advance(&x->chain[i]));
 }
 
+/* A chain from the first cost of a path that is in the race to the last one. */
+static void add_chain(struct validation *x, struct path *p, size_t fold)
+{
+        size_t from = 0, end = x->n_costs;
+
+        while (from < end && p->out[from])
+                from++;
+        while (end > from && p->out[end - 1])
+                end--;
+        if (from < end)
+                x->chain[x->chains++] = (struct chain){
+                        .x = x, .path = p, .fold = fold, .from = from, .at = from, .end = end};
+}
+
+/* Runs the chains that are listed: this share of all work. */
+static int run_heat(struct validation *x, double share)
+{
+        x->of_heat = share;
+        pthread_mutex_init(&x->lock, NULL);
+        atomic_store(&x->next, 0);
+        ran_parallel(x->k->pool, ran_pool_threads(x->k->pool), run_some, x);
+        pthread_mutex_destroy(&x->lock);
+        for (size_t i = 0; i < x->chains; i++)
+                finish(&x->chain[i]);
+        x->chains = 0;
+        x->share += share;
+        return x->rc;
+}
+
+/* ---- what is tried --------------------------------------------------------------------------- */
+
 static bool is_usable(const struct validation *x, size_t fold)
 {
         const size_t n = x->begin[fold + 1] - x->begin[fold];
@@ -267,142 +424,152 @@ static bool is_usable(const struct validation *x, size_t fold)
         return n > 0 && n < x->k->n; /* a group may be larger than a fold */
 }
 
-/* A chain for each fold, of costs [from, end): as many as it takes to validate on enough
- * documents. */
-static void list_folds(struct validation *x, const struct setting *s, size_t from, size_t end)
+/* As many folds as it takes to validate on enough documents. */
+static size_t count_folds(const struct validation *x)
 {
-        for (size_t f = 0; f < FOLDS && x->begin[f] < ENOUGH; f++) {
-                if (!is_usable(x, f))
-                        continue;
-                struct chain *a = &x->chain[x->chains++];
+        size_t f = 0;
 
-                *a = (struct chain){
-                        .x = x, .fold = f, .setting = *s, .from = from, .at = from, .end = end};
-                for (size_t i = 0; i < COSTS; i++)
-                        a->loss[i] = INFINITY;
-        }
+        while (f < FOLDS && x->begin[f] < ENOUGH)
+                f++;
+        return f;
 }
 
-/* Fits with ratios come first, for they take longer: so threads end together. */
-static void list_chains(struct validation *x, int ratios)
+static int add_path(struct validation *x, struct setting s)
+{
+        struct path *p = &x->path[x->paths++];
+        const size_t predicted = x->begin[x->folds];
+
+        *p = (struct path){.setting = s};
+        for (size_t c = 0; c < x->n_costs; c++) {
+                p->loss[c] = ran_alloc_floats(predicted, x->err);
+                if (p->loss[c] == NULL)
+                        return RAN_ENOMEM;
+        }
+        return RAN_OK;
+}
+
+/* All paths but those of other affixes. Fits with ratios come first, for they take longer: so
+ * threads end together. */
+static int list_paths(struct validation *x, int ratios)
 {
         const size_t n = x->k->features->dense > 0 ? DENSE : 1;
 
         for (int with = 1; with >= 0; with--)
                 for (size_t i = 0; i < n; i++)
                         if (ratios == RAN_RATIOS_AUTO || (ratios == RAN_RATIOS_YES) == with)
-                                list_folds(x,
-                                           &(struct setting){.dense = scales_of_dense[i],
-                                                             .affixes = scales_of_affixes[0],
-                                                             .ratios = with},
-                                           0, x->n_costs);
+                                RAN_TRY(add_path(x, (struct setting){scales_of_dense[i],
+                                                                     scales_of_affixes[0], with}));
+        return RAN_OK;
 }
 
-static bool is_of(const struct chain *a, const struct setting *s)
+/* The best path with other scales of affixes, at its costs that are left: they hardly depend on the
+ * rest. */
+static int add_affixes(struct validation *x)
 {
-        return a->setting.ratios == s->ratios && a->setting.dense == s->dense &&
-               a->setting.affixes == s->affixes;
+        const struct candidate best = find_best(x);
+
+        if (best.path == NULL || x->k->features->affixes == SIZE_MAX)
+                return RAN_OK;
+        for (size_t i = 1; i < AFFIXES; i++) {
+                struct setting s = best.path->setting;
+
+                s.affixes = scales_of_affixes[i];
+                RAN_TRY(add_path(x, s));
+                memcpy(x->path[x->paths - 1].out, best.path->out, sizeof best.path->out);
+        }
+        return RAN_OK;
 }
 
-/* Its loss over all folds; infinite if it was not tried. */
-static double loss_of(const struct validation *x, const struct setting *s, size_t cost)
+static void add_chains(struct validation *x, size_t first, size_t fold)
 {
-        double loss = 0;
-        bool tried = false;
-
-        for (size_t a = 0; a < x->chains; a++)
-                if (is_of(&x->chain[a], s)) {
-                        loss += x->chain[a].loss[cost];
-                        tried = true;
-                }
-        return tried ? loss : INFINITY;
+        for (size_t i = first; i < x->paths; i++)
+                add_chain(x, &x->path[i], fold);
+        x->used[fold] = true;
 }
 
-/* The setting with the least loss; of equal ones the first. */
-static void choose(const struct validation *x, struct setting *best)
+/* All paths leave out the first fold; what they leave of the race, the others. Other affixes must
+ * be better there: they are no more than a refinement. */
+static int try_all(struct validation *x, int ratios, struct ran_error *err)
 {
-        double least = INFINITY;
+        const double of_first = 0.5, of_affixes = 0.1;
+        size_t paths;
 
-        for (size_t a = 0; a < x->chains; a++)
-                for (size_t i = 0; i < x->n_costs; i++) {
-                        const double loss = loss_of(x, &x->chain[a].setting, i);
-
-                        if (loss < least) {
-                                least = loss;
-                                *best = x->chain[a].setting;
-                                best->cost = x->cost[i];
-                        }
-                }
+        RAN_TRY(make_folds(x, err));
+        x->folds = count_folds(x);
+        while (x->first < x->folds && !is_usable(x, x->first))
+                x->first++;
+        if (x->first == x->folds)
+                return RAN_OK;
+        RAN_TRY(list_paths(x, ratios));
+        add_chains(x, 0, x->first);
+        RAN_TRY(run_heat(x, of_first));
+        drop_worse(x, 0, surely);
+        paths = x->paths;
+        RAN_TRY(add_affixes(x));
+        add_chains(x, paths, x->first);
+        RAN_TRY(run_heat(x, of_affixes));
+        if (drop_worse(x, paths, 0) == 1 && x->begin[x->first + 1] - x->begin[x->first] >= FEW)
+                return RAN_OK;
+        for (size_t f = x->first + 1; f < x->folds; f++)
+                if (is_usable(x, f))
+                        add_chains(x, 0, f);
+        return run_heat(x, 1 - of_first - of_affixes);
 }
 
-/* The mean ensemble of the folds of that setting; 0: there are no folds. */
-static struct ran_ensemble mean_ensemble(const struct validation *x, const struct setting *s)
+/* The mean over the folds. */
+static struct ran_ensemble mean_ensemble(const struct validation *x, const struct candidate *of)
 {
         struct ran_ensemble mean = {0};
         size_t n = 0;
 
-        for (size_t a = 0; a < x->chains; a++)
-                for (size_t c = 0; c < x->n_costs; c++)
-                        if (is_of(&x->chain[a], s) && x->cost[c] == s->cost) {
-                                const struct ran_ensemble *of_fold = &x->chain[a].ensemble[c];
+        for (size_t f = 0; f < FOLDS; f++) {
+                const struct ran_ensemble *of_fold = &of->path->ensemble[of->cost][f];
 
-                                n++;
-                                mean.linear += (of_fold->linear - mean.linear) / (double)n;
-                                mean.offset += (of_fold->offset - mean.offset) / (double)n;
-                        }
+                if (!x->used[f])
+                        continue;
+                n++;
+                mean.linear += (of_fold->linear - mean.linear) / (double)n;
+                mean.offset += (of_fold->offset - mean.offset) / (double)n;
+        }
         return mean;
 }
 
-/* The chains that nobody has begun. */
-static int run_chains(struct validation *x)
+static void release(struct validation *x)
 {
-        pthread_mutex_init(&x->lock, NULL);
-        atomic_store(&x->next, x->begun);
-        ran_parallel(x->k->pool, ran_pool_threads(x->k->pool), run_some, x);
-        pthread_mutex_destroy(&x->lock);
-        x->begun = x->chains;
-        return x->rc;
+        for (size_t i = 0; i < x->paths; i++)
+                for (size_t c = 0; c < COSTS; c++)
+                        free(x->path[i].loss[c]);
+        free(x->order);
 }
 
-static size_t cost_index(const struct validation *x, double cost)
+/* What is chosen where nothing can be tried. */
+static void set_default(struct ran_svm *k, double *cost, int ratios)
 {
-        size_t i = 0;
-
-        while (i + 1 < x->n_costs && x->cost[i] != cost)
-                i++;
-        return i;
+        *cost = *cost > 0 ? *cost : cost_of_few;
+        k->ratios = ratios != RAN_RATIOS_NO;
+        k->dense = scales_of_dense[DENSE / 2];
+        k->affixes = scales_of_affixes[0];
+        k->ensemble = (struct ran_ensemble){0};
 }
 
-/* Scales of affixes hardly depend on the rest, and are tried last, at the best cost. */
-static int try_all(struct validation *x, int ratios, struct setting *best, struct ran_error *err)
+static void set_best(struct validation *x, struct ran_svm *k, double *cost)
 {
-        const size_t scales = x->k->features->affixes != SIZE_MAX ? AFFIXES : 1;
-        size_t folds = 0;
+        const struct candidate best = find_best(x);
 
-        RAN_TRY(make_folds(x, err));
-        for (size_t f = 0; f < FOLDS && x->begin[f] < ENOUGH; f++)
-                folds += is_usable(x, f);
-        list_chains(x, ratios);
-        x->planned = x->chains + (scales - 1) * folds;
-        RAN_TRY(run_chains(x));
-        choose(x, best);
-        for (size_t i = 1; i < scales; i++) {
-                struct setting next = *best;
-
-                next.affixes = scales_of_affixes[i];
-                const size_t at = cost_index(x, best->cost);
-
-                list_folds(x, &next, at, at + 1);
-                RAN_TRY(run_chains(x));
-                choose(x, best);
-        }
-        return RAN_OK;
+        if (best.path == NULL)
+                return;
+        *cost = x->cost[best.cost];
+        k->ratios = best.path->setting.ratios;
+        k->dense = best.path->setting.dense;
+        k->affixes = best.path->setting.affixes;
+        k->ensemble = mean_ensemble(x, &best);
 }
 
 int ran_cross_validate(struct ran_svm *k, double *cost, int ratios, const float *weight,
                        const float *bias, int (*pass)(void *arg, size_t passes, double share),
                        void *arg, struct ran_error *err)
 {
+        const bool tries = *cost == 0 || ratios == RAN_RATIOS_AUTO || k->features->dense > 0;
         struct validation x = {
                 .k = k, .weight = weight, .bias = bias, .pass = pass, .arg = arg, .err = err};
         int rc = RAN_OK;
@@ -410,37 +577,30 @@ int ran_cross_validate(struct ran_svm *k, double *cost, int ratios, const float 
         x.n_costs = *cost > 0 ? 1 : COSTS;
         for (size_t i = 0; i < x.n_costs; i++)
                 x.cost[i] = *cost > 0 ? *cost : costs[i];
-        struct setting best = {*cost > 0 ? *cost : cost_of_few, scales_of_dense[DENSE / 2],
-                               scales_of_affixes[0], ratios != RAN_RATIOS_NO};
-        if ((x.n_costs > 1 || ratios == RAN_RATIOS_AUTO || k->features->dense > 0) && k->n >= FOLDS)
-                rc = try_all(&x, ratios, &best, err);
-        for (size_t i = 0; i < x.chains; i++)
-                finish(&x.chain[i]);
-        free(x.order);
-        if (rc != RAN_OK)
-                return rc;
-        *cost = best.cost;
-        k->ratios = best.ratios;
-        k->dense = best.dense;
-        k->affixes = best.affixes;
-        k->ensemble = mean_ensemble(&x, &best);
-        return RAN_OK;
+        if (tries && k->n >= FOLDS)
+                rc = try_all(&x, ratios, err);
+        if (rc == RAN_OK) {
+                set_default(k, cost, ratios);
+                set_best(&x, k, cost);
+        }
+        release(&x);
+        return rc;
 }
 
 double ran_cross_validate_bytes(const struct ran_dataset *d, size_t n, size_t columns,
                                 size_t threads)
 {
-        const size_t documents = n / FOLDS + 1;
-        const double fold = (double)documents, C = (double)d->C;
-        size_t chains = 0;
+        const double fold = (double)(n / FOLDS + 1), C = (double)d->C;
+        size_t folds = 0, chains;
 
         if (n < FOLDS)
                 return 0;
-        for (size_t f = 0; f < FOLDS && f * n / FOLDS < ENOUGH; f++)
-                chains += 2;
-        chains = chains < threads ? chains : threads;
-        /* a solver and its rows, the logits of the fold that is held out; the order of all rows */
+        while (folds < FOLDS && folds * n / FOLDS < ENOUGH)
+                folds++;
+        chains = 2 * folds < threads ? 2 * folds : threads;
+        /* a solver and its rows, the logits of the fold that is held out; losses and the order of
+         * all rows */
         return (double)chains * (ran_svm_bytes(d, n - n / FOLDS, columns, true) + 8 * (double)n +
                                  4 * fold * C) +
-               8 * (double)n;
+               4 * (double)folds * fold * PATHS * COSTS + 8 * (double)n;
 }

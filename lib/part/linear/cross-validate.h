@@ -11,8 +11,12 @@
  * With the features of a frozen encoder it also chooses their scale beside the n-grams; 0 says that
  * they do not help.
  *
- * A chain is a fold with or without ratios, and scales: a solver that goes from the smallest C to
- * the largest, each starting where the last ended. Chains go side by side, as many as there are
+ * It is a race. All settings leave out the first fold. What is worse there than the best by a
+ * standard error of the difference, document by document, is out, and a C beyond one that is worse
+ * is not tried. What is left leaves out the other folds, unless only one is left.
+ *
+ * A path is a setting with all C, a chain a path and a fold: a solver that goes from the smallest C
+ * to the largest, each starting where the last ended. Chains go side by side, as many as there are
  * threads, and the classes of a chain, too.
  */
 #ifndef RAN_TRAIN_CROSS_VALIDATE_H

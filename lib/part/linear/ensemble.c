@@ -17,12 +17,13 @@ enum { STEPS = 50, HALVINGS = 30 };
 struct terms {
         double prior_weight;
         double least; /* weight of the linear model */
+        double tolerance;
 };
 
-static const struct terms of_validation = {.prior_weight = 2, .least = 0};
+static const struct terms of_validation = {.prior_weight = 2, .least = 0, .tolerance = 1e-9};
 /* Settings are compared: the prior must not favour one. Where labels say nothing, all would be
  * equally good at 0. */
-static const struct terms of_rows = {.prior_weight = 0.01, .least = 0.5};
+static const struct terms of_rows = {.prior_weight = 0.01, .least = 0.5, .tolerance = 1e-5};
 
 const struct ran_ensemble ran_ensemble_default = {.encoder = 0.3, .linear = 2},
                           ran_ensemble_default_words = {.encoder = 0.5, .linear = 0.5};
@@ -278,7 +279,7 @@ static struct ran_ensemble solve_documents(const struct fit *k, struct ran_ensem
         const struct problem problem = {
                 .prior = {alone ? 0 : prior.encoder, prior.linear, prior.offset},
                 .prior_weight = terms->prior_weight / labels,
-                .tolerance = 1e-9,
+                .tolerance = terms->tolerance,
                 .slope = add_documents,
                 .arg = k,
                 .fixed = {[ENCODER] = alone, [OFFSET] = !k->d->multilabel},
@@ -318,22 +319,16 @@ int ran_ensemble_fit_linear(struct ran_ensemble *ensemble, struct ran_ensemble p
 
 /* ---- its loss ------------------------------------------------------------------------------- */
 
-static double loss_of(const struct fit *k, const struct ran_ensemble *at)
+/* Of logits i. */
+static double loss_of(const struct fit *k, const struct ran_ensemble *at, size_t i)
 {
-        const size_t C = k->d->C;
-        double loss = 0;
+        const size_t C = k->d->C, b = document_of(k, i);
+        const struct ran_target target = ran_loss_target(k->d, b);
 
-        for (size_t i = 0; i < k->n; i++) {
-                const size_t b = document_of(k, i);
-                const struct ran_target target = ran_loss_target(k->d, b);
-
-                if (!is_known(k->d, b))
-                        continue;
-                ran_ensemble_add(k->logits, at, k->encoder + i * C, k->linear + i * C, C);
-                loss += ran_loss_classify(k->p, k->logits, C, &target, k->d->multilabel, 0,
-                                          weight_of(k, b));
-        }
-        return loss;
+        if (!is_known(k->d, b))
+                return 0;
+        ran_ensemble_add(k->logits, at, k->encoder + i * C, k->linear + i * C, C);
+        return ran_loss_classify(k->p, k->logits, C, &target, k->d->multilabel, 0, weight_of(k, b));
 }
 
 int ran_ensemble_loss(double *loss, const struct ran_ensemble *at, const struct ran_dataset *d,
@@ -342,12 +337,14 @@ int ran_ensemble_loss(double *loss, const struct ran_ensemble *at, const struct 
         struct fit k = {.d = d, .n = d->B, .encoder = encoder, .linear = linear};
         int rc = fit_init(&k, err);
 
-        *loss = rc == RAN_OK ? loss_of(&k, at) : 0;
+        *loss = 0;
+        for (size_t i = 0; i < k.n && rc == RAN_OK; i++)
+                *loss += loss_of(&k, at, i);
         fit_release(&k);
         return rc;
 }
 
-int ran_ensemble_fit_rows(struct ran_ensemble *ensemble, double *loss, struct ran_ensemble prior,
+int ran_ensemble_fit_rows(struct ran_ensemble *ensemble, float *loss, struct ran_ensemble prior,
                           const struct ran_ensemble_rows *rows, const float *linear,
                           struct ran_error *err)
 {
@@ -356,7 +353,8 @@ int ran_ensemble_fit_rows(struct ran_ensemble *ensemble, double *loss, struct ra
 
         if (rc == RAN_OK) {
                 *ensemble = solve_documents(&k, prior, true, &of_rows);
-                *loss = loss_of(&k, ensemble);
+                for (size_t i = 0; i < k.n; i++)
+                        loss[i] = (float)loss_of(&k, ensemble, i);
         }
         fit_release(&k);
         return rc;

@@ -37,13 +37,13 @@ int ran_ensemble_fit_linear(struct ran_ensemble *ensemble, struct ran_ensemble p
                             struct ran_error *err);
 
 /* The same for logits linear (n, C) of training documents that were held out: row i is
- * document[row[i]]. They count as much as in training; so does *loss, the sum over them. */
+ * document[row[i]]. They count as much as in training; so does loss (n), of each. */
 struct ran_ensemble_rows {
         const struct ran_dataset *d;
         const size_t *document, *row;
         size_t n;
 };
-int ran_ensemble_fit_rows(struct ran_ensemble *ensemble, double *loss, struct ran_ensemble prior,
+int ran_ensemble_fit_rows(struct ran_ensemble *ensemble, float *loss, struct ran_ensemble prior,
                           const struct ran_ensemble_rows *rows, const float *linear,
                           struct ran_error *err);
 

@@ -46,8 +46,9 @@ struct ran_linear_fit {
         ran_dense_reader *read;                /* reads the vectors of a frozen encoder */
         struct ran_vector_cache *vector_cache; /* of those, or NULL */
         struct ran_pool *pool;
-        bool refit; /* cost, ratios and scale are those of the first fit */
-        bool last;  /* no fit follows: the features are released */
+        bool without_vectors; /* of a frozen encoder: n-grams alone */
+        bool refit;           /* cost, ratios and scale are those of the first fit */
+        bool last;            /* no fit follows: the features are released */
         /* Called after each pass, with its number and the share of the work that is done; a value
          * other than 0 ends the fit with RAN_EINTR. */
         int (*pass)(void *arg, size_t passes, double share);

@@ -17,7 +17,7 @@
 /* Added to a feature's count on either side of a ratio. */
 static const double smoothing = 0.03;
 
-const double ran_svm_tolerance = 0.05;
+const double ran_svm_tolerance = 0.1;
 
 enum { SIDES = 2 }; /* a document can count for: the class, and the others */
 
@@ -26,12 +26,14 @@ struct group {
         struct ran_svm_solver *s;
         size_t first, width;
         float *weight, *bias; /* (columns, width), (width) */
-        float *square;        /* (columns, width) r²; NULL: all are 1 */
-        float *squares;       /* (n, width) squared length of a row for a class, 0: not known yet;
-                                 or (n) if all r are 1 */
+        size_t kinds;         /* of r: width with ratios, else 1: all classes have the same */
+        float *square;        /* (columns, kinds) r²; NULL: all are 1 */
+        float *squares;       /* (n, kinds) squared length of a row for a class, 0: not known yet */
         float *alpha;         /* (n, width, sides) dual variables */
         float *score, *step;  /* (width) of the row at work, and what its dual variables move by */
         float *target;        /* (width) whether it is of the class */
+        uint32_t *near;       /* (width) classes that are to be solved for the row */
+        float *scaled;        /* (longest row) its features times r², if kinds is 1 */
         unsigned char *busy;  /* (n) whether a row may still move */
         double worst;         /* largest violation of a pass */
 };
@@ -75,6 +77,8 @@ static void release_group(struct group *q)
         free(q->score);
         free(q->step);
         free(q->target);
+        free(q->near);
+        free(q->scaled);
         free(q->busy);
 }
 
@@ -101,23 +105,38 @@ static bool weighs(const struct ran_svm *k)
         return k->ratios || k->features->dense > 0 || scales_affixes(k);
 }
 
+static size_t longest_row(const struct ran_features *f)
+{
+        size_t longest = 0;
+
+        for (size_t i = 0; i < f->n; i++)
+                longest = f->first[i + 1] - f->first[i] > longest ? f->first[i + 1] - f->first[i]
+                                                                  : longest;
+        return longest;
+}
+
 static bool allocate_group(struct group *q, struct ran_error *err)
 {
         const struct ran_svm *k = &q->s->k;
-        size_t columns = k->features->columns, width = q->width, n = k->n;
+        const size_t columns = k->features->columns, width = q->width, n = k->n;
+        const bool scales = weighs(k) && !k->ratios;
 
+        q->kinds = k->ratios ? width : 1;
         q->weight = ran_alloc_floats(columns * width, err);
         q->bias = ran_alloc_floats(width, err);
-        q->square = weighs(k) ? ran_alloc_floats(columns * width, err) : NULL;
-        q->squares = ran_alloc_floats(weighs(k) ? n * width : n, err);
+        q->square = weighs(k) ? ran_alloc_floats(columns * q->kinds, err) : NULL;
+        q->squares = ran_alloc_floats(n * q->kinds, err);
         q->alpha = ran_alloc_floats(n * width * q->s->sides, err);
         q->score = ran_alloc_floats(width, err);
         q->step = ran_alloc_floats(width, err);
         q->target = ran_alloc_floats(width, err);
+        q->near = ran_alloc(width, sizeof *q->near, err);
+        q->scaled = scales ? ran_alloc_floats(longest_row(k->features), err) : NULL;
         q->busy = ran_alloc(n, 1, err);
         return q->weight != NULL && q->bias != NULL && (q->square != NULL || !weighs(k)) &&
                q->squares != NULL && q->alpha != NULL && q->score != NULL && q->step != NULL &&
-               q->target != NULL && q->busy != NULL;
+               q->target != NULL && q->near != NULL && (q->scaled != NULL || !scales) &&
+               q->busy != NULL;
 }
 
 static bool allocate(struct ran_svm_solver *s, struct ran_error *err)
@@ -257,8 +276,8 @@ static void scale_affixes(const struct rating *k, struct group *q)
         for (size_t g = 0; g < k->columns; g++) {
                 const bool affix = svm->features->bucket[g] >= svm->features->affixes;
 
-                for (size_t c = 0; c < q->width; c++)
-                        q->square[g * q->width + c] *= affix ? of_affixes : of_ngrams;
+                for (size_t c = 0; c < q->kinds; c++)
+                        q->square[g * q->kinds + c] *= affix ? of_affixes : of_ngrams;
         }
 }
 
@@ -274,12 +293,12 @@ static void rate_group(void *arg, size_t i)
                 for (size_t c = 0; c < q->width; c++)
                         rate_class(k, q, c);
         } else {
-                for (size_t g = 0; g < k->columns * q->width; g++)
+                for (size_t g = 0; g < k->columns * q->kinds; g++)
                         q->square[g] = 1;
         }
         if (scales_affixes(svm))
                 scale_affixes(k, q);
-        for (size_t g = k->columns * q->width; g < svm->features->columns * q->width; g++)
+        for (size_t g = k->columns * q->kinds; g < svm->features->columns * q->kinds; g++)
                 q->square[g] = (float)(svm->dense * svm->dense);
 }
 
@@ -384,32 +403,45 @@ static void score_row(const struct group *q, float *score, const struct row r)
 /* The squared length of row i, one for the bias included, as class c of the group sees it. */
 static double squared_length(struct group *q, size_t i, const struct row r, size_t c)
 {
-        float *known = &q->squares[q->square != NULL ? i * q->width + c : i];
+        const size_t kind = q->kinds > 1 ? c : 0;
+        float *known = &q->squares[i * q->kinds + kind];
         double sum = 1;
 
         if (*known > 0)
                 return (double)*known;
         for (size_t g = 0; g < r.n; g++)
                 sum += (double)r.x[g] * (double)r.x[g] *
-                       (q->square != NULL ? (double)q->square[r.column[g] * q->width + c] : 1);
+                       (q->square != NULL ? (double)q->square[r.column[g] * q->kinds + kind] : 1);
         *known = (float)sum;
         return (double)*known;
+}
+
+/* The features of a row times r², where all classes have the same. */
+static const float *scale_row(const struct group *q, const struct row r)
+{
+        if (q->scaled == NULL)
+                return r.x;
+        for (size_t g = 0; g < r.n; g++)
+                q->scaled[g] = r.x[g] * q->square[r.column[g]];
+        return q->scaled;
 }
 
 /* weight and bias move with the row's dual variables by q->step. */
 static void move(struct group *q, const struct row r)
 {
+        const float *x = scale_row(q, r), *square = q->scaled == NULL ? q->square : NULL;
+
         for (size_t c = 0; c < q->width; c++)
                 q->bias[c] += q->step[c];
         if (q->s->width > 1)
-                ran_simd->sparse_add(q->weight, q->square, q->width, r.x, r.column, r.n, q->step,
+                ran_simd->sparse_add(q->weight, square, q->width, x, r.column, r.n, q->step,
                                      q->width);
-        else if (q->square == NULL)
+        else if (square == NULL)
                 for (size_t g = 0; g < r.n; g++)
-                        q->weight[r.column[g]] += *q->step * r.x[g];
+                        q->weight[r.column[g]] += *q->step * x[g];
         else
                 for (size_t g = 0; g < r.n; g++)
-                        q->weight[r.column[g]] += *q->step * r.x[g] * q->square[r.column[g]];
+                        q->weight[r.column[g]] += *q->step * x[g] * square[r.column[g]];
 }
 
 /* A row at work. */
@@ -455,6 +487,33 @@ static void set_targets(struct group *q, size_t b)
                         q->target[t.label[j] - q->first] = t.p != NULL ? t.p[j] : 1;
 }
 
+/* Lists in q->near the classes whose dual variables of row i may move, and returns how many there
+ * are. Others, most of many, are far: the row is not of them, and their scores say so. */
+static size_t list_near(struct visit *v, const float *alpha)
+{
+        const struct group *q = v->q;
+        const double bound = q->s->bound;
+        size_t n = 0;
+        bool busy = false;
+
+        for (size_t c = 0; c < q->width; c++) {
+                const bool far = (q->target[c] == 0) & (alpha[c] == 0) & (q->score[c] <= -1);
+
+                q->near[n] = (uint32_t)c;
+                n += !far;
+                busy |= far & ((double)-q->score[c] - 1 <= bound);
+        }
+        v->busy |= busy;
+        return n;
+}
+
+static size_t list_all(const struct group *q)
+{
+        for (size_t c = 0; c < q->width; c++)
+                q->near[c] = (uint32_t)c;
+        return q->width;
+}
+
 /* All classes of row i. Returns whether any may still move. Classes do not depend on each other, so
  * their weights move together in the end. */
 static bool solve_row(struct group *q, size_t i)
@@ -463,18 +522,20 @@ static bool solve_row(struct group *q, size_t i)
         size_t b = row_document(q->s, i), sides = q->s->sides;
         struct visit v = {.q = q, .i = i, .row = row_of(k->features, k->row[i])};
         double cost = q->s->cost * (double)k->d->weight[b];
+        float *alpha = q->alpha + i * q->width * sides;
 
         if (k->class_weight != NULL && !k->d->multilabel)
                 cost *= k->class_weight[k->d->labels[k->d->label_first[b]]];
         set_targets(q, b);
         score_row(q, q->score, v.row);
         memset(q->step, 0, q->width * sizeof *q->step);
-        for (size_t c = 0; c < q->width; c++) {
-                float *alpha = q->alpha + (i * q->width + c) * sides;
-                double t = (double)q->target[c];
+        const size_t n = sides == 1 && cost > 0 ? list_near(&v, alpha) : list_all(q);
+        for (size_t j = 0; j < n; j++) {
+                const size_t c = q->near[j];
+                const double t = (double)q->target[c];
 
-                solve_side(&v, c, 1, cost * t, alpha);
-                solve_side(&v, c, -1, cost * (1 - t), alpha + sides - 1);
+                solve_side(&v, c, 1, cost * t, alpha + c * sides);
+                solve_side(&v, c, -1, cost * (1 - t), alpha + c * sides + sides - 1);
         }
         if (v.moved)
                 move(q, v.row);

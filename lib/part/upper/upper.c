@@ -45,12 +45,13 @@ static int check(const struct ran_config *c, struct ran_error *err)
 {
         struct ran_config inner;
 
-        if (c->task != RAN_TASK_CLASSIFY)
-                return ran_fail(err, RAN_EINVAL,
-                                "upper makes vectors of documents, which are for '%s', not for "
-                                "'%s'",
-                                ran_task_names[RAN_TASK_CLASSIFY], ran_task_names[c->task]);
-        return within(c, &inner) ? ran_config_check(&inner, err) : RAN_OK;
+        const bool inside = within(c, &inner);
+
+        if (c->task != RAN_TASK_CLASSIFY && c->task != RAN_TASK_TAG)
+                return ran_fail(err, RAN_EINVAL, "upper is for '%s' and '%s', not for '%s'",
+                                ran_task_names[RAN_TASK_CLASSIFY], ran_task_names[RAN_TASK_TAG],
+                                ran_task_names[c->task]);
+        return inside ? ran_config_check(&inner, err) : RAN_OK;
 }
 
 static void tensors(struct ran_tensor_walk *k, struct ran_upper_params *p,
@@ -137,13 +138,75 @@ static void lay_out(struct ran_workspace *w, struct ran_arena *k)
                 ran_workspace_lay_out(&own->inner, k);
 }
 
+/* ---- the encoder above ---------------------------------------------------------------------- */
+
+/* From the rows at own->x through the encoder above. */
+static void read_rows(struct ran_workspace *w, const struct ran_params *p)
+{
+        struct ran_upper_memory *own = ran_upper_memory_of(w);
+        struct ran_workspace *inner = &own->inner;
+        const size_t D = w->D, A = own->c.dim;
+
+        inner->noise = w->noise;
+        inner->noise.seed = ~w->noise.seed; /* layers of the encoder below have the same numbers */
+        inner->scoring_keys = w->scoring_keys;
+        ran_gemm_linear(w->pool, inner->x[0], A, own->x, D, p->upper.in_w, p->upper.in_b,
+                        own->first[w->packed->B], D, A);
+        ran_encode_drop(inner, inner->x[0]);
+        ran_encode_rows(inner, p->inner);
+}
+
+/* From the adjoints of its outputs to dx, those of the rows. */
+static void read_rows_bwd(struct ran_workspace *w, const struct ran_params *p,
+                          struct ran_params *dp, float *dx)
+{
+        struct ran_upper_memory *own = ran_upper_memory_of(w);
+        struct ran_workspace *inner = &own->inner;
+        const size_t D = w->D, A = own->c.dim;
+
+        ran_encode_bwd(inner, p->inner, dp->inner);
+        ran_gemm_linear_bwd(w->pool, dx, D, false, dp->upper.in_w, dp->upper.in_b, inner->dx, A,
+                            own->x, D, p->upper.in_w, own->first[w->packed->B], D, A);
+}
+
+/* ---- outputs of word positions -------------------------------------------------------------- */
+
+static void positions(struct ran_workspace *w, const struct ran_params *p)
+{
+        struct ran_upper_memory *own = ran_upper_memory_of(w);
+        const struct ran_packed *packed = w->packed;
+        const size_t A = own->c.dim;
+
+        own->x = w->x[w->c->layers];
+        read_rows(w, p);
+        for (size_t i = 0; i < packed->positions; i++)
+                memcpy(w->head.head + i * A, own->inner.x[own->c.layers] + packed->position[i] * A,
+                       A * sizeof(float));
+}
+
+static void positions_bwd(struct ran_workspace *w, const struct ran_params *p,
+                          struct ran_params *dp)
+{
+        struct ran_upper_memory *own = ran_upper_memory_of(w);
+        struct ran_workspace *inner = &own->inner;
+        const struct ran_packed *packed = w->packed;
+        const size_t A = own->c.dim;
+
+        memset(inner->dx, 0, packed->L * A * sizeof *inner->dx);
+        memset(inner->dlast, 0, packed->B * A * sizeof *inner->dlast);
+        for (size_t i = 0; i < packed->positions; i++)
+                memcpy(inner->dx + packed->position[i] * A, w->head.dhead + i * A,
+                       A * sizeof(float));
+        w->parts.encoder->clear_adjoints(w);
+        read_rows_bwd(w, p, dp, w->dx);
+}
+
 /* ---- vectors of documents ------------------------------------------------------------------- */
 
 static void documents(struct ran_workspace *w, const struct ran_params *p)
 {
         struct ran_upper_memory *own = ran_upper_memory_of(w);
         struct ran_workspace *inner = &own->inner;
-        const size_t D = w->D, A = own->c.dim, B = w->packed->B;
 
         own->x = own->windows ? w->parts.encoder->window_vectors(w, p) : w->x[w->c->layers];
         if (w->c->upper == RAN_UPPER_CERTAIN)
@@ -152,15 +215,9 @@ static void documents(struct ran_workspace *w, const struct ran_params *p)
                 ran_upper_attend(w, p);
         if (!own->inside)
                 return;
-        inner->noise = w->noise;
-        inner->noise.seed = ~w->noise.seed; /* layers of the encoder below have the same numbers */
-        inner->scoring_keys = w->scoring_keys;
-        ran_gemm_linear(w->pool, inner->x[0], A, own->x, D, p->upper.in_w, p->upper.in_b,
-                        own->first[B], D, A);
-        ran_encode_drop(inner, inner->x[0]);
-        ran_encode_rows(inner, p->inner);
+        read_rows(w, p);
         inner->parts.encoder->documents(inner, p->inner);
-        memcpy(w->head.head, inner->head.head, B * A * sizeof(float));
+        memcpy(w->head.head, inner->head.head, w->packed->B * own->c.dim * sizeof(float));
 }
 
 static void documents_bwd(struct ran_workspace *w, const struct ran_params *p,
@@ -175,9 +232,7 @@ static void documents_bwd(struct ran_workspace *w, const struct ran_params *p,
         if (own->inside) {
                 memcpy(inner->head.dhead, w->head.dhead, B * A * sizeof(float));
                 inner->parts.encoder->documents_bwd(inner, p->inner, dp->inner);
-                ran_encode_bwd(inner, p->inner, dp->inner);
-                ran_gemm_linear_bwd(w->pool, dx, D, false, dp->upper.in_w, dp->upper.in_b,
-                                    inner->dx, A, own->x, D, p->upper.in_w, own->first[B], D, A);
+                read_rows_bwd(w, p, dp, dx);
         } else {
                 memset(dx, 0, own->first[B] * D * sizeof *dx);
                 if (w->c->upper == RAN_UPPER_CERTAIN)
@@ -218,6 +273,8 @@ const struct ran_part ran_part_upper = {
         .release = release,
         .prepare = prepare,
         .lay_out = lay_out,
+        .positions = positions,
+        .positions_bwd = positions_bwd,
         .documents = documents,
         .documents_bwd = documents_bwd,
         .flops = flops,

@@ -1,5 +1,5 @@
-/* upper.h - what stands above a pretrained encoder, and makes the vector of a document of what that
- * left of its windows: a part that is learned with the head, or asks it.
+/* upper.h - what stands above a pretrained encoder, and makes the vector of a document, or outputs
+ * of tokens, of what that left of its windows: a part that is learned with the head, or asks it.
  *
  *   x_r        a row: the encoder's output of a token, or the vector of a window, as a document of
  *              its own would have it (`upper_rows`)
@@ -9,7 +9,8 @@
  *              q is 0 at first: training begins with the mean
  *   encoder    a RAN, a Contextualizer or a Transformer reads  B x_r + b  in place of an embedding,
  *              and makes h as it does for a document: a RAN's cell goes from window to window, and
- *              its review lets every token see all of them
+ *              its review lets every token see all of them. For taggers its outputs of tokens
+ *              stand in place of those of the encoder below
  *
  * The encoder above is a workspace within the workspace: it has windows of its own (`upper_window`)
  * in a batch of its own, and knows nothing of what is below. Its memory is a part of the same

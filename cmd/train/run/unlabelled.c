@@ -1,0 +1,421 @@
+/* unlabelled.c - see unlabelled.h. */
+#include "cmd/train/run/unlabelled.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cmd/formats/json.h"
+#include "cmd/options/message.h"
+#include "cmd/options/was-set.h"
+#include "cmd/train/check/problems.h"
+#include "cmd/train/run/ranks.h"
+#include "cmd/train/run/session.h"
+
+/* ---- options --------------------------------------------------------------------------------- */
+
+/* Whether an option names an encoder that would be trained. */
+static bool wants_encoder(const struct train_session *s)
+{
+        const struct train_init_options *init = &s->options->file.init;
+
+        return ran_config_trains_encoder(&s->config) &&
+               (cmd_was_asked("encoder") || init->model != NULL || init->vectors != NULL);
+}
+
+void train_unlabelled_open(struct train_session *s)
+{
+        const struct train_options *o = s->options;
+        const struct ran_list *list = &o->file.unlabelled;
+        struct train_unlabelled *u = &s->unlabelled;
+        struct ran_error err = {0};
+
+        u->wanted = list->n > 0;
+        u->files = ran_alloc(list->n + 1, sizeof *u->files, &err);
+        if (u->files == NULL)
+                cmd_die(CMD_FAILED, "%s", err.text);
+        for (size_t i = 0; i < list->n; i++)
+                u->files[i] = list->item[i];
+        if (s->replay.model != NULL && train_replay_has(&s->replay, "unlabelled") != u->wanted)
+                cmd_usage(u->wanted ? "%s was trained without --unlabelled: leave it out"
+                                    : "%s was trained with --unlabelled: give that file again",
+                          o->mode.replay);
+        if (!u->wanted)
+                return;
+        if (train_ranks() != NULL)
+                cmd_usage("--unlabelled trains linear models, in one process: start it without "
+                          "mpirun");
+        if (wants_encoder(s))
+                cmd_usage(
+                        "--unlabelled trains linear models: give --encoder none, or a model whose "
+                        "vectors are features with --init MODEL --frozen");
+}
+
+void train_unlabelled_adapt(struct train_session *s)
+{
+        if (s->unlabelled.wanted && ran_config_trains_encoder(&s->config))
+                ran_config_drop_encoder(&s->config);
+}
+
+/* ---- reading --------------------------------------------------------------------------------- */
+
+void train_unlabelled_read(struct train_session *s)
+{
+        struct train_unlabelled *u = &s->unlabelled;
+        struct cmd_input input = *s->source.input;
+        struct train_source source = s->source;
+
+        if (!u->wanted || s->train.set.C == 0)
+                return;
+        input.rejects = NULL; /* holds those of the training data */
+        input.shard = NULL;   /* is of the training data */
+        source.task = u->task;
+        source.input = &input;
+        source.group = source.weight = NULL;
+        source.keep_lines = false;
+        train_data_set_classes(&u->data, s->train.set.names, s->train.set.C);
+        train_data_read(&u->data, &source, u->files);
+}
+
+/* ---- problems -------------------------------------------------------------------------------- */
+
+static void must(int rc, const struct ran_error *err)
+{
+        if (rc != RAN_OK)
+                cmd_die(cmd_status_of(err), "%s", err->text);
+}
+
+/* Near-duplicates of documents, and of each other, count once: what is left is u->texts. */
+static void leave_out_alike(struct train_session *s)
+{
+        struct train_unlabelled *u = &s->unlabelled;
+        const struct ran_dataset *set = &u->data.set;
+        const struct ran_dataset *before[] = {&s->train.set, &s->dev.set};
+        const size_t n = s->has_dev ? 2 : 1, own = s->train.set.B;
+        const size_t known = own + (s->has_dev ? s->dev.set.B : 0);
+        size_t *like = train_must_alloc(set->B + 1, sizeof *like);
+        bool *out = train_must_alloc(set->B + 1, sizeof *out);
+        struct ran_error err = {0};
+
+        must(ran_dataset_find_alike(set, before, n, TRAIN_ALIKE, like, &err), &err);
+        for (size_t b = 0; b < set->B; b++) {
+                out[b] = like[b] != RAN_NO_TEXT;
+                if (!out[b])
+                        continue;
+                u->like_documents += like[b] < own;
+                u->like_validation += like[b] >= own && like[b] < known;
+                u->like_texts += like[b] >= known;
+        }
+        must(ran_dataset_without(set, out, &u->texts, &err), &err);
+        free(like);
+        free(out);
+}
+
+/* The share of the words of the documents that occur in the texts: most of them do, unless the
+ * texts are in another language. */
+static double shared_words(const struct ran_dataset *documents, const struct ran_dataset *texts,
+                           size_t V)
+{
+        bool *there = train_must_alloc(V + 1, sizeof *there);
+        size_t n = 0;
+
+        for (size_t i = 0; i < texts->first[texts->B]; i++)
+                there[texts->ids[i]] = true;
+        for (size_t i = 0; i < documents->first[documents->B]; i++)
+                n += there[documents->ids[i]];
+        free(there);
+        return (double)n / (double)documents->first[documents->B];
+}
+
+static void find_oddities(struct train_problems *p, const struct train_session *s)
+{
+        const double enough = 0.4;
+        const struct train_unlabelled *u = &s->unlabelled;
+        const size_t V = s->train.V > u->data.V ? s->train.V : u->data.V;
+        const double shared = shared_words(&s->train.set, &u->texts, V);
+
+        if (u->data.labelled > 0)
+                train_add_problem(p,
+                                  "%zu of the %zu texts of --unlabelled have a label, which is not "
+                                  "used",
+                                  u->data.labelled, u->data.set.B);
+        if (u->like_validation > 0)
+                train_add_problem(p,
+                                  "%zu texts of --unlabelled are documents of --dev, or nearly: "
+                                  "they are left out",
+                                  u->like_validation);
+        if (u->texts.B < s->train.set.B)
+                train_add_problem(p,
+                                  "only %zu texts without labels for %zu documents with labels: "
+                                  "self-training needs more text than labels",
+                                  u->texts.B, s->train.set.B);
+        if (shared < enough)
+                train_add_problem(
+                        p,
+                        "only %.0f %% of the words of the documents occur in the texts of "
+                        "--unlabelled: are they in another language?",
+                        100 * shared);
+}
+
+/* Why no text is left. */
+static void tell_none_left(struct train_problems *p, const struct train_unlabelled *u)
+{
+        const size_t all = u->data.set.B;
+
+        if (all == 0)
+                train_add_problem(p, "there is no text in the files of --unlabelled");
+        else if (u->like_documents == all)
+                train_add_problem(p,
+                                  "all texts of --unlabelled are documents with labels, or nearly: "
+                                  "give other texts");
+        else if (u->like_validation == all)
+                train_add_problem(p, "all texts of --unlabelled are documents of --dev, or nearly: "
+                                     "give other texts");
+        else
+                train_add_problem(p,
+                                  "of %zu texts of --unlabelled %zu are documents with labels, or "
+                                  "nearly, %zu documents of --dev, and %zu repeat others: too few "
+                                  "are left",
+                                  all, u->like_documents, u->like_validation, u->like_texts);
+}
+
+void train_unlabelled_find_problems(struct train_problems *problems,
+                                    struct train_problems *warnings, struct train_session *s)
+{
+        struct train_unlabelled *u = &s->unlabelled;
+        const size_t bad = u->data.counts.bad + u->data.counts.passed, fewest = 2;
+
+        if (!u->wanted || s->train.set.B == 0)
+                return;
+        if (s->config.multilabel)
+                train_add_problem(problems,
+                                  "--unlabelled is for documents with one label each, and "
+                                  "these have \"labels\", a list");
+        if (bad > 0 && s->options->input.on_error != CMD_ON_ERROR_SKIP)
+                train_add_problem(problems,
+                                  "%zu %s of --unlabelled cannot be used: correct %s, or leave %s "
+                                  "out with --on-error=skip",
+                                  bad, bad == 1 ? "line" : "lines", bad == 1 ? "it" : "them",
+                                  bad == 1 ? "it" : "them");
+        leave_out_alike(s);
+        if (u->texts.B < fewest)
+                tell_none_left(problems, u);
+        else
+                find_oddities(warnings, s);
+}
+
+/* ---- what is said ---------------------------------------------------------------------------- */
+
+static const char *name_of(const struct ran_self_training *x, const struct ran_self_trial *trial)
+{
+        const bool both = x->trial[0].vectors;
+
+        if (trial->rounds == 0)
+                return "documents alone";
+        if (trial->rounds == 2)
+                return !both            ? "with texts, second round"
+                       : trial->vectors ? "with texts, n-grams and vectors, second round"
+                                        : "with texts, n-grams, second round";
+        return !both            ? "with texts"
+               : trial->vectors ? "with texts, n-grams and vectors"
+                                : "with texts, n-grams";
+}
+
+/* The label that is found least; C: none has a document. */
+static size_t least_found(const struct ran_self_trial *trial, size_t C)
+{
+        size_t least = C;
+
+        for (size_t c = 0; c < C; c++)
+                if (trial->recall[c] >= 0 &&
+                    (least == C || trial->recall[c] < trial->recall[least]))
+                        least = c;
+        return least;
+}
+
+static void tell_trial(const struct train_session *s, const struct ran_self_trial *trial)
+{
+        const struct ran_self_training *x = &s->unlabelled.self;
+        const size_t C = s->train.set.C, least = least_found(trial, C);
+
+        cmd_note("self-training, %s: %zu of %zu right out of fold, log loss %.4f, lowest recall "
+                 "%.1f %% (%s)%s",
+                 name_of(x, trial), trial->right, x->judged, trial->loss,
+                 least < C ? 100 * trial->recall[least] : 0,
+                 least < C ? s->train.set.names[least] : "",
+                 trial->vanishes ? ", and a label is never found" : "");
+}
+
+/* The share that differs most. */
+static void tell_shift(const struct train_session *s)
+{
+        const struct ran_self_training *x = &s->unlabelled.self;
+        size_t most = 0;
+
+        for (size_t c = 0; c < s->train.set.C; c++)
+                if (fabs(x->text[c] - x->labelled[c]) > fabs(x->text[most] - x->labelled[most]))
+                        most = c;
+        if (x->shifted)
+                cmd_caution("labels have other shares in the texts of --unlabelled than in the "
+                            "documents: %s about %.0f %%, and %.0f %% of the documents",
+                            s->train.set.names[most], 100 * x->text[most], 100 * x->labelled[most]);
+}
+
+static void tell(const struct train_session *s)
+{
+        const struct train_unlabelled *u = &s->unlabelled;
+        const struct ran_self_training *x = &u->self;
+
+        for (size_t i = 0; i < x->trials; i++)
+                tell_trial(s, &x->trial[i]);
+        if (x->kept > 0)
+                cmd_note("self-training is kept: the model learns from %zu documents and %zu "
+                         "texts%s",
+                         s->train.set.B, u->texts.B,
+                         x->trial[x->kept].vectors || !x->trial[0].vectors ? ""
+                                                                           : ", n-grams alone");
+        else
+                cmd_note("self-training is not kept: by folds of the documents the model is worse "
+                         "with the texts");
+        tell_shift(s);
+}
+
+/* ---- the description ------------------------------------------------------------------------- */
+
+static void put_double(struct ran_buf *out, const char *name, double x)
+{
+        struct ran_buf number = {0};
+
+        ran_buf_double(&number, x);
+        json_put_raw(out, name, number.data, number.len);
+        out->failed |= number.failed;
+        ran_buf_release(&number);
+}
+
+static void describe_trial(const struct train_session *s, const struct ran_self_trial *trial,
+                           struct ran_buf *out)
+{
+        const size_t C = s->train.set.C, least = least_found(trial, C);
+
+        json_begin(out, '{');
+        json_put_size(out, "rounds", trial->rounds);
+        json_put_raw(out, "vectors", trial->vectors ? "true" : "false", trial->vectors ? 4 : 5);
+        json_put_size(out, "right", trial->right);
+        put_double(out, "loss", trial->loss);
+        if (least < C) {
+                put_double(out, "lowest_recall", trial->recall[least]);
+                json_put_string(out, "of", s->train.set.names[least],
+                                strlen(s->train.set.names[least]));
+        }
+        json_end(out, '}');
+}
+
+static void describe_shares(const struct train_session *s, const char *name, const double *share,
+                            struct ran_buf *out)
+{
+        json_name(out, name);
+        json_begin(out, '{');
+        for (size_t c = 0; c < s->train.set.C; c++)
+                put_double(out, s->train.set.names[c], share[c]);
+        json_end(out, '}');
+}
+
+/* Members of the object `training`. */
+static void describe(const struct train_session *s, struct ran_buf *out)
+{
+        const struct train_unlabelled *u = &s->unlabelled;
+        const struct ran_self_training *x = &u->self;
+
+        ran_buf_printf(out,
+                       "\"unlabelled\":{\"documents\":%zu,\"digest\":\"%s\",\"used\":%zu},"
+                       "\"self_training\":",
+                       u->data.set.B, u->data.set.digest, u->texts.B);
+        json_begin(out, '{');
+        json_put_size(out, "folds", x->folds);
+        json_put_size(out, "documents", x->judged);
+        json_put_size(out, "texts", x->sampled);
+        json_put_size(out, "kept", x->kept);
+        json_name(out, "trials");
+        json_begin(out, '[');
+        for (size_t i = 0; i < x->trials; i++)
+                describe_trial(s, &x->trial[i], out);
+        json_end(out, ']');
+        json_put_raw(out, "shifted", x->shifted ? "true" : "false", x->shifted ? 4 : 5);
+        describe_shares(s, "shares", x->labelled, out);
+        describe_shares(s, "shares_of_texts", x->text, out);
+        json_end(out, '}');
+}
+
+/* ---- learning -------------------------------------------------------------------------------- */
+
+struct watcher {
+        struct train_progress progress;
+        double began;
+};
+
+static int on_progress(void *arg, const struct ran_self_progress *p)
+{
+        struct watcher *w = arg;
+        char what[96];
+
+        if (p->fold > 0)
+                snprintf(what, sizeof what, "self-training, fold %zu of %zu", p->fold, p->folds);
+        else
+                snprintf(what, sizeof what, "self-training, all documents");
+        train_progress_share(&w->progress, what, p->share, ran_clock() - w->began);
+        return train_run_stopped();
+}
+
+static int ended_early(const struct ran_error *err)
+{
+        const int signal = train_run_stopped();
+
+        if (err->code != RAN_EINTR || signal == 0) {
+                cmd_warn("%s", err->text);
+                return cmd_status_of(err);
+        }
+        cmd_warn("interrupted: nothing of the folds is kept, and the same command begins again");
+        return 128 + signal;
+}
+
+int train_unlabelled_learn(struct train_session *s, struct ran_train_job *job,
+                           struct ran_buf *training)
+{
+        struct train_unlabelled *u = &s->unlabelled;
+        struct watcher w = {.began = ran_clock()};
+        struct ran_error err = {0};
+        struct ran_buf said = {0};
+
+        if (!u->wanted)
+                return CMD_OK;
+        w.progress = (struct train_progress){.when = s->options->run.progress};
+        train_progress_begin(&w.progress);
+        train_run_catch_signals();
+        const int rc = ran_self_train(&u->self, job, &u->texts, on_progress, &w, &err);
+        train_progress_clear(&w.progress);
+        if (rc != RAN_OK)
+                return ended_early(&err);
+        tell(s);
+        ran_self_training_apply(&u->self, job);
+        describe(s, &said);
+        training->len--; /* the NUL at its end */
+        ran_buf_str(training, training->len > 0 ? "," : "");
+        ran_buf_add(training, said.data, said.len);
+        ran_buf_char(training, '\0');
+        if (training->failed || said.failed)
+                cmd_die(CMD_FAILED, "out of memory");
+        ran_buf_release(&said);
+        job->training = training->data;
+        return CMD_OK;
+}
+
+void train_unlabelled_release(struct train_unlabelled *u)
+{
+        const struct train_task *task = u->task;
+
+        free(u->files);
+        train_data_release(&u->data);
+        ran_dataset_release(&u->texts);
+        ran_self_training_release(&u->self);
+        *u = (struct train_unlabelled){.task = task};
+}
