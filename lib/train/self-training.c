@@ -45,8 +45,7 @@ struct self {
         size_t n;
         bool *left_out;                /* (B) the same */
         float *p[RAN_SELF_TRIALS];     /* (B, C) of each trial, out of fold */
-        double power[RAN_SELF_TRIALS]; /* of those: the inverse of the temperature that suits them
-                                        */
+        double power[RAN_SELF_TRIALS]; /* 1 / temperature that suits each of them */
         float *q;                      /* (texts, C) of the teacher at hand */
         double *weight;                /* (B) of a document in the loss */
         /* Progress, in trainings. */
@@ -102,8 +101,7 @@ static int learn_soft(struct self *s, const struct ran_self_trial *trial, const 
         return rc;
 }
 
-/* ---- the probabilities of a teacher -----------------------------------------------------------
- */
+/* ---- probabilities of a teacher -------------------------------------------------------------- */
 
 /* Every probability is above 0, so that two teachers give targets of the same shape. */
 static void keep_positive(float *p, size_t n)
@@ -161,7 +159,7 @@ static void balance(struct self *s, float *p, size_t n)
 
 /* ---- the folds ------------------------------------------------------------------------------- */
 
-/* Every so manieth text. */
+/* Texts at even distances. */
 static int take_sample(struct self *s, struct ran_error *err)
 {
         const size_t B = s->texts->B, n = ran_least(B, SAMPLE);
