@@ -36,7 +36,7 @@ static const double rough_tolerance = 0.3;
 enum { ROUGH_PASSES = 10 };
 /* A setting and cost that is worse than the best by so many standard errors is out. */
 static const double surely = 1;
-/* The scale of the logits of the last one in the race is that of so many documents at least. */
+/* A fold of fewer documents takes nothing out: they say little, and all folds take no time. */
 enum { FEW = 250 };
 
 /* A setting with all costs. */
@@ -67,6 +67,7 @@ struct validation {
         size_t *order;           /* (k->n) rows of k, shuffled */
         size_t begin[FOLDS + 1]; /* where in the order each fold begins */
         size_t folds, first;     /* those that there may be; the first of them is for all paths */
+        bool races;              /* the first fold takes paths out */
         bool used[FOLDS];        /* those that were left out of fits */
         struct path path[PATHS];
         size_t paths;
@@ -317,7 +318,7 @@ static int next_cost(struct chain *a)
         const struct validation *x = a->x;
 
         RAN_TRY(validate(a));
-        if (a->fold == x->first && is_past_best(a))
+        if (x->races && a->fold == x->first && is_past_best(a))
                 for (; a->at + 1 < a->end; a->end--)
                         a->path->out[a->end - 1] = true;
         if (++a->at < a->end)
@@ -500,15 +501,17 @@ static int try_all(struct validation *x, int ratios, struct ran_error *err)
                 x->first++;
         if (x->first == x->folds)
                 return RAN_OK;
+        x->races = x->begin[x->first + 1] - x->begin[x->first] >= FEW;
         RAN_TRY(list_paths(x, ratios));
         add_chains(x, 0, x->first);
         RAN_TRY(run_heat(x, of_first));
-        drop_worse(x, 0, surely);
+        if (x->races)
+                drop_worse(x, 0, surely);
         paths = x->paths;
         RAN_TRY(add_affixes(x));
         add_chains(x, paths, x->first);
         RAN_TRY(run_heat(x, of_affixes));
-        if (drop_worse(x, paths, 0) == 1 && x->begin[x->first + 1] - x->begin[x->first] >= FEW)
+        if (x->races && drop_worse(x, paths, 0) == 1)
                 return RAN_OK;
         for (size_t f = x->first + 1; f < x->folds; f++)
                 if (is_usable(x, f))
