@@ -68,11 +68,11 @@ find_wrong() {
 
 @test "wrong labels: as a page" {
   wrong 120 | jq -c 'if .id == 7 then .text += " <b>&" else . end' >train.jsonl
-  find_wrong --suspects-format html train.jsonl >list.html
+  find_wrong --suspects 4 --suspects-format html train.jsonl >list.html
   well_formed list.html
   run -0 text_of list.html
   [[ $output == *'Labels that are probably wrong'* ]]
-  [[ $output == *'4 of 120 documents, the most suspicious first; about 4 labels are wrong'* ]]
+  [[ $output =~ '4 of 120 documents, the most suspicious first; about '[0-9]+' labels are wrong' ]]
   [[ $output == *'<b>&'* ]]
   [[ $output == *'suggested:'* ]]
 }
