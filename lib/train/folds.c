@@ -83,7 +83,9 @@ static int judge(const struct ran_train_job *job, const char *path,
 
         if (m == NULL)
                 return (int)err->code;
-        int rc = vectors != NULL ? ran_model_use_vectors(m, vectors, err) : RAN_OK;
+        /* A model of n-grams alone has dropped its encoder. */
+        const bool use = vectors != NULL && ran_config_has_vector(ran_model_config(m));
+        int rc = use ? ran_model_use_vectors(m, vectors, err) : RAN_OK;
         for (size_t i = 0; i < parts && rc == RAN_OK; i++) {
                 struct scoring s = {.job = job, .part = &part[i], .model = m};
 

@@ -4,11 +4,11 @@
  *      for each fold:  teacher   learns from the other folds, and labels the fold and the texts
  *                      pupils    learn from the other folds and those texts, and label the fold
  *      best pupil:     a second round, with the probabilities of the pupil, judged in the same way
- *      kept:           the pupil with the least loss out of fold, unless it is worse than the
- * teacher by more than a standard error, in loss or in errors, or never finds a label
+ *      kept:           the pupil with the least loss out of fold, if it gains on the teacher in
+ * loss or in errors, is not surely worse in the other, and finds each label
  *
- * A hundred documents cannot prove the gain of two points that is usual (share/experiments): hence
- * the standard error, which becomes small with more of them. A second round has to have less loss.
+ * Surely is by more than a standard error: a hundred documents cannot prove the gain of two points
+ * that is usual (share/experiments). A second round has to have less loss.
  *
  * The probabilities of a pupil that imitates soft targets are softer than those of a teacher.
  * So each is judged at the temperature that suits it.
@@ -388,9 +388,11 @@ static bool loses_more(const struct self *s, size_t i)
 static void choose(struct self *s, size_t i)
 {
         struct ran_self_training *x = s->x;
-        const bool better = x->kept == 0 || x->trial[i].loss < x->trial[x->kept].loss;
+        const struct ran_self_trial *pupil = &x->trial[i], *teacher = &x->trial[0];
+        const bool better = x->kept == 0 || pupil->loss < x->trial[x->kept].loss;
+        const bool gains = pupil->loss < teacher->loss || pupil->right > teacher->right;
 
-        if (better && !x->trial[i].vanishes && !errs_more(s, i) && !loses_more(s, i))
+        if (better && gains && !pupil->vanishes && !errs_more(s, i) && !loses_more(s, i))
                 x->kept = i;
 }
 

@@ -157,3 +157,25 @@ says() {
   echo '{"text": "a b", "p": {"x": 0.5, "y": 0.2}}' >"$out/p.jsonl"
   refused 3 'add up to 0.7, not to 1' self_train --soft-label p "$out/p.jsonl"
 }
+
+@test "unlabelled: a pretrained encoder is the teacher; what gains nothing is not kept" {
+  # Words that its vocabulary has, in an order that says nothing: texts bring chance alone.
+  awk 'BEGIN {
+    split("rain sun snow", sign); split("wet warm white", label); srand(3)
+    split("the way north south east west sea hills and of to in on all so", word)
+    for (i = 1; i <= 400; i++) {
+      text = sign[i % 3 + 1]
+      for (w = 0; w < 18; w++) text = text " " word[(i * (w + 7) * 31 + w * w * 17 + int(i / 7)) % 15 + 1]
+      printf "{\"id\":%d,\"text\":\"%s\",\"label\":\"%s\"}\n", i, text, label[i % 3 + 1]
+    }
+  }' >all.jsonl
+  head -n 90 all.jsonl >"$out/train.jsonl"
+  tail -n 310 all.jsonl | jq -c '{text}' >"$out/texts.jsonl"
+  encoder=$BATS_TEST_DIRNAME/../encoders/sentence-mean
+  train=(ran-train classify -q --init "$encoder" --frozen --unlabelled "$out/texts.jsonl")
+  "${train[@]}" -o "$out/m.ran" "$out/train.jsonl"
+  ran-train info --format json "$out/m.ran" | jq -e '.training.self_training
+    | .trials[0].vectors and (.trials[0] as $teacher | .trials[.kept] as $kept
+      | .kept == 0 or $kept.loss < $teacher.loss or $kept.right > $teacher.right)'
+  ran-train classify --replay "$out/m.ran" --init "$encoder" --unlabelled "$out/texts.jsonl" "$out/train.jsonl"
+}

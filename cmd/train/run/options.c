@@ -54,8 +54,8 @@ const struct ran_field train_file_fields[] = {
                                 "model learns from texts as they are"))},
         {"unlabelled", 0, RAN_FIELD_LIST, FILE_AT(unlabelled), .value = "FILE", .local = true,
          .help = "learn from the texts of FILE as well, with the probabilities that a model of the "
-                 "documents gives them (self-training), unless folds of the documents show that it "
-                 "does harm; may be repeated",
+                 "documents gives them (self-training), if folds of the documents show that it "
+                 "helps; may be repeated",
          .first = true,
          RAN_RULES(
                  RAN_NEEDS_AS("task=classify", "is for ran-train classify"),
