@@ -127,3 +127,10 @@ void page_open_document(struct ran_buf *out, size_t bytes)
         ran_buf_str(out, " bytes");
         page_close(out, HTML_SUMMARY);
 }
+
+void page_interval(struct ran_buf *out, double share, struct ran_interval interval)
+{
+        page_percent(out, share, 1);
+        ran_buf_char(out, ' ');
+        page_put(out, HTML_SMALL, "(%.1f to %.1f)", 100 * interval.low, 100 * interval.high);
+}

@@ -74,4 +74,7 @@ void page_put_excerpt(struct ran_buf *out, const char *s, size_t n, size_t most)
 /* Begins folded text: "whole document, 1,234 bytes". page_close(HTML_DETAILS) ends it. */
 void page_open_document(struct ran_buf *out, size_t bytes);
 
+/* "93.2 % (91.0 to 95.1)" for a share with its 95 % interval. */
+void page_interval(struct ran_buf *out, double share, struct ran_interval interval);
+
 #endif

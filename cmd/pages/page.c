@@ -4,7 +4,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "cmd/pages/element.h"
 #include "cmd/pages/style.h"
 
 /* ---- text ------------------------------------------------------------------------------------ */
@@ -113,13 +112,6 @@ void page_percent(struct ran_buf *out, double share, int decimals)
                 ran_buf_printf(out, "%.*f\xc2\xa0%%", decimals, 100 * share);
         else
                 ran_buf_char(out, '-');
-}
-
-void page_interval(struct ran_buf *out, double share, struct ran_interval interval)
-{
-        page_percent(out, share, 1);
-        ran_buf_char(out, ' ');
-        page_put(out, HTML_SMALL, "(%.1f to %.1f)", 100 * interval.low, 100 * interval.high);
 }
 
 void page_bar(struct ran_buf *out, double share)

@@ -27,8 +27,6 @@ void page_excerpt(struct ran_buf *out, const char *s, size_t n, size_t most);
 void page_count(struct ran_buf *out, size_t n);
 /* A share as per cent, with so many decimals: "93.2 %". A share that is no number becomes "-". */
 void page_percent(struct ran_buf *out, double share, int decimals);
-/* "93.2 % (91.0 to 95.1)" for a share with its 95 % interval. */
-void page_interval(struct ran_buf *out, double share, struct ran_interval interval);
 /* A bar of that share of its box. */
 void page_bar(struct ran_buf *out, double share);
 

@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "cmd/pages/element.h"
 #include "cmd/pages/page.h"
 
 struct page_cell page_cell_text(enum page_cell_kind kind, const char *text)

@@ -101,18 +101,19 @@ static uint64_t load_native(const unsigned char *p, size_t width)
 /* Least significant byte first: as it lies, or in blocks where this machine has another order. */
 static void put_tensor(struct sink *sink, const struct entry *e)
 {
-        const unsigned char *p = e->source->data, *end = p + (e->end - e->begin);
+        const unsigned char *p = e->source->data;
         const size_t width = ran_dtype_number(e->source->dtype);
+        size_t left = e->end - e->begin;
         unsigned char block[4096];
 
         if (width == 1 || __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__) {
-                put(sink, p, e->end - e->begin);
+                put(sink, p, left);
                 return;
         }
-        while (p < end) {
+        while (left > 0) {
                 size_t n = 0;
 
-                for (; n < sizeof(block) && p < end; n += width, p += width) {
+                for (; n < sizeof(block) && left > 0; n += width, p += width, left -= width) {
                         uint64_t x = load_native(p, width);
 
                         for (size_t i = 0; i < width; i++)

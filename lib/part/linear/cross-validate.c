@@ -593,7 +593,8 @@ int ran_cross_validate(struct ran_svm *k, double *cost, int ratios, const float 
 double ran_cross_validate_bytes(const struct ran_dataset *d, size_t n, size_t columns,
                                 size_t threads)
 {
-        const double fold = (double)(n / FOLDS + 1), C = (double)d->C;
+        const size_t documents = n / FOLDS + 1;
+        const double fold = (double)documents, C = (double)d->C;
         size_t folds = 0, chains;
 
         if (n < FOLDS)
