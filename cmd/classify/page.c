@@ -127,14 +127,15 @@ static void add_gold(struct ran_buf *out, struct page *page, const struct cmd_la
         bool right = found == gold->n && given == gold->n;
         atomic_fetch_add(&page->gold, 1);
         atomic_fetch_add(&page->right, right);
-        page_open(out, right ? HTML_SAID_RIGHT : HTML_SAID_WRONG);
+        const enum page_element said = right ? HTML_SAID_RIGHT : HTML_SAID_WRONG;
+        page_open(out, said);
         ran_buf_printf(out, "%s gold: ", right ? "\xe2\x9c\x93" : "\xe2\x9c\x97");
         for (size_t k = 0, begin = 0; k < gold->n; begin = gold->end[k++]) {
                 ran_buf_str(out, k > 0 ? ", " : "");
                 page_text(out, gold->names.data + begin, gold->end[k] - begin);
         }
         ran_buf_str(out, gold->n == 0 ? "none" : "");
-        page_close(out, HTML_SAID_RIGHT);
+        page_close(out, said);
 }
 
 /* The most probable labels with bars. */

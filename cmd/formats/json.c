@@ -52,6 +52,29 @@ void json_put_string(struct ran_buf *out, const char *name, const char *s, size_
         json_string(out, s, n);
 }
 
+void json_put_text(struct ran_buf *out, const char *name, const char *text)
+{
+        json_put_string(out, name, text, strlen(text));
+}
+
+void json_put_double(struct ran_buf *out, const char *name, double x)
+{
+        json_name(out, name);
+        ran_buf_double(out, x);
+}
+
+void json_put_float(struct ran_buf *out, const char *name, float x)
+{
+        json_name(out, name);
+        ran_buf_float(out, x);
+}
+
+void json_put_bool(struct ran_buf *out, const char *name, bool x)
+{
+        json_name(out, name);
+        ran_buf_str(out, x ? "true" : "false");
+}
+
 void json_put_size(struct ran_buf *out, const char *name, size_t x)
 {
         json_name(out, name);

@@ -26,7 +26,11 @@ void json_raw(struct ran_buf *out, const char *json, size_t n);
 
 /* A member: name and value. */
 void json_put_string(struct ran_buf *out, const char *name, const char *s, size_t n);
+void json_put_text(struct ran_buf *out, const char *name, const char *text); /* to a NUL */
 void json_put_size(struct ran_buf *out, const char *name, size_t x);
+void json_put_double(struct ran_buf *out, const char *name, double x);
+void json_put_float(struct ran_buf *out, const char *name, float x);
+void json_put_bool(struct ran_buf *out, const char *name, bool x);
 void json_put_raw(struct ran_buf *out, const char *name, const char *json, size_t n);
 
 /* The member of that name, unless it is absent or null: then NULL. */

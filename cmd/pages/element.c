@@ -5,7 +5,6 @@
 
 #include "cmd/pages/page.h"
 
-/* name: of the element, with its attributes. */
 static const struct {
         const char *name, *attributes, *after; /* after: behind its end, "\n" for a block */
 } elements[HTML_ELEMENTS] = {

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include "ran/base.h"
 
@@ -58,7 +59,8 @@ void ran_memory_huge(void *p, size_t n)
  * that nobody uses costs nothing. */
 static void clear(char *p, size_t n)
 {
-        const size_t page = 4096, least = (size_t)4 << 20;
+        const long size = sysconf(_SC_PAGESIZE);
+        const size_t page = size > 0 ? (size_t)size : 4096, least = (size_t)4 << 20;
         char *begin = (char *)(((uintptr_t)p + page - 1) / page * page);
         const size_t whole = n < least ? 0 : (size_t)(p + n - begin) / page * page;
 

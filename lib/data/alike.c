@@ -82,6 +82,7 @@ static int find_all(const struct ran_dataset *d, struct ran_near_duplicates *kno
                 RAN_TRY(ran_shingles_of_ids(s, d->ids + d->first[b], d->first[b + 1] - d->first[b],
                                             err));
                 RAN_TRY(ran_near_duplicates_find(known, s, &like[b], &similarity, err));
+                s->n = similarity == 1 ? 0 : s->n; /* a copy is no original of others */
                 RAN_TRY(ran_near_duplicates_add(known, s, err));
         }
         return RAN_OK;

@@ -1,5 +1,6 @@
 /* split.c - chooses and copies the documents to hold out as development data. */
 #include "base/error.h"
+#include "ran/eval.h"
 #include "ran/train.h"
 
 #include <stdlib.h>
@@ -254,22 +255,12 @@ int ran_dataset_without(const struct ran_dataset *d, const bool *left_out, struc
         return copy(to, d, left_out, false, false, ran_error_or_spare(err));
 }
 
-/* The most probable class of a text. */
-static uint32_t guess(const float *p, size_t C)
-{
-        uint32_t best = 0;
-
-        for (uint32_t c = 1; c < C; c++)
-                best = p[c] > p[best] ? c : best;
-        return best;
-}
-
 /* Text b of d behind the documents of `to`; soft and label: room for C. */
 static int add_text(struct ran_dataset *to, const struct ran_dataset *d, size_t b, const float *p,
                     uint32_t *label, float *soft, struct ran_error *err)
 {
         const struct ran_document doc = ran_dataset_document(d, b);
-        const uint32_t best = guess(p, to->C);
+        const uint32_t best = (uint32_t)ran_most_probable(p, to->C);
         size_t n = 0;
 
         for (uint32_t c = 0; c < to->C; c++)

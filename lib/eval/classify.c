@@ -171,11 +171,11 @@ static void count_set(struct ran_eval *e, const uint32_t *gold, const float *p)
         e->empty += n == 0;
 }
 
-static uint32_t most_probable(const struct ran_eval *e, const float *p)
+size_t ran_most_probable(const float *p, size_t C)
 {
-        uint32_t best = 0;
+        size_t best = 0;
 
-        for (uint32_t c = 1; c < e->C; c++)
+        for (size_t c = 1; c < C; c++)
                 best = p[c] > p[best] ? c : best;
         return best;
 }
@@ -204,7 +204,7 @@ static int add_single(struct ran_eval *e, const uint32_t *gold, const float *p, 
                 if (given)
                         e->classes[predicted].fp++;
         }
-        score_probabilities(e, *gold, given ? predicted : most_probable(e, p), p);
+        score_probabilities(e, *gold, given ? predicted : (uint32_t)ran_most_probable(p, e->C), p);
         return RAN_OK;
 }
 
@@ -247,7 +247,7 @@ int ran_eval_add(struct ran_eval *e, const uint32_t *gold, size_t n_gold, size_t
                 add_multiple(e, gold, n_gold, unknown, p, thresholds);
         else
                 return ran_eval_add_decided(e, n_gold > 0 ? gold : NULL, unknown, p,
-                                            most_probable(e, p), err);
+                                            (uint32_t)ran_most_probable(p, e->C), err);
         e->n++;
         e->unknown_total += unknown;
         return RAN_OK;

@@ -58,12 +58,3 @@ int ran_tag(const struct ran_model *m, struct ran_state *s, const struct ran_doc
                 RAN_TRY(ran_score_check_result(score, d->words, err));
         return RAN_OK;
 }
-
-size_t ran_most_probable(const float *p, size_t C)
-{
-        size_t best = 0;
-
-        for (size_t c = 1; c < C; c++)
-                best = p[c] > p[best] ? c : best;
-        return best;
-}

@@ -7,6 +7,7 @@
  */
 #include "ran/model.h"
 #include "base/error.h"
+#include "base/size.h"
 #include "base/string-table.h"
 #include "math/elementary.h"
 #include "math/gemm.h"
@@ -259,7 +260,7 @@ static void search_all(struct search *s)
                 set_limit(s, q);
         }
         for (size_t i = 0; i < all; i += BLOCK)
-                search_block(s, i, all - i < BLOCK ? all - i : BLOCK);
+                search_block(s, i, ran_least(all - i, BLOCK));
         for (size_t q = 0; q < s->n; q++)
                 if (s->found[q] > 0)
                         qsort(s->list + q * s->k, s->found[q], sizeof *s->list, compare);
@@ -281,7 +282,7 @@ int ran_nearest_find(const struct ran_nearest *c, const float *v, size_t n, size
         size_t floats, products;
 
         if (__builtin_mul_overflow(n, c->D, &floats) || __builtin_mul_overflow(n, BLOCK, &products))
-                return ran_fail(err, RAN_ENOMEM, "out of memory");
+                return ran_fail(err, RAN_ENOMEM, "out of memory for %zu vectors", n);
         s.length = ran_alloc(n, sizeof *s.length, err);
         s.limit = s.length != NULL ? ran_alloc_floats(n, err) : NULL;
         s.unit = s.limit != NULL ? ran_alloc_floats(floats, err) : NULL;

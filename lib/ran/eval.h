@@ -21,6 +21,8 @@ struct ran_interval ran_interval_f1(double hits, double errors);
 
 /* ---- metrics (eval/) ------------------------------------------------------------------------ */
 
+size_t ran_most_probable(const float *p, size_t C); /* the first of equals */
+
 /* Counts, and sums in double, over the scored documents of a classifier. The same documents in the
  * same order give the same bits. */
 struct ran_eval;

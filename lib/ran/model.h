@@ -449,8 +449,6 @@ struct ran_neighbour {
 int ran_nearest_find(const struct ran_nearest *c, const float *v, size_t n, size_t k, double least,
                      struct ran_neighbour *list, size_t *found, struct ran_error *err);
 
-size_t ran_most_probable(const float *p, size_t C); /* the first of equals */
-
 /* ---- attention probes (nn/probe.c, probe-document.c) ------------------------------------- */
 
 /* Attention is a table of weights: a row is a query, a column a key. The weights of a query add up

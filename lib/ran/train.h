@@ -371,7 +371,6 @@ struct ran_self_trial {
 };
 struct ran_self_progress {
         size_t fold, folds; /* from 1; 0: the models of all documents */
-        size_t rounds;      /* of the model at work, as in a trial */
         double share;       /* of all work */
 };
 struct ran_self_training {

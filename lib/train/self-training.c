@@ -46,6 +46,7 @@ struct self {
         bool *left_out;                /* (B) the same */
         float *p[RAN_SELF_TRIALS];     /* (B, C) of each trial, out of fold */
         double power[RAN_SELF_TRIALS]; /* 1 / temperature that suits each of them */
+        size_t pupils;                 /* trials of the first round, the teacher's apart */
         float *q;                      /* (texts, C) of the teacher at hand */
         double *weight;                /* (B) of a document in the loss */
         /* Progress, in trainings. */
@@ -77,7 +78,6 @@ static int learn(struct self *s, const struct ran_self_trial *trial, const struc
 {
         struct ran_train_job job = *s->job;
 
-        s->at.rounds = trial->rounds;
         job.without_vectors = !trial->vectors;
         job.report = on_report;
         job.arg = s;
@@ -187,12 +187,12 @@ static void begin_fold(struct self *s, size_t fold)
         }
 }
 
-/* Where the spool has what a trial of the first round says in a fold. */
+/* Where the spool has what a pupil of the first round says in a fold. */
 static float *said(const struct self *s, size_t fold, size_t trial)
 {
-        const size_t one = s->sample.B * s->job->train->C, trials = s->x->trials - 1;
+        const size_t one = s->sample.B * s->job->train->C;
 
-        return (float *)s->spool.data + (fold * trials + trial - 1) * one;
+        return (float *)s->spool.data + (fold * s->pupils + trial - 1) * one;
 }
 
 /* The teacher and its pupils. */
@@ -222,13 +222,12 @@ static int run_fold(struct self *s, size_t fold, struct ran_error *err)
 }
 
 /* The second round of the best pupil. */
-static int run_second(struct self *s, size_t best, size_t first, struct ran_error *err)
+static int run_second(struct self *s, size_t best, struct ran_error *err)
 {
         struct ran_self_training *x = s->x;
 
         for (size_t fold = 0; fold < x->folds; fold++) {
-                const float *q = (const float *)s->spool.data +
-                                 (fold * (first - 1) + best - 1) * s->sample.B * s->job->train->C;
+                const float *q = said(s, fold, best);
 
                 begin_fold(s, fold);
                 const struct ran_fold_part pupil = {s->job->train, s->document, s->n,
@@ -385,12 +384,15 @@ static bool loses_more(const struct self *s, size_t i)
         return mean > sqrt(variance);
 }
 
+/* Losses that differ by less are the same. */
+static const double rounding = 1e-6;
+
 static void choose(struct self *s, size_t i)
 {
         struct ran_self_training *x = s->x;
         const struct ran_self_trial *pupil = &x->trial[i], *teacher = &x->trial[0];
-        const bool better = x->kept == 0 || pupil->loss < x->trial[x->kept].loss;
-        const bool gains = pupil->loss < teacher->loss || pupil->right > teacher->right;
+        const bool better = x->kept == 0 || pupil->loss < x->trial[x->kept].loss - rounding;
+        const bool gains = pupil->loss < teacher->loss - rounding || pupil->right > teacher->right;
 
         if (better && gains && !pupil->vanishes && !errs_more(s, i) && !loses_more(s, i))
                 x->kept = i;
@@ -417,7 +419,7 @@ static int floats(float **p, size_t rows, size_t C, struct ran_error *err)
 static int make_room(struct self *s, struct ran_error *err)
 {
         const struct ran_dataset *d = s->job->train;
-        const size_t pupils = s->x->folds * (s->x->trials - 1);
+        const size_t pupils = s->x->folds * s->pupils;
         size_t n;
 
         s->spool.keep = d->keep;
@@ -475,6 +477,7 @@ static int begin(struct self *s, struct ran_error *err)
         add_trial(x, 1, false);
         if (vectors)
                 add_trial(x, 1, true);
+        s->pupils = x->trials - 1;
         RAN_TRY(share_labels(s, err));
         RAN_TRY(make_folds(s, err));
         RAN_TRY(take_sample(s, err));
@@ -502,7 +505,7 @@ static int decide(struct self *s, struct ran_error *err)
                 return RAN_OK;
         const size_t best = x->kept;
         add_trial(x, 2, x->trial[best].vectors);
-        RAN_TRY(run_second(s, best, first, err));
+        RAN_TRY(run_second(s, best, err));
         RAN_TRY(judge(s, first, err));
         choose(s, first);
         return RAN_OK;

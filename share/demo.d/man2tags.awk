@@ -49,7 +49,9 @@ function set_in(macro, s,    one, i, all) {
 
 # A line, in runs of one font each. A word in another font and what touches it are several words.
 function add_line(s,    font, run, at) {
-        gsub(/\\f\[/, "\\f(", s)
+        gsub(/\\f(\[B\]|\(CB)/, "\\fB", s)
+        gsub(/\\f(\[I\]|\(CI)/, "\\fI", s)
+        gsub(/\\f(\[[^]]*\]|\(..)/, "\\fR", s)
         font = "R"
         while (s != "") {
                 at = index(s, "\\f")

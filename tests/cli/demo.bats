@@ -29,7 +29,7 @@ setup() {
 }
 
 @test "demo: three models are compared on the same documents, with intervals" {
-  [ "$(grep -c '^  \(words alone\|and vectors of words\|and a network that reads\)[, a-z]*  *[0-9.]*  *[0-9.]* to [0-9.]*' "$out")" -eq 3 ]
+  [ "$(grep -c '^  \(words alone\|words and vectors of words\|words and a network\)[, a-z]*  *[0-9.]*  *[0-9.]* to [0-9.]*' "$out")" -eq 3 ]
   [ "$(grep -c '([-+][0-9.]* to [-+][0-9.]*)$' "$out")" -eq 2 ]
   [[ $(grep -A1 '^6\. ' "$out") == *'Left out.' ]]
 }

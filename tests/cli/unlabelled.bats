@@ -97,7 +97,7 @@ says() {
     self_train --dev test.jsonl --unlabelled test.jsonl train.jsonl
   : >"$out/none.jsonl"
   refused 3 'there is no text in the files of --unlabelled' self_train --unlabelled "$out/none.jsonl" train.jsonl
-  for i in 1 2 3 4; do head -n 1 texts.jsonl; done >"$out/same.jsonl"
+  for _ in 1 2 3 4; do head -n 1 texts.jsonl; done >"$out/same.jsonl"
   refused 3 'of 4 texts of --unlabelled 0 are documents with labels, or nearly, 0 documents of --dev, and 3 repeat others' \
     self_train --unlabelled "$out/same.jsonl" train.jsonl
   [ ! -e "$out/m.ran" ]
@@ -136,15 +136,12 @@ says() {
 }
 
 @test "unlabelled: an interrupted run of folds leaves no model [all]" {
-  words 3000 0 >"$out/many.jsonl"
-  words 20000 5000 | jq -c '{text}' >"$out/more.jsonl"
+  words 6000 0 >"$out/many.jsonl"
+  words 60000 8000 | jq -c '{text}' >"$out/more.jsonl"
   ran-train classify --base none --progress always -o "$out/m.ran" --unlabelled "$out/more.jsonl" \
     "$out/many.jsonl" 2>"$out/said" &
   pid=$!
-  for ((i = 0; i < 600; i++)); do
-    grep -q 'self-training, fold' "$out/said" && break
-    sleep 0.1
-  done
+  wait_for 'self-training, fold 1' "$out/said"
   kill -INT $pid
   status=0
   wait $pid || status=$?
@@ -153,12 +150,18 @@ says() {
   [ ! -e "$out/m.ran" ]
 }
 
+@test "unlabelled: what it does not go with is said" {
+  refused 2 'leave out --wide 0' self_train --unlabelled texts.jsonl --wide 0 train.jsonl
+  refused 2 'judges by folds of its own' self_train --unlabelled texts.jsonl --minutes 1 train.jsonl
+  refused 2 'is of a training that writes a model' self_train --unlabelled texts.jsonl --dry-run train.jsonl
+}
+
 @test "unlabelled: probabilities of --soft-label that do not sum to 1 are refused" {
   echo '{"text": "a b", "p": {"x": 0.5, "y": 0.2}}' >"$out/p.jsonl"
   refused 3 'add up to 0.7, not to 1' self_train --soft-label p "$out/p.jsonl"
 }
 
-@test "unlabelled: a pretrained encoder is the teacher; what gains nothing is not kept" {
+@test "unlabelled: a pretrained encoder is the teacher; a pupil that is kept gains" {
   # Words that its vocabulary has, in an order that says nothing: texts bring chance alone.
   awk 'BEGIN {
     split("rain sun snow", sign); split("wet warm white", label); srand(3)

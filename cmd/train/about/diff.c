@@ -291,7 +291,7 @@ static void write_json(const struct about *a, const struct about *b, bool same,
                        const struct ran_buf *what, struct ran_buf *out)
 {
         json_begin(out, '{');
-        json_put_raw(out, "same", same ? "true" : "false", same ? 4 : 5);
+        json_put_bool(out, "same", same);
         json_name(out, "settings");
         json_begin(out, '[');
         each_setting(a, b, put_setting, out);

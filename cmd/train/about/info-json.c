@@ -11,20 +11,6 @@
 #include "cmd/content/model.h"
 #include "cmd/train/about/pretrained.h"
 
-static void put_text(struct ran_buf *out, const char *name, const char *text)
-{
-        json_put_string(out, name, text, strlen(text));
-}
-
-static void put_real(struct ran_buf *out, const char *name, double x)
-{
-        struct ran_buf number = {0};
-
-        ran_buf_double(&number, x);
-        json_put_raw(out, name, number.data, number.len);
-        ran_buf_release(&number);
-}
-
 static void put_parts(const struct about *a, struct ran_buf *out)
 {
         json_name(out, "parts");
@@ -33,12 +19,12 @@ static void put_parts(const struct about *a, struct ran_buf *out)
                 const struct ran_model_part *p = &a->part[i];
 
                 json_begin(out, '{');
-                put_text(out, "name", p->name);
+                json_put_text(out, "name", p->name);
                 json_put_size(out, "bytes", p->bytes);
                 if (p->tensors > 0) {
                         json_put_size(out, "tensors", p->tensors);
                         json_put_size(out, "elements", p->elements);
-                        put_text(out, "dtype", p->dtype);
+                        json_put_text(out, "dtype", p->dtype);
                 }
                 json_end(out, '}');
         }
@@ -56,7 +42,7 @@ static void put_vocabulary(const struct about *a, struct ran_buf *out)
         json_begin(out, '{');
         json_put_string(out, "type", type.data, type.len);
         json_put_size(out, "tokens", ran_tokenizer_size(a->tokenizer));
-        put_text(out, "digest", ran_tokenizer_digest(a->tokenizer));
+        json_put_text(out, "digest", ran_tokenizer_digest(a->tokenizer));
         json_end(out, '}');
         ran_buf_release(&type);
 }
@@ -67,7 +53,7 @@ static void put_labels(const struct about *a, struct ran_buf *out)
 
         if (!ran_task_has_labels(c->task))
                 return;
-        json_put_raw(out, "multilabel", c->multilabel ? "true" : "false", c->multilabel ? 4 : 5);
+        json_put_bool(out, "multilabel", c->multilabel);
         json_name(out, "labels");
         json_begin(out, '[');
         for (size_t i = 0; i < ran_model_classes(a->model); i++) {
@@ -80,7 +66,8 @@ static void put_labels(const struct about *a, struct ran_buf *out)
         json_name(out, "thresholds");
         json_begin(out, '{');
         for (size_t i = 0; i < ran_model_classes(a->model); i++)
-                put_real(out, ran_model_label(a->model, i), ran_model_thresholds(a->model)[i]);
+                json_put_double(out, ran_model_label(a->model, i),
+                                ran_model_thresholds(a->model)[i]);
         json_end(out, '}');
 }
 
@@ -90,8 +77,8 @@ static void put_figure(const struct about_figure *f, struct ran_buf *out)
         json_begin(out, '{');
         json_put_size(out, "documents", f->n);
         if (f->metric != NULL) {
-                put_text(out, "metric", f->metric);
-                put_real(out, "value", f->value);
+                json_put_text(out, "metric", f->metric);
+                json_put_double(out, "value", f->value);
         }
         if (f->has_interval) {
                 json_name(out, "interval");
@@ -102,7 +89,7 @@ static void put_figure(const struct about_figure *f, struct ran_buf *out)
                 json_end(out, ']');
         }
         if (!isnan(f->baseline))
-                put_real(out, "baseline", f->baseline);
+                json_put_double(out, "baseline", f->baseline);
         json_end(out, '}');
 }
 
@@ -110,9 +97,9 @@ static void put_ensemble(const struct about *a, struct ran_buf *out)
 {
         json_name(out, "ensemble");
         json_begin(out, '{');
-        put_real(out, "encoder", a->encoder);
-        put_real(out, "linear", a->linear);
-        put_real(out, "cost", a->cost);
+        json_put_double(out, "encoder", a->encoder);
+        json_put_double(out, "linear", a->linear);
+        json_put_double(out, "cost", a->cost);
         json_end(out, '}');
 }
 
@@ -124,8 +111,8 @@ static void put_progress(const struct about *a, struct ran_buf *out)
                 return;
         json_name(out, "progress");
         json_begin(out, '{');
-        put_real(out, "epochs", epochs);
-        put_real(out, "steps", steps);
+        json_put_double(out, "epochs", epochs);
+        json_put_double(out, "steps", steps);
         json_end(out, '}');
 }
 
@@ -135,16 +122,16 @@ static void put_model(const struct about *a, struct ran_buf *out)
         const char *digest = ran_model_metadata(a->model, "digest");
         struct ran_buf encoder = {0};
 
-        put_text(out, "task", ran_task_name(c->task));
-        put_text(out, "program", cmd_model_program_of_task(c->task));
+        json_put_text(out, "task", ran_task_name(c->task));
+        json_put_text(out, "program", cmd_model_program_of_task(c->task));
         train_about_encoder(a, &encoder);
         json_put_string(out, a->tried ? "encoder_tried" : "encoder", encoder.data, encoder.len);
         ran_buf_release(&encoder);
         if (ran_task_has_labels(c->task))
-                put_text(out, "consists_of", train_about_parts(a));
+                json_put_text(out, "consists_of", train_about_parts(a));
         put_labels(a, out);
         if (digest != NULL)
-                put_text(out, "digest", digest);
+                json_put_text(out, "digest", digest);
         put_progress(a, out);
         json_put_size(out, "trained_on", a->trained);
         if (a->refitted > 0)
@@ -167,8 +154,8 @@ void train_info_members(const struct about *a, struct ran_buf *out)
 {
         static const char *const kinds[] = {"model", "checkpoint", "vocabulary"};
 
-        put_text(out, "file", a->path);
-        put_text(out, "kind", kinds[a->kind]);
+        json_put_text(out, "file", a->path);
+        json_put_text(out, "kind", kinds[a->kind]);
         json_put_size(out, "bytes", a->bytes);
         if (a->model != NULL) {
                 put_model(a, out);

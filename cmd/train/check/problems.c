@@ -173,6 +173,12 @@ void train_problems_release(struct train_problems *p)
         *p = (struct train_problems){0};
 }
 
+void train_must(int rc, const struct ran_error *err)
+{
+        if (rc != RAN_OK)
+                cmd_die(cmd_status_of(err), "%s", err->text);
+}
+
 void *train_must_alloc(size_t n, size_t size)
 {
         struct ran_error err = {0};

@@ -17,5 +17,6 @@ void train_find_problems(struct train_problems *p, const struct train_data *trai
 void train_problems_release(struct train_problems *p);
 /* ran_alloc, for the checks; exits without memory. */
 void *train_must_alloc(size_t n, size_t size);
+void train_must(int rc, const struct ran_error *err); /* exits unless rc is RAN_OK */
 
 #endif

@@ -70,9 +70,8 @@ static void refuse_pipes(char **files)
                 if (strcmp(*files, "-") == 0 ||
                     (stat(*files, &st) == 0 && !S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode)))
                         cmd_usage("%s without labels: a learned vocabulary needs a file, which is "
-                                  "read "
-                                  "twice, and not a pipe; or give --vocab FILE",
-                                  *files);
+                                  "read twice, and not a pipe; or give --vocab FILE",
+                                  strcmp(*files, "-") == 0 ? "stdin" : *files);
 }
 
 void train_text_set_count(const struct train_source *own, char **files, struct ran_counter *counter)

@@ -140,7 +140,8 @@ const struct ran_tokenizer *train_base_take(void *arg, const struct train_counte
                         cmd_note("not initialised from %s: records have \"labels\", a list", name);
                 return NULL;
         }
-        if (count.words - counted->of_texts > few_words(s)) {
+        const uint64_t own = count.words - counted->of_texts;
+        if (own > few_words(s)) {
                 if (is_wanted(s))
                         cmd_note("not initialised from %s: there are more than %zu words", name,
                                  few_words(s));
@@ -159,7 +160,7 @@ const struct ran_tokenizer *train_base_take(void *arg, const struct train_counte
         s->config.join_sentences = s->source.join; /* sentences are joined already */
         cmd_note("only %" PRIu64 " words: initialised from the base model %s (--init %s%s); "
                  "--base none leaves it out",
-                 count.words - counted->of_texts, name, name, s->task->of_documents ? " --encoder static" : "");
+                 own, name, name, s->task->of_documents ? " --encoder static" : "");
         if (s->task->of_documents)
                 train_init_extend(&s->init, &s->config, words);
         return train_init_vocabulary(&s->init);

@@ -63,8 +63,10 @@ const struct ran_field train_file_fields[] = {
                               "--unlabelled is for documents with one label each"),
                  RAN_EXCLUDES("pretrain pretrain_epochs pretrain_minutes",
                               "--pretrain is for an encoder, and --unlabelled for a linear model"),
-                 RAN_EXCLUDES("tune minutes find_wrong_labels threshold_for dry_run "
-                              "dump_gradients",
+                 RAN_EXCLUDES("tune minutes threshold_for",
+                              "--unlabelled judges by folds of its own, at given settings, to "
+                              "their end"),
+                 RAN_EXCLUDES("find_wrong_labels dry_run dump_gradients",
                               "--unlabelled is of a training that writes a model"))},
         {"dev", 0, RAN_FIELD_TEXT, FILE_AT(dev), .value = "FILE", .local = true,
          .help = "validation documents: training ends when it no longer improves on them, and "

@@ -67,6 +67,18 @@ int train_run_stopped(void)
         return stop_signal;
 }
 
+int train_run_ended(const struct ran_error *err, const char *interrupted)
+{
+        const int signal = stop_signal;
+
+        if (err->code == RAN_EINTR && signal != 0) {
+                cmd_warn("%s", interrupted);
+                return 128 + signal;
+        }
+        cmd_warn("%s", err->text);
+        return cmd_status_of(err);
+}
+
 /* ---- files ---------------------------------------------------------------------------------- */
 
 /* A resumed run appends to its log. */

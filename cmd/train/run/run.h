@@ -51,6 +51,8 @@ int train_run(const struct ran_train_job *job, struct train_run *run);
  * unless ignored; _stopped returns the one received, or 0); the live line and the log. */
 void train_run_catch_signals(void);
 int train_run_stopped(void);
+/* Says why computing ended before its time, `interrupted` after a signal; the exit status. */
+int train_run_ended(const struct ran_error *err, const char *interrupted);
 struct train_progress train_run_progress(const struct ran_train_job *job,
                                          const struct train_run *run);
 

@@ -10,13 +10,10 @@
 
 /* ---- options --------------------------------------------------------------------------------- */
 
-static char **files_of(const struct ran_list *list)
+char **train_files_of(const struct ran_list *list)
 {
-        struct ran_error err = {0};
-        char **files = ran_alloc(list->n + 1, sizeof *files, &err);
+        char **files = train_must_alloc(list->n + 1, sizeof *files);
 
-        if (files == NULL)
-                cmd_die(CMD_FAILED, "%s", err.text);
         for (size_t i = 0; i < list->n; i++)
                 files[i] = list->item[i];
         return files;
@@ -62,7 +59,7 @@ void train_texts_open(struct train_session *s)
         const bool replays = o->mode.replay != NULL;
 
         t->wanted = o->mode.dump_gradients == NULL && is_wanted(s);
-        t->files = files_of(&o->file.pretrain);
+        t->files = train_files_of(&o->file.pretrain);
         if (!t->wanted && o->file.pretrain.n > 0 && replays)
                 cmd_usage("%s was trained without --pretrain: leave it out", o->mode.replay);
         if (t->wanted)
@@ -127,21 +124,15 @@ void train_texts_find_problems(struct train_problems *p, const struct train_sess
 
 /* ---- the job --------------------------------------------------------------------------------- */
 
-static void must(int rc, const struct ran_error *err)
-{
-        if (rc != RAN_OK)
-                cmd_die(cmd_status_of(err), "%s", err->text);
-}
-
 static void copy(struct ran_dataset *to, const struct ran_dataset *from, size_t b)
 {
         const size_t at = from->first[b], label = from->label_first[b];
         struct ran_error err = {0};
 
-        must(ran_dataset_add_words(to, from->ids + at, from->first[b + 1] - at,
-                                   from->positions + label, from->labels + label,
-                                   from->label_first[b + 1] - label, 1, &err),
-             &err);
+        train_must(ran_dataset_add_words(to, from->ids + at, from->first[b + 1] - at,
+                                         from->positions + label, from->labels + label,
+                                         from->label_first[b + 1] - label, 1, &err),
+                   &err);
 }
 
 /* A twentieth of the text is enough to see which epoch is best, and takes little time beside one.

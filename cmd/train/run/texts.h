@@ -22,6 +22,9 @@ struct train_texts {
         struct ran_train_texts job;
 };
 
+/* The files of an option, NULL at the end; exits without memory. */
+char **train_files_of(const struct ran_list *list);
+
 /* After the options and the models are known: whether there is a first phase. Exits with 2 if it
  * is impossible. */
 void train_texts_open(struct train_session *s);

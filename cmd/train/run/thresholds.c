@@ -205,11 +205,5 @@ int train_thresholds_find(const struct train_session *s, const struct ran_train_
         if (rc == RAN_OK)
                 find_all(d, items, p, about);
         free(p);
-        if (rc == RAN_EINTR && train_run_stopped() != 0) {
-                cmd_warn("interrupted");
-                return 128 + train_run_stopped();
-        }
-        if (rc != RAN_OK)
-                cmd_die(cmd_status_of(&err), "%s", err.text);
-        return CMD_OK;
+        return rc == RAN_OK ? CMD_OK : train_run_ended(&err, "interrupted");
 }

@@ -28,14 +28,9 @@ void train_unlabelled_open(struct train_session *s)
         const struct train_options *o = s->options;
         const struct ran_list *list = &o->file.unlabelled;
         struct train_unlabelled *u = &s->unlabelled;
-        struct ran_error err = {0};
 
         u->wanted = list->n > 0;
-        u->files = ran_alloc(list->n + 1, sizeof *u->files, &err);
-        if (u->files == NULL)
-                cmd_die(CMD_FAILED, "%s", err.text);
-        for (size_t i = 0; i < list->n; i++)
-                u->files[i] = list->item[i];
+        u->files = train_files_of(list);
         if (s->replay.model != NULL && train_replay_has(&s->replay, "unlabelled") != u->wanted)
                 cmd_usage(u->wanted ? "%s was trained without --unlabelled: leave it out"
                                     : "%s was trained with --unlabelled: give that file again",
@@ -45,6 +40,8 @@ void train_unlabelled_open(struct train_session *s)
         if (train_ranks() != NULL)
                 cmd_usage("--unlabelled trains linear models, in one process: start it without "
                           "mpirun");
+        if (!ran_config_has_predictor(&s->config))
+                cmd_usage("--unlabelled trains linear models: leave out --wide 0");
         if (wants_encoder(s))
                 cmd_usage(
                         "--unlabelled trains linear models: give --encoder none, or a model whose "
@@ -79,12 +76,6 @@ void train_unlabelled_read(struct train_session *s)
 
 /* ---- problems -------------------------------------------------------------------------------- */
 
-static void must(int rc, const struct ran_error *err)
-{
-        if (rc != RAN_OK)
-                cmd_die(cmd_status_of(err), "%s", err->text);
-}
-
 /* Near-duplicates of documents, and of each other, count once: what is left is u->texts. */
 static void leave_out_alike(struct train_session *s)
 {
@@ -97,7 +88,7 @@ static void leave_out_alike(struct train_session *s)
         bool *out = train_must_alloc(set->B + 1, sizeof *out);
         struct ran_error err = {0};
 
-        must(ran_dataset_find_alike(set, before, n, TRAIN_ALIKE, like, &err), &err);
+        train_must(ran_dataset_find_alike(set, before, n, TRAIN_ALIKE, like, &err), &err);
         for (size_t b = 0; b < set->B; b++) {
                 out[b] = like[b] != RAN_NO_TEXT;
                 if (!out[b])
@@ -106,7 +97,7 @@ static void leave_out_alike(struct train_session *s)
                 u->like_validation += like[b] >= own && like[b] < known;
                 u->like_texts += like[b] >= known;
         }
-        must(ran_dataset_without(set, out, &u->texts, &err), &err);
+        train_must(ran_dataset_without(set, out, &u->texts, &err), &err);
         free(like);
         free(out);
 }
@@ -206,21 +197,6 @@ void train_unlabelled_find_problems(struct train_problems *problems,
 
 /* ---- what is said ---------------------------------------------------------------------------- */
 
-static const char *name_of(const struct ran_self_training *x, const struct ran_self_trial *trial)
-{
-        const bool both = x->trial[0].vectors;
-
-        if (trial->rounds == 0)
-                return "documents alone";
-        if (trial->rounds == 2)
-                return !both            ? "with texts, second round"
-                       : trial->vectors ? "with texts, n-grams and vectors, second round"
-                                        : "with texts, n-grams, second round";
-        return !both            ? "with texts"
-               : trial->vectors ? "with texts, n-grams and vectors"
-                                : "with texts, n-grams";
-}
-
 /* The label that is found least; C: none has a document. */
 static size_t least_found(const struct ran_self_trial *trial, size_t C)
 {
@@ -238,12 +214,17 @@ static void tell_trial(const struct train_session *s, const struct ran_self_tria
         const struct ran_self_training *x = &s->unlabelled.self;
         const size_t C = s->train.set.C, least = least_found(trial, C);
 
-        cmd_note("self-training, %s: %zu of %zu right out of fold, log loss %.4f, lowest recall "
-                 "%.1f %% (%s)%s",
-                 name_of(x, trial), trial->right, x->judged, trial->loss,
-                 least < C ? 100 * trial->recall[least] : 0,
-                 least < C ? s->train.set.names[least] : "",
-                 trial->vanishes ? ", and a label is never found" : "");
+        cmd_note(
+                "self-training, %s%s%s: %zu of %zu right out of fold, log loss %.4f, lowest recall "
+                "%.1f %% (%s)%s",
+                trial->rounds == 0 ? "documents alone" : "with texts",
+                trial->rounds == 0 || !x->trial[0].vectors ? ""
+                : trial->vectors                           ? ", n-grams and vectors"
+                                                           : ", n-grams",
+                trial->rounds == 2 ? ", second round" : "", trial->right, x->judged, trial->loss,
+                least < C ? 100 * trial->recall[least] : 0,
+                least < C ? s->train.set.names[least] : "",
+                trial->vanishes ? ", and a label is never found" : "");
 }
 
 /* The share that differs most. */
@@ -272,25 +253,16 @@ static void tell(const struct train_session *s)
                 cmd_note("self-training is kept: the model learns from %zu documents and %zu "
                          "texts%s",
                          s->train.set.B, u->texts.B,
-                         x->trial[x->kept].vectors || !x->trial[0].vectors ? ""
-                                                                           : ", n-grams alone");
+                         x->trial[x->kept].vectors || !x->trial[0].vectors
+                                 ? ""
+                                 : ", by n-grams without vectors");
         else
-                cmd_note("self-training is not kept: by folds of the documents the model is worse "
-                         "with the texts");
+                cmd_note("self-training is not kept: folds of the documents do not show that the "
+                         "texts help");
         tell_shift(s);
 }
 
 /* ---- the description ------------------------------------------------------------------------- */
-
-static void put_double(struct ran_buf *out, const char *name, double x)
-{
-        struct ran_buf number = {0};
-
-        ran_buf_double(&number, x);
-        json_put_raw(out, name, number.data, number.len);
-        out->failed |= number.failed;
-        ran_buf_release(&number);
-}
 
 static void describe_trial(const struct train_session *s, const struct ran_self_trial *trial,
                            struct ran_buf *out)
@@ -299,13 +271,12 @@ static void describe_trial(const struct train_session *s, const struct ran_self_
 
         json_begin(out, '{');
         json_put_size(out, "rounds", trial->rounds);
-        json_put_raw(out, "vectors", trial->vectors ? "true" : "false", trial->vectors ? 4 : 5);
+        json_put_bool(out, "vectors", trial->vectors);
         json_put_size(out, "right", trial->right);
-        put_double(out, "loss", trial->loss);
+        json_put_double(out, "loss", trial->loss);
         if (least < C) {
-                put_double(out, "lowest_recall", trial->recall[least]);
-                json_put_string(out, "of", s->train.set.names[least],
-                                strlen(s->train.set.names[least]));
+                json_put_double(out, "lowest_recall", trial->recall[least]);
+                json_put_text(out, "of", s->train.set.names[least]);
         }
         json_end(out, '}');
 }
@@ -316,7 +287,7 @@ static void describe_shares(const struct train_session *s, const char *name, con
         json_name(out, name);
         json_begin(out, '{');
         for (size_t c = 0; c < s->train.set.C; c++)
-                put_double(out, s->train.set.names[c], share[c]);
+                json_put_double(out, s->train.set.names[c], share[c]);
         json_end(out, '}');
 }
 
@@ -326,10 +297,13 @@ static void describe(const struct train_session *s, struct ran_buf *out)
         const struct train_unlabelled *u = &s->unlabelled;
         const struct ran_self_training *x = &u->self;
 
-        ran_buf_printf(out,
-                       "\"unlabelled\":{\"documents\":%zu,\"digest\":\"%s\",\"used\":%zu},"
-                       "\"self_training\":",
-                       u->data.set.B, u->data.set.digest, u->texts.B);
+        json_name(out, "unlabelled");
+        json_begin(out, '{');
+        json_put_size(out, "documents", u->data.set.B);
+        json_put_text(out, "digest", u->data.set.digest);
+        json_put_size(out, "used", u->texts.B);
+        json_end(out, '}');
+        json_name(out, "self_training");
         json_begin(out, '{');
         json_put_size(out, "folds", x->folds);
         json_put_size(out, "documents", x->judged);
@@ -340,7 +314,7 @@ static void describe(const struct train_session *s, struct ran_buf *out)
         for (size_t i = 0; i < x->trials; i++)
                 describe_trial(s, &x->trial[i], out);
         json_end(out, ']');
-        json_put_raw(out, "shifted", x->shifted ? "true" : "false", x->shifted ? 4 : 5);
+        json_put_bool(out, "shifted", x->shifted);
         describe_shares(s, "shares", x->labelled, out);
         describe_shares(s, "shares_of_texts", x->text, out);
         json_end(out, '}');
@@ -366,25 +340,12 @@ static int on_progress(void *arg, const struct ran_self_progress *p)
         return train_run_stopped();
 }
 
-static int ended_early(const struct ran_error *err)
-{
-        const int signal = train_run_stopped();
-
-        if (err->code != RAN_EINTR || signal == 0) {
-                cmd_warn("%s", err->text);
-                return cmd_status_of(err);
-        }
-        cmd_warn("interrupted: nothing of the folds is kept, and the same command begins again");
-        return 128 + signal;
-}
-
 int train_unlabelled_learn(struct train_session *s, struct ran_train_job *job,
                            struct ran_buf *training)
 {
         struct train_unlabelled *u = &s->unlabelled;
         struct watcher w = {.began = ran_clock()};
         struct ran_error err = {0};
-        struct ran_buf said = {0};
 
         if (!u->wanted)
                 return CMD_OK;
@@ -394,17 +355,16 @@ int train_unlabelled_learn(struct train_session *s, struct ran_train_job *job,
         const int rc = ran_self_train(&u->self, job, &u->texts, on_progress, &w, &err);
         train_progress_clear(&w.progress);
         if (rc != RAN_OK)
-                return ended_early(&err);
+                return train_run_ended(
+                        &err, "interrupted: nothing of the folds is kept, and the same command "
+                              "begins again");
         tell(s);
         ran_self_training_apply(&u->self, job);
-        describe(s, &said);
         training->len--; /* the NUL at its end */
-        ran_buf_str(training, training->len > 0 ? "," : "");
-        ran_buf_add(training, said.data, said.len);
+        describe(s, training);
         ran_buf_char(training, '\0');
-        if (training->failed || said.failed)
+        if (training->failed)
                 cmd_die(CMD_FAILED, "out of memory");
-        ran_buf_release(&said);
         job->training = training->data;
         return CMD_OK;
 }

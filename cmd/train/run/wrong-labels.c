@@ -87,21 +87,6 @@ static void line_of(const struct suspects *x, size_t b, struct cmd_line *line)
                 cmd_die(CMD_FAILED, "%s:%zu: %s", line->file, line->number, err.text);
 }
 
-static void put_float(struct ran_buf *out, const char *name, float value)
-{
-        struct ran_buf number = {0};
-
-        ran_buf_float(&number, value);
-        json_put_raw(out, name, number.data, number.len);
-        out->failed |= number.failed;
-        ran_buf_release(&number);
-}
-
-static void put_name(struct ran_buf *out, const char *member, const char *name)
-{
-        json_put_string(out, member, name, strlen(name));
-}
-
 static void write_record(const struct suspects *x, size_t rank, const struct cmd_line *line,
                          struct ran_buf *out)
 {
@@ -112,15 +97,15 @@ static void write_record(const struct suspects *x, size_t rank, const struct cmd
 
         json_begin(&value, '{');
         json_put_size(&value, "rank", rank + 1);
-        put_name(&value, "label", x->set->names[k->label]);
-        put_name(&value, "suggested", x->set->names[k->suggested]);
-        put_float(&value, "margin", (float)k->margin);
-        put_name(&value, "file", line->file);
+        json_put_text(&value, "label", x->set->names[k->label]);
+        json_put_text(&value, "suggested", x->set->names[k->suggested]);
+        json_put_float(&value, "margin", (float)k->margin);
+        json_put_text(&value, "file", line->file);
         json_put_size(&value, "line", line->number);
         json_name(&value, "probs");
         json_begin(&value, '{');
         for (size_t c = 0; c < x->set->C; c++)
-                put_float(&value, x->set->names[c], p[c]);
+                json_put_float(&value, x->set->names[c], p[c]);
         json_end(&value, '}');
         json_end(&value, '}');
         emit_record(out, line, &how, "suspect", &value);
@@ -264,18 +249,6 @@ static void write_list(const struct suspects *x)
         ran_record_release(&line.record);
 }
 
-static int ended_early(const struct ran_error *err)
-{
-        const int signal = train_run_stopped();
-
-        if (err->code == RAN_EINTR && signal != 0) {
-                cmd_warn("interrupted");
-                return 128 + signal;
-        }
-        cmd_warn("%s", err->text);
-        return cmd_status_of(err);
-}
-
 int train_find_wrong_labels(const struct train_session *s, const struct ran_train_job *job)
 {
         const size_t asked = s->options->mode.suspects;
@@ -294,7 +267,7 @@ int train_find_wrong_labels(const struct train_session *s, const struct ran_trai
                          x.wrong, x.set->B, x.listed);
                 write_list(&x);
         } else {
-                status = ended_early(&err);
+                status = train_run_ended(&err, "interrupted");
         }
         free(x.p);
         free(x.suspect);
