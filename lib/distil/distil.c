@@ -564,7 +564,7 @@ static int write_model(const struct distiller *d, const char *path, struct ran_e
         c.task = RAN_TASK_EMBED;
         c.encoder = RAN_ENCODER_STATIC;
         c.dim = d->D;
-        c.wide = 0;
+        c.linear.wide = 0;
         c.layers = 1;
         int rc = ran_config_check(&c, err);
         if (rc == RAN_OK)

@@ -53,7 +53,7 @@ static int check_labels(const struct ran_dataset *d, size_t b, const struct ran_
 {
         const size_t n = d->label_first[b + 1] - d->label_first[b];
 
-        if (ran_train_task_of(c)->one_label && !c->multilabel && n != 1)
+        if (ran_train_task_of(c)->one_label && !c->classify.multilabel && n != 1)
                 return ran_fail(err, RAN_EINVAL, "a document has %zu labels instead of one", n);
         for (size_t i = d->label_first[b]; i < d->label_first[b + 1]; i++)
                 if (d->labels[i] >= C && !(unknown && d->labels[i] == RAN_LABEL_UNKNOWN))
