@@ -398,6 +398,20 @@ TEST(gradient_of_a_published_cell)
         check_config(c, none, 0);
 }
 
+TEST(gradient_of_learned_vectors)
+{
+        struct ran_config c = small();
+
+        c.vector = true;
+        for (c.cell = RAN_CELL_GATED; c.cell < RAN_CELL_PUBLISHED; c.cell++) {
+                check_config(c, none, 0);
+                check_config(c, (struct ran_noise){.seed = 3, .embed_dropout = 0.3}, 0);
+        }
+        c.cell = RAN_CELL_PRENORM;
+        c.spelling = 7;
+        check_config(c, none, 0);
+}
+
 TEST(gradient_under_masks)
 {
         struct ran_config c = small();
@@ -534,8 +548,10 @@ TEST(gradient_of_tuned_layers_and_none_below_them)
         struct dice dice = {.key = 16};
 
         for (size_t i = 0; i < 24; i++) {
-                struct ran_config c = i % 2 > 0 ? toy_bert(&dice)
-                                                : toy_upper(&dice, RAN_UPPER_MEAN + (int)i / 2 % RAN_UPPER_TRANSFORMER);
+                struct ran_config c =
+                        i % 2 > 0 ? toy_bert(&dice)
+                                  : toy_upper(&dice,
+                                              RAN_UPPER_MEAN + (int)i / 2 % RAN_UPPER_TRANSFORMER);
                 struct way way = {.slab_rows = i % 3 * 12, .threads = i % 2 * 2};
                 struct batch b = {0};
                 struct ran_error err;
