@@ -10,7 +10,8 @@
 
 /* X(NUMBER, name): all encoders, RAN_ENCODER_RAN and so on, by the names that they have in
  * configurations; and all tasks, RAN_TASK_CLASSIFY and so on. A model of the task `embed` is an
- * encoder without a head: it is read, not trained. */
+ * encoder without a head; it learns from vectors, not from documents of a user (ran/distil.h): a
+ * verb has each of the others. */
 #define RAN_ENCODERS(X)                   \
         X(RAN, ran)                       \
         X(CONTEXTUALIZER, contextualizer) \
@@ -18,12 +19,12 @@
         X(NONE, none)                     \
         X(STATIC, static)                 \
         X(BERT, bert)
-#define RAN_TRAINED_TASKS(X)  \
+#define RAN_VERB_TASKS(X)     \
         X(CLASSIFY, classify) \
         X(TAG, tag)           \
         X(LM, lm)             \
         X(MLM, mlm)
-#define RAN_TASKS(X) RAN_TRAINED_TASKS(X) X(EMBED, embed)
+#define RAN_TASKS(X) RAN_VERB_TASKS(X) X(EMBED, embed)
 /* And the parts of models (nn/part.h), RAN_PART_RAN and so on, in the order in which files have
  * their tensors. */
 #define RAN_PARTS(X)                      \
@@ -94,6 +95,7 @@ struct ran_config {
                 size_t review_window; /* of the patterns window and dispersed, in windows */
                 bool review_source;   /* mask prefix: target tokens attend to source tokens, too */
                 int cell_pooling; /* published cells: RAN_POOL_LAST, _MEAN or _MAX of all windows */
+                bool vector;      /* it has learned to make vectors of documents */
         } ran;
         struct ran_config_contextualizer {
                 size_t rank; /* width u of the second-order attention */

@@ -92,7 +92,8 @@ struct ran_parts ran_trainer_parts(const struct ran_trainer *t)
                                   .params = &t->weights.p,
                                   .V = t->V,
                                   .C = t->C,
-                                  .labels = ran_task_is_tied(t->c) ? NULL : t->job->train->names,
+                                  .labels = ran_task_has_labels(t->c->task) ? t->job->train->names
+                                                                            : NULL,
                                   .tokenizer = t->job->tokenizer};
 }
 

@@ -994,6 +994,28 @@ static void read_cells(const struct naive *n, double *sum, const uint32_t *ids, 
         free(v);
 }
 
+/* What a RAN learned to make: see part/ran/vector.c; as long as heads want it. */
+static void read_learned(const struct naive *n, double *v, const uint32_t *ids, size_t L)
+{
+        size_t D = n->c->dim;
+        double *x = doubles(L * D), *y = doubles(D), *last = doubles(D), squares = 0;
+
+        naive_encode(n, x, last, ids, L);
+        for (size_t i = 0; i < L * D; i++)
+                y[i % D] += x[i] / (double)L;
+        linear(n, v, y, pair_of(n, "ran.vector"), 1, false);
+        read_tokens(n, x, ids, L);
+        for (size_t i = 0; i < L * D; i++)
+                v[i % D] += x[i] / (double)L;
+        for (size_t i = 0; i < D; i++)
+                squares += v[i] * v[i];
+        for (size_t i = 0; i < D; i++)
+                v[i] *= sqrt((double)D / squares);
+        free(x);
+        free(y);
+        free(last);
+}
+
 /* Tokens alone: there is no cell. */
 static void read_pooled(const struct naive *n, double *v, const uint32_t *ids, size_t L)
 {
@@ -1011,6 +1033,8 @@ static void read_document(const struct naive *n, double *v, const uint32_t *ids,
                 read_context(n, v, ids, L);
         else if (n->c->encoder == RAN_ENCODER_TRANSFORMER)
                 read_pooled(n, v, ids, L);
+        else if (n->c->ran.vector)
+                read_learned(n, v, ids, L);
         else
                 read_cells(n, v, ids, L);
 }

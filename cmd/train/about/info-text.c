@@ -312,13 +312,15 @@ static bool text_distilled(const struct about *a, struct ran_buf *out)
 
         if (!train_about_object(&a->training, "distilled", &said))
                 return false;
+        const bool ran = ran_record_find(&said, "cosine_static", NULL) != NULL;
+
         ran_buf_printf(&v,
                        "mean cosine to the teacher's vectors %.3f, on %.0f texts that were held "
-                       "out (before the fit %.3f); rank correlation of the cosines of %.0f pairs "
-                       "%.3f",
+                       "out (%s %.3f); rank correlation of the cosines of %.0f pairs %.3f",
                        number_of(&said, "cosine"), number_of(&said, "held_out"),
-                       number_of(&said, "cosine_before"), number_of(&said, "pairs"),
-                       number_of(&said, "rank_correlation"));
+                       ran ? "of the static vectors" : "before the fit",
+                       number_of(&said, ran ? "cosine_static" : "cosine_before"),
+                       number_of(&said, "pairs"), number_of(&said, "rank_correlation"));
         row(out, "result", &v);
         ran_record_release(&said);
         return true;

@@ -31,13 +31,17 @@ static int check(const struct ran_config *c, struct ran_error *err)
                 return ran_fail(err, RAN_EINVAL,
                                 "a document has a cell for each window: cell_pooling must be "
                                 "'last', 'mean' or 'max', not 'cls'");
+        if (c->ran.vector && c->ran.cell == RAN_CELL_PUBLISHED)
+                return ran_fail(err, RAN_EINVAL,
+                                "published cells make vectors of documents in their own way: "
+                                "vector must be false");
         return RAN_OK;
 }
 
 static bool uses(const struct ran_config *c, const char *field)
 {
-        static const char *const fields[] = {"window", "min_window", "cell", "review_source",
-                                             "pooling"};
+        static const char *const fields[] = {"window",        "min_window", "cell",
+                                             "review_source", "pooling",    "vector"};
 
         (void)c;
         for (size_t i = 0; i < sizeof fields / sizeof *fields; i++)
@@ -69,7 +73,8 @@ static void once_tensors(struct ran_tensor_walk *k, void *once, const struct ran
         const size_t D = c->dim, l = 0;
         const bool plain = c->ran.cell == RAN_CELL_PLAIN, prenorm = c->ran.cell == RAN_CELL_PRENORM,
                    published = c->ran.cell == RAN_CELL_PUBLISHED, tied = ran_task_is_tied(c),
-                   classify = ran_task_of(c)->output == RAN_OUTPUT_DOCUMENT &&
+                   vector = ran_layer_makes_vectors(c),
+                   classify = ran_task_of(c)->output == RAN_OUTPUT_DOCUMENT && !vector &&
                               ran_config_trains_encoder(c);
         const char *prefix = NULL;
         struct ran_join_params *p = once;
@@ -323,6 +328,8 @@ static void forward(struct ran_workspace *w, const struct ran_params *p)
 {
         const struct ran_layer_params *layer = p->layers;
 
+        if (ran_layer_makes_vectors(w->c))
+                ran_vectors_take_rows(w);
         if (stages_of(w)->start != NULL)
                 stages_of(w)->start(w, p);
         for (size_t l = 0; l < w->c->layers; l++)
@@ -413,9 +420,34 @@ static void backward(struct ran_workspace *w, const struct ran_params *p, struct
                 encode_layer_bwd(w, &layer[l], &dlayer[l], l);
         if (stages_of(w)->start_bwd != NULL)
                 stages_of(w)->start_bwd(w, p, dp);
+        if (ran_layer_makes_vectors(w->c))
+                ran_vectors_take_rows_bwd(w);
 }
 
 /* ---- a vector of each document --------------------------------------------------------------- */
+
+/* A vector of length 1 is made as long as those that heads read. */
+static void enlarge(const struct ran_workspace *w, float *h)
+{
+        const float factor = sqrtf((float)w->D);
+
+        for (size_t i = 0; i < w->packed->B * w->D; i++)
+                h[i] *= factor;
+}
+
+static void learned_documents(struct ran_workspace *w, const struct ran_params *p)
+{
+        for (size_t b = 0; b < w->packed->B; b++)
+                ran_vectors_make(w, p, b, w->head.head + b * w->D);
+        enlarge(w, w->head.head);
+}
+
+static void learned_documents_bwd(struct ran_workspace *w, const struct ran_params *p,
+                                  struct ran_params *dp)
+{
+        enlarge(w, w->head.dhead);
+        ran_vectors_make_bwd(w, p, dp, w->head.dhead);
+}
 
 /* Equations (10) and (11), v being the pooled tokens and G the last cell:
  *
@@ -434,6 +466,10 @@ static void documents(struct ran_workspace *w, const struct ran_params *p)
 
         if (ran_layer_is_published(w)) {
                 ran_published_documents(w, p);
+                return;
+        }
+        if (ran_layer_makes_vectors(w->c)) {
+                learned_documents(w, p);
                 return;
         }
         ran_pooling(&own->pooling, w);
@@ -475,6 +511,10 @@ static void documents_bwd(struct ran_workspace *w, const struct ran_params *p,
                 ran_published_documents_bwd(w, p, dp);
                 return;
         }
+        if (ran_layer_makes_vectors(w->c)) {
+                learned_documents_bwd(w, p, dp);
+                return;
+        }
         if (w->c->ran.cell != RAN_CELL_PLAIN) {
                 for (size_t b = 0; b < B; b++) {
                         const float *glu = h->head_glu + b * 2 * D;
@@ -497,23 +537,28 @@ static void documents_bwd(struct ran_workspace *w, const struct ran_params *p,
         ran_pooling_bwd(&own->pooling, w);
 }
 
-/* ---- a vector to compare documents by: of published cells ------------------------------------ */
+/* ---- a vector to compare documents by: of published cells, or learned ------------------------ */
 
 static size_t vector_width(const struct ran_config *c)
 {
-        return c->ran.cell == RAN_CELL_PUBLISHED ? c->dim : 0;
+        return c->ran.cell == RAN_CELL_PUBLISHED || ran_layer_makes_vectors(c) ? c->dim : 0;
 }
 
 static void vector(struct ran_workspace *w, const struct ran_params *p, size_t b, float *v)
 {
-        (void)p;
-        ran_published_pool(w, b, v);
+        if (ran_layer_is_published(w))
+                ran_published_pool(w, b, v);
+        else
+                ran_vectors_make(w, p, b, v);
 }
 
 static void vector_bwd(struct ran_workspace *w, const struct ran_params *p, struct ran_params *dp,
                        float *dv)
 {
-        (void)p, (void)dp;
+        if (!ran_layer_is_published(w)) {
+                ran_vectors_make_bwd(w, p, dp, dv);
+                return;
+        }
         memset(w->dx, 0, w->packed->L * w->D * sizeof *w->dx);
         ran_published_pool_bwd(w, dv);
 }

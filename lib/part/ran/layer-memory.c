@@ -287,6 +287,8 @@ void ran_layer_memory_lay_out(struct ran_workspace *w, struct ran_arena *k)
         }
         ran_pooling_lay_out(&own->pooling, w, k);
         lay_out_join(w, k, &own->join);
+        if (ran_layer_makes_vectors(w->c))
+                ran_vectors_lay_out(w, k);
         if (ran_layer_is_published(w) && ran_task_is_tied(w->c))
                 lay_out_fill(w, k, &own->fill);
         /* Scratch: two score matrices of a window with its cell (attention.c), or a cell's rows

@@ -130,6 +130,7 @@
         X(start_norm_b, "ran.embed_norm.bias", 0, D, ZERO, prenorm || published)          \
         X(last_norm_w, "ran.norm.weight", 0, D, ONE, prenorm)                             \
         X(last_norm_b, "ran.norm.bias", 0, D, ZERO, prenorm)                              \
+        X(vector_w, "ran.vector.weight", D, D, ZERO, vector)                              \
         X(cell_w, "classify.cell.weight", D, D, GLOROT, classify &&published)             \
         X(cell_b, "classify.cell.bias", 0, D, ZERO, classify &&published)                 \
         X(fill_w, "lm.dense.weight", D, D, GLOROT, tied &&published)                      \
@@ -295,6 +296,13 @@ struct ran_join {
 #undef X
 };
 
+/* Vectors of documents (vector.c); adjoints only for training. */
+struct ran_vectors_memory {
+        float *rows, *outputs; /* (B, D) means */
+        float *sum;            /* (B, D) before it has length 1 */
+        float *drows, *doutputs;
+};
+
 /* The encoder's own part of a workspace. */
 struct ran_layer_memory {
         size_t projected;                           /* see above */
@@ -327,6 +335,7 @@ struct ran_layer_memory {
         struct ran_pooling pooling;
         struct ran_join join;
         struct ran_fill fill;
+        struct ran_vectors_memory vectors;
         bool dcells; /* join.dcells are adjoints of all cells of the last layer */
 };
 static inline struct ran_layer_memory *ran_layer_memory_of(const struct ran_workspace *w)
@@ -339,6 +348,18 @@ int ran_layer_memory_init(struct ran_workspace *w, struct ran_error *err);
 void ran_layer_memory_release(struct ran_workspace *w);
 int ran_layer_memory_prepare(struct ran_workspace *w, struct ran_error *err);
 void ran_layer_memory_lay_out(struct ran_workspace *w, struct ran_arena *k);
+
+/* Whether it makes vectors of documents that it has learned (vector.c). */
+bool ran_layer_makes_vectors(const struct ran_config *c);
+void ran_vectors_lay_out(struct ran_workspace *w, struct ran_arena *k);
+/* Before the first layer: means of the rows; after the adjoints of all layers: to those rows. */
+void ran_vectors_take_rows(struct ran_workspace *w);
+void ran_vectors_take_rows_bwd(struct ran_workspace *w);
+/* v (D) of document b; from the adjoints dv (B, D), which it changes, to w->dx and w->dlast, and
+ * what goes to the rows. */
+void ran_vectors_make(struct ran_workspace *w, const struct ran_params *p, size_t b, float *v);
+void ran_vectors_make_bwd(struct ran_workspace *w, const struct ran_params *p,
+                          struct ran_params *dp, float *dv);
 
 /* The inner width F of the feed-forward part of a prenorm cell. */
 static inline size_t ran_prenorm_feed(const struct ran_config *c)
