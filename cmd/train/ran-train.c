@@ -19,6 +19,7 @@
 #include "cmd/train/run/job.h"
 #include "cmd/train/run/page.h"
 #include "cmd/train/run/ranks.h"
+#include "cmd/train/run/unjudged.h"
 #include "cmd/train/tasks.h"
 #include "cmd/train/check/warnings.h"
 
@@ -115,7 +116,7 @@ static void say_warnings(const struct train_problems *warnings)
 /* The documents that will validate, held out or given. */
 static size_t validation_size(struct train_session *s)
 {
-        if (s->has_dev || s->options->file.dev_share <= 0 || !s->train.task->of_documents)
+        if (s->has_dev || train_dev_share(s) <= 0 || !s->train.task->of_documents)
                 return s->has_dev ? s->dev.set.B : 0;
         return train_job_held_out(s);
 }

@@ -36,7 +36,7 @@ static void split(struct train_session *s, const bool *known)
         struct ran_error err = {0};
 
         ran_dataset_release(&s->dev.set);
-        if (ran_dataset_split(&s->train.set, s->options->file.dev_share, s->settings.seed, known,
+        if (ran_dataset_split(&s->train.set, train_dev_share(s), s->settings.seed, known,
                               s->held_out, &s->dev.set, &err) != RAN_OK)
                 cmd_die(cmd_status_of(&err), "%s", err.text);
 }
@@ -44,7 +44,7 @@ static void split(struct train_session *s, const bool *known)
 /* Fewer say nothing, unless no more were wanted. */
 static bool is_enough(const struct train_session *s, size_t n)
 {
-        const double least = 10, wanted = s->options->file.dev_share * (double)s->train.set.B;
+        const double least = 10, wanted = train_dev_share(s) * (double)s->train.set.B;
 
         return (double)n >= fmin(least, floor(wanted));
 }
@@ -76,7 +76,7 @@ static void group_alike(struct train_session *s)
 
 size_t train_job_held_out(struct train_session *s)
 {
-        const double share = s->options->file.dev_share;
+        const double share = train_dev_share(s);
         struct ran_error err;
         size_t of_known, n;
 
@@ -120,8 +120,16 @@ static void hold_out(struct train_session *s)
         size_t all = s->train.set.B, own = all - ran_dataset_guessed(&s->train.set);
 
         group_alike(s);
-        if (s->has_dev || s->options->file.dev_share == 0)
+        if (s->has_dev)
                 return;
+        if (train_dev_share(s) == 0) {
+                if (s->options->file.dev_share > 0)
+                        cmd_note("no documents are held out for validation: so few could not tell "
+                                 "what a pretrained encoder is worth (--dev-share %g holds some "
+                                 "out)",
+                                 s->options->file.dev_share);
+                return;
+        }
         s->held_out = ran_alloc(all, sizeof *s->held_out, &err);
         if (s->held_out == NULL)
                 cmd_die(cmd_status_of(&err), "%s", err.text);
@@ -165,7 +173,7 @@ static void describe_data(const struct train_session *s, struct ran_buf *trainin
 
         if (file->dev == NULL) {
                 ran_buf_str(training, "\"dev_share\":");
-                ran_buf_double(training, file->dev_share);
+                ran_buf_double(training, train_dev_share(s));
         }
         if (file->dev_group != NULL) {
                 ran_buf_str(training, ",\"dev_group\":");

@@ -156,8 +156,7 @@ static double spared(const struct train_session *s)
         return some ? 0.3 : 0.1;
 }
 
-/* A RAN is, too, if others trained it. */
-static bool is_pretrained(const struct train_session *s)
+bool train_is_pretrained(const struct train_session *s)
 {
         return s->init.model != NULL && (s->config.encoder == RAN_ENCODER_BERT ||
                                          (s->config.encoder == RAN_ENCODER_RAN &&
@@ -177,7 +176,7 @@ static void spare_encoder(struct train_session *s)
         struct ran_train_settings *to = &s->settings;
         const size_t below = ran_train_below(to, &s->config);
 
-        if (!is_pretrained(s) || !ran_config_trains_encoder(&s->config))
+        if (!train_is_pretrained(s) || !ran_config_trains_encoder(&s->config))
                 return;
         set_unless_asked("init_rate", &to->init_rate, spared(s));
         if (s->task->of_documents)

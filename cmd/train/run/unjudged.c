@@ -7,6 +7,10 @@
 #include "cmd/options/was-set.h"
 #include "cmd/train/run/resumed.h"
 
+/* Validation documents: fewer stop a pretrained encoder too early, or leave it out, by chance.
+ * Measured, see share/experiments. */
+enum { FEW = 50 };
+
 /* Settings of training that do not ask for an encoder. */
 static bool is_of_any_classifier(const char *name)
 {
@@ -36,6 +40,25 @@ bool train_asks_for_encoder(const struct train_session *s)
                 if (cmd_was_asked(f->name) && !is_of_any_classifier(f->name))
                         return true;
         return false;
+}
+
+/* Options that speak of validation documents, or need some. */
+static bool asks_for_validation(const struct train_session *s)
+{
+        return cmd_was_set("dev_share") || cmd_was_set("dev_group") || cmd_was_set("dev_alike") ||
+               s->options->mode.replay != NULL || s->options->run.tune > 0 ||
+               s->options->run.minutes > 0;
+}
+
+double train_dev_share(const struct train_session *s)
+{
+        const double share = s->options->file.dev_share;
+        const bool few = share * (double)s->train.set.B < FEW;
+
+        return few && s->config.task == RAN_TASK_CLASSIFY && train_is_pretrained(s) &&
+                               ran_config_trains_encoder(&s->config) && !asks_for_validation(s)
+                       ? 0
+                       : share;
 }
 
 /* A training that began with one goes on with it. */

@@ -1,5 +1,6 @@
 /* unjudged.h - an encoder beside a linear model must show on validation documents that it helps.
- * Without such documents a classifier has none, unless an option asks for one. */
+ * Without such documents a classifier has none, unless an option asks for one. A pretrained encoder
+ * has shown what it knows: where few documents could be held out, all teach it. */
 #ifndef CMD_TRAIN_RUN_UNJUDGED_H
 #define CMD_TRAIN_RUN_UNJUDGED_H
 
@@ -7,6 +8,8 @@
 
 /* Whether an option asks for an encoder, or says how to train it. */
 bool train_asks_for_encoder(const struct train_session *s);
+/* The share of the documents to hold out: that of --dev-share, or 0. */
+double train_dev_share(const struct train_session *s);
 /* When it is known whether there are validation documents: leaves an encoder out that nobody asks
  * for and nothing would judge. */
 void train_unjudged_leave_out(struct train_session *s);
