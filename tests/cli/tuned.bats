@@ -134,11 +134,46 @@ changed() {
   for i in $(seq 40); do
     printf '{"label": "a", "text": "the ferry waits %d"}\n{"label": "b", "text": "a brown fox %d"}\n' "$i" "$i"
   done >easy.jsonl
-  run -0 --separate-stderr ran-train classify --init "$encoder" --tune-layers 1 --epochs 2 -o m.ran easy.jsonl
+  run -0 --separate-stderr ran-train classify --init "$encoder" --tune-layers 1 --epochs 2 --dev-share 0.1 -o m.ran easy.jsonl
   [[ $stderr != *'cannot show that an encoder helps'* ]]
   [[ $stderr == *'epoch 1/2'* ]]
   run -0 --separate-stderr ran-train classify --base none --dim 8 --heads 1 --head-dim 8 --epochs 2 -o n.ran easy.jsonl
   [[ $stderr == *'cannot show that an encoder helps'* ]]
+}
+
+# held_out OPTION...: the share that a classifier of few documents, with a pretrained encoder, has held out.
+held_out() {
+  RAN_ISA=portable run -0 --separate-stderr ran-train classify --init "$encoder" --epochs 1 --no-refit --no-early-stop "$@" -o held.ran documents.jsonl
+  header held.ran | jq -r '.__metadata__.training | fromjson | .dev_share'
+}
+
+@test "tuned: where few documents could be held out for validation, all teach a pretrained encoder" {
+  none='no documents are held out for validation: so few could not tell what a pretrained encoder is worth'
+  held_out --tune-layers 1 >share
+  [ "$(cat share)" = 0 ]
+  [[ $stderr == *"$none (--dev-share 0.1 holds some out)"* ]]
+  mv held.ran none.ran
+  held_out --tune-layers 1 --no-dev >share
+  [[ $stderr != *"$none"* ]]
+  cmp none.ran held.ran
+  RAN_ISA=portable run -0 ran-train classify --replay none.ran --init "$encoder" documents.jsonl
+  [[ $output == *'is reproduced, byte for byte'* ]]
+  # who asks for validation gets it
+  for option in --dev-share=0.1 --dev-alike --minutes=5; do
+    held_out --tune-layers 1 "$option" >share
+    [ "$(cat share)" = 0.1 ]
+    [[ $stderr == *'are held out for validation'* && $stderr != *"$none"* ]]
+  done
+  RAN_ISA=portable run -0 ran-train classify --replay held.ran --init "$encoder" documents.jsonl
+  [[ $output == *'is reproduced, byte for byte'* ]]
+  # vectors of a frozen encoder are features: what they are worth is found by folds, and nothing trains on
+  held_out --frozen >share
+  [ "$(cat share)" = 0.1 ]
+  # 500 documents could show it
+  for _ in {1..9}; do cat documents.jsonl; done >many.jsonl
+  mv many.jsonl documents.jsonl
+  held_out --tune-layers 1 >share
+  [ "$(cat share)" = 0.1 ]
 }
 
 # both OPTION...: one layer tuned, the linear model has the rows below it.

@@ -55,8 +55,9 @@ double train_dev_share(const struct train_session *s)
         const double share = s->options->file.dev_share;
         const bool few = share * (double)s->train.set.B < FEW;
 
-        return few && s->config.task == RAN_TASK_CLASSIFY && train_is_pretrained(s) &&
-                               ran_config_trains_encoder(&s->config) && !asks_for_validation(s)
+        return few && s->config.task == RAN_TASK_CLASSIFY && !s->config.classify.multilabel &&
+                               train_is_pretrained(s) && ran_config_trains_encoder(&s->config) &&
+                               !asks_for_validation(s)
                        ? 0
                        : share;
 }
