@@ -903,6 +903,34 @@ TEST(cross_validation_chooses_the_scale_of_affixes)
         }
 }
 
+/* Dense features that tell nothing are left out, and those that tell all are not, by a race (1,500
+ * documents) or without one. */
+TEST(cross_validation_chooses_the_scale_of_dense_features)
+{
+        struct ran_error err = {0};
+        struct dice dice = {.key = 14};
+
+        for (size_t i = 0; i < 4; i++) {
+                const bool tell = i % 2 == 1;
+                double cost = 0;
+                struct bench b;
+
+                bench_init(&b, i < 2 ? 1500 : 300, false);
+                make_features(&b);
+                const size_t columns = b.features.columns;
+                b.features.dense = tell ? columns : columns / 2;
+                for (size_t at = 0; at < b.features.first[b.features.n] && !tell; at++)
+                        if (b.features.column[at] >= columns - b.features.dense)
+                                b.features.x[at] = (float)dice_size(&dice, 0, 8) / 2 - 2;
+                CHECK_OK(ran_cross_validate(&b.k, &cost, RAN_RATIOS_AUTO, NULL, NULL, NULL, NULL,
+                                            &err),
+                         err);
+                CHECK((b.k.dense > 0) == tell);
+                CHECK(b.k.dense <= 1);
+                bench_release(&b);
+        }
+}
+
 /* A handful of documents is not divided; and documents that are left out are neither predicted nor
  * learned from. */
 TEST(cross_validation_of_few)
