@@ -307,7 +307,8 @@ static void tell(const struct suspects *x)
 int train_find_wrong_labels(const struct train_session *s, const struct ran_train_job *job)
 {
         const size_t asked = s->options->mode.suspects;
-        struct suspects x = {.s = s, .set = &s->train.set, .several = s->config.classify.multilabel};
+        struct suspects x = {
+                .s = s, .set = &s->train.set, .several = s->config.classify.multilabel};
         struct ran_error err = {0};
         int status = CMD_OK;
 
