@@ -31,10 +31,10 @@ struct setting {
         double dense, affixes;
         bool ratios;
 };
-/* A smaller tolerance or more passes change no choice, they only take longer. Those of few
- * documents take no time. */
+/* A smaller tolerance or more passes change no choice, they only take longer. The first cost of a
+ * chain has nothing to start from; and passes of few documents take no time. */
 static const double rough_tolerance = 0.3;
-enum { ROUGH_PASSES = 6, PASSES_OF_FEW = 10 };
+enum { ROUGH_PASSES = 6, FIRST_PASSES = 8, PASSES_OF_FEW = 10 };
 /* A setting and cost that is worse than the best by so many standard errors is out. */
 static const double surely = 1;
 /* After each further fold, by so many: it is asked again and again. */
@@ -276,9 +276,10 @@ static int validate(struct chain *a)
 static void begin_cost(const struct chain *a)
 {
         const struct validation *x = a->x;
+        const size_t passes = a->at == a->from ? FIRST_PASSES : ROUGH_PASSES;
 
         ran_svm_solver_begin(a->solver, x->cost[a->at], rough_tolerance,
-                             x->races ? ROUGH_PASSES : PASSES_OF_FEW);
+                             x->races ? passes : PASSES_OF_FEW);
 }
 
 static int start(struct chain *a)
