@@ -139,15 +139,15 @@ int ran_lm_read_each(const struct ran_model *m, struct ran_state *s,
 {
         RAN_TRY(ran_model_check_task(m, s, &ran_task_lm, err));
         RAN_TRY(ran_model_check_ids(m, ids, n, err));
+        for (size_t i = 0; i < n; i++)
+                if (context[i]->m != m || context[i]->recurrent.tokens == 0)
+                        return ran_fail(err, RAN_EINVAL, "context %zu has read nothing", i);
         struct ran_recurrent_state **state = ran_alloc(n, sizeof *state, err);
-        int rc = state != NULL ? RAN_OK : RAN_ENOMEM;
-        for (size_t i = 0; i < n && rc == RAN_OK; i++) {
+        if (state == NULL)
+                return RAN_ENOMEM;
+        for (size_t i = 0; i < n; i++)
                 state[i] = &context[i]->recurrent;
-                if (context[i]->m != m || state[i]->tokens == 0)
-                        rc = ran_fail(err, RAN_EINVAL, "context %zu has read nothing", i);
-        }
-        if (rc == RAN_OK)
-                rc = ran_score_lm_each(s, state, ids, n, logits, err);
+        int rc = ran_score_lm_each(s, state, ids, n, logits, err);
         free(state);
         for (size_t i = 0; i < n && rc == RAN_OK; i++)
                 rc = ran_score_check_scores(logits + i * m->V, m->V, err);

@@ -578,22 +578,28 @@ static int want(struct ran_counter *c, const char *word, size_t n, struct ran_en
         return ran_counter_want(c, words->data, words->len, err);
 }
 
+static int want_all(struct ran_vectors *v, size_t n, struct ran_counter *c, struct ran_encoding *e,
+                    struct ran_buf *words, size_t *wanted, struct ran_error *err)
+{
+        size_t length = 0, whole = 1;
+        const char *word = NULL;
+
+        for (size_t i = 0, from = 0; i < n && whole > 0; i++, from += whole) {
+                RAN_TRY(look_word(v, from, &word, &length, &whole, err));
+                RAN_TRY(want(c, word, length, e, words, wanted, err));
+        }
+        return RAN_OK;
+}
+
 int ran_vectors_want(struct ran_vectors *v, size_t n, struct ran_counter *c, size_t *wanted,
                      struct ran_error *err)
 {
         struct ran_encoding e = {0};
         struct ran_buf words = {0};
-        uint64_t row = v->row;
-        size_t length = 0, whole = 1;
-        const char *word = NULL;
-        int code = RAN_OK;
+        const uint64_t row = v->row;
 
         *wanted = 0;
-        for (size_t i = 0, from = 0; i < n && whole > 0 && code == RAN_OK; i++, from += whole) {
-                code = look_word(v, from, &word, &length, &whole, err);
-                if (code == RAN_OK)
-                        code = want(c, word, length, &e, &words, wanted, err);
-        }
+        int code = want_all(v, n, c, &e, &words, wanted, err);
         v->row = row;
         ran_encoding_release(&e);
         ran_buf_release(&words);
