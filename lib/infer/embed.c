@@ -155,7 +155,7 @@ static void decompose(double *a, size_t D)
 }
 
 /* *p: the frequencies, for the caller to free, after a failure too. */
-static int whiten(struct ran_embedder *e, double **p, struct ran_error *err)
+static int find_whitening(struct ran_embedder *e, double **p, struct ran_error *err)
 {
         RAN_TRY(make_frequencies(e, p, err));
         make_weights(e, *p);
@@ -169,7 +169,7 @@ static int whiten(struct ran_embedder *e, double **p, struct ran_error *err)
 static int make_whitening(struct ran_embedder *e, struct ran_error *err)
 {
         double *p = NULL;
-        int rc = whiten(e, &p, err);
+        int rc = find_whitening(e, &p, err);
 
         free(p);
         return rc;
