@@ -448,6 +448,14 @@ static int take(const struct ran_lm_context *p, const struct ran_tensors *t, str
         return rc;
 }
 
+static int take_kept(const struct ran_lm_context *p, const struct ran_tensors *t, struct kept *k,
+                     struct ran_cache *cache, size_t rows, struct ran_error *err)
+{
+        RAN_TRY(kept_alloc(k, cache, rows, err));
+        RAN_TRY(take(p, t, k, err));
+        return ran_cache_unpack(cache, k->key, k->next, rows, p->recurrent.tokens, err);
+}
+
 /* A restored cache must remember the same positions as if all had been read at once. */
 static int parse_cache(const struct ran_lm_context *p, const struct ran_tensors *t,
                        struct ran_cache *cache, struct ran_error *err)
@@ -462,11 +470,7 @@ static int parse_cache(const struct ran_lm_context *p, const struct ran_tensors 
                 return ran_fail(err, RAN_EINVAL,
                                 "it keeps %zu of %zu tokens for a cache, too few for %zu positions",
                                 rows, tokens, most);
-        int rc = kept_alloc(&k, cache, rows, err);
-        if (rc == RAN_OK)
-                rc = take(p, t, &k, err);
-        if (rc == RAN_OK)
-                rc = ran_cache_unpack(cache, k.key, k.next, rows, tokens, err);
+        int rc = take_kept(p, t, &k, cache, rows, err);
         kept_release(&k);
         return rc;
 }
